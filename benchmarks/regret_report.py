@@ -1,0 +1,163 @@
+"""The report of the regret benchmark: a table per problem and the paired comparisons, as Markdown.
+
+Our member is compared with every other one on every problem by the two-sided Wilcoxon signed-rank test over the seeds
+that both have run, the p values corrected by Holm's method over all comparisons of the report.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from peers import Array
+from scipy import stats
+
+LEVEL = 0.05
+RESAMPLES = 10_000
+HARTMANN_BASIN = -3.1
+"""Hartmann-6D runs below this value have reached the basin of the least value, -3.322."""
+
+Row = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """Our member against one peer on one problem, over the seeds of both."""
+
+    problem: str
+    peer: str
+    pairs: int
+    wins: int
+    ties: int
+    shift: float
+    """Hodges-Lehmann estimate of ours minus theirs: below zero when ours is better, and of one sign with the test."""
+    p: float
+    holm: float
+
+
+def report(rows: Sequence[Row], ours: str, members: Collection[str] | None, seeds: Collection[int] | None) -> str:
+    """The whole report as Markdown; ``members`` and ``seeds`` restrict it, None keeps all."""
+    kept = [row for row in rows if members is None or row["member"] in {*members, ours}]
+    kept = [row for row in kept if seeds is None or row["seed"] in seeds]
+    if not kept:
+        return "No finished cells to report."
+    _require_same_designs(kept)
+    problems = list(dict.fromkeys(row["problem"] for row in kept))
+    parts = ["# Best value after 50 evaluations, batches of three\n", _versions_line(kept)]
+    parts += [_problem_table(problem, [row for row in kept if row["problem"] == problem], ours) for problem in problems]
+    parts.append(_comparison_table(compare(kept, ours), ours))
+    return "\n".join(parts)
+
+
+def compare(rows: Sequence[Row], ours: str) -> list[Comparison]:
+    """Paired comparisons of ``ours`` with every peer on every problem, Holm-corrected over all of them."""
+    best: dict[tuple[str, str], dict[int, float]] = {}
+    for row in rows:
+        best.setdefault((row["problem"], row["member"]), {})[row["seed"]] = row["best"]
+    raw: list[tuple[str, str, Array, float]] = []
+    for (problem, peer), theirs in best.items():
+        mine = best.get((problem, ours), {})
+        seeds = sorted(mine.keys() & theirs.keys())
+        if peer == ours or not seeds:
+            continue
+        difference = np.array([mine[seed] - theirs[seed] for seed in seeds])
+        p = float(stats.wilcoxon(difference).pvalue) if np.any(difference) else 1.0
+        raw.append((problem, peer, difference, p))
+    corrected = holm([p for *_, p in raw])
+    return [
+        Comparison(problem, peer, len(d), int((d < 0).sum()), int((d == 0).sum()), shift(d), p, adjusted)
+        for (problem, peer, d, p), adjusted in zip(raw, corrected, strict=True)
+    ]
+
+
+def shift(difference: Array) -> float:
+    """The median of all pairwise averages of ``difference`` (m,), itself included (Hodges and Lehmann); O(m^2)."""
+    i, j = np.triu_indices(len(difference))
+    return float(np.median((difference[i] + difference[j]) / 2.0))
+
+
+def holm(p: Sequence[float]) -> list[float]:
+    """Holm's step-down correction: the i-th least of m values times m - i, made monotone, at most 1."""
+    order = np.argsort(p)
+    corrected = np.empty(len(p))
+    largest = 0.0
+    for i, j in enumerate(order):
+        largest = max(largest, min(1.0, (len(p) - i) * p[j]))
+        corrected[j] = largest
+    return [float(value) for value in corrected]
+
+
+def bootstrap_median(values: Array) -> tuple[float, float]:
+    """A 95 % percentile bootstrap interval of the median, from a fixed seed."""
+    draws = np.random.default_rng(0).choice(values, size=(RESAMPLES, len(values)))
+    low, high = np.quantile(np.median(draws, axis=1), [0.025, 0.975])
+    return float(low), float(high)
+
+
+def _problem_table(problem: str, rows: Sequence[Row], ours: str) -> str:
+    basin = problem == "hartmann6"
+    header = ["member", "runs", "median", "95 % interval", "mean", "CPU s / run"]
+    header += [f"below {HARTMANN_BASIN}"] if basin else []
+    lines = []
+    for member in dict.fromkeys(row["member"] for row in rows):
+        best = np.array([row["best"] for row in rows if row["member"] == member])
+        seconds = [row["cpu_seconds"] for row in rows if row["member"] == member and "cpu_seconds" in row]
+        low, high = bootstrap_median(best)
+        name = f"**{member}**" if member == ours else member
+        fields = [name, str(len(best)), f"{np.median(best):.4f}", f"{low:.4f} to {high:.4f}", f"{best.mean():.4f}"]
+        fields += [f"{np.median(seconds):.2f}" if seconds else ""] + ([f"{(best < HARTMANN_BASIN).mean():.0%}"] if basin else [])
+        lines.append((float(np.median(best)), fields))
+    lines.sort(key=lambda line: line[0])
+    return f"## {problem}\n\n" + markdown_table(header, [fields for _, fields in lines])
+
+
+def _comparison_table(comparisons: Sequence[Comparison], ours: str) -> str:
+    title = f"## {ours} against each peer, paired by seed\n\n"
+    if not comparisons:
+        return title + f"No seeds in common with {ours} yet.\n"
+    note = f"Two-sided Wilcoxon signed-rank test, Holm-corrected over {len(comparisons)} comparisons.\n\n"
+    header = ["problem", "peer", "pairs", "won / tied / lost", "ours - theirs", "p", "p (Holm)", "verdict"]
+    lines = [
+        [
+            c.problem,
+            c.peer,
+            str(c.pairs),
+            f"{c.wins} / {c.ties} / {c.pairs - c.wins - c.ties}",
+            f"{c.shift:+.4f}",
+            f"{c.p:.2g}",
+            f"{c.holm:.2g}",
+            _verdict(c, ours),
+        ]
+        for c in sorted(comparisons, key=lambda c: c.problem)
+    ]
+    return title + note + markdown_table(header, lines)
+
+
+def _verdict(comparison: Comparison, ours: str) -> str:
+    ahead = ours if comparison.shift < 0.0 else comparison.peer
+    return f"**{ahead} better**" if comparison.holm < LEVEL else f"no difference shown ({ahead} ahead)"
+
+
+def markdown_table(header: Sequence[str], lines: Sequence[Sequence[str]]) -> str:
+    """A Markdown table with a closing newline."""
+    rows = [header, ["---"] * len(header), *lines]
+    return "\n".join("| " + " | ".join(fields) + " |" for fields in rows) + "\n"
+
+
+def _versions_line(rows: Sequence[Row]) -> str:
+    seen: dict[str, set[str]] = {}
+    for row in rows:
+        for name, version in row["versions"].items():
+            seen.setdefault(name, set()).add(version)
+    return "Versions: " + ", ".join(f"{name} {' and '.join(sorted(v))}" for name, v in sorted(seen.items())) + ".\n"
+
+
+def _require_same_designs(rows: Sequence[Row]) -> None:
+    """A pair is only a pair when both started from the same points."""
+    designs: dict[tuple[str, int], str] = {}
+    for row in rows:
+        key = (row["problem"], row["seed"])
+        if designs.setdefault(key, row["design"]) != row["design"]:
+            raise ValueError(f"all members must start from one design; {row['member']} differs on {key}.")

@@ -1,0 +1,103 @@
+"""The measurements of the speed benchmark that concern ours alone: conditioning, memory, import time.
+
+Memory and import time are taken in fresh interpreters: both are spoiled by whatever this process has loaded. On Linux
+the peak is read from the kernel's own mark of the process, because ``getrusage`` hands a child its parent's peak.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+from regret_report import markdown_table
+
+CONDITION_SIZES = (50, 100, 200, 500, 1000, 2000)
+MEMORY_N, MEMORY_Q = 2000, 50
+IMPORT_REPEATS = 9
+
+_MEMORY_CHILD = """
+import resource, sys
+import numpy as np
+import believer
+from peers import MEMBERS
+from regret import PROBLEMS
+n, q = {n}, {q}
+problem = PROBLEMS["hartmann6"]
+def peak():
+    if sys.platform == "linux":
+        line = next(line for line in open("/proc/self/status") if line.startswith("VmHWM"))
+        return 1024 * int(line.split()[1])
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
+X = np.random.default_rng(0).random((n, problem.d))
+y = problem(X)
+before = peak()
+member = MEMBERS["believer"](problem.d, X, y, q, 0)
+member.ask(q)
+print(before, peak())
+"""
+
+_IMPORT_CHILD = """
+import time
+import numpy, scipy.linalg, scipy.special
+start = time.perf_counter()
+import believer
+print(time.perf_counter() - start)
+"""
+
+
+def condition_table() -> str:
+    """One conditioning step against a refit at the same hyperparameters, for growing n, as Markdown."""
+    lines = []
+    for n in CONDITION_SIZES:
+        condition, refit = condition_timings(n)
+        a, b = median_seconds(condition), median_seconds(refit)
+        lines.append([str(n), f"{1e6 * a:.1f}", f"{1e6 * b:.1f}", f"{b / a:.1f}"])
+    header = ["n", "condition, µs", "refit at the same hyperparameters, µs", "refit / condition"]
+    return "## One conditioning step\n\n" + markdown_table(header, lines)
+
+
+def condition_timings(n: int) -> tuple[Callable[[], object], Callable[[], object]]:
+    """The two calls to compare at ``n`` points of Hartmann-6D: ``model.condition(x, y)``, one point more in closed
+    form, and ``surrogate.restore(X, y, state)``, the n + 1 points factored anew with the same hyperparameters.
+    """
+    raise NotImplementedError(f"condition_timings({n}): needs the engine's surrogate, model and fitted state.")
+
+
+def median_seconds(call: Callable[[], object], budget: float = 1.0, least: int = 5) -> float:
+    """Median seconds of ``call`` over at least ``least`` repeats, more while ``budget`` seconds last."""
+    call()
+    seconds: list[float] = []
+    end = time.perf_counter() + budget
+    while len(seconds) < least or time.perf_counter() < end:
+        start = time.perf_counter()
+        call()
+        seconds.append(time.perf_counter() - start)
+    return float(np.median(seconds))
+
+
+def memory_table() -> str:
+    """Peak resident memory of one ask above that of the imported package, as Markdown."""
+    before, after = map(int, _child(_MEMORY_CHILD.format(n=MEMORY_N, q=MEMORY_Q)).split())
+    line = [str(MEMORY_N), str(MEMORY_Q), f"{before / 2**20:.0f}", f"{(after - before) / 2**20:.0f}"]
+    header = ["n", "q", "after import, MiB", "above import, MiB"]
+    return "## Peak memory of one ask\n\n" + markdown_table(header, [line])
+
+
+def import_table() -> str:
+    """Time of ``import believer`` beyond NumPy, scipy.linalg and scipy.special, as Markdown."""
+    seconds = [float(_child(_IMPORT_CHILD)) for _ in range(IMPORT_REPEATS)]
+    line = [f"{1e3 * float(np.median(seconds)):.1f}", f"{1e3 * min(seconds):.1f} to {1e3 * max(seconds):.1f}"]
+    return "## Import beyond NumPy and SciPy\n\n" + markdown_table(["median, ms", "range, ms"], [line])
+
+
+def _child(code: str) -> str:
+    """What ``code`` prints in a fresh interpreter that starts in this folder."""
+    command = [sys.executable, "-c", code]
+    done = subprocess.run(command, cwd=Path(__file__).parent, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise RuntimeError(f"a measurement in a fresh interpreter failed:\n{done.stderr}")
+    return done.stdout.strip()

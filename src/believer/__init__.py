@@ -1,0 +1,45 @@
+"""believer: batch Bayesian optimization by efficient conditioning.
+
+>>> import believer as bv
+>>> space = bv.Space({"x": bv.Float(-5, 10), "y": bv.Float(0, 15)})
+>>> opt = bv.Optimizer(space, seed=1)
+>>> batch = opt.ask(3)
+>>> for trial in batch:
+...     opt.tell(trial, (trial.params["x"] - 1) ** 2 + trial.params["y"])
+"""
+
+from believer import errors
+from believer._version import __version__
+from believer.acquisitions import EI, PI, UCB, LogEI
+from believer.batch import Believe, ConstantLie, Fantasy, PseudoObservations, RandomBatch, Verdict
+from believer.maximize import Candidates, FixedStarts, Multistart
+from believer.optimizer import Optimizer
+from believer.space import Categorical, Float, Int, Space
+from believer.surrogates import GP
+from believer.trials import Batch, Trial
+
+__all__ = [
+    "EI",
+    "GP",
+    "PI",
+    "UCB",
+    "Batch",
+    "Believe",
+    "Candidates",
+    "Categorical",
+    "ConstantLie",
+    "Fantasy",
+    "FixedStarts",
+    "Float",
+    "Int",
+    "LogEI",
+    "Multistart",
+    "Optimizer",
+    "PseudoObservations",
+    "RandomBatch",
+    "Space",
+    "Trial",
+    "Verdict",
+    "__version__",
+    "errors",
+]

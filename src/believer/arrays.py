@@ -1,0 +1,78 @@
+"""Array aliases, the shape vocabulary, and the input checks that every room uses.
+
+=======  ==========================================================
+symbol   meaning
+=======  ==========================================================
+n        number of observations
+m        number of points at which something is evaluated
+d        number of columns of the encoded unit cube (``space.dim``)
+q        number of points in a batch
+s        number of starts that are advanced together
+=======  ==========================================================
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from believer.errors import InvalidInput
+
+Array = npt.NDArray[np.float64]
+IntArray = npt.NDArray[np.int64]
+BoolArray = npt.NDArray[np.bool_]
+
+SAME_POINT = 1e-6
+"""Two encoded points closer than this in every coordinate are the same experiment."""
+
+
+def frozen(a: npt.ArrayLike) -> Array:
+    """A read-only float64 array with the values of ``a`` (a copy only where ``a`` is writable or of another type)."""
+    out = np.asarray(a, dtype=np.float64)
+    if out.flags.writeable:
+        out = out.copy()
+        out.flags.writeable = False
+    return out
+
+
+def as_points(X: Any, dim: int | None = None, name: str = "X") -> Array:
+    """``X`` as a finite (n, d) float array; a clear error otherwise."""
+    try:
+        points = np.asarray(X, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise InvalidInput(f"{name} must be a table of numbers; got {type(X).__name__}.") from error
+    if points.ndim != 2:
+        raise InvalidInput(f"{name} must have two axes, (points, coordinates); got shape {points.shape}.")
+    if dim is not None and points.shape[1] != dim:
+        raise InvalidInput(f"{name} must have {dim} columns; got {points.shape[1]}.")
+    if not np.isfinite(points).all():
+        raise InvalidInput(f"{name} must be finite; row {int(np.argwhere(~np.isfinite(points))[0, 0])} is not.")
+    return points
+
+
+def as_values(y: Any, n: int | None = None, name: str = "y") -> Array:
+    """``y`` as a finite (n,) float array; a clear error otherwise."""
+    try:
+        values = np.asarray(y, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise InvalidInput(f"{name} must be a list of numbers; got {type(y).__name__}.") from error
+    if values.ndim != 1:
+        raise InvalidInput(f"{name} must have one axis; got shape {values.shape}.")
+    if n is not None and len(values) != n:
+        raise InvalidInput(f"{name} must have one value for each of the {n} points; got {len(values)}.")
+    if not np.isfinite(values).all():
+        raise InvalidInput(f"{name} must be finite; item {int(np.argwhere(~np.isfinite(values))[0, 0])} is not.")
+    return values
+
+
+def near_any(X: Array, others: Array, tol: float = SAME_POINT) -> BoolArray:
+    """For each row of ``X`` (m, d): is it the same point as some row of ``others`` (k, d)?  O(m k d)."""
+    if len(others) == 0 or len(X) == 0:
+        return np.zeros(len(X), dtype=bool)
+    close = np.zeros(len(X), dtype=bool)
+    for start in range(0, len(X), 256):
+        gap = np.abs(X[start : start + 256, None, :] - others[None, :, :]).max(axis=2)
+        close[start : start + 256] = (gap <= tol).any(axis=1)
+    return close

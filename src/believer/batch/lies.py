@@ -1,0 +1,93 @@
+"""Lies: what a pending point is pretended to have returned. Stated for minimization, whatever the user's direction."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from believer.arrays import Array
+from believer.batch.request import Data
+from believer.errors import InvalidInput
+from believer.surrogates.protocols import Model, Sampling
+
+
+class Lie(Protocol):
+    """A rule for pseudo-observations."""
+
+    def value(self, model: Model, x: Array, data: Data, sign: float, rng: np.random.Generator) -> float:
+        """ỹ for the point ``x`` (d,), given the model so far and the real results; ``sign`` is -1 for maximization."""
+        ...
+
+    @property
+    def verb(self) -> str:
+        """What provenance calls it: "believing", "lying min about", ..."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class ConstantLie:
+    """The same value for every point: the "min", "max" or "mean" of real results, or a number in the user's units.
+
+    "min" is the best value seen and "max" the worst, whether the user minimizes or maximizes.
+    """
+
+    of: str | float = "min"
+
+    def __post_init__(self) -> None:
+        if isinstance(self.of, str):
+            if self.of not in ("min", "max", "mean"):
+                raise InvalidInput(f'a constant lie must be "min", "max", "mean" or a number; got {self.of!r}.')
+        elif not np.isfinite(self.of):
+            raise InvalidInput(f"a constant lie must be finite; got {self.of!r}.")
+
+    def value(self, model: Model, x: Array, data: Data, sign: float, rng: np.random.Generator) -> float:
+        """min_i y_i, max_i y_i, the mean, or the constant."""
+        if isinstance(self.of, str):
+            seen = {"min": data.y.min(), "max": data.y.max(), "mean": data.y.mean()}
+            return float(seen[self.of])
+        return sign * float(self.of)
+
+    @property
+    def verb(self) -> str:
+        """For provenance."""
+        return f"lying {self.of} about"
+
+
+@dataclass(frozen=True, slots=True)
+class Believe:
+    """What the model predicts, μ + kσ with k = ``sigmas``: 0 is Kriging Believer, -1 the hopeful, +1 the wary variant."""
+
+    sigmas: float = 0.0
+
+    def __post_init__(self) -> None:
+        if not np.isfinite(self.sigmas):
+            raise InvalidInput(f"sigmas must be finite; got {self.sigmas!r}.")
+
+    def value(self, model: Model, x: Array, data: Data, sign: float, rng: np.random.Generator) -> float:
+        """μ(x) + kσ(x)."""
+        at = model.predict(x[None, :])
+        return float(at.mean[0] + self.sigmas * at.std[0])
+
+    @property
+    def verb(self) -> str:
+        """For provenance."""
+        return f"believing (μ{self.sigmas:+g}σ)" if self.sigmas else "believing"
+
+
+@dataclass(frozen=True, slots=True)
+class Fantasy:
+    """A draw from what the model expects to observe, N(μ, σ² + σ_n²)  ([paper] section 3.7)."""
+
+    def value(self, model: Model, x: Array, data: Data, sign: float, rng: np.random.Generator) -> float:
+        """ỹ ~ N(μ(x), σ²(x) + σ_n²); a model that cannot sample is taken to be free of noise."""
+        if isinstance(model, Sampling):
+            return float(model.sample(x[None, :], 1, rng, noisy=True)[0, 0])
+        at = model.predict(x[None, :])
+        return float(at.mean[0] + at.std[0] * rng.standard_normal())
+
+    @property
+    def verb(self) -> str:
+        """For provenance."""
+        return "fantasizing about"

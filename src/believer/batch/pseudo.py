@@ -1,0 +1,129 @@
+"""Sequential batch selection by pseudo-observations: [paper] Algorithm 1.
+
+Pick a point, lie about it, update the model, pick the next. Points that are pending from earlier batches pass through
+the same update before the first pick, so that asking for q points at once or one by one is the same computation.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from believer.acquisitions import Bound
+from believer.arrays import Array, frozen
+from believer.batch.lies import Believe, Lie
+from believer.batch.request import Choice, Chosen, Request, maximizer_for, replaced_note
+from believer.errors import InvalidInput, MissingCapability
+from believer.maximize import Search
+from believer.surrogates.protocols import Conditionable, Model, Smoothing
+
+UPDATES = ("auto", "condition", "refit", "none")
+INCUMBENTS = ("believed", "data")
+_AROUND = 3
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Belief:
+    """A model together with the lies that it was told: trial ``ids``, points (p, d) and values (p,), in that order."""
+
+    strategy: PseudoObservations
+    base: Model
+    model: Model
+    ids: tuple[int, ...]
+    X: Array
+    y: Array
+
+
+@dataclass(frozen=True, slots=True)
+class PseudoObservations:
+    """Choose one point at a time, pretending that those chosen before have returned.
+
+    lie: what they returned. update: how the lie reaches the model: "condition" (closed form, [paper] Eq. 1-2),
+    "refit" (train again on data and lies), "none" (the paper's parametric case), or "auto" (condition if the model
+    can, else refit). incumbent: f⁺ over real results and lies ("believed") or over real results alone ("data", the
+    paper's convention; with it, Kriging Believer can repeat a point).
+    """
+
+    lie: Lie = field(default_factory=Believe)
+    update: str = "auto"
+    incumbent: str = "believed"
+
+    def __post_init__(self) -> None:
+        if self.update not in UPDATES:
+            raise InvalidInput(f"update must be one of {', '.join(UPDATES)}; got {self.update!r}.")
+        if self.incumbent not in INCUMBENTS:
+            raise InvalidInput(f"incumbent must be one of {', '.join(INCUMBENTS)}; got {self.incumbent!r}.")
+
+    def choose(self, request: Request, memory: object = None) -> Chosen:
+        """[paper] Algorithm 1, lines 2-8, after the pending points."""
+        belief = self._resume(request, memory)
+        for trial, x in zip(request.pending.ids[len(belief.ids) :], request.pending.X[len(belief.ids) :], strict=True):
+            belief = self._believe(belief, request, trial, x)
+        choices = []
+        avoid = request.avoid
+        for trial in request.ids:
+            bound = Bound(request.acquisition, belief.model, self._incumbent(belief, request))
+            search = Search(request.region, self._around(belief, request), avoid)
+            best = maximizer_for(bound, request.maximizer).maximize(
+                bound, search, request.randomness(trial, "maximize")
+            )
+            choices.append(Choice(frozen(best.x), self._provenance(belief, request, best.passed_over)))
+            avoid = np.vstack([avoid, best.x]) if request.distinct else avoid
+            belief = self._believe(belief, request, trial, best.x)
+        return Chosen(tuple(choices), belief)
+
+    def _resume(self, request: Request, memory: object) -> Belief:
+        """The belief of an earlier call, where it is about the same model and a prefix of the pending points."""
+        if (
+            isinstance(memory, Belief)
+            and memory.strategy == self
+            and memory.base is request.model
+            and memory.ids == request.pending.ids[: len(memory.ids)]
+        ):
+            return memory
+        d = request.region.dim
+        return Belief(self, request.model, request.model, (), frozen(np.zeros((0, d))), frozen(np.zeros(0)))
+
+    def _believe(self, belief: Belief, request: Request, trial: int, x: Array) -> Belief:
+        """[paper] Algorithm 1, lines 6-7 and 3: lie about ``x`` and update the model."""
+        lie = self.lie.value(belief.model, x, request.data, request.sign, request.randomness(trial, "lie"))
+        X, y = np.vstack([belief.X, x]), np.append(belief.y, lie)
+        model = belief.model
+        update = self.update
+        if update == "auto":
+            update = "condition" if isinstance(model, Conditionable) else "refit"
+        if update == "condition":
+            if not isinstance(model, Conditionable):
+                raise MissingCapability(
+                    f'{type(model).__name__} cannot be conditioned; use update="refit", or a surrogate that can (GP).'
+                )
+            model = model.condition(x[None, :], np.array([lie]))
+        elif update == "refit":
+            model = request.surrogate.fit(
+                np.vstack([request.data.X, X]),
+                np.concatenate([request.data.y, y]),
+                request.randomness(trial, "refit"),
+                model,
+            )
+        return replace(belief, model=model, ids=(*belief.ids, trial), X=frozen(X), y=frozen(y))
+
+    def _incumbent(self, belief: Belief, request: Request) -> float:
+        """f⁺; with noise, the least posterior mean over evaluated and believed points."""
+        data = request.data
+        if self.incumbent == "data":
+            return float(data.y.min())
+        if isinstance(belief.model, Smoothing) and belief.model.is_noisy:
+            return float(belief.model.predict(np.vstack([data.X, belief.X])).mean.min())
+        return float(min(data.y.min(), belief.y.min(initial=np.inf)))
+
+    def _around(self, belief: Belief, request: Request) -> Array:
+        """The best real points and lies: their neighborhoods get candidates."""
+        X = np.vstack([request.data.X, belief.X])
+        best = np.argsort(np.concatenate([request.data.y, belief.y]), kind="stable")[:_AROUND]
+        return request.region.snap(X[best])
+
+    def _provenance(self, belief: Belief, request: Request, passed_over: int) -> str:
+        lies = len(belief.ids)
+        after = f" after {self.lie.verb} {lies} point{'s' if lies != 1 else ''}" if lies else ""
+        return f"best {type(request.acquisition).__name__}{after}{replaced_note(passed_over)}"

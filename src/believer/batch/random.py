@@ -1,0 +1,62 @@
+"""Points that need no model: uniform draws, and the space-filling design that comes before the first fit."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from believer.arrays import Array, frozen, near_any
+from believer.batch.request import Choice, Chosen, Request
+from believer.errors import SpaceExhausted
+from believer.maximize.objective import ENUMERATE_UP_TO
+from believer.numerics.sampling import latin_hypercube
+from believer.region import Region
+
+
+@dataclass(frozen=True, slots=True)
+class RandomBatch:
+    """Independent uniform points: the baseline that every strategy has to beat."""
+
+    def choose(self, request: Request, memory: object = None) -> Chosen:
+        """One uniform draw for each trial, from that trial's own randomness."""
+        avoid = request.avoid
+        choices = []
+        for trial in request.ids:
+            x, _ = draw(request.region, avoid, request.randomness(trial, "random"))
+            choices.append(Choice(frozen(x), "uniform draw"))
+            avoid = np.vstack([avoid, x]) if request.distinct else avoid
+        return Chosen(tuple(choices))
+
+
+def draw(region: Region, avoid: Array, rng: np.random.Generator, first: Array | None = None) -> tuple[Array, bool]:
+    """A point (d,) of the region that is allowed and not to be avoided: ``first`` if it is one, else a uniform draw.
+
+    The flag says whether ``first`` had to be replaced.
+    """
+    if first is not None and region.allows(first[None, :])[0] and not near_any(first[None, :], avoid)[0]:
+        return first, False
+    size = region.size
+    if size is not None and size <= ENUMERATE_UP_TO:
+        points = region.enumerate()
+        points = points[~near_any(points, avoid)]
+        if not len(points):
+            raise SpaceExhausted("every point of this finite space was handed out already.", left=0)
+        return points[rng.integers(len(points))], first is not None
+    for attempt in range(16):
+        points = region.spread(rng.random((1 << attempt, region.dim)))
+        points = points[region.allows(points)]
+        points = points[~near_any(points, avoid)]
+        if len(points):
+            return points[0], first is not None
+    raise SpaceExhausted(
+        "none of 65,535 random points satisfies the constraint and is new; is the constraint too tight?", left=0
+    )
+
+
+def design_point(index: int, n_init: int, region: Region, seeded: np.random.Generator) -> Array:
+    """Point ``index`` of a Latin hypercube of ``n_init`` points; of a further one for an index beyond it."""
+    for _ in range(index // n_init):
+        latin_hypercube(n_init, region.dim, seeded)
+    point: Array = region.spread(latin_hypercube(n_init, region.dim, seeded))[index % n_init]
+    return point

@@ -1,0 +1,103 @@
+"""How diverse is this batch? Said before anything is evaluated.
+
+======  ===================================================  ======
+symbol  meaning                                              shape
+======  ===================================================  ======
+ρ       latent posterior correlation, given data and         (q, q)
+        pending points, before the batch's own lies
+q_eff   q² / Σ_ij ρ_ij²: q for uncorrelated points, 1 for
+        q copies of one
+======  ===================================================  ======
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from believer.arrays import Array
+from believer.region import Region
+from believer.surrogates.protocols import Joint, Model, Scaled
+
+NEAR_IN_CUBE = 1e-3
+NEAR_IN_LENGTHSCALES = 0.1
+_RANDOM_PAIRS = 512
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """Distances within a batch, in the unit cube and in lengthscales, beside what random points would have.
+
+    Entries are None where they make no sense: no pair in a batch of one, no lengthscales without a model that has some.
+    ``near_duplicates`` are pairs of positions in the batch.
+    """
+
+    size: int
+    min_distance: float | None
+    mean_distance: float | None
+    min_lengthscales: float | None
+    mean_lengthscales: float | None
+    random_pair_distance: float
+    effective_size: float | None
+    near_duplicates: tuple[tuple[int, int], ...]
+    sentence: str
+
+    def __str__(self) -> str:
+        return self.sentence
+
+
+def random_pair_distance(region: Region) -> float:
+    """Mean distance of two uniform points of the region, from 512 fixed draws."""
+    draws = np.random.default_rng(0).random((2, _RANDOM_PAIRS, region.dim))
+    gaps = region.spread(draws[0]) - region.spread(draws[1])
+    return float(np.sqrt((gaps**2).sum(axis=1)).mean())
+
+
+def effective_size(model: Model, X: Array) -> float | None:
+    """q² / Σρ² of the batch ``X`` (q, d) under ``model``; None for a model without joint covariance."""
+    if not isinstance(model, Joint):
+        return None
+    covariance = model.joint(X).covariance
+    std = np.sqrt(np.maximum(np.diagonal(covariance), 1e-300))
+    rho = np.clip(covariance / np.multiply.outer(std, std), -1.0, 1.0)
+    rho[np.diag_indices(len(X))] = 1.0
+    return float(len(X) ** 2 / (rho**2).sum())
+
+
+def judge(X: Array, region: Region, model: Model | None) -> Verdict:
+    """The verdict on the batch ``X`` (q, d); ``model`` knows data and pending points, None before the first fit."""
+    q = len(X)
+    rows, columns = np.triu_indices(q, 1)
+    gaps = X[rows] - X[columns]
+    distances = np.sqrt((gaps**2).sum(axis=1))
+    scaled = None
+    if isinstance(model, Scaled):
+        scaled = np.sqrt(((gaps / model.lengthscales) ** 2).sum(axis=1))
+    close = distances < NEAR_IN_CUBE if scaled is None else (distances < NEAR_IN_CUBE) | (scaled < NEAR_IN_LENGTHSCALES)
+    pairs = tuple((int(i), int(j)) for i, j in zip(rows[close], columns[close], strict=True))
+    effective = effective_size(model, X) if model is not None else None
+    random_pair = random_pair_distance(region)
+    least, mean = (float(distances.min()), float(distances.mean())) if q > 1 else (None, None)
+    return Verdict(
+        size=q,
+        min_distance=least,
+        mean_distance=mean,
+        min_lengthscales=float(scaled.min()) if scaled is not None and q > 1 else None,
+        mean_lengthscales=float(scaled.mean()) if scaled is not None and q > 1 else None,
+        random_pair_distance=random_pair,
+        effective_size=effective,
+        near_duplicates=pairs,
+        sentence=_sentence(q, mean, random_pair, effective, len(pairs)),
+    )
+
+
+def _sentence(q: int, mean: float | None, random_pair: float, effective: float | None, near: int) -> str:
+    if mean is None:
+        return "1 point: nothing to compare."
+    ratio = mean / random_pair if random_pair else 0.0
+    spread = f"{q} points, on average {mean:.2f} apart ({ratio:.0%} of random points)"
+    worth = f", worth {effective:.1f} independent ones" if effective is not None else ""
+    if near:
+        return f"{spread}{worth}; {near} pair{'s' if near > 1 else ''} nearly the same: look before you pay for both."
+    return f"{spread}{worth}; no near-duplicates."

@@ -1,0 +1,84 @@
+"""The exceptions of believer: one root, a child for each thing that a caller can do something about.
+
+::
+
+    BelieverError
+    ├── InvalidInput (ValueError)          an argument breaks a rule; nothing was done
+    ├── MissingCapability (TypeError)      a member cannot do what was asked; the text names one that can
+    ├── MissingExtra (ImportError)         an optional package is not installed; the text names the extra
+    ├── SpaceExhausted                     a finite space has fewer unseen points than were asked for
+    ├── TrialError                         no such trial, or one that already has its result
+    ├── NumericalError                     a matrix stayed indefinite at the largest jitter allowed
+    ├── EvaluationError                    the workers that evaluate the function are gone
+    └── JournalError                       a journal that cannot be read or written
+        ├── JournalLocked                  another process, or another optimizer, is writing to it
+        ├── JournalCorrupt                 a line before the last cannot be understood
+        └── JournalTooNew                  written by a newer version
+"""
+
+from __future__ import annotations
+
+
+class BelieverError(Exception):
+    """Root of every exception that this library raises on purpose."""
+
+
+class InvalidInput(BelieverError, ValueError):
+    """An argument breaks a rule. The text says the rule, what came, and what to do."""
+
+
+class MissingCapability(BelieverError, TypeError):
+    """A surrogate, acquisition or strategy lacks an ability that the call needs."""
+
+
+class MissingExtra(BelieverError, ImportError):
+    """An optional dependency is not installed."""
+
+    def __init__(self, package: str, extra: str) -> None:
+        super().__init__(f"this needs {package}; install it with: pip install 'believer[{extra}]'")
+        self.package = package
+        self.extra = extra
+
+
+class SpaceExhausted(BelieverError):
+    """Fewer distinct points are left than were asked for; ``left`` says how many."""
+
+    def __init__(self, message: str, left: int) -> None:
+        super().__init__(message)
+        self.left = left
+
+
+class TrialError(BelieverError):
+    """The trial is unknown, or already has a result."""
+
+    def __init__(self, message: str, trial_id: int | None = None) -> None:
+        super().__init__(message)
+        self.trial_id = trial_id
+
+
+class NumericalError(BelieverError):
+    """A covariance stayed indefinite at the largest jitter that the policy allows."""
+
+
+class EvaluationError(BelieverError):
+    """The executor cannot evaluate any more; the study itself is intact."""
+
+
+class JournalError(BelieverError):
+    """A journal cannot be read or written."""
+
+
+class JournalLocked(JournalError):
+    """Someone else is writing to this journal."""
+
+
+class JournalCorrupt(JournalError):
+    """A line before the last one cannot be understood; ``line`` is its number, from 1."""
+
+    def __init__(self, message: str, line: int) -> None:
+        super().__init__(message)
+        self.line = line
+
+
+class JournalTooNew(JournalError):
+    """The journal was written by a newer version of the library."""

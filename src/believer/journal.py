@@ -1,0 +1,533 @@
+"""The append-only event log: pure events in, pure events out.
+
+A journal is a text file of JSON objects, one event a line, of which the first is always ``begun``. Reading one parses
+JSON and nothing else: no code in it can run. Floats are written by ``repr``, so they come back bit for bit.
+
+The newline is the mark of a finished append. An append that was cut short therefore leaves either a last line without
+a newline, or, where the file system had grown the file before the data reached the disk, NUL bytes in its last line.
+Both were never acknowledged and are ignored. Any other line that cannot be understood, the last one included, was
+once acknowledged and then damaged or edited: that is ``JournalCorrupt``, never a silent loss.
+
+The lock is on the file itself and is released by the operating system when its owner dies, however it dies.
+"""
+
+from __future__ import annotations
+
+import errno
+import functools
+import json
+import math
+import os
+import sys
+import weakref
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, fields
+from pathlib import Path
+from types import NoneType, TracebackType
+from typing import Any, NoReturn, TypeAlias
+
+from believer.errors import InvalidInput, JournalCorrupt, JournalError, JournalLocked, JournalTooNew
+
+FORMAT = 1
+"""The newest journal format that this version reads, and the one that it writes."""
+
+Json: TypeAlias = dict[str, Any]
+PathLike: TypeAlias = str | os.PathLike[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Begun:
+    """A study began: its settings, and the versions that ran it. Always the first event, and only the first."""
+
+    format: int
+    config: Json
+    versions: Json
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """Trials ``{id, params, origin, provenance}`` were handed out, under ``model``'s fitted hyperparameters."""
+
+    trials: tuple[Json, ...]
+    request: Json
+    model: Json | None
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """The trial's value came in; always finite."""
+
+    id: int
+    value: float
+
+
+@dataclass(frozen=True, slots=True)
+class Failed:
+    """The trial has no value and will have none."""
+
+    id: int
+    error: str
+
+
+@dataclass(frozen=True, slots=True)
+class Observed:
+    """A result that was never asked for: a value, or an error, and not both."""
+
+    id: int
+    params: Json
+    value: float | None
+    error: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Enqueued:
+    """A point to hand out at the next ask."""
+
+    params: Json
+
+
+@dataclass(frozen=True, slots=True)
+class Abandoned:
+    """The trial is not pending any more, and nothing was learnt from it."""
+
+    id: int
+
+
+Event: TypeAlias = Begun | Asked | Told | Failed | Observed | Enqueued | Abandoned
+
+_CLASSES: dict[str, type[Event]] = {
+    "begun": Begun,
+    "asked": Asked,
+    "told": Told,
+    "failed": Failed,
+    "observed": Observed,
+    "enqueued": Enqueued,
+    "abandoned": Abandoned,
+}
+_KINDS = {cls: kind for kind, cls in _CLASSES.items()}
+
+
+# Keyed by the annotations of the dataclasses above, so that a field's type is written once. The types that JSON gives
+# are exact: a bool is not an int here.
+_TYPES: dict[str, tuple[type, ...]] = {
+    "int": (int,),
+    "float": (float, int),
+    "float | None": (float, int, NoneType),
+    "str": (str,),
+    "str | None": (str, NoneType),
+    "Json": (dict,),
+    "Json | None": (dict, NoneType),
+    "tuple[Json, ...]": (list,),
+}
+_TRIAL = {"id": "int", "params": "Json", "origin": "str", "provenance": "str"}
+
+
+def encode_event(event: Event) -> str:
+    """The event as one line of ASCII JSON, without its newline.
+
+    Raises ``InvalidInput`` unless the line reads back as an equal event: NaN, tuples, keys that are not strings.
+    """
+    record = {"kind": _KINDS[type(event)], **{field.name: getattr(event, field.name) for field in fields(event)}}
+    try:
+        line = json.dumps(record, allow_nan=False, separators=(",", ":"))
+        same = decode_event(line) == event
+    except (TypeError, ValueError, RecursionError) as error:
+        raise InvalidInput(f"an event must be plain JSON; got {record['kind']} with something else: {error}") from error
+    if not same:
+        raise InvalidInput(
+            f"an event must read back as it was written; got {line[:200]}, which does not. "
+            "Use lists in place of tuples, and strings as keys."
+        )
+    return line
+
+
+def decode_event(line: str) -> Event:
+    """The event of one line; ``InvalidInput`` if the line is anything but exactly one known event."""
+    record = _parse_object(line)
+    kind = record.pop("kind", None)
+    if not isinstance(kind, str) or kind not in _CLASSES:
+        raise InvalidInput(f"kind must be one of {', '.join(_CLASSES)}; got {line[:80]!r}.")
+    cls = _CLASSES[kind]
+    _check_fields(kind, record, {field.name: str(field.type) for field in fields(cls)})
+    if cls is Begun and not 1 <= record["format"] <= FORMAT:
+        raise InvalidInput(f"format of begun must lie in 1..{FORMAT}; got {record['format']}.")
+    if cls is Observed and (record["value"] is None) == (record["error"] is None):
+        raise InvalidInput("observed must have either a value or an error; got both or neither.")
+    if cls is Asked:
+        for trial in record["trials"]:
+            _check_fields("a trial", trial, _TRIAL)
+        record["trials"] = tuple(record["trials"])
+    if record.get("value") is not None:
+        record["value"] = _finite(record["value"])
+    return cls(**record)
+
+
+def _check_fields(what: str, record: Any, types: dict[str, str]) -> None:
+    if type(record) is not dict:
+        raise InvalidInput(f"{what} must be an object; got {type(record).__name__}.")
+    if record.keys() != types.keys():
+        raise InvalidInput(f"{what} must have exactly the fields {', '.join(types)}; got {', '.join(record)}.")
+    for name, value in record.items():
+        if type(value) not in _TYPES[types[name]]:
+            raise InvalidInput(f"{name} of {what} must be {types[name]}; got {type(value).__name__}.")
+
+
+def _parse_object(line: str) -> Json:
+    try:
+        record = json.loads(line, object_pairs_hook=_distinct, parse_float=_finite, parse_constant=_finite)
+    except RecursionError as error:
+        raise InvalidInput("an event must be a JSON object; got one that is nested too deeply.") from error
+    except ValueError as error:
+        raise InvalidInput(f"an event must be a JSON object; got {line[:80]!r}: {error}") from error
+    if not isinstance(record, dict):
+        raise InvalidInput(f"an event must be a JSON object; got {line[:80]!r}.")
+    return record
+
+
+def _distinct(pairs: list[tuple[str, Any]]) -> Json:
+    record = dict(pairs)
+    if len(record) < len(pairs):
+        raise InvalidInput(f"keys must differ within an object; got {', '.join(key for key, _ in pairs)}.")
+    return record
+
+
+def _finite(number: str | float) -> float:
+    try:
+        value = float(number)
+    except OverflowError:
+        value = math.inf
+    if not math.isfinite(value):
+        raise InvalidInput(f"numbers must be finite; got {number!s:.50}.")
+    return value
+
+
+def read_events(path: PathLike) -> list[Event]:
+    """All events of a journal, without its lock; a torn last line is ignored, and left where it is.
+
+    Raises ``JournalError`` if there is nothing to read, ``JournalCorrupt`` or ``JournalTooNew`` if it makes no sense.
+    """
+    with _explained("read", path, "Check the path."):
+        data = Path(path).read_bytes()
+    return _scan(data, path)[0]
+
+
+def _scan(data: bytes, path: PathLike) -> tuple[list[Event], int]:
+    """The events, and how many bytes their lines take; what follows is torn."""
+    *lines, tail = data.split(b"\n")
+    if lines and b"\0" in lines[-1] and not tail.strip(b"\0"):
+        lines.pop()
+    if not lines:
+        raise JournalError(
+            f"a journal must hold at least its first line; {os.fspath(path)} is empty, or was cut short while that "
+            "was written. If it is meant to be a journal, nothing is lost: delete it and begin again."
+        )
+    events: list[Event] = []
+    for number, line in enumerate(lines, start=1):
+        try:
+            text = line.decode("utf-8")
+            if number == 1:
+                _refuse_newer(text, path)
+            event = decode_event(text)
+            if isinstance(event, Begun) != (number == 1):
+                raise InvalidInput("the first event, and no other, must be begun.")
+        except ValueError as error:  # also: bytes that are not UTF-8
+            cut = f", or delete this line and all after it, to go on from line {number - 1}" if events else ""
+            message = (
+                f"line {number} of {os.fspath(path)} is not a journal event ({error}). Restore it from a copy{cut}."
+            )
+            raise JournalCorrupt(message, line=number) from error
+        events.append(event)
+    return events, sum(len(line) + 1 for line in lines)
+
+
+def _refuse_newer(text: str, path: PathLike) -> None:
+    """Before any strict check: a later format may have fields and kinds that this version cannot know."""
+    record = _parse_object(text)
+    if record.get("kind") == "begun" and type(record.get("format")) is int and record["format"] > FORMAT:
+        raise JournalTooNew(
+            f"{os.fspath(path)} has journal format {record['format']}; this version of believer reads up to format "
+            f"{FORMAT}. Upgrade believer to read it."
+        )
+
+
+def write_events(path: PathLike, events: Iterable[Event]) -> None:
+    """Write a whole journal at once: whatever happens, ``path`` holds all of the old file or all of the new.
+
+    Raises ``JournalLocked`` if ``path`` is a journal that someone is writing to.
+    """
+    events = tuple(events)
+    if not events or any(isinstance(event, Begun) != (i == 0) for i, event in enumerate(events)):
+        raise InvalidInput("the first event, and no other, must be begun.")
+    data = b"".join(_line(event) for event in events)
+    target = os.path.realpath(path)  # a link stays a link
+    scratch = f"{target}.{os.getpid()}-{os.urandom(4).hex()}.tmp"
+    with _explained("write", path, "Its directory must exist, be writable and have room."):
+        held: int | None = None
+        with suppress(FileNotFoundError):
+            held = _open_locked(target, create=False)
+        try:
+            _write_scratch(scratch, data, mode=0o666 if held is None else os.fstat(held).st_mode & 0o777)
+            if sys.platform == "win32" and held is not None:
+                _release(held)  # an open file cannot be replaced there
+                held = None
+            os.replace(scratch, target)
+            _sync_directory(target)
+        finally:
+            with suppress(OSError):
+                os.unlink(scratch)
+            if held is not None:
+                _release(held)
+
+
+def _write_scratch(path: str, data: bytes, mode: int) -> None:
+    fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), mode)
+    try:
+        _write_all(fd, data)
+        os.fsync(fd)
+    finally:
+        os.close(fd)
+
+
+class Journal:
+    """A journal open for appending, by one writer at a time; made by ``create`` or ``open``.
+
+    Not for use by several threads at once. In a forked child it is closed: the child must neither write to it nor keep
+    the lock alive once the parent is gone.
+    """
+
+    __slots__ = ("__weakref__", "_closed_because", "_fd", "_path")
+
+    def __init__(self, path: str, fd: int) -> None:
+        """Own ``fd``, which is open and locked."""
+        self._path = path
+        self._fd: int | None = fd
+        self._closed_because = ""
+        _close_in_forked_children()
+        _OPEN.add(self)
+
+    @classmethod
+    def create(cls, path: PathLike, begun: Begun) -> Journal:
+        """Begin a journal where there is none, or an empty file; ``JournalError`` where there is more."""
+        line = _line(begun)
+        where = os.path.abspath(path)
+        with _explained("create", path, "Its directory must exist and be writable."):
+            fd = _open_locked(where, create=True)
+            journal = cls(where, fd)
+            try:
+                if os.fstat(fd).st_size > 0:
+                    raise JournalError(
+                        f"a new journal needs a path of its own; {where} holds something already. "
+                        "If it is a journal, use Optimizer.load(path) to go on."
+                    )
+                journal._append(line)
+                _sync_directory(where)
+            except BaseException:
+                journal.close()
+                raise
+        return journal
+
+    @classmethod
+    def open(cls, path: PathLike) -> tuple[Journal, list[Event]]:
+        """Lock a journal, read it, and cut off a torn last line. Raises as ``read_events``, and ``JournalLocked``."""
+        where = os.path.abspath(path)
+        with _explained("open", path, "Check the path, and that you may write there."):
+            fd = _open_locked(where, create=False)
+            journal = cls(where, fd)
+            try:
+                with open(fd, "rb", closefd=False) as file:
+                    file.seek(0)
+                    data = file.read()
+                events, length = _scan(data, where)
+                if length < len(data):
+                    os.ftruncate(fd, length)
+                    os.fsync(fd)
+            except BaseException:
+                journal.close()
+                raise
+        return journal, events
+
+    @property
+    def path(self) -> Path:
+        """Where the file is, as an absolute path."""
+        return Path(self._path)
+
+    def append(self, event: Event) -> None:
+        """Add one event: on the disk when this returns; if it raises, the file is as it was or the journal closed."""
+        if isinstance(event, Begun):
+            raise InvalidInput("the first event, and no other, must be begun; write another journal for another study.")
+        self._append(_line(event))
+
+    def _append(self, line: bytes) -> None:
+        fd = self._fd
+        if fd is None:
+            raise JournalError(f"an append needs an open journal; {self._path} was closed{self._closed_because}.")
+        with _explained("append to", self._path, "Nothing was recorded; make room or mend the disk, and call again."):
+            status = os.fstat(fd)
+            if status.st_nlink == 0 and not _same_file(fd, self._path):
+                raise JournalError(
+                    f"an append needs a file; {self._path} was deleted or replaced while it was open. "
+                    "Save the study to another path."
+                )
+            try:
+                _write_all(fd, line)
+                os.fsync(fd)
+            except BaseException:  # an interrupt must not leave half a line either
+                self._roll_back(fd, status.st_size)
+                raise
+
+    def _roll_back(self, fd: int, length: int) -> None:
+        try:
+            os.ftruncate(fd, length)
+        except OSError as error:
+            self.close()
+            self._closed_because = " after a write that failed"
+            raise JournalError(
+                f"writing to {self._path} failed and could not be undone: {error.strerror or error}. The journal was "
+                "closed; Optimizer.load(path) reads it, with the last event or without."
+            ) from error
+
+    def close(self) -> None:
+        """Release the file and its lock. Closing twice is fine."""
+        fd, self._fd = self._fd, None
+        if fd is not None:
+            _release(fd)
+
+    def _close_in_child(self) -> None:
+        fd, self._fd = self._fd, None
+        if fd is not None:
+            self._closed_because = " in this process, a fork of its writer; append from the process that opened it"
+            os.close(fd)  # and no unlocking: that would unlock the parent's file as well
+
+    def __enter__(self) -> Journal:
+        """The journal itself."""
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, tb: TracebackType | None) -> None:
+        """Close."""
+        self.close()
+
+    def __reduce__(self) -> NoReturn:
+        """Refuse: a copy would close a file that is not its own."""
+        raise TypeError(
+            "a Journal cannot be copied or pickled; pass its path, and open it there after closing it here."
+        )
+
+    def __del__(self) -> None:
+        """An optimizer that is dropped without closing must not lock its journal for the life of the process."""
+        self.close()
+
+
+_OPEN: weakref.WeakSet[Journal] = weakref.WeakSet()
+
+
+def _line(event: Event) -> bytes:
+    return encode_event(event).encode("ascii") + b"\n"
+
+
+def _write_all(fd: int, data: bytes) -> None:
+    rest = memoryview(data)
+    while rest:
+        rest = rest[os.write(fd, rest) :]
+
+
+@contextmanager
+def _explained(verb: str, path: PathLike, advice: str) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise JournalError(f"cannot {verb} {os.fspath(path)}: {error.strerror or error}. {advice}") from error
+
+
+def _open_locked(path: str, create: bool) -> int:
+    flags = os.O_RDWR | os.O_APPEND | getattr(os, "O_BINARY", 0) | (os.O_CREAT if create else 0)
+    while True:
+        fd = os.open(path, flags, 0o666)
+        try:
+            if not _try_lock(fd):
+                raise JournalLocked(
+                    f"a journal has one writer at a time; {path} is in use by another process, or by another Optimizer "
+                    "in this one. Close that one or wait until it ends; reading needs no lock."
+                )
+            if _same_file(fd, path):  # else: write_events put another file there before the lock was ours
+                return fd
+        except BaseException:
+            os.close(fd)
+            raise
+        os.close(fd)
+
+
+def _release(fd: int) -> None:
+    # Unlock first: a child that was forked a moment ago may still hold a copy of the descriptor.
+    with suppress(OSError):
+        _unlock(fd)
+    os.close(fd)
+
+
+if sys.platform == "win32":
+    import msvcrt
+
+    # Locked bytes cannot be read there, so the lock is one that no journal reaches; the C library seeks by 32 bits.
+    _LOCK_BYTE = 2**31 - 2
+
+    def _try_lock(fd: int) -> bool:
+        os.lseek(fd, _LOCK_BYTE, os.SEEK_SET)
+        try:
+            msvcrt.locking(fd, msvcrt.LK_NBLCK, 1)
+        except OSError as error:
+            if error.errno in (errno.EACCES, errno.EDEADLK):
+                return False
+            raise
+        return True
+
+    def _unlock(fd: int) -> None:
+        os.lseek(fd, _LOCK_BYTE, os.SEEK_SET)
+        msvcrt.locking(fd, msvcrt.LK_UNLCK, 1)
+
+    def _same_file(fd: int, path: str) -> bool:
+        return True  # an open file can be neither deleted nor replaced
+
+    def _sync_directory(path: str) -> None:
+        pass  # directories cannot be opened
+
+    def _close_in_forked_children() -> None:
+        pass  # processes are never forked
+
+else:
+    import fcntl
+
+    def _try_lock(fd: int) -> bool:
+        try:
+            fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            if error.errno in (errno.EWOULDBLOCK, errno.EAGAIN, errno.EACCES):
+                return False
+            raise
+        return True
+
+    def _unlock(fd: int) -> None:
+        fcntl.flock(fd, fcntl.LOCK_UN)
+
+    def _same_file(fd: int, path: str) -> bool:
+        try:
+            return os.path.samestat(os.fstat(fd), os.stat(path))
+        except FileNotFoundError:
+            return False
+
+    def _sync_directory(path: str) -> None:
+        # Some file systems refuse this; then there is nothing more to be done.
+        with suppress(OSError):
+            fd = os.open(os.path.dirname(path), os.O_RDONLY)
+            try:
+                os.fsync(fd)
+            finally:
+                os.close(fd)
+
+    @functools.cache
+    def _close_in_forked_children() -> None:
+        # A worker that inherits the descriptor would keep the lock after its parent was killed.
+        os.register_at_fork(after_in_child=_close_all_in_child)
+
+    def _close_all_in_child() -> None:
+        for journal in list(_OPEN):
+            journal._close_in_child()

@@ -1,0 +1,44 @@
+"""A maximizer without gradients, for surfaces that are flat in pieces or known only by values."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from believer.errors import SpaceExhausted
+from believer.maximize.objective import Maximum, Objective, Search, any_distinct, first_distinct, search_exhaustively
+from believer.maximize.screening import candidates, near
+
+
+@dataclass(frozen=True, slots=True)
+class Candidates:
+    """Screen Sobol candidates and neighbors of the incumbents, then search ever closer around the best ones.
+
+    Deterministic for a given generator; the result is a point that was evaluated, never an extrapolation.
+    """
+
+    candidates: int = 2048
+    neighbors: int = 60
+    survivors: int = 12
+    rounds: int = 8
+    shrink: float = 0.5
+
+    def maximize(self, objective: Objective, search: Search, rng: np.random.Generator) -> Maximum:
+        """The best point found that is not to be avoided."""
+        exact = search_exhaustively(objective, search)
+        if exact is not None:
+            return exact
+        X = candidates(self.candidates, search, self.neighbors, (0.2, 0.05, 0.01), rng)
+        if not len(X):
+            raise SpaceExhausted("the constraint allows none of the thousands of points that were tried.", left=0)
+        f = objective.value(X)
+        width = 0.2
+        for _ in range(self.rounds):
+            best = np.argsort(-f, kind="stable")[: self.survivors]
+            close = near(X[best], self.neighbors, search.region, (width, 0.25 * width), rng)
+            close = close[search.region.allows(close)]
+            X, f = np.vstack([X[best], close]), np.concatenate([f[best], objective.value(close)])
+            width *= self.shrink
+        found = first_distinct(X, f, search.avoid)
+        return found if found is not None else any_distinct(objective, search, rng)

@@ -1,0 +1,117 @@
+"""The default maximizer: screen candidates, then climb from the best ones together with gradients."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from believer.arrays import Array
+from believer.errors import SpaceExhausted
+from believer.maximize.objective import Maximum, Objective, Search, any_distinct, first_distinct, search_exhaustively
+from believer.maximize.screening import alternatives, candidates
+from believer.numerics import lbfgs
+from believer.region import Region
+
+
+@dataclass(frozen=True, slots=True)
+class Multistart:
+    """Sobol candidates and neighbors of the incumbents are screened; the best are climbed from, all at once.
+
+    Continuous columns follow the gradient; discrete blocks move from value to value wherever that is better, in turn
+    with the climbs, so that no point is ever rounded after the fact.
+    """
+
+    starts: int = 10
+    candidates: int = 512
+    neighbors: int = 40
+    widths: tuple[float, ...] = (0.2, 0.05, 0.01)
+    sweeps: int = 4
+    climb: lbfgs.Settings = field(
+        default_factory=lambda: lbfgs.Settings(max_rounds=50, gradient_tol=1e-4, value_tol=1e-7)
+    )
+
+    def maximize(self, objective: Objective, search: Search, rng: np.random.Generator) -> Maximum:
+        """The best point found that is not to be avoided. Needs an objective with gradients."""
+        exact = search_exhaustively(objective, search)
+        if exact is not None:
+            return exact
+        region = search.region
+        pool = candidates(self.candidates, search, self.neighbors, self.widths, rng)
+        if not len(pool):
+            raise SpaceExhausted("the constraint allows none of the thousands of points that were tried.", left=0)
+        values = objective.value(pool)
+        X = pool[_pick_starts(pool, values, self.starts)]
+        X, f = _climb(objective, region, X, self.climb)
+        for _ in range(self.sweeps if region.blocks else 0):
+            X, stepped = _step_blocks(objective, region, X, f)
+            if (stepped <= f).all():
+                break
+            X, f = _climb(objective, region, X, self.climb)
+        found = first_distinct(np.vstack([X, pool]), np.concatenate([f, values]), search.avoid)
+        return found if found is not None else any_distinct(objective, search, rng)
+
+
+def _pick_starts(pool: Array, values: Array, starts: int) -> Array:
+    """Indices of good candidates that are apart: best first, each farther from those taken than the last resort."""
+    order = np.argsort(-values, kind="stable")
+    order = order[: 8 * starts]
+    taken = [int(order[0])]
+    X = pool[order]
+    gap = np.abs(X - X[0]).max(axis=1)
+    for i in range(1, len(order)):
+        if len(taken) == starts:
+            break
+        if gap[i] > 0.05:
+            taken.append(int(order[i]))
+            gap = np.minimum(gap, np.abs(X - X[i]).max(axis=1))
+    return np.array(taken)
+
+
+def _climb(objective: Objective, region: Region, X: Array, settings: lbfgs.Settings) -> tuple[Array, Array]:
+    """Local maxima over the continuous columns; a climb that ends outside the constraint is cut back to inside."""
+    moves = region.continuous
+    if not moves.any():
+        return X, objective.value(X)
+
+    def descend(points: Array) -> tuple[Array, Array]:
+        value, gradient = objective.value_with_gradient(points)
+        return -value, np.where(moves, -gradient, 0.0)
+
+    found = lbfgs.minimize(descend, X, region.lower, region.upper, settings)
+    if region.feasible is None:
+        return found.X, -found.f
+    ends = _retreat(region, X, found.X)
+    return ends, objective.value(ends)
+
+
+def _retreat(region: Region, start: Array, end: Array, halvings: int = 12) -> Array:
+    """For each row: ``end`` if allowed, else the last allowed point of a bisection towards ``start``, which is."""
+    inside, outside = np.where(region.allows(end)[:, None], end, start), end
+    for _ in range(halvings):
+        middle = 0.5 * (inside + outside)
+        good = region.allows(middle)[:, None]
+        inside, outside = np.where(good, middle, inside), np.where(good, outside, middle)
+    return inside
+
+
+def _step_blocks(objective: Objective, region: Region, X: Array, f: Array) -> tuple[Array, Array]:
+    """Each row moved to the best point that differs in one block, where that is better; repeated while any moves."""
+    X, f = X.copy(), f.copy()
+    for _ in range(max(1, 2 * len(region.blocks))):
+        groups = [[alternatives(x, block) for block in region.blocks if len(block.values) > 1] for x in X]
+        sizes = [sum(len(part) for part in group) for group in groups]
+        if not sum(sizes):
+            return X, f
+        pool = np.vstack([part for group in groups for part in group])
+        owner = np.repeat(np.arange(len(X)), sizes)
+        values = np.where(region.allows(pool), objective.value(pool), -np.inf)
+        moved = False
+        for row in range(len(X)):
+            mine = np.flatnonzero(owner == row)
+            if len(mine) and values[mine].max() > f[row] + 1e-12 * max(abs(f[row]), 1.0):
+                best = mine[int(np.argmax(values[mine]))]
+                X[row], f[row], moved = pool[best], values[best], True
+        if not moved:
+            break
+    return X, f

@@ -1,0 +1,111 @@
+"""Members as plain data: what a journal writes down of a surrogate, an acquisition, a strategy or a maximizer.
+
+Members of this library are written with their settings and rebuilt from them. A custom member is written by name only:
+loading never executes code, so whoever loads passes it again, and the name is checked.
+"""
+
+from __future__ import annotations
+
+from dataclasses import fields, is_dataclass
+from typing import Any
+
+from believer.acquisitions import EI, PI, UCB, LogEI
+from believer.batch import STRATEGIES, Believe, ConstantLie, Fantasy, PseudoObservations, RandomBatch
+from believer.batch.request import Strategy
+from believer.errors import InvalidInput
+from believer.maximize import Candidates, FixedStarts, Multistart
+from believer.numerics.lbfgs import Settings
+from believer.surrogates import GP
+
+_KNOWN: dict[str, type] = {
+    cls.__name__: cls
+    for cls in (
+        *(GP, LogEI, EI, PI, UCB),
+        *(PseudoObservations, ConstantLie, Believe, Fantasy, RandomBatch),
+        *(Multistart, Candidates, FixedStarts, Settings),
+    )
+}
+
+_ARGUMENT = {"fit_preset": "fit"}
+"""Fields whose argument has another name: ``fit`` is also a method."""
+
+
+def strategy_named(strategy: str | Strategy) -> Strategy:
+    """A strategy from its name, or the strategy itself."""
+    if isinstance(strategy, str):
+        if strategy not in STRATEGIES:
+            raise InvalidInput(f"strategy must be one of {', '.join(STRATEGIES)}, or a value; got {strategy!r}.")
+        return STRATEGIES[strategy]
+    if not callable(getattr(strategy, "choose", None)):
+        raise InvalidInput(f"a strategy must have a method choose(request, memory); got {strategy!r}.")
+    return strategy
+
+
+def name_of(member: object) -> str:
+    """Module and class: how a custom member is recognized."""
+    return f"{type(member).__module__}.{type(member).__qualname__}"
+
+
+def to_config(member: object) -> Any:
+    """``member`` as plain JSON data."""
+    if member is None or isinstance(member, bool | int | float | str):
+        return member
+    if isinstance(member, tuple):
+        return [to_config(item) for item in member]
+    known = _KNOWN.get(type(member).__name__)
+    if known is type(member) and is_dataclass(member):
+        return {
+            "type": type(member).__name__,
+            **{_ARGUMENT.get(field.name, field.name): to_config(getattr(member, field.name)) for field in fields(member)},
+        }
+    return {"custom": name_of(member)}
+
+
+def is_custom(config: Any) -> bool:
+    """Whether ``config``, or a part of it, stands for a member that must be passed again."""
+    if isinstance(config, dict):
+        return "custom" in config or any(is_custom(value) for value in config.values())
+    return isinstance(config, list) and any(is_custom(item) for item in config)
+
+
+def from_config(config: Any, what: str, passed: object = None) -> Any:
+    """The member that ``config`` describes; ``passed`` is what the caller gave for it, if anything.
+
+    Raises :class:`InvalidInput` when a custom member was not passed, or another one was.
+    """
+    if passed is not None:
+        if to_config(passed) != config:
+            raise InvalidInput(
+                f"the journal was written with {what} {_spoken(config)}; got {_spoken(to_config(passed))}. "
+                "Pass the same one, or none if it is the library's own."
+            )
+        return passed
+    if is_custom(config):
+        raise InvalidInput(f"the journal was written with a custom {what}, {_spoken(config)}: pass it as {what}=...")
+    return _rebuild(config, what)
+
+
+def _rebuild(config: Any, what: str) -> Any:
+    if isinstance(config, list):
+        return tuple(_rebuild(item, what) for item in config)
+    if not isinstance(config, dict):
+        return config
+    settings = {key: _rebuild(value, what) for key, value in config.items() if key != "type"}
+    cls = _KNOWN.get(config.get("type", ""))
+    if cls is None:
+        raise InvalidInput(f"the journal names a {what} that this version does not know: {config.get('type')!r}.")
+    try:
+        return cls(**settings)
+    except TypeError as error:
+        raise InvalidInput(
+            f"the journal's settings for {what} {config['type']} do not fit this version: {error}"
+        ) from error
+
+
+def _spoken(config: Any) -> str:
+    if isinstance(config, dict):
+        return str(
+            config.get("custom")
+            or f"{config.get('type')}({', '.join(f'{k}={v!r}' for k, v in config.items() if k != 'type')})"
+        )
+    return repr(config)

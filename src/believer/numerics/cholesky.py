@@ -1,0 +1,115 @@
+"""Covariance factors that grow by rows.
+
+A :class:`Factor` holds W = L⁻¹, the inverse of the Cholesky factor of a covariance K = L Lᵀ. With it everything that a
+Gaussian process needs is a matrix product: K⁻¹ = Wᵀ W, the whitened cross-covariance is k Wᵀ, and appending a point
+costs one product with W and one with Wᵀ, O(n²). Rows appended after the first factorization are kept apart in ``tail``,
+so that a conditioned model shares the large ``base`` with the model that it came from and copies only O(p n) numbers.
+
+======  =====================================================  ============
+symbol  meaning                                                shape
+======  =====================================================  ============
+N       rows in all, n of the base and p appended              n + p
+W       inverse Cholesky factor, lower triangular              (N, N)
+base    the first n rows of W (columns beyond n are zero)      (n, n)
+tail    the appended rows of W                                 (p, N)
+======  =====================================================  ============
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.linalg import lapack
+
+from believer.arrays import Array, frozen
+from believer.errors import NumericalError
+
+JITTER_STEPS = (0.0, 1e-10, 1e-9, 1e-8, 1e-7, 1e-6, 1e-5, 1e-4)
+"""What may be added to the diagonal, in units of its mean, tried in this order: bounded, and reported in the factor."""
+
+_LEAST_PIVOT = 1e-12
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Factor:
+    """W = L⁻¹ of a covariance, and the largest jitter that was needed to have one."""
+
+    base: Array
+    tail: Array
+    jitter: float
+
+    @property
+    def rows(self) -> int:
+        """N, the number of observations that the factor covers."""
+        return len(self.base) + len(self.tail)
+
+    def whiten(self, K: Array) -> Array:
+        """V = K Wᵀ (m, N) for cross-covariances K (m, N); then K (L Lᵀ)⁻¹ Kᵀ = V Vᵀ."""
+        V: Array = K[:, : len(self.base)] @ self.base.T
+        return np.hstack([V, K @ self.tail.T]) if len(self.tail) else V
+
+    def unwhiten(self, V: Array) -> Array:
+        """V W (m, N): of a whitened cross-covariance, this is K (L Lᵀ)⁻¹."""
+        n = len(self.base)
+        out: Array = V[:, :n] @ self.base
+        if len(self.tail):
+            full = V[:, n:] @ self.tail
+            full[:, :n] += out
+            return full
+        return out
+
+    def inverse_diagonal(self) -> Array:
+        """The diagonal (N,) of (L Lᵀ)⁻¹."""
+        diagonal = np.zeros(self.rows)
+        diagonal[: len(self.base)] = np.einsum("ij,ij->j", self.base, self.base)
+        diagonal += np.einsum("ij,ij->j", self.tail, self.tail)
+        return diagonal
+
+    def log_determinant(self) -> float:
+        """log det (L Lᵀ)."""
+        pivots = np.concatenate([np.diagonal(self.base), np.diagonal(self.tail, offset=len(self.base))])
+        return float(-2.0 * np.log(pivots).sum())
+
+    def append(self, k: Array, variance: float) -> Factor:
+        """The factor with one more row: covariances ``k`` (N,) with what is there, and its own ``variance``.  O(N²).
+
+        A pivot that rounding has eaten is lifted to 1e-12 of the variance, which counts as jitter.
+        """
+        v = self.whiten(k[None, :])
+        pivot = variance - float(v[0] @ v[0])
+        least = _LEAST_PIVOT * variance
+        jitter = max(self.jitter, least - pivot if pivot < least else 0.0)
+        root = np.sqrt(max(pivot, least))
+        N = self.rows
+        tail = np.zeros((len(self.tail) + 1, N + 1))
+        tail[:-1, :N] = self.tail
+        tail[-1, :N] = self.unwhiten(v)[0] / -root
+        tail[-1, N] = 1.0 / root
+        return Factor(self.base, frozen(tail), jitter)
+
+
+def lower_cholesky(K: Array, overwrite: bool = False) -> Array | None:
+    """L with L Lᵀ = K (n, n), zeros above the diagonal; None when K is not positive definite.  O(n³)."""
+    # LAPACK wants columns; the transpose of a symmetric matrix is itself, so its upper factor is our lower one.
+    U, info = lapack.dpotrf(K.T, lower=0, clean=1, overwrite_a=overwrite)
+    return U.T if info == 0 else None
+
+
+def factor(K: Array) -> Factor:
+    """Factor a covariance (n, n), with the least jitter of :data:`JITTER_STEPS` that works.  O(n³).
+
+    Raises :class:`NumericalError` when even the largest does not.
+    """
+    scale = float(np.trace(K)) / len(K)
+    for step in JITTER_STEPS:
+        jitter = step * scale
+        L = lower_cholesky(K + jitter * np.eye(len(K)) if jitter else K)
+        if L is not None:
+            Winv, info = lapack.dtrtri(L.T, lower=0)
+            if info == 0:
+                return Factor(frozen(np.ascontiguousarray(Winv.T)), frozen(np.zeros((0, len(K)))), jitter)
+    raise NumericalError(
+        f"the covariance of {len(K)} points is not positive definite even with a jitter of {JITTER_STEPS[-1]:g} of its "
+        "diagonal; are there infinite values, or a kernel that is not one?"
+    )

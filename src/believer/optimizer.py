@@ -1,0 +1,466 @@
+"""Ask and tell: the one object that changes, and only by events that are durable before a call returns.
+
+Every call first checks its input, then writes one event to the journal, then folds the event into the ledger. Loading
+folds the same events again, so a loaded optimizer is the one that was saved.
+"""
+
+from __future__ import annotations
+
+import csv
+import os
+import zlib
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+
+from believer import members
+from believer.acquisitions import Acquisition
+from believer.arrays import Array, frozen, near_any
+from believer.batch import Data, Pending, Request, Strategy
+from believer.batch.random import design_point, draw
+from believer.batch.verdict import judge
+from believer.errors import InvalidInput, JournalCorrupt, SpaceExhausted, TrialError
+from believer.journal import (
+    FORMAT,
+    Abandoned,
+    Asked,
+    Begun,
+    Enqueued,
+    Event,
+    Failed,
+    Journal,
+    Observed,
+    Told,
+    write_events,
+)
+from believer.maximize import Maximizer
+from believer.region import Region
+from believer.setup import Constraint, make_setup, setup_from_config, versions, whole
+from believer.space import Space
+from believer.surrogates.protocols import Conditionable, Model, Prediction, Restorable, Surrogate
+from believer.trials import Batch, Ledger, Trial
+
+PathLike = str | os.PathLike[str]
+
+_COUNT_UP_TO = 100_000
+"""Finite spaces up to this size are counted before points are promised."""
+
+
+class Optimizer:
+    """Batch Bayesian optimization: ``ask`` for points, ``tell`` what they returned.
+
+    space: where to search. surrogate, acquisition, strategy: how; a strategy is a name or a value.
+    n_init: results or pending trials before the model takes over (default: twice the number of parameters).
+    seed: the same seed and the same calls give the same suggestions; None draws one.
+    journal: a path; every event is written there before its call returns.
+    maximize: the objective is to be maximized, not minimized.
+    """
+
+    def __init__(
+        self,
+        space: Space,
+        surrogate: Surrogate | None = None,
+        acquisition: Acquisition | None = None,
+        strategy: str | Strategy = "kb",
+        n_init: int | None = None,
+        seed: int | None = 0,
+        journal: PathLike | None = None,
+        maximize: bool = False,
+        maximizer: Maximizer | None = None,
+    ) -> None:
+        self.setup = make_setup(space, surrogate, acquisition, strategy, maximizer, n_init, seed, maximize)
+        self._start(journal, [Begun(FORMAT, self.setup.to_config(), versions())])
+
+    def _start(self, journal: Journal | PathLike | None, events: list[Event]) -> None:
+        """Nothing learnt yet, and the ledger of ``events``."""
+        self._ledger = Ledger(self.setup.space)
+        self._fit: tuple[tuple[int, ...], Model] | None = None
+        self._model: tuple[tuple[tuple[int, ...], tuple[int, ...]], Model] | None = None
+        self._memory: object = None
+        for line, event in enumerate(events, start=1):
+            try:
+                self._ledger.apply(event)
+            except (TrialError, InvalidInput, ValueError, KeyError, TypeError) as error:
+                raise JournalCorrupt(f"line {line} does not follow from those before it: {error}", line) from error
+        if isinstance(journal, str | os.PathLike):
+            assert isinstance(events[0], Begun)
+            journal = Journal.create(journal, events[0])
+        self._journal = journal
+
+    @property
+    def space(self) -> Space:
+        """Where it searches."""
+        return self.setup.space
+
+    # ------------------------------------------------------------------ ask
+
+    def ask(
+        self,
+        q: int = 1,
+        *,
+        strategy: str | Strategy | None = None,
+        fixed: Mapping[str, Any] | None = None,
+        distinct: bool = True,
+    ) -> Batch:
+        """``q`` trials to evaluate now, good together and together with those still pending.
+
+        strategy: another one than the optimizer's, for this call. fixed: parameters held at a value.
+        distinct: no point equals another of the batch, a pending one or one of the history (1e-6 of the encoded cube).
+        Raises :class:`SpaceExhausted` when a finite space has fewer than q such points left.
+        """
+        q = whole(q, "q", 1)
+        chosen_by = self.setup.strategy if strategy is None else members.strategy_named(strategy)
+        held = self.space.check_fixed(fixed or {})
+        region = self.space.region(held)
+        before = self._ledger.pending
+        queued = [p for p in self._ledger.queue if all(p[name] == value for name, value in held.items())][:q]
+        if distinct:
+            self._refuse_exhausted(q, queued, region)
+
+        entries: list[dict[str, Any]] = []
+        points: list[Array] = []
+
+        def add(x: Array, origin: str, provenance: str, params: dict[str, Any] | None = None) -> None:
+            settled = self.space.decode(x[None, :])[0] if params is None else params
+            trial_id = self._ledger.next_id + len(entries)
+            entries.append({"id": trial_id, "params": settled, "origin": origin, "provenance": provenance})
+            points.append(self.space.encode([settled])[0])
+
+        for params in queued:
+            add(self.space.encode([params])[0], "enqueued", "asked for by the user", params)
+        self._extend_design(q, before, region, distinct, points, add)
+        model, described = None, None
+        if len(points) < q:
+            model = self._current_model()
+            request = self._request(q, before, entries, points, region, distinct, model)
+            chosen = chosen_by.choose(request, self._memory)
+            self._memory = chosen.memory
+            described = self._described()
+            for choice in chosen.choices:
+                add(choice.x, "model", choice.provenance + _subset_note(described))
+
+        wanted = {"strategy": members.to_config(chosen_by), "fixed": held, "distinct": distinct}
+        self._record(Asked(tuple(entries), wanted, described))
+        trials = tuple(self._ledger.trials[entry["id"]] for entry in entries)
+        return Batch(trials, judge(np.array([t.unit for t in trials]), region, self._informed(q, model, before)))
+
+    def _extend_design(
+        self,
+        q: int,
+        before: tuple[Trial, ...],
+        region: Region,
+        distinct: bool,
+        points: list[Array],
+        add: Callable[[Array, str, str], None],
+    ) -> None:
+        """Design points until ``n_init`` results or pending trials exist; and beyond, while there is no result at all."""
+        known = len(self._ledger.values) + len(before)
+        index = self._ledger.designed()
+        while len(points) < q and (known + len(points) < self.setup.n_init or not self._ledger.values):
+            trial = self._ledger.next_id + len(points)
+            planned = design_point(index, self.setup.n_init, region, self._randomness(0, "design"))
+            avoid = np.vstack([self._taken(distinct), *points]) if distinct else self._taken(False)
+            x, replaced = draw(region, avoid, self._randomness(trial, "random"), planned)
+            note = (
+                "; a uniform draw, because the planned point was not allowed or handed out already" if replaced else ""
+            )
+            add(x, "design", f"point {index + 1} of a Latin hypercube{note}")
+            index += 1
+
+    def _request(
+        self,
+        q: int,
+        before: tuple[Trial, ...],
+        entries: list[dict[str, Any]],
+        points: list[Array],
+        region: Region,
+        distinct: bool,
+        model: Model,
+    ) -> Request:
+        """What the strategy sees; trials chosen earlier in this call count as pending."""
+        first = self._ledger.next_id + len(entries)
+        ids = tuple(trial.id for trial in before) + tuple(entry["id"] for entry in entries)
+        X = np.array([trial.unit for trial in before] + points).reshape(len(ids), self.space.dim)
+        return Request(
+            ids=tuple(range(first, first + q - len(points))),
+            surrogate=self.setup.surrogate,
+            acquisition=self.setup.acquisition,
+            model=model,
+            data=self._data(),
+            pending=Pending(ids, frozen(X)),
+            region=region,
+            avoid=np.vstack([self._taken(True), *points]) if distinct else self._taken(False),
+            distinct=distinct,
+            randomness=self._randomness,
+            sign=self.setup.sign,
+            maximizer=self.setup.maximizer,
+        )
+
+    def _taken(self, distinct: bool) -> Array:
+        """Points (k, dim) that were handed out or observed; none when duplicates are welcome."""
+        trials = self._ledger.trials.values() if distinct else ()
+        return np.array([trial.unit for trial in trials]).reshape(-1, self.space.dim)
+
+    def _refuse_exhausted(self, q: int, queued: list[dict[str, Any]], region: Region) -> None:
+        """An error before any work, when a finite space cannot give q points that are new."""
+        size = region.size
+        if size is None or size > _COUNT_UP_TO:
+            return
+        points = region.enumerate()
+        taken = np.vstack([self._taken(True), self.space.encode(queued)]) if queued else self._taken(True)
+        left = int((~near_any(points, taken)).sum())
+        if q - len(queued) > left:
+            raise SpaceExhausted(
+                f"{q - len(queued)} new points were asked for, but this finite space has {left} left of {len(points)}; "
+                f"ask for {left}, or allow repeats with distinct=False."
+                if left
+                else f"all {len(points)} points of this finite space were handed out already; "
+                "allow repeats with distinct=False, or widen the space.",
+                left,
+            )
+
+    def _randomness(self, trial_id: int, purpose: str) -> np.random.Generator:
+        return np.random.default_rng((self.setup.seed, trial_id, zlib.crc32(purpose.encode())))
+
+    # ---------------------------------------------------------------- model
+
+    def _data(self) -> Data:
+        """Real results in id order, to be minimized."""
+        ids = sorted(self._ledger.values)
+        X = np.array([self._ledger.trials[i].unit for i in ids]).reshape(len(ids), self.space.dim)
+        return Data(frozen(X), frozen(self.setup.sign * np.array([self._ledger.values[i] for i in ids])))
+
+    def _current_model(self) -> Model:
+        """Fitted to real results, cached until there are new ones; then conditioned on failures at the worst result."""
+        ids, failed = tuple(sorted(self._ledger.values)), tuple(sorted(self._ledger.errors))
+        if self._model is not None and self._model[0] == (ids, failed):
+            return self._model[1]
+        data = self._data()
+        if self._fit is None or self._fit[0] != ids:
+            self._fit = (ids, self._fitted(ids, data))
+        model = self._fit[1]
+        if failed and isinstance(model, Conditionable):
+            X = np.array([self._ledger.trials[i].unit for i in failed])
+            model = model.condition(X, np.full(len(failed), data.y.max()))
+        self._model = ((ids, failed), model)
+        return model
+
+    def _fitted(self, ids: tuple[int, ...], data: Data) -> Model:
+        """A new fit, warm-started from the last ask's; or that one itself, when it saw the same results."""
+        previous = None
+        if self._ledger.fitted is not None and isinstance(self.setup.surrogate, Restorable):
+            known, state = self._ledger.fitted
+            rows = np.isin(ids, known)
+            previous = self.setup.surrogate.restore(data.X[rows], data.y[rows], state)
+            if known == ids:
+                return previous
+        return self.setup.surrogate.fit(data.X, data.y, self._randomness(len(ids), "fit"), previous)
+
+    def _described(self) -> dict[str, Any] | None:
+        """Hyperparameters of the current fit, where the surrogate can write them down."""
+        if self._fit is None or not isinstance(self.setup.surrogate, Restorable):
+            return None
+        return self.setup.surrogate.describe(self._fit[1])
+
+    def _informed(self, q: int, model: Model | None, before: tuple[Trial, ...]) -> Model | None:
+        """The model given data and earlier pending points: what the verdict is measured with."""
+        if q == 1 or not before or not isinstance(model, Conditionable):
+            return model
+        X = np.array([trial.unit for trial in before])
+        return model.condition(X, model.predict(X).mean)
+
+    def predict(self, points: Iterable[Mapping[str, Any]]) -> Prediction:
+        """Mean and std (m,) of the objective, without noise, in the user's units, from results so far."""
+        if not self._ledger.values:
+            raise InvalidInput("predict needs at least one result; tell or observe one first.")
+        X = self.space.encode(list(points))
+        at = self._current_model().predict(X)
+        return Prediction(self.setup.sign * at.mean, at.std)
+
+    # ----------------------------------------------------------------- tell
+
+    def tell(self, trial: Trial | int, value: float | None = None, *, error: str | None = None) -> None:
+        """The result of a trial; NaN, an infinity or ``error="..."`` mark a failed evaluation."""
+        self._record(self._answer(trial, value, error))
+
+    def tell_many(self, trials: Iterable[Trial | int], values: Iterable[float]) -> None:
+        """Results of several trials, one value each; nothing is taken in when one of them is wrong."""
+        pairs = [*trials], [*values]
+        if len(pairs[0]) != len(pairs[1]):
+            raise InvalidInput(f"tell_many needs one value for each trial; got {len(pairs[0])} and {len(pairs[1])}.")
+        events = [self._answer(trial, value, None) for trial, value in zip(*pairs, strict=True)]
+        ids = [event.id for event in events]
+        if len(set(ids)) < len(ids):
+            raise TrialError(f"each trial may be told once; got ids {ids}.")
+        for event in events:
+            self._record(event)
+
+    def _answer(self, trial: Trial | int, value: float | None, error: str | None) -> Told | Failed:
+        found = self._ledger.find(trial)
+        if isinstance(trial, Trial) and trial.params != found.params:
+            raise TrialError(
+                f"trial {trial.id} of this study has other parameters; is it from another study?", trial.id
+            )
+        status = self._ledger.status(found.id)
+        if status in ("done", "failed"):
+            raise TrialError(f"trial {found.id} already has its result ({status}); a result is told once.", found.id)
+        number, reason = _result(value, error)
+        return Failed(found.id, reason) if reason is not None else Told(found.id, number)
+
+    def observe(self, params: Mapping[str, Any], value: float | None = None, *, error: str | None = None) -> Trial:
+        """A result from elsewhere; counts towards ``n_init``. The constraint is not asked: data are data."""
+        settled = self.space.check(params)
+        number, reason = _result(value, error)
+        trial_id = self._ledger.next_id
+        self._record(Observed(trial_id, settled, None if reason is not None else number, reason))
+        return self._ledger.trials[trial_id]
+
+    def enqueue(self, params: Mapping[str, Any]) -> None:
+        """A point that the user wants next: the next ask hands it out first, even if it repeats another."""
+        settled = self.space.check(params)
+        if not self.space.allows(settled):
+            raise InvalidInput(f"the space's constraint does not allow {settled}.")
+        self._record(Enqueued(settled))
+
+    def abandon(self, trial: Trial | int) -> None:
+        """Stop waiting for a trial (its worker died); a result that still arrives is accepted.
+
+        The point stays in the history, so it is not proposed again; ``enqueue`` it to retry.
+        """
+        found = self._ledger.find(trial)
+        status = self._ledger.status(found.id)
+        if status in ("done", "failed"):
+            raise TrialError(
+                f"trial {found.id} already has its result ({status}); there is nothing to abandon.", found.id
+            )
+        if status == "pending":
+            self._record(Abandoned(found.id))
+
+    # ------------------------------------------------------------- look at it
+
+    @property
+    def pending(self) -> tuple[Trial, ...]:
+        """Trials handed out and not answered."""
+        return self._ledger.pending
+
+    @property
+    def trials(self) -> tuple[Trial, ...]:
+        """All trials, in id order."""
+        return tuple(self._ledger.trials.values())
+
+    @property
+    def queued(self) -> tuple[dict[str, Any], ...]:
+        """Points enqueued and not handed out yet."""
+        return tuple(dict(params) for params in self._ledger.queue)
+
+    @property
+    def best(self) -> tuple[dict[str, Any], float] | None:
+        """Parameters and value of the best result; None before the first. Among equals, the first."""
+        if not self._ledger.values:
+            return None
+        pick = max if self.setup.maximize else min
+        ids = sorted(self._ledger.values)
+        best = pick(ids, key=self._ledger.values.__getitem__)
+        return dict(self._ledger.trials[best].params), self._ledger.values[best]
+
+    @property
+    def hyperparameters(self) -> dict[str, Any] | None:
+        """Of the model behind the last ask, as plain data; None before the first fit."""
+        return None if self._ledger.fitted is None else dict(self._ledger.fitted[1])
+
+    def records(self) -> list[dict[str, Any]]:
+        """The history as a table of plain dicts, one a trial."""
+        return self._ledger.records()
+
+    def to_csv(self, path: PathLike) -> None:
+        """The history as a CSV file with a header."""
+        rows = self.records()
+        names = list(rows[0]) if rows else [*("trial_id", "status", "value"), *self.space.names]
+        with Path(path).open("w", newline="", encoding="utf-8") as file:
+            writer = csv.DictWriter(file, names)
+            writer.writeheader()
+            writer.writerows(rows)
+
+    # ---------------------------------------------------------- save and load
+
+    def save(self, path: PathLike) -> None:
+        """Write the whole study to a new journal at ``path``, atomically."""
+        if self._journal is not None and Path(path).resolve() == self._journal.path.resolve():
+            return
+        write_events(path, self._ledger.events)
+
+    @classmethod
+    def load(
+        cls,
+        path: PathLike,
+        *,
+        surrogate: Surrogate | None = None,
+        acquisition: Acquisition | None = None,
+        strategy: str | Strategy | None = None,
+        constraint: Constraint | None = None,
+        maximizer: Maximizer | None = None,
+    ) -> Self:
+        """The study in the journal at ``path``, ready to go on; further events are appended to it.
+
+        Custom members and the space's constraint are passed again, and checked by name. No fit is run.
+        """
+        journal, events = Journal.open(path)
+        try:
+            study = cls._from_events(events, journal, surrogate, acquisition, strategy, maximizer, constraint)
+        except BaseException:
+            journal.close()
+            raise
+        return study
+
+    @classmethod
+    def _from_events(cls, events: list[Event], journal: Journal | None, *passed: Any) -> Self:
+        begun = events[0]
+        assert isinstance(begun, Begun)
+        study = cls.__new__(cls)
+        try:
+            study.setup = setup_from_config(begun.config, *passed)
+        except (KeyError, TypeError, AttributeError) as error:
+            raise JournalCorrupt(f"the first line lacks a setting, or has a wrong one: {error!r}", 1) from error
+        study._start(journal, events)
+        return study
+
+    def close(self) -> None:
+        """Release the journal; the optimizer can still be read, not changed."""
+        if self._journal is not None:
+            self._journal.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _record(self, event: Event) -> None:
+        if self._journal is not None:
+            self._journal.append(event)
+        self._ledger.apply(event)
+
+
+def _result(value: float | None, error: str | None) -> tuple[float, str | None]:
+    """A result as a number, or the reason why there is none."""
+    if error is not None:
+        if value is not None:
+            raise InvalidInput(f"a trial has a value or an error, not both; got {value!r} and {error!r}.")
+        return np.nan, str(error)
+    if value is None:
+        raise InvalidInput("a result needs a value, or error=... for a failed evaluation.")
+    if isinstance(value, str | bytes | bool | np.bool_):
+        raise InvalidInput(f"a value must be a number; got {value!r}.")
+    try:
+        number = float(value)
+    except (TypeError, ValueError) as problem:
+        raise InvalidInput(f"a value must be a number; got {value!r}.") from problem
+    return number, None if np.isfinite(number) else f"returned {number}"
+
+
+def _subset_note(state: dict[str, Any] | None) -> str:
+    """What provenance adds when hyperparameters come from part of the data."""
+    subset = None if state is None else state.get("subset")
+    return "" if subset is None else f"; hyperparameters from {subset} of the results"

@@ -1,0 +1,110 @@
+"""Where a point may lie: the encoded cube as plain data, for maximizers that must not know about parameters.
+
+A region is a box whose columns are either continuous or belong to a *block*: a group of columns that takes one of a
+few rows of values (an integer's grid, a categorical's one-hot rows). An optional predicate marks infeasible points.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from believer.arrays import Array, BoolArray, frozen
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Block:
+    """Columns ``start:stop`` take one of the rows of ``values`` (k, stop - start).
+
+    ``ordered``: neighboring rows are neighbors on a scale (integers, steps); otherwise every row is as near as any.
+    """
+
+    start: int
+    stop: int
+    values: Array
+    ordered: bool
+
+    def nearest(self, X: Array) -> Array:
+        """Row of ``values`` nearest to each row of ``X[:, start:stop]``, as indices (m,)."""
+        part = X[:, self.start : self.stop]
+        if self.ordered:
+            grid = self.values[:, 0]
+            right = np.clip(np.searchsorted(grid, part[:, 0]), 1, max(len(grid) - 1, 1))
+            right = np.minimum(right, len(grid) - 1)
+            left = np.maximum(right - 1, 0)
+            take_left = part[:, 0] - grid[left] <= grid[right] - part[:, 0]
+            index: Array = np.where(take_left, left, right)
+            return index
+        nearest: Array = ((part[:, None, :] - self.values[None, :, :]) ** 2).sum(axis=2).argmin(axis=1)
+        return nearest
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Region:
+    """A box (d,) with discrete blocks and an optional feasibility test ``(m, d) -> (m,) bool``."""
+
+    lower: Array
+    upper: Array
+    blocks: tuple[Block, ...] = ()
+    feasible: Callable[[Array], BoolArray] | None = None
+
+    @staticmethod
+    def cube(d: int) -> Region:
+        """[0, 1]^d, all columns continuous."""
+        return Region(frozen(np.zeros(d)), frozen(np.ones(d)))
+
+    @property
+    def dim(self) -> int:
+        """Number of columns d."""
+        return len(self.lower)
+
+    @property
+    def continuous(self) -> BoolArray:
+        """Which columns (d,) a gradient step may move."""
+        moves = self.upper > self.lower
+        for block in self.blocks:
+            moves[block.start : block.stop] = False
+        return moves
+
+    @property
+    def size(self) -> int | None:
+        """How many points the box holds, feasible or not; None when a column is continuous."""
+        if self.continuous.any():
+            return None
+        return math.prod(len(block.values) for block in self.blocks)
+
+    def allows(self, X: Array) -> BoolArray:
+        """Which rows of ``X`` (m, d) satisfy the constraint."""
+        return np.ones(len(X), dtype=bool) if self.feasible is None else self.feasible(X)
+
+    def snap(self, X: Array) -> Array:
+        """``X`` (m, d) moved into the box and onto the nearest value of each block."""
+        out = np.clip(X, self.lower, self.upper)
+        for block in self.blocks:
+            out[:, block.start : block.stop] = block.values[block.nearest(out)]
+        return out
+
+    def spread(self, U: Array) -> Array:
+        """Points of the region from uniform numbers ``U`` (m, d) in [0, 1).
+
+        A block reads its first column as a position among its values, so that space-filling ``U`` uses every value
+        equally often.
+        """
+        out = self.lower + U * (self.upper - self.lower)
+        for block in self.blocks:
+            k = len(block.values)
+            index = np.minimum((U[:, block.start] * k).astype(np.int64), k - 1)
+            out[:, block.start : block.stop] = block.values[index]
+        return out
+
+    def enumerate(self) -> Array:
+        """Every point of a finite region, feasible ones only, as (size, d)."""
+        points = self.lower[None, :].copy()
+        for block in self.blocks:
+            k = len(block.values)
+            points = np.repeat(points, k, axis=0)
+            points[:, block.start : block.stop] = np.tile(block.values, (len(points) // k, 1))
+        return points[self.allows(points)]

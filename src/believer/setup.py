@@ -1,0 +1,145 @@
+"""The settings of a study: checked once, written at the head of its journal, rebuilt from there."""
+
+from __future__ import annotations
+
+import os
+import platform
+import secrets
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy
+
+from believer import members
+from believer._version import __version__
+from believer.acquisitions import Acquisition, LogEI
+from believer.batch import Strategy
+from believer.errors import InvalidInput
+from believer.maximize import Maximizer
+from believer.space import Space
+from believer.surrogates import GP
+from believer.surrogates.protocols import Surrogate
+
+Constraint = Callable[[dict[str, Any]], bool]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Setup:
+    """What an optimizer was made with."""
+
+    space: Space
+    surrogate: Surrogate
+    acquisition: Acquisition
+    strategy: Strategy
+    maximizer: Maximizer | None
+    n_init: int
+    seed: int
+    maximize: bool
+
+    @property
+    def sign(self) -> float:
+        """1 when the user minimizes, -1 when the user maximizes: inside, everything is minimized."""
+        return -1.0 if self.maximize else 1.0
+
+    def to_config(self) -> dict[str, Any]:
+        """Plain JSON data; custom members and the constraint by name."""
+        return {
+            "space": self.space.to_config(),
+            "constraint": _callable_name(self.space.constraint),
+            "surrogate": members.to_config(self.surrogate),
+            "acquisition": members.to_config(self.acquisition),
+            "strategy": members.to_config(self.strategy),
+            "maximizer": members.to_config(self.maximizer),
+            "n_init": self.n_init,
+            "seed": self.seed,
+            "maximize": self.maximize,
+        }
+
+
+def make_setup(
+    space: Space,
+    surrogate: Surrogate | None,
+    acquisition: Acquisition | None,
+    strategy: str | Strategy,
+    maximizer: Maximizer | None,
+    n_init: int | None,
+    seed: int | None,
+    maximize: bool,
+) -> Setup:
+    """Settings with their defaults filled in; InvalidInput when one breaks a rule."""
+    if not isinstance(space, Space):
+        raise InvalidInput(f"space must be a believer.Space; got {type(space).__name__}.")
+    if not isinstance(maximize, bool | np.bool_):
+        raise InvalidInput(f"maximize must be True or False; got {maximize!r}.")
+    return Setup(
+        space=space,
+        surrogate=GP() if surrogate is None else _having("fit", surrogate, "surrogate"),
+        acquisition=LogEI() if acquisition is None else _having("pointwise", acquisition, "acquisition"),
+        strategy=members.strategy_named(strategy),
+        maximizer=None if maximizer is None else _having("maximize", maximizer, "maximizer"),
+        n_init=whole(2 * len(space) if n_init is None else n_init, "n_init", 1),
+        seed=secrets.randbits(63) if seed is None else whole(seed, "seed", 0),
+        maximize=bool(maximize),
+    )
+
+
+def setup_from_config(
+    config: Mapping[str, Any],
+    surrogate: Surrogate | None = None,
+    acquisition: Acquisition | None = None,
+    strategy: str | Strategy | None = None,
+    maximizer: Maximizer | None = None,
+    constraint: Constraint | None = None,
+) -> Setup:
+    """Inverse of :meth:`Setup.to_config`; what was custom is passed again and checked by name."""
+    if _callable_name(constraint) != config["constraint"]:
+        raise InvalidInput(
+            f"the journal was written with the constraint {config['constraint']}; got {_callable_name(constraint)}. "
+            "Pass the same function as constraint=..."
+        )
+    named = None if strategy is None else members.strategy_named(strategy)
+    return Setup(
+        space=Space.from_config(config["space"], constraint),
+        surrogate=members.from_config(config["surrogate"], "surrogate", surrogate),
+        acquisition=members.from_config(config["acquisition"], "acquisition", acquisition),
+        strategy=members.from_config(config["strategy"], "strategy", named),
+        maximizer=members.from_config(config["maximizer"], "maximizer", maximizer),
+        n_init=config["n_init"],
+        seed=config["seed"],
+        maximize=config["maximize"],
+    )
+
+
+def versions() -> dict[str, Any]:
+    """What "bit for bit" depends on."""
+    threads = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")
+    return {
+        "believer": __version__,
+        "python": platform.python_version(),
+        "numpy": np.__version__,
+        "scipy": scipy.__version__,
+        "platform": f"{platform.system()} {platform.machine()}",
+        "backend": "python",
+        "threads": {name: os.environ[name] for name in threads if name in os.environ},
+    }
+
+
+def whole(value: Any, name: str, least: int) -> int:
+    """``value`` as an int of at least ``least``; a clear error otherwise."""
+    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
+        raise InvalidInput(f"{name} must be a whole number, {least} or more; got {value!r}.")
+    return int(value)
+
+
+def _having(method: str, member: Any, what: str) -> Any:
+    if isinstance(member, type) or not callable(getattr(member, method, None)):
+        raise InvalidInput(f"{what} must be an object with a method {method}(...); got {member!r}.")
+    return member
+
+
+def _callable_name(function: object) -> str | None:
+    if function is None:
+        return None
+    return f"{getattr(function, '__module__', '?')}.{getattr(function, '__qualname__', type(function).__qualname__)}"

@@ -1,0 +1,230 @@
+"""The exact Gaussian process: posterior, gradients, conditioning in closed form.
+
+======  ====================================================  ========
+symbol  meaning                                               shape
+======  ====================================================  ========
+X, y    data; y standardized by the ``shift`` and ``scale``   (N, d), (N,)
+ℓ       lengthscales                                          (d,)
+σ_f²    signal variance, of standardized y
+σ_n²    noise variance, of standardized y
+K_y     σ_f² k(X, X) + σ_n² I                                 (N, N)
+W       inverse Cholesky factor of K_y                        (N, N)
+z       W y, the whitened data                                (N,)
+α       K_y⁻¹ y = Wᵀ z                                        (N,)
+======  ====================================================  ========
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any, Self
+
+import numpy as np
+
+from believer.arrays import Array, as_points, as_values, frozen
+from believer.errors import InvalidInput
+from believer.numerics.cholesky import Factor, factor
+from believer.surrogates import gp_fit
+from believer.surrogates.gp_fit import PRESETS, Hyperparameters
+from believer.surrogates.kernels import KERNELS, squared_distances
+from believer.surrogates.protocols import JointPrediction, Model, Prediction, PredictionGradient
+
+_LEAST_VARIANCE = 1e-18
+_NOISY_FROM = 1e-5
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class GPModel:
+    """A fitted Gaussian process. Predictions are latent (without noise) and in the units of the y that was given."""
+
+    hyper: Hyperparameters
+    X: Array
+    y: Array
+    shift: float
+    scale: float
+    factor: Factor
+    whitened: Array
+    alpha: Array
+
+    @property
+    def lengthscales(self) -> Array:
+        """ℓ (d,), in units of the encoded cube."""
+        return self.hyper.lengthscales
+
+    @property
+    def is_noisy(self) -> bool:
+        """Whether the noise is more than the nugget that deterministic data get."""
+        return self.hyper.noise > _NOISY_FROM
+
+    @property
+    def jitter(self) -> float:
+        """What had to be added to the diagonal of K_y, in units of standardized variance."""
+        return self.factor.jitter
+
+    def _cross(self, A: Array) -> tuple[Array, Array]:
+        """σ_f² k and σ_f² h between ``A`` (m, d) and the data, both (m, N)."""
+        k, h = KERNELS[self.hyper.kernel](squared_distances(A / self.lengthscales, self.X / self.lengthscales))
+        return k * self.hyper.signal, h * self.hyper.signal
+
+    def predict(self, X: Array) -> Prediction:
+        """μ = kᵀ α, σ² = k(x, x) - |W k|² at ``X`` (m, d).  O(m N²)."""
+        k, _ = self._cross(X)
+        V = self.factor.whiten(k)
+        variance = self.hyper.signal - np.einsum("ij,ij->i", V, V)
+        return Prediction(self.shift + self.scale * (k @ self.alpha), self.scale * self._root(variance))
+
+    def predict_mean(self, X: Array) -> Array:
+        """μ alone, (m,).  O(m N)."""
+        mean: Array = self.shift + self.scale * (self._cross(X)[0] @ self.alpha)
+        return mean
+
+    def predict_with_gradient(self, X: Array) -> PredictionGradient:
+        """μ, σ and their gradients by x, at ``X`` (m, d).  O(m N²)."""
+        k, h = self._cross(X)
+        V = self.factor.whiten(k)
+        std = self._root(self.hyper.signal - np.einsum("ij,ij->i", V, V))
+        # ∂μ/∂x = Σ_i α_i ∂k_i/∂x and ∂σ²/∂x = -2 Σ_i (K_y⁻¹ k)_i ∂k_i/∂x, with ∂k/∂x = -h (x - x_i) / ℓ².
+        A = h * self.alpha
+        B = h * self.factor.unwhiten(V)
+        inverse_squares = self.lengthscales**-2.0
+        mean_gradient = (A @ self.X - X * A.sum(axis=1)[:, None]) * inverse_squares
+        half_variance_gradient = (X * B.sum(axis=1)[:, None] - B @ self.X) * inverse_squares
+        return PredictionGradient(
+            self.shift + self.scale * (k @ self.alpha),
+            self.scale * std,
+            self.scale * mean_gradient,
+            self.scale * half_variance_gradient / std[:, None],
+        )
+
+    def _root(self, variance: Array) -> Array:
+        return np.sqrt(np.maximum(variance, _LEAST_VARIANCE * self.hyper.signal))
+
+    def joint(self, X: Array) -> JointPrediction:
+        """Latent mean (m,) and covariance (m, m)."""
+        k, _ = self._cross(X)
+        V = self.factor.whiten(k)
+        scaled = X / self.lengthscales
+        prior = self.hyper.signal * KERNELS[self.hyper.kernel](squared_distances(scaled, scaled))[0]
+        covariance = prior - V @ V.T
+        return JointPrediction(
+            self.shift + self.scale * (k @ self.alpha), self.scale**2 * 0.5 * (covariance + covariance.T)
+        )
+
+    def sample(self, X: Array, count: int, rng: np.random.Generator, *, noisy: bool = False) -> Array:
+        """``count`` draws from the joint posterior at ``X`` (m, d), as (count, m)."""
+        joint = self.joint(X)
+        noise = self.hyper.noise if noisy else 0.0
+        unit = joint.covariance / self.scale**2
+        unit[np.diag_indices(len(X))] = np.maximum(np.diagonal(unit), _LEAST_VARIANCE) + noise
+        root = np.linalg.inv(factor(unit).base)
+        return joint.mean + self.scale * (rng.standard_normal((count, len(X))) @ root.T)
+
+    def leave_one_out(self) -> Prediction:
+        """Prediction at each data point from all the others ([Rasmussen2006] Eq. 5.12): μ_i = y_i - α_i / (K_y⁻¹)_ii.
+
+        The standard deviation is the latent one. Costs O(N²), no refit.
+        """
+        precision = self.factor.inverse_diagonal()
+        mean = self.y - self.alpha / precision
+        return Prediction(self.shift + self.scale * mean, self.scale * self._root(1.0 / precision - self.hyper.noise))
+
+    def log_marginal_likelihood(self) -> float:
+        """log p(y | X, θ) of the standardized data ([Rasmussen2006] Eq. 5.8)."""
+        quadratic = float(self.whitened @ self.whitened)
+        return -0.5 * (quadratic + self.factor.log_determinant() + len(self.y) * float(np.log(2.0 * np.pi)))
+
+    def condition(self, X: Array, y: Array) -> Self:
+        """The posterior with ``X`` (k, d), ``y`` (k,) added, one row of the factor each.  O(k N²).
+
+        [paper] Eq. 1-2: the mean moves by the discrepancy y - μ, the variance shrinks whatever y is. Hyperparameters,
+        shift and scale stay as they are.
+        """
+        model = self
+        for x, value in zip(X, y, strict=True):
+            k, _ = model._cross(x[None, :])
+            grown = model.factor.append(k[0], model.hyper.signal + model.hyper.noise)
+            row = grown.tail[-1]
+            target = (float(value) - model.shift) / model.scale
+            data = np.append(model.y, target)
+            new = float(row @ data)
+            model = replace(
+                model,
+                X=frozen(np.vstack([model.X, x])),
+                y=frozen(data),
+                factor=grown,
+                whitened=frozen(np.append(model.whitened, new)),
+                alpha=frozen(np.append(model.alpha, 0.0) + new * row),
+            )
+        return model
+
+
+def posterior(hyper: Hyperparameters, X: Array, y: Array, shift: float, scale: float) -> GPModel:
+    """The model at given hyperparameters; ``y`` in the caller's units.  O(n³)."""
+    target = (y - shift) / scale
+    scaled = X / hyper.lengthscales
+    K = hyper.signal * KERNELS[hyper.kernel](squared_distances(scaled, scaled))[0]
+    K[np.diag_indices(len(X))] = hyper.signal + hyper.noise
+    grown = factor(K)
+    whitened = grown.whiten(target[None, :])[0]
+    alpha = grown.unwhiten(whitened[None, :])[0]
+    return GPModel(hyper, frozen(X), frozen(target), shift, scale, grown, frozen(whitened), frozen(alpha))
+
+
+@dataclass(frozen=True, slots=True)
+class GP:
+    """Gaussian process recipe.
+
+    kernel: "matern52", "matern32" or "se", each with one lengthscale for every column (ARD).
+    noise: variance of the noise as a share of the variance of y (1e-6: deterministic), or "infer".
+    fit: "default" (maximum a posteriori, warm-started) or "paper" (maximum likelihood, [paper] appendix).
+    """
+
+    kernel: str = "matern52"
+    noise: float | str = 1e-6
+    fit_preset: str = "default"
+
+    def __init__(self, kernel: str = "matern52", noise: float | str = 1e-6, fit: str = "default") -> None:
+        if kernel not in KERNELS:
+            raise InvalidInput(f"kernel must be one of {', '.join(KERNELS)}; got {kernel!r}.")
+        if fit not in PRESETS:
+            raise InvalidInput(f"fit must be one of {', '.join(PRESETS)}; got {fit!r}.")
+        if isinstance(noise, str):
+            if noise != "infer":
+                raise InvalidInput(f'noise must be a variance or "infer"; got {noise!r}.')
+        elif not (np.isfinite(noise) and noise >= 0.0):
+            raise InvalidInput(f"noise must be a finite variance, zero or more; got {noise!r}.")
+        object.__setattr__(self, "kernel", kernel)
+        object.__setattr__(self, "noise", noise)
+        object.__setattr__(self, "fit_preset", fit)
+
+    def fit(self, X: Array, y: Array, rng: np.random.Generator, previous: Model | None = None) -> GPModel:
+        """Learn hyperparameters from ``X`` (n, d), ``y`` (n,), then the exact posterior."""
+        X = as_points(X)
+        y = as_values(y, len(X))
+        if len(X) == 0:
+            raise InvalidInput("a Gaussian process needs at least one observation to be fitted; got none.")
+        shift, scale = standardization(y)
+        start = previous.hyper if isinstance(previous, GPModel) and previous.hyper.kernel == self.kernel else None
+        hyper = gp_fit.fit(X, (y - shift) / scale, self.kernel, self.noise, PRESETS[self.fit_preset], rng, start)
+        return posterior(hyper, X, y, shift, scale)
+
+    def describe(self, model: GPModel) -> dict[str, Any]:
+        """Hyperparameters as plain data."""
+        return model.hyper.to_config()
+
+    def restore(self, X: Array, y: Array, state: dict[str, Any]) -> GPModel:
+        """The same model without a fit."""
+        return posterior(Hyperparameters.from_config(state), X, y, *standardization(y))
+
+
+def standardization(y: Array) -> tuple[float, float]:
+    """Mean and standard deviation of real data; a constant y (to rounding) gets the scale of its own magnitude, or 1."""
+    largest = float(np.abs(y).max())
+    if largest == 0.0:
+        return 0.0, 1.0
+    # Work on y / largest: squares of 1e±200 would overflow or vanish.
+    unit = y / largest
+    shift, scale = float(unit.mean()), float(unit.std())
+    if scale <= 1e-14:
+        scale = 1.0
+    return shift * largest, scale * largest

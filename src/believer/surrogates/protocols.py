@@ -1,0 +1,131 @@
+"""What a surrogate is, and what a fitted model may be able to do.
+
+A :class:`Surrogate` is a recipe; ``fit`` turns data into a :class:`Model`, a frozen value. The other protocols are
+capabilities: they are asked for where they are needed (``isinstance``), never declared in a list.
+All ``X`` are points of the encoded unit cube, all values are to be minimized.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Protocol, Self, runtime_checkable
+
+import numpy as np
+
+from believer.arrays import Array
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Prediction:
+    """Latent mean and standard deviation, both (m,)."""
+
+    mean: Array
+    std: Array
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PredictionGradient:
+    """A prediction with its derivatives by x: mean and std (m,), gradients (m, d)."""
+
+    mean: Array
+    std: Array
+    mean_gradient: Array
+    std_gradient: Array
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class JointPrediction:
+    """Latent mean (m,) and covariance (m, m)."""
+
+    mean: Array
+    covariance: Array
+
+
+@runtime_checkable
+class Model(Protocol):
+    """What was learnt from data: frozen, never mutated."""
+
+    def predict(self, X: Array) -> Prediction:
+        """Latent mean and std at ``X`` (m, d)."""
+        ...
+
+
+class Surrogate(Protocol):
+    """A recipe with frozen settings."""
+
+    def fit(self, X: Array, y: Array, rng: np.random.Generator, previous: Model | None = None) -> Model:
+        """Learn from ``X`` (n, d), ``y`` (n,); ``previous`` is the last fit, a warm start."""
+        ...
+
+
+@runtime_checkable
+class Conditionable(Protocol):
+    """Efficient conditioning, [paper] section 3.1: new data enter in closed form."""
+
+    def predict(self, X: Array) -> Prediction:
+        """Latent mean and std at ``X`` (m, d)."""
+        ...
+
+    def condition(self, X: Array, y: Array) -> Self:
+        """The model with more data; hyperparameters and the scaling of y stay frozen."""
+        ...
+
+
+@runtime_checkable
+class Differentiable(Protocol):
+    """Predictions with gradients, for a maximizer that uses them."""
+
+    def predict_with_gradient(self, X: Array) -> PredictionGradient:
+        """Mean, std and their derivatives by x at ``X`` (m, d)."""
+        ...
+
+
+@runtime_checkable
+class Joint(Protocol):
+    """Covariances between points, for verdicts and joint strategies."""
+
+    def joint(self, X: Array) -> JointPrediction:
+        """Mean (m,) and covariance (m, m) at ``X`` (m, d)."""
+        ...
+
+
+@runtime_checkable
+class Sampling(Protocol):
+    """Draws from the posterior of observations, for fantasies."""
+
+    def sample(self, X: Array, count: int, rng: np.random.Generator, *, noisy: bool = False) -> Array:
+        """``count`` joint draws at ``X`` (m, d), as (count, m); ``noisy`` adds observation noise."""
+        ...
+
+
+@runtime_checkable
+class Smoothing(Protocol):
+    """A model that takes its data to be noisy."""
+
+    @property
+    def is_noisy(self) -> bool:
+        """Whether repeating an experiment is expected to give another result."""
+        ...
+
+
+@runtime_checkable
+class Scaled(Protocol):
+    """A model that knows how far its correlations reach."""
+
+    @property
+    def lengthscales(self) -> Array:
+        """One for each column (d,)."""
+        ...
+
+
+@runtime_checkable
+class Restorable(Protocol):
+    """A surrogate whose fitted models can be written down and rebuilt without fitting."""
+
+    def describe(self, model: Any) -> dict[str, Any]:
+        """Hyperparameters of a model that this surrogate fitted, as plain JSON data."""
+        ...
+
+    def restore(self, X: Array, y: Array, state: dict[str, Any]) -> Model:
+        """The model that ``describe`` described, on the data it was fitted to, bit for bit."""
+        ...
