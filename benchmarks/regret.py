@@ -4,7 +4,8 @@
     python benchmarks/regret.py report --ours believer --markdown benchmarks/results/regret.md
 
 A cell is a member on a problem with a seed. Each finished cell is one JSON line of the results file; cells already
-there are skipped, so a run can be stopped and taken up again. A cell that raises is reported, never retried within the
+there are skipped, so a run can be stopped and taken up again. Two processes share the work by writing to two files,
+each naming the other's in ``--others``; the report reads both. A cell that raises is reported, never retried within the
 run, and makes the exit status 1.
 """
 
@@ -12,7 +13,7 @@ from __future__ import annotations
 
 import os
 
-# Before NumPy: the thread pools read these once, at import.
+# ruff: noqa: E402 - the settings below must come before NumPy: its thread pools read them once, at import.
 for _name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "RAYON_NUM_THREADS"):
     os.environ[_name] = "1"
 
@@ -129,16 +130,25 @@ def _require_inside(points: Array, q: int, d: int) -> None:
         raise ValueError(f"a member must propose a ({q}, {d}) array inside the unit cube; got {points!r}.")
 
 
-def read_rows(path: Path) -> list[dict[str, Any]]:
-    """The finished cells of ``path``, an empty list when there is no such file."""
-    if not path.exists():
-        return []
-    return [json.loads(line) for line in path.read_text().splitlines() if line.strip()]
+def read_rows(paths: Iterable[Path]) -> dict[Cell, dict[str, Any]]:
+    """The finished cells of the files ``paths`` that exist; the first row of a cell counts.
+
+    A last line without its end is being written by another process, and is left out.
+    """
+    rows: dict[Cell, dict[str, Any]] = {}
+    for path in paths:
+        lines = path.read_text().split("\n")[:-1] if path.exists() else []
+        for row in map(json.loads, filter(None, lines)):
+            rows.setdefault(Cell(row["member"], row["problem"], row["seed"]), row)
+    return rows
 
 
-def run(cells: Sequence[Cell], out: Path) -> int:
-    """Run the cells that ``out`` does not hold yet, one line each; returns how many raised."""
-    done = {Cell(row["member"], row["problem"], row["seed"]) for row in read_rows(out)}
+def run(cells: Sequence[Cell], out: Path, others: Sequence[Path] = ()) -> int:
+    """Run the cells that ``out`` does not hold yet, one line each; returns how many raised.
+
+    ``others`` are files that another process is writing: they are looked at again before each cell.
+    """
+    done = read_rows([out, *others])
     todo = [cell for cell in cells if cell not in done]
     print(f"{len(cells)} cells, {len(cells) - len(todo)} already there, {len(todo)} to run", flush=True)
     out.parent.mkdir(parents=True, exist_ok=True)
@@ -146,6 +156,8 @@ def run(cells: Sequence[Cell], out: Path) -> int:
     failed = 0
     warm: set[str] = set()
     for i, cell in enumerate(todo):
+        if cell in read_rows(others):
+            continue
         try:
             if cell.member not in warm:
                 warm_up(MEMBERS[cell.member])
@@ -195,19 +207,20 @@ def main(arguments: Sequence[str] | None = None) -> int:
     runner.add_argument("--problems", nargs="+", default=list(PROBLEMS), choices=list(PROBLEMS))
     runner.add_argument("--seeds", type=parse_seeds, default="0-19", help="for example 0-19,100-149")
     runner.add_argument("--out", type=Path, default=RESULTS)
+    runner.add_argument("--others", nargs="+", type=Path, default=[], help="other runs' files: skip their cells")
     reporter = commands.add_parser("report", help="summarize and compare the finished cells")
     reporter.add_argument("--ours", default="believer", help="the member to compare with every other one")
     reporter.add_argument("--members", nargs="+", help="the members to show; all by default")
     reporter.add_argument("--seeds", type=parse_seeds, help="the seeds to use; all by default")
-    reporter.add_argument("--out", type=Path, default=RESULTS, help="the results file to read")
+    reporter.add_argument("--out", nargs="+", type=Path, default=[RESULTS], help="the results files to read")
     reporter.add_argument("--markdown", type=Path, help="write the report to this file as well")
     options = parser.parse_args(arguments)
     if options.command == "run":
         cells = [Cell(m, p, seed) for seed in options.seeds for p in options.problems for m in options.members]
-        return 1 if run(cells, options.out) else 0
+        return 1 if run(cells, options.out, options.others) else 0
     from regret_report import report
 
-    text = report(read_rows(options.out), options.ours, options.members, options.seeds)
+    text = report(list(read_rows(options.out).values()), options.ours, options.members, options.seeds)
     print(text)
     if options.markdown:
         options.markdown.parent.mkdir(parents=True, exist_ok=True)

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import os
 
-# Before NumPy: the thread pools read these once, at import.
+# ruff: noqa: E402 - the settings below must come before NumPy: its thread pools read them once, at import.
 for _name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "RAYON_NUM_THREADS"):
     os.environ[_name] = "1"
 

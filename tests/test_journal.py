@@ -79,6 +79,10 @@ def lines_of(events: list[Event]) -> list[bytes]:
     return [encode_event(event).encode() + b"\n" for event in events]
 
 
+LINES = lines_of(STUDY)
+WHOLE = b"".join(LINES)
+
+
 def put(path: Path, data: bytes) -> None:
     """A new file: some file systems wait for the disk when an old one is truncated and written."""
     path.unlink(missing_ok=True)
@@ -117,7 +121,7 @@ def path(tmp_path: Path) -> Path:
 @pytest.mark.parametrize("cls", EVENTS, ids=lambda cls: cls.__name__)
 def test_every_event_survives_its_line_bit_for_bit(cls: type[Event]) -> None:
     @given(EVENTS[cls])
-    @settings(max_examples=100, deadline=None)
+    @settings(max_examples=60, deadline=None)
     def survives(event: Event) -> None:
         line = encode_event(event)
         assert line.isascii()
@@ -132,7 +136,7 @@ def test_a_study_is_what_its_journal_says(path: Path) -> None:
         for event in STUDY[1:]:
             journal.append(event)
     assert [all_bits(event) for event in read_events(path)] == [all_bits(event) for event in STUDY]
-    assert path.read_bytes() == b"".join(lines_of(STUDY))
+    assert path.read_bytes() == WHOLE
 
 
 @pytest.mark.parametrize(
@@ -152,6 +156,7 @@ def test_a_study_is_what_its_journal_says(path: Path) -> None:
         '{"kind":"told","id":1,"id":2,"value":1.0}',
         '{"kind":"enqueued","params":{"x":1,"x":2}}',
         '{"kind":"enqueued","params":{"x":Infinity}}',
+        '{"kind":"enqueued","params":{"x":1e999}}',
         '{"kind":"enqueued","params":[]}',
         '{"kind":"enqueued","params":' + '{"x":' * 100_000 + "1" + "}" * 100_001,
         '{"kind":"failed","id":1,"error":null}',
@@ -220,11 +225,9 @@ def test_an_event_that_would_not_read_back_equal_is_never_written(path: Path, ev
 
 @pytest.mark.parametrize("nuls", [0, 1, 4096])
 def test_a_file_cut_at_any_byte_gives_the_events_whose_lines_are_complete(path: Path, nuls: int) -> None:
-    lines = lines_of(STUDY)
-    whole = b"".join(lines)
-    for cut in range(len(whole) + 1):
-        put(path, whole[:cut] + b"\0" * nuls)
-        complete = whole[:cut].count(b"\n")
+    for cut in range(len(WHOLE) + 1):
+        put(path, WHOLE[:cut] + b"\0" * nuls)
+        complete = WHOLE[:cut].count(b"\n")
         if complete == 0:
             with pytest.raises(JournalError, match="delete it and begin again"):
                 read_events(path)
@@ -232,18 +235,16 @@ def test_a_file_cut_at_any_byte_gives_the_events_whose_lines_are_complete(path: 
             assert read_events(path) == STUDY[:complete]
 
 
-def test_zeros_inside_a_last_line_are_a_torn_append(path: Path) -> None:
-    *before, last = lines_of(STUDY)
+def test_zeros_inside_a_finished_line_are_damage(path: Path) -> None:
+    *before, last = LINES
     put(path, b"".join(before) + b"\0" * (len(last) - 3) + last[-3:])
-    assert read_events(path) == STUDY[:-1]
-    put(path, b"".join(before) + b"\0" * (len(last) - 3) + last[-3:] + last)
     with pytest.raises(JournalCorrupt) as caught:
         read_events(path)
     assert caught.value.line == len(STUDY)
 
 
 @given(st.lists(st.one_of(*(EVENTS[cls] for cls in EVENTS if cls is not Begun)), max_size=5), st.data())
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=50, deadline=None)
 def test_any_study_cut_anywhere_gives_a_prefix_or_says_that_nothing_is_there(
     scratch: Path, events: list[Event], data: st.DataObject
 ) -> None:
@@ -259,14 +260,14 @@ def test_any_study_cut_anywhere_gives_a_prefix_or_says_that_nothing_is_there(
         assert read_events(scratch) == study[:complete]
 
 
-@given(st.integers(0, len(b"".join(lines_of(STUDY))) - 1), st.binary(min_size=1, max_size=1))
-@example(len(b"".join(lines_of(STUDY))) - 1, b"x")
-@settings(max_examples=500, deadline=None)
+@given(st.integers(0, len(WHOLE) - 1), st.binary(min_size=1, max_size=1))
+@example(len(WHOLE) - 1, b"x")
+@example(WHOLE[:-1].rindex(b"\n"), b"\0")
+@settings(max_examples=300, deadline=None)
 def test_one_damaged_byte_never_touches_another_event(scratch: Path, where: int, byte: bytes) -> None:
     """Without a checksum a digit may turn into another; but no other line changes, and no foreign exception comes."""
-    whole = b"".join(lines_of(STUDY))
-    put(scratch, whole[:where] + byte + whole[where + 1 :])
-    damaged = whole[:where].count(b"\n")
+    put(scratch, WHOLE[:where] + byte + WHOLE[where + 1 :])
+    damaged = WHOLE[:where].count(b"\n")
     last = len(STUDY) - 1
     events: list[Event] = []
     corrupt = 0
@@ -288,7 +289,7 @@ def test_one_damaged_byte_never_touches_another_event(scratch: Path, where: int,
 @given(st.binary(max_size=200))
 @example(b"\xff\xfe\n\n")
 @example(b"PK\x03\x04\n")
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100, deadline=None)
 def test_garbage_is_a_journal_error(scratch: Path, garbage: bytes) -> None:
     put(scratch, garbage)
     with pytest.raises(JournalError):
@@ -299,21 +300,20 @@ def test_garbage_is_a_journal_error(scratch: Path, garbage: bytes) -> None:
 
 
 @pytest.mark.parametrize("damage", [b"\xff\xfe\n", b"{}\n", b"\n", b'{"kind":"sold","id":1}\n', lines_of([BEGUN])[0]])
-@pytest.mark.parametrize("place", range(1, len(STUDY)))
-def test_a_line_that_was_complete_and_makes_no_sense_is_corrupt(path: Path, place: int, damage: bytes) -> None:
-    lines = lines_of(STUDY)
-    lines[place] = damage
-    put(path, b"".join(lines))
-    with pytest.raises(JournalCorrupt, match=f"line {place + 1} of .*go on from line {place}") as caught:
-        read_events(path)
-    assert caught.value.line == place + 1
-    with pytest.raises(JournalCorrupt):
-        Journal.open(path)
-    assert path.read_bytes() == b"".join(lines)
+def test_a_line_that_was_complete_and_makes_no_sense_is_corrupt(path: Path, damage: bytes) -> None:
+    for place in range(1, len(LINES)):
+        damaged = b"".join([*LINES[:place], damage, *LINES[place + 1 :]])
+        put(path, damaged)
+        with pytest.raises(JournalCorrupt, match=f"line {place + 1} of .*go on from line {place}") as caught:
+            read_events(path)
+        assert caught.value.line == place + 1
+        with pytest.raises(JournalCorrupt):
+            Journal.open(path)
+        assert path.read_bytes() == damaged
 
 
 def test_a_last_line_of_invalid_utf8_without_its_newline_is_torn(path: Path) -> None:
-    put(path, b"".join(lines_of(STUDY)) + b"\xff\xfe")
+    put(path, WHOLE + b"\xff\xfe")
     assert read_events(path) == STUDY
 
 
@@ -350,16 +350,15 @@ def test_a_missing_file_and_a_directory_are_journal_errors(tmp_path: Path) -> No
 # Writing
 
 
-@pytest.mark.parametrize("torn", [b'{"kind":"told","id":9,"val', b'{"kind":"abandoned","id":9}', b"\0\0\0", b"\0}\n"])
+@pytest.mark.parametrize("torn", [b'{"kind":"told","id":9,"val', b'{"kind":"abandoned","id":9}', b"\0\0\0", b"\xff"])
 def test_appending_after_a_torn_line_gives_a_clean_file(path: Path, torn: bytes) -> None:
-    whole = b"".join(lines_of(STUDY))
-    put(path, whole + torn)
+    put(path, WHOLE + torn)
     journal, events = Journal.open(path)
     assert events == STUDY
-    assert path.read_bytes() == whole
+    assert path.read_bytes() == WHOLE
     journal.append(Abandoned(10))
     journal.close()
-    assert path.read_bytes() == whole + b'{"kind":"abandoned","id":10}\n'
+    assert path.read_bytes() == WHOLE + b'{"kind":"abandoned","id":10}\n'
 
 
 def test_create_refuses_a_file_with_content_and_takes_an_empty_one(path: Path) -> None:
@@ -519,7 +518,7 @@ def test_a_deleted_journal_takes_no_more_events(path: Path) -> None:
 
 def test_save_replaces_the_whole_file(path: Path) -> None:
     write_events(path, STUDY)
-    assert path.read_bytes() == b"".join(lines_of(STUDY))
+    assert path.read_bytes() == WHOLE
     write_events(path, iter(STUDY[:2]))
     assert read_events(path) == STUDY[:2]
     assert os.listdir(path.parent) == [path.name]
@@ -600,6 +599,8 @@ def test_a_second_journal_in_this_process_is_refused_until_the_first_is_closed(p
         Journal.create(path, BEGUN)
     assert read_events(path) == [BEGUN]
     journal.close()
+    with Journal.open(path)[0], pytest.raises(JournalLocked):
+        Journal.open(path)
     Journal.open(path)[0].close()
 
 
@@ -690,7 +691,7 @@ def test_a_killed_writer_loses_nothing_that_was_acknowledged_and_holds_no_lock(p
             print(i, flush=True)
     """
     with start(code, path) as process:
-        seen = [next_line(process) for _ in range(50)]
+        seen = [next_line(process) for _ in range(30)]
         process.kill()
         assert process.stdout is not None
         seen += [line for line in process.stdout.read().split("\n") if line]
@@ -707,7 +708,7 @@ def test_workers_that_outlive_a_killed_writer_do_not_keep_its_lock(path: Path) -
         from multiprocessing import get_context
 
         def work(_):
-            print(os.getpid(), flush=True)
+            os.write(1, b"%d\\n" % os.getpid())  # whole lines, where prints of two workers may mingle
             time.sleep(60)
 
         journal = Journal.create(sys.argv[1], BEGUN)

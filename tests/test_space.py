@@ -8,12 +8,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from believer.errors import InvalidInput
 from believer.space import MAX_GRID, Categorical, Float, Int, Parameter, Space
 
+law = settings(deadline=None, max_examples=60)
 bounds = st.floats(-1e6, 1e6, allow_subnormal=False)
 
 
@@ -59,7 +60,7 @@ spaces = st.dictionaries(st.text(min_size=1, max_size=3), parameters, min_size=1
 def spaces_with_points(draw: st.DrawFn) -> tuple[Space, np.ndarray[Any, np.dtype[np.float64]]]:
     space = draw(spaces)
     X = np.random.default_rng(draw(st.integers(0, 2**32))).random((30, space.dim))
-    corners = np.vstack([np.zeros(space.dim), np.ones(space.dim)])
+    corners = np.outer([0.0, 1e-17, np.nextafter(1.0, 0.0), 1.0], np.ones(space.dim))
     return space, np.vstack([X, corners, X[:5].round()])
 
 
@@ -75,6 +76,7 @@ def same(parameter: Parameter, a: Any, b: Any) -> bool:
     return math.isclose(a, b, rel_tol=1e-12, abs_tol=1e-12 * width)
 
 
+@law
 @given(spaces_with_points())
 def test_decode_stays_inside_and_is_canonical(case: tuple[Space, Any]) -> None:
     space, X = case
@@ -92,6 +94,7 @@ def test_decode_stays_inside_and_is_canonical(case: tuple[Space, Any]) -> None:
                 assert type(value) is (int if isinstance(parameter, Int) else float)
 
 
+@law
 @given(spaces_with_points())
 def test_decode_inverts_encode(case: tuple[Space, Any]) -> None:
     space, X = case
@@ -101,6 +104,7 @@ def test_decode_inverts_encode(case: tuple[Space, Any]) -> None:
             assert same(parameter, after[name], before[name])
 
 
+@law
 @given(spaces_with_points())
 def test_encoding_a_decoded_point_is_idempotent(case: tuple[Space, Any]) -> None:
     space, X = case
@@ -117,6 +121,7 @@ def test_encoding_a_decoded_point_is_idempotent(case: tuple[Space, Any]) -> None
         start = stop
 
 
+@law
 @given(spaces_with_points())
 def test_the_region_snaps_where_decode_snaps(case: tuple[Space, Any]) -> None:
     space, X = case
@@ -131,6 +136,7 @@ def test_the_region_snaps_where_decode_snaps(case: tuple[Space, Any]) -> None:
     assert (np.clip(E, region.lower, region.upper) == E).all()
 
 
+@law
 @given(spaces_with_points())
 def test_a_fixed_parameter_never_moves(case: tuple[Space, Any]) -> None:
     space, X = case
@@ -145,6 +151,7 @@ def test_a_fixed_parameter_never_moves(case: tuple[Space, Any]) -> None:
     assert everything.size == 1
 
 
+@law
 @given(spaces)
 def test_a_config_survives_json_with_sorted_keys(space: Space) -> None:
     config = space.to_config()
@@ -156,12 +163,14 @@ def test_a_config_survives_json_with_sorted_keys(space: Space) -> None:
     assert hash(copied) == hash(space)
 
 
+@law
 @given(spaces)
 def test_spaces_are_picklable_values(space: Space) -> None:
     assert pickle.loads(pickle.dumps(space)) == space
     assert copy.deepcopy(space) == space
 
 
+@law
 @given(st.lists(stepped_floats() | ints() | categoricals, min_size=1, max_size=3))
 def test_size_counts_the_points_of_the_region(members: list[Parameter]) -> None:
     space = Space({f"p{j}": member for j, member in enumerate(members)})
@@ -215,6 +224,12 @@ def test_snapping_is_nearest_on_the_encoded_scale() -> None:
     assert [p["n"] for p in space.decode([[middle - 1e-9], [middle + 1e-9]])] == [2, 3]
 
 
+def test_a_tie_goes_to_the_lower_value_in_decode_as_in_the_region() -> None:
+    space = Space({"n": Int(0, 2)})
+    assert [p["n"] for p in space.decode([[0.25], [0.75]])] == [0, 1]
+    assert space.region().snap(np.array([[0.25], [0.75]])).tolist() == [[0.0], [0.5]]
+
+
 def test_out_of_cube_points_decode_to_the_bounds() -> None:
     space = Space({"x": Float(-2, 5), "n": Int(3, 9)})
     assert space.decode([[-0.5, 1.5], [7.0, -7.0]]) == [{"x": -2.0, "n": 9}, {"x": 5.0, "n": 3}]
@@ -235,6 +250,8 @@ def test_a_grid_that_misses_high_ends_at_its_last_value() -> None:
     assert space.size == 6
     assert space.decode([[1.0, 1.0]]) == [{"x": 0.8, "n": 6}]
     np.testing.assert_array_equal(space.region().upper, [0.8, 0.6])
+    short = Space({"x": Float(0, 0.3 - 1e-9, step=0.1)})
+    assert (short.size, short.decode([[1.0]])) == (4, [{"x": 0.3 - 1e-9}])
     tiny = Space({"x": Float(0, 1.00000001, step=1e-7)}).region()
     assert tiny.upper[0] == pytest.approx(1.0 / 1.00000001, rel=1e-15)
     assert tiny.upper[0] < 1.0
@@ -442,6 +459,7 @@ def test_a_broken_rule_says_the_rule_and_what_came(make: Any, text: str) -> None
         ({"x": 1.5}, "a value must lie in [0.0, 1.0]; got 1.5 for 'x'."),
         ({"x": -1e-6}, "a value must lie in [0.0, 1.0]; got -1e-06 for 'x'."),
         ({"lr": 0.0}, "a value must lie in [1e-05, 10.0]; got 0.0 for 'lr'."),
+        ({"lr": 9.995e-6}, "a value must lie in [1e-05, 10.0]; got 9.995e-06 for 'lr'."),
         ({"n": 1.5}, "a value must be a whole number; got 1.5 for 'n'."),
         ({"n": False}, "a value must be a whole number; got False for 'n'."),
         ({"n": 11}, "a value must lie in [0, 10]; got 11 for 'n'."),

@@ -12,8 +12,10 @@ from believer import errors
 from believer._version import __version__
 from believer.acquisitions import EI, PI, UCB, LogEI
 from believer.batch import Believe, ConstantLie, Fantasy, PseudoObservations, RandomBatch, Verdict
+from believer.loop import Result, Seconds, Target, minimize
 from believer.maximize import Candidates, FixedStarts, Multistart
 from believer.optimizer import Optimizer
+from believer.replay import Replay, replay
 from believer.space import Categorical, Float, Int, Space
 from believer.surrogates import GP
 from believer.trials import Batch, Trial
@@ -37,9 +39,15 @@ __all__ = [
     "Optimizer",
     "PseudoObservations",
     "RandomBatch",
+    "Replay",
+    "Result",
+    "Seconds",
     "Space",
+    "Target",
     "Trial",
     "Verdict",
     "__version__",
     "errors",
+    "minimize",
+    "replay",
 ]

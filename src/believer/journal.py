@@ -3,10 +3,10 @@
 A journal is a text file of JSON objects, one event a line, of which the first is always ``begun``. Reading one parses
 JSON and nothing else: no code in it can run. Floats are written by ``repr``, so they come back bit for bit.
 
-The newline is the mark of a finished append. An append that was cut short therefore leaves either a last line without
-a newline, or, where the file system had grown the file before the data reached the disk, NUL bytes in its last line.
-Both were never acknowledged and are ignored. Any other line that cannot be understood, the last one included, was
-once acknowledged and then damaged or edited: that is ``JournalCorrupt``, never a silent loss.
+The newline is the mark of a finished append. What follows the last newline (half a line, or the zero bytes that some
+file systems leave after a crash) was never acknowledged and is ignored, even if it happens to parse. A line that has
+its newline and cannot be understood, the last one included, was acknowledged once and then damaged or edited: that is
+``JournalCorrupt``, never a silent loss.
 
 The lock is on the file itself and is released by the operating system when its owner dies, however it dies.
 """
@@ -214,9 +214,7 @@ def read_events(path: PathLike) -> list[Event]:
 
 def _scan(data: bytes, path: PathLike) -> tuple[list[Event], int]:
     """The events, and how many bytes their lines take; what follows is torn."""
-    *lines, tail = data.split(b"\n")
-    if lines and b"\0" in lines[-1] and not tail.strip(b"\0"):
-        lines.pop()
+    *lines, _ = data.split(b"\n")
     if not lines:
         raise JournalError(
             f"a journal must hold at least its first line; {os.fspath(path)} is empty, or was cut short while that "

@@ -56,7 +56,10 @@ def to_config(member: object) -> Any:
     if known is type(member) and is_dataclass(member):
         return {
             "type": type(member).__name__,
-            **{_ARGUMENT.get(field.name, field.name): to_config(getattr(member, field.name)) for field in fields(member)},
+            **{
+                _ARGUMENT.get(field.name, field.name): to_config(getattr(member, field.name))
+                for field in fields(member)
+            },
         }
     return {"custom": name_of(member)}
 

@@ -10,6 +10,7 @@ import csv
 import os
 import zlib
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
 
@@ -40,12 +41,21 @@ from believer.region import Region
 from believer.setup import Constraint, make_setup, setup_from_config, versions, whole
 from believer.space import Space
 from believer.surrogates.protocols import Conditionable, Model, Prediction, Restorable, Surrogate
-from believer.trials import Batch, Ledger, Trial
+from believer.trials import Batch, Ledger, Tally, Trial
 
 PathLike = str | os.PathLike[str]
 
 _COUNT_UP_TO = 100_000
 """Finite spaces up to this size are counted before points are promised."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Proposal:
+    """An ask before it is recorded; ``informed`` is the model that its verdict is measured with."""
+
+    event: Asked
+    region: Region
+    informed: Model | None
 
 
 class Optimizer:
@@ -110,6 +120,15 @@ class Optimizer:
         distinct: no point equals another of the batch, a pending one or one of the history (1e-6 of the encoded cube).
         Raises :class:`SpaceExhausted` when a finite space has fewer than q such points left.
         """
+        proposal = self._propose(q, strategy, fixed, distinct)
+        self._record(proposal.event)
+        trials = tuple(self._ledger.trials[entry["id"]] for entry in proposal.event.trials)
+        return Batch(trials, judge(np.array([trial.unit for trial in trials]), proposal.region, proposal.informed))
+
+    def _propose(
+        self, q: int, strategy: str | Strategy | None, fixed: Mapping[str, Any] | None, distinct: bool
+    ) -> _Proposal:
+        """What an ask hands out: enqueued points first, then the design's, then the strategy's. Records nothing."""
         q = whole(q, "q", 1)
         chosen_by = self.setup.strategy if strategy is None else members.strategy_named(strategy)
         held = self.space.check_fixed(fixed or {})
@@ -122,29 +141,26 @@ class Optimizer:
         entries: list[dict[str, Any]] = []
         points: list[Array] = []
 
-        def add(x: Array, origin: str, provenance: str, params: dict[str, Any] | None = None) -> None:
-            settled = self.space.decode(x[None, :])[0] if params is None else params
+        def add(params: dict[str, Any], origin: str, provenance: str) -> None:
             trial_id = self._ledger.next_id + len(entries)
-            entries.append({"id": trial_id, "params": settled, "origin": origin, "provenance": provenance})
-            points.append(self.space.encode([settled])[0])
+            entries.append({"id": trial_id, "params": params, "origin": origin, "provenance": provenance})
+            points.append(self.space.encode([params])[0])
 
         for params in queued:
-            add(self.space.encode([params])[0], "enqueued", "asked for by the user", params)
+            add(params, "enqueued", "asked for by the user")
         self._extend_design(q, before, region, distinct, points, add)
         model, described = None, None
         if len(points) < q:
             model = self._current_model()
-            request = self._request(q, before, entries, points, region, distinct, model)
-            chosen = chosen_by.choose(request, self._memory)
-            self._memory = chosen.memory
             described = self._described()
+            chosen = chosen_by.choose(self._request(q, before, points, region, distinct, model), self._memory)
+            self._memory = chosen.memory
             for choice in chosen.choices:
-                add(choice.x, "model", choice.provenance + _subset_note(described))
+                params = self.space.decode(choice.x[None, :])[0]
+                add(params, "model", choice.provenance + _subset_note(described))
 
         wanted = {"strategy": members.to_config(chosen_by), "fixed": held, "distinct": distinct}
-        self._record(Asked(tuple(entries), wanted, described))
-        trials = tuple(self._ledger.trials[entry["id"]] for entry in entries)
-        return Batch(trials, judge(np.array([t.unit for t in trials]), region, self._informed(q, model, before)))
+        return _Proposal(Asked(tuple(entries), wanted, described), region, self._informed(q, model, before))
 
     def _extend_design(
         self,
@@ -153,9 +169,9 @@ class Optimizer:
         region: Region,
         distinct: bool,
         points: list[Array],
-        add: Callable[[Array, str, str], None],
+        add: Callable[[dict[str, Any], str, str], None],
     ) -> None:
-        """Design points until ``n_init`` results or pending trials exist; and beyond, while there is no result at all."""
+        """Design points until ``n_init`` results or pending trials exist; and beyond, while there is no result."""
         known = len(self._ledger.values) + len(before)
         index = self._ledger.designed()
         while len(points) < q and (known + len(points) < self.setup.n_init or not self._ledger.values):
@@ -166,22 +182,21 @@ class Optimizer:
             note = (
                 "; a uniform draw, because the planned point was not allowed or handed out already" if replaced else ""
             )
-            add(x, "design", f"point {index + 1} of a Latin hypercube{note}")
+            add(self.space.decode(x[None, :])[0], "design", f"point {index + 1} of a Latin hypercube{note}")
             index += 1
 
     def _request(
         self,
         q: int,
         before: tuple[Trial, ...],
-        entries: list[dict[str, Any]],
         points: list[Array],
         region: Region,
         distinct: bool,
         model: Model,
     ) -> Request:
         """What the strategy sees; trials chosen earlier in this call count as pending."""
-        first = self._ledger.next_id + len(entries)
-        ids = tuple(trial.id for trial in before) + tuple(entry["id"] for entry in entries)
+        first = self._ledger.next_id + len(points)
+        ids = tuple(trial.id for trial in before) + tuple(range(self._ledger.next_id, first))
         X = np.array([trial.unit for trial in before] + points).reshape(len(ids), self.space.dim)
         return Request(
             ids=tuple(range(first, first + q - len(points))),
@@ -349,6 +364,11 @@ class Optimizer:
     def trials(self) -> tuple[Trial, ...]:
         """All trials, in id order."""
         return tuple(self._ledger.trials.values())
+
+    @property
+    def tally(self) -> Tally:
+        """How many trials are done, failed, pending and abandoned."""
+        return self._ledger.tally
 
     @property
     def queued(self) -> tuple[dict[str, Any], ...]:

@@ -349,6 +349,7 @@ def _scale(p: Float | Int, values: Array) -> Array:
     low, high = float(p.low), float(p.high)
     if p.log:
         low, high, values = float(np.log(low)), float(np.log(high)), np.log(values)
+    # Scalar and vector logarithms may differ in the last bit, which must not leave the cube.
     return np.clip((values - low) / (high - low), 0.0, 1.0)
 
 

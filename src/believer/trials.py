@@ -70,6 +70,21 @@ def _spoken(params: Mapping[str, Any]) -> str:
     return ", ".join(f"{k}={v:.4g}" if isinstance(v, float) else f"{k}={v}" for k, v in params.items())
 
 
+@dataclass(frozen=True, slots=True)
+class Tally:
+    """How many trials are in which state; ``answered`` ones are done or failed."""
+
+    done: int
+    failed: int
+    pending: int
+    abandoned: int
+
+    @property
+    def answered(self) -> int:
+        """Trials that have a result, good or bad."""
+        return self.done + self.failed
+
+
 @dataclass(slots=True, eq=False)
 class Ledger:
     """What the events of a study add up to. Values are in the user's units; the ledger never judges, only keeps."""
@@ -94,6 +109,12 @@ class Ledger:
         """Handed out, not answered, not abandoned; in id order."""
         open_ids = self.trials.keys() - self.values.keys() - self.errors.keys() - self.abandoned
         return tuple(self.trials[i] for i in sorted(open_ids))
+
+    @property
+    def tally(self) -> Tally:
+        """How many trials are in which state."""
+        done, failed, abandoned = len(self.values), len(self.errors), len(self.abandoned)
+        return Tally(done, failed, len(self.trials) - done - failed - abandoned, abandoned)
 
     def designed(self) -> int:
         """How many trials came from the space-filling design."""

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, cast
 
 from believer.arrays import Array
-from believer.errors import MissingCapability
 from believer.surrogates.protocols import Differentiable, Model
 
 
@@ -46,11 +45,7 @@ class Bound:
         return self.acquisition.pointwise(prediction.mean, prediction.std, self.incumbent).value
 
     def value_with_gradient(self, X: Array) -> tuple[Array, Array]:
-        """α (m,) and ∂α/∂x (m, d) at ``X`` (m, d)."""
-        if not isinstance(self.model, Differentiable):
-            raise MissingCapability(
-                f"{type(self.model).__name__} gives no gradients (predict_with_gradient); use maximize.Candidates()."
-            )
-        p = self.model.predict_with_gradient(X)
+        """α (m,) and ∂α/∂x (m, d) at ``X`` (m, d); needs a model with gradients."""
+        p = cast(Differentiable, self.model).predict_with_gradient(X)
         at = self.acquisition.pointwise(p.mean, p.std, self.incumbent)
         return at.value, at.by_mean[:, None] * p.mean_gradient + at.by_std[:, None] * p.std_gradient

@@ -57,7 +57,7 @@ class ConstantLie:
 
 @dataclass(frozen=True, slots=True)
 class Believe:
-    """What the model predicts, μ + kσ with k = ``sigmas``: 0 is Kriging Believer, -1 the hopeful, +1 the wary variant."""
+    """What the model predicts, μ + kσ with k = ``sigmas``: 0 is Kriging Believer, -1 hopeful, +1 wary."""
 
     sigmas: float = 0.0
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from believer.arrays import Array
-from believer.errors import SpaceExhausted
+from believer.errors import MissingCapability, SpaceExhausted
 from believer.maximize.objective import Maximum, Objective, Search, any_distinct, first_distinct, search_exhaustively
 from believer.maximize.screening import alternatives, candidates
 from believer.numerics import lbfgs
@@ -33,6 +33,10 @@ class Multistart:
 
     def maximize(self, objective: Objective, search: Search, rng: np.random.Generator) -> Maximum:
         """The best point found that is not to be avoided. Needs an objective with gradients."""
+        if not objective.has_gradient:
+            raise MissingCapability(
+                "Multistart climbs with gradients, and this model gives none (predict_with_gradient); use Candidates()."
+            )
         exact = search_exhaustively(objective, search)
         if exact is not None:
             return exact

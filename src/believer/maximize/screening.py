@@ -19,7 +19,7 @@ def near(points: Array, count: int, region: Region, widths: tuple[float, ...], r
     A neighbor moves a random share of the columns by a normal step of one of the ``widths`` and redraws a block with
     the chance that a column has to move.
     """
-    k, d = points.shape
+    d = region.dim
     X = np.repeat(points, count, axis=0)
     share = rng.choice((1.0, 0.5, min(1.0, 2.0 / d)), size=(len(X), 1))
     moved = rng.random(X.shape) < share

@@ -19,15 +19,19 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
 
 import numpy as np
 
-from believer.arrays import Array, BoolArray
+from believer.arrays import Array, BoolArray, IntArray
 
 Objective = Callable[[Array], tuple[Array, Array]]
 """(s, d) points -> values (s,) and gradients (s, d), to be minimized."""
 
 _SUFFICIENT = 1e-4
+_NO_MOVE = 1e-10
+_TINY = 1e-300
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,9 +44,12 @@ class Settings:
     """a start rests when no free coordinate of its gradient exceeds this"""
     value_tol: float = 1e-9
     """a start rests when a step gains less than this, relative to max(|f|, 1)"""
-    memory: int = 8
+    memory: int = 6
     first_step: float = 0.1
     """length of the first step, as a share of the box, along the steepest coordinate"""
+
+
+DEFAULTS = Settings()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -59,32 +66,41 @@ def _directions(G: Array, S: Array, Y: Array, free: BoolArray) -> Array:
 
     Pairs are restricted to the free coordinates, and those without positive curvature there are left out.
     """
-    mask = free[:, None, :]
-    Sf, Yf = S * mask, Y * mask
     g = G * free
-    curvature = np.einsum("smd,smd->sm", Sf, Yf)
-    keep = curvature > 1e-12 * np.einsum("smd,smd->sm", Yf, Yf)
-    Sf *= keep[:, :, None]
-    Yf *= keep[:, :, None]
+    if not free.all():
+        S, Y = S * free[:, None, :], Y * free[:, None, :]
+    SY = S @ Y.transpose(0, 2, 1)
+    YY = Y @ Y.transpose(0, 2, 1)
+    curvature, lengths = np.einsum("sii->si", SY), np.einsum("sii->si", YY)
+    keep = curvature > 1e-12 * lengths
+    if (~keep & (lengths > 0.0)).any():
+        S, Y = S * keep[:, :, None], Y * keep[:, :, None]
+        both = keep[:, :, None] & keep[:, None, :]
+        SY, YY = SY * both, YY * both
+        curvature, lengths = np.einsum("sii->si", SY), np.einsum("sii->si", YY)
     m = S.shape[1]
-    SY = Sf @ Yf.transpose(0, 2, 1)
-    YY = Yf @ Yf.transpose(0, 2, 1)
-    diagonal = np.where(keep, curvature, 0.0)
-    R = np.triu(SY)
-    R[:, range(m), range(m)] = np.where(keep, curvature, 1.0)
-    newest = keep.any(axis=1)
-    last = m - 1 - keep[:, ::-1].argmax(axis=1)
-    rows = np.arange(len(G))
-    gamma = np.where(newest, curvature[rows, last] / np.where(newest, YY[rows, last, last], 1.0), 1.0)[:, None]
+    rows, newest = np.arange(len(G)), m - 1 - keep[:, ::-1].argmax(axis=1)
+    some = keep[rows, newest]
+    gamma = np.where(some, curvature[rows, newest], 1.0) / np.where(some, lengths[rows, newest], 1.0)
 
-    Rinv = np.linalg.inv(R)
-    a = (Rinv @ (Sf @ g[:, :, None]))[:, :, 0]
-    inner = diagonal * a + gamma * (YY @ a[:, :, None])[:, :, 0] - gamma * (Yf @ g[:, :, None])[:, :, 0]
-    b = (Rinv.transpose(0, 2, 1) @ inner[:, :, None])[:, :, 0]
-    step = gamma * g + (b[:, None, :] @ Sf)[:, 0] - gamma * (a[:, None, :] @ Yf)[:, 0]
-    P = -step * free
-    downhill = np.einsum("sd,sd->s", P, g) < 0.0
-    return np.where(downhill[:, None], P, -g)
+    # A dropped pair has zero rows and columns; a one on the diagonal keeps R invertible without bringing it back.
+    R = SY * _upper(m)
+    np.einsum("sii->si", R)[...] += ~keep
+    inverse = np.linalg.inv(R)
+    column = g[:, :, None]
+    a = inverse @ (S @ column)
+    scale = gamma[:, None, None]
+    inner = curvature[:, :, None] * a + scale * (YY @ a - Y @ column)
+    b = inverse.transpose(0, 2, 1) @ inner
+    step = scale * column + S.transpose(0, 2, 1) @ b - scale * (Y.transpose(0, 2, 1) @ a)
+    P = -step[:, :, 0] * free
+    uphill = np.einsum("sd,sd->s", P, g) >= 0.0
+    return np.where(uphill[:, None], -g, P) if uphill.any() else P
+
+
+@lru_cache(maxsize=8)
+def _upper(m: int) -> Array:
+    return np.triu(np.ones((m, m)))
 
 
 def _free(X: Array, G: Array, lower: Array, upper: Array) -> BoolArray:
@@ -92,66 +108,94 @@ def _free(X: Array, G: Array, lower: Array, upper: Array) -> BoolArray:
     return ~held
 
 
-def minimize(objective: Objective, X0: Array, lower: Array, upper: Array, settings: Settings = Settings()) -> Minimum:  # noqa: B008
+@dataclass(slots=True, eq=False)
+class _Live:
+    """The starts that still move: their row in the result, and everything they carry."""
+
+    rows: IntArray
+    X: Array
+    f: Array
+    G: Array
+    P: Array
+    t: Array
+    S: Array
+    Y: Array
+    fresh: BoolArray
+    """no curvature remembered: the next step is steepest descent"""
+
+    def keep(self, which: BoolArray) -> None:
+        for name in self.__slots__:
+            setattr(self, name, getattr(self, name)[which])
+
+
+def minimize(objective: Objective, X0: Array, lower: Array, upper: Array, settings: Settings = DEFAULTS) -> Minimum:
     """Local minima of ``objective`` over the box, one for each row of ``X0`` (s, d).
 
     A start whose first value is not finite stays where it is, with value +inf.
     """
     X = np.clip(X0, lower, upper)
-    s, d = X.shape
     f, G = objective(X)
-    f = np.where(np.isfinite(f) & np.isfinite(G).all(axis=1), f, np.inf)
-    active = np.isfinite(f)
-    G = np.where(active[:, None], G, 0.0)
-    S = np.zeros((s, settings.memory, d))
-    Y = np.zeros_like(S)
-    free = _free(X, G, lower, upper)
-    P = -G * free
-    widest = np.abs(P / np.maximum(upper - lower, 1e-300)).max(axis=1)
-    active &= np.abs(P).max(axis=1) > settings.gradient_tol
-    t = np.minimum(1.0, settings.first_step / np.maximum(widest, 1e-300))
-    fresh = np.ones(s, dtype=bool)
-
+    sound = np.isfinite(f) & np.isfinite(G).all(axis=1)
+    X, f = X.copy(), np.where(sound, f, np.inf)
+    live = _begin(X, f, np.where(sound[:, None], G, 0.0), lower, upper, settings)
     rounds = 1
-    while active.any() and rounds < settings.max_rounds:
-        rows = np.flatnonzero(active)
-        x, g = X[rows], G[rows]
-        trial = np.clip(x + t[rows, None] * P[rows], lower, upper)
-        move = trial - x
-        slope = np.einsum("sd,sd->s", g, move)
+    while len(live.rows) and rounds < settings.max_rounds:
+        trial = np.minimum(np.maximum(live.X + live.t[:, None] * live.P, lower), upper)
         ft, Gt = objective(trial)
         rounds += 1
-        sound = np.isfinite(ft) & np.isfinite(Gt).all(axis=1)
-        taken = sound & (ft <= f[rows] + _SUFFICIENT * slope) & (slope < 0.0)
-
-        hit = rows[taken]
-        if len(hit):
-            gain = f[hit] - ft[taken]
-            S[hit] = np.concatenate([S[hit, 1:], move[taken, None]], axis=1)
-            Y[hit] = np.concatenate([Y[hit, 1:], (Gt - g)[taken, None]], axis=1)
-            X[hit], f[hit], G[hit] = trial[taken], ft[taken], Gt[taken]
-            free = _free(X[hit], G[hit], lower, upper)
-            still = (np.abs(G[hit]) * free).max(axis=1) > settings.gradient_tol
-            still &= gain > settings.value_tol * np.maximum(np.abs(f[hit]), 1.0)
-            active[hit] = still
-            P[hit] = _directions(G[hit], S[hit], Y[hit], free)
-            t[hit] = 1.0
-            fresh[hit] = False
-
-        missed = rows[~taken]
-        if len(missed):
-            # The minimizer of the parabola through f, its slope and the trial value, kept within [0.1, 0.5].
-            rise = np.where(sound, ft - f[rows] - slope, np.inf)[~taken]
-            down = slope[~taken]
-            shrink = np.where(rise > 0.0, -down / np.maximum(2.0 * rise, 1e-300), 0.5)
-            t[missed] *= np.clip(np.where(np.isfinite(shrink), shrink, 0.1), 0.1, 0.5)
-            stuck = (np.abs(move[~taken]).max(axis=1) < 1e-10) | (down >= 0.0)
-            again = missed[stuck & ~fresh[missed]]
-            if len(again):
-                # The remembered curvature misleads here: forget it and go straight downhill once more.
-                S[again], Y[again] = 0.0, 0.0
-                P[again] = -G[again] * _free(X[again], G[again], lower, upper)
-                t[again] = settings.first_step / np.maximum(np.abs(P[again]).max(axis=1), 1e-300)
-                fresh[again] = True
-            active[missed[stuck & np.isin(missed, again, invert=True)]] = False
+        resting = _advance(live, trial, ft, Gt, lower, upper, settings)
+        X[live.rows], f[live.rows] = live.X, live.f
+        if resting.any():
+            live.keep(~resting)
     return Minimum(X, f, rounds)
+
+
+def _begin(X: Array, f: Array, G: Array, lower: Array, upper: Array, settings: Settings) -> _Live:
+    P = -G * _free(X, G, lower, upper)
+    widest = np.abs(P / np.maximum(upper - lower, _TINY)).max(axis=1)
+    t = np.minimum(1.0, settings.first_step / np.maximum(widest, _TINY))
+    S = np.zeros((len(X), settings.memory, X.shape[1]))
+    live = _Live(np.arange(len(X)), X.copy(), f.copy(), G, P, t, S, S.copy(), np.ones(len(X), dtype=bool))
+    live.keep(np.isfinite(f) & (np.abs(P).max(axis=1) > settings.gradient_tol))
+    return live
+
+
+def _advance(
+    live: _Live, trial: Array, ft: Array, Gt: Array, lower: Array, upper: Array, settings: Settings
+) -> BoolArray:
+    """Let every live start take its trial step or shorten it; says which have come to rest."""
+    move = trial - live.X
+    slope = np.einsum("sd,sd->s", live.G, move)
+    sound = np.isfinite(ft) & np.isfinite(Gt).all(axis=1)
+    taken = sound & (ft <= live.f + _SUFFICIENT * slope) & (slope < 0.0)
+    resting = np.zeros(len(taken), dtype=bool)
+    if taken.any():
+        hit: Any = slice(None) if taken.all() else taken
+        gain = live.f[hit] - ft[hit]
+        live.S[hit, :-1], live.Y[hit, :-1] = live.S[hit, 1:], live.Y[hit, 1:]
+        live.S[hit, -1], live.Y[hit, -1] = move[hit], Gt[hit] - live.G[hit]
+        live.X[hit], live.f[hit], live.G[hit] = trial[hit], ft[hit], Gt[hit]
+        G = live.G[hit]
+        free = _free(live.X[hit], G, lower, upper)
+        steep = (np.abs(G) * free).max(axis=1) > settings.gradient_tol
+        resting[hit] = ~steep | (gain <= settings.value_tol * np.maximum(np.abs(live.f[hit]), 1.0))
+        live.P[hit] = _directions(G, live.S[hit], live.Y[hit], free)
+        live.t[hit] = 1.0
+        live.fresh[hit] = False
+    if not taken.all():
+        missed = np.flatnonzero(~taken)
+        # The minimizer of the parabola through f, its slope and the trial value, kept within [0.1, 0.5].
+        rise = np.where(sound, ft - live.f - slope, np.inf)[missed]
+        down = slope[missed]
+        shrink = np.where(rise > 0.0, -down / np.maximum(2.0 * rise, _TINY), 0.5)
+        live.t[missed] *= np.clip(shrink, 0.1, 0.5)
+        stuck = (np.abs(move[missed]).max(axis=1) < _NO_MOVE) | (down >= 0.0)
+        resting[missed[stuck & live.fresh[missed]]] = True
+        again = missed[stuck & ~live.fresh[missed]]
+        if len(again):
+            # The remembered curvature misleads here: forget it and go straight downhill once more.
+            live.S[again], live.Y[again] = 0.0, 0.0
+            live.P[again] = -live.G[again] * _free(live.X[again], live.G[again], lower, upper)
+            live.t[again] = settings.first_step / np.maximum(np.abs(live.P[again]).max(axis=1), _TINY)
+            live.fresh[again] = True
+    return resting

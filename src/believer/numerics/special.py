@@ -38,28 +38,33 @@ def log_h(z: Array) -> tuple[Array, Array, Array]:
     ([Ament2023] Eq. 9 has the same split); below -30, where that difference cancels, its asymptotic series.
     Relative error of the ratios: below 1e-11 everywhere.
     """
-    middle = (z < -1.0) & (z > _TAIL_FROM)
-    tail = z <= _TAIL_FROM
-    zc = np.where(tail, -2.0, z)
-    mills = _SQRT_HALF_PI * erfcx(-_SQRT_HALF * np.minimum(zc, 0.0))
-    inside = np.where(middle, 1.0 + zc * mills, 1.0)
+    log_value, by_z, density = np.empty_like(z), np.empty_like(z), np.empty_like(z)
+    for where, branch in ((z >= -1.0, _above), ((z < -1.0) & (z > _TAIL_FROM), _middle), (z <= _TAIL_FROM, _below)):
+        if where.all():
+            return branch(z)
+        if where.any():
+            log_value[where], by_z[where], density[where] = branch(z[where])
+    return log_value, by_z, density
 
-    above = np.maximum(z, -1.0)
-    density = normal_pdf(above)
-    mass = ndtr(above)
-    direct = density + above * mass
 
-    zt = np.where(tail, z, -1e3)
-    w = 1.0 / (zt * zt)
+def _above(z: Array) -> tuple[Array, Array, Array]:
+    density, mass = normal_pdf(z), ndtr(z)
+    h = density + z * mass
+    return np.log(h), mass / h, density / h
+
+
+def _middle(z: Array) -> tuple[Array, Array, Array]:
+    mills = _SQRT_HALF_PI * erfcx(-_SQRT_HALF * z)
+    over_density = 1.0 + z * mills
+    return -0.5 * z * z - _LOG_SQRT_2PI + np.log(over_density), mills / over_density, 1.0 / over_density
+
+
+def _below(z: Array) -> tuple[Array, Array, Array]:
+    w = 1.0 / (z * z)
     series = np.zeros_like(w)
     for coefficient in reversed(_TAIL):
         series = series * w + coefficient
-    # h/φ in the tail is series / z²; Φ/φ = (1 - h/φ) / |z|.
-    below = np.where(tail, series * w, inside)
-    ratio = np.where(tail, (1.0 - series * w) / -zt, mills)
-
-    high = z >= -1.0
-    log_value = np.where(high, np.log(direct), -0.5 * z * z - _LOG_SQRT_2PI + np.log(below))
-    mass_over_h = np.where(high, mass / direct, ratio / below)
-    density_over_h = np.where(high, density / direct, 1.0 / below)
-    return log_value, mass_over_h, density_over_h
+    over_density = series * w
+    # Φ/φ = (1 - h/φ) / |z|.
+    mills = (1.0 - over_density) / -z
+    return -0.5 * z * z - _LOG_SQRT_2PI + np.log(over_density), mills / over_density, 1.0 / over_density

@@ -9,9 +9,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from believer.arrays import Array, as_values
+from believer.arrays import BoolArray, as_values
 from believer.errors import InvalidInput
 from believer.problems.problem import Problem
+from believer.space import Categorical, Float
+
+_SEAM = 1e-12
+"""A point that rounding put this little below the lower end has not wrapped around."""
 
 
 def noisy(problem: Problem, std: float, seed: int) -> Problem:
@@ -32,30 +36,35 @@ def shifted(problem: Problem, offset: npt.ArrayLike) -> Problem:
     """``problem`` moved by ``offset`` (dim,) in the encoded cube, each entry in [0, 1).
 
     What was at position u is now at u + offset, and wraps around to the other end of the box: every value is still
-    reached, at the price of a jump where the ends meet. Only continuous columns can move, so entries for the others
-    must be 0. An optimizer at an upper end that would meet the lower end is dropped.
+    reached, at the price of a jump where the ends meet. Only Floats without step can move, so entries for other columns
+    must be 0. An optimizer at an upper end, which now meets the lower end, is dropped.
     """
-    move = as_values(offset, problem.space.dim, "offset")
+    move = as_values(offset, name="offset")
+    if len(move) != problem.space.dim:
+        raise InvalidInput(f"offset must have one entry for each of {problem.space.dim} columns; got {len(move)}.")
     if not ((move >= 0.0) & (move < 1.0)).all():
         raise InvalidInput(f"offset must lie in [0, 1); got {move.tolist()}.")
-    stuck = np.flatnonzero((move > 0.0) & ~problem.space.region().continuous)
+    if problem.space.constraint is not None:
+        raise InvalidInput(f"a problem to shift must have no constraint; {problem.name!r} has one.")
+    stuck = np.flatnonzero((move > 0.0) & ~_movable(problem))
     if len(stuck):
         raise InvalidInput(
-            f"offset must be 0 in the columns of discrete parameters; got {move[stuck[0]]} in {stuck[0]}."
+            f"offset must be 0 except for Floats without step; got {move[stuck[0]]} in column {stuck[0]}."
         )
     best = problem.optimizer
     if best is not None:
         U = problem.space.encode(best)
-        U = U[~((U >= 1.0) & (move > 0.0)).any(axis=1)]
-        best = tuple(problem.space.decode(_wrapped(U, move))) or None
-    return replace(
-        problem, name=f"{problem.name}+shift", function=_Shifted(problem, tuple(move.tolist())), optimizer=best
-    )
+        U = U[~((U >= 1.0) & (move > 0.0)).any(axis=1)] + move
+        best = tuple(problem.space.decode(np.where((U >= 1.0) & (move > 0.0), U - 1.0, U))) or None
+    function = _Shifted(problem, tuple(move.tolist()))
+    return replace(problem, name=f"{problem.name}+shift", function=function, optimizer=best)
 
 
-def _wrapped(U: Array, move: Array) -> Array:
-    out: Array = U + move
-    return np.where(out >= 1.0, np.where(move > 0.0, out - 1.0, out), out)
+def _movable(problem: Problem) -> BoolArray:
+    columns: list[bool] = []
+    for p in problem.space.parameters.values():
+        columns += [False] * len(p.choices) if isinstance(p, Categorical) else [isinstance(p, Float) and p.step is None]
+    return np.array(columns, dtype=bool)
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +87,5 @@ class _Shifted:
 
     def __call__(self, params: dict[str, Any]) -> float:
         space = self.problem.space
-        U = space.encode([params])
-        back = U - np.array(self.offset)
-        return float(self.problem.function(space.decode(np.where(back < 0.0, back + 1.0, back))[0]))
+        back = space.encode([params]) - np.array(self.offset)
+        return float(self.problem.function(space.decode(np.where(back < -_SEAM, back + 1.0, back))[0]))

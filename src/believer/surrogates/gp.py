@@ -3,7 +3,7 @@
 ======  ====================================================  ========
 symbol  meaning                                               shape
 ======  ====================================================  ========
-X, y    data; y standardized by the ``shift`` and ``scale``   (N, d), (N,)
+X, y    data; y less its mean ``shift``, over its ``scale``     (N, d), (N,)
 ℓ       lengthscales                                          (d,)
 σ_f²    signal variance, of standardized y
 σ_n²    noise variance, of standardized y
@@ -159,7 +159,8 @@ class GPModel:
 
 
 def posterior(hyper: Hyperparameters, X: Array, y: Array, shift: float, scale: float) -> GPModel:
-    """The model at given hyperparameters; ``y`` in the caller's units.  O(n³)."""
+    """The model at given hyperparameters; ``y`` in the caller's units, standardized by ``shift``, ``scale``.  O(n³)."""
+    shift = shift + scale * hyper.mean
     target = (y - shift) / scale
     scaled = X / hyper.lengthscales
     K = hyper.signal * KERNELS[hyper.kernel](squared_distances(scaled, scaled))[0]
@@ -218,7 +219,7 @@ class GP:
 
 
 def standardization(y: Array) -> tuple[float, float]:
-    """Mean and standard deviation of real data; a constant y (to rounding) gets the scale of its own magnitude, or 1."""
+    """Mean and standard deviation of real data; a constant y (to rounding) gets the scale of its magnitude, or 1."""
     largest = float(np.abs(y).max())
     if largest == 0.0:
         return 0.0, 1.0

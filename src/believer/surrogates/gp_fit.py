@@ -11,12 +11,13 @@ y       standardized data                                          (n,)
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
 from scipy.linalg import lapack
 
-from believer.arrays import Array, frozen
+from believer.arrays import Array, BoolArray, frozen
 from believer.numerics import lbfgs
 from believer.numerics.cholesky import lower_cholesky
 from believer.numerics.sampling import latin_hypercube
@@ -24,6 +25,9 @@ from believer.surrogates.kernels import KERNELS, squared_distances
 
 SUBSET_ABOVE = 2000
 """With more data than this, hyperparameters come from a seeded subset of that many; the posterior stays exact."""
+
+WARM_ONLY_ABOVE = 500
+"""With more data than this, and a last fit to start from, no other start is tried."""
 
 NOISE_FLOOR = 1e-8
 """The least noise variance (of standardized y) that a fit works with; less cannot be told from rounding."""
@@ -37,6 +41,7 @@ class Hyperparameters:
     lengthscales: Array
     signal: float
     noise: float
+    mean: float = 0.0
     subset: int | None = None
 
     def to_config(self) -> dict[str, Any]:
@@ -46,15 +51,14 @@ class Hyperparameters:
             "lengthscales": [float(v) for v in self.lengthscales],
             "signal": self.signal,
             "noise": self.noise,
+            "mean": self.mean,
             "subset": self.subset,
         }
 
     @staticmethod
     def from_config(config: dict[str, Any]) -> Hyperparameters:
         """Inverse of :meth:`to_config`."""
-        return Hyperparameters(
-            config["kernel"], frozen(config["lengthscales"]), config["signal"], config["noise"], config["subset"]
-        )
+        return Hyperparameters(**{**config, "lengthscales": frozen(config["lengthscales"])})
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,17 +68,13 @@ class LogNormal:
     mean: float
     std: float
 
-    def penalty(self, log_value: Array) -> tuple[Array, Array]:
-        """Negative log density (to a constant) and its derivative."""
-        u = (log_value - self.mean) / self.std
-        return 0.5 * u * u, u / self.std
-
 
 @dataclass(frozen=True, slots=True)
 class Preset:
     """How a fit is done.
 
     lengthscale: prior of ℓ/√d where ``scaled``, of ℓ otherwise; None for maximum likelihood. Bounds are of the values.
+    mean_std: prior std of the constant mean m, around the average of y; None fixes m there.
     """
 
     lengthscale: LogNormal | None
@@ -85,6 +85,7 @@ class Preset:
     noise_bounds: tuple[float, float]
     restarts: int
     scaled: bool
+    mean_std: float | None
     search: lbfgs.Settings
 
 
@@ -96,9 +97,10 @@ PRESETS: dict[str, Preset] = {
         lengthscale_bounds=(1e-2, 1e2),
         signal_bounds=(1e-2, 1e3),
         noise_bounds=(1e-6, 1.0),
-        restarts=1,
+        restarts=0,
         scaled=True,
-        search=lbfgs.Settings(max_rounds=60, gradient_tol=1e-3, value_tol=1e-5),
+        mean_std=1.0,
+        search=lbfgs.Settings(max_rounds=60, gradient_tol=1e-4, value_tol=1e-6),
     ),
     # [paper] appendix "Hyperparameter details"; scikit-learn draws its restarts log-uniformly within the bounds.
     "paper": Preset(
@@ -110,15 +112,25 @@ PRESETS: dict[str, Preset] = {
         noise_bounds=(1e-6, 1.0),
         restarts=5,
         scaled=False,
-        search=lbfgs.Settings(max_rounds=200, gradient_tol=1e-5, value_tol=1e-9),
+        mean_std=None,
+        search=lbfgs.Settings(max_rounds=200, gradient_tol=1e-6, value_tol=1e-10),
     ),
 }
 
 
-def log_likelihood(kernel: str, X: Array, y: Array, theta: Array, noise: float | None) -> tuple[float, Array]:
-    """log p(y | X, θ) and its gradient by θ (p,); (-inf, 0) where the covariance is not positive definite.
+@lru_cache(maxsize=2)
+def _lower_triangle(n: int) -> BoolArray:
+    return np.tri(n, dtype=bool)
 
-    ``noise`` is σ_n² when it is fixed, None when the last entry of θ is its logarithm.
+
+def log_likelihood(
+    kernel: str, X: Array, y: Array, theta: Array, noise: float | None, mean_std: float | None = None
+) -> tuple[float, Array, float]:
+    """log p(y | X, θ), its gradient by θ (p,), and the mean m; (-inf, 0, 0) where K_y is not positive definite.
+
+    ``noise`` is σ_n² when it is fixed, None when the last entry of θ is its logarithm. With ``mean_std`` the constant
+    mean m takes its best value for θ, m = 1ᵀK_y⁻¹y / (1ᵀK_y⁻¹1 + 1/τ²), and log p includes its prior N(0, τ²); being
+    the best, it adds nothing to the gradient.
     [Rasmussen2006] Eq. 5.8-5.9; the derivative by log ℓ_j needs Σ M_ab h_ab (x_aj - x_bj)²/ℓ_j² with
     M = α αᵀ - K_y⁻¹, which two products with X give for all j at once.  O(n³ + n² d).
     """
@@ -132,17 +144,25 @@ def log_likelihood(kernel: str, X: Array, y: Array, theta: Array, noise: float |
     k[diagonal] = signal + noise_variance
     L = lower_cholesky(k, overwrite=True)
     if L is None:
-        return -np.inf, np.zeros_like(theta)
-    alpha = lapack.dpotrs(L.T, y, lower=0)[0]
+        return -np.inf, np.zeros_like(theta), 0.0
     half_log_det = float(np.log(L[diagonal]).sum())
+    mean = 0.0
+    if mean_std is not None:
+        ones = lapack.dpotrs(L.T, np.ones(n), lower=0)[0]
+        mean = float(ones @ y) / (float(ones.sum()) + mean_std**-2.0)
+        y = y - mean
+    alpha = lapack.dpotrs(L.T, y, lower=0)[0]
     value = -0.5 * float(y @ alpha) - half_log_det - 0.5 * n * float(np.log(2.0 * np.pi))
+    if mean_std is not None:
+        value -= 0.5 * (mean / mean_std) ** 2
 
     inverse, _ = lapack.dpotri(L.T, lower=0, overwrite_c=1)
     # LAPACK left the inverse in the upper triangle and zeros below: M is used as its upper triangle, counted twice.
     trace = float(np.trace(inverse))
     h *= np.multiply.outer(alpha, alpha) - inverse.T
     h *= signal
-    M = np.tril(h)
+    h *= _lower_triangle(n)
+    M = h
     sums = M.sum(axis=0) + M.sum(axis=1)
     by_length = np.einsum("ij,ij,i->j", scaled, scaled, sums) - 2.0 * np.einsum("ij,ij->j", scaled, M @ scaled)
     square = float(alpha @ alpha)
@@ -150,7 +170,7 @@ def log_likelihood(kernel: str, X: Array, y: Array, theta: Array, noise: float |
     gradient = np.append(by_length, by_signal)
     if noise is None:
         gradient = np.append(gradient, 0.5 * noise_variance * (square - trace))
-    return value, gradient
+    return value, gradient, mean
 
 
 def fit(
@@ -170,27 +190,29 @@ def fit(
         rows = np.sort(rng.permutation(n)[:subset])
         X, y = X[rows], y[rows]
     fixed = None if isinstance(noise, str) else max(float(noise), NOISE_FLOOR)
-    offset = 0.5 * float(np.log(d)) if preset.scaled else 0.0
+    prior = _prior(preset, d, fixed is None)
     lower, upper = (np.log(bound) for bound in _bounds(preset, d, fixed is None))
 
     def objective(thetas: Array) -> tuple[Array, Array]:
         values, gradients = np.empty(len(thetas)), np.empty_like(thetas)
         for i, theta in enumerate(thetas):
-            value, gradient = log_likelihood(kernel, X, y, theta, fixed)
-            extra, slope = _penalty(preset, theta, d, offset)
-            values[i], gradients[i] = extra - value, slope - gradient
-        return values, gradients
+            value, gradient, _ = log_likelihood(kernel, X, y, theta, fixed, preset.mean_std)
+            u = (theta - prior.center) * prior.weight
+            values[i], gradients[i] = 0.5 * float(u @ u) - value, u * prior.weight - gradient
+        # Per observation, so that steps and tolerances mean the same for ten results and for a thousand.
+        return values / len(y), gradients / len(y)
 
     found = lbfgs.minimize(
-        objective, _starts(preset, d, offset, lower, upper, rng, previous), lower, upper, preset.search
+        objective, _starts(preset, prior, lower, upper, rng, previous, n > WARM_ONLY_ABOVE), lower, upper, preset.search
     )
     theta = found.X[int(np.argmin(found.f))]
     return Hyperparameters(
-        kernel,
-        frozen(np.exp(theta[:d])),
-        float(np.exp(theta[d])),
-        float(np.exp(theta[d + 1])) if fixed is None else fixed,
-        subset,
+        kernel=kernel,
+        lengthscales=frozen(np.exp(theta[:d])),
+        signal=float(np.exp(theta[d])),
+        noise=float(np.exp(theta[d + 1])) if fixed is None else fixed,
+        mean=log_likelihood(kernel, X, y, theta, fixed, preset.mean_std)[2],
+        subset=subset,
     )
 
 
@@ -200,38 +222,41 @@ def _bounds(preset: Preset, d: int, infer: bool) -> tuple[Array, Array]:
     return table[:, 0], table[:, 1]
 
 
-def _penalty(preset: Preset, theta: Array, d: int, offset: float) -> tuple[float, Array]:
-    total, slope = 0.0, np.zeros_like(theta)
-    parts = [(preset.lengthscale, slice(0, d), offset), (preset.signal, slice(d, d + 1), 0.0)]
-    parts.append((preset.noise, slice(d + 1, None), 0.0))
-    for prior, where, shift in parts:
-        if prior is not None:
-            value, slope[where] = prior.penalty(theta[where] - shift)
-            total += float(value.sum())
-    return total, slope
+@dataclass(frozen=True, slots=True, eq=False)
+class _Prior:
+    """Independent normals on θ: centers (p,) and 1/std (p,), zero weight where there is no prior."""
+
+    center: Array
+    weight: Array
+
+
+def _prior(preset: Preset, d: int, infer: bool) -> _Prior:
+    offset = 0.5 * float(np.log(d)) if preset.scaled else 0.0
+    parts = [(preset.lengthscale, offset, 0.0)] * d + [(preset.signal, 0.0, 0.0)]
+    parts += [(preset.noise, 0.0, float(np.log(1e-3)))] * infer
+    center = [default if normal is None else normal.mean + shift for normal, shift, default in parts]
+    weight = [0.0 if normal is None else 1.0 / normal.std for normal, _, _ in parts]
+    return _Prior(np.array(center), np.array(weight))
 
 
 def _starts(
     preset: Preset,
-    d: int,
-    offset: float,
+    prior: _Prior,
     lower: Array,
     upper: Array,
     rng: np.random.Generator,
     previous: Hyperparameters | None,
+    warm_only: bool,
 ) -> Array:
-    """The preset's center, ``restarts`` random points (log-uniform in the bounds), and the last fit's where known."""
-    center = np.zeros(len(lower))
-    if preset.lengthscale is not None:
-        center[:d] = preset.lengthscale.mean + offset
-    if len(lower) > d + 1:
-        center[d + 1] = preset.noise.mean if preset.noise is not None else np.log(1e-3)
-    rows = [center]
+    """The last fit's hyperparameters where known, the prior's center, ``restarts`` random points in the bounds.
+
+    With much data the likelihood is peaked and the last fit is near its top: then that start is enough.
+    """
+    rows = [prior.center]
     if preset.restarts:
         rows.extend(lower + latin_hypercube(preset.restarts, len(lower), rng) * (upper - lower))
-    if previous is not None and len(previous.lengthscales) == d:
-        known = np.append(np.log(previous.lengthscales), np.log(previous.signal))
-        if len(lower) > d + 1:
-            known = np.append(known, np.log(previous.noise))
-        rows.append(known)
+    if previous is not None:
+        known = np.concatenate([np.log(previous.lengthscales), np.log([previous.signal, previous.noise])])
+        if len(known) >= len(lower):
+            rows = [known[: len(lower)]] if warm_only else [known[: len(lower)], *rows]
     return np.clip(np.array(rows), lower, upper)

@@ -1,0 +1,33 @@
+# Two commands: `make run` shows the library at work, `make test` checks it. Both set up .venv by themselves.
+PYTHON ?= python3
+BIN := .venv/bin
+# One BLAS thread: the matrices are small, and threads only get in each other's way.
+export OMP_NUM_THREADS ?= 1
+export OPENBLAS_NUM_THREADS ?= 1
+export MKL_NUM_THREADS ?= 1
+
+.PHONY: run test clean
+
+run: .venv/run.stamp
+	$(BIN)/believer demo --out believer-demo
+
+test: .venv/test.stamp
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/python -m pytest -n 2 --cov --cov-report=term:skip-covered
+
+$(BIN)/python:
+	$(PYTHON) -c 'import sys; assert sys.version_info >= (3, 11), "believer needs Python 3.11 or newer"'
+	$(PYTHON) -m venv .venv
+
+.venv/run.stamp: $(BIN)/python pyproject.toml
+	$(BIN)/python -m pip install --quiet --editable '.[all]'
+	touch $@
+
+.venv/test.stamp: $(BIN)/python pyproject.toml
+	$(BIN)/python -m pip install --quiet --editable '.[dev]'
+	touch $@
+
+clean:
+	rm -rf .venv build dist src/*.egg-info believer-demo

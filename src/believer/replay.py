@@ -1,0 +1,76 @@
+"""Replay: make every suggestion of a journal again from its seed, and say where one differs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from believer import members
+from believer.acquisitions import Acquisition
+from believer.batch import Strategy
+from believer.errors import BelieverError
+from believer.journal import Asked, read_events
+from believer.maximize import Maximizer
+from believer.optimizer import Optimizer, PathLike
+from believer.setup import Constraint
+from believer.surrogates.protocols import Surrogate
+
+
+@dataclass(frozen=True, slots=True)
+class Replay:
+    """How many asks were made again, and the first that came out otherwise (the journal's line, and what differed)."""
+
+    asks: int
+    line: int | None
+    difference: str | None
+
+    @property
+    def identical(self) -> bool:
+        """Whether every suggestion came out the same, bit for bit."""
+        return self.line is None
+
+    def __str__(self) -> str:
+        if self.identical:
+            return f"{self.asks} asks replayed, every suggestion identical"
+        return f"line {self.line} differs: {self.difference}"
+
+
+def replay(
+    path: PathLike,
+    *,
+    surrogate: Surrogate | None = None,
+    acquisition: Acquisition | None = None,
+    strategy: str | Strategy | None = None,
+    constraint: Constraint | None = None,
+    maximizer: Maximizer | None = None,
+) -> Replay:
+    """Verify a journal: run its asks anew, fits included, against the results as they were told at the time.
+
+    The same versions, backend and BLAS threads are needed for "identical"; the journal's first line names them. Custom
+    members are passed as for ``Optimizer.load``. The file is only read.
+    """
+    events = read_events(path)
+    study = Optimizer._from_events(events[:1], None, surrogate, acquisition, strategy, maximizer, constraint)
+    asks = 0
+    for line, event in enumerate(events[1:], start=2):
+        if isinstance(event, Asked):
+            asks += 1
+            difference = _ask_again(study, event)
+            if difference is not None:
+                return Replay(asks, line, difference)
+        study._ledger.apply(event)
+    return Replay(asks, None, None)
+
+
+def _ask_again(study: Optimizer, event: Asked) -> str | None:
+    """What differs between the ask in the journal and the same ask made now; None when nothing does."""
+    wanted = event.request
+    passed = study.setup.strategy if members.to_config(study.setup.strategy) == wanted["strategy"] else None
+    strategy = members.from_config(wanted["strategy"], "strategy", passed)
+    try:
+        again = study._propose(len(event.trials), strategy, wanted["fixed"], wanted["distinct"]).event
+    except BelieverError as error:
+        return f"{type(error).__name__}: {error}"
+    for then, now in zip(event.trials, again.trials, strict=True):
+        if then["params"] != now["params"]:
+            return f"trial {then['id']} was {then['params']}, is {now['params']}"
+    return None if event.model == again.model else f"hyperparameters were {event.model}, are {again.model}"
