@@ -92,12 +92,12 @@ COMPARISONS = {
             "ask3_n50",
             "tell + ask(3), n = 50, d = 6",
             steps(50, 3),
-            {"egobox_kb": None, **_BOTORCH, "skopt": None, "optuna": None},
+            {"egobox_kb": 5.0, "botorch_qei_joint": 10.0, "botorch_joint": 10.0, "skopt": 20.0, "optuna": None},
         ),
         Comparison("ask3_n200", "tell + ask(3), n = 200, d = 6", steps(200, 3), {"optuna": None}),
         Comparison("ask10_n200", "tell + ask(10), n = 200, d = 6", steps(200, 10), _BOTORCH),
         Comparison("ask10_n500", "tell + ask(10), n = 500, d = 6", steps(500, 10), _BOTORCH),
-        Comparison("ask10_n1000", "tell + ask(10), n = 1000, d = 6", steps(1000, 10), {"optuna": None}),
+        Comparison("ask10_n1000", "tell + ask(10), n = 1000, d = 6", steps(1000, 10), {"optuna": 5.0}),
         Comparison("loop", "Hartmann-6D loop, 50 evaluations, q = 3", whole_loop, {"egobox_clmin": None}),
     )
 }

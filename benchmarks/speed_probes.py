@@ -15,6 +15,10 @@ from pathlib import Path
 import numpy as np
 from regret_report import markdown_table
 
+from believer.numerics.sampling import latin_hypercube
+from believer.problems.synthetic import hartmann6
+from believer.surrogates import GP
+
 CONDITION_SIZES = (50, 100, 200, 500, 1000, 2000)
 MEMORY_N, MEMORY_Q = 2000, 50
 IMPORT_REPEATS = 9
@@ -64,7 +68,14 @@ def condition_timings(n: int) -> tuple[Callable[[], object], Callable[[], object
     """The two calls to compare at ``n`` points of Hartmann-6D: ``model.condition(x, y)``, one point more in closed
     form, and ``surrogate.restore(X, y, state)``, the n + 1 points factored anew with the same hyperparameters.
     """
-    raise NotImplementedError(f"condition_timings({n}): needs the engine's surrogate, model and fitted state.")
+    rng = np.random.default_rng(n)
+    X = latin_hypercube(n + 1, 6, rng)
+    y = hartmann6(X)
+    surrogate = GP()
+    few = min(n, 200)
+    state = surrogate.describe(surrogate.fit(X[:few], y[:few], rng))
+    model = surrogate.restore(X[:n], y[:n], state)
+    return lambda: model.condition(X[n:], y[n:]), lambda: surrogate.restore(X, y, state)
 
 
 def median_seconds(call: Callable[[], object], budget: float = 1.0, least: int = 5) -> float:

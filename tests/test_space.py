@@ -12,7 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from believer.errors import InvalidInput
-from believer.space import MAX_GRID, Categorical, Float, Int, Parameter, Space
+from believer.parameters import MAX_GRID, Categorical, Float, Int, Parameter
+from believer.space import Space
 
 law = settings(deadline=None, max_examples=60)
 bounds = st.floats(-1e6, 1e6, allow_subnormal=False)

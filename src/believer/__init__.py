@@ -15,8 +15,9 @@ from believer.batch import Believe, ConstantLie, Fantasy, PseudoObservations, Ra
 from believer.loop import Result, Seconds, Target, minimize
 from believer.maximize import Candidates, FixedStarts, Multistart
 from believer.optimizer import Optimizer
+from believer.parameters import Categorical, Float, Int
 from believer.replay import Replay, replay
-from believer.space import Categorical, Float, Int, Space
+from believer.space import Space
 from believer.surrogates import GP
 from believer.trials import Batch, Trial
 

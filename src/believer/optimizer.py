@@ -23,19 +23,8 @@ from believer.batch import Data, Pending, Request, Strategy
 from believer.batch.random import design_point, draw
 from believer.batch.verdict import judge
 from believer.errors import InvalidInput, JournalCorrupt, SpaceExhausted, TrialError
-from believer.journal import (
-    FORMAT,
-    Abandoned,
-    Asked,
-    Begun,
-    Enqueued,
-    Event,
-    Failed,
-    Journal,
-    Observed,
-    Told,
-    write_events,
-)
+from believer.events import FORMAT, Abandoned, Asked, Begun, Enqueued, Event, Failed, Observed, Told
+from believer.journal import Journal, write_events
 from believer.maximize import Maximizer
 from believer.region import Region
 from believer.setup import Constraint, make_setup, setup_from_config, versions, whole

@@ -8,7 +8,8 @@ from believer import members
 from believer.acquisitions import Acquisition
 from believer.batch import Strategy
 from believer.errors import BelieverError
-from believer.journal import Asked, read_events
+from believer.events import Asked
+from believer.journal import read_events
 from believer.maximize import Maximizer
 from believer.optimizer import Optimizer, PathLike
 from believer.setup import Constraint

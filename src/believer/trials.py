@@ -11,7 +11,7 @@ import numpy as np
 from believer.arrays import Array, frozen
 from believer.batch.verdict import Verdict
 from believer.errors import TrialError
-from believer.journal import Abandoned, Asked, Begun, Enqueued, Event, Failed, Observed, Told
+from believer.events import Abandoned, Asked, Begun, Enqueued, Event, Failed, Observed, Told
 from believer.space import Space
 
 COLUMNS = ("trial_id", "status", "value", "error", "origin", "provenance")

@@ -12,8 +12,9 @@ import numpy as np
 import pytest
 
 from believer.errors import InvalidInput, MissingExtra
+from believer.parameters import Categorical, Float, Int
 from believer.problems import PROBLEMS, Problem, ackley8, branin, hartmann6, noisy, shifted, svm, svm_breast_cancer
-from believer.space import Categorical, Float, Int, Space
+from believer.space import Space
 
 SYNTHETIC = [name for name in PROBLEMS if name != "svm_breast_cancer"]
 

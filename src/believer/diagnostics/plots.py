@@ -5,7 +5,7 @@ Each function returns a ``matplotlib.figure.Figure`` of its own, outside pyplot;
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, Literal
@@ -13,14 +13,15 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from believer.acquisitions import EI, Bound
-from believer.arrays import Array, as_values
+from believer.arrays import Array, IntArray, as_values
 from believer.batch import Believe, ConstantLie, Data
 from believer.batch.lies import Lie
 from believer.errors import InvalidInput, MissingExtra
-from believer.journal import Asked
+from believer.events import Asked
 from believer.optimizer import Optimizer
+from believer.parameters import Categorical, Parameter
 from believer.problems import Problem, wave1
-from believer.space import Categorical, Parameter, Space
+from believer.space import Space
 from believer.surrogates import GP
 from believer.surrogates.gp import GPModel
 from believer.trials import Trial
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
 _BLACK, _ORANGE, _BLUE, _GREEN, _RED = "#000000", "#E69F00", "#0072B2", "#009E73", "#D55E00"
 _GRAY, _SHADE, _DESIGN_SHADE = "#767676", "#EFEFEF", "#DCE9F5"
 _STRIPES_UP_TO = 80
-_CELLS = 61
+_CELLS = 101
 
 Place = Callable[["_Point"], tuple[float, float]]
 
@@ -59,10 +60,13 @@ class _Coordinate:
     stop: int
 
 
-def convergence(optimizer: Optimizer, optimum: float | None = None, name: str = "") -> Figure:
+def convergence(
+    optimizer: Optimizer, optimum: float | None = None, name: str = "", values_are: str = "value"
+) -> Figure:
     """Every result and the best so far against the number of evaluations, batch by batch.
 
-    With a known ``optimum``, a second panel shows how far the best is from it, on a log axis. ``name`` heads the title.
+    With a known ``optimum``, a second panel shows how far the best is from it, on a log axis. ``name`` heads the title,
+    ``values_are`` is what the values are called.
     """
     points = [p for p in _history(optimizer) if p.status in ("done", "failed")]
     values = np.array([np.nan if p.value is None else p.value for p in points])
@@ -75,29 +79,29 @@ def convergence(optimizer: Optimizer, optimum: float | None = None, name: str = 
     panels = figure.subplots(1 if optimum is None else 2, 1, sharex=True, squeeze=False)[:, 0]
     _draw_results(panels[0], points, values)
     panels[0].step(count, best, where="post", color=_RED, lw=2, label="best so far")
-    panels[0].set_ylabel("value")
+    panels[0].set_ylabel(values_are)
     if optimum is not None:
         panels[0].axhline(optimum, color=_BLACK, ls="--", lw=1, label=f"optimum {optimum:.6g}")
         _draw_regret(panels[1], count, np.abs(best - optimum))
     elif np.nanmin(values) > 0 and np.nanmax(values) >= 10 * np.nanmin(values):
         panels[0].set_yscale("log")
         _plain_ticks(panels[0])
-        panels[0].set_ylabel("value (log scale)")
+        panels[0].set_ylabel(f"{values_are} (log scale)")
     for panel in panels:
         _shade_batches(panel, points, labeled=panel is panels[0])
     panels[-1].set_xlabel("evaluations")
     panels[-1].set_xlim(0.3, len(points) + 0.7)
     panels[-1].xaxis.get_major_locator().set_params(integer=True)
-    figure.suptitle(_headed(name, _found(points, float(best[-1]), optimum, optimizer.setup.maximize)))
-    figure.legend(loc="outside lower center", ncols=4, frameon=False)
+    _entitle(figure, name, _found(points, float(best[-1]), optimum, optimizer.setup.maximize))
+    _legend_below(figure)
     return figure
 
 
-def batches(optimizer: Optimizer, name: str = "") -> Figure:
+def batches(optimizer: Optimizer, name: str = "", values_are: str = "value") -> Figure:
     """The batches on the two parameters that matter most, over the model's mean in the slice through the best result.
 
-    What matters most has the shortest lengthscale; a model without lengthscales leaves the space's first two. The points
-    of a batch are joined in the order in which they were chosen. A space of one parameter shows the model's curve.
+    What matters most has the shortest lengthscale; a model without lengthscales leaves the space's first two. Points of
+    a batch are joined in the order in which they were chosen. A space of one parameter shows the model's curve.
     """
     found = optimizer.best
     if found is None:
@@ -112,6 +116,7 @@ def batches(optimizer: Optimizer, name: str = "") -> Figure:
         title = "where the batches lay, and the model's mean"
         points = [p for p in points if p.value is not None]
         _draw_curve(axes, optimizer, across)
+        axes.set_ylabel(values_are)
 
         def place(p: _Point) -> tuple[float, float]:
             return _position(across, p.trial), np.nan if p.value is None else p.value
@@ -120,25 +125,36 @@ def batches(optimizer: Optimizer, name: str = "") -> Figure:
         up = coordinates[1]
         title = f"the batches on the {'two parameters that matter most' if measured else 'first two parameters'}"
         _dress(axes, "y", up)
-        _draw_slice(figure, axes, optimizer, across, up, best)
+        _draw_slice(axes, optimizer, across, up, values_are)
 
         def place(p: _Point) -> tuple[float, float]:
             return _position(across, p.trial), _position(up, p.trial)
 
     _draw_batches(figure, axes, points, place)
     star = next(p for p in points if p.value == value and p.trial.params == best)
-    axes.plot(*place(star), "*", color="none", mec=_RED, mew=1.8, ms=20, zorder=6, ls="", label=f"best: {value:.5g}")
-    figure.suptitle(_headed(name, title))
-    figure.legend(loc="outside lower center", ncols=5, frameon=False)
+    axes.plot(
+        *place(star),
+        "*",
+        color="none",
+        mec=_RED,
+        mew=1.8,
+        ms=20,
+        zorder=6,
+        ls="",
+        clip_on=False,
+        label=f"best: {value:.4g}",
+    )
+    _entitle(figure, name, title)
+    _legend_below(figure)
     return figure
 
 
 def before_and_after_a_lie(
     problem: Problem | None = None,
-    at: Sequence[float] = (0.03, 0.3, 0.72, 0.97),
+    at: Sequence[float] = (0.39, 0.55, 0.73, 0.94),
     lies: Sequence[Lie] = (Believe(), ConstantLie("min")),
 ) -> Figure:
-    """A posterior and its expected improvement before and after one pseudo-observation at the maximum, one column a lie.
+    """A posterior and its expected improvement before and after a pseudo-observation at its maximum, one column a lie.
 
     problem: of one number (default: ``problems.wave1``). at: where it was evaluated, in the unit interval.
     """
@@ -167,9 +183,8 @@ def before_and_after_a_lie(
         _dress(panel, "x", coordinate)
     panels[0, 0].set_ylabel("value")
     panels[1, 0].set_ylabel("expected improvement")
-    figure.suptitle("One lie: the expected improvement collapses around it, and the next point lies elsewhere")
-    named = {label: h for panel in panels.flat for h, label in zip(*panel.get_legend_handles_labels(), strict=True)}
-    figure.legend(named.values(), named.keys(), loc="outside lower center", ncols=len(named), frameon=False)
+    _entitle(figure, "", "what one lie does: the expected improvement collapses around it")
+    _legend_below(figure)
     return figure
 
 
@@ -184,6 +199,14 @@ def _figure(width: float, height: float) -> Figure:
     return figure
 
 
+def _legend_below(figure: Figure) -> None:
+    """One legend for all panels, each label once, outside of the data."""
+    named = {label: h for axes in figure.axes for h, label in zip(*axes.get_legend_handles_labels(), strict=True)}
+    figure.legend(
+        named.values(), named.keys(), loc="outside lower center", ncols=6, frameon=False, fontsize=9, columnspacing=1.5
+    )
+
+
 def _history(optimizer: Optimizer) -> list[_Point]:
     """All trials in id order."""
     asks = [event for event in optimizer._ledger.events if isinstance(event, Asked)]
@@ -194,8 +217,8 @@ def _history(optimizer: Optimizer) -> list[_Point]:
     ]
 
 
-def _headed(name: str, title: str) -> str:
-    return f"{name}: {title}" if name else title[0].upper() + title[1:]
+def _entitle(figure: Figure, name: str, title: str) -> None:
+    figure.suptitle(f"{name}: {title}" if name else title[0].upper() + title[1:], fontsize=11)
 
 
 def _found(points: list[_Point], best: float, optimum: float | None, maximize: bool) -> str:
@@ -203,7 +226,7 @@ def _found(points: list[_Point], best: float, optimum: float | None, maximize: b
     design = [p.value for p in points if p.trial.origin == "design" and p.value is not None]
     gap = "" if optimum is None else f", {abs(best - optimum):.2g} from the optimum"
     start = f" (design alone: {(max if maximize else min)(design):.4g})" if design else ""
-    return f"best {best:.5g}{gap}, after {len(points)} evaluations{start}"
+    return f"best {best:.4g}{gap}, after {len(points)} evaluations{start}"
 
 
 def _draw_results(panel: Axes, points: list[_Point], values: Array) -> None:
@@ -223,7 +246,7 @@ def _draw_results(panel: Axes, points: list[_Point], values: Array) -> None:
         panel.plot(count[failed], np.full(failed.sum(), 0.03), "x", color=_BLACK, transform=bottom, label="failed")
 
 
-def _draw_regret(panel: Axes, count: Array, regret: Array) -> None:
+def _draw_regret(panel: Axes, count: IntArray, regret: Array) -> None:
     """Distance from the optimum; a best that meets it to the last bit is drawn a decade below the rest."""
     positive = regret[regret > 0]
     floor = 0.1 * float(positive.min()) if len(positive) else 1e-12
@@ -249,11 +272,11 @@ def _shade_batches(panel: Axes, points: list[_Point], labeled: bool) -> None:
     runs: list[tuple[bool, int, int]] = []
     for (design, _), run in groupby((p.trial.origin == "design", p.batch) for p in points):
         runs.append((design, start := runs[-1][2] if runs else 0, start + len(list(run))))
-    labels = {_DESIGN_SHADE: "initial design", _SHADE: "every other batch"} if labeled else {}
+    label = "every other batch" if labeled else None
     for number, (design, start, stop) in enumerate(runs):
         if design or (number % 2 and len(runs) <= _STRIPES_UP_TO):
-            color = _DESIGN_SHADE if design else _SHADE
-            panel.axvspan(start + 0.5, stop + 0.5, color=color, lw=0, zorder=0, label=labels.pop(color, None))
+            color, named = (_DESIGN_SHADE, None) if design else (_SHADE, label)
+            panel.axvspan(start + 0.5, stop + 0.5, color=color, lw=0, zorder=0, label=named)
 
 
 def _coordinates(space: Space) -> list[_Coordinate]:
@@ -288,7 +311,8 @@ def _at_units(coordinate: _Coordinate, units: Array) -> Array:
     p = coordinate.parameter
     assert not isinstance(p, Categorical)
     if p.log:
-        return np.exp(np.log(p.low) + units * (np.log(p.high) - np.log(p.low)))
+        powers: Array = np.exp(np.log(p.low) + units * np.log(p.high / p.low))
+        return powers
     return p.low + units * np.float64(p.high - p.low)
 
 
@@ -296,7 +320,7 @@ def _cells(coordinate: _Coordinate) -> tuple[Array, Array]:
     """Encoded rows (k, width) of the cells along an axis, and the edges (k + 1,) between them."""
     p = coordinate.parameter
     if isinstance(p, Categorical):
-        return np.eye(len(p.choices)), np.arange(len(p.choices) + 1) - 0.5
+        return np.eye(len(p.choices)), np.arange(-0.5, len(p.choices))
     if p.low == p.high:
         return np.zeros((1, 1)), np.array([p.low - 0.5, p.low + 0.5])
     middles = (np.arange(_CELLS) + 0.5) / _CELLS
@@ -304,30 +328,26 @@ def _cells(coordinate: _Coordinate) -> tuple[Array, Array]:
 
 
 def _dress(axes: Axes, which: Literal["x", "y"], coordinate: _Coordinate) -> None:
-    """Label, scale, ticks and limits of one axis, with room for markers at the bounds."""
+    """Label, scale, ticks and limits of one axis; markers at the bounds are drawn whole, beyond the frame."""
     p = coordinate.parameter
     axis = axes.xaxis if which == "x" else axes.yaxis
     axes.set(**{f"{which}label": coordinate.name})
     if isinstance(p, Categorical):
         axis.set_ticks(range(len(p.choices)), [str(choice) for choice in p.choices])
-        limits = np.array([-0.6, len(p.choices) - 0.4])
-    elif p.low == p.high:
-        limits = np.array([p.low - 0.6, p.high + 0.6])
-    else:
-        limits = _at_units(coordinate, np.array([-0.03, 1.03]))
-        axes.set(**{f"{which}scale": "log" if p.log else "linear"})
-    axes.set(**{f"{which}lim": tuple(limits)})
+    elif p.log and p.low < p.high:
+        axes.set(**{f"{which}scale": "log"})
+    edges = _cells(coordinate)[1]
+    axes.set(**{f"{which}lim": (edges[0], edges[-1])})
 
 
-def _draw_slice(
-    figure: Figure, axes: Axes, optimizer: Optimizer, across: _Coordinate, up: _Coordinate, best: Mapping[str, Any]
-) -> None:
+def _draw_slice(axes: Axes, optimizer: Optimizer, across: _Coordinate, up: _Coordinate, values_are: str) -> None:
     """The predicted mean where the other parameters stay at the best result; blank where the constraint forbids."""
     from matplotlib.colors import LinearSegmentedColormap
 
-    space = optimizer.space
+    space, best = optimizer.space, optimizer.best
+    assert best is not None
     (columns, x_edges), (rows, y_edges) = _cells(across), _cells(up)
-    grid = np.tile(space.encode([best])[0], (len(rows) * len(columns), 1))
+    grid = np.tile(space.encode([best[0]])[0], (len(rows) * len(columns), 1))
     grid[:, across.start : across.stop] = np.tile(columns, (len(rows), 1))
     grid[:, up.start : up.stop] = np.repeat(rows, len(columns), axis=0)
     params = space.decode(grid)
@@ -335,8 +355,12 @@ def _draw_slice(
     mean[[not space.allows(p) for p in params]] = np.nan
     shades = ["#FFFFFF", "#8C8C8C"] if optimizer.setup.maximize else ["#8C8C8C", "#FFFFFF"]
     cmap = LinearSegmentedColormap.from_list("mean", shades)
-    mesh = axes.pcolormesh(x_edges, y_edges, mean.reshape(len(rows), len(columns)), cmap=cmap, zorder=0)
-    figure.colorbar(mesh, ax=axes, pad=0.02, label="predicted mean in the slice through the best (dark: good)")
+    image = np.ma.masked_invalid(mean.reshape(len(rows), len(columns)))
+    # The worst quarter shares one shade, so that a few bad corners do not take all the contrast.
+    ends = np.nanquantile(mean, (0.25, 1.0) if optimizer.setup.maximize else (0.0, 0.75))
+    mesh = axes.pcolormesh(x_edges, y_edges, image, cmap=cmap, vmin=ends[0], vmax=ends[1], zorder=0)
+    bar = axes.figure.colorbar(mesh, ax=axes, pad=0.02, extend="min" if optimizer.setup.maximize else "max")
+    bar.set_label(f"{values_are}, model's mean in the slice through the best")
 
 
 def _draw_curve(axes: Axes, optimizer: Optimizer, across: _Coordinate) -> None:
@@ -353,11 +377,11 @@ def _draw_curve(axes: Axes, optimizer: Optimizer, across: _Coordinate) -> None:
         at = optimizer.predict(space.decode(units[:, None]))
         axes.fill_between(x, at.mean - 2 * at.std, at.mean + 2 * at.std, color=_SHADE, label="± 2σ", zorder=0)
         axes.plot(x, at.mean, color=_GRAY, label="mean", zorder=1)
-    axes.set_ylabel("value")
 
 
 def _draw_batches(figure: Figure, axes: Axes, points: list[_Point], place: Place) -> None:
     """Each batch of the model in its color, joined in order; design, the user's points and failures in black."""
+    from matplotlib.cm import ScalarMappable
     from matplotlib.colors import Normalize
     from matplotlib.ticker import MaxNLocator
 
@@ -373,18 +397,21 @@ def _draw_batches(figure: Figure, axes: Axes, points: list[_Point], place: Place
         ("failed", "x", _BLACK, failed),
     ):
         if rows.any():
-            axes.plot(*xy[rows].T, marker, mfc=fill, mec=_BLACK, ms=6, ls="", zorder=3, label=label)
+            axes.plot(*xy[rows].T, marker, mfc=fill, mec=_BLACK, ms=6, ls="", zorder=3, clip_on=False, label=label)
     if not chosen.any():
         return
     cmap, norm = _batch_colors(), Normalize(number[chosen].min() - 0.5, number[chosen].max() + 0.5)
     for batch in np.unique(number[chosen]):
-        axes.plot(*xy[chosen & (number == batch)].T, "-", color=cmap(norm(batch)), lw=1.2, zorder=2)
-    done = chosen & ~failed & ~open_
-    dots = axes.scatter(*xy[done].T, c=number[done], cmap=cmap, norm=norm, s=42, ec="white", lw=0.6, zorder=4)
-    if (chosen & open_).any():
-        rows = chosen & open_
-        axes.scatter(*xy[rows].T, s=42, fc="none", ec=cmap(norm(number[rows])), lw=1.5, zorder=4, label="no result yet")
-    figure.colorbar(dots, ax=axes, pad=0.02, label="batch", ticks=MaxNLocator(integer=True, nbins=10))
+        axes.plot(*xy[chosen & (number == batch)].T, "-", color=cmap(norm(batch)), lw=1.2, zorder=2, clip_on=False)
+    done, waiting, colors = chosen & ~failed & ~open_, chosen & open_, cmap(norm(number))
+    x, y = xy.T
+    axes.scatter(x[done], y[done], s=42, fc=colors[done], ec="white", lw=0.6, zorder=4, clip_on=False)
+    if waiting.any():
+        axes.scatter(
+            x[waiting], y[waiting], s=42, fc="none", ec=colors[waiting], lw=1.5, zorder=4, label="no result yet"
+        )
+    ticks = MaxNLocator(integer=True, nbins=10)
+    figure.colorbar(ScalarMappable(norm, cmap), ax=axes, pad=0.02, label="batch", ticks=ticks)
 
 
 def _batch_colors() -> Colormap:
@@ -400,7 +427,7 @@ def _decoded(space: Space, X: Array) -> Array:
     return np.array([params[space.names[0]] for params in space.decode(X)], dtype=np.float64)
 
 
-def _draw_belief(column: Sequence[Axes], problem: Problem, model: GPModel, incumbent: float) -> Array:
+def _draw_belief(column: Any, problem: Problem, model: GPModel, incumbent: float) -> Array:
     """Posterior above, expected improvement below; the encoded point (1,) where the latter is largest."""
     U = np.linspace(0.0, 1.0, 501)[:, None]
     x, at = _decoded(problem.space, U), model.predict(U)
@@ -411,6 +438,7 @@ def _draw_belief(column: Sequence[Axes], problem: Problem, model: GPModel, incum
     column[1].fill_between(x, 0.0, improvement, color=_GREEN, alpha=0.35, lw=0)
     column[1].plot(x, improvement, color=_GREEN, lw=1.5)
     top = int(np.argmax(improvement))
-    column[1].plot(x[top], improvement[top], "v", color=_RED, ms=8, zorder=5, label="next point", ls="")
+    column[1].plot(x[top], improvement[top], "v", color=_RED, ms=8, zorder=5, clip_on=False, label="next point", ls="")
     column[1].margins(y=0.15)
-    return U[top]
+    chosen: Array = U[top]
+    return chosen

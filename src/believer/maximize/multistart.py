@@ -28,7 +28,7 @@ class Multistart:
     widths: tuple[float, ...] = (0.2, 0.05, 0.01)
     sweeps: int = 4
     climb: lbfgs.Settings = field(
-        default_factory=lambda: lbfgs.Settings(max_rounds=50, gradient_tol=1e-4, value_tol=1e-7)
+        default_factory=lambda: lbfgs.Settings(max_rounds=50, gradient_tol=1e-3, value_tol=1e-6, heat=8, finalists=2)
     )
 
     def maximize(self, objective: Objective, search: Search, rng: np.random.Generator) -> Maximum:

@@ -45,6 +45,9 @@ class Settings:
     value_tol: float = 1e-9
     """a start rests when a step gains less than this, relative to max(|f|, 1)"""
     memory: int = 6
+    heat: int | None = None
+    """after this many calls only the ``finalists`` best starts go on"""
+    finalists: int = 3
     first_step: float = 0.1
     """length of the first step, as a share of the box, along the steepest coordinate"""
 
@@ -145,6 +148,8 @@ def minimize(objective: Objective, X0: Array, lower: Array, upper: Array, settin
         rounds += 1
         resting = _advance(live, trial, ft, Gt, lower, upper, settings)
         X[live.rows], f[live.rows] = live.X, live.f
+        if rounds == settings.heat and len(live.rows) > settings.finalists:
+            resting |= live.f > np.partition(live.f, settings.finalists - 1)[settings.finalists - 1]
         if resting.any():
             live.keep(~resting)
     return Minimum(X, f, rounds)

@@ -23,7 +23,8 @@ import numpy.typing as npt
 
 from believer.arrays import Array, frozen
 from believer.errors import MissingExtra
-from believer.space import Float, Int, Space
+from believer.parameters import Float, Int
+from believer.space import Space
 
 FOLDS_SEED = 0
 """Seed of the shuffle that makes the five folds."""

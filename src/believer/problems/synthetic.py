@@ -54,7 +54,7 @@ def levy(X: Array) -> Array:
 
 
 def wave1(X: Array) -> Array:
-    """A 1-D function on [0, 1] with two basins, for drawing: sin(3πx) + x² - 0.7x, least near x = 0.5."""
+    """A 1-D function on [0, 1] to draw: sin(3πx) + x² - 0.7x, least at x = 0.4967; both ends are local minima."""
     x = X[:, 0]
     values: Array = np.sin(3.0 * np.pi * x) + x**2 - 0.7 * x
     return values

@@ -11,13 +11,12 @@ y       standardized data                                          (n,)
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
 from scipy.linalg import lapack
 
-from believer.arrays import Array, BoolArray, frozen
+from believer.arrays import Array, frozen
 from believer.numerics import lbfgs
 from believer.numerics.cholesky import lower_cholesky
 from believer.numerics.sampling import latin_hypercube
@@ -28,6 +27,8 @@ SUBSET_ABOVE = 2000
 
 WARM_ONLY_ABOVE = 500
 """With more data than this, and a last fit to start from, no other start is tried."""
+
+_BLOCK = 128
 
 NOISE_FLOOR = 1e-8
 """The least noise variance (of standardized y) that a fit works with; less cannot be told from rounding."""
@@ -100,7 +101,7 @@ PRESETS: dict[str, Preset] = {
         restarts=0,
         scaled=True,
         mean_std=1.0,
-        search=lbfgs.Settings(max_rounds=60, gradient_tol=1e-4, value_tol=1e-6),
+        search=lbfgs.Settings(max_rounds=60, gradient_tol=1e-4, value_tol=1e-6, heat=6, finalists=1),
     ),
     # [paper] appendix "Hyperparameter details"; scikit-learn draws its restarts log-uniformly within the bounds.
     "paper": Preset(
@@ -118,9 +119,39 @@ PRESETS: dict[str, Preset] = {
 }
 
 
-@lru_cache(maxsize=2)
-def _lower_triangle(n: int) -> BoolArray:
-    return np.tri(n, dtype=bool)
+def _row_blocks(n: int) -> list[slice]:
+    """Rows in blocks that fit the cache; with columns up to each block's end they cover the lower triangle."""
+    return [slice(start, min(start + _BLOCK, n)) for start in range(0, n, _BLOCK)]
+
+
+def _lower_kernel(kernel: str, scaled: Array, signal: float) -> tuple[Array, Array]:
+    """σ_f² k and σ_f² h (n, n) of the scaled points (n, d), the lower triangle only; what is above is arbitrary."""
+    n = len(scaled)
+    k, h = np.empty((n, n)), np.empty((n, n))
+    for rows in _row_blocks(n):
+        part_k, part_h = KERNELS[kernel](squared_distances(scaled[rows], scaled[: rows.stop]))
+        np.multiply(part_k, signal, out=k[rows, : rows.stop])
+        np.multiply(part_h, signal, out=h[rows, : rows.stop])
+    return k, h
+
+
+def _by_lengthscales(h: Array, inverse: Array, alpha: Array, scaled: Array) -> Array:
+    """Σ_{a>b} M_ab h_ab (u_aj - u_bj)² for each column j of the scaled points u (n, d), M = α αᵀ - K_y⁻¹.
+
+    Written out, the square needs only the row and column sums of M h and its product with u.
+    """
+    n, d = scaled.shape
+    sums, product = np.zeros(n), np.zeros((n, d))
+    for rows in _row_blocks(n):
+        M = np.multiply.outer(alpha[rows], alpha[: rows.stop])
+        M -= inverse[rows, : rows.stop]
+        M *= h[rows, : rows.stop]
+        M[:, rows] *= np.tri(rows.stop - rows.start, k=-1)
+        sums[rows] += M.sum(axis=1)
+        sums[: rows.stop] += M.sum(axis=0)
+        product[rows] = M @ scaled[: rows.stop]
+    by_length: Array = (scaled * scaled * sums[:, None] - 2.0 * scaled * product).sum(axis=0)
+    return by_length
 
 
 def log_likelihood(
@@ -138,14 +169,12 @@ def log_likelihood(
     scaled = X / np.exp(theta[:d])
     signal = float(np.exp(theta[d]))
     noise_variance = float(np.exp(theta[d + 1])) if noise is None else noise
-    k, h = KERNELS[kernel](squared_distances(scaled, scaled))
-    k *= signal
-    diagonal = np.diag_indices(n)
-    k[diagonal] = signal + noise_variance
+    k, h = _lower_kernel(kernel, scaled, signal)
+    k[np.diag_indices(n)] = signal + noise_variance
     L = lower_cholesky(k, overwrite=True)
     if L is None:
         return -np.inf, np.zeros_like(theta), 0.0
-    half_log_det = float(np.log(L[diagonal]).sum())
+    half_log_det = float(np.log(np.diagonal(L)).sum())
     mean = 0.0
     if mean_std is not None:
         ones = lapack.dpotrs(L.T, np.ones(n), lower=0)[0]
@@ -156,18 +185,10 @@ def log_likelihood(
     if mean_std is not None:
         value -= 0.5 * (mean / mean_std) ** 2
 
-    inverse, _ = lapack.dpotri(L.T, lower=0, overwrite_c=1)
-    # LAPACK left the inverse in the upper triangle and zeros below: M is used as its upper triangle, counted twice.
-    trace = float(np.trace(inverse))
-    h *= np.multiply.outer(alpha, alpha) - inverse.T
-    h *= signal
-    h *= _lower_triangle(n)
-    M = h
-    sums = M.sum(axis=0) + M.sum(axis=1)
-    by_length = np.einsum("ij,ij,i->j", scaled, scaled, sums) - 2.0 * np.einsum("ij,ij->j", scaled, M @ scaled)
-    square = float(alpha @ alpha)
+    inverse = lapack.dpotri(L.T, lower=0, overwrite_c=1)[0].T
+    square, trace = float(alpha @ alpha), float(np.trace(inverse))
     by_signal = 0.5 * (float(y @ alpha) - noise_variance * square - n + noise_variance * trace)
-    gradient = np.append(by_length, by_signal)
+    gradient = np.append(_by_lengthscales(h, inverse, alpha, scaled), by_signal)
     if noise is None:
         gradient = np.append(gradient, 0.5 * noise_variance * (square - trace))
     return value, gradient, mean

@@ -1,0 +1,253 @@
+"""``believer demo``: two studies from beginning to end, with figures.
+
+The classifier is tuned on the logarithm of its cross-validated error: errors span a factor of twenty, and a Gaussian
+process that has to follow the worst ones is blind to differences among the best.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib.util
+import math
+import multiprocessing
+import os
+import signal
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import Executor, ProcessPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from believer._version import __version__
+from believer.diagnostics import plots
+from believer.errors import EvaluationError, InvalidInput, MissingExtra
+from believer.loop import minimize
+from believer.optimizer import Optimizer
+from believer.problems import hartmann6, svm_breast_cancer
+from believer.progress import Progress
+from believer.space import Space
+from believer.trials import Batch
+
+_SVM_EVALUATIONS, _HARTMANN_EVALUATIONS = 30, 50
+_LEAST_ERROR = 1e-4
+"""Below the error of half a sample; keeps the logarithm finite should a classifier ever make no error at all."""
+
+_SECOND_BASIN = -3.2032
+"""The value of Hartmann-6D's second-best local optimum."""
+
+_ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Study:
+    """What to minimize and how to speak of it; ``told`` turns the best value into the columns of a line."""
+
+    name: str
+    title: str
+    function: Callable[[dict[str, Any]], float]
+    space: Space
+    budget: int
+    values_are: str
+    told: Callable[[float], str]
+    optimum: float | None = None
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The options of ``believer demo``."""
+    folder = Path("believer-demo")
+    parser.add_argument("--out", type=Path, default=folder, help="folder for the files (default: %(default)s)")
+    parser.add_argument(
+        "--budget",
+        type=_at_least(1),
+        metavar="N",
+        help=f"evaluations in each study (default: {_SVM_EVALUATIONS} and {_HARTMANN_EVALUATIONS})",
+    )
+    parser.add_argument("--q", type=_at_least(1), default=3, help="points in a batch (default: %(default)s)")
+    parser.add_argument("--workers", type=_at_least(1), default=2, help="processes (default: %(default)s)")
+    parser.add_argument("--seed", type=_at_least(0), default=0, help="of every choice (default: %(default)s)")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Run both studies and leave figures, journals and tables in the folder; files of an earlier run are replaced."""
+    started = time.monotonic()
+    for package, module, extra in (("matplotlib", "matplotlib", "plots"), ("scikit-learn", "sklearn", "surrogates")):
+        if importlib.util.find_spec(module) is None:
+            raise MissingExtra(package, extra)
+    folder = _writable(arguments.out)
+    q, workers, seed = arguments.q, arguments.workers, arguments.seed
+    _say(f"believer {__version__}: two studies, {q} points at a time, seed {seed}. Files go to {folder}{os.sep}")
+
+    svm, hartmann = _svm(arguments.budget), _hartmann(arguments.budget)
+    with _processes(workers, svm) as executor:
+        plots.before_and_after_a_lie().savefig(folder / "acquisition_before_after_lie.png")
+        _say(f"\n1. {svm.title},\n   {svm.budget} evaluations in {workers} process{'es' if workers > 1 else ''}.")
+        _conclude_svm(_solve(svm, q, seed, folder, executor))
+    _say(f"\n2. {hartmann.title},\n   {hartmann.budget} evaluations in this process.")
+    _conclude_hartmann(_solve(hartmann, q, seed, folder, None), hartmann)
+
+    _say(f"\nFigures (*.png), journals (*.jsonl) and tables (*.csv) are in {folder}{os.sep}:")
+    _say("  svm_*, hartmann_*: convergence and batches; acquisition_before_after_lie.png: what one lie does.")
+    _say(f"Done in {time.monotonic() - started:.0f} s.")
+    return 0
+
+
+def log_error(params: dict[str, Any]) -> float:
+    """log10 of the classifier's cross-validated error; at the top of a module, so that any process can find it."""
+    return math.log10(max(svm_breast_cancer()(params), _LEAST_ERROR))
+
+
+def _svm(budget: int | None) -> _Study:
+    return _Study(
+        name="svm",
+        title="Support vector classifier on the breast cancer data: 4 parameters, log10 of the error in 5-fold CV",
+        function=log_error,
+        space=svm_breast_cancer().space,
+        budget=budget or _SVM_EVALUATIONS,
+        values_are="log10 of the CV error",
+        told=lambda value: f"best error {10**value:.4f}",
+    )
+
+
+def _hartmann(budget: int | None) -> _Study:
+    problem = hartmann6()
+    return _Study(
+        name="hartmann",
+        title=f"Hartmann-6D: 6 parameters, a test function with the known optimum {problem.optimum:.5f}",
+        function=problem,
+        space=problem.space,
+        budget=budget or _HARTMANN_EVALUATIONS,
+        values_are="value",
+        told=lambda value: f"best {value:.5f}",
+        optimum=problem.optimum,
+    )
+
+
+def _solve(study: _Study, q: int, seed: int, folder: Path, executor: Executor | None) -> Optimizer:
+    """Minimize with a line for each batch and a bar below them on a terminal; then write all that is worth keeping."""
+    bar = Progress.on_terminal(study.budget)
+
+    def tell(optimizer: Optimizer, batch: Batch) -> None:
+        done, best = optimizer.tally.answered, optimizer.best
+        so_far = "no result yet" if best is None else study.told(best[1])
+        bar.print(f"   {done:>3}/{study.budget}  {so_far}  {batch.verdict}")
+        bar.show(done, so_far)
+
+    bar.show(0)
+    try:
+        result = minimize(
+            study.function, study.space, study.budget, q, executor, seed=seed, progress=False, callback=tell
+        )
+    finally:
+        bar.close()
+    optimizer = result.optimizer
+    if result.value is None:
+        raise EvaluationError(f"every evaluation failed; the first one with: {optimizer.records()[0]['error']}")
+    optimizer.save(folder / f"{study.name}.jsonl")
+    optimizer.to_csv(folder / f"{study.name}.csv")
+    figure = plots.convergence(optimizer, study.optimum, study.name, study.values_are)
+    figure.savefig(folder / f"{study.name}_convergence.png")
+    plots.batches(optimizer, study.name, study.values_are).savefig(folder / f"{study.name}_batches.png")
+    return optimizer
+
+
+def _conclude_svm(optimizer: Optimizer) -> None:
+    params, value, design, count = _best_and_design(optimizer)
+    _say(f"   Best: accuracy {_accuracy(value)} with {_spoken(params)}.")
+    _say(f"   The best of the {count} design points alone: accuracy {_accuracy(design)}.")
+
+
+def _conclude_hartmann(optimizer: Optimizer, study: _Study) -> None:
+    params, value, design, count = _best_and_design(optimizer)
+    assert study.optimum is not None
+    _say(f"   Best: {value:.5f}, {value - study.optimum:.5f} above the optimum, at {_spoken(params)}.")
+    _say(f"   The best of the {count} design points alone: {design:.5f}, {design - study.optimum:.5f} above.")
+    if abs(value - _SECOND_BASIN) < 0.02:
+        _say(f"   That is the function's second-best basin ({_SECOND_BASIN}); another --seed may find the best one.")
+
+
+def _best_and_design(optimizer: Optimizer) -> tuple[dict[str, Any], float, float, int]:
+    """Params and value of the best, the best value of the initial design, and how many points the design had."""
+    best = optimizer.best
+    assert best is not None
+    design = [row["value"] for row in optimizer.records() if row["origin"] == "design"]
+    return *best, min((value for value in design if value is not None), default=math.nan), len(design)
+
+
+def _accuracy(value: float) -> str:
+    return f"{100 * (1 - 10**value):.2f} %"
+
+
+def _spoken(params: dict[str, Any]) -> str:
+    return ", ".join(f"{name}={value:.4g}" for name, value in params.items())
+
+
+def _say(text: str) -> None:
+    print(text, flush=True)
+
+
+def _at_least(least: int) -> Callable[[str], int]:
+    def parse(text: str) -> int:
+        try:
+            number = int(text)
+        except ValueError:
+            number = least - 1
+        if number < least:
+            raise argparse.ArgumentTypeError(f"must be a whole number, {least} or more; got {text!r}.")
+        return number
+
+    return parse
+
+
+def _writable(folder: Path) -> Path:
+    """The folder, made if it was not there; InvalidInput when nothing can be written into it."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder):
+            pass
+    except OSError as error:
+        raise InvalidInput(f"--out must be a folder to write into; got {folder}: {error.strerror or error}.") from error
+    return folder
+
+
+@contextmanager
+def _processes(count: int, study: _Study) -> Iterator[Executor]:
+    """Worker processes, already loading what the study needs."""
+    pool = ProcessPoolExecutor(count, multiprocessing.get_context("spawn"), _leave_interrupts_to_the_parent)
+    try:
+        with _inherited_by_workers():
+            middle = study.space.decode([[0.5] * study.space.dim])[0]
+            for _ in range(count):
+                pool.submit(study.function, middle)
+        yield pool
+    finally:
+        pool.shutdown(cancel_futures=True)
+
+
+@contextmanager
+def _inherited_by_workers() -> Iterator[None]:
+    """What a process must find when it starts: BLAS reads its number of threads once, and Ctrl-C is for the parent.
+
+    Both are put back, as the journal records the threads of this process.
+    """
+    before = {name: os.environ.get(name) for name in _ONE_THREAD}
+    os.environ.update(dict.fromkeys(_ONE_THREAD, "1"))
+    main_thread = threading.current_thread() is threading.main_thread()
+    handler = signal.signal(signal.SIGINT, signal.SIG_IGN) if main_thread else None
+    try:
+        yield
+    finally:
+        if main_thread:
+            signal.signal(signal.SIGINT, handler)
+        for name, value in before.items():
+            if value is None:
+                del os.environ[name]
+            else:
+                os.environ[name] = value
+
+
+def _leave_interrupts_to_the_parent() -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)

@@ -1,0 +1,417 @@
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+import pytest
+from scipy.optimize import minimize as scipy_minimize
+
+from believer.acquisitions import EI, UCB, Acquisition, Bound, LogEI
+from believer.arrays import Array, BoolArray, frozen, near_any
+from believer.errors import InvalidInput, MissingCapability, SpaceExhausted
+from believer.maximize import Candidates, FixedStarts, Maximizer, Maximum, Multistart, Objective, Search
+from believer.maximize.objective import ENUMERATE_UP_TO
+from believer.region import Block, Region
+from believer.surrogates.gp import posterior
+from believer.surrogates.gp_fit import Hyperparameters
+
+MEMBERS: list[Maximizer] = [Multistart(), Candidates(), FixedStarts()]
+DISTINCT: list[Maximizer] = [Multistart(), Candidates()]
+"""Those that avoid points and respect a constraint; FixedStarts promises neither."""
+every_member = pytest.mark.parametrize("member", MEMBERS, ids=lambda m: type(m).__name__)
+every_distinct = pytest.mark.parametrize("member", DISTINCT, ids=lambda m: type(m).__name__)
+
+
+@dataclass(frozen=True)
+class Smooth:
+    """A bumpy function of all columns with gradients, and a record of where it was asked."""
+
+    peak: Array
+    scale: float = 1.0
+    offset: float = 0.0
+    asked: list[Array] = field(default_factory=list)
+    has_gradient: bool = True
+
+    def value(self, X: Array) -> Array:
+        self.asked.append(X.copy())
+        gap = X - self.peak
+        values: Array = self.offset + self.scale * (np.cos(9.0 * gap) * 0.1 - gap**2).sum(axis=1)
+        return values
+
+    def value_with_gradient(self, X: Array) -> tuple[Array, Array]:
+        assert self.has_gradient
+        gap = X - self.peak
+        return self.value(X), self.scale * (-0.9 * np.sin(9.0 * gap) - 2.0 * gap)
+
+
+@dataclass(frozen=True)
+class Table:
+    """Any vectorized function; its gradient by central differences."""
+
+    function: Callable[[Array], Array]
+    has_gradient: bool = True
+
+    def value(self, X: Array) -> Array:
+        return self.function(X)
+
+    def value_with_gradient(self, X: Array) -> tuple[Array, Array]:
+        G = np.empty_like(X)
+        for j in range(X.shape[1]):
+            e = np.zeros(X.shape[1])
+            e[j] = 1e-6
+            G[:, j] = (self.function(X + e) - self.function(X - e)) / 2e-6
+        return self.function(X), G
+
+
+def nowhere(d: int) -> Array:
+    return np.zeros((0, d))
+
+
+def search_in(region: Region, avoid: Array | None = None, around: Array | None = None) -> Search:
+    return Search(
+        region, nowhere(region.dim) if around is None else around, nowhere(region.dim) if avoid is None else avoid
+    )
+
+
+GRID = Block(1, 2, frozen([[0.0], [0.25], [0.5], [0.75], [1.0]]), ordered=True)
+KIND = Block(2, 5, frozen(np.eye(3)), ordered=False)
+MIXED = Region(frozen([0.1, 0.0, 0.0, 0.0, 0.0, 0.4]), frozen([0.9, 1.0, 1.0, 1.0, 1.0, 0.4]), (GRID, KIND))
+"""A continuous column in [0.1, 0.9], a grid of five, a categorical of three, a column fixed at 0.4."""
+
+
+def lower_triangle(X: Array) -> BoolArray:
+    return X[:, 0] + X[:, 1] <= 0.8
+
+
+REGIONS = {
+    "line": Region.cube(1),
+    "cube": Region.cube(4),
+    "box": Region(frozen([-2.0, 0.3, 5.0]), frozen([3.0, 0.300001, 5.0])),
+    "mixed": MIXED,
+    "constrained": replace(Region.cube(2), feasible=lower_triangle),
+    "mixed and constrained": replace(MIXED, feasible=lower_triangle),
+}
+
+
+def contains(region: Region, x: Array) -> bool:
+    on_blocks = all((x[block.start : block.stop] == block.values).all(axis=1).any() for block in region.blocks)
+    return on_blocks and bool((np.clip(x, region.lower, region.upper) == x).all())
+
+
+def bumpy(region: Region, seed: int = 0, **how: float) -> Smooth:
+    U = np.random.default_rng(seed).random(region.dim)
+    return Smooth(region.lower + U * (region.upper - region.lower), **how)
+
+
+# Every maximizer
+
+
+@every_member
+@pytest.mark.parametrize("name", list(REGIONS))
+@pytest.mark.parametrize("seed", range(3))
+def test_the_point_lies_in_the_region_and_the_value_is_the_one_there(member: Maximizer, name: str, seed: int) -> None:
+    region = REGIONS[name]
+    objective = bumpy(region, seed)
+    around = region.spread(np.random.default_rng(seed).random((2, region.dim)))
+    around = around[region.allows(around)]
+    best = member.maximize(objective, search_in(region, around=around), np.random.default_rng(seed))
+    assert best.x.shape == (region.dim,)
+    assert contains(region, best.x)
+    assert best.value == pytest.approx(objective.value(best.x[None, :])[0], rel=1e-12)
+    assert best.passed_over == 0
+
+
+@every_member
+@pytest.mark.parametrize("name", list(REGIONS))
+def test_the_point_satisfies_the_constraint(member: Maximizer, name: str) -> None:
+    region = REGIONS[name]
+    # The peak of the objective violates it.
+    objective = Smooth(region.lower + 0.95 * (region.upper - region.lower))
+    best = member.maximize(objective, search_in(region), np.random.default_rng(0))
+    assert region.allows(best.x[None, :]).all()
+
+
+@every_member
+@pytest.mark.parametrize("name", list(REGIONS))
+def test_the_same_generator_gives_the_same_bits(member: Maximizer, name: str) -> None:
+    region = REGIONS[name]
+    objective = bumpy(region)
+    found = [member.maximize(objective, search_in(region), np.random.default_rng(7)) for _ in range(2)]
+    np.testing.assert_array_equal(found[0].x, found[1].x)
+    assert found[0].value == found[1].value
+
+
+@every_distinct
+@pytest.mark.parametrize("name", ["line", "cube", "mixed"])
+def test_a_smooth_peak_is_found_and_columns_without_width_stay_put(member: Maximizer, name: str) -> None:
+    region = REGIONS[name]
+    objective = bumpy(region, 3)
+    best = member.maximize(objective, search_in(region), np.random.default_rng(0))
+    fixed = region.upper == region.lower
+    np.testing.assert_array_equal(best.x[fixed], region.lower[fixed])
+    top = float(objective.value(region.snap(objective.peak[None, :]))[0])
+    assert best.value >= top - (1e-6 if isinstance(member, Multistart) else 5e-3)
+
+
+@every_distinct
+@pytest.mark.parametrize("name", ["line", "cube", "mixed", "constrained", "mixed and constrained"])
+def test_points_to_avoid_are_not_proposed_again(member: Maximizer, name: str) -> None:
+    region = REGIONS[name]
+    objective = bumpy(region, 1)
+    avoid = nowhere(region.dim)
+    for turn in range(6):
+        best = member.maximize(objective, search_in(region, avoid), np.random.default_rng(turn))
+        assert not near_any(best.x[None, :], avoid).any()
+        assert contains(region, best.x)
+        assert region.allows(best.x[None, :]).all()
+        avoid = np.vstack([avoid, best.x])
+
+
+@every_distinct
+def test_a_better_point_that_was_passed_over_is_counted(member: Maximizer) -> None:
+    # A plane rises to one corner, where every climb ends exactly.
+    objective = Table(lambda X: X @ np.array([1.0, 2.0]))
+    corner = np.ones((1, 2))
+    free = member.maximize(objective, search_in(Region.cube(2), around=corner), np.random.default_rng(0))
+    np.testing.assert_array_equal(free.x, corner[0])
+    assert free.passed_over == 0
+    next_best = member.maximize(objective, search_in(Region.cube(2), corner, corner), np.random.default_rng(0))
+    assert next_best.passed_over == 1
+    assert 0.0 < free.value - next_best.value
+
+
+@every_distinct
+def test_neighborhoods_of_good_points_are_searched(member: Maximizer) -> None:
+    # A needle that no space-filling point can hit in ten dimensions.
+    peak = np.full(10, 0.37)
+    objective = Table(lambda X: np.exp(-0.5 * ((X - peak) ** 2).sum(axis=1) / 0.01**2))
+    near = peak[None, :] + 0.004
+    with_hint = member.maximize(objective, search_in(Region.cube(10), around=near), np.random.default_rng(0))
+    assert with_hint.value > 0.9
+
+
+@every_distinct
+def test_a_constraint_that_allows_nothing_is_reported(member: Maximizer) -> None:
+    def never(X: Array) -> BoolArray:
+        return np.zeros(len(X), dtype=bool)
+
+    for region in (Region.cube(2), replace(MIXED, upper=MIXED.lower + (MIXED.upper - MIXED.lower) * 0.5)):
+        closed = replace(region, feasible=never)
+        with pytest.raises(SpaceExhausted, match="constraint") as caught:
+            member.maximize(bumpy(region), search_in(closed), np.random.default_rng(0))
+        assert caught.value.left == 0
+
+
+@every_distinct
+def test_a_small_corner_of_a_constraint_is_found(member: Maximizer) -> None:
+    def corner(X: Array) -> BoolArray:
+        return (X < 0.1).all(axis=1)
+
+    region = replace(Region.cube(3), feasible=corner)
+    best = member.maximize(bumpy(region), search_in(region), np.random.default_rng(0))
+    assert (best.x < 0.1).all()
+
+
+# Finite regions
+
+
+def finite(*sizes: int) -> Region:
+    blocks = tuple(Block(j, j + 1, frozen(np.linspace(0.0, 1.0, k)[:, None]), True) for j, k in enumerate(sizes))
+    return Region(frozen(np.zeros(len(sizes))), frozen(np.ones(len(sizes))), blocks)
+
+
+@every_distinct
+@pytest.mark.parametrize("seed", range(3))
+def test_a_small_finite_region_is_ranked_exactly_and_then_exhausted(member: Maximizer, seed: int) -> None:
+    region = replace(finite(3, 4), feasible=lambda X: X[:, 0] < 1.0)
+    points = region.enumerate()
+    ranks = np.random.default_rng(seed).permutation(len(points)).astype(float)
+
+    def look_up(X: Array) -> Array:
+        return np.array([ranks[int(np.flatnonzero((points == x).all(axis=1))[0])] for x in X])
+
+    avoid = nowhere(2)
+    for taken in range(len(points)):
+        best = member.maximize(Table(look_up), search_in(region, avoid), np.random.default_rng(0))
+        assert best.value == len(points) - 1 - taken
+        assert best.passed_over == taken
+        avoid = np.vstack([avoid, best.x])
+    assert len(points) == 8
+    with pytest.raises(SpaceExhausted, match="all 8 points of this finite space") as caught:
+        member.maximize(Table(look_up), search_in(region, avoid), np.random.default_rng(0))
+    assert caught.value.left == 0
+
+
+@every_distinct
+def test_a_large_finite_region_is_searched_by_steps(member: Maximizer) -> None:
+    region = finite(40, 40, 40)
+    assert region.size is not None
+    assert region.size > ENUMERATE_UP_TO
+    target = region.snap(np.array([[0.31, 0.77, 0.52]]))
+    objective = Table(lambda X: -np.abs(X - target).sum(axis=1))
+    first = member.maximize(objective, search_in(region), np.random.default_rng(0))
+    np.testing.assert_array_equal(first.x, target[0])
+    second = member.maximize(objective, search_in(region, target), np.random.default_rng(0))
+    assert contains(region, second.x)
+    assert not (second.x == target[0]).all()
+    assert second.passed_over == 1
+
+
+@every_distinct
+def test_the_rest_of_a_large_finite_region_is_found_when_every_good_point_is_taken(member: Maximizer) -> None:
+    region = finite(70, 70)
+    points = region.enumerate()
+    left = points[[17]]
+    taken = np.delete(points, 17, axis=0)
+    best = member.maximize(Table(lambda X: X.sum(axis=1)), search_in(region, taken), np.random.default_rng(0))
+    np.testing.assert_array_equal(best.x, left[0])
+    with pytest.raises(SpaceExhausted):
+        member.maximize(Table(lambda X: X.sum(axis=1)), search_in(region, points), np.random.default_rng(0))
+
+
+# Mixed regions
+
+
+@every_distinct
+@pytest.mark.parametrize("seed", range(6))
+def test_the_best_of_a_mixed_objective_is_that_of_brute_force(member: Maximizer, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    offsets, peaks = rng.random((5, 3)), rng.uniform(0.1, 0.9, (5, 3))
+
+    def value(X: Array) -> Array:
+        step = GRID.nearest(X).astype(int)
+        kind = KIND.nearest(X).astype(int)
+        values: Array = offsets[step, kind] - 3.0 * (X[:, 0] - peaks[step, kind]) ** 2
+        return values
+
+    line = np.linspace(0.1, 0.9, 2001)
+    brute = -np.inf
+    for i, k in itertools.product(range(5), range(3)):
+        X = np.zeros((len(line), 6))
+        X[:, 0], X[:, 1], X[:, 2:5], X[:, 5] = line, GRID.values[i, 0], KIND.values[k], 0.4
+        brute = max(brute, float(value(X).max()))
+    best = member.maximize(Table(value), search_in(MIXED), np.random.default_rng(seed))
+    assert contains(MIXED, best.x)
+    assert best.value >= brute - 1e-6
+
+
+# Multistart on real surfaces
+
+
+def surface(d: int, seed: int, acquisition: Acquisition, unit: float = 1.0, n: int = 0) -> tuple[Bound, Search]:
+    """An acquisition on a Gaussian process of a bumpy function, in units of y that may be small or large."""
+    rng = np.random.default_rng(seed)
+    X = rng.random((n or 5 * d + 3, d))
+    y = unit * ((X - 0.3) ** 2).sum(axis=1) + unit * 0.3 * np.sin(7.0 * X).sum(axis=1)
+    hyper = Hyperparameters("matern52", frozen(np.full(d, 0.3 * np.sqrt(d))), signal=2.0, noise=1e-6)
+    model = posterior(hyper, X, y, float(y.mean()), float(y.std()))
+    best = X[np.argsort(y)[:3]]
+    return Bound(acquisition, model, float(y.min())), search_in(Region.cube(d), X, best)
+
+
+def scipy_best(objective: Objective, d: int, starts: int, seed: int, unit: float = 1.0) -> float:
+    def negated(x: Array) -> tuple[float, Array]:
+        value, gradient = objective.value_with_gradient(x[None, :])
+        return -float(value[0]) / unit, -gradient[0] / unit
+
+    X0 = np.random.default_rng(seed).random((starts, d))
+    ends = [scipy_minimize(negated, x, jac=True, method="L-BFGS-B", bounds=[(0.0, 1.0)] * d).fun for x in X0]
+    return -unit * float(min(ends))
+
+
+def acquisition_range(objective: Objective, d: int) -> float:
+    return float(np.ptp(objective.value(np.random.default_rng(99).random((2000, d)))))
+
+
+@pytest.mark.parametrize(("d", "seed"), [(1, 0), (1, 1), (2, 0), (2, 1), (3, 0), (3, 1), (6, 0), (6, 1)])
+def test_multistart_reaches_what_scipy_reaches_from_a_hundred_starts(d: int, seed: int) -> None:
+    objective, search = surface(d, seed, LogEI())
+    ours = Multistart().maximize(objective, search, np.random.default_rng(seed))
+    assert ours.value >= scipy_best(objective, d, 100, seed) - 1e-4 * acquisition_range(objective, d)
+
+
+@pytest.mark.parametrize("unit", [1e-8, 1e-4, 1.0, 1e8])
+@pytest.mark.parametrize("acquisition", [UCB(), EI(), LogEI()], ids=repr)
+def test_multistart_climbs_whatever_the_units_of_y_are(acquisition: Acquisition, unit: float) -> None:
+    for seed in range(3):
+        objective, search = surface(3, seed, acquisition, unit)
+        scale = 1.0 if isinstance(acquisition, LogEI) else unit
+        ours = Multistart().maximize(objective, search, np.random.default_rng(seed))
+        # The judge sees the objective in units of y, as it would be for y of order one.
+        best = scipy_best(objective, 3, 20, seed, scale)
+        assert ours.value >= best - 1e-4 * acquisition_range(objective, 3)
+
+
+def test_multistart_refuses_an_objective_without_gradients() -> None:
+    objective = Smooth(np.full(2, 0.5), has_gradient=False)
+    with pytest.raises(MissingCapability, match=r"Candidates\(\)"):
+        Multistart().maximize(objective, search_in(Region.cube(2)), np.random.default_rng(0))
+
+
+def test_candidates_returns_a_point_that_was_evaluated_and_needs_no_gradient() -> None:
+    objective = Smooth(np.array([0.3, 0.6]), has_gradient=False)
+    best = Candidates().maximize(objective, search_in(Region.cube(2)), np.random.default_rng(0))
+    assert (np.vstack(objective.asked) == best.x).all(axis=1).any()
+    assert best.value >= float(objective.value(objective.peak[None, :])[0]) - 1e-3
+
+
+def test_candidates_climbs_a_surface_that_is_flat_in_pieces() -> None:
+    objective = Table(lambda X: -np.floor(20.0 * np.abs(X - 0.52)).sum(axis=1), has_gradient=False)
+    best = Candidates().maximize(objective, search_in(Region.cube(4)), np.random.default_rng(0))
+    assert best.value == 0.0
+
+
+# FixedStarts
+
+
+@pytest.mark.parametrize("has_gradient", [True, False])
+@pytest.mark.parametrize("name", ["line", "cube", "box"])
+def test_fixed_starts_is_scipy_called_by_hand(name: str, has_gradient: bool) -> None:
+    region = REGIONS[name]
+    objective = replace(bumpy(region, 5), has_gradient=has_gradient)
+
+    def negated(x: Array) -> float | tuple[float, Array]:
+        if has_gradient:
+            value, gradient = objective.value_with_gradient(x[None, :])
+            return -float(value[0]), -gradient[0]
+        return -float(objective.value(x[None, :])[0])
+
+    ends = []
+    for level in (0.2, 0.5, 0.8):
+        x0 = region.lower + level * (region.upper - region.lower)
+        bounds = list(zip(region.lower, region.upper, strict=True))
+        ends.append(scipy_minimize(negated, x0, jac=has_gradient, method="L-BFGS-B", bounds=bounds))
+    found = FixedStarts().maximize(objective, search_in(region), np.random.default_rng(0))
+    by_hand = min(ends, key=lambda end: float(end.fun))
+    np.testing.assert_array_equal(found.x, by_hand.x)
+    assert found.value == pytest.approx(-by_hand.fun, rel=1e-12)
+    climbed, values = FixedStarts().climb(objective, search_in(region))
+    np.testing.assert_array_equal(climbed, [end.x for end in ends])
+    np.testing.assert_allclose(values, [-end.fun for end in ends], rtol=1e-12)
+
+
+def test_fixed_starts_uses_no_randomness_and_avoids_nothing() -> None:
+    objective = bumpy(Region.cube(2))
+    one = FixedStarts().maximize(objective, search_in(Region.cube(2)), np.random.default_rng(0))
+    two = FixedStarts().maximize(objective, search_in(Region.cube(2), avoid=one.x[None, :]), np.random.default_rng(1))
+    np.testing.assert_array_equal(one.x, two.x)
+    assert two.passed_over == 0
+
+
+def test_more_levels_are_more_starts() -> None:
+    search = search_in(Region.cube(2))
+    ends, _ = FixedStarts((0.0, 1.0)).climb(bumpy(Region.cube(2)), search)
+    assert ends.shape == (2, 2)
+
+
+@pytest.mark.parametrize("levels", [(), (0.5, 1.2), (-0.1,), (float("nan"),)])
+def test_levels_must_lie_in_the_unit_interval(levels: tuple[float, ...]) -> None:
+    with pytest.raises(InvalidInput, match=r"levels must be one or more numbers in \[0, 1\]; got"):
+        FixedStarts(levels)
+
+
+def test_a_maximum_is_what_the_members_return() -> None:
+    for member in MEMBERS:
+        assert isinstance(member.maximize(bumpy(MIXED), search_in(MIXED), np.random.default_rng(0)), Maximum)

@@ -1,0 +1,75 @@
+"""scikit-learn's Gaussian process, at fixed hyperparameters, as the judge of ours."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from believer.arrays import Array, frozen
+from believer.surrogates.gp import GPModel, posterior
+from believer.surrogates.gp_fit import Hyperparameters
+from believer.surrogates.kernels import KERNELS
+
+gaussian_process = pytest.importorskip("sklearn.gaussian_process")
+
+every_kernel = pytest.mark.parametrize("kernel", list(KERNELS))
+every_size = pytest.mark.parametrize(("n", "d"), [(1, 1), (8, 1), (20, 4), (40, 10)])
+every_noise = pytest.mark.parametrize("noise", [1e-6, 1e-2, 0.5])
+SIGNAL = 2.3
+
+
+def pair(kernel: str, n: int, d: int, noise: float, tail: int = 0) -> tuple[GPModel, Any, Array]:
+    """Our posterior (with its last ``tail`` data conditioned on), theirs, and points to compare at."""
+    rng = np.random.default_rng(n + d)
+    X, y = rng.random((n, d)), rng.standard_normal(n)
+    lengthscales = np.exp(rng.uniform(-1.0, 0.5, d)) * np.sqrt(d)
+    hyper = Hyperparameters(kernel, frozen(lengthscales), SIGNAL, noise)
+    ours = posterior(hyper, X[: n - tail], y[: n - tail], 0.0, 1.0).condition(X[n - tail :], y[n - tail :])
+    kernels = gaussian_process.kernels
+    shape = {
+        "matern52": lambda: kernels.Matern(lengthscales, nu=2.5),
+        "matern32": lambda: kernels.Matern(lengthscales, nu=1.5),
+        "se": lambda: kernels.RBF(lengthscales),
+    }[kernel]()
+    theirs = gaussian_process.GaussianProcessRegressor(
+        kernels.ConstantKernel(SIGNAL) * shape, alpha=noise, optimizer=None
+    )
+    return ours, theirs.fit(X, y), np.vstack([rng.random((6, d)), X[:1] + 0.01])
+
+
+@every_kernel
+@every_size
+@every_noise
+def test_mean_std_and_covariance_are_those_of_scikit_learn(kernel: str, n: int, d: int, noise: float) -> None:
+    ours, theirs, at = pair(kernel, n, d, noise, tail=n // 4)
+    # Both invert K_y, whose condition is at most n σ_f² / σ_n²; differences grow with it.
+    tol = 1e-14 * n * SIGNAL / noise + 1e-12
+    mean, std = theirs.predict(at, return_std=True)
+    _, covariance = theirs.predict(at, return_cov=True)
+    np.testing.assert_allclose(ours.predict(at).mean, mean, rtol=0.0, atol=tol)
+    np.testing.assert_allclose(ours.predict(at).std ** 2, std**2, rtol=0.0, atol=tol)
+    np.testing.assert_allclose(ours.joint(at).covariance, covariance, rtol=0.0, atol=tol)
+
+
+@every_kernel
+@every_size
+@every_noise
+@pytest.mark.parametrize("tail", [0, 1])
+def test_log_marginal_likelihood_is_that_of_scikit_learn(kernel: str, n: int, d: int, noise: float, tail: int) -> None:
+    ours, theirs, _ = pair(kernel, n, d, noise, tail=tail if n > 1 else 0)
+    assert ours.log_marginal_likelihood() == pytest.approx(theirs.log_marginal_likelihood_value_, rel=1e-8)
+
+
+@every_kernel
+def test_the_likelihoods_gradient_is_that_of_scikit_learn(kernel: str) -> None:
+    from believer.surrogates.gp_fit import log_likelihood
+
+    ours, theirs, _ = pair(kernel, 20, 4, 0.05)
+    theta = np.log([*ours.lengthscales, SIGNAL])
+    value, gradient, _ = log_likelihood(kernel, ours.X, ours.y, theta, 0.05)
+    expected, slope = theirs.log_marginal_likelihood(theirs.kernel_.theta, eval_gradient=True)
+    assert value == pytest.approx(expected, rel=1e-10)
+    # Their order is signal, then lengthscales.
+    np.testing.assert_allclose(gradient, np.append(slope[1:], slope[0]), rtol=1e-7, atol=1e-9)
