@@ -31,7 +31,9 @@ values = st.recursive(
 )
 objects = st.dictionaries(st.text(max_size=8), values, max_size=4)
 ids = st.integers()
-trials = st.fixed_dictionaries({"id": ids, "params": objects, "origin": st.text(), "provenance": st.text()})
+trials = st.fixed_dictionaries(
+    {"id": ids, "params": objects, "unit": st.lists(st.floats(0, 1)), "origin": st.text(), "provenance": st.text()}
+)
 EVENTS: dict[type[Event], st.SearchStrategy[Event]] = {
     Begun: st.builds(Begun, st.just(FORMAT), objects, objects),
     Asked: st.builds(Asked, st.lists(trials, max_size=3).map(tuple), objects, st.none() | objects),
@@ -98,7 +100,7 @@ def test_every_event_survives_its_line_bit_for_bit(cls: type[Event]) -> None:
         '{"kind":"asked","trials":{},"request":{},"model":null}',
         '{"kind":"asked","trials":[1],"request":{},"model":null}',
         '{"kind":"asked","trials":[{"id":1}],"request":{},"model":null}',
-        '{"kind":"asked","trials":[{"id":1,"params":{},"origin":"","provenance":3}],"request":{},"model":null}',
+        '{"kind":"asked","trials":[{"id":1,"params":{},"unit":[],"origin":"","provenance":3}],"request":{},"model":null}',
         '{"kind":"asked","trials":[],"request":{},"model":[]}',
         '{"kind":"begun","format":0,"config":{},"versions":{}}',
         '{"kind":"sold","id":1}',

@@ -27,7 +27,7 @@ from believer.journal import Journal, read_events, write_events
 posix_only = pytest.mark.skipif(sys.platform == "win32", reason="processes fork, and files can be replaced, on POSIX")
 
 BEGUN = Begun(FORMAT, {"seed": 7}, {"believer": "0.1.0"})
-TRIAL = {"id": 0, "params": {"x": 0.1, "kernel": "rbf"}, "origin": "model", "provenance": "KB"}
+TRIAL = {"id": 0, "params": {"x": 0.1, "kernel": "rbf"}, "unit": [0.1, 1.0, 0.0], "origin": "model", "provenance": "KB"}
 STUDY: list[Event] = [
     BEGUN,
     Asked((TRIAL,), {"q": 1}, {"lengthscales": [0.3, 1e-300]}),

@@ -31,7 +31,7 @@ class Begun:
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """Trials ``{id, params, origin, provenance}`` were handed out, under ``model``'s fitted hyperparameters."""
+    """Trials ``{id, params, unit, origin, provenance}`` were handed out, under ``model``'s fitted hyperparameters."""
 
     trials: tuple[Json, ...]
     request: Json
@@ -103,8 +103,9 @@ _TYPES: dict[str, tuple[type, ...]] = {
     "Json": (dict,),
     "Json | None": (dict, NoneType),
     "tuple[Json, ...]": (list,),
+    "list[float]": (list,),
 }
-_TRIAL = {"id": "int", "params": "Json", "origin": "str", "provenance": "str"}
+_TRIAL = {"id": "int", "params": "Json", "unit": "list[float]", "origin": "str", "provenance": "str"}
 
 
 def encode_event(event: Event) -> str:

@@ -9,8 +9,8 @@ from __future__ import annotations
 import csv
 import os
 import zlib
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Self
 
@@ -45,6 +45,26 @@ class _Proposal:
     event: Asked
     region: Region
     informed: Model | None
+
+
+@dataclass(slots=True, eq=False)
+class _Draft:
+    """The trials of an ask while it is being made up; ``taken`` (k, dim) is empty when duplicates are welcome."""
+
+    first_id: int
+    taken: Array
+    distinct: bool
+    entries: list[dict[str, Any]] = field(default_factory=list)
+
+    @property
+    def next_id(self) -> int:
+        return self.first_id + len(self.entries)
+
+    def add(self, params: dict[str, Any], unit: Array, origin: str, provenance: str) -> None:
+        entry = {"id": self.next_id, "params": params, "unit": [float(u) for u in unit]}
+        self.entries.append({**entry, "origin": origin, "provenance": provenance})
+        if self.distinct:
+            self.taken = np.vstack([self.taken, unit])
 
 
 class Optimizer:
@@ -127,101 +147,79 @@ class Optimizer:
         if distinct:
             self._refuse_exhausted(q, queued, region)
 
-        entries: list[dict[str, Any]] = []
-        points: list[Array] = []
-
-        def add(params: dict[str, Any], origin: str, provenance: str) -> None:
-            trial_id = self._ledger.next_id + len(entries)
-            entries.append({"id": trial_id, "params": params, "origin": origin, "provenance": provenance})
-            points.append(self.space.encode([params])[0])
-
+        draft = _Draft(self._ledger.next_id, self._taken() if distinct else np.zeros((0, self.space.dim)), distinct)
         for params in queued:
-            add(params, "enqueued", "asked for by the user")
-        self._extend_design(q, before, region, distinct, points, add)
+            draft.add(params, self.space.encode([params])[0], "enqueued", "asked for by the user")
+        self._extend_design(draft, q, len(before), region)
         model, described = None, None
-        if len(points) < q:
+        if len(draft.entries) < q:
             model = self._current_model()
             described = self._described()
-            chosen = chosen_by.choose(self._request(q, before, points, region, distinct, model), self._memory)
+            chosen = chosen_by.choose(self._request(draft, q, before, region, model), self._memory)
             self._memory = chosen.memory
             for choice in chosen.choices:
-                params = self.space.decode(choice.x[None, :])[0]
-                add(params, "model", choice.provenance + _subset_note(described))
+                x, note = self._new_point(draft, choice.x, region)
+                why = choice.provenance + note + _subset_note(described)
+                draft.add(self.space.decode(x[None, :])[0], x, "model", why)
 
         wanted = {"strategy": members.to_config(chosen_by), "fixed": held, "distinct": distinct}
-        return _Proposal(Asked(tuple(entries), wanted, described), region, self._informed(q, model, before))
+        return _Proposal(Asked(tuple(draft.entries), wanted, described), region, self._informed(q, model, before))
 
-    def _extend_design(
-        self,
-        q: int,
-        before: tuple[Trial, ...],
-        region: Region,
-        distinct: bool,
-        points: list[Array],
-        add: Callable[[dict[str, Any], str, str], None],
-    ) -> None:
+    def _extend_design(self, draft: _Draft, q: int, pending: int, region: Region) -> None:
         """Design points until ``n_init`` results or pending trials exist; and beyond, while there is no result."""
-        known = len(self._ledger.values) + len(before)
+        known = len(self._ledger.values) + pending
         index = self._ledger.designed()
-        while len(points) < q and (known + len(points) < self.setup.n_init or not self._ledger.values):
-            trial = self._ledger.next_id + len(points)
+        while len(draft.entries) < q and (known + len(draft.entries) < self.setup.n_init or not self._ledger.values):
             planned = design_point(index, self.setup.n_init, region, self._randomness(0, "design"))
-            avoid = np.vstack([self._taken(distinct), *points]) if distinct else self._taken(False)
-            x, replaced = draw(region, avoid, self._randomness(trial, "random"), planned)
-            note = (
-                "; a uniform draw, because the planned point was not allowed or handed out already" if replaced else ""
-            )
-            add(self.space.decode(x[None, :])[0], "design", f"point {index + 1} of a Latin hypercube{note}")
+            x, note = self._new_point(draft, planned, region)
+            why = f"point {index + 1} of a Latin hypercube{note}"
+            draft.add(self.space.decode(x[None, :])[0], x, "design", why)
             index += 1
 
-    def _request(
-        self,
-        q: int,
-        before: tuple[Trial, ...],
-        points: list[Array],
-        region: Region,
-        distinct: bool,
-        model: Model,
-    ) -> Request:
+    def _new_point(self, draft: _Draft, x: Array, region: Region) -> tuple[Array, str]:
+        """``x`` if it is allowed and new, else a uniform draw that is; and what provenance says of that."""
+        found, replaced = draw(region, draft.taken, self._randomness(draft.next_id, "random"), x)
+        return found, "; replaced by a uniform draw, because it was not allowed or not new" if replaced else ""
+
+    def _request(self, draft: _Draft, q: int, before: tuple[Trial, ...], region: Region, model: Model) -> Request:
         """What the strategy sees; trials chosen earlier in this call count as pending."""
-        first = self._ledger.next_id + len(points)
-        ids = tuple(trial.id for trial in before) + tuple(range(self._ledger.next_id, first))
-        X = np.array([trial.unit for trial in before] + points).reshape(len(ids), self.space.dim)
+        early = [np.array(entry["unit"]) for entry in draft.entries]
+        ids = tuple(trial.id for trial in before) + tuple(entry["id"] for entry in draft.entries)
+        X = np.array([trial.unit for trial in before] + early).reshape(len(ids), self.space.dim)
         return Request(
-            ids=tuple(range(first, first + q - len(points))),
+            ids=tuple(range(draft.next_id, draft.next_id + q - len(early))),
             surrogate=self.setup.surrogate,
             acquisition=self.setup.acquisition,
             model=model,
             data=self._data(),
             pending=Pending(ids, frozen(X)),
             region=region,
-            avoid=np.vstack([self._taken(True), *points]) if distinct else self._taken(False),
-            distinct=distinct,
+            avoid=draft.taken,
+            distinct=draft.distinct,
             randomness=self._randomness,
             sign=self.setup.sign,
             maximizer=self.setup.maximizer,
         )
 
-    def _taken(self, distinct: bool) -> Array:
-        """Points (k, dim) that were handed out or observed; none when duplicates are welcome."""
-        trials = self._ledger.trials.values() if distinct else ()
-        return np.array([trial.unit for trial in trials]).reshape(-1, self.space.dim)
+    def _taken(self) -> Array:
+        """Points (k, dim) that were handed out or observed."""
+        return np.array([trial.unit for trial in self._ledger.trials.values()]).reshape(-1, self.space.dim)
 
     def _refuse_exhausted(self, q: int, queued: list[dict[str, Any]], region: Region) -> None:
         """An error before any work, when a finite space cannot give q points that are new."""
-        size = region.size
+        size, needed = region.size, q - len(queued)
         if size is None or size > _COUNT_UP_TO:
             return
+        if region.feasible is None and size - len(self._ledger.trials) - len(queued) >= needed:
+            return
         points = region.enumerate()
-        taken = np.vstack([self._taken(True), self.space.encode(queued)]) if queued else self._taken(True)
+        taken = np.vstack([self._taken(), self.space.encode(queued)]) if queued else self._taken()
         left = int((~near_any(points, taken)).sum())
-        if q - len(queued) > left:
+        if needed > left:
+            what = f"{left} of the {len(points)} points" if left else f"none of the {len(points)} points"
             raise SpaceExhausted(
-                f"{q - len(queued)} new points were asked for, but this finite space has {left} left of {len(points)}; "
-                f"ask for {left}, or allow repeats with distinct=False."
-                if left
-                else f"all {len(points)} points of this finite space were handed out already; "
-                "allow repeats with distinct=False, or widen the space.",
+                f"{needed} new points were asked for, but {what} of this finite space {'is' if left == 1 else 'are'} "
+                "left; ask for fewer, or allow repeats with distinct=False.",
                 left,
             )
 
@@ -256,8 +254,11 @@ class Optimizer:
         previous = None
         if self._ledger.fitted is not None and isinstance(self.setup.surrogate, Restorable):
             known, state = self._ledger.fitted
-            rows = np.isin(ids, known)
-            previous = self.setup.surrogate.restore(data.X[rows], data.y[rows], state)
+            if self._fit is not None and self._fit[0] == known:
+                previous = self._fit[1]
+            else:
+                rows = np.isin(ids, known)
+                previous = self.setup.surrogate.restore(data.X[rows], data.y[rows], state)
             if known == ids:
                 return previous
         return self.setup.surrogate.fit(data.X, data.y, self._randomness(len(ids), "fit"), previous)

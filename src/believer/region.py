@@ -50,6 +50,8 @@ class Region:
     upper: Array
     blocks: tuple[Block, ...] = ()
     feasible: Callable[[Array], BoolArray] | None = None
+    settle: Callable[[Array], Array] | None = None
+    """rounds points (m, d) to values too many for a block; None where there are no such columns"""
 
     @staticmethod
     def cube(d: int) -> Region:
@@ -85,7 +87,7 @@ class Region:
         out = np.clip(X, self.lower, self.upper)
         for block in self.blocks:
             out[:, block.start : block.stop] = block.values[block.nearest(out)]
-        return out
+        return out if self.settle is None else self.settle(out)
 
     def spread(self, U: Array) -> Array:
         """Points of the region from uniform numbers ``U`` (m, d) in [0, 1).
@@ -98,7 +100,7 @@ class Region:
             k = len(block.values)
             index = np.minimum((U[:, block.start] * k).astype(np.int64), k - 1)
             out[:, block.start : block.stop] = block.values[index]
-        return out
+        return out if self.settle is None else self.settle(out)
 
     def enumerate(self) -> Array:
         """Every point of a finite region, feasible ones only, as (size, d)."""

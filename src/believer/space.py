@@ -150,11 +150,11 @@ class Space:
         for name, p, start, stop in self._layout():
             rows = encode(p, [values[name]], name) if name in values else grid(p)
             lower[start:stop], upper[start:stop] = rows.min(axis=0), rows.max(axis=0)
-            k = count(p)
-            if isinstance(p, Categorical) or (k is not None and k <= MAX_GRID):
+            if count(p) is not None and not _is_hidden_grid(p):
                 blocks.append(Block(start, stop, frozen(rows), ordered=not isinstance(p, Categorical)))
         feasible = None if self.constraint is None else self._feasible
-        return Region(frozen(lower), frozen(upper), tuple(blocks), feasible)
+        settle = self._settle if any(_is_hidden_grid(p) for _, p in self._items) else None
+        return Region(frozen(lower), frozen(upper), tuple(blocks), feasible, settle)
 
     def to_config(self) -> dict[str, Any]:
         """Plain JSON data from which ``from_config`` makes an equal space; a constraint is only mentioned."""
@@ -186,8 +186,22 @@ class Space:
             yield name, parameter, start, stop
             start = stop
 
+    def _settle(self, X: Array) -> Array:
+        """``X`` (m, dim) with the columns of long grids on their nearest values; the others stay, bit for bit."""
+        out = X.copy()
+        for name, p, start, stop in self._layout():
+            if _is_hidden_grid(p):
+                out[:, start:stop] = encode(p, decode(p, X[:, start:stop]), name)
+        return out
+
     def _feasible(self, X: Array) -> BoolArray:
         return np.array([self.allows(params) for params in self.decode(X)], dtype=bool)
+
+
+def _is_hidden_grid(p: Parameter) -> bool:
+    """Has it too many values to list, so that it is searched as if continuous and then rounded?"""
+    k = count(p)
+    return k is not None and k > MAX_GRID
 
 
 def _from_entry(name: str, kind: str, **settings: Any) -> Parameter:

@@ -149,7 +149,8 @@ class Ledger:
                     params = dict(entry["params"])
                     if entry["origin"] == "enqueued":
                         self.queue.remove(params)
-                    self._add(entry["id"], params, entry["provenance"], entry["origin"])
+                    unit = np.array(entry["unit"], dtype=np.float64)
+                    self._add(entry["id"], params, unit, entry["provenance"], entry["origin"])
             case Told(id=trial_id, value=value):
                 self._answer(trial_id)
                 self.values[trial_id] = value
@@ -157,7 +158,8 @@ class Ledger:
                 self._answer(trial_id)
                 self.errors[trial_id] = error
             case Observed(id=trial_id, params=params, value=value, error=error):
-                self._add(trial_id, dict(params), "observed elsewhere", "observed")
+                unit = self.space.encode([params])[0]
+                self._add(trial_id, dict(params), unit, "observed elsewhere", "observed")
                 if value is not None:
                     self.values[trial_id] = value
                 else:
@@ -168,10 +170,12 @@ class Ledger:
                 self.abandoned.add(self.find(trial_id).id)
         self.events.append(event)
 
-    def _add(self, trial_id: int, params: dict[str, Any], provenance: str, origin: str) -> None:
+    def _add(self, trial_id: int, params: dict[str, Any], unit: Array, provenance: str, origin: str) -> None:
         if trial_id != self.next_id:
             raise TrialError(f"trial {trial_id} is out of order; the next id is {self.next_id}.", trial_id)
-        self.trials[trial_id] = Trial(trial_id, params, frozen(self.space.encode([params])[0]), provenance, origin)
+        if unit.shape != (self.space.dim,) or not np.isfinite(unit).all():
+            raise TrialError(f"trial {trial_id} must have {self.space.dim} finite coordinates; got {unit}.", trial_id)
+        self.trials[trial_id] = Trial(trial_id, params, frozen(unit), provenance, origin)
 
     def _answer(self, trial_id: int) -> None:
         self.find(trial_id)

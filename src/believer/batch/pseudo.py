@@ -80,6 +80,7 @@ class PseudoObservations:
             and memory.strategy == self
             and memory.base is request.model
             and memory.ids == request.pending.ids[: len(memory.ids)]
+            and np.array_equal(memory.X, request.pending.X[: len(memory.ids)])
         ):
             return memory
         d = request.region.dim

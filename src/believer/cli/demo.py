@@ -216,6 +216,7 @@ def _writable(folder: Path) -> Path:
 @contextmanager
 def _processes(count: int, study: _Study) -> Iterator[Executor]:
     """Worker processes, already loading what the study needs."""
+    others = set(multiprocessing.active_children())
     pool = ProcessPoolExecutor(count, multiprocessing.get_context("spawn"), _leave_interrupts_to_the_parent)
     try:
         with _inherited_by_workers():
@@ -223,6 +224,11 @@ def _processes(count: int, study: _Study) -> Iterator[Executor]:
             for _ in range(count):
                 pool.submit(study.function, middle)
         yield pool
+    except BaseException:
+        # Whoever interrupts does not want to wait until the workers have loaded and finished.
+        for worker in set(multiprocessing.active_children()) - others:
+            worker.terminate()
+        raise
     finally:
         pool.shutdown(cancel_futures=True)
 

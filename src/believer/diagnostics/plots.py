@@ -5,7 +5,7 @@ Each function returns a ``matplotlib.figure.Figure`` of its own, outside pyplot;
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, Literal
@@ -19,7 +19,7 @@ from believer.batch.lies import Lie
 from believer.errors import InvalidInput, MissingExtra
 from believer.events import Asked
 from believer.optimizer import Optimizer
-from believer.parameters import Categorical, Parameter
+from believer.parameters import Categorical, Int, Parameter
 from believer.problems import Problem, wave1
 from believer.space import Space
 from believer.surrogates import GP
@@ -36,8 +36,7 @@ _BLACK, _ORANGE, _BLUE, _GREEN, _RED = "#000000", "#E69F00", "#0072B2", "#009E73
 _GRAY, _SHADE, _DESIGN_SHADE = "#767676", "#EFEFEF", "#DCE9F5"
 _STRIPES_UP_TO = 80
 _CELLS = 101
-
-Place = Callable[["_Point"], tuple[float, float]]
+_CROWDED = 60
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -106,7 +105,6 @@ def batches(optimizer: Optimizer, name: str = "", values_are: str = "value") -> 
     found = optimizer.best
     if found is None:
         raise InvalidInput("a figure of batches needs at least one result; got none.")
-    best, value = found
     coordinates, measured = _by_importance(optimizer)
     across, points = coordinates[0], _history(optimizer)
     figure = _figure(8.0, 5.5)
@@ -115,35 +113,19 @@ def batches(optimizer: Optimizer, name: str = "", values_are: str = "value") -> 
     if len(coordinates) == 1:
         title = "where the batches lay, and the model's mean"
         points = [p for p in points if p.value is not None]
-        _draw_curve(axes, optimizer, across)
+        xy = np.array([(_position(across, p.trial), p.value) for p in points])
         axes.set_ylabel(values_are)
-
-        def place(p: _Point) -> tuple[float, float]:
-            return _position(across, p.trial), np.nan if p.value is None else p.value
-
+        _draw_curve(axes, optimizer, across)
     else:
         up = coordinates[1]
         title = f"the batches on the {'two parameters that matter most' if measured else 'first two parameters'}"
+        xy = np.array([(_position(across, p.trial), _position(up, p.trial)) for p in points])
         _dress(axes, "y", up)
         _draw_slice(axes, optimizer, across, up, values_are)
-
-        def place(p: _Point) -> tuple[float, float]:
-            return _position(across, p.trial), _position(up, p.trial)
-
-    _draw_batches(figure, axes, points, place)
-    star = next(p for p in points if p.value == value and p.trial.params == best)
-    axes.plot(
-        *place(star),
-        "*",
-        color="none",
-        mec=_RED,
-        mew=1.8,
-        ms=20,
-        zorder=6,
-        ls="",
-        clip_on=False,
-        label=f"best: {value:.4g}",
-    )
+    _draw_batches(axes, points, xy, joined=len(coordinates) > 1)
+    star = next(i for i, p in enumerate(points) if p.value == found[1] and p.trial.params == found[0])
+    outline: dict[str, Any] = {"mfc": "none", "mec": _RED, "mew": 1.8, "ms": 20}
+    axes.plot(*xy[star], "*", **outline, zorder=6, clip_on=False, label=f"best: {found[1]:.4g}")
     _entitle(figure, name, title)
     _legend_below(figure)
     return figure
@@ -202,9 +184,10 @@ def _figure(width: float, height: float) -> Figure:
 def _legend_below(figure: Figure) -> None:
     """One legend for all panels, each label once, outside of the data."""
     named = {label: h for axes in figure.axes for h, label in zip(*axes.get_legend_handles_labels(), strict=True)}
-    figure.legend(
-        named.values(), named.keys(), loc="outside lower center", ncols=6, frameon=False, fontsize=9, columnspacing=1.5
-    )
+    in_one_row = 5 if figure.get_figwidth() < 9.0 else 6
+    columns = len(named) if len(named) <= in_one_row else (len(named) + 1) // 2
+    layout = {"ncols": columns, "frameon": False, "fontsize": 9, "columnspacing": 1.5}
+    figure.legend(named.values(), named.keys(), loc="outside lower center", **layout)
 
 
 def _history(optimizer: Optimizer) -> list[_Point]:
@@ -329,15 +312,27 @@ def _cells(coordinate: _Coordinate) -> tuple[Array, Array]:
 
 def _dress(axes: Axes, which: Literal["x", "y"], coordinate: _Coordinate) -> None:
     """Label, scale, ticks and limits of one axis; markers at the bounds are drawn whole, beyond the frame."""
+    from matplotlib.ticker import MaxNLocator
+
     p = coordinate.parameter
     axis = axes.xaxis if which == "x" else axes.yaxis
-    axes.set(**{f"{which}label": coordinate.name})
+    axis.set_label_text(_literal(coordinate.name))
     if isinstance(p, Categorical):
-        axis.set_ticks(range(len(p.choices)), [str(choice) for choice in p.choices])
+        choices = [_literal(str(choice)) for choice in p.choices]
+        axis.set_ticks(range(len(choices)), choices)
+        if which == "x" and sum(map(len, choices)) > _CROWDED:
+            axis.set_tick_params(rotation=30)
     elif p.log and p.low < p.high:
         axes.set(**{f"{which}scale": "log"})
+    elif isinstance(p, Int):
+        axis.set_major_locator(MaxNLocator(integer=True))
     edges = _cells(coordinate)[1]
     axes.set(**{f"{which}lim": (edges[0], edges[-1])})
+
+
+def _literal(text: str) -> str:
+    """A user's word, with no sign that matplotlib would read as mathematics."""
+    return text.replace("$", r"\$")
 
 
 def _draw_slice(axes: Axes, optimizer: Optimizer, across: _Coordinate, up: _Coordinate, values_are: str) -> None:
@@ -352,7 +347,9 @@ def _draw_slice(axes: Axes, optimizer: Optimizer, across: _Coordinate, up: _Coor
     grid[:, up.start : up.stop] = np.repeat(rows, len(columns), axis=0)
     params = space.decode(grid)
     mean = optimizer.predict(params).mean.copy()
-    mean[[not space.allows(p) for p in params]] = np.nan
+    forbidden = np.array([not space.allows(p) for p in params])
+    if not forbidden.all():
+        mean[forbidden] = np.nan
     shades = ["#FFFFFF", "#8C8C8C"] if optimizer.setup.maximize else ["#8C8C8C", "#FFFFFF"]
     cmap = LinearSegmentedColormap.from_list("mean", shades)
     image = np.ma.masked_invalid(mean.reshape(len(rows), len(columns)))
@@ -379,13 +376,12 @@ def _draw_curve(axes: Axes, optimizer: Optimizer, across: _Coordinate) -> None:
         axes.plot(x, at.mean, color=_GRAY, label="mean", zorder=1)
 
 
-def _draw_batches(figure: Figure, axes: Axes, points: list[_Point], place: Place) -> None:
-    """Each batch of the model in its color, joined in order; design, the user's points and failures in black."""
+def _draw_batches(axes: Axes, points: list[_Point], xy: Array, joined: bool) -> None:
+    """Each batch of the model in its color, other points and failures in black, at ``xy`` (n, 2)."""
     from matplotlib.cm import ScalarMappable
     from matplotlib.colors import Normalize
     from matplotlib.ticker import MaxNLocator
 
-    xy = np.array([place(p) for p in points])
     number = np.array([p.batch for p in points])
     failed = np.array([p.status == "failed" for p in points])
     open_ = np.array([p.status in ("pending", "abandoned") for p in points])
@@ -401,7 +397,7 @@ def _draw_batches(figure: Figure, axes: Axes, points: list[_Point], place: Place
     if not chosen.any():
         return
     cmap, norm = _batch_colors(), Normalize(number[chosen].min() - 0.5, number[chosen].max() + 0.5)
-    for batch in np.unique(number[chosen]):
+    for batch in np.unique(number[chosen]) if joined else ():
         axes.plot(*xy[chosen & (number == batch)].T, "-", color=cmap(norm(batch)), lw=1.2, zorder=2, clip_on=False)
     done, waiting, colors = chosen & ~failed & ~open_, chosen & open_, cmap(norm(number))
     x, y = xy.T
@@ -411,7 +407,7 @@ def _draw_batches(figure: Figure, axes: Axes, points: list[_Point], place: Place
             x[waiting], y[waiting], s=42, fc="none", ec=colors[waiting], lw=1.5, zorder=4, label="no result yet"
         )
     ticks = MaxNLocator(integer=True, nbins=10)
-    figure.colorbar(ScalarMappable(norm, cmap), ax=axes, pad=0.02, label="batch", ticks=ticks)
+    axes.figure.colorbar(ScalarMappable(norm, cmap), ax=axes, pad=0.02, label="batch", ticks=ticks)
 
 
 def _batch_colors() -> Colormap:

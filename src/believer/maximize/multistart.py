@@ -83,9 +83,11 @@ def _climb(objective: Objective, region: Region, X: Array, settings: lbfgs.Setti
         return -value, np.where(moves, -gradient, 0.0)
 
     found = lbfgs.minimize(descend, X, region.lower, region.upper, settings)
-    if region.feasible is None:
+    if region.feasible is None and region.settle is None:
         return found.X, -found.f
-    ends = _retreat(region, X, found.X)
+    ends = region.snap(found.X)
+    if region.feasible is not None:
+        ends = _retreat(region, X, ends)
     return ends, objective.value(ends)
 
 
@@ -93,7 +95,7 @@ def _retreat(region: Region, start: Array, end: Array, halvings: int = 12) -> Ar
     """For each row: ``end`` if allowed, else the last allowed point of a bisection towards ``start``, which is."""
     inside, outside = np.where(region.allows(end)[:, None], end, start), end
     for _ in range(halvings):
-        middle = 0.5 * (inside + outside)
+        middle = region.snap(0.5 * (inside + outside))
         good = region.allows(middle)[:, None]
         inside, outside = np.where(good, middle, inside), np.where(good, outside, middle)
     return inside
