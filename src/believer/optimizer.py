@@ -34,6 +34,9 @@ from believer.trials import Batch, Ledger, Tally, Trial
 
 PathLike = str | os.PathLike[str]
 
+_LARGEST = 1e100
+"""Squares of values must be numbers too."""
+
 _COUNT_UP_TO = 100_000
 """Finite spaces up to this size are counted before points are promised."""
 
@@ -130,9 +133,10 @@ class Optimizer:
         Raises :class:`SpaceExhausted` when a finite space has fewer than q such points left.
         """
         proposal = self._propose(q, strategy, fixed, distinct)
+        units = np.array([entry["unit"] for entry in proposal.event.trials])
+        verdict = judge(units, proposal.region, proposal.informed)
         self._record(proposal.event)
-        trials = tuple(self._ledger.trials[entry["id"]] for entry in proposal.event.trials)
-        return Batch(trials, judge(np.array([trial.unit for trial in trials]), proposal.region, proposal.informed))
+        return Batch(tuple(self._ledger.trials[entry["id"]] for entry in proposal.event.trials), verdict)
 
     def _propose(
         self, q: int, strategy: str | Strategy | None, fixed: Mapping[str, Any] | None, distinct: bool
@@ -467,6 +471,8 @@ def _result(value: float | None, error: str | None) -> tuple[float, str | None]:
         number = float(value)
     except (TypeError, ValueError) as problem:
         raise InvalidInput(f"a value must be a number; got {value!r}.") from problem
+    if np.isfinite(number) and abs(number) > _LARGEST:
+        raise InvalidInput(f"a value must lie within ±{_LARGEST:g}; got {number!r}. Scale the objective.")
     return number, None if np.isfinite(number) else f"returned {number}"
 
 

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
@@ -196,6 +196,27 @@ def test_a_looser_tolerance_stops_sooner() -> None:
         )
     ]
     assert max(rounds[:2]) < rounds[2]
+
+
+@pytest.mark.parametrize("finalists", [1, 2])
+def test_after_the_heat_only_the_finalists_go_on(finalists: int) -> None:
+    case = CASES[1]
+    asked: list[int] = []
+
+    def counted(X: Array) -> tuple[Array, Array]:
+        asked.append(len(X))
+        return case.objective(X)
+
+    X0 = case.starts(6)
+    found = minimize(counted, X0, case.lower, case.upper, replace(STRICT, heat=5, finalists=finalists))
+    everyone = minimize(case.objective, X0, case.lower, case.upper, replace(STRICT, max_rounds=5))
+    ahead = np.argsort(everyone.f)[:finalists]
+    behind = np.setdiff1d(np.arange(6), ahead)
+    assert asked[:5] == [6] * 5
+    assert max(asked[5:]) == finalists
+    # Those that dropped out keep what they had.
+    np.testing.assert_array_equal(found.f[behind], everyone.f[behind])
+    assert kkt_residual(case, found.X[ahead]).max() < 1e-6
 
 
 def spoiled(where: str, value: float, spoil: BoolArray, X: Array) -> tuple[Array, Array]:

@@ -42,7 +42,7 @@ def covariance(kernel: str, X: Array, theta: Array, noise: float | None) -> Arra
 @every_kernel
 @every_mean
 @pytest.mark.parametrize("noise", NOISE)
-@pytest.mark.parametrize(("n", "d"), [(1, 2), (10, 1), (10, 3), (25, 12)])
+@pytest.mark.parametrize(("n", "d"), [(1, 2), (10, 1), (10, 3), (25, 12), (150, 2)])
 def test_the_gradient_is_central_differences(
     kernel: str, noise: float | None, mean_std: float | None, n: int, d: int
 ) -> None:

@@ -164,9 +164,9 @@ def _conclude_hartmann(optimizer: Optimizer, study: _Study) -> None:
     params, value, design, count = _best_and_design(optimizer)
     assert study.optimum is not None
     _say(f"   Best: {value:.5f}, {value - study.optimum:.5f} above the optimum, at {_spoken(params)}.")
-    _say(f"   The best of the {count} design points alone: {design:.5f}, {design - study.optimum:.5f} above.")
     if abs(value - _SECOND_BASIN) < 0.02:
         _say(f"   That is the function's second-best basin ({_SECOND_BASIN}); another --seed may find the best one.")
+    _say(f"   The best of the {count} design points alone: {design:.5f}, {design - study.optimum:.5f} above.")
 
 
 def _best_and_design(optimizer: Optimizer) -> tuple[dict[str, Any], float, float, int]:
@@ -196,7 +196,7 @@ def _at_least(least: int) -> Callable[[str], int]:
         except ValueError:
             number = least - 1
         if number < least:
-            raise argparse.ArgumentTypeError(f"must be a whole number, {least} or more; got {text!r}.")
+            raise argparse.ArgumentTypeError(f"must be a whole number, {least} or more; got {text!r}")
         return number
 
     return parse

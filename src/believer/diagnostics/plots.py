@@ -272,12 +272,19 @@ def _coordinates(space: Space) -> list[_Coordinate]:
 
 
 def _by_importance(optimizer: Optimizer) -> tuple[list[_Coordinate], bool]:
-    """Coordinates by their shortest lengthscale; in the space's order, and False, when the model has none."""
-    coordinates = _coordinates(optimizer.space)
+    """Coordinates by their shortest lengthscale; in the space's order, and False, when the model has none.
+
+    A parameter with one value comes last: nothing was learnt about its lengthscale.
+    """
+    coordinates = sorted(_coordinates(optimizer.space), key=lambda c: _is_constant(c.parameter))
     lengthscales = (optimizer.hyperparameters or {}).get("lengthscales")
     if lengthscales is None:
         return coordinates, False
-    return sorted(coordinates, key=lambda c: min(lengthscales[c.start : c.stop])), True
+    return sorted(coordinates, key=lambda c: (_is_constant(c.parameter), min(lengthscales[c.start : c.stop]))), True
+
+
+def _is_constant(p: Parameter) -> bool:
+    return len(p.choices) == 1 if isinstance(p, Categorical) else p.low == p.high
 
 
 def _position(coordinate: _Coordinate, trial: Trial) -> float:
@@ -304,7 +311,7 @@ def _cells(coordinate: _Coordinate) -> tuple[Array, Array]:
     p = coordinate.parameter
     if isinstance(p, Categorical):
         return np.eye(len(p.choices)), np.arange(-0.5, len(p.choices))
-    if p.low == p.high:
+    if _is_constant(p):
         return np.zeros((1, 1)), np.array([p.low - 0.5, p.low + 0.5])
     middles = (np.arange(_CELLS) + 0.5) / _CELLS
     return middles[:, None], _at_units(coordinate, np.arange(_CELLS + 1) / _CELLS)
@@ -322,7 +329,7 @@ def _dress(axes: Axes, which: Literal["x", "y"], coordinate: _Coordinate) -> Non
         axis.set_ticks(range(len(choices)), choices)
         if which == "x" and sum(map(len, choices)) > _CROWDED:
             axis.set_tick_params(rotation=30)
-    elif p.log and p.low < p.high:
+    elif p.log and not _is_constant(p):
         axes.set(**{f"{which}scale": "log"})
     elif isinstance(p, Int):
         axis.set_major_locator(MaxNLocator(integer=True))
@@ -363,7 +370,7 @@ def _draw_slice(axes: Axes, optimizer: Optimizer, across: _Coordinate, up: _Coor
 def _draw_curve(axes: Axes, optimizer: Optimizer, across: _Coordinate) -> None:
     """The predicted mean ± 2σ over a space of one parameter."""
     space = optimizer.space
-    if isinstance(across.parameter, Categorical) or across.parameter.low == across.parameter.high:
+    if isinstance(across.parameter, Categorical) or _is_constant(across.parameter):
         rows, edges = _cells(across)
         x = 0.5 * (edges[1:] + edges[:-1])
         at = optimizer.predict(space.decode(rows))

@@ -31,6 +31,7 @@ from believer.surrogates.protocols import JointPrediction, Model, Prediction, Pr
 
 _LEAST_VARIANCE = 1e-18
 _NOISY_FROM = 1e-5
+_LEAST_SCALE = 1e-100
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -221,9 +222,9 @@ class GP:
 def standardization(y: Array) -> tuple[float, float]:
     """Mean and standard deviation of real data; a constant y (to rounding) gets the scale of its magnitude, or 1."""
     largest = float(np.abs(y).max())
-    if largest == 0.0:
+    if largest < _LEAST_SCALE:
         return 0.0, 1.0
-    # Work on y / largest: squares of 1e±200 would overflow or vanish.
+    # Work on y / largest, whose squares neither overflow nor vanish.
     unit = y / largest
     shift, scale = float(unit.mean()), float(unit.std())
     if scale <= 1e-14:

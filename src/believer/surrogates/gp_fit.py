@@ -92,9 +92,9 @@ class Preset:
 
 PRESETS: dict[str, Preset] = {
     "default": Preset(
-        lengthscale=LogNormal(float(np.log(0.5)), 1.0),
+        lengthscale=LogNormal(float(np.log(0.5)), 0.5),
         signal=LogNormal(0.0, 1.0),
-        noise=LogNormal(float(np.log(1e-3)), 2.0),
+        noise=LogNormal(-5.0, 1.0),
         lengthscale_bounds=(1e-2, 1e2),
         signal_bounds=(1e-2, 1e3),
         noise_bounds=(1e-6, 1.0),
