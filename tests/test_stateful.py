@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import operator
 import tempfile
 from pathlib import Path
 from typing import Any
@@ -122,7 +123,7 @@ class Study(RuleBasedStateMachine):
     def ask_with_a_parameter_fixed(self, u: int, q: int) -> None:
         point = self.point(u)
         held = {self.space.names[0]: point[self.space.names[0]]}
-        ((name, value),) = held.items()
+        [(name, value)] = held.items()
         waiting = [params for params in self.queue if params[name] == value]
         if self.finite is not None:
             fresh = [p for p in self.finite if p[name] == value and p not in self.params and p not in waiting]
@@ -131,20 +132,16 @@ class Study(RuleBasedStateMachine):
                     self.study.ask(q, fixed=held)
                 return
         batch = self.study.ask(q, fixed=held)
-        others = [params for params in self.queue if params not in waiting[:q]]
-        held_back, self.queue = [*others, *waiting[q:]], waiting[:q]
-        if waiting:
-            held_back = list(self.study.queued)
-            assert len(held_back) == len(others) + len(waiting) - len(waiting[:q])
-        for trial in batch:
-            assert (
-                math.isclose(trial.params[name], value, rel_tol=1e-12)
-                if isinstance(value, float)
-                else (trial.params[name] == value)
-            )
+        rest = list(self.queue)
+        for params in waiting[:q]:
+            rest.remove(params)
+        self.queue = waiting[:q]
         self.take(list(batch), True)
         assert self.queue == []
-        self.queue = held_back
+        self.queue = rest
+        for trial in batch:
+            same = math.isclose if isinstance(value, float) else operator.eq
+            assert same(trial.params[name], value)
 
     # ----------------------------------------------------------------- tell
 
@@ -301,7 +298,7 @@ class Study(RuleBasedStateMachine):
 
 TestStudy = Study.TestCase
 TestStudy.settings = settings(
-    max_examples=60,
+    max_examples=100,
     stateful_step_count=40,
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],

@@ -167,7 +167,9 @@ def test_gradients_through_a_gp_are_central_differences(member: Acquisition, ker
         numeric = (8.0 * near - far) / 12e-6
         # Rounding of a variance of 1e-4 is 1e-12 of it; of the value it is that times |∂α/∂σ| σ.
         size = float(np.abs(gradient).max())
-        np.testing.assert_allclose(gradient[0], numeric, rtol=2e-5, atol=2e-5 * size + 1e-8 * abs(float(value[0])) + 1e-9)
+        np.testing.assert_allclose(
+            gradient[0], numeric, rtol=2e-5, atol=2e-5 * size + 1e-8 * abs(float(value[0])) + 1e-9
+        )
 
 
 @every_kernel

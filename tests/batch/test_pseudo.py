@@ -270,9 +270,7 @@ def test_with_noise_the_incumbent_is_the_least_posterior_mean_over_results_and_l
     assert first > data.y.min()
     assert second < first
     watch = Watching()
-    PseudoObservations(Believe(), incumbent="data").choose(
-        request_for((20, 21), data, model=model, acquisition=watch)
-    )
+    PseudoObservations(Believe(), incumbent="data").choose(request_for((20, 21), data, model=model, acquisition=watch))
     assert watch.seen == [float(data.y.min())]
 
 
@@ -315,13 +313,17 @@ def test_without_an_update_the_same_point_is_chosen_again_unless_distinct_points
 
 def test_an_update_makes_the_points_differ_even_where_duplicates_are_welcome() -> None:
     for update in ("condition", "refit"):
-        X = points(PseudoObservations(Believe(), update=update).choose(request_for(distinct=False, avoid=np.zeros((0, 2)))))
+        X = points(
+            PseudoObservations(Believe(), update=update).choose(request_for(distinct=False, avoid=np.zeros((0, 2))))
+        )
         gaps = np.abs(X[:, None] - X).max(axis=2)[np.triu_indices(3, 1)]
         assert gaps.min() > 1e-3
 
 
 def test_conditioning_is_what_auto_does_with_a_model_that_can() -> None:
-    auto, condition = (points(PseudoObservations(update=update).choose(request_for())) for update in ("auto", "condition"))
+    auto, condition = (
+        points(PseudoObservations(update=update).choose(request_for())) for update in ("auto", "condition")
+    )
     np.testing.assert_array_equal(auto, condition)
 
 

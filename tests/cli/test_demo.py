@@ -8,7 +8,7 @@ import signal
 import subprocess
 import sys
 from argparse import Namespace
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
@@ -186,6 +186,49 @@ def test_a_bug_is_not_dressed_up_as_a_users_error(monkeypatch: pytest.MonkeyPatc
         main(["demo"])
 
 
+def test_a_study_without_a_single_result_is_an_error(tmp_path: Path) -> None:
+    def fail(params: dict[str, float]) -> float:
+        raise RuntimeError("no luck")
+
+    study = replace(demo._hartmann(2), function=fail)
+    with pytest.raises(bv.errors.EvaluationError, match=r"every evaluation failed; .* RuntimeError: no luck"):
+        demo._solve(study, 2, 0, tmp_path, None)
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(("value", "explained"), [(-3.2031, True), (-3.3, False), (-3.0, False)])
+def test_the_second_basin_of_hartmann_is_called_by_its_name(
+    value: float, explained: bool, capsys: pytest.CaptureFixture[str]
+) -> None:
+    study = demo._hartmann(None)
+    optimizer = bv.Optimizer(study.space)
+    optimizer.observe(study.space.decode([[0.5] * 6])[0], value)
+    demo._conclude_hartmann(optimizer, study)
+    assert ("second-best basin" in capsys.readouterr().out) is explained
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs POSIX pipes")
+def test_a_reader_that_went_away_is_no_traceback() -> None:
+    program = """
+from believer.cli import VERBS, Verb, main
+def talk(arguments):
+    while True:
+        print("x" * 10_000)
+VERBS["talk"] = Verb("talks", lambda parser: None, talk)
+raise SystemExit(main(["talk"]))
+"""
+    environment = {**os.environ, **ONE_THREAD}
+    process = subprocess.Popen(
+        [sys.executable, "-c", program], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment
+    )
+    assert process.stdout is not None
+    assert process.stderr is not None
+    process.stdout.close()
+    assert process.stderr.read() == ""
+    assert process.wait(timeout=60) == 1
+    process.stderr.close()
+
+
 def test_python_m_believer_is_the_command() -> None:
     command = [sys.executable, "-m", "believer", "--version"]
     done = subprocess.run(command, capture_output=True, text=True, check=True, env={**os.environ, **ONE_THREAD})
@@ -205,7 +248,5 @@ def test_control_c_ends_the_demo_and_its_workers_with_one_line(tmp_path: Path) -
     assert process.stdout is not None
     assert process.stdout.readline().startswith("believer ")
     os.killpg(process.pid, signal.SIGINT)
-    _, err = process.communicate(timeout=60)
+    _, err = process.communicate(timeout=60)  # ends when the last worker has let go of the pipes
     assert (process.returncode, err) == (130, "believer: interrupted.\n")
-    with pytest.raises(ProcessLookupError):
-        os.killpg(process.pid, 0)

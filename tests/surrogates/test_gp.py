@@ -357,9 +357,7 @@ def test_describe_and_restore_give_the_same_bits(kernel: str, fit: str, noise: f
     np.testing.assert_array_equal(again.predict(at).std, model.predict(at).std)
     np.testing.assert_array_equal(again.factor.base, model.factor.base)
     assert surrogate.describe(again) == state
-    np.testing.assert_array_equal(
-        again.condition(at[:2], np.ones(2)).alpha, model.condition(at[:2], np.ones(2)).alpha
-    )
+    np.testing.assert_array_equal(again.condition(at[:2], np.ones(2)).alpha, model.condition(at[:2], np.ones(2)).alpha)
 
 
 @every_preset
@@ -485,7 +483,11 @@ def log_posterior(model: GPModel, X: Array, y: Array, noise: float | str, fit: s
     total = gp_fit.log_likelihood(hyper.kernel, X, (y - shift) / scale, theta, fixed, preset.mean_std)[0]
     offset = 0.5 * np.log(X.shape[1]) if preset.scaled else 0.0
     d = X.shape[1]
-    parts = [(preset.lengthscale, theta[:d] - offset), (preset.signal, theta[d : d + 1]), (preset.noise, theta[d + 1 :])]
+    parts = [
+        (preset.lengthscale, theta[:d] - offset),
+        (preset.signal, theta[d : d + 1]),
+        (preset.noise, theta[d + 1 :]),
+    ]
     for prior, values in parts:
         if prior is not None:
             total -= 0.5 * float((((values - prior.mean) / prior.std) ** 2).sum())
@@ -504,7 +506,9 @@ def test_a_warm_start_is_never_worse_than_where_it_starts_nor_than_a_cold_one(
     earlier = surrogate.fit(X[:10], y[:10], np.random.default_rng(1))
     cold = surrogate.fit(X, y, np.random.default_rng(2))
     warm = surrogate.fit(X, y, np.random.default_rng(2), previous=earlier)
-    reached = {name: log_posterior(m, X, y, noise, fit) for name, m in [("cold", cold), ("warm", warm), ("at", earlier)]}
+    reached = {
+        name: log_posterior(m, X, y, noise, fit) for name, m in [("cold", cold), ("warm", warm), ("at", earlier)]
+    }
     assert reached["warm"] >= reached["at"] - 1e-9
     # A preset may drop starts that lag behind after a few rounds: as good means to a hundredth.
     assert reached["warm"] >= reached["cold"] - 1e-2

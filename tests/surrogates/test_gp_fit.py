@@ -182,9 +182,7 @@ def test_the_prior_of_lengthscales_widens_with_the_root_of_the_dimension_where_i
     for scaled, expected in [(True, 0.4 * np.sqrt(9.0)), (False, 0.4)]:
         values = {name: getattr(base, name) for name in base.__dataclass_fields__}
         preset = Preset(**{**values, "lengthscale": LogNormal(float(np.log(0.4)), 0.5), "scaled": scaled})
-        hyper = gp_fit.fit(
-            np.full((1, 9), 0.5), np.zeros(1), "matern52", 1e-6, preset, np.random.default_rng(0), None
-        )
+        hyper = gp_fit.fit(np.full((1, 9), 0.5), np.zeros(1), "matern52", 1e-6, preset, np.random.default_rng(0), None)
         np.testing.assert_allclose(hyper.lengthscales, expected, rtol=1e-3)
 
 

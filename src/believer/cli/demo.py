@@ -44,9 +44,10 @@ _ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "VE
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Study:
-    """What to minimize and how to speak of it; ``told`` turns the best value into the columns of a line."""
+    """What to minimize and how to speak of it; ``name`` begins its files, ``told`` puts the best value into words."""
 
     name: str
+    label: str
     title: str
     function: Callable[[dict[str, Any]], float]
     space: Space
@@ -103,6 +104,7 @@ def log_error(params: dict[str, Any]) -> float:
 def _svm(budget: int | None) -> _Study:
     return _Study(
         name="svm",
+        label="SVM",
         title="Support vector classifier on the breast cancer data: 4 parameters, log10 of the error in 5-fold CV",
         function=log_error,
         space=svm_breast_cancer().space,
@@ -116,6 +118,7 @@ def _hartmann(budget: int | None) -> _Study:
     problem = hartmann6()
     return _Study(
         name="hartmann",
+        label="Hartmann-6D",
         title=f"Hartmann-6D: 6 parameters, a test function with the known optimum {problem.optimum:.5f}",
         function=problem,
         space=problem.space,
@@ -148,9 +151,9 @@ def _solve(study: _Study, q: int, seed: int, folder: Path, executor: Executor | 
         raise EvaluationError(f"every evaluation failed; the first one with: {optimizer.records()[0]['error']}")
     optimizer.save(folder / f"{study.name}.jsonl")
     optimizer.to_csv(folder / f"{study.name}.csv")
-    figure = plots.convergence(optimizer, study.optimum, study.name, study.values_are)
+    figure = plots.convergence(optimizer, study.optimum, study.label, study.values_are)
     figure.savefig(folder / f"{study.name}_convergence.png")
-    plots.batches(optimizer, study.name, study.values_are).savefig(folder / f"{study.name}_batches.png")
+    plots.batches(optimizer, study.label, study.values_are).savefig(folder / f"{study.name}_batches.png")
     return optimizer
 
 

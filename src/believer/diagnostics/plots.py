@@ -364,7 +364,7 @@ def _draw_slice(axes: Axes, optimizer: Optimizer, across: _Coordinate, up: _Coor
     ends = np.nanquantile(mean, (0.25, 1.0) if optimizer.setup.maximize else (0.0, 0.75))
     mesh = axes.pcolormesh(x_edges, y_edges, image, cmap=cmap, vmin=ends[0], vmax=ends[1], zorder=0)
     bar = axes.figure.colorbar(mesh, ax=axes, pad=0.02, extend="min" if optimizer.setup.maximize else "max")
-    bar.set_label(f"{values_are}, model's mean in the slice through the best")
+    bar.set_label(f"{values_are}: model's mean, slice through the best", fontsize=9)
 
 
 def _draw_curve(axes: Axes, optimizer: Optimizer, across: _Coordinate) -> None:

@@ -1,0 +1,176 @@
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from believer.arrays import Array, frozen
+from believer.batch.verdict import NEAR_IN_CUBE, NEAR_IN_LENGTHSCALES, Verdict, effective_size, judge
+from believer.region import Block, Region
+from believer.surrogates.gp import GPModel, posterior
+from believer.surrogates.gp_fit import Hyperparameters
+from believer.surrogates.protocols import JointPrediction, Prediction
+
+
+@dataclass(frozen=True)
+class Plain:
+    """A model that only predicts."""
+
+    def predict(self, X: Array) -> Prediction:
+        return Prediction(np.zeros(len(X)), np.ones(len(X)))
+
+
+@dataclass(frozen=True)
+class Correlated(Plain):
+    """Variances 4 and 9 in turn, every correlation ``rho``."""
+
+    rho: float
+
+    def joint(self, X: Array) -> JointPrediction:
+        std = np.where(np.arange(len(X)) % 2, 3.0, 2.0)
+        correlation = np.full((len(X), len(X)), self.rho)
+        np.fill_diagonal(correlation, 1.0)
+        return JointPrediction(np.zeros(len(X)), correlation * np.multiply.outer(std, std))
+
+
+@dataclass(frozen=True)
+class Stretched(Plain):
+    """A model that knows lengthscales and nothing of covariances."""
+
+    lengthscales: Array
+
+
+def gp(lengthscale: float = 0.2) -> GPModel:
+    hyper = Hyperparameters("matern52", frozen(np.full(2, lengthscale)), signal=1.0, noise=1e-6)
+    return posterior(hyper, np.array([[0.5, 0.5]]), np.zeros(1), 0.0, 1.0)
+
+
+def test_two_points_by_hand() -> None:
+    X = np.array([[0.1, 0.2], [0.4, 0.6]])
+    verdict = judge(X, Region.cube(2), Stretched(np.array([0.1, 0.4])))
+    assert verdict.size == 2
+    assert verdict.min_distance == verdict.mean_distance == pytest.approx(0.5)
+    assert verdict.min_lengthscales == verdict.mean_lengthscales == pytest.approx(np.sqrt(3.0**2 + 1.0**2))
+    assert verdict.effective_size is None
+    assert verdict.near_duplicates == ()
+
+
+def test_three_points_by_hand() -> None:
+    X = np.array([[0.0, 0.0], [0.3, 0.4], [0.3, 0.0]])
+    verdict = judge(X, Region.cube(2), Correlated(0.5))
+    assert verdict.min_distance == pytest.approx(0.3)
+    assert verdict.mean_distance == pytest.approx((0.5 + 0.3 + 0.4) / 3.0)
+    assert verdict.min_lengthscales is None
+    assert verdict.mean_lengthscales is None
+    # 9 / (3 + 6/4).
+    assert verdict.effective_size == pytest.approx(2.0)
+    assert verdict.near_duplicates == ()
+    assert verdict.sentence.startswith("3 points, on average 0.40 apart (")
+    assert verdict.sentence.endswith(" of random points), worth 2.0 independent ones; no near-duplicates.")
+    assert str(verdict) == verdict.sentence
+
+
+@pytest.mark.parametrize("q", [1, 2, 5])
+@pytest.mark.parametrize("sign", [1.0, -1.0])
+def test_effective_size_is_q_for_uncorrelated_points_and_one_for_copies(q: int, sign: float) -> None:
+    X = np.random.default_rng(0).random((q, 2))
+    assert effective_size(Correlated(0.0), X) == pytest.approx(q)
+    # A correlation of -1 says as much about the other point as +1.
+    assert effective_size(Correlated(sign), X) == pytest.approx(1.0)
+    assert effective_size(Plain(), X) is None
+
+
+def test_effective_size_on_a_gaussian_process() -> None:
+    spread = np.array([[0.0, 0.0], [1.0, 1.0], [0.0, 1.0]])
+    assert effective_size(gp(0.05), spread) == pytest.approx(3.0, abs=1e-6)
+    assert effective_size(gp(), np.tile([[0.9, 0.1]], (4, 1))) == pytest.approx(1.0, abs=1e-9)
+    pair = np.array([[0.9, 0.1], [0.9, 0.2]])
+    joint = gp().joint(pair).covariance
+    rho = joint[0, 1] / np.sqrt(joint[0, 0] * joint[1, 1])
+    assert effective_size(gp(), pair) == pytest.approx(2.0 / (1.0 + rho**2))
+
+
+@settings(deadline=None, max_examples=40)
+@given(st.integers(1, 8), st.integers(0, 2**32), st.floats(0.01, 10.0))
+def test_effective_size_lies_between_one_and_q(q: int, seed: int, lengthscale: float) -> None:
+    X = np.random.default_rng(seed).random((q, 2))
+    size = effective_size(gp(lengthscale), X)
+    assert size is not None
+    assert 1.0 - 1e-9 <= size <= q + 1e-9
+
+
+def test_an_evaluated_point_has_an_effective_size_too() -> None:
+    verdict = judge(np.array([[0.5, 0.5], [0.5, 0.5], [0.1, 0.9]]), Region.cube(2), gp())
+    assert verdict.effective_size is not None
+    assert 1.0 <= verdict.effective_size <= 3.0
+
+
+def test_near_pairs_in_the_cube_are_flagged_by_position() -> None:
+    near = 0.9 * NEAR_IN_CUBE
+    X = np.array([[0.2, 0.2], [0.8, 0.8], [0.2 + near, 0.2], [0.8, 0.8 + 1.1 * NEAR_IN_CUBE], [0.8, 0.8]])
+    for model in (None, Plain(), Stretched(np.full(2, 1e-3))):
+        assert judge(X, Region.cube(2), model).near_duplicates == ((0, 2), (1, 4))
+
+
+def test_near_pairs_in_lengthscales_are_flagged_as_well() -> None:
+    lengthscales = np.array([0.5, 0.05])
+    inside, outside = 0.9 * NEAR_IN_LENGTHSCALES * lengthscales, 1.1 * NEAR_IN_LENGTHSCALES * lengthscales
+    X = np.array([[0.2, 0.2], [0.2 + inside[0], 0.2], [0.8, 0.8], [0.8, 0.8 + outside[1]]])
+    assert judge(X, Region.cube(2), Stretched(lengthscales)).near_duplicates == ((0, 1),)
+    assert judge(X, Region.cube(2), None).near_duplicates == ()
+
+
+@pytest.mark.parametrize("copies", [2, 3])
+def test_the_sentence_warns_of_near_duplicates(copies: int) -> None:
+    X = np.vstack([np.tile([[0.3, 0.3]], (copies, 1)), [[0.9, 0.9]]])
+    pairs = copies * (copies - 1) // 2
+    sentence = judge(X, Region.cube(2), None).sentence
+    assert sentence.startswith(f"{copies + 1} points, on average ")
+    assert "worth" not in sentence
+    plural = "s" if pairs > 1 else ""
+    assert sentence.endswith(f"; {pairs} pair{plural} nearly the same: look before you pay for both.")
+
+
+@pytest.mark.parametrize("model", [None, Plain(), gp()], ids=["none", "plain", "gp"])
+def test_one_point_has_no_distances(model: Plain | GPModel | None) -> None:
+    verdict = judge(np.array([[0.3, 0.4]]), Region.cube(2), model)
+    assert verdict.min_distance is verdict.mean_distance is None
+    assert verdict.min_lengthscales is verdict.mean_lengthscales is None
+    assert verdict.near_duplicates == ()
+    assert verdict.effective_size == (1.0 if isinstance(model, GPModel) else None)
+    assert verdict.sentence == "1 point: nothing to compare."
+
+
+def test_without_a_model_only_distances_are_known() -> None:
+    verdict = judge(np.array([[0.0, 0.0], [1.0, 1.0]]), Region.cube(2), None)
+    assert verdict.min_lengthscales is verdict.mean_lengthscales is verdict.effective_size is None
+    assert verdict.mean_distance == pytest.approx(np.sqrt(2.0))
+
+
+@pytest.mark.parametrize(("d", "expected", "variance"), [(1, 1.0 / 3.0, 1.0 / 18.0), (2, 0.521405, 0.0615)])
+def test_random_pairs_have_the_mean_distance_of_the_region(d: int, expected: float, variance: float) -> None:
+    # Mean distance of two uniform points of a segment, 1/3, and of a square, (2 + √2 + 5 asinh 1)/15; 512 draws.
+    X = np.zeros((2, d))
+    distance = judge(X, Region.cube(d), None).random_pair_distance
+    assert distance == pytest.approx(expected, abs=5.0 * np.sqrt(variance / 512))
+    wide = Region(frozen(np.full(d, -1.0)), frozen(np.full(d, 9.0)))
+    assert judge(X, wide, None).random_pair_distance == pytest.approx(10.0 * distance)
+
+
+def test_random_pairs_are_of_the_region_and_the_same_every_time() -> None:
+    two = Region(frozen(np.zeros(2)), frozen(np.ones(2)), (Block(0, 2, frozen(np.eye(2)), False),))
+    verdicts = [judge(np.eye(2), two, None) for _ in range(2)]
+    assert verdicts[0] == verdicts[1]
+    # A pair of one-hot rows is apart by √2 half of the time; five standard errors.
+    assert verdicts[0].random_pair_distance == pytest.approx(np.sqrt(0.5), abs=5.0 * np.sqrt(0.5 / 512))
+
+
+def test_a_region_of_one_point_is_judged_without_a_warning() -> None:
+    region = Region(frozen([0.5]), frozen([0.5]))
+    verdict = judge(np.full((2, 1), 0.5), region, None)
+    assert isinstance(verdict, Verdict)
+    assert verdict.random_pair_distance == 0.0
+    assert verdict.near_duplicates == ((0, 1),)

@@ -1,0 +1,122 @@
+from __future__ import annotations
+
+import ast
+import doctest
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import believer
+
+ROOT = Path(believer.__file__).parent
+
+# A file imports from a lower level, or from its own room. One entry for each file or folder of the package.
+LEVELS = {
+    "errors": 0.0,
+    "_version": 0.0,
+    "arrays": 0.5,
+    "numerics": 2.0,
+    "region": 2.0,
+    "parameters": 2.5,
+    "space": 3.0,
+    "problems": 4.0,
+    "maximize": 4.0,
+    "surrogates": 5.0,
+    "acquisitions": 6.0,
+    "batch": 7.0,
+    "events": 7.5,
+    "journal": 8.0,
+    "members": 8.0,
+    "trials": 8.2,
+    "setup": 8.5,
+    "optimizer": 9.0,
+    "progress": 9.0,
+    "loop": 10.0,
+    "replay": 10.0,
+    "diagnostics": 11.0,
+    "cli": 15.0,
+    "__main__": 16.0,
+}
+HEAVY = ["scipy.stats", "scipy.optimize", "sklearn", "matplotlib", "pandas", "torch"]
+
+
+def files() -> list[Path]:
+    """Every module of the package but its door, ``believer/__init__.py``, which may import from anywhere."""
+    return [path for path in sorted(ROOT.rglob("*.py")) if path != ROOT / "__init__.py"]
+
+
+def room_of(path: Path) -> str:
+    return path.relative_to(ROOT).parts[0].removesuffix(".py")
+
+
+def imported_rooms(source: str, package: str) -> list[str]:
+    """The rooms of believer that ``source`` imports, wherever in the file; ``package`` is the dotted name it is in."""
+    names: list[str] = []
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Import):
+            names += [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            parts = package.split(".")[: len(package.split(".")) - node.level + 1] if node.level else []
+            base = ".".join([*parts, node.module] if node.module else parts)
+            names += [f"{base}.{alias.name}" for alias in node.names] if base == "believer" else [base]
+    return [name.removeprefix("believer.").split(".")[0] for name in names if name.split(".")[0] == "believer"]
+
+
+def offenses(source: str, room: str, package: str) -> list[str]:
+    """What ``source``, a file of ``room``, must not import but does: higher rooms, or names from the front door."""
+    rooms = [other for other in imported_rooms(source, package) if other != room]
+    return [other for other in rooms if LEVELS.get(other, float("inf")) >= LEVELS[room]]
+
+
+def test_every_module_has_a_level() -> None:
+    assert {room_of(path) for path in files()} <= set(LEVELS)
+
+
+@pytest.mark.parametrize("path", files(), ids=lambda path: path.relative_to(ROOT).as_posix())
+def test_a_file_imports_only_from_lower_levels_or_its_own_room(path: Path) -> None:
+    package = ".".join(["believer", *path.relative_to(ROOT).parts[:-1]])
+    assert offenses(path.read_text(encoding="utf-8"), room_of(path), package) == []
+
+
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        ("from believer.batch import Data", ["batch"]),
+        ("import believer.batch.verdict", ["batch"]),
+        ("from believer import errors, batch", ["batch"]),
+        ("def f():\n    from believer.acquisitions import EI", ["acquisitions"]),
+        ("from ..optimizer import Optimizer", ["optimizer"]),
+        ("from .. import loop", ["loop"]),
+        ("import believer", ["believer"]),
+        ("from believer import Optimizer", ["Optimizer"]),
+        ("from .kernels import KERNELS", []),
+        ("from believer.surrogates.kernels import KERNELS\nfrom believer.numerics import lbfgs\nimport numpy", []),
+    ],
+)
+def test_the_walk_sees_every_way_to_import(source: str, expected: list[str]) -> None:
+    assert offenses(source, "surrogates", "believer.surrogates") == expected
+
+
+def run(code: str) -> str:
+    """What ``code`` prints in an interpreter of its own."""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stdout.strip()
+
+
+def test_importing_believer_loads_nothing_heavy() -> None:
+    assert run(f"import sys, believer; print([name for name in {HEAVY!r} if name in sys.modules])") == "[]"
+
+
+def test_every_public_name_resolves_and_is_listed_once() -> None:
+    assert [name for name in believer.__all__ if not hasattr(believer, name)] == []
+    assert len(set(believer.__all__)) == len(believer.__all__)
+    assert set(believer.__all__) <= set(run("import believer; print(*dir(believer))").split())
+
+
+def test_the_example_of_the_package_runs() -> None:
+    results = doctest.testmod(believer)
+    assert results.attempted > 0
+    assert results.failed == 0
