@@ -48,6 +48,10 @@ def below(params: dict[str, Any]) -> bool:
     return bool(params["x"] + params["y"] <= 12.0)
 
 
+def never(params: dict[str, Any]) -> bool:
+    return False
+
+
 SPACES: dict[str, Space] = {
     "cube": Space.unit(2),
     "mixed": Space({"lr": Float(1e-5, 1.0, log=True), "depth": Int(1, 8), "kernel": Categorical(["rbf", "poly", 3])}),
@@ -672,6 +676,23 @@ def test_with_distinct_false_points_may_repeat() -> None:
     assert optimizer.ask(2, distinct=False).params == [{"n": 2}, {"n": 2}]
 
 
+@pytest.mark.parametrize("space", [Space({"x": Float(0.0, 1.0)}, never), Space({"n": Int(0, 9)}, never)])
+def test_a_constraint_that_nothing_satisfies_is_an_exhausted_space(space: Space) -> None:
+    optimizer = Optimizer(space, n_init=1)
+    for _ in range(2):
+        with pytest.raises(SpaceExhausted) as caught:
+            optimizer.ask(1)
+        assert caught.value.left == 0
+        optimizer.observe(space.decode(np.full((1, 1), 0.5))[0], 1.0)
+
+
+def test_a_constraint_that_fails_is_named_and_nothing_is_recorded() -> None:
+    optimizer = Optimizer(Space({"x": Float(0.0, 1.0)}, lambda params: 1 / 0 > 1))
+    with pytest.raises(InvalidInput, match="constraint must work at every point; it raised ZeroDivisionError"):
+        optimizer.ask(1)
+    assert optimizer.records() == []
+
+
 # Provenance
 
 
@@ -1180,6 +1201,14 @@ def test_csv_is_the_records_with_numbers_that_read_back(tmp_path: Path) -> None:
         assert float(row["lr"]) == record["lr"]
         assert row["value"] == ("" if record["value"] is None else repr(record["value"]))
         assert row["error"] == (record["error"] or "")
+
+
+def test_csv_takes_any_text_of_an_error(tmp_path: Path) -> None:
+    """A file name that is not UTF-8 reaches the text of an exception as a lone surrogate."""
+    optimizer = Optimizer(SPACES["cube"])
+    optimizer.observe({"x0": 0.5, "x1": 0.5}, error="no such file: \udcff")
+    optimizer.to_csv(tmp_path / "history.csv")
+    assert read_csv(tmp_path / "history.csv")[0]["error"].startswith("no such file: ")
 
 
 def test_the_csv_of_a_study_without_trials_has_the_same_header(tmp_path: Path) -> None:

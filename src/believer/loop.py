@@ -180,8 +180,7 @@ class _Run:
             for trial, (value, error) in self._evaluations(trials):
                 optimizer.tell(trial, value, error=error)
                 self._show(optimizer, bar)
-            if batch is not None and self.callback is not None:
-                self.callback(optimizer, batch)
+            self._call_back(optimizer, batch, bar)
 
     def asynchronously(self, optimizer: Optimizer, bar: Progress) -> str:
         """Keep q evaluations under way; each result is told at once and its worker gets the next point."""
@@ -206,8 +205,7 @@ class _Run:
                     value, error = _outcome(future)
                     trial, batch = running.pop(future)
                     optimizer.tell(trial, value, error=error)
-                    if batch is not None and self.callback is not None:
-                        self.callback(optimizer, batch)
+                    self._call_back(optimizer, batch, bar)
         finally:
             for future in running:
                 future.cancel()
@@ -254,6 +252,12 @@ class _Run:
             raise EvaluationError(
                 f"the executor takes no more work ({error}); trial {trial.id} stays pending and the study is intact."
             ) from error
+
+    def _call_back(self, optimizer: Optimizer, batch: Batch | None, bar: Progress) -> None:
+        """The user's callback, free to print; trials taken up from a journal are no batch of this run."""
+        if batch is not None and self.callback is not None:
+            bar.clear()
+            self.callback(optimizer, batch)
 
     @staticmethod
     def _show(optimizer: Optimizer, bar: Progress) -> None:

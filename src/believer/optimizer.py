@@ -360,6 +360,11 @@ class Optimizer:
         return tuple(self._ledger.trials.values())
 
     @property
+    def events(self) -> tuple[Event, ...]:
+        """Everything that happened, in order: what the journal holds."""
+        return tuple(self._ledger.events)
+
+    @property
     def tally(self) -> Tally:
         """How many trials are done, failed, pending and abandoned."""
         return self._ledger.tally

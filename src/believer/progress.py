@@ -48,10 +48,14 @@ class Progress:
 
     def print(self, line: str) -> None:
         """A line of its own above the bar (on standard output when there is no bar)."""
-        if self.enabled:
+        self.clear()
+        print(line, flush=True)
+
+    def clear(self) -> None:
+        """Wipe the line, so that something else can be printed there; the next ``show`` draws it again."""
+        if self.enabled and self.longest:
             self.stream.write("\r" + " " * self.longest + "\r")
             self.stream.flush()
-        print(line, flush=True)
 
     def close(self) -> None:
         """End the line."""

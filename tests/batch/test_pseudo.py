@@ -180,13 +180,13 @@ def test_memory_saves_the_lies_that_were_told() -> None:
     assert len(lie.told) == 6
 
 
-@pytest.mark.parametrize("stale", ["model", "strategy", "gone", "reordered", "foreign"])
+@pytest.mark.parametrize("stale", ["model", "strategy", "gone", "reordered", "moved", "foreign"])
 def test_stale_memory_is_ignored(stale: str) -> None:
     member = PseudoObservations(ConstantLie("max"))
     request = request_for((20, 21))
     memory: object = member.choose(request).memory
     X = points(member.choose(request))
-    ids = (20, 21)
+    ids: tuple[int, ...] = (20, 21)
     if stale == "model":
         request = replace(request, model=model_of(request.data, lengthscale=0.15))
     elif stale == "strategy":
@@ -196,14 +196,13 @@ def test_stale_memory_is_ignored(stale: str) -> None:
         ids, X = (21,), X[1:]
     elif stale == "reordered":
         ids, X = (19, 20), X[::-1]
+    elif stale == "moved":
+        X = X[::-1]
     else:
         memory = {"model": request.model}
     later = pending(replace(request, ids=(22,)), ids, X)
     fresh = member.choose(later)
     np.testing.assert_array_equal(points(member.choose(later, memory)), points(fresh))
-    if stale != "foreign":
-        # The memory would have made a difference.
-        assert memory.ids != fresh.memory.ids or memory.base is not later.model or memory.strategy != member  # type: ignore[attr-defined]
 
 
 def test_pending_points_are_lied_about_in_the_order_of_their_ids_before_the_batch() -> None:
@@ -311,20 +310,17 @@ def test_without_an_update_the_same_point_is_chosen_again_unless_distinct_points
     assert not any(near_any(X[i : i + 1], X[:i])[0] for i in range(1, 3))
 
 
-def test_an_update_makes_the_points_differ_even_where_duplicates_are_welcome() -> None:
-    for update in ("condition", "refit"):
-        X = points(
-            PseudoObservations(Believe(), update=update).choose(request_for(distinct=False, avoid=np.zeros((0, 2))))
-        )
-        gaps = np.abs(X[:, None] - X).max(axis=2)[np.triu_indices(3, 1)]
-        assert gaps.min() > 1e-3
+@pytest.mark.parametrize("update", ["condition", "refit"])
+def test_an_update_makes_the_points_differ_even_where_duplicates_are_welcome(update: str) -> None:
+    request = request_for(distinct=False, avoid=np.zeros((0, 2)))
+    X = points(PseudoObservations(Believe(), update=update).choose(request))
+    gaps = np.abs(X[:, None] - X).max(axis=2)[np.triu_indices(3, 1)]
+    assert gaps.min() > 1e-3
 
 
 def test_conditioning_is_what_auto_does_with_a_model_that_can() -> None:
-    auto, condition = (
-        points(PseudoObservations(update=update).choose(request_for())) for update in ("auto", "condition")
-    )
-    np.testing.assert_array_equal(auto, condition)
+    auto, condition = (PseudoObservations(update=update).choose(request_for()) for update in ("auto", "condition"))
+    np.testing.assert_array_equal(points(auto), points(condition))
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Callable
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -73,6 +74,12 @@ STUDIES: dict[str, Callable[[], bv.Optimizer]] = {
     "one parameter": lambda: _told(wave1().space, 3, wave1()),
     "one categorical": lambda: _told(bv.Space({"kind": bv.Categorical(KINDS)}), 1, _choices),
     "one log integer": lambda: _told(bv.Space({"n": bv.Int(1, 64, log=True)}), 2, lambda p: float(p["n"]), n_init=3),
+    "short log axes": lambda: _told(
+        bv.Space({"a": bv.Float(0.25, 4.0, log=True), "b": bv.Int(2, 9, log=True)}),
+        3,
+        lambda p: p["a"] * p["b"],
+        n_init=4,
+    ),
     "all the same": lambda: _told(branin().space, 3, lambda p: 1.0),
 }
 
@@ -91,7 +98,8 @@ def _line(figure: "Figure", label: str, panel: int = 0) -> Any:
 
 
 def _check_layout(figure: "Figure") -> None:
-    """Drawn without a warning (they are errors here); legend and title inside the figure, and off the data."""
+    """Drawn without a warning (they are errors here); legend and title inside the figure and off the data, and no
+    number on an axis over its neighbor."""
     figure.canvas.draw()
     frame, page = figure.legends[0].get_window_extent(), figure.bbox
     assert page.x0 <= frame.x0 <= frame.x1 <= page.x1
@@ -99,6 +107,14 @@ def _check_layout(figure: "Figure") -> None:
     title = figure.texts[0].get_window_extent()
     assert page.x0 <= title.x0 <= title.x1 <= page.x1
     assert not any(title.overlaps(axes.get_window_extent()) for axes in figure.axes)
+    for axes in figure.axes:
+        for axis, end in ((axes.xaxis, "x"), (axes.yaxis, "y")):
+            frame = axes.get_window_extent().padded(1.0)
+            low, high = getattr(frame, f"interval{end}")
+            labels = [label for label in axis.get_ticklabels(which="both") if label.get_visible() and label.get_text()]
+            spans = sorted(getattr(label.get_window_extent(), f"interval{end}").tolist() for label in labels)
+            spans = [span for span in spans if low <= sum(span) / 2 <= high]
+            assert all(left[1] <= right[0] for left, right in pairwise(spans)), f"crowded {end} axis"
     assert figure.dpi == 150
     assert figure.canvas.manager is None, "made by pyplot"
 

@@ -29,21 +29,19 @@ class Smooth:
     """A bumpy function of all columns with gradients, and a record of where it was asked."""
 
     peak: Array
-    scale: float = 1.0
-    offset: float = 0.0
     asked: list[Array] = field(default_factory=list)
     has_gradient: bool = True
 
     def value(self, X: Array) -> Array:
         self.asked.append(X.copy())
         gap = X - self.peak
-        values: Array = self.offset + self.scale * (np.cos(9.0 * gap) * 0.1 - gap**2).sum(axis=1)
+        values: Array = (np.cos(9.0 * gap) * 0.1 - gap**2).sum(axis=1)
         return values
 
     def value_with_gradient(self, X: Array) -> tuple[Array, Array]:
         assert self.has_gradient
         gap = X - self.peak
-        return self.value(X), self.scale * (-0.9 * np.sin(9.0 * gap) - 2.0 * gap)
+        return self.value(X), -0.9 * np.sin(9.0 * gap) - 2.0 * gap
 
 
 @dataclass(frozen=True)
@@ -100,9 +98,9 @@ def contains(region: Region, x: Array) -> bool:
     return on_blocks and bool((np.clip(x, region.lower, region.upper) == x).all())
 
 
-def bumpy(region: Region, seed: int = 0, **how: float) -> Smooth:
+def bumpy(region: Region, seed: int = 0) -> Smooth:
     U = np.random.default_rng(seed).random(region.dim)
-    return Smooth(region.lower + U * (region.upper - region.lower), **how)
+    return Smooth(region.lower + U * (region.upper - region.lower))
 
 
 # Every maximizer
@@ -179,7 +177,7 @@ def test_a_better_point_that_was_passed_over_is_counted(member: Maximizer) -> No
     assert free.passed_over == 0
     next_best = member.maximize(objective, search_in(Region.cube(2), corner, corner), np.random.default_rng(0))
     assert next_best.passed_over == 1
-    assert 0.0 < free.value - next_best.value
+    assert next_best.value < free.value
 
 
 @every_distinct
@@ -207,7 +205,7 @@ def test_a_constraint_that_allows_nothing_is_reported(member: Maximizer) -> None
 @every_distinct
 def test_a_small_corner_of_a_constraint_is_found(member: Maximizer) -> None:
     def corner(X: Array) -> BoolArray:
-        return (X < 0.1).all(axis=1)
+        return np.asarray(X.max(axis=1) < 0.1)
 
     region = replace(Region.cube(3), feasible=corner)
     best = member.maximize(bumpy(region), search_in(region), np.random.default_rng(0))

@@ -145,7 +145,7 @@ def test_the_jitter_steps_rise_from_nothing() -> None:
     ids=["indefinite", "negative", "zero", "zero alone", "nan", "inf", "nan aside"],
 )
 def test_what_is_not_a_covariance_raises_numerical_error(K: Array) -> None:
-    with pytest.raises(NumericalError, match="not positive definite even with a jitter of 0.0001") as caught:
+    with pytest.raises(NumericalError, match=r"not positive definite even with a jitter of 0\.0001") as caught:
         factor(K)
     assert isinstance(caught.value, BelieverError)
     assert not isinstance(caught.value, np.linalg.LinAlgError)

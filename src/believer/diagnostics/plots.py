@@ -28,6 +28,7 @@ from believer.trials import Trial
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.axis import Axis
     from matplotlib.colors import Colormap
     from matplotlib.figure import Figure
 
@@ -84,7 +85,7 @@ def convergence(
         _draw_regret(panels[1], count, np.abs(best - optimum))
     elif np.nanmin(values) > 0 and np.nanmax(values) >= 10 * np.nanmin(values):
         panels[0].set_yscale("log")
-        _plain_ticks(panels[0])
+        _plain_ticks(panels[0].yaxis)
         panels[0].set_ylabel(f"{values_are} (log scale)")
     for panel in panels:
         _shade_batches(panel, points, labeled=panel is panels[0])
@@ -235,19 +236,19 @@ def _draw_regret(panel: Axes, count: IntArray, regret: Array) -> None:
     floor = 0.1 * float(positive.min()) if len(positive) else 1e-12
     panel.step(count, np.where(regret > 0, regret, floor), where="post", color=_RED, lw=2)
     panel.set_yscale("log")
-    _plain_ticks(panel)
+    _plain_ticks(panel.yaxis)
     panel.set_ylabel("best so far,\ndistance from the optimum")
 
 
-def _plain_ticks(panel: Axes) -> None:
+def _plain_ticks(axis: Axis) -> None:
     """Numbers such as 0.02 rather than powers, where a log axis spans less than three decades."""
     from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
-    low, high = panel.get_ylim()
+    low, high = axis.get_view_interval()
     if low > 1e-4 and high < 1e5 and high / low < 1e3:
-        panel.yaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
-        panel.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
-        panel.yaxis.set_minor_formatter(NullFormatter())
+        axis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
+        axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+        axis.set_minor_formatter(NullFormatter())
 
 
 def _shade_batches(panel: Axes, points: list[_Point], labeled: bool) -> None:
@@ -329,12 +330,13 @@ def _dress(axes: Axes, which: Literal["x", "y"], coordinate: _Coordinate) -> Non
         axis.set_ticks(range(len(choices)), choices)
         if which == "x" and sum(map(len, choices)) > _CROWDED:
             axis.set_tick_params(rotation=30)
-    elif p.log and not _is_constant(p):
-        axes.set(**{f"{which}scale": "log"})
-    elif isinstance(p, Int):
+    elif isinstance(p, Int) and not p.log:
         axis.set_major_locator(MaxNLocator(integer=True))
     edges = _cells(coordinate)[1]
     axes.set(**{f"{which}lim": (edges[0], edges[-1])})
+    if not isinstance(p, Categorical) and p.log and not _is_constant(p):
+        axes.set(**{f"{which}scale": "log"})
+        _plain_ticks(axis)
 
 
 def _literal(text: str) -> str:

@@ -1,0 +1,92 @@
+"""What the default model could have been: regret of its variants on seeds 0-19, the seeds that the choice was made on.
+
+    python benchmarks/priors.py                          # every variant
+    python benchmarks/priors.py default zero_mean        # some
+
+One part of the default changes at a time. Writes ``results/priors.md``.
+"""
+
+from __future__ import annotations
+
+import os
+
+# ruff: noqa: E402 - the settings below must come before NumPy: its thread pools read them once, at import.
+for _name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
+    os.environ[_name] = "1"
+
+import sys
+from dataclasses import dataclass, field, replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from peers import Believer
+from regret import PROBLEMS, Cell, run_cell
+from regret_report import markdown_table
+
+from believer import GP
+from believer.surrogates.gp_fit import PRESETS, LogNormal
+
+SEEDS = range(20)
+RESULTS = Path(__file__).parent / "results" / "priors.md"
+
+
+@dataclass(frozen=True, slots=True)
+class Variant:
+    """What differs from the default: parts of the fit's preset, arguments of the GP, options of the optimizer."""
+
+    preset: dict[str, Any] = field(default_factory=dict)
+    gp: dict[str, Any] = field(default_factory=dict)
+    options: dict[str, Any] = field(default_factory=dict)
+
+
+def lengthscale(center: float, std: float) -> dict[str, Any]:
+    """A prior of ℓ/√d."""
+    return {"lengthscale": LogNormal(float(np.log(center)), std)}
+
+
+VARIANTS = {
+    "default": Variant(),
+    "lengthscale std 1.0": Variant(lengthscale(0.5, 1.0)),
+    "lengthscale std 0.7": Variant(lengthscale(0.5, 0.7)),
+    "lengthscale center 0.7": Variant(lengthscale(0.7, 0.5)),
+    "zero mean": Variant({"mean_std": None}),
+    "signal std 2": Variant({"signal": LogNormal(0.0, 2.0)}),
+    "noise 1e-4": Variant(gp={"noise": 1e-4}),
+    "noise inferred": Variant(gp={"noise": "infer"}),
+    "SE kernel": Variant(gp={"kernel": "se"}),
+    "Matérn-3/2 kernel": Variant(gp={"kernel": "matern32"}),
+    "CL-min": Variant(options={"strategy": "cl_min"}),
+    "KB, +1σ": Variant(options={"strategy": "kb_upper"}),
+    "fantasies": Variant(options={"strategy": "fantasy"}),
+    "paper's fit": Variant(gp={"fit": "paper"}),
+}
+
+
+def finals(variant: Variant, problem: str) -> np.ndarray[Any, np.dtype[np.float64]]:
+    """Best values after the budget, one a seed."""
+    PRESETS["variant"] = replace(PRESETS["default"], **variant.preset)
+    surrogate = GP(**{"fit": "variant", **variant.gp})
+    factory = partial(Believer, surrogate=surrogate, **variant.options)
+    return np.array([run_cell(Cell("believer", problem, seed), factory)["best"] for seed in SEEDS])
+
+
+def main(names: list[str]) -> None:
+    """Run the variants and write the table."""
+    lines = []
+    for name in names or list(VARIANTS):
+        cells = [name]
+        for problem in PROBLEMS:
+            values = finals(VARIANTS[name], problem)
+            cells.append(f"{np.median(values):.3f} ({values.mean():.3f})")
+        lines.append(cells)
+        print(" | ".join(cells), flush=True)
+    table = markdown_table(["variant", *PROBLEMS], lines)
+    text = f"# Variants of the default model\n\nMedian (mean) of the best value, {len(SEEDS)} seeds.\n\n{table}\n"
+    RESULTS.parent.mkdir(exist_ok=True)
+    RESULTS.write_text(text, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
