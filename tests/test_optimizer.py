@@ -158,7 +158,7 @@ def test_what_a_caller_does_to_the_params_of_a_trial_stays_with_the_caller() -> 
         trial.params["depth"] = 99
     except TypeError:
         pass  # read-only is as good
-    optimizer.tell(trial.id, 1.0)
+    optimizer.tell(trial, 1.0)
     assert optimizer.best == (asked, 1.0)
     assert "epochs" not in optimizer.records()[0]
 

@@ -46,11 +46,6 @@ class Progress:
         seconds = (time.monotonic() - self.started) / made * (self.total - done)
         return f"  {int(seconds) // 60}:{int(seconds) % 60:02d} left"
 
-    def print(self, line: str) -> None:
-        """A line of its own above the bar (on standard output when there is no bar)."""
-        self.clear()
-        print(line, flush=True)
-
     def clear(self) -> None:
         """Wipe the line, so that something else can be printed there; the next ``show`` draws it again."""
         if self.enabled and self.longest:

@@ -10,7 +10,7 @@ import numpy.typing as npt
 import pytest
 
 import believer as bv
-from believer.diagnostics import plots
+from believer.diagnostics import batches, before_and_after_a_lie, convergence
 from believer.errors import InvalidInput, MissingExtra
 from believer.problems import branin, wave1
 
@@ -120,14 +120,14 @@ def _check_layout(figure: "Figure") -> None:
 
 
 def test_figures_of_every_kind_of_study_are_drawn_with_legend_and_title_off_the_data(study: bv.Optimizer) -> None:
-    _check_layout(plots.convergence(study))
-    _check_layout(plots.batches(study, name="a name", values_are="loss"))
+    _check_layout(convergence(study))
+    _check_layout(batches(study, name="a name", values_are="loss"))
 
 
 def test_convergence_shows_every_result_and_the_running_best() -> None:
     optimizer = _told(branin().space, 3, branin())
     values = [row["value"] for row in optimizer.records()]
-    figure = plots.convergence(optimizer, branin().optimum)
+    figure = convergence(optimizer, branin().optimum)
     best = _line(figure, "best so far").get_ydata()
     assert np.array_equal(best, np.minimum.accumulate(values))
     shown = {tuple(xy) for label in ("design", "chosen by the model") for xy in _line(figure, label).get_xydata()}
@@ -142,7 +142,7 @@ def test_convergence_of_a_maximization_rises_past_its_failures() -> None:
     optimizer = _mixed(maximize=True)
     values = [row["value"] for row in optimizer.records() if row["status"] in ("done", "failed")]
     assert None in values
-    figure = plots.convergence(optimizer)
+    figure = convergence(optimizer)
     expected = np.fmax.accumulate(np.array([np.nan if v is None else v for v in values]))
     assert np.array_equal(_line(figure, "best so far").get_ydata(), expected)
     failed = [i for i, v in enumerate(values, start=1) if v is None]
@@ -152,12 +152,12 @@ def test_convergence_of_a_maximization_rises_past_its_failures() -> None:
 
 def test_a_best_on_the_optimum_itself_stays_on_the_log_axis() -> None:
     optimizer = _told(bv.Space.unit(1), 2, lambda p: 0.0)
-    _check_layout(plots.convergence(optimizer, 0.0))
+    _check_layout(convergence(optimizer, 0.0))
 
 
 def test_batches_are_shaded_each_apart_from_the_next() -> None:
     optimizer = _told(branin().space, 6, branin(), n_init=3)
-    figure = plots.convergence(optimizer)
+    figure = convergence(optimizer)
     shades: Any = figure.axes[0].patches
     spans = sorted((shade.get_x(), shade.get_x() + shade.get_width()) for shade in shades)
     assert spans == [(0.5, 3.5), (3.5, 6.5), (9.5, 12.5), (15.5, 18.5)]
@@ -169,13 +169,13 @@ def test_the_axes_are_the_parameters_with_the_shortest_lengthscales() -> None:
     ls = optimizer.hyperparameters["lengthscales"]
     shortest = {"blank": ls[0], "rate$": ls[1], "kind": min(ls[3:6]), "layers": ls[6]}
     across, up = sorted(shortest, key=shortest.__getitem__)[:2]
-    axes = plots.batches(optimizer).axes[0]
+    axes = batches(optimizer).axes[0]
     assert (axes.get_xlabel(), axes.get_ylabel()) == (across.replace("$", r"\$"), up.replace("$", r"\$"))
     assert {"rate$", "kind"} == {across, up}, "the two that the function of this test depends on most"
 
 
 def test_choices_and_log_scales_are_drawn_as_such() -> None:
-    axes = plots.batches(_mixed()).axes[0]
+    axes = batches(_mixed()).axes[0]
     kind, rate = (axes.xaxis, axes.yaxis) if axes.get_xlabel() == "kind" else (axes.yaxis, axes.xaxis)
     assert [label.get_text() for label in kind.get_ticklabels()] == ["relu", "tanh", r"\$identity\$"]
     assert rate.get_scale() == "log"
@@ -184,14 +184,14 @@ def test_choices_and_log_scales_are_drawn_as_such() -> None:
 def test_without_a_fit_the_first_two_parameters_are_shown() -> None:
     optimizer = _told(branin().space, 1, branin())
     assert optimizer.hyperparameters is None
-    figure = plots.batches(optimizer)
+    figure = batches(optimizer)
     assert (figure.axes[0].get_xlabel(), figure.axes[0].get_ylabel()) == branin().space.names
     assert "first two" in figure.texts[0].get_text()
 
 
 def test_the_points_of_a_batch_are_joined_in_the_order_of_choice() -> None:
     optimizer = _told(branin().space, 3, branin(), n_init=3)
-    axes = plots.batches(optimizer).axes[0]
+    axes = batches(optimizer).axes[0]
     names = (axes.get_xlabel(), axes.get_ylabel())
     joined = [_xy(line) for line in axes.lines if line.get_linestyle() == "-"]
     assert len(joined) == 2
@@ -203,7 +203,7 @@ def test_the_points_of_a_batch_are_joined_in_the_order_of_choice() -> None:
 def test_the_background_is_blank_where_the_constraint_forbids() -> None:
     space = bv.Space({"a": bv.Float(0, 1), "b": bv.Float(0, 1)}, constraint=lambda p: p["a"] + p["b"] < 1.0)
     optimizer = _told(space, 3, lambda p: p["a"] - p["b"], n_init=4)
-    mean = plots.batches(optimizer).axes[0].collections[0].get_array()
+    mean = batches(optimizer).axes[0].collections[0].get_array()
     assert mean is not None
     assert np.ma.getmaskarray(mean).mean() == pytest.approx(0.5, abs=0.02)
 
@@ -214,7 +214,7 @@ def test_an_optimizer_that_was_loaded_gives_the_same_figure(tmp_path: Any) -> No
     with bv.Optimizer.load(tmp_path / "study.jsonl") as loaded:
         pictures = []
         for one in (optimizer, loaded):
-            figure = plots.batches(one)
+            figure = batches(one)
             figure.canvas.draw()
             pictures.append(np.asarray(figure.canvas.buffer_rgba()))  # type: ignore[attr-defined]
     assert np.array_equal(pictures[0], pictures[1])
@@ -223,13 +223,13 @@ def test_an_optimizer_that_was_loaded_gives_the_same_figure(tmp_path: Any) -> No
 def test_figures_without_a_result_are_refused() -> None:
     optimizer = bv.Optimizer(branin().space)
     optimizer.tell(optimizer.ask(1)[0], error="exploded")
-    for figure in (plots.convergence, plots.batches):
+    for figure in (convergence, batches):
         with pytest.raises(InvalidInput, match="at least one result"):
             figure(optimizer)
 
 
 def test_a_lie_makes_the_improvement_collapse_where_it_was_largest() -> None:
-    figure = plots.before_and_after_a_lie()
+    figure = before_and_after_a_lie()
     _check_layout(figure)
     columns = len(figure.axes) // 2
     assert columns == 3
@@ -241,17 +241,17 @@ def test_a_lie_makes_the_improvement_collapse_where_it_was_largest() -> None:
 
 
 def test_a_believed_value_leaves_the_mean_as_it_was() -> None:
-    figure = plots.before_and_after_a_lie(lies=[bv.Believe()])
+    figure = before_and_after_a_lie(lies=[bv.Believe()])
     before, after = (_line(figure, "model's mean", panel).get_ydata() for panel in (0, 1))
     assert np.allclose(before, after, atol=1e-6)
 
 
 def test_a_lie_can_be_shown_on_one_number_only() -> None:
     with pytest.raises(InvalidInput, match="one number"):
-        plots.before_and_after_a_lie(branin())
+        before_and_after_a_lie(branin())
 
 
 def test_without_matplotlib_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
     with pytest.raises(MissingExtra, match=r"believer\[plots\]"):
-        plots.before_and_after_a_lie()
+        before_and_after_a_lie()

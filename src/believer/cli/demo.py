@@ -23,12 +23,11 @@ from pathlib import Path
 from typing import Any
 
 from believer._version import __version__
-from believer.diagnostics import plots
+from believer.diagnostics import batches, before_and_after_a_lie, convergence
 from believer.errors import EvaluationError, InvalidInput, MissingExtra
 from believer.loop import minimize
 from believer.optimizer import Optimizer
 from believer.problems import hartmann6, svm_breast_cancer
-from believer.progress import Progress
 from believer.space import Space
 from believer.trials import Batch
 
@@ -84,7 +83,7 @@ def run(arguments: argparse.Namespace) -> int:
 
     svm, hartmann = _svm(arguments.budget), _hartmann(arguments.budget)
     with _processes(workers, svm) as executor:
-        plots.before_and_after_a_lie().savefig(folder / "acquisition_before_after_lie.png")
+        before_and_after_a_lie().savefig(folder / "acquisition_before_after_lie.png")
         _say(f"\n1. {svm.title},\n   {svm.budget} evaluations in {workers} process{'es' if workers > 1 else ''}.")
         _conclude_svm(_solve(svm, q, seed, folder, executor))
     _say(f"\n2. {hartmann.title},\n   {hartmann.budget} evaluations in this process.")
@@ -131,29 +130,21 @@ def _hartmann(budget: int | None) -> _Study:
 
 def _solve(study: _Study, q: int, seed: int, folder: Path, executor: Executor | None) -> Optimizer:
     """Minimize with a line for each batch and a bar below them on a terminal; then write all that is worth keeping."""
-    bar = Progress.on_terminal(study.budget)
 
     def tell(optimizer: Optimizer, batch: Batch) -> None:
-        done, best = optimizer.tally.answered, optimizer.best
+        best = optimizer.best
         so_far = "no result yet" if best is None else study.told(best[1])
-        bar.print(f"   {done:>3}/{study.budget}  {so_far}  {batch.verdict}")
-        bar.show(done, so_far)
+        _say(f"   {optimizer.tally.answered:>3}/{study.budget}  {so_far}  {batch.verdict}")
 
-    bar.show(0)
-    try:
-        result = minimize(
-            study.function, study.space, study.budget, q, executor, seed=seed, progress=False, callback=tell
-        )
-    finally:
-        bar.close()
+    result = minimize(study.function, study.space, study.budget, q, executor, seed=seed, progress=True, callback=tell)
     optimizer = result.optimizer
     if result.value is None:
         raise EvaluationError(f"every evaluation failed; the first one with: {optimizer.records()[0]['error']}")
     optimizer.save(folder / f"{study.name}.jsonl")
     optimizer.to_csv(folder / f"{study.name}.csv")
-    figure = plots.convergence(optimizer, study.optimum, study.label, study.values_are)
+    figure = convergence(optimizer, study.optimum, study.label, study.values_are)
     figure.savefig(folder / f"{study.name}_convergence.png")
-    plots.batches(optimizer, study.label, study.values_are).savefig(folder / f"{study.name}_batches.png")
+    batches(optimizer, study.label, study.values_are).savefig(folder / f"{study.name}_batches.png")
     return optimizer
 
 
