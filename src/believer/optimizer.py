@@ -18,7 +18,7 @@ import numpy as np
 
 from believer import members
 from believer.acquisitions import Acquisition
-from believer.arrays import Array, frozen, near_any
+from believer.arrays import Array, frozen
 from believer.batch import Data, Pending, Request, Strategy
 from believer.batch.random import design_point, draw
 from believer.batch.verdict import judge
@@ -26,6 +26,7 @@ from believer.errors import InvalidInput, JournalCorrupt, SpaceExhausted, TrialE
 from believer.events import FORMAT, Abandoned, Asked, Begun, Enqueued, Event, Failed, Observed, Told
 from believer.journal import Journal, write_events
 from believer.maximize import Maximizer
+from believer.maximize.objective import ENUMERATE_UP_TO, remaining
 from believer.region import Region
 from believer.setup import Constraint, make_setup, setup_from_config, versions, whole
 from believer.space import Space
@@ -36,9 +37,6 @@ PathLike = str | os.PathLike[str]
 
 _LARGEST = 1e100
 """Squares of values must be numbers too."""
-
-_COUNT_UP_TO = 100_000
-"""Finite spaces up to this size are counted before points are promised."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -212,19 +210,17 @@ class Optimizer:
     def _refuse_exhausted(self, q: int, queued: list[dict[str, Any]], region: Region) -> None:
         """An error before any work, when a finite space cannot give q points that are new."""
         size, needed = region.size, q - len(queued)
-        if size is None or size > _COUNT_UP_TO:
+        if size is None:
             return
-        if region.feasible is None and size - len(self._ledger.trials) - len(queued) >= needed:
+        surely = size - len(self._ledger.trials) - len(queued) if region.feasible is None else 0
+        if surely >= needed or (region.feasible is not None and size > ENUMERATE_UP_TO):
             return
-        points = region.enumerate()
-        taken = np.vstack([self._taken(), self.space.encode(queued)]) if queued else self._taken()
-        left = int((~near_any(points, taken)).sum())
-        if needed > left:
-            what = f"{left} of the {len(points)} points" if left else f"none of the {len(points)} points"
+        points = remaining(region, np.vstack([self._taken(), self.space.encode(queued)]) if queued else self._taken())
+        if points is not None and needed > len(points):
             raise SpaceExhausted(
-                f"{needed} new points were asked for, but {what} of this finite space {'is' if left == 1 else 'are'} "
-                "left; ask for fewer, or allow repeats with distinct=False.",
-                left,
+                f"{needed} new points were asked for, and this finite space has {len(points)} left; "
+                "ask for fewer, or allow repeats with distinct=False.",
+                len(points),
             )
 
     def _randomness(self, trial_id: int, purpose: str) -> np.random.Generator:

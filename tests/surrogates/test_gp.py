@@ -509,7 +509,7 @@ def test_a_warm_start_is_never_worse_than_where_it_starts_nor_than_a_cold_one(
     assert reached["warm"] >= reached["cold"] - 1e-2
 
 
-@pytest.mark.parametrize("dims", [(2, 5), (5, 2)])
+@pytest.mark.parametrize("dims", [(2, 5), (5, 2), (3, 2)])
 def test_a_model_of_other_dimensions_or_kernel_is_no_warm_start(
     dims: tuple[int, int], monkeypatch: pytest.MonkeyPatch
 ) -> None:

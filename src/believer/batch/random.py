@@ -8,8 +8,7 @@ import numpy as np
 
 from believer.arrays import Array, frozen, near_any
 from believer.batch.request import Choice, Chosen, Request
-from believer.errors import SpaceExhausted
-from believer.maximize.objective import ENUMERATE_UP_TO
+from believer.maximize.objective import new_points
 from believer.numerics.sampling import latin_hypercube
 from believer.region import Region
 
@@ -36,22 +35,8 @@ def draw(region: Region, avoid: Array, rng: np.random.Generator, first: Array | 
     """
     if first is not None and region.allows(first[None, :])[0] and not near_any(first[None, :], avoid)[0]:
         return first, False
-    size = region.size
-    if size is not None and size <= ENUMERATE_UP_TO:
-        points = region.enumerate()
-        points = points[~near_any(points, avoid)]
-        if not len(points):
-            raise SpaceExhausted("every point of this finite space was handed out already.", left=0)
-        return points[rng.integers(len(points))], first is not None
-    for attempt in range(16):
-        points = region.spread(rng.random((1 << attempt, region.dim)))
-        points = points[region.allows(points)]
-        points = points[~near_any(points, avoid)]
-        if len(points):
-            return points[0], first is not None
-    raise SpaceExhausted(
-        "none of 65,535 random points satisfies the constraint and is new; is the constraint too tight?", left=0
-    )
+    points = new_points(region, avoid, rng)
+    return points[rng.integers(len(points))], first is not None
 
 
 def design_point(index: int, n_init: int, region: Region, seeded: np.random.Generator) -> Array:

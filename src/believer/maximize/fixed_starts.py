@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from believer.arrays import Array
-from believer.errors import InvalidInput
+from believer.errors import InvalidInput, SpaceExhausted
 from believer.maximize.objective import Maximum, Objective, Search
 
 
@@ -28,7 +28,12 @@ class FixedStarts:
     def maximize(self, objective: Objective, search: Search, rng: np.random.Generator) -> Maximum:
         """The best end of the starts."""
         ends, values = self.climb(objective, search)
-        best = int(np.argmax(values))
+        allowed = search.region.allows(ends)
+        if not allowed.any():
+            raise SpaceExhausted(
+                "no climb ended where the constraint allows; use Multistart() or Candidates().", left=0
+            )
+        best = int(np.argmax(np.where(allowed, values, -np.inf)))
         return Maximum(ends[best], float(values[best]), 0)
 
     def climb(self, objective: Objective, search: Search) -> tuple[Array, Array]:

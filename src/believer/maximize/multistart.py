@@ -45,13 +45,15 @@ class Multistart:
         if not len(pool):
             raise SpaceExhausted("the constraint allows none of the thousands of points that were tried.", left=0)
         values = objective.value(pool)
+        # EI and UCB are in the units of y: a climb's tolerances are absolute, so small units must be scaled up.
+        scale = min(1.0, float(np.ptp(values[np.isfinite(values)]))) or 1.0
         X = pool[_pick_starts(pool, values, self.starts)]
-        X, f = _climb(objective, region, X, self.climb)
+        X, f = _climb(objective, region, X, self.climb, scale)
         for _ in range(self.sweeps if region.blocks else 0):
             X, stepped = _step_blocks(objective, region, X, f)
             if (stepped <= f).all():
                 break
-            X, f = _climb(objective, region, X, self.climb)
+            X, f = _climb(objective, region, X, self.climb, scale)
         found = first_distinct(np.vstack([X, pool]), np.concatenate([f, values]), search.avoid)
         return found if found is not None else any_distinct(objective, search, rng)
 
@@ -72,7 +74,9 @@ def _pick_starts(pool: Array, values: Array, starts: int) -> Array:
     return np.array(taken)
 
 
-def _climb(objective: Objective, region: Region, X: Array, settings: lbfgs.Settings) -> tuple[Array, Array]:
+def _climb(
+    objective: Objective, region: Region, X: Array, settings: lbfgs.Settings, scale: float
+) -> tuple[Array, Array]:
     """Local maxima over the continuous columns; a climb that ends outside the constraint is cut back to inside."""
     moves = region.continuous
     if not moves.any():
@@ -80,11 +84,11 @@ def _climb(objective: Objective, region: Region, X: Array, settings: lbfgs.Setti
 
     def descend(points: Array) -> tuple[Array, Array]:
         value, gradient = objective.value_with_gradient(points)
-        return -value, np.where(moves, -gradient, 0.0)
+        return -value / scale, np.where(moves, -gradient / scale, 0.0)
 
     found = lbfgs.minimize(descend, X, region.lower, region.upper, settings)
     if region.feasible is None and region.settle is None:
-        return found.X, -found.f
+        return found.X, -scale * found.f
     ends = region.snap(found.X)
     if region.feasible is not None:
         ends = _retreat(region, X, ends)

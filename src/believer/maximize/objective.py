@@ -14,6 +14,9 @@ from believer.region import Region
 ENUMERATE_UP_TO = 4096
 """A finite region with no more points than this is searched exhaustively."""
 
+COUNT_UP_TO = 100_000
+"""A finite region with no more points than this is listed, when it is not clear that any of them is left."""
+
 
 class Objective(Protocol):
     """A function over the encoded cube, to be maximized."""
@@ -84,21 +87,50 @@ def search_exhaustively(objective: Objective, search: Search) -> Maximum | None:
         return None
     points = search.region.enumerate()
     found = first_distinct(points, objective.value(points), search.avoid) if len(points) else None
+    if not len(points):
+        raise SpaceExhausted("the constraint allows no point of this finite space.", left=0)
     if found is None:
         raise SpaceExhausted(f"all {len(points)} points of this finite space were handed out already.", left=0)
     return found
 
 
-def any_distinct(objective: Objective, search: Search, rng: np.random.Generator, tries: int = 64) -> Maximum:
-    """The best of some random points that are not to be avoided: what is left when every good one is taken."""
-    for attempt in range(tries):
-        points = search.region.spread(rng.random((64 << min(attempt, 6), search.region.dim)))
-        points = points[search.region.allows(points)]
-        points = points[~near_any(points, search.avoid)]
+def remaining(region: Region, avoid: Array) -> Array | None:
+    """The allowed points of a finite region that are not among ``avoid`` (k, d); None if there are too many to list."""
+    size = region.size
+    if size is None or size > COUNT_UP_TO:
+        return None
+    points = region.enumerate()
+    # All lie on one grid, so equal points are equal after rounding, and a set finds them in linear time.
+    taken = {row.tobytes() for row in np.round(avoid, 9) + 0.0}
+    new = [row.tobytes() not in taken for row in np.round(points, 9) + 0.0]
+    left: Array = points[np.array(new, dtype=bool)]
+    return left
+
+
+def new_points(region: Region, avoid: Array, rng: np.random.Generator) -> Array:
+    """Some allowed points (m, d) of the region, at least one, that are not among ``avoid``: all of a finite region's.
+
+    Raises :class:`SpaceExhausted` when there are none, or none is found in some ten thousand draws.
+    """
+    points = remaining(region, avoid)
+    if points is not None:
+        if not len(points):
+            raise SpaceExhausted("every point of this finite space was handed out already, or is not allowed.", left=0)
+        return points
+    for attempt in range(16):
+        points = region.spread(rng.random((1 << attempt, region.dim)))
+        points = points[region.allows(points)]
+        points = points[~near_any(points, avoid)]
         if len(points):
-            values = objective.value(points)
-            best = int(np.argmax(values))
-            return Maximum(points[best], float(values[best]), 1)
+            return points
     raise SpaceExhausted(
-        "no allowed point that was not handed out already could be found; the constraint may leave none.", left=0
+        "none of 65,535 random points satisfies the constraint and is new; is the constraint too tight?", left=0
     )
+
+
+def any_distinct(objective: Objective, search: Search, rng: np.random.Generator) -> Maximum:
+    """The best of some points that are not to be avoided: what is left when every good one is taken."""
+    points = new_points(search.region, search.avoid, rng)
+    values = objective.value(points)
+    best = int(np.argmax(values))
+    return Maximum(points[best], float(values[best]), 1)

@@ -102,7 +102,7 @@ def factor(K: Array) -> Factor:
     Raises :class:`NumericalError` when even the largest does not.
     """
     scale = float(np.trace(K)) / len(K)
-    for step in JITTER_STEPS:
+    for step in JITTER_STEPS if np.isfinite(K).all() else ():
         jitter = step * scale
         L = lower_cholesky(K + jitter * np.eye(len(K)) if jitter else K)
         if L is not None:

@@ -64,10 +64,11 @@ class Minimum:
     rounds: int
 
 
-def _directions(G: Array, S: Array, Y: Array, free: BoolArray) -> Array:
+def _directions(G: Array, S: Array, Y: Array, free: BoolArray) -> tuple[Array, BoolArray]:
     """-H G on the free coordinates, H in the compact form of [Byrd1994] Eq. 3.1; steepest descent without pairs.
 
-    Pairs are restricted to the free coordinates, and those without positive curvature there are left out.
+    Pairs are restricted to the free coordinates, and those without positive curvature there are left out; the flags
+    (s,) say where any was left.
     """
     g = G * free
     if not free.all():
@@ -98,7 +99,7 @@ def _directions(G: Array, S: Array, Y: Array, free: BoolArray) -> Array:
     step = scale * column + S.transpose(0, 2, 1) @ b - scale * (Y.transpose(0, 2, 1) @ a)
     P = -step[:, :, 0] * free
     uphill = np.einsum("sd,sd->s", P, g) >= 0.0
-    return np.where(uphill[:, None], -g, P) if uphill.any() else P
+    return (np.where(uphill[:, None], -g, P) if uphill.any() else P), some
 
 
 @lru_cache(maxsize=8)
@@ -155,10 +156,16 @@ def minimize(objective: Objective, X0: Array, lower: Array, upper: Array, settin
     return Minimum(X, f, rounds)
 
 
+def _first_steps(P: Array, lower: Array, upper: Array, settings: Settings) -> Array:
+    """Step lengths (s,) that move the steepest coordinate by the same share of the box, whatever the gradient is."""
+    widest = np.abs(P / np.maximum(upper - lower, _TINY)).max(axis=1)
+    steps: Array = settings.first_step / np.maximum(widest, _TINY)
+    return steps
+
+
 def _begin(X: Array, f: Array, G: Array, lower: Array, upper: Array, settings: Settings) -> _Live:
     P = -G * _free(X, G, lower, upper)
-    widest = np.abs(P / np.maximum(upper - lower, _TINY)).max(axis=1)
-    t = np.minimum(1.0, settings.first_step / np.maximum(widest, _TINY))
+    t = np.minimum(1.0, _first_steps(P, lower, upper, settings))
     S = np.zeros((len(X), settings.memory, X.shape[1]))
     live = _Live(np.arange(len(X)), X.copy(), f.copy(), G, P, t, S, S.copy(), np.ones(len(X), dtype=bool))
     live.keep(np.isfinite(f) & (np.abs(P).max(axis=1) > settings.gradient_tol))
@@ -184,8 +191,9 @@ def _advance(
         free = _free(live.X[hit], G, lower, upper)
         steep = (np.abs(G) * free).max(axis=1) > settings.gradient_tol
         resting[hit] = ~steep | (gain <= settings.value_tol * np.maximum(np.abs(live.f[hit]), 1.0))
-        live.P[hit] = _directions(G, live.S[hit], live.Y[hit], free)
-        live.t[hit] = 1.0
+        live.P[hit], curved = _directions(G, live.S[hit], live.Y[hit], free)
+        # Without positive curvature the gradient's size says nothing about how far to go.
+        live.t[hit] = 1.0 if curved.all() else np.where(curved, 1.0, _first_steps(live.P[hit], lower, upper, settings))
         live.fresh[hit] = False
     if not taken.all():
         missed = np.flatnonzero(~taken)

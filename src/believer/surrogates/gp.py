@@ -17,6 +17,7 @@ z       W y, the whitened data                                (N,)
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from numbers import Real
 from typing import Any, Self
 
 import numpy as np
@@ -193,10 +194,10 @@ class GP:
         if isinstance(noise, str):
             if noise != "infer":
                 raise InvalidInput(f'noise must be a variance or "infer"; got {noise!r}.')
-        elif not (np.isfinite(noise) and noise >= 0.0):
+        elif not (isinstance(noise, Real) and np.isfinite(noise) and noise >= 0.0):
             raise InvalidInput(f"noise must be a finite variance, zero or more; got {noise!r}.")
         object.__setattr__(self, "kernel", kernel)
-        object.__setattr__(self, "noise", noise)
+        object.__setattr__(self, "noise", noise if isinstance(noise, str) else float(noise))
         object.__setattr__(self, "fit_preset", fit)
 
     def fit(self, X: Array, y: Array, rng: np.random.Generator, previous: Model | None = None) -> GPModel:

@@ -205,6 +205,8 @@ def fit(
 ) -> Hyperparameters:
     """Hyperparameters of standardized ``y`` (n,) at ``X`` (n, d): the best of a few starts, one at the last fit's."""
     n, d = X.shape
+    if previous is not None and len(previous.lengthscales) != d:
+        previous = None
     subset = None
     if n > SUBSET_ABOVE:
         subset = SUBSET_ABOVE
