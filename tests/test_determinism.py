@@ -15,6 +15,7 @@ from test_optimizer import NAMES, PSEUDO, SPACES, Plain, SpyLie, below, started,
 
 from believer import (
     GP,
+    PI,
     Believe,
     Candidates,
     Categorical,
@@ -79,15 +80,16 @@ OPTIONS: dict[str, dict[str, Any]] = {
     "noisy": {"surrogate": GP(noise="infer")},
     "only predicts": {"surrogate": Plain()},
     "candidates": {"maximizer": Candidates(candidates=256)},
-    "fixed starts": {"maximizer": FixedStarts()},
+    "repeating itself": {"maximizer": FixedStarts((0.5,)), "acquisition": PI(), "strategy": "cl_min"},
     "custom lie": {"strategy": PseudoObservations(SpyLie())},
 }
 
 
 @pytest.mark.parametrize("option", OPTIONS)
 def test_asking_one_by_one_is_asking_at_once_with_any_member(option: str) -> None:
-    together, apart = (started(SPACES["constrained"], **OPTIONS[option]) for _ in range(2))
-    assert bits(together.ask(3)) == bits([apart.ask(1)[0] for _ in range(3)])
+    space = SPACES["line" if option == "repeating itself" else "constrained"]
+    together, apart = (started(space, **OPTIONS[option]) for _ in range(2))
+    assert bits(together.ask(4)) == bits([apart.ask(1)[0] for _ in range(4)])
 
 
 def test_a_strategy_for_one_ask_leaves_no_trace_in_the_next() -> None:

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from test_optimizer import SPACES, assert_distinct, below
+from test_optimizer import SPACES, assert_distinct, below, on_the_diagonal
 
 from believer import (
     EI,
@@ -251,6 +251,12 @@ def test_an_exhausted_space_ends_the_run_with_every_point_evaluated(mode: str, q
     result = minimize(lambda params: params["n"], FINITE, budget=50, q=q, n_init=3, executor=Eager(), mode=mode)
     assert (result.evaluations, result.value, result.stopped) == (7, 0.0, "exhausted space")
     assert sorted(trial.params["n"] for trial in result.optimizer.trials) == list(range(7))
+
+
+def test_a_constraint_that_leaves_few_of_many_points_has_them_all_evaluated() -> None:
+    space = Space({"a": Int(0, 69), "b": Int(0, 69)}, on_the_diagonal)
+    result = minimize(lambda params: params["a"], space, budget=50, q=4, n_init=3)
+    assert (result.evaluations, result.value, result.stopped) == (9, 0.0, "exhausted space")
 
 
 # When to stop

@@ -48,6 +48,10 @@ def below(params: dict[str, Any]) -> bool:
     return bool(params["x"] + params["y"] <= 12.0)
 
 
+def on_the_diagonal(params: dict[str, Any]) -> bool:
+    return bool(params["a"] == params["b"] <= 8)
+
+
 def never(params: dict[str, Any]) -> bool:
     return False
 
@@ -620,6 +624,18 @@ def test_a_finite_space_gives_each_of_its_points_once_and_then_says_that_it_is_e
     assert len(optimizer.ask(3, distinct=False)) == 3
 
 
+@pytest.mark.parametrize("strategy", ["kb", "random"])
+def test_a_constraint_that_leaves_few_of_many_points_gives_them_all_and_says_how_many_are_left(strategy: str) -> None:
+    optimizer = Optimizer(Space({"a": Int(0, 69), "b": Int(0, 69)}, on_the_diagonal), n_init=4, strategy=strategy)
+    tell_all(optimizer, optimizer.ask(7))
+    for _ in range(2):
+        with pytest.raises(SpaceExhausted) as caught:
+            optimizer.ask(4)
+        assert caught.value.left == 2
+    optimizer.ask(2)
+    assert sorted(trial.params["a"] for trial in optimizer.trials) == list(range(9))
+
+
 def test_exhaustion_is_said_before_any_work() -> None:
     surrogate = SpySurrogate()
     optimizer = Optimizer(Space({"n": Int(0, 6)}), surrogate=surrogate, n_init=2)
@@ -1082,7 +1098,7 @@ WRONG: dict[str, tuple[Callable[[Optimizer], object], type[BelieverError], str]]
     "predict missing": (lambda o: o.predict([{"lr": 0.5}]), InvalidInput, "missing"),
     "predict outside": (lambda o: o.predict([{**NEW, "lr": 9.0}]), InvalidInput, "got 9.0"),
     "predict a number": (lambda o: o.predict(3), InvalidInput, "."),  # type: ignore[arg-type]
-    "exhausted": (lambda o: o.ask(2, fixed=NEW), SpaceExhausted, "2 new points .* 1 of the 1 points"),
+    "exhausted": (lambda o: o.ask(2, fixed=NEW), SpaceExhausted, "2 new points were asked for.* 1 left"),
 }
 
 

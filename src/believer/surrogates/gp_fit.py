@@ -93,7 +93,7 @@ class Preset:
 PRESETS: dict[str, Preset] = {
     "default": Preset(
         lengthscale=LogNormal(float(np.log(0.5)), 0.5),
-        signal=LogNormal(0.0, 1.0),
+        signal=LogNormal(0.0, 2.0),
         noise=LogNormal(-5.0, 1.0),
         lengthscale_bounds=(1e-2, 1e2),
         signal_bounds=(1e-2, 1e3),
