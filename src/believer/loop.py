@@ -14,7 +14,7 @@ from believer.optimizer import Optimizer, PathLike
 from believer.progress import Progress
 from believer.setup import make_setup, whole
 from believer.space import Space
-from believer.trials import Batch, Trial
+from believer.trials import Batch, Trial, checked_result
 
 Function = Callable[[dict[str, Any]], float]
 Stop = Callable[[Optimizer], bool]
@@ -145,9 +145,17 @@ def _evaluate(f: Function, params: dict[str, Any]) -> Outcome:
     """The value of ``f``, or what went wrong; runs in the worker, so that any exception can travel."""
     try:
         value = f(params)
-        return float(value), None
+        number, reason = checked_result(value, None)
+        return (number, None) if reason is None else (None, reason)
     except Exception as error:  # the user's function may raise anything; all of it means a failed trial
-        return None, f"{type(error).__name__}: {error}"
+        return None, _text(error)
+
+
+def _text(error: Exception) -> str:
+    try:
+        return f"{type(error).__name__}: {error}"
+    except Exception:  # the text of an exception is the user's code as well
+        return type(error).__name__
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -171,7 +179,8 @@ class _Run:
                 return reason
             batch: Batch | None = None
             if waiting:
-                trials, waiting = waiting[: self.q], waiting[self.q :]
+                k = min(self.q, self.budget - optimizer.tally.answered)
+                trials, waiting = waiting[:k], waiting[k:]
             else:
                 batch = self._ask(optimizer, min(self.q, self._left(optimizer)))
                 if batch is None:
@@ -190,7 +199,11 @@ class _Run:
         try:
             while True:
                 reason = reason or self._reason(optimizer)
-                while not reason and len(running) < self.q and (waiting or self._left(optimizer) > 0):
+                while (
+                    not reason
+                    and len(running) < min(self.q, self.budget - optimizer.tally.answered)
+                    and (waiting or self._left(optimizer) > 0)
+                ):
                     batch = None if waiting else self._ask(optimizer, 1)
                     if not waiting and batch is None:
                         reason = "exhausted space"

@@ -9,6 +9,8 @@ from __future__ import annotations
 from dataclasses import fields, is_dataclass
 from typing import Any
 
+import numpy as np
+
 from believer.acquisitions import EI, PI, UCB, LogEI
 from believer.batch import STRATEGIES, Believe, ConstantLie, Fantasy, PseudoObservations, RandomBatch
 from believer.batch.request import Strategy
@@ -36,7 +38,7 @@ def strategy_named(strategy: str | Strategy) -> Strategy:
         if strategy not in STRATEGIES:
             raise InvalidInput(f"strategy must be one of {', '.join(STRATEGIES)}, or a value; got {strategy!r}.")
         return STRATEGIES[strategy]
-    if not callable(getattr(strategy, "choose", None)):
+    if isinstance(strategy, type) or not callable(getattr(strategy, "choose", None)):
         raise InvalidInput(f"a strategy must have a method choose(request, memory); got {strategy!r}.")
     return strategy
 
@@ -48,6 +50,8 @@ def name_of(member: object) -> str:
 
 def to_config(member: object) -> Any:
     """``member`` as plain JSON data."""
+    if isinstance(member, np.generic):
+        member = member.item()
     if member is None or isinstance(member, bool | int | float | str):
         return member
     if isinstance(member, tuple):

@@ -20,7 +20,7 @@ from believer import members
 from believer.acquisitions import Acquisition
 from believer.arrays import Array, frozen
 from believer.batch import Data, Pending, Request, Strategy
-from believer.batch.random import design_point, draw
+from believer.batch.random import REPLACED, design_point, draw
 from believer.batch.verdict import judge
 from believer.errors import InvalidInput, JournalCorrupt, SpaceExhausted, TrialError
 from believer.events import FORMAT, Abandoned, Asked, Begun, Enqueued, Event, Failed, Observed, Told
@@ -31,12 +31,9 @@ from believer.region import Region
 from believer.setup import Constraint, make_setup, setup_from_config, versions, whole
 from believer.space import Space
 from believer.surrogates.protocols import Conditionable, Model, Prediction, Restorable, Surrogate
-from believer.trials import Batch, Ledger, Tally, Trial
+from believer.trials import Batch, Ledger, Tally, Trial, checked_result, columns, same_value
 
 PathLike = str | os.PathLike[str]
-
-_LARGEST = 1e100
-"""Squares of values must be numbers too."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -134,40 +131,48 @@ class Optimizer:
         units = np.array([entry["unit"] for entry in proposal.event.trials])
         verdict = judge(units, proposal.region, proposal.informed)
         self._record(proposal.event)
-        return Batch(tuple(self._ledger.trials[entry["id"]] for entry in proposal.event.trials), verdict)
+        return Batch(tuple(self._ledger.trials[entry["id"]].copy() for entry in proposal.event.trials), verdict)
 
     def _propose(
         self, q: int, strategy: str | Strategy | None, fixed: Mapping[str, Any] | None, distinct: bool
     ) -> _Proposal:
         """What an ask hands out: enqueued points first, then the design's, then the strategy's. Records nothing."""
         q = whole(q, "q", 1)
+        if not isinstance(distinct, bool | np.bool_):
+            raise InvalidInput(f"distinct must be True or False; got {distinct!r}.")
+        distinct = bool(distinct)
         chosen_by = self.setup.strategy if strategy is None else members.strategy_named(strategy)
         held = self.space.check_fixed(fixed or {})
         region = self.space.region(held)
         before = self._ledger.pending
-        queued = [p for p in self._ledger.queue if all(p[name] == value for name, value in held.items())][:q]
+        queued = [p for p in self._ledger.queue if all(same_value(p[name], value) for name, value in held.items())][:q]
         if distinct:
             self._refuse_exhausted(q, queued, region)
 
         draft = _Draft(self._ledger.next_id, self._taken() if distinct else np.zeros((0, self.space.dim)), distinct)
         for params in queued:
             draft.add(params, self.space.encode([params])[0], "enqueued", "asked for by the user")
-        self._extend_design(draft, q, len(before), region)
         model, described = None, None
-        if len(draft.entries) < q:
-            model = self._current_model()
-            described = self._described()
-            chosen = chosen_by.choose(self._request(draft, q, before, region, model), self._memory)
-            self._memory = chosen.memory
-            for choice in chosen.choices:
-                x, note = self._new_point(draft, choice.x, region)
-                why = choice.provenance + note + _subset_note(described)
-                draft.add(self.space.decode(x[None, :])[0], x, "model", why)
+        try:
+            self._extend_design(draft, q, len(before), region, held)
+            if len(draft.entries) < q:
+                model = self._current_model()
+                described = self._described()
+                chosen = chosen_by.choose(self._request(draft, q, before, region, model), self._memory)
+                self._memory = chosen.memory
+                for choice in chosen.choices:
+                    x, note = self._new_point(draft, choice.x, region)
+                    why = choice.provenance + note + _subset_note(described)
+                    draft.add({**self.space.decode(x[None, :])[0], **held}, x, "model", why)
+        except SpaceExhausted:
+            if distinct:
+                self._refuse_exhausted(q, queued, region, count=True)
+            raise
 
         wanted = {"strategy": members.to_config(chosen_by), "fixed": held, "distinct": distinct}
         return _Proposal(Asked(tuple(draft.entries), wanted, described), region, self._informed(q, model, before))
 
-    def _extend_design(self, draft: _Draft, q: int, pending: int, region: Region) -> None:
+    def _extend_design(self, draft: _Draft, q: int, pending: int, region: Region, held: dict[str, Any]) -> None:
         """Design points until ``n_init`` results or pending trials exist; and beyond, while there is no result."""
         known = len(self._ledger.values) + pending
         index = self._ledger.designed()
@@ -175,13 +180,13 @@ class Optimizer:
             planned = design_point(index, self.setup.n_init, region, self._randomness(0, "design"))
             x, note = self._new_point(draft, planned, region)
             why = f"point {index + 1} of a Latin hypercube{note}"
-            draft.add(self.space.decode(x[None, :])[0], x, "design", why)
+            draft.add({**self.space.decode(x[None, :])[0], **held}, x, "design", why)
             index += 1
 
     def _new_point(self, draft: _Draft, x: Array, region: Region) -> tuple[Array, str]:
         """``x`` if it is allowed and new, else a uniform draw that is; and what provenance says of that."""
         found, replaced = draw(region, draft.taken, self._randomness(draft.next_id, "random"), x)
-        return found, "; replaced by a uniform draw, because it was not allowed or not new" if replaced else ""
+        return found, REPLACED if replaced else ""
 
     def _request(self, draft: _Draft, q: int, before: tuple[Trial, ...], region: Region, model: Model) -> Request:
         """What the strategy sees; trials chosen earlier in this call count as pending."""
@@ -207,20 +212,23 @@ class Optimizer:
         """Points (k, dim) that were handed out or observed."""
         return np.array([trial.unit for trial in self._ledger.trials.values()]).reshape(-1, self.space.dim)
 
-    def _refuse_exhausted(self, q: int, queued: list[dict[str, Any]], region: Region) -> None:
-        """An error before any work, when a finite space cannot give q points that are new."""
+    def _refuse_exhausted(self, q: int, queued: list[dict[str, Any]], region: Region, count: bool = False) -> None:
+        """An error before any work, when a finite space cannot give q points that are new.
+
+        With a constraint, points are counted only where that is cheap; or, with ``count``, after the work has failed.
+        """
         size, needed = region.size, q - len(queued)
         if size is None:
             return
         surely = size - len(self._ledger.trials) - len(queued) if region.feasible is None else 0
-        if surely >= needed or (region.feasible is not None and size > ENUMERATE_UP_TO):
+        if surely >= needed or (region.feasible is not None and size > ENUMERATE_UP_TO and not count):
             return
         points = remaining(region, np.vstack([self._taken(), self.space.encode(queued)]) if queued else self._taken())
         if points is not None and needed > len(points):
             raise SpaceExhausted(
                 f"{needed} new points were asked for, and this finite space has {len(points)} left; "
                 "ask for fewer, or allow repeats with distinct=False.",
-                len(points),
+                len(points) + len(queued),
             )
 
     def _randomness(self, trial_id: int, purpose: str) -> np.random.Generator:
@@ -280,7 +288,11 @@ class Optimizer:
         """Mean and std (m,) of the objective, without noise, in the user's units, from results so far."""
         if not self._ledger.values:
             raise InvalidInput("predict needs at least one result; tell or observe one first.")
-        X = self.space.encode(list(points))
+        try:
+            rows = list(points)
+        except TypeError as error:
+            raise InvalidInput(f"predict needs a list of params; got {points!r}.") from error
+        X = self.space.encode(rows)
         at = self._current_model().predict(X)
         return Prediction(self.setup.sign * at.mean, at.std)
 
@@ -292,7 +304,10 @@ class Optimizer:
 
     def tell_many(self, trials: Iterable[Trial | int], values: Iterable[float]) -> None:
         """Results of several trials, one value each; nothing is taken in when one of them is wrong."""
-        pairs = [*trials], [*values]
+        try:
+            pairs = [*trials], [*values]
+        except TypeError as error:
+            raise InvalidInput(f"tell_many needs a list of trials and a list of values; {error}.") from error
         if len(pairs[0]) != len(pairs[1]):
             raise InvalidInput(f"tell_many needs one value for each trial; got {len(pairs[0])} and {len(pairs[1])}.")
         events = [self._answer(trial, value, None) for trial, value in zip(*pairs, strict=True)]
@@ -304,23 +319,23 @@ class Optimizer:
 
     def _answer(self, trial: Trial | int, value: float | None, error: str | None) -> Told | Failed:
         found = self._ledger.find(trial)
-        if isinstance(trial, Trial) and trial.params != found.params:
+        if isinstance(trial, Trial) and not np.array_equal(trial.unit, found.unit):
             raise TrialError(
                 f"trial {trial.id} of this study has other parameters; is it from another study?", trial.id
             )
         status = self._ledger.status(found.id)
         if status in ("done", "failed"):
             raise TrialError(f"trial {found.id} already has its result ({status}); a result is told once.", found.id)
-        number, reason = _result(value, error)
+        number, reason = checked_result(value, error)
         return Failed(found.id, reason) if reason is not None else Told(found.id, number)
 
     def observe(self, params: Mapping[str, Any], value: float | None = None, *, error: str | None = None) -> Trial:
         """A result from elsewhere; counts towards ``n_init``. The constraint is not asked: data are data."""
         settled = self.space.check(params)
-        number, reason = _result(value, error)
+        number, reason = checked_result(value, error)
         trial_id = self._ledger.next_id
         self._record(Observed(trial_id, settled, None if reason is not None else number, reason))
-        return self._ledger.trials[trial_id]
+        return self._ledger.trials[trial_id].copy()
 
     def enqueue(self, params: Mapping[str, Any]) -> None:
         """A point that the user wants next: the next ask hands it out first, even if it repeats another."""
@@ -348,12 +363,12 @@ class Optimizer:
     @property
     def pending(self) -> tuple[Trial, ...]:
         """Trials handed out and not answered."""
-        return self._ledger.pending
+        return tuple(trial.copy() for trial in self._ledger.pending)
 
     @property
     def trials(self) -> tuple[Trial, ...]:
         """All trials, in id order."""
-        return tuple(self._ledger.trials.values())
+        return tuple(trial.copy() for trial in self._ledger.trials.values())
 
     @property
     def events(self) -> tuple[Event, ...]:
@@ -392,9 +407,9 @@ class Optimizer:
     def to_csv(self, path: PathLike) -> None:
         """The history as a CSV file with a header."""
         rows = self.records()
-        names = list(rows[0]) if rows else [*("trial_id", "status", "value"), *self.space.names]
-        with Path(path).open("w", newline="", encoding="utf-8") as file:
-            writer = csv.DictWriter(file, names)
+        # Text of an exception may hold a lone surrogate, from a file name that is not UTF-8.
+        with Path(path).open("w", newline="", encoding="utf-8", errors="backslashreplace") as file:
+            writer = csv.DictWriter(file, columns(self.space.names))
             writer.writeheader()
             writer.writerows(rows)
 
@@ -456,25 +471,6 @@ class Optimizer:
         if self._journal is not None:
             self._journal.append(event)
         self._ledger.apply(event)
-
-
-def _result(value: float | None, error: str | None) -> tuple[float, str | None]:
-    """A result as a number, or the reason why there is none."""
-    if error is not None:
-        if value is not None:
-            raise InvalidInput(f"a trial has a value or an error, not both; got {value!r} and {error!r}.")
-        return np.nan, str(error)
-    if value is None:
-        raise InvalidInput("a result needs a value, or error=... for a failed evaluation.")
-    if isinstance(value, str | bytes | bool | np.bool_):
-        raise InvalidInput(f"a value must be a number; got {value!r}.")
-    try:
-        number = float(value)
-    except (TypeError, ValueError) as problem:
-        raise InvalidInput(f"a value must be a number; got {value!r}.") from problem
-    if np.isfinite(number) and abs(number) > _LARGEST:
-        raise InvalidInput(f"a value must lie within ±{_LARGEST:g}; got {number!r}. Scale the objective.")
-    return number, None if np.isfinite(number) else f"returned {number}"
 
 
 def _subset_note(state: dict[str, Any] | None) -> str:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from believer import members
 from believer.acquisitions import Acquisition
 from believer.batch import Strategy
-from believer.errors import BelieverError
+from believer.errors import BelieverError, JournalCorrupt, TrialError
 from believer.events import Asked
 from believer.journal import read_events
 from believer.maximize import Maximizer
@@ -53,12 +53,15 @@ def replay(
     study = Optimizer._from_events(events[:1], None, surrogate, acquisition, strategy, maximizer, constraint)
     asks = 0
     for line, event in enumerate(events[1:], start=2):
-        if isinstance(event, Asked):
-            asks += 1
-            difference = _ask_again(study, event)
-            if difference is not None:
-                return Replay(asks, line, difference)
-        study._ledger.apply(event)
+        try:
+            if isinstance(event, Asked):
+                asks += 1
+                difference = _ask_again(study, event)
+                if difference is not None:
+                    return Replay(asks, line, difference)
+            study._ledger.apply(event)
+        except (TrialError, KeyError, TypeError) as error:
+            raise JournalCorrupt(f"line {line} does not follow from those before it: {error!r}", line) from error
     return Replay(asks, None, None)
 
 
@@ -72,6 +75,7 @@ def _ask_again(study: Optimizer, event: Asked) -> str | None:
     except BelieverError as error:
         return f"{type(error).__name__}: {error}"
     for then, now in zip(event.trials, again.trials, strict=True):
-        if then["params"] != now["params"]:
-            return f"trial {then['id']} was {then['params']}, is {now['params']}"
+        for what in ("params", "unit"):
+            if then[what] != now[what]:
+                return f"{what} of trial {then['id']} were {then[what]}, are {now[what]}"
     return None if event.model == again.model else f"hyperparameters were {event.model}, are {again.model}"

@@ -71,8 +71,6 @@ def make_setup(
     """Settings with their defaults filled in; InvalidInput when one breaks a rule."""
     if not isinstance(space, Space):
         raise InvalidInput(f"space must be a believer.Space; got {type(space).__name__}.")
-    if not isinstance(maximize, bool | np.bool_):
-        raise InvalidInput(f"maximize must be True or False; got {maximize!r}.")
     return Setup(
         space=space,
         surrogate=GP() if surrogate is None else _having("fit", surrogate, "surrogate"),
@@ -81,7 +79,7 @@ def make_setup(
         maximizer=None if maximizer is None else _having("maximize", maximizer, "maximizer"),
         n_init=whole(2 * len(space) if n_init is None else n_init, "n_init", 1),
         seed=secrets.randbits(63) if seed is None else whole(seed, "seed", 0),
-        maximize=bool(maximize),
+        maximize=_flag(maximize),
     )
 
 
@@ -102,13 +100,15 @@ def setup_from_config(
     named = None if strategy is None else members.strategy_named(strategy)
     return Setup(
         space=Space.from_config(config["space"], constraint),
-        surrogate=members.from_config(config["surrogate"], "surrogate", surrogate),
-        acquisition=members.from_config(config["acquisition"], "acquisition", acquisition),
-        strategy=members.from_config(config["strategy"], "strategy", named),
+        surrogate=_having("fit", members.from_config(config["surrogate"], "surrogate", surrogate), "surrogate"),
+        acquisition=_having(
+            "pointwise", members.from_config(config["acquisition"], "acquisition", acquisition), "acquisition"
+        ),
+        strategy=members.strategy_named(members.from_config(config["strategy"], "strategy", named)),
         maximizer=members.from_config(config["maximizer"], "maximizer", maximizer),
-        n_init=config["n_init"],
-        seed=config["seed"],
-        maximize=config["maximize"],
+        n_init=whole(config["n_init"], "n_init", 1),
+        seed=whole(config["seed"], "seed", 0),
+        maximize=_flag(config["maximize"]),
     )
 
 
@@ -131,6 +131,12 @@ def whole(value: Any, name: str, least: int) -> int:
     if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
         raise InvalidInput(f"{name} must be a whole number, {least} or more; got {value!r}.")
     return int(value)
+
+
+def _flag(maximize: Any) -> bool:
+    if not isinstance(maximize, bool | np.bool_):
+        raise InvalidInput(f"maximize must be True or False; got {maximize!r}.")
+    return bool(maximize)
 
 
 def _having(method: str, member: Any, what: str) -> Any:

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any, overload
 
 import numpy as np
 
 from believer.arrays import Array, frozen
 from believer.batch.verdict import Verdict
-from believer.errors import TrialError
+from believer.errors import InvalidInput, TrialError
 from believer.events import Abandoned, Asked, Begun, Enqueued, Event, Failed, Observed, Told
 from believer.space import Space
+
+_LARGEST = 1e100
+"""Squares of values must be numbers too."""
 
 COLUMNS = ("trial_id", "status", "value", "error", "origin", "provenance")
 
@@ -29,6 +32,10 @@ class Trial:
     unit: Array
     provenance: str
     origin: str
+
+    def copy(self) -> Trial:
+        """The same trial with params of its own: what a caller does to them stays with the caller."""
+        return replace(self, params=dict(self.params))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -64,6 +71,38 @@ class Batch(Sequence[Trial]):
     def __str__(self) -> str:
         lines = [f"{trial.id}: {_spoken(trial.params)}  ({trial.provenance})" for trial in self.trials]
         return "\n".join([*lines, self.verdict.sentence])
+
+
+def same_value(a: Any, b: Any) -> bool:
+    """Equal as parameters are: 1, 1.0 and True are three different choices."""
+    return type(a) is type(b) and bool(a == b)
+
+
+def columns(names: Iterable[str]) -> list[str]:
+    """The columns of the table, for parameters of these names."""
+    own = [f"param.{name}" if name in COLUMNS else name for name in names]
+    return ["trial_id", "status", "value", *own, "origin", "provenance", "error"]
+
+
+def checked_result(value: float | None, error: str | None) -> tuple[float, str | None]:
+    """A result as a number, or the reason why there is none."""
+    if error is not None:
+        if value is not None:
+            raise InvalidInput(f"a trial has a value or an error, not both; got {value!r} and {error!r}.")
+        return np.nan, str(error)
+    if value is None:
+        raise InvalidInput("a result needs a value, or error=... for a failed evaluation.")
+    if isinstance(value, str | bytes | bool | np.bool_ | complex | np.complexfloating):
+        raise InvalidInput(f"a value must be a number; got {value!r}.")
+    try:
+        number = float(value)
+    except (TypeError, ValueError) as problem:
+        raise InvalidInput(f"a value must be a number; got {value!r}.") from problem
+    except OverflowError as problem:
+        raise InvalidInput(f"a value must lie within ±{_LARGEST:g}; got more than a float holds.") from problem
+    if np.isfinite(number) and abs(number) > _LARGEST:
+        raise InvalidInput(f"a value must lie within ±{_LARGEST:g}; got {number!r}. Scale the objective.")
+    return number, None if np.isfinite(number) else f"returned {number}"
 
 
 def _spoken(params: Mapping[str, Any]) -> str:
@@ -148,7 +187,7 @@ class Ledger:
                 for entry in trials:
                     params = dict(entry["params"])
                     if entry["origin"] == "enqueued":
-                        self.queue.remove(params)
+                        self._dequeue(params)
                     unit = np.array(entry["unit"], dtype=np.float64)
                     self._add(entry["id"], params, unit, entry["provenance"], entry["origin"])
             case Told(id=trial_id, value=value):
@@ -176,6 +215,13 @@ class Ledger:
         if unit.shape != (self.space.dim,) or not np.isfinite(unit).all():
             raise TrialError(f"trial {trial_id} must have {self.space.dim} finite coordinates; got {unit}.", trial_id)
         self.trials[trial_id] = Trial(trial_id, params, frozen(unit), provenance, origin)
+
+    def _dequeue(self, params: dict[str, Any]) -> None:
+        for place, queued in enumerate(self.queue):
+            if queued.keys() == params.keys() and all(same_value(queued[name], params[name]) for name in params):
+                del self.queue[place]
+                return
+        raise TrialError(f"{params} was not enqueued.")
 
     def _answer(self, trial_id: int) -> None:
         self.find(trial_id)

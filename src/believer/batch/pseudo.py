@@ -13,6 +13,7 @@ import numpy as np
 from believer.acquisitions import Bound
 from believer.arrays import Array, frozen
 from believer.batch.lies import Believe, Lie
+from believer.batch.random import REPLACED, draw, is_new
 from believer.batch.request import Choice, Chosen, Request, maximizer_for, replaced_note
 from believer.errors import InvalidInput, MissingCapability
 from believer.maximize import Search
@@ -68,9 +69,14 @@ class PseudoObservations:
             best = maximizer_for(bound, request.maximizer).maximize(
                 bound, search, request.randomness(trial, "maximize")
             )
-            choices.append(Choice(frozen(best.x), self._provenance(belief, request, best.passed_over)))
-            avoid = np.vstack([avoid, best.x]) if request.distinct else avoid
-            belief = self._believe(belief, request, trial, best.x)
+            # A maximizer that cannot avoid points must not make the belief differ from what is handed out.
+            x, replaced = best.x, not is_new(best.x, request.region, avoid)
+            if replaced:
+                x, _ = draw(request.region, avoid, request.randomness(trial, "random"))
+            why = self._provenance(belief, request, best.passed_over) + (REPLACED if replaced else "")
+            choices.append(Choice(frozen(x), why))
+            avoid = np.vstack([avoid, x]) if request.distinct else avoid
+            belief = self._believe(belief, request, trial, x)
         return Chosen(tuple(choices), belief)
 
     def _resume(self, request: Request, memory: object) -> Belief:

@@ -12,6 +12,9 @@ from believer.maximize.objective import new_points
 from believer.numerics.sampling import latin_hypercube
 from believer.region import Region
 
+REPLACED = "; replaced by a uniform draw, because it was not allowed or not new"
+"""What provenance adds when a point had to be replaced."""
+
 
 @dataclass(frozen=True, slots=True)
 class RandomBatch:
@@ -28,12 +31,17 @@ class RandomBatch:
         return Chosen(tuple(choices))
 
 
+def is_new(x: Array, region: Region, avoid: Array) -> bool:
+    """Whether ``x`` (d,) is allowed and not to be avoided."""
+    return bool(region.allows(x[None, :])[0]) and not near_any(x[None, :], avoid)[0]
+
+
 def draw(region: Region, avoid: Array, rng: np.random.Generator, first: Array | None = None) -> tuple[Array, bool]:
     """A point (d,) of the region that is allowed and not to be avoided: ``first`` if it is one, else a uniform draw.
 
     The flag says whether ``first`` had to be replaced.
     """
-    if first is not None and region.allows(first[None, :])[0] and not near_any(first[None, :], avoid)[0]:
+    if first is not None and is_new(first, region, avoid):
         return first, False
     points = new_points(region, avoid, rng)
     return points[rng.integers(len(points))], first is not None
