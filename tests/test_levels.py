@@ -31,6 +31,7 @@ LEVELS = {
     "members": 8.0,
     "trials": 8.2,
     "setup": 8.5,
+    "learning": 8.7,
     "optimizer": 9.0,
     "progress": 9.0,
     "loop": 10.0,

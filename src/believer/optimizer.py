@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import csv
 import os
-import zlib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -19,18 +18,19 @@ import numpy as np
 from believer import members
 from believer.acquisitions import Acquisition
 from believer.arrays import Array, frozen
-from believer.batch import Data, Pending, Request, Strategy
+from believer.batch import Pending, Request, Strategy
 from believer.batch.random import REPLACED, design_point, draw
 from believer.batch.verdict import judge
 from believer.errors import InvalidInput, JournalCorrupt, SpaceExhausted, TrialError
 from believer.events import FORMAT, Abandoned, Asked, Begun, Enqueued, Event, Failed, Observed, Told
 from believer.journal import Journal, write_events
+from believer.learning import Learner
 from believer.maximize import Maximizer
 from believer.maximize.objective import ENUMERATE_UP_TO, remaining
 from believer.region import Region
 from believer.setup import Constraint, make_setup, setup_from_config, versions, whole
 from believer.space import Space
-from believer.surrogates.protocols import Conditionable, Model, Prediction, Restorable, Surrogate
+from believer.surrogates.protocols import Model, Prediction, Surrogate
 from believer.trials import Batch, Ledger, Tally, Trial, checked_result, columns, same_value
 
 PathLike = str | os.PathLike[str]
@@ -93,8 +93,7 @@ class Optimizer:
     def _start(self, journal: Journal | PathLike | None, events: list[Event]) -> None:
         """Nothing learnt yet, and the ledger of ``events``."""
         self._ledger = Ledger(self.setup.space)
-        self._fit: tuple[tuple[int, ...], Model] | None = None
-        self._model: tuple[tuple[tuple[int, ...], tuple[int, ...]], Model] | None = None
+        self._learner = Learner(self.setup, self._ledger)
         self._memory: object = None
         for line, event in enumerate(events, start=1):
             try:
@@ -110,8 +109,6 @@ class Optimizer:
     def space(self) -> Space:
         """Where it searches."""
         return self.setup.space
-
-    # ------------------------------------------------------------------ ask
 
     def ask(
         self,
@@ -156,8 +153,8 @@ class Optimizer:
         try:
             self._extend_design(draft, q, len(before), region, held)
             if len(draft.entries) < q:
-                model = self._current_model()
-                described = self._described()
+                model = self._learner.model()
+                described = self._learner.described()
                 chosen = chosen_by.choose(self._request(draft, q, before, region, model), self._memory)
                 self._memory = chosen.memory
                 for choice in chosen.choices:
@@ -169,15 +166,16 @@ class Optimizer:
                 self._refuse_exhausted(q, queued, region, count=True)
             raise
 
+        informed = model if q == 1 or model is None else self._learner.informed(before)
         wanted = {"strategy": members.to_config(chosen_by), "fixed": held, "distinct": distinct}
-        return _Proposal(Asked(tuple(draft.entries), wanted, described), region, self._informed(q, model, before))
+        return _Proposal(Asked(tuple(draft.entries), wanted, described), region, informed)
 
     def _extend_design(self, draft: _Draft, q: int, pending: int, region: Region, held: dict[str, Any]) -> None:
         """Design points until ``n_init`` results or pending trials exist; and beyond, while there is no result."""
         known = len(self._ledger.values) + pending
         index = self._ledger.designed()
         while len(draft.entries) < q and (known + len(draft.entries) < self.setup.n_init or not self._ledger.values):
-            planned = design_point(index, self.setup.n_init, region, self._randomness(0, "design"))
+            planned = design_point(index, self.setup.n_init, region, self._learner.randomness(0, "design"))
             x, note = self._new_point(draft, planned, region)
             why = f"point {index + 1} of a Latin hypercube{note}"
             draft.add({**self.space.decode(x[None, :])[0], **held}, x, "design", why)
@@ -185,7 +183,7 @@ class Optimizer:
 
     def _new_point(self, draft: _Draft, x: Array, region: Region) -> tuple[Array, str]:
         """``x`` if it is allowed and new, else a uniform draw that is; and what provenance says of that."""
-        found, replaced = draw(region, draft.taken, self._randomness(draft.next_id, "random"), x)
+        found, replaced = draw(region, draft.taken, self._learner.randomness(draft.next_id, "random"), x)
         return found, REPLACED if replaced else ""
 
     def _request(self, draft: _Draft, q: int, before: tuple[Trial, ...], region: Region, model: Model) -> Request:
@@ -198,12 +196,12 @@ class Optimizer:
             surrogate=self.setup.surrogate,
             acquisition=self.setup.acquisition,
             model=model,
-            data=self._data(),
+            data=self._learner.data(),
             pending=Pending(ids, frozen(X)),
             region=region,
             avoid=draft.taken,
             distinct=draft.distinct,
-            randomness=self._randomness,
+            randomness=self._learner.randomness,
             sign=self.setup.sign,
             maximizer=self.setup.maximizer,
         )
@@ -231,59 +229,6 @@ class Optimizer:
                 len(points) + len(queued),
             )
 
-    def _randomness(self, trial_id: int, purpose: str) -> np.random.Generator:
-        return np.random.default_rng((self.setup.seed, trial_id, zlib.crc32(purpose.encode())))
-
-    # ---------------------------------------------------------------- model
-
-    def _data(self) -> Data:
-        """Real results in id order, to be minimized."""
-        ids = sorted(self._ledger.values)
-        X = np.array([self._ledger.trials[i].unit for i in ids]).reshape(len(ids), self.space.dim)
-        return Data(frozen(X), frozen(self.setup.sign * np.array([self._ledger.values[i] for i in ids])))
-
-    def _current_model(self) -> Model:
-        """Fitted to real results, cached until there are new ones; then conditioned on failures at the worst result."""
-        ids, failed = tuple(sorted(self._ledger.values)), tuple(sorted(self._ledger.errors))
-        if self._model is not None and self._model[0] == (ids, failed):
-            return self._model[1]
-        data = self._data()
-        if self._fit is None or self._fit[0] != ids:
-            self._fit = (ids, self._fitted(ids, data))
-        model = self._fit[1]
-        if failed and isinstance(model, Conditionable):
-            X = np.array([self._ledger.trials[i].unit for i in failed])
-            model = model.condition(X, np.full(len(failed), data.y.max()))
-        self._model = ((ids, failed), model)
-        return model
-
-    def _fitted(self, ids: tuple[int, ...], data: Data) -> Model:
-        """A new fit, warm-started from the last ask's; or that one itself, when it saw the same results."""
-        previous = None
-        if self._ledger.fitted is not None and isinstance(self.setup.surrogate, Restorable):
-            known, state = self._ledger.fitted
-            if self._fit is not None and self._fit[0] == known:
-                previous = self._fit[1]
-            else:
-                rows = np.isin(ids, known)
-                previous = self.setup.surrogate.restore(data.X[rows], data.y[rows], state)
-            if known == ids:
-                return previous
-        return self.setup.surrogate.fit(data.X, data.y, self._randomness(len(ids), "fit"), previous)
-
-    def _described(self) -> dict[str, Any] | None:
-        """Hyperparameters of the current fit, where the surrogate can write them down."""
-        if self._fit is None or not isinstance(self.setup.surrogate, Restorable):
-            return None
-        return self.setup.surrogate.describe(self._fit[1])
-
-    def _informed(self, q: int, model: Model | None, before: tuple[Trial, ...]) -> Model | None:
-        """The model given data and earlier pending points: what the verdict is measured with."""
-        if q == 1 or not before or not isinstance(model, Conditionable):
-            return model
-        X = np.array([trial.unit for trial in before])
-        return model.condition(X, model.predict(X).mean)
-
     def predict(self, points: Iterable[Mapping[str, Any]]) -> Prediction:
         """Mean and std (m,) of the objective, without noise, in the user's units, from results so far."""
         if not self._ledger.values:
@@ -293,10 +238,8 @@ class Optimizer:
         except TypeError as error:
             raise InvalidInput(f"predict needs a list of params; got {points!r}.") from error
         X = self.space.encode(rows)
-        at = self._current_model().predict(X)
+        at = self._learner.model().predict(X)
         return Prediction(self.setup.sign * at.mean, at.std)
-
-    # ----------------------------------------------------------------- tell
 
     def tell(self, trial: Trial | int, value: float | None = None, *, error: str | None = None) -> None:
         """The result of a trial; NaN, an infinity or ``error="..."`` mark a failed evaluation."""
@@ -358,8 +301,6 @@ class Optimizer:
         if status == "pending":
             self._record(Abandoned(found.id))
 
-    # ------------------------------------------------------------- look at it
-
     @property
     def pending(self) -> tuple[Trial, ...]:
         """Trials handed out and not answered."""
@@ -412,8 +353,6 @@ class Optimizer:
             writer = csv.DictWriter(file, columns(self.space.names))
             writer.writeheader()
             writer.writerows(rows)
-
-    # ---------------------------------------------------------- save and load
 
     def save(self, path: PathLike) -> None:
         """Write the whole study to a new journal at ``path``, atomically."""

@@ -1,0 +1,85 @@
+"""What a study has learnt: the model of its results, fitted when there are new ones and kept until there are more."""
+
+from __future__ import annotations
+
+import zlib
+from typing import Any
+
+import numpy as np
+
+from believer.arrays import frozen
+from believer.batch import Data
+from believer.setup import Setup
+from believer.surrogates.protocols import Conditionable, Model, Restorable
+from believer.trials import Ledger, Trial
+
+Ids = tuple[int, ...]
+
+
+class Learner:
+    """The models of a study, derived from its settings and its ledger alone.
+
+    Two are remembered: the fit to real results, and that fit conditioned on failed trials.
+    """
+
+    def __init__(self, setup: Setup, ledger: Ledger) -> None:
+        self._setup, self._ledger = setup, ledger
+        self._fit: tuple[Ids, Model] | None = None
+        self._model: tuple[tuple[Ids, Ids], Model] | None = None
+
+    def randomness(self, trial_id: int, purpose: str) -> np.random.Generator:
+        """The generator of a trial and a purpose, from the study's seed."""
+        return np.random.default_rng((self._setup.seed, trial_id, zlib.crc32(purpose.encode())))
+
+    def data(self) -> Data:
+        """Real results in id order, to be minimized."""
+        ids = sorted(self._ledger.values)
+        X = np.array([self._ledger.trials[i].unit for i in ids]).reshape(len(ids), self._setup.space.dim)
+        return Data(frozen(X), frozen(self._setup.sign * np.array([self._ledger.values[i] for i in ids])))
+
+    def model(self) -> Model:
+        """Fitted to real results, then conditioned on failures at the worst of them: never in the fit."""
+        ids, failed = tuple(sorted(self._ledger.values)), tuple(sorted(self._ledger.errors))
+        if self._model is not None and self._model[0] == (ids, failed):
+            return self._model[1]
+        data = self.data()
+        if self._fit is None or self._fit[0] != ids:
+            self._fit = (ids, self._fitted(ids, data))
+        model = self._fit[1]
+        if failed and isinstance(model, Conditionable):
+            X = np.array([self._ledger.trials[i].unit for i in failed])
+            model = model.condition(X, np.full(len(failed), data.y.max()))
+        self._model = ((ids, failed), model)
+        return model
+
+    def _fitted(self, ids: Ids, data: Data) -> Model:
+        """A new fit, warm-started from the last ask's; or that one itself, when it saw the same results.
+
+        A fit that only ``predict`` asked for is no warm start: what is looked at must not change what is suggested.
+        """
+        surrogate = self._setup.surrogate
+        previous = None
+        if self._ledger.fitted is not None and isinstance(surrogate, Restorable):
+            known, state = self._ledger.fitted
+            if self._fit is not None and self._fit[0] == known:
+                previous = self._fit[1]
+            else:
+                rows = np.isin(ids, known)
+                previous = surrogate.restore(data.X[rows], data.y[rows], state)
+            if known == ids:
+                return previous
+        return surrogate.fit(data.X, data.y, self.randomness(len(ids), "fit"), previous)
+
+    def described(self) -> dict[str, Any] | None:
+        """Hyperparameters of the current fit, where the surrogate can write them down."""
+        if self._fit is None or not isinstance(self._setup.surrogate, Restorable):
+            return None
+        return self._setup.surrogate.describe(self._fit[1])
+
+    def informed(self, pending: tuple[Trial, ...]) -> Model:
+        """The model given results and pending points: what a verdict is measured with."""
+        model = self.model()
+        if not pending or not isinstance(model, Conditionable):
+            return model
+        X = np.array([trial.unit for trial in pending])
+        return model.condition(X, model.predict(X).mean)
