@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 
 from believer import Float, Int, Optimizer, Space, minimize, replay
-from believer.errors import JournalLocked
+from believer.errors import JournalError, JournalLocked
 from believer.events import Abandoned, Asked, Enqueued, Failed, Observed, Told
 from believer.journal import read_events
 
@@ -211,12 +211,13 @@ def test_a_second_writer_is_refused_while_the_first_lives_and_welcome_after_its_
         attempts: list[Callable[[], object]] = [
             lambda: Optimizer.load(path),
             lambda: Optimizer(SPACE, journal=path),
-            lambda: Optimizer(SPACE).save(path),
             lambda: minimize(objective, SPACE, budget=3, journal=path, **SETTINGS),
         ]
         for attempt in attempts:
             with pytest.raises(JournalLocked, match="one writer at a time"):
                 attempt()
+        with pytest.raises(JournalError, match="not an earlier state of this study"):
+            Optimizer(SPACE).save(path)
         assert path.read_bytes() == before
         assert replay(path).identical
         process.kill()

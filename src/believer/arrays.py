@@ -13,6 +13,7 @@ s        number of starts that are advanced together
 
 from __future__ import annotations
 
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -67,12 +68,30 @@ def as_values(y: Any, n: int | None = None, name: str = "y") -> Array:
     return values
 
 
-def near_any(X: Array, others: Array, tol: float = SAME_POINT) -> BoolArray:
-    """For each row of ``X`` (m, d): is it the same point as some row of ``others`` (k, d)?  O(m k d)."""
+def whole(value: Any, name: str, least: int) -> int:
+    """``value`` as an int of at least ``least``; a clear error otherwise."""
+    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
+        raise InvalidInput(f"{name} must be a whole number, {least} or more; got {value!r}.")
+    return int(value)
+
+
+def finite(value: Any, name: str) -> float:
+    """``value`` as a finite float; a clear error otherwise."""
+    number = float(value) if isinstance(value, Real) and not isinstance(value, bool) else np.nan
+    if not np.isfinite(number):
+        raise InvalidInput(f"{name} must be a finite number; got {value!r}.")
+    return number
+
+
+def near_any(X: Array, others: Array, tolerance: float | Array = SAME_POINT) -> BoolArray:
+    """For each row of ``X`` (m, d): is it the same point as some row of ``others`` (k, d)?  O(m k d).
+
+    The same: no coordinate differs by more than the ``tolerance``, one for all columns or one for each (d,).
+    """
     if len(others) == 0 or len(X) == 0:
         return np.zeros(len(X), dtype=bool)
     close = np.zeros(len(X), dtype=bool)
     for start in range(0, len(X), 256):
-        gap = np.abs(X[start : start + 256, None, :] - others[None, :, :]).max(axis=2)
-        close[start : start + 256] = (gap <= tol).any(axis=1)
+        same: BoolArray = np.abs(X[start : start + 256, None, :] - others[None, :, :]) <= tolerance
+        close[start : start + 256] = np.any(np.all(same, axis=2), axis=1)
     return close

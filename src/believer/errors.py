@@ -12,7 +12,7 @@
     ├── EvaluationError                    the workers that evaluate the function are gone
     └── JournalError                       a journal that cannot be read or written
         ├── JournalLocked                  another process, or another optimizer, is writing to it
-        ├── JournalCorrupt                 a line before the last cannot be understood
+        ├── JournalCorrupt                 a finished line cannot be understood
         └── JournalTooNew                  written by a newer version
 """
 
@@ -35,25 +35,34 @@ class MissingExtra(BelieverError, ImportError):
     """An optional dependency is not installed."""
 
     def __init__(self, package: str, extra: str) -> None:
-        super().__init__(f"this needs {package}; install it with: pip install 'believer[{extra}]'")
+        super().__init__(package, extra)
         self.package = package
         self.extra = extra
+
+    def __str__(self) -> str:
+        return f"this needs {self.package}; install it with: pip install 'believer[{self.extra}]'"
 
 
 class SpaceExhausted(BelieverError):
     """Fewer distinct points are left than were asked for; ``left`` says how many."""
 
     def __init__(self, message: str, left: int) -> None:
-        super().__init__(message)
+        super().__init__(message, left)
         self.left = left
+
+    def __str__(self) -> str:
+        return str(self.args[0])
 
 
 class TrialError(BelieverError):
     """The trial is unknown, or already has a result."""
 
     def __init__(self, message: str, trial_id: int | None = None) -> None:
-        super().__init__(message)
+        super().__init__(message, trial_id)
         self.trial_id = trial_id
+
+    def __str__(self) -> str:
+        return str(self.args[0])
 
 
 class NumericalError(BelieverError):
@@ -73,11 +82,14 @@ class JournalLocked(JournalError):
 
 
 class JournalCorrupt(JournalError):
-    """A line before the last one cannot be understood; ``line`` is its number, from 1."""
+    """A finished line cannot be understood; ``line`` is its number, from 1."""
 
     def __init__(self, message: str, line: int) -> None:
-        super().__init__(message)
+        super().__init__(message, line)
         self.line = line
+
+    def __str__(self) -> str:
+        return str(self.args[0])
 
 
 class JournalTooNew(JournalError):

@@ -9,6 +9,7 @@ import numpy as np
 
 from believer.arrays import frozen
 from believer.batch import Data
+from believer.errors import JournalError
 from believer.setup import Setup
 from believer.surrogates.protocols import Conditionable, Model, Restorable
 from believer.trials import Ledger, Trial
@@ -65,7 +66,10 @@ class Learner:
                 previous = self._fit[1]
             else:
                 rows = np.isin(ids, known)
-                previous = surrogate.restore(data.X[rows], data.y[rows], state)
+                try:
+                    previous = surrogate.restore(data.X[rows], data.y[rows], state)
+                except (KeyError, TypeError, ValueError) as error:
+                    raise JournalError(f"the journal's hyperparameters {state} do not fit: {error!r}") from error
             if known == ids:
                 return previous
         return surrogate.fit(data.X, data.y, self.randomness(len(ids), "fit"), previous)

@@ -6,13 +6,16 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
 from dataclasses import dataclass
+from numbers import Real
 from pathlib import Path
 from typing import Any
 
+from believer.arrays import finite, whole
 from believer.errors import EvaluationError, InvalidInput, SpaceExhausted
-from believer.optimizer import Optimizer, PathLike
+from believer.journal import PathLike
+from believer.optimizer import Optimizer
 from believer.progress import Progress
-from believer.setup import make_setup, whole
+from believer.setup import make_setup
 from believer.space import Space
 from believer.trials import Batch, Trial, checked_result
 
@@ -30,10 +33,13 @@ class Target:
 
     value: float
 
+    def __post_init__(self) -> None:
+        finite(self.value, "a target")
+
     def __call__(self, optimizer: Optimizer) -> bool:
         """Whether the best result reaches the target."""
-        best = optimizer.best
-        return best is not None and best[1] <= self.value
+        best, sign = optimizer.best, optimizer.setup.sign
+        return best is not None and sign * best[1] <= sign * self.value
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +47,9 @@ class Seconds:
     """Start no further evaluation after this long."""
 
     limit: float
+
+    def __post_init__(self) -> None:
+        finite(self.limit, "seconds")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -57,7 +66,9 @@ class Result:
     def __str__(self) -> str:
         found = "no result" if self.value is None else f"best {self.value:.6g} at {self.params}"
         failed = f", {self.failures} failed" if self.failures else ""
-        return f"{found} ({self.evaluations} evaluations{failed}; stopped by {self.stopped})"
+        errors = [record["error"] for record in self.optimizer.records() if record["error"]]
+        why = f"; the first failure: {errors[0]}" if self.value is None and errors else ""
+        return f"{found} ({self.evaluations} evaluations{failed}; stopped by {self.stopped}{why})"
 
 
 def minimize(
@@ -79,7 +90,8 @@ def minimize(
     q: how many evaluations run together. executor: any ``concurrent.futures.Executor``; None evaluates in this process.
     mode: "batch" waits for all q results before it asks again; "async" hands a worker the next point as soon as it is
     free. journal: a path; a journal that is already there is taken up again, its unanswered trials first.
-    stop: a target value (a number or ``Target``), ``Seconds``, or a callable of the optimizer.
+    stop: a target value (a number or ``Target``), ``Seconds``, or a callable of the optimizer; asked before every
+    evaluation that is started. What was handed out and not evaluated by then stays pending.
     callback: called with the optimizer and each batch once all of its results are in. options: as for ``Optimizer``.
 
     An exception in ``f``, NaN or an infinity is a failed trial and never ends the run.
@@ -90,6 +102,12 @@ def minimize(
         raise InvalidInput(f'mode must be "batch" or "async"; got {mode!r}.')
     if mode == "async" and executor is None:
         raise InvalidInput('mode="async" needs an executor, e.g. concurrent.futures.ThreadPoolExecutor().')
+    if executor is not None and not callable(getattr(executor, "submit", None)):
+        raise InvalidInput(f"executor must be a concurrent.futures.Executor; got {executor!r}.")
+    if callback is not None and not callable(callback):
+        raise InvalidInput(f"callback must be a function of the optimizer and a batch; got {callback!r}.")
+    if "maximize" in options:
+        raise InvalidInput("minimize only minimizes; return the negative of what is to be maximized.")
     unknown = sorted(options.keys() - set(_OPTIONS))
     if unknown:
         raise InvalidInput(f"minimize takes the options {', '.join(_OPTIONS)}; got {', '.join(unknown)}.")
@@ -113,9 +131,9 @@ def _stopper(stop: float | Target | Seconds | Stop | None) -> Stop:
     if isinstance(stop, Seconds):
         deadline = time.monotonic() + stop.limit
         return lambda optimizer: time.monotonic() >= deadline
-    if callable(stop):
+    if callable(stop) and not isinstance(stop, type):
         return stop
-    if isinstance(stop, bool) or not isinstance(stop, int | float):
+    if isinstance(stop, bool) or not isinstance(stop, Real):
         raise InvalidInput(f"stop must be a target value, Seconds(...) or a callable; got {stop!r}.")
     return Target(float(stop))
 
@@ -147,11 +165,11 @@ def _evaluate(f: Function, params: dict[str, Any]) -> Outcome:
         value = f(params)
         number, reason = checked_result(value, None)
         return (number, None) if reason is None else (None, reason)
-    except Exception as error:  # the user's function may raise anything; all of it means a failed trial
+    except (Exception, SystemExit) as error:  # the user's function may raise anything; all of it is a failed trial
         return None, _text(error)
 
 
-def _text(error: Exception) -> str:
+def _text(error: BaseException) -> str:
     try:
         return f"{type(error).__name__}: {error}"
     except Exception:  # the text of an exception is the user's code as well
@@ -186,7 +204,7 @@ class _Run:
                 if batch is None:
                     return "exhausted space"
                 trials = list(batch)
-            for trial, (value, error) in self._evaluations(trials):
+            for trial, (value, error) in self._evaluations(trials, optimizer):
                 optimizer.tell(trial, value, error=error)
                 self._show(optimizer, bar)
             self._call_back(optimizer, batch, bar)
@@ -234,16 +252,22 @@ class _Run:
 
     @staticmethod
     def _ask(optimizer: Optimizer, q: int) -> Batch | None:
-        """A batch; a smaller one when a finite space has fewer points left; None when it has none."""
+        """A batch; a smaller one when a finite space has fewer points left; None when it has none any more."""
         try:
             return optimizer.ask(q)
         except SpaceExhausted as error:
-            return optimizer.ask(error.left) if error.left else None
+            if error.left:
+                return optimizer.ask(error.left)
+            if not optimizer.trials:
+                raise
+            return None
 
-    def _evaluations(self, trials: list[Trial]) -> Iterator[tuple[Trial, Outcome]]:
-        """Results as they come in."""
+    def _evaluations(self, trials: list[Trial], optimizer: Optimizer) -> Iterator[tuple[Trial, Outcome]]:
+        """Results as they come in; in this process, none is started once it is time to stop."""
         if self.executor is None:
-            for trial in trials:
+            for i, trial in enumerate(trials):
+                if i and self.stop(optimizer):
+                    return
                 yield trial, _evaluate(self.f, dict(trial.params))
             return
         running = {self._submit(trial): trial for trial in trials}

@@ -17,23 +17,21 @@ import numpy as np
 
 from believer import members
 from believer.acquisitions import Acquisition
-from believer.arrays import Array, frozen
+from believer.arrays import Array, frozen, whole
 from believer.batch import Pending, Request, Strategy
 from believer.batch.random import REPLACED, design_point, draw
 from believer.batch.verdict import judge
-from believer.errors import InvalidInput, JournalCorrupt, SpaceExhausted, TrialError
+from believer.errors import InvalidInput, JournalCorrupt, JournalError, SpaceExhausted, TrialError
 from believer.events import FORMAT, Abandoned, Asked, Begun, Enqueued, Event, Failed, Observed, Told
-from believer.journal import Journal, write_events
+from believer.journal import Journal, PathLike, read_events, write_events
 from believer.learning import Learner
 from believer.maximize import Maximizer
 from believer.maximize.objective import ENUMERATE_UP_TO, remaining
 from believer.region import Region
-from believer.setup import Constraint, make_setup, setup_from_config, versions, whole
-from believer.space import Space
+from believer.setup import make_setup, setup_from_config, versions
+from believer.space import Constraint, Space
 from believer.surrogates.protocols import Model, Prediction, Surrogate
 from believer.trials import Batch, Ledger, Tally, Trial, checked_result, columns, same_value
-
-PathLike = str | os.PathLike[str]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -87,6 +85,8 @@ class Optimizer:
         maximize: bool = False,
         maximizer: Maximizer | None = None,
     ) -> None:
+        if journal is not None and not isinstance(journal, str | os.PathLike):
+            raise InvalidInput(f"journal must be a path; got {journal!r}.")
         self.setup = make_setup(space, surrogate, acquisition, strategy, maximizer, n_init, seed, maximize)
         self._start(journal, [Begun(FORMAT, self.setup.to_config(), versions())])
 
@@ -224,19 +224,24 @@ class Optimizer:
         points = remaining(region, np.vstack([self._taken(), self.space.encode(queued)]) if queued else self._taken())
         if points is not None and needed > len(points):
             raise SpaceExhausted(
-                f"{needed} new points were asked for, and this finite space has {len(points)} left; "
+                f"{needed} new point(s) asked for, but this finite space has {len(points)} left; "
                 "ask for fewer, or allow repeats with distinct=False.",
                 len(points) + len(queued),
             )
 
     def predict(self, points: Iterable[Mapping[str, Any]]) -> Prediction:
-        """Mean and std (m,) of the objective, without noise, in the user's units, from results so far."""
+        """Mean and std (m,) of the objective, without noise, in the user's units, from results so far.
+
+        Failed trials count as the worst result, as they do for suggestions.
+        """
         if not self._ledger.values:
             raise InvalidInput("predict needs at least one result; tell or observe one first.")
         try:
             rows = list(points)
         except TypeError as error:
             raise InvalidInput(f"predict needs a list of params; got {points!r}.") from error
+        if isinstance(points, Mapping):
+            raise InvalidInput(f"predict needs a list of params, [params]; got one, {dict(points)}.")
         X = self.space.encode(rows)
         at = self._learner.model().predict(X)
         return Prediction(self.setup.sign * at.mean, at.std)
@@ -355,10 +360,21 @@ class Optimizer:
             writer.writerows(rows)
 
     def save(self, path: PathLike) -> None:
-        """Write the whole study to a new journal at ``path``, atomically."""
-        if self._journal is not None and Path(path).resolve() == self._journal.path.resolve():
+        """Write the whole study to a journal at ``path``, atomically; an earlier state of this study is replaced.
+
+        Raises :class:`JournalError` when the file there is anything else.
+        """
+        target = Path(path)
+        if self._journal is not None and target.resolve() == self._journal.path.resolve():
             return
-        write_events(path, self._ledger.events)
+        if target.exists() and target.stat().st_size > 0:
+            try:
+                found = read_events(target)
+            except JournalError:
+                found = []
+            if not found or found != self._ledger.events[: len(found)]:
+                raise JournalError(f"{target} exists and is not an earlier state of this study; choose another path.")
+        write_events(target, self._ledger.events)
 
     @classmethod
     def load(

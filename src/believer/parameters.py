@@ -24,7 +24,7 @@ import numpy as np
 from believer.arrays import Array, IntArray
 from believer.errors import InvalidInput
 
-MAX_GRID = 10_000
+MAX_GRID = 100_000
 """A grid with more values is a continuous column of the region; ``Space.decode`` still lands on the grid."""
 
 _TOLERANCE = 1e-9

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from believer.arrays import Array, BoolArray, frozen
+from believer.arrays import SAME_POINT, Array, BoolArray, frozen, near_any
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -52,6 +52,8 @@ class Region:
     feasible: Callable[[Array], BoolArray] | None = None
     settle: Callable[[Array], Array] | None = None
     """rounds points (m, d) to values too many for a block; None where there are no such columns"""
+    tolerance: float | Array = SAME_POINT
+    """coordinates that differ by no more, for all columns or for each (d,), are the same"""
 
     @staticmethod
     def cube(d: int) -> Region:
@@ -81,6 +83,10 @@ class Region:
     def allows(self, X: Array) -> BoolArray:
         """Which rows of ``X`` (m, d) satisfy the constraint."""
         return np.ones(len(X), dtype=bool) if self.feasible is None else self.feasible(X)
+
+    def among(self, X: Array, others: Array) -> BoolArray:
+        """Which rows of ``X`` (m, d) are the same point as some row of ``others`` (k, d)."""
+        return near_any(X, others, self.tolerance)
 
     def snap(self, X: Array) -> Array:
         """``X`` (m, d) moved into the box and onto the nearest value of each block."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from believer import members
@@ -9,10 +10,10 @@ from believer.acquisitions import Acquisition
 from believer.batch import Strategy
 from believer.errors import BelieverError, JournalCorrupt, TrialError
 from believer.events import Asked
-from believer.journal import read_events
+from believer.journal import PathLike, read_events
 from believer.maximize import Maximizer
-from believer.optimizer import Optimizer, PathLike
-from believer.setup import Constraint
+from believer.optimizer import Optimizer
+from believer.space import Constraint
 from believer.surrogates.protocols import Surrogate
 
 
@@ -43,11 +44,13 @@ def replay(
     strategy: str | Strategy | None = None,
     constraint: Constraint | None = None,
     maximizer: Maximizer | None = None,
+    strategies: Sequence[Strategy] = (),
 ) -> Replay:
     """Verify a journal: run its asks anew, fits included, against the results as they were told at the time.
 
     The same versions, backend and BLAS threads are needed for "identical"; the journal's first line names them. Custom
-    members are passed as for ``Optimizer.load``. The file is only read.
+    members are passed as for ``Optimizer.load``, and those that single asks were made with as ``strategies``. The file
+    is only read.
     """
     events = read_events(path)
     study = Optimizer._from_events(events[:1], None, surrogate, acquisition, strategy, maximizer, constraint)
@@ -56,7 +59,7 @@ def replay(
         try:
             if isinstance(event, Asked):
                 asks += 1
-                difference = _ask_again(study, event)
+                difference = _ask_again(study, event, strategies)
                 if difference is not None:
                     return Replay(asks, line, difference)
             study._ledger.apply(event)
@@ -65,11 +68,12 @@ def replay(
     return Replay(asks, None, None)
 
 
-def _ask_again(study: Optimizer, event: Asked) -> str | None:
+def _ask_again(study: Optimizer, event: Asked, strategies: Sequence[Strategy]) -> str | None:
     """What differs between the ask in the journal and the same ask made now; None when nothing does."""
     wanted = event.request
-    passed = study.setup.strategy if members.to_config(study.setup.strategy) == wanted["strategy"] else None
-    strategy = members.from_config(wanted["strategy"], "strategy", passed)
+    known = (study.setup.strategy, *strategies)
+    passed = next((member for member in known if members.to_config(member) == wanted["strategy"]), None)
+    strategy = members.from_config(wanted["strategy"], "strategies", passed)
     try:
         again = study._propose(len(event.trials), strategy, wanted["fixed"], wanted["distinct"]).event
     except BelieverError as error:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import platform
 import secrets
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,14 +15,13 @@ import scipy
 from believer import members
 from believer._version import __version__
 from believer.acquisitions import Acquisition, LogEI
+from believer.arrays import whole
 from believer.batch import Strategy
 from believer.errors import InvalidInput
 from believer.maximize import Maximizer
-from believer.space import Space
+from believer.space import Constraint, Space
 from believer.surrogates import GP
 from believer.surrogates.protocols import Surrogate
-
-Constraint = Callable[[dict[str, Any]], bool]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -124,13 +123,6 @@ def versions() -> dict[str, Any]:
         "backend": "python",
         "threads": {name: os.environ[name] for name in threads if name in os.environ},
     }
-
-
-def whole(value: Any, name: str, least: int) -> int:
-    """``value`` as an int of at least ``least``; a clear error otherwise."""
-    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
-        raise InvalidInput(f"{name} must be a whole number, {least} or more; got {value!r}.")
-    return int(value)
 
 
 def _flag(maximize: Any) -> bool:

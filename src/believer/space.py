@@ -14,7 +14,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from believer.arrays import Array, BoolArray, as_points, frozen
+from believer.arrays import SAME_POINT, Array, BoolArray, as_points, frozen, whole
 from believer.errors import InvalidInput
 from believer.parameters import (
     MAX_GRID,
@@ -30,6 +30,8 @@ from believer.parameters import (
     width,
 )
 from believer.region import Block, Region
+
+_SAME_VALUE = 1e-12
 
 Constraint: TypeAlias = Callable[[dict[str, Any]], bool]
 
@@ -68,6 +70,7 @@ class Space:
     @staticmethod
     def unit(d: int) -> Space:
         """The cube itself: x0, ..., x{d-1}, each ``Float(0, 1)``."""
+        d = whole(d, "d", 1)
         return Space({f"x{j}": Float(0.0, 1.0) for j in range(d)})
 
     @property
@@ -154,7 +157,7 @@ class Space:
                 blocks.append(Block(start, stop, frozen(rows), ordered=not isinstance(p, Categorical)))
         feasible = None if self.constraint is None else self._feasible
         settle = self._settle if any(_is_hidden_grid(p) for _, p in self._items) else None
-        return Region(frozen(lower), frozen(upper), tuple(blocks), feasible, settle)
+        return Region(frozen(lower), frozen(upper), tuple(blocks), feasible, settle, self._tolerance())
 
     def to_config(self) -> dict[str, Any]:
         """Plain JSON data from which ``from_config`` makes an equal space; a constraint is only mentioned."""
@@ -185,6 +188,11 @@ class Space:
             stop = start + width(parameter)
             yield name, parameter, start, stop
             start = stop
+
+    def _tolerance(self) -> Array:
+        """Discrete columns are the same only when equal, to rounding."""
+        columns = [np.full(width(p), SAME_POINT if count(p) is None else _SAME_VALUE) for _, p in self._items]
+        return frozen(np.concatenate(columns))
 
     def _settle(self, X: Array) -> Array:
         """``X`` (m, dim) with the columns of long grids on their nearest values; the others stay, bit for bit."""

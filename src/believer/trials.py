@@ -80,8 +80,12 @@ def same_value(a: Any, b: Any) -> bool:
 
 def columns(names: Iterable[str]) -> list[str]:
     """The columns of the table, for parameters of these names."""
-    own = [f"param.{name}" if name in COLUMNS else name for name in names]
-    return ["trial_id", "status", "value", *own, "origin", "provenance", "error"]
+    return ["trial_id", "status", "value", *map(_column, names), "origin", "provenance", "error"]
+
+
+def _column(name: str) -> str:
+    """A parameter that bears the name of another column is prefixed."""
+    return f"param.{name}" if name in COLUMNS else name
 
 
 def checked_result(value: float | None, error: str | None) -> tuple[float, str | None]:
@@ -212,8 +216,11 @@ class Ledger:
     def _add(self, trial_id: int, params: dict[str, Any], unit: Array, provenance: str, origin: str) -> None:
         if trial_id != self.next_id:
             raise TrialError(f"trial {trial_id} is out of order; the next id is {self.next_id}.", trial_id)
-        if unit.shape != (self.space.dim,) or not np.isfinite(unit).all():
-            raise TrialError(f"trial {trial_id} must have {self.space.dim} finite coordinates; got {unit}.", trial_id)
+        if unit.shape != (self.space.dim,) or not ((unit >= 0.0) & (unit <= 1.0)).all():
+            raise TrialError(
+                f"trial {trial_id} must have {self.space.dim} coordinates in [0, 1]; got {unit}.", trial_id
+            )
+        params = self.space.check(params)
         self.trials[trial_id] = Trial(trial_id, params, frozen(unit), provenance, origin)
 
     def _dequeue(self, params: dict[str, Any]) -> None:
@@ -230,13 +237,14 @@ class Ledger:
         self.abandoned.discard(trial_id)
 
     def records(self) -> list[dict[str, Any]]:
-        """One plain dict a trial, in id order; a parameter that bears a column's name is prefixed with "param."."""
+        """One plain dict a trial, in id order, under the names of :func:`columns`."""
+        names = [_column(name) for name in self.space.names]
         return [
             {
                 "trial_id": trial.id,
                 "status": self.status(trial.id),
                 "value": self.values.get(trial.id),
-                **{f"param.{name}" if name in COLUMNS else name: value for name, value in trial.params.items()},
+                **dict(zip(names, trial.params.values(), strict=True)),
                 "origin": trial.origin,
                 "provenance": trial.provenance,
                 "error": self.errors.get(trial.id),

@@ -207,15 +207,15 @@ def test_a_model_without_gradients_gives_values_only(member: Acquisition) -> Non
 
 
 @every_improvement
-@pytest.mark.parametrize("xi", [np.nan, np.inf, -np.inf])
+@pytest.mark.parametrize("xi", [np.nan, np.inf, -np.inf, "a", True, None])
 def test_a_margin_must_be_finite(kind: type[Any], xi: float) -> None:
-    with pytest.raises(InvalidInput, match="xi must be finite; got"):
+    with pytest.raises(InvalidInput, match="xi must be a finite number; got"):
         kind(xi)
 
 
 @pytest.mark.parametrize("beta", [-1e-9, np.nan, np.inf])
 def test_beta_must_be_finite_and_not_negative(beta: float) -> None:
-    with pytest.raises(InvalidInput, match="beta must be finite and zero or more; got"):
+    with pytest.raises(InvalidInput, match="beta must be (a finite number|zero or more); got"):
         UCB(beta)
 
 

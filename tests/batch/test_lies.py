@@ -115,9 +115,9 @@ def test_a_constant_lie_knows_three_words(of: str) -> None:
 
 @pytest.mark.parametrize("number", [np.nan, np.inf, -np.inf])
 def test_numbers_must_be_finite(number: float) -> None:
-    with pytest.raises(InvalidInput, match="a constant lie must be finite; got"):
+    with pytest.raises(InvalidInput, match="a constant lie must be a finite number; got"):
         ConstantLie(number)
-    with pytest.raises(InvalidInput, match="sigmas must be finite; got"):
+    with pytest.raises(InvalidInput, match="sigmas must be a finite number; got"):
         Believe(number)
 
 

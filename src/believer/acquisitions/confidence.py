@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from believer.acquisitions.acquisition import Pointwise
-from believer.arrays import Array
+from believer.arrays import Array, finite
 from believer.errors import InvalidInput
 
 
@@ -18,8 +18,8 @@ class UCB:
     beta: float = 2.0
 
     def __post_init__(self) -> None:
-        if not (np.isfinite(self.beta) and self.beta >= 0.0):
-            raise InvalidInput(f"beta must be finite and zero or more; got {self.beta!r}.")
+        if finite(self.beta, "beta") < 0.0:
+            raise InvalidInput(f"beta must be zero or more; got {self.beta!r}.")
 
     def pointwise(self, mean: Array, std: Array, incumbent: float) -> Pointwise:
         """α = -μ + √β σ; the incumbent plays no part."""

@@ -17,14 +17,8 @@ import numpy as np
 from scipy.special import ndtr
 
 from believer.acquisitions.acquisition import Pointwise
-from believer.arrays import Array
-from believer.errors import InvalidInput
+from believer.arrays import Array, finite
 from believer.numerics.special import log_h, normal_pdf
-
-
-def _check_margin(xi: float) -> None:
-    if not np.isfinite(xi):
-        raise InvalidInput(f"xi must be finite; got {xi!r}.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +31,7 @@ class LogEI:
     xi: float = 0.0
 
     def __post_init__(self) -> None:
-        _check_margin(self.xi)
+        finite(self.xi, "xi")
 
     def pointwise(self, mean: Array, std: Array, incumbent: float) -> Pointwise:
         """α = log σ + log h(z)."""
@@ -52,7 +46,7 @@ class EI:
     xi: float = 0.0
 
     def __post_init__(self) -> None:
-        _check_margin(self.xi)
+        finite(self.xi, "xi")
 
     def pointwise(self, mean: Array, std: Array, incumbent: float) -> Pointwise:
         """α = σ h(z), through log h so that the difference of two tiny numbers is never formed."""
@@ -70,7 +64,7 @@ class PI:
     xi: float = 0.0
 
     def __post_init__(self) -> None:
-        _check_margin(self.xi)
+        finite(self.xi, "xi")
 
     def pointwise(self, mean: Array, std: Array, incumbent: float) -> Pointwise:
         """α = Φ(z)."""

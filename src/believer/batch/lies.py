@@ -1,4 +1,7 @@
-"""Lies: what a pending point is pretended to have returned. Stated for minimization, whatever the user's direction."""
+"""Lies: what a pending point is pretended to have returned. Stated for minimization, whatever the user's direction.
+
+Constant Liar and Kriging Believer are [Ginsbourger2010]'s; fantasies complete the family ([paper] section 3.7).
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,7 @@ from typing import Protocol
 
 import numpy as np
 
-from believer.arrays import Array
+from believer.arrays import Array, finite
 from believer.batch.request import Data
 from believer.errors import InvalidInput
 from believer.surrogates.protocols import Model, Sampling
@@ -39,8 +42,8 @@ class ConstantLie:
         if isinstance(self.of, str):
             if self.of not in ("min", "max", "mean"):
                 raise InvalidInput(f'a constant lie must be "min", "max", "mean" or a number; got {self.of!r}.')
-        elif not np.isfinite(self.of):
-            raise InvalidInput(f"a constant lie must be finite; got {self.of!r}.")
+        else:
+            finite(self.of, "a constant lie")
 
     def value(self, model: Model, x: Array, data: Data, sign: float, rng: np.random.Generator) -> float:
         """min_i y_i, max_i y_i, the mean, or the constant."""
@@ -62,8 +65,7 @@ class Believe:
     sigmas: float = 0.0
 
     def __post_init__(self) -> None:
-        if not np.isfinite(self.sigmas):
-            raise InvalidInput(f"sigmas must be finite; got {self.sigmas!r}.")
+        finite(self.sigmas, "sigmas")
 
     def value(self, model: Model, x: Array, data: Data, sign: float, rng: np.random.Generator) -> float:
         """μ(x) + kσ(x)."""

@@ -51,6 +51,8 @@ class PseudoObservations:
     incumbent: str = "believed"
 
     def __post_init__(self) -> None:
+        if isinstance(self.lie, type) or not callable(getattr(self.lie, "value", None)):
+            raise InvalidInput(f'lie must be a lie, e.g. ConstantLie("min") or Believe(); got {self.lie!r}.')
         if self.update not in UPDATES:
             raise InvalidInput(f"update must be one of {', '.join(UPDATES)}; got {self.update!r}.")
         if self.incumbent not in INCUMBENTS:

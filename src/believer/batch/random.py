@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from believer.arrays import Array, frozen, near_any
+from believer.arrays import Array, frozen
 from believer.batch.request import Choice, Chosen, Request
 from believer.maximize.objective import new_points
 from believer.numerics.sampling import latin_hypercube
@@ -33,7 +33,7 @@ class RandomBatch:
 
 def is_new(x: Array, region: Region, avoid: Array) -> bool:
     """Whether ``x`` (d,) is allowed and not to be avoided."""
-    return bool(region.allows(x[None, :])[0]) and not near_any(x[None, :], avoid)[0]
+    return bool(region.allows(x[None, :])[0]) and not region.among(x[None, :], avoid)[0]
 
 
 def draw(region: Region, avoid: Array, rng: np.random.Generator, first: Array | None = None) -> tuple[Array, bool]:

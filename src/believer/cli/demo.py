@@ -140,6 +140,7 @@ def _solve(study: _Study, q: int, seed: int, folder: Path, executor: Executor | 
     optimizer = result.optimizer
     if result.value is None:
         raise EvaluationError(f"every evaluation failed; the first one with: {optimizer.records()[0]['error']}")
+    (folder / f"{study.name}.jsonl").unlink(missing_ok=True)
     optimizer.save(folder / f"{study.name}.jsonl")
     optimizer.to_csv(folder / f"{study.name}.csv")
     figure = convergence(optimizer, study.optimum, study.label, study.values_are)

@@ -6,8 +6,17 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from believer.arrays import whole
 from believer.errors import SpaceExhausted
-from believer.maximize.objective import Maximum, Objective, Search, any_distinct, first_distinct, search_exhaustively
+from believer.maximize.objective import (
+    Maximum,
+    Objective,
+    Search,
+    any_distinct,
+    first_distinct,
+    ranked,
+    search_exhaustively,
+)
 from believer.maximize.screening import candidates, near
 
 
@@ -24,6 +33,10 @@ class Candidates:
     rounds: int = 8
     shrink: float = 0.5
 
+    def __post_init__(self) -> None:
+        for name, least in (("candidates", 1), ("survivors", 1), ("neighbors", 0), ("rounds", 0)):
+            whole(getattr(self, name), name, least)
+
     def maximize(self, objective: Objective, search: Search, rng: np.random.Generator) -> Maximum:
         """The best point found that is not to be avoided."""
         exact = search_exhaustively(objective, search)
@@ -32,13 +45,13 @@ class Candidates:
         X = candidates(self.candidates, search, self.neighbors, (0.2, 0.05, 0.01), rng)
         if not len(X):
             raise SpaceExhausted("the constraint allows none of the thousands of points that were tried.", left=0)
-        f = objective.value(X)
+        f = ranked(objective.value(X))
         width = 0.2
         for _ in range(self.rounds):
             best = np.argsort(-f, kind="stable")[: self.survivors]
             close = near(X[best], self.neighbors, search.region, (width, 0.25 * width), rng)
             close = close[search.region.allows(close)]
-            X, f = np.vstack([X[best], close]), np.concatenate([f[best], objective.value(close)])
+            X, f = np.vstack([X[best], close]), np.concatenate([f[best], ranked(objective.value(close), all_bad=True)])
             width *= self.shrink
-        found = first_distinct(X, f, search.avoid)
+        found = first_distinct(X, f, search)
         return found if found is not None else any_distinct(objective, search, rng)

@@ -6,9 +6,17 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from believer.arrays import Array
+from believer.arrays import Array, whole
 from believer.errors import MissingCapability, SpaceExhausted
-from believer.maximize.objective import Maximum, Objective, Search, any_distinct, first_distinct, search_exhaustively
+from believer.maximize.objective import (
+    Maximum,
+    Objective,
+    Search,
+    any_distinct,
+    first_distinct,
+    ranked,
+    search_exhaustively,
+)
 from believer.maximize.screening import alternatives, candidates
 from believer.numerics import lbfgs
 from believer.region import Region
@@ -19,7 +27,8 @@ class Multistart:
     """Sobol candidates and neighbors of the incumbents are screened; the best are climbed from, all at once.
 
     Continuous columns follow the gradient; discrete blocks move from value to value wherever that is better, in turn
-    with the climbs, so that no point is ever rounded after the fact.
+    with the climbs, so that no value is rounded after the fact. (A grid of more than 100,000 values is climbed as if it
+    were continuous, and rounded before points are compared.)
     """
 
     starts: int = 10
@@ -30,6 +39,11 @@ class Multistart:
     climb: lbfgs.Settings = field(
         default_factory=lambda: lbfgs.Settings(max_rounds=50, gradient_tol=1e-3, value_tol=1e-6, heat=8, finalists=2)
     )
+
+    def __post_init__(self) -> None:
+        for name in ("starts", "candidates"):
+            whole(getattr(self, name), name, 1)
+        whole(self.neighbors, "neighbors", 0)
 
     def maximize(self, objective: Objective, search: Search, rng: np.random.Generator) -> Maximum:
         """The best point found that is not to be avoided. Needs an objective with gradients."""
@@ -44,7 +58,7 @@ class Multistart:
         pool = candidates(self.candidates, search, self.neighbors, self.widths, rng)
         if not len(pool):
             raise SpaceExhausted("the constraint allows none of the thousands of points that were tried.", left=0)
-        values = objective.value(pool)
+        values = ranked(objective.value(pool))
         # EI and UCB are in the units of y: a climb's tolerances are absolute, so small units must be scaled up.
         scale = min(1.0, float(np.ptp(values[np.isfinite(values)]))) or 1.0
         X = pool[_pick_starts(pool, values, self.starts)]
@@ -54,7 +68,7 @@ class Multistart:
             if (stepped <= f).all():
                 break
             X, f = _climb(objective, region, X, self.climb, scale)
-        found = first_distinct(np.vstack([X, pool]), np.concatenate([f, values]), search.avoid)
+        found = first_distinct(np.vstack([X, pool]), np.concatenate([f, values]), search)
         return found if found is not None else any_distinct(objective, search, rng)
 
 

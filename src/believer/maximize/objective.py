@@ -7,8 +7,8 @@ from typing import Protocol
 
 import numpy as np
 
-from believer.arrays import Array, near_any
-from believer.errors import SpaceExhausted
+from believer.arrays import Array
+from believer.errors import NumericalError, SpaceExhausted
 from believer.region import Region
 
 ENUMERATE_UP_TO = 4096
@@ -65,17 +65,25 @@ class Maximizer(Protocol):
         ...
 
 
-def first_distinct(X: Array, values: Array, avoid: Array) -> Maximum | None:
-    """The best row of ``X`` (m, d) that is not among ``avoid``; None when all are.
+def ranked(values: Array, all_bad: bool = False) -> Array:
+    """Values with -inf for what is not finite; NumericalError when nothing is, unless that is all right here."""
+    good = np.isfinite(values)
+    if not good.any() and not all_bad:
+        raise NumericalError("the acquisition is not finite at any candidate; does the model predict finite values?")
+    return values if good.all() else np.where(good, values, -np.inf)
+
+
+def first_distinct(X: Array, values: Array, search: Search) -> Maximum | None:
+    """The best row of ``X`` (m, d) that is not to be avoided; None when all are.
 
     Rows that lie on each other count once among those passed over.
     """
     order = np.argsort(-values, kind="stable")
     passed: list[int] = []
     for row in order:
-        if not near_any(X[row : row + 1], avoid)[0]:
+        if not search.region.among(X[row : row + 1], search.avoid)[0]:
             return Maximum(X[row], float(values[row]), len(passed))
-        if not near_any(X[row : row + 1], X[passed])[0]:
+        if not search.region.among(X[row : row + 1], X[passed])[0]:
             passed.append(int(row))
     return None
 
@@ -86,7 +94,7 @@ def search_exhaustively(objective: Objective, search: Search) -> Maximum | None:
     if size is None or size > ENUMERATE_UP_TO:
         return None
     points = search.region.enumerate()
-    found = first_distinct(points, objective.value(points), search.avoid) if len(points) else None
+    found = first_distinct(points, objective.value(points), search) if len(points) else None
     if not len(points):
         raise SpaceExhausted("the constraint allows no point of this finite space.", left=0)
     if found is None:
@@ -120,12 +128,11 @@ def new_points(region: Region, avoid: Array, rng: np.random.Generator) -> Array:
     for attempt in range(16):
         points = region.spread(rng.random((1 << attempt, region.dim)))
         points = points[region.allows(points)]
-        points = points[~near_any(points, avoid)]
+        points = points[~region.among(points, avoid)]
         if len(points):
             return points
-    raise SpaceExhausted(
-        "none of 65,535 random points satisfies the constraint and is new; is the constraint too tight?", left=0
-    )
+    why = "is new" if region.feasible is None else "satisfies the constraint and is new; is the constraint too tight?"
+    raise SpaceExhausted(f"none of 65,535 random points {why}", left=0)
 
 
 def any_distinct(objective: Objective, search: Search, rng: np.random.Generator) -> Maximum:

@@ -17,12 +17,11 @@ z       W y, the whitened data                                (N,)
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from numbers import Real
 from typing import Any, Self
 
 import numpy as np
 
-from believer.arrays import Array, as_points, as_values, frozen
+from believer.arrays import Array, as_points, as_values, finite, frozen
 from believer.errors import InvalidInput
 from believer.numerics.cholesky import Factor, factor
 from believer.surrogates import gp_fit
@@ -74,11 +73,6 @@ class GPModel:
         V = self.factor.whiten(k)
         variance = self.hyper.signal - np.einsum("ij,ij->i", V, V)
         return Prediction(self.shift + self.scale * (k @ self.alpha), self.scale * self._root(variance))
-
-    def predict_mean(self, X: Array) -> Array:
-        """μ alone, (m,).  O(m N)."""
-        mean: Array = self.shift + self.scale * (self._cross(X)[0] @ self.alpha)
-        return mean
 
     def predict_with_gradient(self, X: Array) -> PredictionGradient:
         """μ, σ and their gradients by x, at ``X`` (m, d).  O(m N²)."""
@@ -194,8 +188,8 @@ class GP:
         if isinstance(noise, str):
             if noise != "infer":
                 raise InvalidInput(f'noise must be a variance or "infer"; got {noise!r}.')
-        elif not (isinstance(noise, Real) and np.isfinite(noise) and noise >= 0.0):
-            raise InvalidInput(f"noise must be a finite variance, zero or more; got {noise!r}.")
+        elif finite(noise, "noise") < 0.0:
+            raise InvalidInput(f"noise must be a variance, zero or more; got {noise!r}.")
         object.__setattr__(self, "kernel", kernel)
         object.__setattr__(self, "noise", noise if isinstance(noise, str) else float(noise))
         object.__setattr__(self, "fit_preset", fit)

@@ -76,6 +76,7 @@ class Preset:
 
     lengthscale: prior of ℓ/√d where ``scaled``, of ℓ otherwise; None for maximum likelihood. Bounds are of the values.
     mean_std: prior std of the constant mean m, around the average of y; None fixes m there.
+    warm: whether the last fit is a start.
     """
 
     lengthscale: LogNormal | None
@@ -85,6 +86,7 @@ class Preset:
     signal_bounds: tuple[float, float]
     noise_bounds: tuple[float, float]
     restarts: int
+    warm: bool
     scaled: bool
     mean_std: float | None
     search: lbfgs.Settings
@@ -99,6 +101,7 @@ PRESETS: dict[str, Preset] = {
         signal_bounds=(1e-2, 1e3),
         noise_bounds=(1e-6, 1.0),
         restarts=0,
+        warm=True,
         scaled=True,
         mean_std=1.0,
         search=lbfgs.Settings(max_rounds=60, gradient_tol=1e-4, value_tol=1e-6, heat=6, finalists=1),
@@ -112,6 +115,7 @@ PRESETS: dict[str, Preset] = {
         signal_bounds=(1e-3, 1e3),
         noise_bounds=(1e-6, 1.0),
         restarts=5,
+        warm=False,
         scaled=False,
         mean_std=None,
         search=lbfgs.Settings(max_rounds=200, gradient_tol=1e-6, value_tol=1e-10),
@@ -205,7 +209,7 @@ def fit(
 ) -> Hyperparameters:
     """Hyperparameters of standardized ``y`` (n,) at ``X`` (n, d): the best of a few starts, one at the last fit's."""
     n, d = X.shape
-    if previous is not None and len(previous.lengthscales) != d:
+    if previous is not None and (not preset.warm or len(previous.lengthscales) != d):
         previous = None
     subset = None
     if n > SUBSET_ABOVE:

@@ -1,0 +1,186 @@
+"""What a stranger's review found, each as the law that was broken."""
+
+from __future__ import annotations
+
+import pickle
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import believer as bv
+from believer.batch.random import is_new
+from believer.errors import (
+    InvalidInput,
+    JournalCorrupt,
+    JournalError,
+    MissingExtra,
+    NumericalError,
+    SpaceExhausted,
+    TrialError,
+)
+
+SQUARE = bv.Space.unit(2)
+
+
+def test_neighbors_on_a_long_grid_are_different_points() -> None:
+    space = bv.Space({"n": bv.Int(0, 10**7)})
+    assert is_new(space.encode([{"n": 5}])[0], space.region(), space.encode([{"n": 0}, {"n": 6}]))
+    assert not is_new(space.encode([{"n": 5}])[0], space.region(), space.encode([{"n": 5}]))
+
+
+def test_the_last_point_of_a_long_integer_range_is_found() -> None:
+    optimizer = bv.Optimizer(bv.Space({"a": bv.Int(1, 10_002)}), n_init=20_000)
+    for i in range(1, 10_002):
+        optimizer.observe({"a": i}, 0.0)
+    assert optimizer.ask(1)[0].params == {"a": 10_002}
+    with pytest.raises(SpaceExhausted, match="has 0 left"):
+        optimizer.ask(1)
+
+
+def test_a_constraint_that_is_never_true_is_an_error_not_an_end() -> None:
+    space = bv.Space({"a": bv.Float(0, 1)}, constraint=lambda params: False)
+    with pytest.raises(SpaceExhausted, match="is the constraint too tight"):
+        bv.minimize(lambda params: 0.0, space, budget=5)
+
+
+def test_save_replaces_an_earlier_state_of_the_study_and_nothing_else(tmp_path: Path) -> None:
+    study, other = bv.Optimizer(SQUARE), bv.Optimizer(bv.Space.unit(3))
+    study.save(tmp_path / "study.jsonl")
+    study.ask(2)
+    study.save(tmp_path / "study.jsonl")
+    (tmp_path / "notes.txt").write_text("mine", encoding="utf-8")
+    for path in (tmp_path / "study.jsonl", tmp_path / "notes.txt"):
+        before = path.read_bytes()
+        with pytest.raises(JournalError, match="not an earlier state"):
+            other.save(path)
+        assert path.read_bytes() == before
+
+
+class Hopeful:
+    """A lie of the user's own."""
+
+    verb = "hoping for"
+
+    def value(self, model: Any, x: Any, data: Any, sign: float, rng: np.random.Generator) -> float:
+        return float(data.y.min()) - 1.0
+
+
+def test_replay_takes_the_strategies_that_single_asks_were_made_with(tmp_path: Path) -> None:
+    optimizer = bv.Optimizer(SQUARE, n_init=2)
+    optimizer.tell_many(optimizer.ask(2), [1.0, 2.0])
+    mine = bv.PseudoObservations(lie=Hopeful())
+    optimizer.ask(2, strategy=mine)
+    optimizer.save(tmp_path / "study.jsonl")
+    with pytest.raises(InvalidInput, match="pass it as strategies="):
+        bv.replay(tmp_path / "study.jsonl")
+    assert bv.replay(tmp_path / "study.jsonl", strategies=[mine]).identical
+
+
+def test_a_function_that_exits_is_a_failed_trial() -> None:
+    result = bv.minimize(lambda params: exit(3), SQUARE, budget=2)
+    assert (result.failures, result.value) == (2, None)
+    assert "the first failure: SystemExit: 3" in str(result)
+
+
+def test_seconds_end_a_run_between_two_evaluations() -> None:
+    result = bv.minimize(lambda params: 0.0, SQUARE, budget=20, q=5, stop=bv.Seconds(0.0))
+    assert (result.evaluations, result.stopped) == (0, "stop")
+
+
+def test_a_target_of_a_maximizing_study_is_reached_from_below() -> None:
+    optimizer = bv.Optimizer(SQUARE, maximize=True)
+    optimizer.observe({"x0": 0.5, "x1": 0.5}, 1.0)
+    assert bv.Target(0.5)(optimizer)
+    assert not bv.Target(2.0)(optimizer)
+
+
+class Nowhere:
+    """An acquisition that is not finite anywhere."""
+
+    def pointwise(self, mean: Any, std: Any, incumbent: float) -> Any:
+        from believer.acquisitions import Pointwise
+
+        return Pointwise(np.full_like(mean, np.nan), mean, std)
+
+
+def test_an_acquisition_that_is_nowhere_finite_is_named() -> None:
+    optimizer = bv.Optimizer(SQUARE, acquisition=Nowhere(), n_init=1)
+    optimizer.observe({"x0": 0.5, "x1": 0.5}, 1.0)
+    with pytest.raises(NumericalError, match="not finite at any candidate"):
+        optimizer.ask(1)
+
+
+@pytest.mark.parametrize(
+    ("call", "rule"),
+    [
+        (lambda: bv.Optimizer(SQUARE, journal=3), "journal must be a path"),  # type: ignore[arg-type]
+        (lambda: bv.PseudoObservations(lie="min"), "lie must be a lie"),  # type: ignore[arg-type]
+        (lambda: bv.Multistart(starts=0), "starts must be a whole number"),
+        (lambda: bv.Candidates(candidates=-1), "candidates must be a whole number"),
+        (lambda: bv.Space.unit(1.5), "d must be a whole number"),  # type: ignore[arg-type]
+        (lambda: bv.Seconds("a"), "seconds must be a finite number"),  # type: ignore[arg-type]
+        (lambda: bv.Target(np.nan), "a target must be a finite number"),
+        (lambda: bv.minimize(min, SQUARE, executor=3), "executor must be"),  # type: ignore[arg-type]
+        (lambda: bv.minimize(min, SQUARE, callback=3), "callback must be"),  # type: ignore[arg-type]
+        (lambda: bv.minimize(min, SQUARE, stop=bv.Seconds), "stop must be"),  # type: ignore[arg-type]
+    ],
+)
+def test_what_makes_no_sense_is_refused_where_it_is_said(call: Any, rule: str) -> None:
+    with pytest.raises(InvalidInput, match=rule):
+        call()
+
+
+@pytest.mark.parametrize(
+    "error",
+    [SpaceExhausted("none", 3), MissingExtra("torch", "botorch"), JournalCorrupt("bad", 7), TrialError("no", 2)],
+)
+def test_an_error_travels_between_processes(error: Exception) -> None:
+    copy = pickle.loads(pickle.dumps(error))
+    assert (type(copy), str(copy), vars(copy)) == (type(error), str(error), vars(error))
+
+
+@pytest.mark.parametrize(
+    ("good", "bad"), [('"unit":[', '"unit":[7.0,'), ('"model":{', '"model":{"kernel":"matern52"},"was":{')]
+)
+def test_a_journal_that_was_edited_is_refused(tmp_path: Path, good: str, bad: str) -> None:
+    optimizer = bv.Optimizer(SQUARE, n_init=1)
+    optimizer.observe({"x0": 0.5, "x1": 0.5}, 1.0)
+    optimizer.ask(1)
+    path = tmp_path / "study.jsonl"
+    optimizer.save(path)
+    text = path.read_text(encoding="utf-8")
+    assert good in text
+    path.write_text(text.replace(good, bad), encoding="utf-8")
+    with pytest.raises(JournalError):
+        bv.Optimizer.load(path)
+
+
+def test_hyperparameters_that_do_not_fit_are_a_journal_error(tmp_path: Path) -> None:
+    optimizer = bv.Optimizer(SQUARE, n_init=1)
+    optimizer.observe({"x0": 0.5, "x1": 0.5}, 1.0)
+    optimizer.ask(1)
+    path = tmp_path / "study.jsonl"
+    optimizer.save(path)
+    path.write_text(path.read_text(encoding="utf-8").replace('"lengthscales"', '"lengths"'), encoding="utf-8")
+    with bv.Optimizer.load(path) as loaded, pytest.raises(JournalError, match="do not fit"):
+        loaded.ask(1)
+
+
+def test_the_readme_has_no_gaps_and_its_first_example_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    readme = (Path(__file__).parents[1] / "README.md").read_text(encoding="utf-8")
+    assert "@@" not in readme
+    example = readme.split("```python\n")[1].split("```")[0]
+    monkeypatch.chdir(tmp_path)
+    exec(compile(example, "README.md", "exec"), {})
+    assert (tmp_path / "study.jsonl").exists()
+
+
+def test_every_file_that_the_documents_link_to_exists() -> None:
+    import re
+
+    root = Path(__file__).parents[1]
+    for document in [root / "README.md", root / "benchmarks" / "README.md", *root.glob("docs/**/*.md")]:
+        for link in re.findall(r"\]\(([^)#:]+)\)", document.read_text(encoding="utf-8")):
+            assert (document.parent / link).exists(), f"{document.name}: {link}"
