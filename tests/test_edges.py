@@ -1,8 +1,9 @@
-"""What a stranger's review found, each as the law that was broken."""
+"""Promises at the edges of the contract: long grids, odd arguments, edited journals, errors that travel, documents."""
 
 from __future__ import annotations
 
 import pickle
+import re
 from pathlib import Path
 from typing import Any
 
@@ -178,8 +179,6 @@ def test_the_readme_has_no_gaps_and_its_first_example_runs(tmp_path: Path, monke
 
 
 def test_every_file_that_the_documents_link_to_exists() -> None:
-    import re
-
     root = Path(__file__).parents[1]
     for document in [root / "README.md", root / "benchmarks" / "README.md", *root.glob("docs/**/*.md")]:
         for link in re.findall(r"\]\(([^)#:]+)\)", document.read_text(encoding="utf-8")):

@@ -215,7 +215,7 @@ def test_a_margin_must_be_finite(kind: type[Any], xi: float) -> None:
 
 @pytest.mark.parametrize("beta", [-1e-9, np.nan, np.inf])
 def test_beta_must_be_finite_and_not_negative(beta: float) -> None:
-    with pytest.raises(InvalidInput, match="beta must be (a finite number|zero or more); got"):
+    with pytest.raises(InvalidInput, match=r"beta must be (a finite number|zero or more); got"):
         UCB(beta)
 
 
