@@ -29,6 +29,7 @@ JITTER_STEPS = (0.0, 1e-10, 1e-9, 1e-8, 1e-7, 1e-6, 1e-5, 1e-4)
 """What may be added to the diagonal, in units of its mean, tried in this order: bounded, and reported in the factor."""
 
 _LEAST_PIVOT = 1e-12
+_CUT_FROM = 256
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -46,17 +47,18 @@ class Factor:
 
     def whiten(self, K: Array) -> Array:
         """V = K Wᵀ (m, N) for cross-covariances K (m, N); then K (L Lᵀ)⁻¹ Kᵀ = V Vᵀ."""
-        V: Array = K[:, : len(self.base)] @ self.base.T
-        return np.hstack([V, K @ self.tail.T]) if len(self.tail) else V
+        n, half = len(self.base), _half(len(self.base))
+        parts = [K[:, :half] @ self.base[:half, :half].T, K[:, :n] @ self.base[half:].T]
+        if len(self.tail):
+            parts.append(K @ self.tail.T)
+        return np.hstack(parts)
 
     def unwhiten(self, V: Array) -> Array:
         """V W (m, N): of a whitened cross-covariance, this is K (L Lᵀ)⁻¹."""
-        n = len(self.base)
-        out: Array = V[:, :n] @ self.base
-        if len(self.tail):
-            full = V[:, n:] @ self.tail
-            full[:, :n] += out
-            return full
+        n, half = len(self.base), _half(len(self.base))
+        out = V[:, n:] @ self.tail if len(self.tail) else np.zeros((len(V), n))
+        out[:, :half] += V[:, :half] @ self.base[:half, :half]
+        out[:, :n] += V[:, half:n] @ self.base[half:]
         return out
 
     def inverse_diagonal(self) -> Array:
@@ -87,6 +89,11 @@ class Factor:
         tail[-1, :N] = self.unwhiten(v)[0] / -root
         tail[-1, N] = 1.0 / root
         return Factor(self.base, frozen(tail), jitter)
+
+
+def _half(n: int) -> int:
+    """Where a large triangle is cut in two, to pass over a quarter of its square that is zero; 0 for a small one."""
+    return n // 2 if n >= _CUT_FROM else 0
 
 
 def lower_cholesky(K: Array, overwrite: bool = False) -> Array | None:
