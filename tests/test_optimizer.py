@@ -1049,7 +1049,7 @@ WRONG: dict[str, tuple[Callable[[Optimizer], object], type[BelieverError], str]]
     "fixed name": (lambda o: o.ask(1, fixed={"dept": 1}), InvalidInput, "got 'dept'"),
     "fixed value": (lambda o: o.ask(1, fixed={"depth": 9}), InvalidInput, r"\[1, 8\]; got 9 for 'depth'"),
     "fixed choice": (lambda o: o.ask(1, fixed={"kernel": "RBF"}), InvalidInput, "got 'RBF' for 'kernel'"),
-    "fixed text": (lambda o: o.ask(1, fixed="depth"), InvalidInput, "needs a list of params"),  # type: ignore[arg-type]
+    "fixed text": (lambda o: o.ask(1, fixed="depth"), InvalidInput, "mapping"),  # type: ignore[arg-type]
     "distinct": (lambda o: o.ask(1, distinct="no"), InvalidInput, "distinct"),  # type: ignore[arg-type]
     "tell unknown": (lambda o: o.tell(99, 1.0), TrialError, "no trial 99; ids run from 0 to 6"),
     "tell negative": (lambda o: o.tell(-1, 1.0), TrialError, "no trial -1"),
@@ -1084,12 +1084,12 @@ WRONG: dict[str, tuple[Callable[[Optimizer], object], type[BelieverError], str]]
     "observe outside": (lambda o: o.observe({**NEW, "lr": 2.0}, 1.0), InvalidInput, r"got 2.0 for 'lr'"),
     "observe nan": (lambda o: o.observe({**NEW, "lr": math.nan}, 1.0), InvalidInput, "got nan for 'lr'"),
     "observe fraction": (lambda o: o.observe({**NEW, "depth": 1.5}, 1.0), InvalidInput, "got 1.5 for 'depth'"),
-    "observe list": (lambda o: o.observe([NEW], 1.0), InvalidInput, "needs a list of params"),  # type: ignore[arg-type]
+    "observe list": (lambda o: o.observe([NEW], 1.0), InvalidInput, "mapping"),  # type: ignore[arg-type]
     "observe nothing": (lambda o: o.observe(NEW), InvalidInput, "needs a value"),
     "observe text": (lambda o: o.observe(NEW, "low"), InvalidInput, "a number; got 'low'"),  # type: ignore[arg-type]
     "enqueue missing": (lambda o: o.enqueue({}), InvalidInput, "missing: lr, depth, kernel"),
     "enqueue outside": (lambda o: o.enqueue({**NEW, "depth": 0}), InvalidInput, "got 0 for 'depth'"),
-    "enqueue None": (lambda o: o.enqueue(None), InvalidInput, "needs a list of params"),  # type: ignore[arg-type]
+    "enqueue None": (lambda o: o.enqueue(None), InvalidInput, "mapping"),  # type: ignore[arg-type]
     "enqueue forbidden": (lambda o: o.enqueue({**NEW, "depth": 8}), InvalidInput, "constraint does not allow"),
     "abandon unknown": (lambda o: o.abandon(7), TrialError, "no trial 7"),
     "abandon done": (lambda o: o.abandon(1), TrialError, "nothing to abandon"),

@@ -103,10 +103,11 @@ def test_summary_gives_accuracy_gap_design_folder_and_time(run: Run) -> None:
 
 
 def test_demo_leaves_environment_and_interrupts_as_they_were(run: Run) -> None:
+    before = signal.getsignal(signal.SIGINT)
     with demo._inherited_by_workers():
         assert os.environ["OPENBLAS_NUM_THREADS"] == "1"
         assert signal.getsignal(signal.SIGINT) is signal.SIG_IGN
-    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    assert signal.getsignal(signal.SIGINT) is before
     assert {name: os.environ.get(name) for name in demo._ONE_THREAD} == ENVIRONMENT
 
 
@@ -237,8 +238,11 @@ def test_python_m_believer_is_the_command() -> None:
 
 @pytest.mark.skipif(sys.platform == "win32", reason="needs POSIX signals")
 def test_control_c_ends_the_demo_and_its_workers_with_one_line(tmp_path: Path) -> None:
+    # A shell starts background jobs with the interrupt ignored, and children inherit that.
+    heed = "import signal, sys; signal.signal(signal.SIGINT, signal.default_int_handler)"
+    start = "from believer.cli import main; sys.exit(main())"
     process = subprocess.Popen(
-        [sys.executable, "-m", "believer", "demo", "--out", str(tmp_path)],
+        [sys.executable, "-c", f"{heed}; {start}", "demo", "--out", str(tmp_path)],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
