@@ -12,10 +12,10 @@ from typing import Any
 
 import numpy as np
 from peers import Array
-from scipy import stats
+
+from believer.experiments import bootstrap_interval, hodges_lehmann, holm, wilcoxon
 
 LEVEL = 0.05
-RESAMPLES = 10_000
 HARTMANN_LEVELS = (-3.1, -3.21)
 """Hartmann-6D has two minima, -3.322 and -3.203: below the first level a run is near one of them, below the second it
 is in the basin of the least for certain."""
@@ -64,37 +64,12 @@ def compare(rows: Sequence[Row], ours: str) -> list[Comparison]:
         if peer == ours or not seeds:
             continue
         difference = np.array([mine[seed] - theirs[seed] for seed in seeds])
-        p = float(stats.wilcoxon(difference).pvalue) if np.any(difference) else 1.0
-        raw.append((problem, peer, difference, p))
+        raw.append((problem, peer, difference, wilcoxon(difference)))
     corrected = holm([p for *_, p in raw])
     return [
-        Comparison(problem, peer, len(d), int((d < 0).sum()), int((d == 0).sum()), shift(d), p, adjusted)
+        Comparison(problem, peer, len(d), int((d < 0).sum()), int((d == 0).sum()), hodges_lehmann(d), p, adjusted)
         for (problem, peer, d, p), adjusted in zip(raw, corrected, strict=True)
     ]
-
-
-def shift(difference: Array) -> float:
-    """The median of all pairwise averages of ``difference`` (m,), itself included (Hodges and Lehmann); O(m^2)."""
-    i, j = np.triu_indices(len(difference))
-    return float(np.median((difference[i] + difference[j]) / 2.0))
-
-
-def holm(p: Sequence[float]) -> list[float]:
-    """Holm's step-down correction: the i-th least of m values times m - i, made monotone, at most 1."""
-    order = np.argsort(p)
-    corrected = np.empty(len(p))
-    largest = 0.0
-    for i, j in enumerate(order):
-        largest = max(largest, min(1.0, (len(p) - i) * p[j]))
-        corrected[j] = largest
-    return [float(value) for value in corrected]
-
-
-def bootstrap_median(values: Array) -> tuple[float, float]:
-    """A 95 % percentile bootstrap interval of the median, from a fixed seed."""
-    draws = np.random.default_rng(0).choice(values, size=(RESAMPLES, len(values)))
-    low, high = np.quantile(np.median(draws, axis=1), [0.025, 0.975])
-    return float(low), float(high)
 
 
 def _problem_table(problem: str, rows: Sequence[Row], ours: str) -> str:
@@ -105,7 +80,7 @@ def _problem_table(problem: str, rows: Sequence[Row], ours: str) -> str:
     for member in dict.fromkeys(row["member"] for row in rows):
         best = np.array([row["best"] for row in rows if row["member"] == member])
         seconds = [row["cpu_seconds"] for row in rows if row["member"] == member and "cpu_seconds" in row]
-        low, high = bootstrap_median(best)
+        low, high = bootstrap_interval(best)
         name = f"**{member}**" if member == ours else member
         fields = [name, str(len(best)), f"{np.median(best):.4f}", f"{low:.4f} to {high:.4f}", f"{best.mean():.4f}"]
         fields.append(f"{np.median(seconds):.2f}" if seconds else "")

@@ -19,7 +19,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from test_events import EVENTS, all_bits
 
-from believer import journal as module
+from believer import appending as module
 from believer.errors import InvalidInput, JournalCorrupt, JournalError, JournalLocked, JournalTooNew
 from believer.events import FORMAT, Abandoned, Asked, Begun, Enqueued, Event, Failed, Observed, Told, encode_event
 from believer.journal import Journal, read_events, write_events

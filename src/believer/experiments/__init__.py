@@ -1,0 +1,40 @@
+"""What experiments of every kind share: cells, a store that survives a crash, a runner, statistics and tables.
+
+An experiment is a list of cells and a function ``work(cell) -> dict`` at the top of a module. The room knows none in
+particular::
+
+    cells = grid("toy", {"q": [1, 3], "problem": ["hartmann6"]}, seeds=range(20))
+    results = run(cells, work, store="toy.jsonl", workers=2)     # again after a crash: only what is missing runs
+"""
+
+from __future__ import annotations
+
+from believer.experiments.cells import Cell, grid
+from believer.experiments.report import Table, formatted
+from believer.experiments.runner import run
+from believer.experiments.statistics import (
+    bootstrap_interval,
+    hodges_lehmann,
+    holm,
+    vargha_delaney,
+    wilcoxon,
+    wilson_interval,
+)
+from believer.experiments.store import Finished, Store, read_store
+
+__all__ = [
+    "Cell",
+    "Finished",
+    "Store",
+    "Table",
+    "bootstrap_interval",
+    "formatted",
+    "grid",
+    "hodges_lehmann",
+    "holm",
+    "read_store",
+    "run",
+    "vargha_delaney",
+    "wilcoxon",
+    "wilson_interval",
+]

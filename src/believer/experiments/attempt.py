@@ -1,0 +1,69 @@
+"""One attempt at a cell, made where the cell runs; whatever happens there comes back as a value that can travel."""
+
+from __future__ import annotations
+
+import pickle
+import time
+import traceback
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from believer.errors import BelieverError, InvalidInput, MissingCapability, MissingExtra
+from believer.experiments import plain
+from believer.experiments.cells import Cell
+from believer.setup import versions
+
+Work = Callable[[Cell], Mapping[str, Any]]
+"""At the top of a module, so that any process can find it. Returns plain JSON that depends on the cell alone."""
+
+_CALLER_ERRORS = (InvalidInput, MissingCapability, MissingExtra)
+"""What the caller asked for cannot be done: other cells would fail in the same way, and the text says what to do."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """A result with its provenance; or an error with its traceback, and the exception if the caller is to blame."""
+
+    result: dict[str, Any] | None = None
+    provenance: dict[str, Any] | None = None
+    error: str = ""
+    trace: str = ""
+    blame: BelieverError | None = None
+
+
+def attempt(work: Work, cell: Cell) -> Outcome:
+    """Do the work. Never raises, but for an interrupt: an exception of another module may not survive the journey."""
+    start = time.perf_counter()
+    try:
+        result = _plain(work(cell))
+    except (Exception, SystemExit) as error:
+        blame = error if isinstance(error, _CALLER_ERRORS) and _travels(error) else None
+        return Outcome(error=_text(error), trace=traceback.format_exc(), blame=blame)
+    seconds = round(time.perf_counter() - start, 6)
+    return Outcome(result, {**versions(), "seconds": seconds})
+
+
+def _plain(result: Mapping[str, Any]) -> dict[str, Any]:
+    """The result as it will read back from the store, so that a resumed run returns the same as the first."""
+    if not isinstance(result, Mapping):
+        raise TypeError(f"work must return a dict of plain JSON; got {result!r:.200}.")
+    try:
+        return plain.decode(plain.encode(dict(result), "a result"), "a result")
+    except InvalidInput as error:  # a fault of this cell's work, not of the caller
+        raise ValueError(str(error)) from error
+
+
+def _travels(error: BaseException) -> bool:
+    """Whether it can be pickled and made again; one that cannot would take the whole pool with it."""
+    try:
+        return type(pickle.loads(pickle.dumps(error))) is type(error)
+    except Exception:
+        return False
+
+
+def _text(error: BaseException) -> str:
+    try:
+        return f"{type(error).__name__}: {error}"
+    except Exception:  # the text of an exception is someone else's code as well
+        return type(error).__name__
