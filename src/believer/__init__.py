@@ -8,6 +8,9 @@
 ...     opt.tell(trial, (trial.params["x"] - 1) ** 2 + trial.params["y"])
 """
 
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
 from believer import errors
 from believer._version import __version__
 from believer.acquisitions import EI, PI, UCB, LogEI
@@ -21,34 +24,87 @@ from believer.space import Space
 from believer.surrogates import GP
 from believer.trials import Batch, Trial
 
+if TYPE_CHECKING:
+    from believer.diagnostics.compatibility import CompatibilityTable, compatibility_table
+    from believer.diagnostics.sdd import sdd
+    from believer.diagnostics.sdd_report import SDDReport
+    from believer.surrogates import (
+        MQRBF,
+        SVR,
+        FixedRBF,
+        LastLayer,
+        NeuralEnsemble,
+        RandomForest,
+        SklearnSurrogate,
+        SparseGP,
+    )
+
+# Loaded when first used, so that importing the package stays light.
+_LATER = {
+    "FixedRBF": "believer.surrogates",
+    "LastLayer": "believer.surrogates",
+    "MQRBF": "believer.surrogates",
+    "NeuralEnsemble": "believer.surrogates",
+    "RandomForest": "believer.surrogates",
+    "SVR": "believer.surrogates",
+    "SklearnSurrogate": "believer.surrogates",
+    "SparseGP": "believer.surrogates",
+    "CompatibilityTable": "believer.diagnostics.compatibility",
+    "compatibility_table": "believer.diagnostics.compatibility",
+    "SDDReport": "believer.diagnostics.sdd_report",
+    "sdd": "believer.diagnostics.sdd",
+}
+
 __all__ = [
     "EI",
     "GP",
+    "MQRBF",
     "PI",
+    "SVR",
     "UCB",
     "Batch",
     "Believe",
     "Candidates",
     "Categorical",
+    "CompatibilityTable",
     "ConstantLie",
     "Fantasy",
+    "FixedRBF",
     "FixedStarts",
     "Float",
     "Int",
+    "LastLayer",
     "LogEI",
     "Multistart",
+    "NeuralEnsemble",
     "Optimizer",
     "PseudoObservations",
     "RandomBatch",
+    "RandomForest",
     "Replay",
     "Result",
+    "SDDReport",
     "Seconds",
+    "SklearnSurrogate",
     "Space",
+    "SparseGP",
     "Target",
     "Trial",
     "Verdict",
     "__version__",
+    "compatibility_table",
     "errors",
     "minimize",
     "replay",
+    "sdd",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _LATER:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(_LATER[name]), name)
+
+
+def __dir__() -> list[str]:
+    return [*globals(), *_LATER]

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from believer import surrogates
 from believer.acquisitions import EI, PI, UCB, LogEI
 from believer.batch import STRATEGIES, Believe, ConstantLie, Fantasy, PseudoObservations, RandomBatch
 from believer.batch.request import Strategy
@@ -30,6 +31,14 @@ _KNOWN: dict[str, type] = {
 
 _ARGUMENT = {"fit_preset": "fit"}
 """Fields whose argument has another name: ``fit`` is also a method."""
+
+
+def _known(name: str) -> type | None:
+    """The library's class of that name; surrogates other than the default one are loaded on the way."""
+    if name in surrogates.LOADED_ON_USE:
+        cls: type = getattr(surrogates, name)
+        return cls
+    return _KNOWN.get(name)
 
 
 def strategy_named(strategy: str | Strategy) -> Strategy:
@@ -56,7 +65,7 @@ def to_config(member: object) -> Any:
         return member
     if isinstance(member, tuple):
         return [to_config(item) for item in member]
-    known = _KNOWN.get(type(member).__name__)
+    known = _known(type(member).__name__)
     if known is type(member) and is_dataclass(member):
         return {
             "type": type(member).__name__,
@@ -98,7 +107,7 @@ def _rebuild(config: Any, what: str) -> Any:
     if not isinstance(config, dict):
         return config
     settings = {key: _rebuild(value, what) for key, value in config.items() if key != "type"}
-    cls = _KNOWN.get(config.get("type", ""))
+    cls = _known(config.get("type", ""))
     if cls is None:
         raise InvalidInput(f"the journal names a {what} that this version does not know: {config.get('type')!r}.")
     try:
@@ -116,3 +125,20 @@ def _spoken(config: Any) -> str:
             or f"{config.get('type')}({', '.join(f'{k}={v!r}' for k, v in config.items() if k != 'type')})"
         )
     return repr(config)
+
+
+def brief(config: Any) -> str:
+    """A member as a reader would write it: its only setting, or of several those that are not the default."""
+    if not isinstance(config, dict):
+        return str(config)
+    if "custom" in config:
+        return str(config["custom"]).rsplit(".", maxsplit=1)[-1]
+    settings = {key: value for key, value in config.items() if key not in ("type", "custom_repr")}
+    cls = _known(config["type"])
+    if len(settings) > 1 and cls is not None:
+        try:
+            usual = to_config(cls())
+        except TypeError:  # a setting without a default
+            usual = {}
+        settings = {key: value for key, value in settings.items() if usual.get(key, settings) != value}
+    return f"{config['type']}({', '.join(f'{key}={brief(value)}' for key, value in settings.items())})"

@@ -17,7 +17,7 @@ from believer.arrays import Array
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Prediction:
-    """Latent mean and standard deviation, both (m,)."""
+    """Latent mean and standard deviation, both (m,); the latter above zero everywhere, be it ever so little."""
 
     mean: Array
     std: Array
@@ -128,4 +128,16 @@ class Restorable(Protocol):
 
     def restore(self, X: Array, y: Array, state: dict[str, Any]) -> Model:
         """The model that ``describe`` described, on the data it was fitted to, bit for bit."""
+        ...
+
+
+@runtime_checkable
+class Stochastic(Protocol):
+    """A surrogate whose fit draws random numbers of its own: bootstraps, initial weights, validation splits."""
+
+    def with_fixed_draws(self, seed: int) -> Surrogate:
+        """The recipe with draws that depend on ``seed`` and on an observation's position, on nothing else.
+
+        Two fits on data of which one extends the other then differ by the additional data alone.
+        """
         ...

@@ -1,0 +1,174 @@
+"""A neural network whose last layer is Bayesian: features are learnt once, then frozen, and weights conditioned on.
+
+======  ===================================================================  ==========
+symbol  meaning                                                              shape
+======  ===================================================================  ==========
+H       last hidden layer of the trained network                             (m, h)
+φ       features: H over ``norm``, the root mean square length of its        (m, h + 1)
+        rows on the data, and a one for the intercept
+w       weights of the last layer, a priori N(0, v I)                        (h + 1,)
+S       their posterior covariance, R Rᵀ                                     (h + 1, h + 1)
+v       prior variance of a weight, of standardized y
+σ_n²    noise variance, of standardized y
+======  ===================================================================  ==========
+
+The mean is φᵀ E[w], the variance φᵀ S φ ([paper] Table 1; [Snoek2015] section 3). All features are divided by one
+number, never each by its own: a unit that is all but off on the data would be blown up, and rule wherever it is on.
+Units that are off on all the data, or that repeat each other, need no care: the prior keeps S regular, and a unit that
+is off on the data brings its prior variance where it is on, as it should.
+
+What this σ is not: a measure of distance. Features were trained on the same y that the evidence looks at, so that σ is
+as a rule too small; with more observations than features it is small everywhere; and where all units are off, only the
+intercept is uncertain, however far the data. What the features cannot express counts as noise.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Self
+
+import numpy as np
+
+from believer.arrays import Array, as_points, as_values, whole
+from believer.errors import InvalidInput
+from believer.surrogates import linear
+from believer.surrogates.gp import standardization
+from believer.surrogates.gp_fit import LogNormal
+from believer.surrogates.network import Networks, Training, checked_hidden, seeds_of, train
+from believer.surrogates.protocols import JointPrediction, Model, Prediction, PredictionGradient
+
+_LEAST_VARIANCE = 1e-18
+_NOISY_FROM = 1e-5
+
+NOISE_RATIO = LogNormal(-5.0, 1.0)
+"""What is expected of noise and misfit together, as a share of the variance that the features explain: as for a GP."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Basis:
+    """What conditioning leaves alone: a trained network, the norm of its features, v, σ_n², and the scaling of y."""
+
+    network: Networks
+    norm: float
+    prior: float
+    noise: float
+    shift: float
+    scale: float
+
+    def features(self, X: Array) -> Array:
+        """φ (m, h + 1) at ``X`` (m, d)."""
+        return _features(self.network.hidden(X), self.norm)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LastLayerModel:
+    """Frozen features and the posterior of their weights. Predictions are latent and in the units of the given y."""
+
+    basis: Basis
+    weights: linear.Weights
+
+    @property
+    def is_noisy(self) -> bool:
+        """Whether the features leave more unexplained than a nugget."""
+        return self.basis.noise > _NOISY_FROM
+
+    def predict(self, X: Array) -> Prediction:
+        """φᵀ E[w] and √(φᵀ S φ) at ``X`` (m, d).  O(m h²)."""
+        basis = self.basis
+        mean, variance = self.weights.predict(basis.features(X))
+        return Prediction(basis.shift + basis.scale * mean, basis.scale * np.sqrt(variance + _LEAST_VARIANCE))
+
+    def predict_with_gradient(self, X: Array) -> PredictionGradient:
+        """Mean, std and their gradients at ``X`` (m, d); at a kink of the network, those of one side.  O(m h²)."""
+        basis, weights = self.basis, self.weights
+        layers = basis.network.hidden(X)
+        F = _features(layers, basis.norm)
+        V = F @ weights.root
+        std = np.sqrt(np.einsum("ij,ij->i", V, V) + _LEAST_VARIANCE)
+        # ∂μ/∂φ = E[w] and ∂σ²/∂φ = 2 S φ; the intercept does not depend on x.
+        by_variance = V @ weights.root[:-1].T
+        by_mean = np.broadcast_to(weights.mean[:-1], by_variance.shape)
+        by_x = basis.network.pull_back(layers, np.stack([by_mean, by_variance])) * (basis.scale / basis.norm)
+        return PredictionGradient(
+            basis.shift + basis.scale * (F @ weights.mean), basis.scale * std, by_x[0], by_x[1] / std[:, None]
+        )
+
+    def joint(self, X: Array) -> JointPrediction:
+        """Latent mean (m,) and covariance φᵀ S φ' (m, m)."""
+        basis, F = self.basis, self.basis.features(X)
+        covariance = self.weights.covariance(F)
+        covariance[np.diag_indices(len(X))] += _LEAST_VARIANCE
+        return JointPrediction(basis.shift + basis.scale * (F @ self.weights.mean), basis.scale**2 * covariance)
+
+    def sample(self, X: Array, count: int, rng: np.random.Generator, *, noisy: bool = False) -> Array:
+        """``count`` draws of φᵀ w at ``X`` (m, d), as (count, m); each is one draw of the weights."""
+        basis, F = self.basis, self.basis.features(X)
+        w = self.weights.mean + rng.standard_normal((count, F.shape[1])) @ self.weights.root.T
+        draws = w @ F.T
+        if noisy:
+            draws += np.sqrt(basis.noise) * rng.standard_normal(draws.shape)
+        return basis.shift + basis.scale * draws
+
+    def condition(self, X: Array, y: Array) -> Self:
+        """The posterior with ``X`` (k, d), ``y`` (k,) added; the basis stays as it is.  O(k h²)."""
+        basis = self.basis
+        targets, noise = (y - basis.shift) / basis.scale, np.full(len(X), basis.noise)
+        return type(self)(basis, self.weights.condition(basis.features(X), targets, noise))
+
+
+def _features(layers: list[Array], norm: float) -> Array:
+    """φ of what a single network has in its hidden ``layers``, each (1, m, h)."""
+    H = layers[-1][0]
+    F = np.ones((len(H), H.shape[1] + 1))
+    np.divide(H, norm, out=F[:, :-1])
+    return F
+
+
+def posterior(basis: Basis, X: Array, y: Array) -> LastLayerModel:
+    """The model at a given basis; ``y`` in the caller's units.  O(n h² + h³)."""
+    targets = (y - basis.shift) / basis.scale
+    noise = np.full(len(X), basis.noise)
+    return LastLayerModel(basis, linear.weights(basis.features(X), targets, basis.prior, noise))
+
+
+@dataclass(frozen=True, slots=True)
+class LastLayer:
+    """Last-layer Bayesian network recipe: one network is trained, its last hidden layer becomes the features.
+
+    hidden: sizes of the hidden layers. max_iterations: of training (settings: ``surrogates/network.py``). seed: None
+    draws from the generator that ``fit`` is given; a number fixes initial weights and held-out data, whatever the
+    generator. Every fit begins at fresh initial weights, never at the last fit's.
+
+    Differs: the paper names this model and gives no settings. Network and training are those of its ensemble; v and
+    σ_n² maximize the evidence under weak priors (``linear.by_evidence``), lest a rough y be called noise altogether.
+    """
+
+    hidden: tuple[int, ...] = (64, 64)
+    max_iterations: int = 2000
+    seed: int | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "hidden", checked_hidden(self.hidden))
+        whole(self.max_iterations, "max_iterations", 1)
+        if self.seed is not None:
+            whole(self.seed, "seed", 0)
+
+    def with_fixed_draws(self, seed: int) -> LastLayer:
+        """The recipe with initial weights that depend on ``seed``, and held-out data on it and their positions."""
+        return replace(self, seed=seed)
+
+    def fit(self, X: Array, y: Array, rng: np.random.Generator, previous: Model | None = None) -> LastLayerModel:
+        """Train on ``X`` (n, d), ``y`` (n,), choose v and σ_n², then the exact posterior of the last layer."""
+        X = as_points(X)
+        y = as_values(y, len(X))
+        if len(X) == 0:
+            raise InvalidInput("a neural network needs at least one observation to be trained on; got none.")
+        shift, scale = standardization(y)
+        targets = (y - shift) / scale
+        settings = Training(max_iterations=self.max_iterations)
+        network = train(X, targets, seeds_of(1, rng, self.seed), self.hidden, settings)
+        layers = network.hidden(X)
+        # With every unit off on all the data there is nothing to measure the norm by, and none is needed there.
+        norm = float(np.sqrt((layers[-1] ** 2).sum(axis=2).mean())) or 1.0
+        prior, noise = linear.by_evidence(_features(layers, norm), targets, NOISE_RATIO)
+        return posterior(Basis(network, norm, prior, noise, shift, scale), X, y)
