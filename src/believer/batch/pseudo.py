@@ -62,11 +62,11 @@ class PseudoObservations:
         """[paper] Algorithm 1, lines 2-8, after the pending points."""
         belief = self._resume(request, memory)
         for trial, x in zip(request.pending.ids[len(belief.ids) :], request.pending.X[len(belief.ids) :], strict=True):
-            belief = self._believe(belief, request, trial, x)
+            belief = self.believe(belief, request, trial, x)
         choices = []
         avoid = request.avoid
         for trial in request.ids:
-            bound = Bound(request.acquisition, belief.model, self._incumbent(belief, request))
+            bound = self.objective(belief, request)
             search = Search(request.region, self._around(belief, request), avoid)
             best = maximizer_for(bound, request.maximizer).maximize(
                 bound, search, request.randomness(trial, "maximize")
@@ -78,7 +78,7 @@ class PseudoObservations:
             why = self._provenance(belief, request, best.passed_over) + (REPLACED if replaced else "")
             choices.append(Choice(frozen(x), why))
             avoid = np.vstack([avoid, x]) if request.distinct else avoid
-            belief = self._believe(belief, request, trial, x)
+            belief = self.believe(belief, request, trial, x)
         return Chosen(tuple(choices), belief)
 
     def _resume(self, request: Request, memory: object) -> Belief:
@@ -91,10 +91,18 @@ class PseudoObservations:
             and np.array_equal(memory.X, request.pending.X[: len(memory.ids)])
         ):
             return memory
+        return self.begin(request)
+
+    def begin(self, request: Request) -> Belief:
+        """The fitted model, before the first lie."""
         d = request.region.dim
         return Belief(self, request.model, request.model, (), frozen(np.zeros((0, d))), frozen(np.zeros(0)))
 
-    def _believe(self, belief: Belief, request: Request, trial: int, x: Array) -> Belief:
+    def objective(self, belief: Belief, request: Request) -> Bound:
+        """α(· | D'): what the next point maximizes."""
+        return Bound(request.acquisition, belief.model, self._incumbent(belief, request))
+
+    def believe(self, belief: Belief, request: Request, trial: int, x: Array) -> Belief:
         """[paper] Algorithm 1, lines 6-7 and 3: lie about ``x`` and update the model."""
         lie = self.lie.value(belief.model, x, request.data, request.sign, request.randomness(trial, "lie"))
         X, y = np.vstack([belief.X, x]), np.append(belief.y, lie)

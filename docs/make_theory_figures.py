@@ -1,0 +1,28 @@
+"""Draw the pictures of docs/theory.md: ``python docs/make_theory_figures.py [folder]``. Takes about half a minute."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from believer.diagnostics import penalties, propositions
+
+FIGURES = (
+    propositions.rank_one_updates,
+    propositions.distinct_points,
+    propositions.suppression_radius,
+    propositions.mean_invariance,
+    propositions.unmoved_model,
+    propositions.acquisition_slopes,
+    penalties.implicit_penalty,
+    penalties.improvement_expansion,
+    penalties.determinantal_penalty,
+    penalties.local_penalization,
+)
+
+if __name__ == "__main__":
+    folder = Path(sys.argv[1]) if len(sys.argv) > 1 else Path(__file__).parent / "figures" / "theory"
+    folder.mkdir(parents=True, exist_ok=True)
+    for draw in FIGURES:
+        draw().savefig(folder / f"{draw.__name__}.png", dpi=110)
+        print(folder / f"{draw.__name__}.png")

@@ -1,0 +1,80 @@
+"""Does believing leave the mean where it is? [paper] Lemma 1, and three ways to break it.
+
+======  =====================================================  ======
+symbol  meaning                                                shape
+======  =====================================================  ======
+x*, ỹ   the point, and the believed value ỹ = μ(x*)            (d,)
+Δμ      mean after the lie less mean before it                 (m,)
+======  =====================================================  ======
+
+Conditioning at frozen hyperparameters: Δμ = w (ỹ - μ(x*)) = 0 exactly. It takes a model whose mean is *affine* in y and
+that takes a lie for one more observation of the same kind: Gaussian processes, ridge regression on any features, radial
+basis functions. It breaks when the lie also changes
+
+- the *standardization* of y: the prior mean moves to the average of data and lie, and σ is rescaled (it may rise),
+- the *hyperparameters*: a refit sees one more perfectly fitting point,
+- a *nonlinear* map: a process on log y believes exp(μ + σ²/2), whose logarithm is not its mean μ.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from believer.arrays import Array
+from believer.batch import Data
+from believer.surrogates.gp import GP, GPModel, posterior, standardization
+from believer.surrogates.protocols import Conditionable, Prediction
+from believer.theory.rank_one import conditioned
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Believed:
+    """Predictions at m points before a believed value, and after it by three ways of taking it in."""
+
+    before: Prediction
+    conditioned: Prediction
+    restandardized: Prediction
+    refitted: Prediction
+    spread: float
+    """max y - min y of the real results"""
+
+    @property
+    def shifts(self) -> dict[str, float]:
+        """max |Δμ| / (max y - min y) of each way."""
+        ways = {"condition": self.conditioned, "restandardize": self.restandardized, "refit": self.refitted}
+        return {name: float(np.abs(way.mean - self.before.mean).max()) / self.spread for name, way in ways.items()}
+
+    @property
+    def rises(self) -> dict[str, float]:
+        """The most by which σ rises, as a share of what it was; at most rounding where it never does."""
+        ways = {"condition": self.conditioned, "restandardize": self.restandardized, "refit": self.refitted}
+        return {name: float((way.std / self.before.std - 1.0).max()) for name, way in ways.items()}
+
+
+def mean_shift(model: Conditionable, x: Array, at: Array) -> Array:
+    """Δμ (m,) at ``at`` (m, d) when ``model`` is conditioned on what it predicts at ``x`` (d,): zero by Lemma 1."""
+    believed = float(model.predict(x[None, :]).mean[0])
+    shift: Array = conditioned(model, x, believed, at).mean - model.predict(at).mean
+    return shift
+
+
+def restandardized(model: GPModel, data: Data, x: Array, lie: float) -> GPModel:
+    """The same hyperparameters on data and lie, with y standardized anew: what normalizing y at every fit does."""
+    X, y = np.vstack([data.X, x[None, :]]), np.append(data.y, float(lie))
+    return posterior(model.hyper, X, y, *standardization(y))
+
+
+def believe(recipe: GP, data: Data, x: Array, at: Array, rng: np.random.Generator) -> Believed:
+    """Fit ``recipe`` to ``data``, believe its mean at ``x`` (d,), and compare predictions at ``at`` (m, d)."""
+    model = recipe.fit(data.X, data.y, rng)
+    lie = float(model.predict(x[None, :]).mean[0])
+    again = recipe.fit(np.vstack([data.X, x[None, :]]), np.append(data.y, lie), rng, model)
+    return Believed(
+        before=model.predict(at),
+        conditioned=conditioned(model, x, lie, at),
+        restandardized=restandardized(model, data, x, lie).predict(at),
+        refitted=again.predict(at),
+        spread=float(np.ptp(data.y)),
+    )
