@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import zlib
 from typing import Any
 
 import numpy as np
@@ -10,7 +9,9 @@ import numpy as np
 from believer.arrays import frozen
 from believer.batch import Data
 from believer.errors import JournalError
+from believer.numerics.sampling import stream
 from believer.setup import Setup
+from believer.surrogates.inspection import inspected
 from believer.surrogates.protocols import Conditionable, Model, Restorable
 from believer.trials import Ledger, Trial
 
@@ -30,7 +31,7 @@ class Learner:
 
     def randomness(self, trial_id: int, purpose: str) -> np.random.Generator:
         """The generator of a trial and a purpose, from the study's seed."""
-        return np.random.default_rng((self._setup.seed, trial_id, zlib.crc32(purpose.encode())))
+        return stream(self._setup.seed, trial_id, purpose)
 
     def data(self) -> Data:
         """Real results in id order, to be minimized."""
@@ -39,7 +40,7 @@ class Learner:
         return Data(frozen(X), frozen(self._setup.sign * np.array([self._ledger.values[i] for i in ids])))
 
     def model(self) -> Model:
-        """Fitted to real results, then conditioned on failures at the worst of them: never in the fit."""
+        """Fitted to real results, then told of failures as the worst of them: in closed form, or by a second fit."""
         ids, failed = tuple(sorted(self._ledger.values)), tuple(sorted(self._ledger.errors))
         if self._model is not None and self._model[0] == (ids, failed):
             return self._model[1]
@@ -47,9 +48,14 @@ class Learner:
         if self._fit is None or self._fit[0] != ids:
             self._fit = (ids, self._fitted(ids, data))
         model = self._fit[1]
-        if failed and isinstance(model, Conditionable):
+        if failed:
             X = np.array([self._ledger.trials[i].unit for i in failed])
-            model = model.condition(X, np.full(len(failed), data.y.max()))
+            worst = np.full(len(failed), data.y.max())
+            if isinstance(model, Conditionable):
+                model = model.condition(X, worst)
+            else:
+                X, y = np.vstack([data.X, X]), np.concatenate([data.y, worst])
+                model = self._setup.surrogate.fit(X, y, self.randomness(len(ids), "failed"), model)
         self._model = ((ids, failed), model)
         return model
 
@@ -72,7 +78,9 @@ class Learner:
                     raise JournalError(f"the journal's hyperparameters {state} do not fit: {error!r}") from error
             if known == ids:
                 return previous
-        return surrogate.fit(data.X, data.y, self.randomness(len(ids), "fit"), previous)
+        model = surrogate.fit(data.X, data.y, self.randomness(len(ids), "fit"), previous)
+        inspected(model, data.X[:1])
+        return model
 
     def described(self) -> dict[str, Any] | None:
         """Hyperparameters of the current fit, where the surrogate can write them down."""

@@ -5,6 +5,7 @@ All take a ``numpy.random.Generator``; none needs ``scipy.stats``, whose import 
 
 from __future__ import annotations
 
+import zlib
 from functools import lru_cache
 
 import numpy as np
@@ -129,3 +130,8 @@ def sobol(n: int, d: int, rng: np.random.Generator) -> Array:
     if d > width:
         points = np.hstack([points, latin_hypercube(n, d - width, rng)])
     return points
+
+
+def stream(seed: int, trial: int, purpose: str) -> np.random.Generator:
+    """The generator that belongs to a trial and a purpose under a seed; the same three give the same numbers."""
+    return np.random.default_rng((seed, trial, zlib.crc32(purpose.encode())))

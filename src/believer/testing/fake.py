@@ -1,0 +1,63 @@
+"""The simplest honest surrogate: inverse-distance weights, and a doubt that grows with the distance to the data.
+
+======  ==========================================================  ========
+symbol  meaning                                                     shape
+======  ==========================================================  ========
+r       distance of a point to each observation                     (m, n)
+w       weights 1 / (r² + δ²), δ = 1e-6                             (m, n)
+s       standard deviation of y at the fit
+======  ==========================================================  ========
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+
+from believer.arrays import Array, as_points, as_values, frozen
+from believer.errors import InvalidInput
+from believer.surrogates.gp import standardization
+from believer.surrogates.kernels import squared_distances
+from believer.surrogates.protocols import Model, Prediction
+
+_NEAR = 1e-12
+_LEAST_STD = 1e-9
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class FakeModel:
+    """Data, and the scale of y when it was fitted."""
+
+    X: Array
+    y: Array
+    scale: float
+
+    def predict(self, X: Array) -> Prediction:
+        """μ = Σ w_i y_i / Σ w_i ([Shepard1968], exponent 2), σ = s max(min r / √d, 1e-9), at ``X`` (m, d).
+
+        Differs: δ² in the weights, so that the data are no case apart.
+        """
+        r2 = squared_distances(X, self.X)
+        w = 1.0 / (r2 + _NEAR)
+        # Averages are taken of y less its first value: what is constant stays so, to the last bit.
+        mean = self.y[0] + (w * (self.y - self.y[0])).sum(axis=1) / w.sum(axis=1)
+        return Prediction(mean, self.scale * np.maximum(np.sqrt(r2.min(axis=1) / X.shape[1]), _LEAST_STD))
+
+    def condition(self, X: Array, y: Array) -> Self:
+        """With ``X`` (k, d), ``y`` (k,) added; nothing else is there to learn."""
+        return type(self)(frozen(np.vstack([self.X, X])), frozen(np.concatenate([self.y, y])), self.scale)
+
+
+@dataclass(frozen=True, slots=True)
+class FakeSurrogate:
+    """A recipe without settings, for tests that need a surrogate and not a good one."""
+
+    def fit(self, X: Array, y: Array, rng: np.random.Generator, previous: Model | None = None) -> FakeModel:
+        """Keep ``X`` (n, d), ``y`` (n,)."""
+        X = as_points(X)
+        y = as_values(y, len(X))
+        if len(X) == 0:
+            raise InvalidInput("a surrogate needs at least one observation to be fitted; got none.")
+        return FakeModel(frozen(X), frozen(y), standardization(y)[1])

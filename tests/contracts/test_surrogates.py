@@ -1,0 +1,148 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from importlib import import_module
+from importlib.util import find_spec
+from typing import Any
+
+import numpy as np
+import pytest
+
+import believer as bv
+from believer.arrays import Array
+from believer.surrogates import LOADED_ON_USE
+from believer.surrogates.kernels import KERNELS
+from believer.surrogates.protocols import (
+    Conditionable,
+    Differentiable,
+    Joint,
+    Model,
+    Restorable,
+    Sampling,
+    Scaled,
+    Smoothing,
+    Stochastic,
+    Surrogate,
+)
+from believer.testing import Check, ContractBroken, FakeSurrogate, check_surrogate, surrogate_checks
+from believer.testing.scenes import Scene, fitted, scene
+
+CAPABILITIES: tuple[type, ...] = (
+    *(Conditionable, Differentiable, Joint, Sampling, Smoothing, Scaled),
+    *(Restorable, Stochastic),
+)
+AS_A_GP: set[type] = {Conditionable, Differentiable, Joint, Sampling, Smoothing, Scaled, Restorable}
+AS_A_LINEAR_MODEL: set[type] = {Conditionable, Differentiable, Joint, Sampling, Smoothing}
+
+
+def sklearn_member(path: str, **settings: Any) -> Surrogate:
+    """The adapter around a regressor of scikit-learn, which is named by its module below ``sklearn`` and its class."""
+    module, name = path.rsplit(".", 1)
+    return bv.SklearnSurrogate(getattr(import_module(f"sklearn.{module}"), name)(**settings), members=5)
+
+
+@dataclass(frozen=True)
+class Member:
+    """A surrogate as the call that makes it, what it is able to do, and the laws that it is known to break."""
+
+    make: Callable[[], Surrogate]
+    able: set[type]
+    exempt: tuple[str, ...] = ()
+    needs_sklearn: bool = False
+
+
+def neighbors(k: int) -> Surrogate:
+    return sklearn_member("neighbors.KNeighborsRegressor", n_neighbors=k)
+
+
+MEMBERS: dict[str, Member] = {
+    "fake": Member(FakeSurrogate, {Conditionable}),
+    **{f"gp {kernel}": Member(partial(bv.GP, kernel), AS_A_GP) for kernel in KERNELS},
+    "gp infer": Member(partial(bv.GP, noise="infer"), AS_A_GP),
+    "mq_rbf power": Member(lambda: bv.MQRBF(form="power"), {Conditionable, Differentiable, Joint, Sampling}),
+    # Near the data the ridge has the wrong sign: a lie is overshot, or answered by a step away from it.
+    "mq_rbf printed": Member(
+        lambda: bv.MQRBF(form="printed"), {Conditionable, Differentiable}, ("the mean moves toward a lie",)
+    ),
+    "fixed_rbf": Member(lambda: bv.FixedRBF(), AS_A_LINEAR_MODEL),
+    "neural": Member(
+        lambda: bv.NeuralEnsemble(members=3, hidden=(16, 16), max_iterations=100), {Differentiable, Stochastic}
+    ),
+    "last_layer": Member(lambda: bv.LastLayer(hidden=(16, 16), max_iterations=100), AS_A_LINEAR_MODEL | {Stochastic}),
+    "forest": Member(lambda: bv.RandomForest(trees=20), {Stochastic}, needs_sklearn=True),
+    "svr": Member(lambda: bv.SVR(members=5), {Differentiable, Stochastic}, needs_sklearn=True),
+    "sparse_gp": Member(lambda: bv.SparseGP(inducing=8), AS_A_GP),
+    "sklearn ridge": Member(lambda: sklearn_member("linear_model.BayesianRidge"), {Stochastic}, needs_sklearn=True),
+    "sklearn gp": Member(
+        lambda: sklearn_member("gaussian_process.GaussianProcessRegressor", alpha=1e-6),
+        {Stochastic},
+        needs_sklearn=True,
+    ),
+    "sklearn neighbor": Member(lambda: neighbors(1), {Stochastic}, needs_sklearn=True),
+}
+DRAW_NOTHING = ("sklearn ridge", "sklearn gp")
+"""The adapter draws for estimators without a std alone."""
+
+HERE = {name: m for name, m in MEMBERS.items() if not m.needs_sklearn or find_spec("sklearn") is not None}
+
+
+def checks(exempt: bool) -> list[Any]:
+    """Every law that binds a member, as parameters of a test; those that it keeps, or those that it is exempt from."""
+    return [
+        pytest.param(check, id=f"{name}: {check}")
+        for name, member in HERE.items()
+        for check in surrogate_checks(member.make())
+        if (str(check) in member.exempt) is exempt
+    ]
+
+
+@pytest.mark.parametrize("check", checks(exempt=False))
+def test_every_surrogate_keeps_the_contract(check: Check) -> None:
+    check()
+
+
+@pytest.mark.parametrize("check", checks(exempt=True))
+def test_a_surrogate_that_is_exempt_from_a_law_does_break_it(check: Check) -> None:
+    with pytest.raises(ContractBroken):
+        check()
+
+
+@pytest.mark.parametrize("name", HERE)
+def test_a_surrogate_is_able_to_do_what_is_said_of_it_and_no_more(name: str) -> None:
+    surrogate = HERE[name].make()
+    model = fitted(surrogate, scene())
+    assert {kind for kind in CAPABILITIES if isinstance(model, kind) or isinstance(surrogate, kind)} == HERE[name].able
+
+
+def test_an_estimator_that_needs_more_than_one_observation_breaks_one_law_and_says_so() -> None:
+    pytest.importorskip("sklearn")
+    # The adapter does not change what was asked of it: three neighbors cannot be found among fewer points.
+    with pytest.raises(ContractBroken, match="n_neighbors = 3, n_samples_fit = 1") as caught:
+        check_surrogate(neighbors(3))
+    assert caught.value.law == "one observation is enough"
+
+
+@pytest.mark.parametrize("name", [n for n, m in HERE.items() if Stochastic in m.able and n not in DRAW_NOTHING])
+def test_with_fixed_draws_an_observation_changes_a_model_less_than_new_draws_do(name: str) -> None:
+    surrogate = HERE[name].make()
+    assert isinstance(surrogate, Stochastic)
+    fixed = free = 0.0
+    for seed in range(6):
+        more = scene(n=25, m=20, seed=seed)
+        less = Scene(more.X[:-1], more.y[:-1], more.at)
+        recipe = surrogate.with_fixed_draws(seed)
+        fixed += change(fitted(recipe, less, seed=1), fitted(recipe, more, seed=2), more.at)
+        free += change(fitted(surrogate, less, seed=1), fitted(surrogate, more, seed=2), more.at)
+    # Measured over 4 x 8 data sets: 0.08 to 0.6; draws that start anew with every observation give 0.6 to 1.8.
+    assert fixed < 0.8 * free
+
+
+def change(one: Model, two: Model, X: Array) -> float:
+    return float(np.abs(one.predict(X).mean - two.predict(X).mean).mean())
+
+
+def test_every_surrogate_of_the_library_is_a_member() -> None:
+    pytest.importorskip("sklearn")
+    assert {"GP", *LOADED_ON_USE} <= {type(member.make()).__name__ for member in MEMBERS.values()}
