@@ -14,6 +14,7 @@ from believer.arrays import Array, frozen
 from believer.batch import Believe, ConstantLie, Data, Fantasy, Lie, PseudoObservations
 from believer.errors import InvalidInput
 from believer.maximize import Multistart, Search
+from believer.region import Region
 from believer.surrogates.gp import GPModel, posterior
 from believer.surrogates.gp_fit import Hyperparameters
 from believer.surrogates.protocols import Prediction
@@ -211,6 +212,31 @@ def test_the_cone_needs_a_weight_on_std_and_no_noise() -> None:
     assert isinstance(model, GPModel)
     noisy = posterior(replace(model.hyper, noise=1e-6), model.X, model.y, 0.0, 1.0)
     assert guarantee(replace(situation, model=noisy), rng).promise is None
+
+
+def test_the_cone_needs_a_column_that_is_continuous_and_not_settled_on_a_grid() -> None:
+    repeats = 0
+    for seed in range(10):
+        rng = np.random.default_rng(seed)
+        tenths = Region(frozen([0.0]), frozen([1.0]), settle=lambda X: np.round(10.0 * X) / 10.0)
+        found = guarantee(replace(Family(UCB(0.05), kernel="se").draw(rng), region=tenths), rng)
+        assert not found.applies
+        repeats += not found.moves
+    assert repeats > 0
+
+
+@pytest.mark.parametrize("name", ["box_end", "symmetric_valley", "corner"])
+@pytest.mark.parametrize("noise", [1e-6, 1e-2])
+def test_what_is_written_without_noise_fails_with_the_noise_that_the_proposition_asks_for(
+    name: str, noise: float
+) -> None:
+    situation = failing(name)
+    model = situation.model
+    assert isinstance(model, GPModel)
+    noisy = posterior(replace(model.hyper, noise=noise), model.X, model.y, 0.0, 1.0)
+    found = guarantee(replace(situation, model=noisy), np.random.default_rng(0))
+    assert found.acquisition_drops
+    assert not found.moves
 
 
 def test_no_proof_covers_pi_or_a_model_that_is_no_gaussian_process() -> None:

@@ -1,4 +1,4 @@
-"""Believing leaves the mean of a model that is affine in y; other ways to take a lie in do not."""
+"""Believing leaves the mean of a model to which it adds a residual of zero; other ways to take a lie in do not."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ def test_restandardizing_is_the_posterior_on_data_and_lie_with_their_own_shift_a
 
 @dataclass(frozen=True, slots=True, eq=False)
 class OfLogarithms:
-    """A Gaussian process on log y: the mean of y is exp(μ + σ²/2), which is not affine in y."""
+    """A Gaussian process on log y: the mean of y is exp(μ + σ²/2), whose logarithm is not μ."""
 
     inner: GPModel
 
@@ -109,7 +109,7 @@ class OfLogarithms:
         return OfLogarithms(self.inner.condition(X, np.log(y)))
 
 
-def test_believing_moves_the_mean_of_a_model_that_is_not_affine_in_y() -> None:
+def test_believing_moves_the_mean_where_the_believed_value_is_not_of_residual_zero() -> None:
     rng = np.random.default_rng(2)
     inner = Family(noise=1e-6, dim=2).draw(rng).model
     assert isinstance(inner, GPModel)
@@ -118,3 +118,23 @@ def test_believing_moves_the_mean_of_a_model_that_is_not_affine_in_y() -> None:
     shift = mean_shift(OfLogarithms(inner), x, at)
     assert np.abs(mean_shift(inner, x, at)).max() < 1e-9
     assert np.abs(shift).max() > 0.02 * float(np.ptp(OfLogarithms(inner).predict(at).mean))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class NearestNeighbor:
+    """The value of the nearest point: linear in y."""
+
+    X: Array
+    y: Array
+
+    def predict(self, X: Array) -> Prediction:
+        nearest = np.abs(X - self.X.T).argmin(axis=1)
+        return Prediction(self.y[nearest], np.ones(len(X)))
+
+    def condition(self, X: Array, y: Array) -> NearestNeighbor:
+        return NearestNeighbor(np.vstack([self.X, X]), np.append(self.y, y))
+
+
+def test_believing_moves_a_mean_that_is_affine_in_y_but_solves_no_least_squares() -> None:
+    model = NearestNeighbor(np.array([[0.0], [1.0]]), np.array([0.0, 1.0]))
+    np.testing.assert_array_equal(mean_shift(model, np.array([0.4]), np.array([[0.1], [0.6], [0.9]])), [0.0, -1.0, 0.0])

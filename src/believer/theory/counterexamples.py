@@ -8,6 +8,8 @@ x₁      the point chosen first
 κ       σ²(x₁) / σ_f² before the lie
 ℓ       lengthscale; the box is [0, 1]
 ======  ================================================================
+
+Prop. 1 asks for σ_n² > 0. Situations that are written without noise, because it is simpler, fail just so with a little.
 """
 
 from __future__ import annotations
@@ -77,7 +79,10 @@ def flat_in_std() -> Situation:
 
 
 def certainty_attracts() -> Situation:
-    """PI falls with σ where μ < f⁺ - ξ: believing makes x₁ sure, α rises there from 0.6 to 1, and x₁ is repeated."""
+    """PI falls with σ where μ < f⁺ - ξ: believing makes x₁ sure, α rises there from 0.6 to 1, and x₁ is repeated.
+
+    It is [paper] Prop. 3 that says that Prop. 1 covers PI.
+    """
     model = _line_model([0.2, 0.45, 0.75], [0.0, 1.0, 0.4], 0.3, 1e-6)
     return Situation(model, PI(0.5), Believe(), _data(model), incumbent="data")
 

@@ -16,17 +16,19 @@ is elsewhere. Only the first holds. (2) asks for more than "non-decreasing" (UCB
 same, because the neighbors were lowered too. What can be proven for an exact Gaussian process:
 
 - **No improvement is left.** EI or LogEI, σ_n² = 0 and f⁺' - ξ <= ỹ. Then μ'(x₁) = ỹ and σ'(x₁) = 0, so EI' (x₁) = 0,
-  while EI' > 0 at every point off the data. The condition holds for every lie when f⁺' is believed and ξ >= 0, and for
+  while EI' > 0 at every point off the data. With ξ >= 0 the condition holds for every lie when f⁺' is believed, and for
   the constant lies min, mean and max also when it is not. (In floating point, EI' must exceed rounding somewhere.)
-- **A cone.** UCB with β > 0, σ_n² = 0, x₁ not a corner of a continuous box. σ' rises from 0 like |x - x₁| in every
-  direction (the kernels here have a derivative whose posterior variance is positive), μ' is smooth, and of two opposite
-  directions that the box allows one does not raise μ'. So α' rises along it: x₁ is not even a local maximizer.
+- **A cone.** UCB with β > 0, σ_n² = 0, x₁ off both ends of the box in some continuous column. σ' rises from 0 like
+  |x - x₁| in every direction (the kernels here have a derivative whose posterior variance is positive), μ' is smooth,
+  and of two opposite directions that the box allows one does not raise μ'. So α' rises along it: x₁ is not even a local
+  maximizer. (The rise may be below rounding where σ(x₁) was about 1e-4 σ_f or less before the lie.)
 - **Room above the noise.** EI or LogEI, σ_n² > 0, f⁺' - ξ <= μ'(x₁), and EI' > σ_n / √(2π) somewhere. For h(z) <= φ(0)
   when z <= 0, and σ'(x₁) < σ_n by Eq. 12, so EI'(x₁) < σ_n / √(2π). With ξ >= 0 and a believed f⁺', Kriging Believer
   meets the second condition always, the other lies where f⁺' is the least posterior mean (a model that is noisy).
 
-They extend to every earlier point of the batch, because later lies only lower σ and f⁺ there (the third one for Kriging
-Believer, whose lies leave the mean).
+They extend to every earlier point of the batch whose lie met the condition when it was told. Later lies only lower σ
+there; without noise they leave the mean there, and f⁺ does not rise. With noise, f⁺' stays at or below the mean there
+if the lies are Kriging Believer's, which leave all means, or if f⁺' is the least posterior mean, of which it is one.
 """
 
 from __future__ import annotations
@@ -190,4 +192,5 @@ def _has_room(situation: Situation, x: Array) -> bool:
     """Whether some continuous column of ``x`` (d,) is off both ends of the box: then it can move along it both ways."""
     region = situation.box
     inside = (x > region.lower + SAME_POINT) & (x < region.upper - SAME_POINT)
-    return bool((inside & region.continuous).any()) and region.feasible is None
+    # A grid too fine for a block counts as continuous, and is settled afterwards: a step on it may leap over the cone.
+    return bool((inside & region.continuous).any()) and region.feasible is None and region.settle is None

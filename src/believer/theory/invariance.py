@@ -7,13 +7,16 @@ x*, ỹ   the point, and the believed value ỹ = μ(x*)            (d,)
 Δμ      mean after the lie less mean before it                 (m,)
 ======  =====================================================  ======
 
-Conditioning at frozen hyperparameters: Δμ = w (ỹ - μ(x*)) = 0 exactly. It takes a model whose mean is *affine* in y and
-that takes a lie for one more observation of the same kind: Gaussian processes, ridge regression on any features, radial
-basis functions. It breaks when the lie also changes
+Conditioning at frozen hyperparameters: Δμ = w (ỹ - μ(x*)) = 0 exactly. It takes a model whose mean makes a sum of
+squared residuals and a penalty stationary, for then a believed value adds a residual of zero: Gaussian processes, ridge
+regression on any features, radial basis functions. A mean that is affine in y is not enough: that of the nearest
+neighbor is, and a believed point takes over its neighborhood. It breaks, too, when the lie also changes
 
 - the *standardization* of y: the prior mean moves to the average of data and lie, and σ is rescaled (it may rise),
 - the *hyperparameters*: a refit sees one more perfectly fitting point,
-- a *nonlinear* map: a process on log y believes exp(μ + σ²/2), whose logarithm is not its mean μ.
+
+and where the believed value is not one of residual zero: a process on log y believes exp(μ + σ²/2), whose logarithm is
+not its mean μ.
 """
 
 from __future__ import annotations
