@@ -17,20 +17,28 @@ import believer
 from believer import (
     EI,
     GP,
+    MQRBF,
     PI,
+    SVR,
     UCB,
     Believe,
     Candidates,
     ConstantLie,
     Fantasy,
+    FixedRBF,
     FixedStarts,
     Float,
+    LastLayer,
     LogEI,
     Multistart,
+    NeuralEnsemble,
     Optimizer,
     PseudoObservations,
     RandomBatch,
+    RandomForest,
+    SklearnSurrogate,
     Space,
+    SparseGP,
     members,
     replay,
 )
@@ -57,7 +65,9 @@ VARIANTS: list[Any] = [
     PseudoObservations(Believe(1 / 3), "none"),
     Multistart(3, 17, 5, (0.5, 1e-9), 1, lbfgs.Settings(max_rounds=7, gradient_tol=1e-3, value_tol=1e-5)),
     Candidates(10, 2, 3, 4, 0.25),
-    FixedStarts((0.0, 1.0)),
+    *(FixedStarts((0.0, 1.0)), FixedStarts((), draws=10, seed=3)),
+    *(MQRBF("printed", 0.0, 0.5), FixedRBF(8), SparseGP(5), RandomForest(7, seed=1), SVR(members=3)),
+    *(NeuralEnsemble(2, (8,), 5, seed=2), LastLayer((4, 4))),
     *STRATEGIES.values(),
 ]
 
@@ -86,7 +96,40 @@ def test_every_member_survives_its_config_and_json(member: Any) -> None:
 def test_no_public_member_is_left_out() -> None:
     assert {GP, LogEI, EI, PI, UCB, ConstantLie, Believe, Fantasy, PseudoObservations, RandomBatch} <= set(PUBLIC)
     assert {Multistart, Candidates, FixedStarts} <= set(PUBLIC)
-    assert set(PUBLIC) == {type(member) for member in (*DEFAULTS, *VARIANTS)}
+    # An estimator from elsewhere is custom, and is passed again.
+    assert set(PUBLIC) - {SklearnSurrogate} == {type(member) for member in (*DEFAULTS, *VARIANTS)}
+
+
+def test_a_wrapped_estimator_is_written_by_name_and_passed_again() -> None:
+    linear_model = pytest.importorskip("sklearn.linear_model")
+    member = SklearnSurrogate(linear_model.BayesianRidge())
+    config = through_json(members.to_config(member))
+    assert members.is_custom(config)
+    with pytest.raises(InvalidInput, match="custom surrogate"):
+        members.from_config(config, "surrogate")
+    assert members.from_config(config, "surrogate", member) is member
+    with pytest.raises(InvalidInput, match="was written with surrogate"):
+        members.from_config(config, "surrogate", SklearnSurrogate(linear_model.Ridge()))
+
+
+@pytest.mark.parametrize(
+    ("member", "text"),
+    [
+        (GP(), "GP()"),
+        (GP("se"), "GP(kernel=se)"),
+        (UCB(), "UCB(beta=2.0)"),
+        (ConstantLie(), "ConstantLie(of=min)"),
+        (RandomForest(7), "RandomForest(trees=7)"),
+        (PseudoObservations(Believe(1.0)), "PseudoObservations(lie=Believe(sigmas=1.0))"),
+        (FixedStarts(), "FixedStarts()"),
+    ],
+)
+def test_a_member_is_told_briefly_by_what_is_not_the_default(member: Any, text: str) -> None:
+    assert members.brief(through_json(members.to_config(member))) == text
+
+
+def test_a_custom_member_is_told_by_its_class() -> None:
+    assert members.brief(members.to_config(pytest)) == "module"
 
 
 @pytest.mark.parametrize(

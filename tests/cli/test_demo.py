@@ -15,6 +15,7 @@ import pytest
 
 import believer as bv
 from believer.cli import VERBS, Verb, demo, main
+from believer.experiments.processes import ONE_THREAD
 
 pytest.importorskip("matplotlib")
 pytest.importorskip("sklearn")
@@ -22,8 +23,9 @@ pytest.importorskip("sklearn")
 BUDGET = 14
 OPTIMUM = -3.3223680114155147
 FIGURES = ("svm_convergence", "svm_batches", "hartmann_convergence", "hartmann_batches", "acquisition_before_after_lie")
-ENVIRONMENT = {name: os.environ.get(name) for name in demo._ONE_THREAD}
-ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1")
+ENVIRONMENT = {name: os.environ.get(name) for name in ONE_THREAD}
+SINGLE = {**os.environ, **dict.fromkeys(ONE_THREAD, "1")}
+INTERRUPTED = signal.getsignal(signal.SIGINT)
 
 
 @dataclass(frozen=True)
@@ -103,12 +105,8 @@ def test_summary_gives_accuracy_gap_design_folder_and_time(run: Run) -> None:
 
 
 def test_demo_leaves_environment_and_interrupts_as_they_were(run: Run) -> None:
-    before = signal.getsignal(signal.SIGINT)
-    with demo._inherited_by_workers():
-        assert os.environ["OPENBLAS_NUM_THREADS"] == "1"
-        assert signal.getsignal(signal.SIGINT) is signal.SIG_IGN
-    assert signal.getsignal(signal.SIGINT) is before
-    assert {name: os.environ.get(name) for name in demo._ONE_THREAD} == ENVIRONMENT
+    assert signal.getsignal(signal.SIGINT) is INTERRUPTED
+    assert {name: os.environ.get(name) for name in ONE_THREAD} == ENVIRONMENT
 
 
 @pytest.mark.parametrize(
@@ -218,7 +216,7 @@ def talk(arguments):
 VERBS["talk"] = Verb("talks", lambda parser: None, talk)
 raise SystemExit(main(["talk"]))
 """
-    environment = {**os.environ, **ONE_THREAD}
+    environment = SINGLE
     process = subprocess.Popen(
         [sys.executable, "-c", program], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment
     )
@@ -232,7 +230,7 @@ raise SystemExit(main(["talk"]))
 
 def test_python_m_believer_is_the_command() -> None:
     command = [sys.executable, "-m", "believer", "--version"]
-    done = subprocess.run(command, capture_output=True, text=True, check=True, env={**os.environ, **ONE_THREAD})
+    done = subprocess.run(command, capture_output=True, text=True, check=True, env=SINGLE)
     assert done.stdout == f"believer {bv.__version__}\n"
 
 
@@ -247,7 +245,7 @@ def test_control_c_ends_the_demo_and_its_workers_with_one_line(tmp_path: Path) -
         stderr=subprocess.PIPE,
         text=True,
         start_new_session=True,
-        env={**os.environ, **ONE_THREAD},
+        env=SINGLE,
     )
     assert process.stdout is not None
     assert process.stdout.readline().startswith("believer ")

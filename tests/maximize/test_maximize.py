@@ -408,9 +408,9 @@ def test_fixed_starts_is_scipy_called_by_hand(name: str, has_gradient: bool) -> 
     by_hand = min(ends, key=lambda end: float(end.fun))
     np.testing.assert_array_equal(found.x, by_hand.x)
     assert found.value == pytest.approx(-by_hand.fun, rel=1e-12)
-    climbed, values = FixedStarts().climb(objective, search_in(region))
-    np.testing.assert_array_equal(climbed, [end.x for end in ends])
-    np.testing.assert_allclose(values, [-end.fun for end in ends], rtol=1e-12)
+    climb = FixedStarts().climb(objective, region)
+    np.testing.assert_array_equal(climb.ends, [end.x for end in ends])
+    np.testing.assert_allclose(climb.values, [-end.fun for end in ends], rtol=1e-12)
 
 
 def test_fixed_starts_uses_no_randomness_and_avoids_nothing() -> None:
@@ -436,9 +436,23 @@ def test_fixed_starts_never_returns_a_point_that_the_constraint_forbids(name: st
 
 
 def test_more_levels_are_more_starts() -> None:
-    search = search_in(Region.cube(2))
-    ends, _ = FixedStarts((0.0, 1.0)).climb(bumpy(Region.cube(2)), search)
-    assert ends.shape == (2, 2)
+    assert FixedStarts((0.0, 1.0)).climb(bumpy(Region.cube(2)), Region.cube(2)).ends.shape == (2, 2)
+
+
+def test_drawn_starts_depend_on_their_seed_alone_and_come_after_the_levels() -> None:
+    region = Region.cube(3)
+    starts = FixedStarts((0.5,), draws=4, seed=7).starts(region)
+    np.testing.assert_array_equal(starts[0], [0.5, 0.5, 0.5])
+    np.testing.assert_array_equal(starts[1:], FixedStarts((), draws=4, seed=7).starts(region))
+    assert not np.array_equal(starts[1:], FixedStarts((), draws=4, seed=8).starts(region))
+    assert len(np.unique(starts, axis=0)) == 5
+
+
+def test_a_start_that_ends_where_it_began_did_not_move() -> None:
+    region = Region.cube(2)
+    peak = Smooth(np.array([0.5, 0.5]))
+    climb = FixedStarts((0.2, 0.5, 0.8)).climb(peak, region)
+    assert climb.moved == pytest.approx(2.0 / 3.0)
 
 
 @pytest.mark.parametrize("levels", [(), (0.5, 1.2), (-0.1,), (float("nan"),)])

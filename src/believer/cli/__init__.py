@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import NoReturn
 
 from believer._version import __version__
-from believer.cli import demo
+from believer.cli import demo, sdd
 from believer.errors import BelieverError, InvalidInput
 
 
@@ -25,6 +25,7 @@ class Verb:
 
 VERBS: dict[str, Verb] = {
     "demo": Verb("tune a classifier and solve Hartmann-6D, with figures", demo.add_arguments, demo.run),
+    "sdd": Verb("diagnose whether surrogates can be lied to, with controls", sdd.add_arguments, sdd.run),
 }
 
 

@@ -11,9 +11,6 @@ import importlib.util
 import math
 import multiprocessing
 import os
-import signal
-import tempfile
-import threading
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, ProcessPoolExecutor
@@ -23,8 +20,10 @@ from pathlib import Path
 from typing import Any
 
 from believer._version import __version__
+from believer.cli.arguments import at_least, writable
 from believer.diagnostics import batches, before_and_after_a_lie, convergence
-from believer.errors import EvaluationError, InvalidInput, MissingExtra
+from believer.errors import EvaluationError, MissingExtra
+from believer.experiments.processes import inherited_by_workers, prepare_worker
 from believer.loop import minimize
 from believer.optimizer import Optimizer
 from believer.problems import hartmann6, svm_breast_cancer
@@ -37,8 +36,6 @@ _LEAST_ERROR = 1e-4
 
 _SECOND_BASIN = -3.2032
 """The value of Hartmann-6D's second-best local optimum."""
-
-_ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -62,13 +59,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--out", type=Path, default=folder, help="folder for the files (default: %(default)s)")
     parser.add_argument(
         "--budget",
-        type=_at_least(1),
+        type=at_least(1),
         metavar="N",
         help=f"evaluations in each study (default: {_SVM_EVALUATIONS} and {_HARTMANN_EVALUATIONS})",
     )
-    parser.add_argument("--q", type=_at_least(1), default=3, help="points in a batch (default: %(default)s)")
-    parser.add_argument("--workers", type=_at_least(1), default=2, help="processes (default: %(default)s)")
-    parser.add_argument("--seed", type=_at_least(0), default=0, help="of every choice (default: %(default)s)")
+    parser.add_argument("--q", type=at_least(1), default=3, help="points in a batch (default: %(default)s)")
+    parser.add_argument("--workers", type=at_least(1), default=2, help="processes (default: %(default)s)")
+    parser.add_argument("--seed", type=at_least(0), default=0, help="of every choice (default: %(default)s)")
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -77,7 +74,7 @@ def run(arguments: argparse.Namespace) -> int:
     for package, module, extra in (("matplotlib", "matplotlib", "plots"), ("scikit-learn", "sklearn", "surrogates")):
         if importlib.util.find_spec(module) is None:
             raise MissingExtra(package, extra)
-    folder = _writable(arguments.out)
+    folder = writable(arguments.out)
     q, workers, seed = arguments.q, arguments.workers, arguments.seed
     _say(f"believer {__version__}: two studies, {q} points at a time, seed {seed}. Files go to {folder}{os.sep}")
 
@@ -184,37 +181,13 @@ def _say(text: str) -> None:
     print(text, flush=True)
 
 
-def _at_least(least: int) -> Callable[[str], int]:
-    def parse(text: str) -> int:
-        try:
-            number = int(text)
-        except ValueError:
-            number = least - 1
-        if number < least:
-            raise argparse.ArgumentTypeError(f"must be a whole number, {least} or more; got {text!r}")
-        return number
-
-    return parse
-
-
-def _writable(folder: Path) -> Path:
-    """The folder, made if it was not there; InvalidInput when nothing can be written into it."""
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryFile(dir=folder):
-            pass
-    except OSError as error:
-        raise InvalidInput(f"--out must be a folder to write into; got {folder}: {error.strerror or error}.") from error
-    return folder
-
-
 @contextmanager
 def _processes(count: int, study: _Study) -> Iterator[Executor]:
     """Worker processes, already loading what the study needs."""
     others = set(multiprocessing.active_children())
-    pool = ProcessPoolExecutor(count, multiprocessing.get_context("spawn"), _leave_interrupts_to_the_parent)
+    pool = ProcessPoolExecutor(count, multiprocessing.get_context("spawn"), prepare_worker)
     try:
-        with _inherited_by_workers():
+        with inherited_by_workers():
             middle = study.space.decode([[0.5] * study.space.dim])[0]
             for _ in range(count):
                 pool.submit(study.function, middle)
@@ -226,29 +199,3 @@ def _processes(count: int, study: _Study) -> Iterator[Executor]:
         raise
     finally:
         pool.shutdown(cancel_futures=True)
-
-
-@contextmanager
-def _inherited_by_workers() -> Iterator[None]:
-    """What a process must find when it starts: BLAS reads its number of threads once, and Ctrl-C is for the parent.
-
-    Both are put back, as the journal records the threads of this process.
-    """
-    before = {name: os.environ.get(name) for name in _ONE_THREAD}
-    os.environ.update(dict.fromkeys(_ONE_THREAD, "1"))
-    main_thread = threading.current_thread() is threading.main_thread()
-    handler = signal.signal(signal.SIGINT, signal.SIG_IGN) if main_thread else None
-    try:
-        yield
-    finally:
-        if main_thread:
-            signal.signal(signal.SIGINT, handler)
-        for name, value in before.items():
-            if value is None:
-                del os.environ[name]
-            else:
-                os.environ[name] = value
-
-
-def _leave_interrupts_to_the_parent() -> None:
-    signal.signal(signal.SIGINT, signal.SIG_IGN)

@@ -10,6 +10,7 @@ particular::
 from __future__ import annotations
 
 from believer.experiments.cells import Cell, grid
+from believer.experiments.fingerprint import fingerprint
 from believer.experiments.report import Table, formatted
 from believer.experiments.runner import run
 from believer.experiments.statistics import (
@@ -28,6 +29,7 @@ __all__ = [
     "Store",
     "Table",
     "bootstrap_interval",
+    "fingerprint",
     "formatted",
     "grid",
     "hodges_lehmann",

@@ -151,8 +151,8 @@ def _require_importable(work: Work) -> None:
         pickle.dumps(work)
     except Exception as error:
         raise InvalidInput(
-            f"work must be a function at the top of a module, so that a worker process can find it; got {work!r} "
-            f"({error}). Move it there, or use workers=1."
+            f"work must be a function at the top of a module, with nothing in it that cannot be pickled, to reach a "
+            f"worker process; got {work!r} ({error}). Use workers=1, or mend that."
         ) from error
 
 

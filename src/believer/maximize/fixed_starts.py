@@ -6,41 +6,69 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from believer.arrays import Array
+from believer.arrays import SAME_POINT, Array, whole
 from believer.errors import InvalidInput, SpaceExhausted
 from believer.maximize.objective import Maximum, Objective, Search
+from believer.region import Region
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Climb:
+    """What became of every start: where it began and ended (s, d), and the values there (s,)."""
+
+    starts: Array
+    ends: Array
+    values: Array
+
+    @property
+    def moved(self) -> float:
+        """The share of starts that ended elsewhere."""
+        return float((np.abs(self.ends - self.starts).max(axis=1) > SAME_POINT).mean())
+
+    def best(self, region: Region) -> Maximum:
+        """The best end that the region allows."""
+        allowed = region.allows(self.ends)
+        if not allowed.any():
+            raise SpaceExhausted(
+                "no climb ended where the constraint allows; use Multistart() or Candidates().", left=0
+            )
+        best = int(np.argmax(np.where(allowed, self.values, -np.inf)))
+        return Maximum(self.ends[best], float(self.values[best]), 0)
 
 
 @dataclass(frozen=True, slots=True)
 class FixedStarts:
     """L-BFGS-B from ``levels`` along the diagonal of the box ([paper] section 4.1: 0.2, 0.5, 0.8).
 
-    No randomness, no screening, and no duplicate is avoided: what differs between two calls is the objective alone.
+    ``draws`` adds uniform starts that depend on ``seed`` alone: the paper's pre-drawn restarts (SDD, part B).
+    No other randomness, no screening, and no duplicate is avoided: what differs between two calls is the objective.
     Without gradients scipy takes finite differences, as the paper's scripts did.
     """
 
     levels: tuple[float, ...] = (0.2, 0.5, 0.8)
+    draws: int = 0
+    seed: int = 0
 
     def __post_init__(self) -> None:
-        if not self.levels or not all(0.0 <= level <= 1.0 for level in self.levels):
+        whole(self.draws, "draws", 0)
+        if not (self.levels or self.draws) or not all(0.0 <= level <= 1.0 for level in self.levels):
             raise InvalidInput(f"levels must be one or more numbers in [0, 1]; got {self.levels!r}.")
+        whole(self.seed, "seed", 0)
 
     def maximize(self, objective: Objective, search: Search, rng: np.random.Generator) -> Maximum:
         """The best end of the starts."""
-        ends, values = self.climb(objective, search)
-        allowed = search.region.allows(ends)
-        if not allowed.any():
-            raise SpaceExhausted(
-                "no climb ended where the constraint allows; use Multistart() or Candidates().", left=0
-            )
-        best = int(np.argmax(np.where(allowed, values, -np.inf)))
-        return Maximum(ends[best], float(values[best]), 0)
+        return self.climb(objective, search.region).best(search.region)
 
-    def climb(self, objective: Objective, search: Search) -> tuple[Array, Array]:
-        """Where each start ends (s, d), and the values there (s,)."""
+    def starts(self, region: Region) -> Array:
+        """The points (s, d) where every search begins."""
+        levels = np.array(self.levels)[:, None] * np.ones(region.dim)
+        drawn = np.random.default_rng(self.seed).random((self.draws, region.dim))
+        return region.snap(np.vstack([region.lower + levels * (region.upper - region.lower), region.spread(drawn)]))
+
+    def climb(self, objective: Objective, region: Region) -> Climb:
+        """Every start followed to its end."""
         from scipy.optimize import minimize  # heavy: loaded by those who use it
 
-        region = search.region
         bounds = list(zip(region.lower, region.upper, strict=True))
 
         def negated(x: Array) -> float | tuple[float, Array]:
@@ -49,9 +77,7 @@ class FixedStarts:
                 return -float(value[0]), -gradient[0]
             return -float(objective.value(x[None, :])[0])
 
-        ends = []
-        for level in self.levels:
-            start = region.lower + level * (region.upper - region.lower)
-            ends.append(minimize(negated, start, jac=objective.has_gradient, method="L-BFGS-B", bounds=bounds).x)
+        starts = self.starts(region)
+        ends = [minimize(negated, x, jac=objective.has_gradient, method="L-BFGS-B", bounds=bounds).x for x in starts]
         snapped = region.snap(np.array(ends))
-        return snapped, objective.value(snapped)
+        return Climb(starts, snapped, objective.value(snapped))

@@ -1,0 +1,36 @@
+"""What the verbs' arguments share: whole numbers with a least value, and a folder that can be written into."""
+
+from __future__ import annotations
+
+import argparse
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
+from believer.errors import InvalidInput
+
+
+def at_least(least: int) -> Callable[[str], int]:
+    """A parser of whole numbers, ``least`` or more."""
+
+    def parse(text: str) -> int:
+        try:
+            number = int(text)
+        except ValueError:
+            number = least - 1
+        if number < least:
+            raise argparse.ArgumentTypeError(f"must be a whole number, {least} or more; got {text!r}")
+        return number
+
+    return parse
+
+
+def writable(folder: Path) -> Path:
+    """The folder, made if it was not there; InvalidInput when nothing can be written into it."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder):
+            pass
+    except OSError as error:
+        raise InvalidInput(f"--out must be a folder to write into; got {folder}: {error.strerror or error}.") from error
+    return folder

@@ -1,0 +1,221 @@
+"""``believer sdd``: the Structural Diversity Diagnostic for several surrogates, or for the paper's whole Table 1."""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import importlib
+import importlib.util
+import os
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from believer import surrogates
+from believer.acquisitions import EI, PI, UCB, Acquisition, LogEI
+from believer.batch import STRATEGIES, ConstantLie, Lie, PseudoObservations
+from believer.batch.pseudo import INCUMBENTS, UPDATES
+from believer.cli.arguments import at_least, writable
+from believer.diagnostics.compatibility import LEAST_SEEDS, compatibility_table
+from believer.diagnostics.sdd import diagnose, diagnosis
+from believer.diagnostics.sdd_figure import draw_many
+from believer.diagnostics.sdd_report import SDDReport
+from believer.errors import InvalidInput, MissingExtra
+from believer.experiments import Table
+from believer.problems import PROBLEMS
+from believer.surrogates.protocols import Surrogate
+
+ACQUISITIONS: dict[str, Acquisition] = {"logei": LogEI(), "ei": EI(xi=0.01), "ucb": UCB(), "pi": PI(xi=0.01)}
+LIES: dict[str, Lie] = {name: s.lie for name, s in STRATEGIES.items() if isinstance(s, PseudoObservations)}
+_SEEDS = 10
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The options of ``believer sdd``."""
+    names = ", ".join(surrogates.SURROGATES)
+    parser.add_argument("surrogates", nargs="*", metavar="SURROGATE", help=f"{names}, or your own as module:object")
+    parser.add_argument("--table", action="store_true", help="measure every row of the paper's Table 1 instead")
+    parser.add_argument("--problem", default="hartmann6", choices=list(PROBLEMS), help="default: %(default)s")
+    parser.add_argument("--data", type=Path, metavar="CSV", help="a table of numbers, instead of a problem")
+    parser.add_argument("--target", metavar="COLUMN", help="the column of --data to be minimized (default: the last)")
+    parser.add_argument(
+        "--bounds", nargs="+", metavar="COLUMN=LOW:HIGH", default=[], help="of --data (default: its own range)"
+    )
+    parser.add_argument("--q", type=at_least(2), default=3, help="points in a batch (default: %(default)s)")
+    parser.add_argument("--n", type=at_least(2), default=30, help="observations to begin with (default: %(default)s)")
+    parser.add_argument(
+        "--seeds", type=at_least(1), help=f"initial designs (default: {_SEEDS}; {LEAST_SEEDS} with --table)"
+    )
+    parser.add_argument("--acquisition", choices=list(ACQUISITIONS), help="default: logei")
+    parser.add_argument("--lie", help=f"{', '.join(LIES)}, or a number (default: cl_min)")
+    parser.add_argument("--update", nargs="+", choices=UPDATES, help="one or more (default: auto)")
+    parser.add_argument("--incumbent", choices=INCUMBENTS, help="default: believed; data with --table")
+    parser.add_argument("--workers", type=at_least(1), help="processes (default: one a core)")
+    parser.add_argument("--out", type=Path, help="folder for report, figures and results; a run there is resumed")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Diagnose, print, and leave report, figures and resumable results in the folder if one was given."""
+    started = time.monotonic()
+    if not arguments.table and not arguments.surrogates:
+        raise InvalidInput(f"name one or more surrogates ({', '.join(surrogates.SURROGATES)}), or say --table.")
+    named = (arguments.surrogates, arguments.data, arguments.acquisition, arguments.lie, arguments.update)
+    if arguments.table and any(named):
+        raise InvalidInput(
+            "--table measures the paper's rows, lies and acquisitions on a problem; leave out surrogates, --data, "
+            "--acquisition, --lie and --update."
+        )
+    if arguments.data is None and (arguments.target is not None or arguments.bounds):
+        raise InvalidInput("--target and --bounds are of a table; name it with --data, or leave them out.")
+    out = None if arguments.out is None else _Folder(writable(arguments.out))
+    if out is not None and importlib.util.find_spec("matplotlib") is None:
+        raise MissingExtra("matplotlib", "plots")
+    (_run_table if arguments.table else _run_surrogates)(arguments, out)
+    if out is not None:
+        print(f"\nReport, figures and results are in {out.path}{os.sep}.")
+    print(f"Done in {time.monotonic() - started:.0f} s.")
+    return 0
+
+
+@dataclass(frozen=True, slots=True)
+class _Folder:
+    """Where a run leaves its files."""
+
+    path: Path
+
+    @property
+    def results(self) -> Path:
+        """Finished cells; a later run takes them up."""
+        return self.path / "results.jsonl"
+
+    def write(self, name: str, text: str) -> None:
+        (self.path / name).write_text(text, encoding="utf-8")
+
+
+def _running(arguments: argparse.Namespace, out: _Folder | None) -> dict[str, Any]:
+    """How the cells are run."""
+    return {
+        "workers": arguments.workers or os.cpu_count() or 1,
+        "results": None if out is None else out.results,
+        "progress": True,
+    }
+
+
+def _run_table(arguments: argparse.Namespace, out: _Folder | None) -> None:
+    table = compatibility_table(
+        arguments.seeds or LEAST_SEEDS,
+        problem=arguments.problem,
+        n=arguments.n,
+        q=arguments.q,
+        incumbent=arguments.incumbent or "data",
+        **_running(arguments, out),
+    )
+    print(table)
+    if out is not None:
+        out.write("compatibility.md", table.table().markdown() + "\n" + table.details().markdown())
+        out.write("compatibility.csv", table.details().csv())
+        out.write("compatibility.json", table.to_json())
+        table.figure().savefig(out.path / "compatibility.png")
+
+
+def _run_surrogates(arguments: argparse.Namespace, out: _Folder | None) -> None:
+    problem = arguments.problem if arguments.data is None else _read(arguments.data, arguments.target, arguments.bounds)
+    acquisition, lie = ACQUISITIONS[arguments.acquisition or "logei"], _lie(arguments.lie or "cl_min")
+    incumbent = arguments.incumbent or "believed"
+    diagnoses = [
+        diagnosis(surrogate, problem, arguments.q, acquisition, lie, update, None, arguments.n, incumbent)
+        for surrogate in map(surrogate_named, arguments.surrogates)
+        for update in arguments.update or ["auto"]
+    ]
+    reports = diagnose(diagnoses, arguments.seeds or _SEEDS, **_running(arguments, out))
+    for report in reports:
+        print(f"{report}\n")
+    summary = summary_table(reports)
+    if len(reports) > 1:
+        print(summary)
+    if out is not None:
+        details = "\n".join(f"## {report.title}\n\n```\n{report}\n```\n" for report in reports)
+        out.write("sdd.md", f"{summary.markdown()}\n{details}")
+        out.write("sdd.csv", summary.csv())
+        out.write("sdd.json", "[" + ",\n".join(report.to_json() for report in reports) + "]\n")
+        draw_many(reports).savefig(out.path / "sdd.png")
+        for number, report in enumerate(reports, start=1):
+            report.figure().savefig(out.path / f"sdd_{number}.png")
+
+
+def summary_table(reports: Sequence[SDDReport]) -> Table:
+    """One row a report."""
+    rows = [report.summary() for report in reports]
+    return Table("Structural Diversity Diagnostic", tuple(rows[0]), tuple(tuple(row.values()) for row in rows))
+
+
+def surrogate_named(name: str) -> Surrogate:
+    """A surrogate of the library by its name, or the user's own as ``module:object`` (an instance, or a class)."""
+    if name in surrogates.SURROGATES:
+        made: Surrogate = getattr(surrogates, surrogates.SURROGATES[name])()
+        return made
+    module, _, attribute = name.partition(":")
+    if not attribute:
+        raise InvalidInput(
+            f"surrogate must be one of {', '.join(surrogates.SURROGATES)}, or module:object; got {name!r}."
+        )
+    try:
+        found: Any = getattr(importlib.import_module(module), attribute)
+        return found() if isinstance(found, type) else found  # type: ignore[no-any-return]
+    except Exception as error:  # of someone else's module, or class
+        raise InvalidInput(
+            f"cannot load {name!r}: {error}. Is the module on the Python path, and does the class need no arguments?"
+        ) from error
+
+
+def _lie(name: str) -> Lie:
+    if name in LIES:
+        return LIES[name]
+    try:
+        return ConstantLie(float(name))
+    except ValueError as error:
+        raise InvalidInput(f"lie must be one of {', '.join(LIES)}, or a number; got {name!r}.") from error
+
+
+def _read(path: Path, target: str | None, bounds: Sequence[str]) -> tuple[list[list[float]], list[float], Any]:
+    """Points, values and bounds of a CSV file with a header."""
+    try:
+        with path.open(newline="", encoding="utf-8-sig") as file:
+            rows = [row for row in csv.reader(file) if row]
+    except (UnicodeDecodeError, csv.Error) as error:
+        raise InvalidInput(f"{path} must be a table in CSV and UTF-8; it is not: {error}.") from error
+    if len(rows) < 3:
+        raise InvalidInput(f"{path} must have a header and at least two rows; it has {len(rows)} lines.")
+    header = [name.strip() for name in rows[0]]
+    if len(header) < 2 or len(set(header)) < len(header):
+        raise InvalidInput(f"{path} must have two or more columns with different names; got {', '.join(header)}.")
+    goal = header[-1] if target is None else target
+    if goal not in header:
+        raise InvalidInput(f"--target must be one of the columns {', '.join(header)}; got {goal!r}.")
+    columns = [name for name in header if name != goal]
+    given = dict(map(_bound, bounds))
+    unknown = sorted(given.keys() - set(columns))
+    if unknown:
+        raise InvalidInput(f"--bounds must name columns of {path}: {', '.join(columns)}; got {', '.join(unknown)}.")
+    table = [_numbers(row, header, path, line) for line, row in enumerate(rows[1:], start=2)]
+    X = [[row[name] for name in columns] for row in table]
+    box = [given.get(name, (min(row[name] for row in table), max(row[name] for row in table))) for name in columns]
+    return X, [row[goal] for row in table], box
+
+
+def _numbers(row: Sequence[str], header: Sequence[str], path: Path, line: int) -> dict[str, float]:
+    try:
+        return {name: float(cell) for name, cell in zip(header, row, strict=True)}
+    except ValueError as error:
+        raise InvalidInput(f"line {line} of {path} must be {len(header)} numbers; {error}.") from error
+
+
+def _bound(text: str) -> tuple[str, tuple[float, float]]:
+    name, _, box = text.rpartition("=")
+    low, _, high = box.partition(":")
+    try:
+        return name, (float(low), float(high))
+    except ValueError as error:
+        raise InvalidInput(f"--bounds must be COLUMN=LOW:HIGH; got {text!r}.") from error

@@ -1,0 +1,90 @@
+"""What the Structural Diversity Diagnostic measures on one data set, as values that go to a file and back."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+from believer.arrays import Array
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A batch (q points of d coordinates), the seconds that it took, and how far each lie moved the acquisition.
+
+    ``responses`` (q - 1 of them) are the largest changes of α by an update, at the same incumbent, relative to the
+    range of α before it, on a fixed dense set of candidates.
+    """
+
+    points: tuple[tuple[float, ...], ...]
+    seconds: float
+    responses: tuple[float, ...]
+
+    @property
+    def nearest(self) -> tuple[float, ...]:
+        """For each member but the first, the distance to the nearest one chosen before it."""
+        X = np.array(self.points)
+        return tuple(float(np.sqrt(((X[:j] - X[j]) ** 2).sum(axis=1)).min()) for j in range(1, len(X)))
+
+    @property
+    def min_distance(self) -> float:
+        """The least distance of two members, in the unit cube."""
+        return min(self.nearest)
+
+    @property
+    def mean_distance(self) -> float:
+        """The mean distance of two members, in the unit cube."""
+        return float(distances(self.points, np.ones(len(self.points[0]))).mean())
+
+    @property
+    def response(self) -> float:
+        """The largest change of the acquisition by one update."""
+        return max(self.responses)
+
+
+@dataclass(frozen=True, slots=True)
+class Measurement:
+    """Everything that one data set says; parts that make no sense for the surrogate are None.
+
+    moved: share of starts that ended elsewhere. reached: acquisition at the chosen points as a share of what the search
+    without derivatives reaches on the same surfaces. Both are None for a maximizer without fixed starts.
+    """
+
+    seed: int
+    fixed: Part
+    random: Part
+    free: Part
+    null: Part
+    null_free: Part
+    frozen: Part | None
+    frozen_free: Part | None
+    moved: float | None
+    reached: float
+    random_pair: float
+    min_lengthscales: float | None
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain data, lists where this has tuples."""
+        data: dict[str, Any] = json.loads(json.dumps(asdict(self)))
+        return data
+
+    @staticmethod
+    def from_json(data: dict[str, Any]) -> Measurement:
+        """Inverse of :meth:`to_json`, after a trip through a file."""
+        fields: dict[str, Any] = {key: _part(item) if isinstance(item, dict) else item for key, item in data.items()}
+        return Measurement(**fields)
+
+
+def _part(data: dict[str, Any]) -> Part:
+    return Part(tuple(map(tuple, data["points"])), float(data["seconds"]), tuple(map(float, data["responses"])))
+
+
+def distances(points: Any, lengthscales: Array) -> Array:
+    """Distances of all pairs of ``points`` (q, d), in ``lengthscales`` (d,)."""
+    X = np.asarray(points) / lengthscales
+    rows, columns = np.triu_indices(len(X), 1)
+    gaps: Array = np.sqrt(((X[rows] - X[columns]) ** 2).sum(axis=1))
+    return gaps

@@ -1,0 +1,196 @@
+"""The Structural Diversity Diagnostic: can this surrogate be lied to, and how do we know? ([paper] section 4.1)
+
+The paper's diagnostic builds a batch from fixed starts and calls it diverse or not. Here the same batch is built with
+controls (``structural``), and one of four verdicts is given, from the data alone (``sdd_report``).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from concurrent.futures import Executor
+from dataclasses import dataclass
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+
+from believer import members
+from believer.acquisitions import Acquisition, LogEI
+from believer.arrays import whole
+from believer.batch import ConstantLie, Lie, PseudoObservations
+from believer.diagnostics.measurement import Measurement
+from believer.diagnostics.sdd_report import SDDReport
+from believer.diagnostics.source import Source, source_of
+from believer.diagnostics.structural import Probe, measure, standardized
+from believer.errors import InvalidInput, SpaceExhausted
+from believer.experiments import Cell, fingerprint, run
+from believer.journal import PathLike
+from believer.maximize import FixedStarts, Maximizer
+from believer.maximize.objective import remaining
+from believer.surrogates.protocols import Surrogate
+
+VERSION = 2
+"""Of what is measured: results of another version are not taken up."""
+
+
+def _label(settings: Mapping[str, Any]) -> str:
+    """What a progress bar shows of a cell."""
+    return f"sdd: {members.brief(settings['surrogate'])}, {settings['update']}"
+
+
+def _key(settings: Mapping[str, Any]) -> str:
+    return json.dumps(dict(settings), sort_keys=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """Measures cells: a probe and a source for each of the settings that may come."""
+
+    known: dict[str, tuple[Probe, Source]]
+
+    def __call__(self, cell: Cell) -> dict[str, Any]:
+        """The measurement of the cell, as plain data."""
+        probe, source = self.known[_key(cell.settings)]
+        return measure(*standardized(probe, source.draw(cell.seed)), cell.seed).to_json()
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnosis:
+    """What is to be diagnosed, checked: a probe on a source of data."""
+
+    probe: Probe
+    source: Source
+
+    def settings(self) -> dict[str, Any]:
+        """Plain data that name the diagnosis."""
+        probe = self.probe
+        return {
+            "version": VERSION,
+            "surrogate": _config(probe.surrogate),
+            **self.source.settings(),
+            "q": probe.q,
+            "acquisition": _config(probe.acquisition),
+            "lie": _config(probe.lie),
+            "update": probe.update,
+            "incumbent": probe.incumbent,
+            "maximizer": _config(probe.maximizer),
+        }
+
+
+def _config(member: object) -> Any:
+    """A member as plain data; a custom one also by its fingerprint, so that two of a class are not taken for one."""
+    config = members.to_config(member)
+    return {**config, "custom_repr": fingerprint(member)} if members.is_custom(config) else config
+
+
+def diagnosis(
+    surrogate: Surrogate,
+    problem_or_data: Any,
+    q: int = 3,
+    acquisition: Acquisition | None = None,
+    lie: Lie | None = None,
+    update: str = "auto",
+    maximizer: Maximizer | None = None,
+    n: int = 30,
+    incumbent: str = "believed",
+) -> Diagnosis:
+    """The arguments of :func:`sdd`, checked before any work is done."""
+    if not _has(surrogate, "fit"):
+        raise InvalidInput(f"surrogate must be an object with a method fit(X, y, rng, previous); got {surrogate!r}.")
+    if _has(surrogate, "get_params"):
+        raise InvalidInput(f"a scikit-learn regressor must be wrapped: use SklearnSurrogate({surrogate!r}).")
+    if acquisition is not None and not _has(acquisition, "pointwise"):
+        raise InvalidInput(f"acquisition must be one, e.g. LogEI() or UCB(); got {acquisition!r}.")
+    if maximizer is not None and not _has(maximizer, "maximize"):
+        raise InvalidInput(f"maximizer must be one, e.g. FixedStarts() or Multistart(); got {maximizer!r}.")
+    source = source_of(problem_or_data, whole(n, "n", 2))
+    left = remaining(source.region, np.zeros((0, source.region.dim)))
+    if left is not None and whole(q, "q", 2) > len(left):
+        few = len(left)
+        raise SpaceExhausted(f"q={q} points asked for, but this finite space has {few}; ask for fewer.", few)
+    strategy = PseudoObservations(ConstantLie("min") if lie is None else lie, update, incumbent)
+    probe = Probe(
+        surrogate,
+        LogEI() if acquisition is None else acquisition,
+        strategy.lie,
+        strategy.update,
+        strategy.incumbent,
+        FixedStarts() if maximizer is None else maximizer,
+        whole(q, "q", 2),
+    )
+    return Diagnosis(probe, source)
+
+
+def _has(member: object, method: str) -> bool:
+    return not isinstance(member, type) and callable(getattr(member, method, None))
+
+
+def sdd(
+    surrogate: Surrogate,
+    problem_or_data: Any,
+    q: int = 3,
+    *,
+    acquisition: Acquisition | None = None,
+    lie: Lie | None = None,
+    update: str = "auto",
+    maximizer: Maximizer | None = None,
+    seeds: int | Sequence[int] = 10,
+    n: int = 30,
+    incumbent: str = "believed",
+    workers: int | None = None,
+    executor: Executor | None = None,
+    results: PathLike | None = None,
+    progress: bool = True,
+) -> SDDReport:
+    """Diagnose whether ``surrogate`` can be used with pseudo-observations, and say how we know.
+
+    problem_or_data: a problem by name ("hartmann6"), a ``Problem``, or ``(X, y, bounds)`` in the user's units.
+    acquisition: LogEI unless another is given; the paper's is ``EI(xi=0.01)``, whose gradient vanishes at most starts.
+    y is standardized first, so ``xi`` is in units of its standard deviation.
+    lie: what a chosen point is pretended to have returned; the paper's "min" unless another is given.
+    update: "condition", "refit", "none" (the paper's parametric case) or "auto", as for ``PseudoObservations``.
+    maximizer: part A's; the paper's three fixed starts unless another is given.
+    seeds: how many initial designs (or fits, of a table), or which. n: observations in a problem's initial design.
+    workers: processes (in a script, keep the call under ``if __name__ == "__main__"``); or any ``executor``.
+    results: a file of JSON lines; what it holds is not measured again.
+
+    Raises :class:`InvalidInput`, :class:`MissingCapability` or :class:`SpaceExhausted` for what cannot be diagnosed,
+    :class:`EvaluationError` when a fit fails.
+    """
+    one = diagnosis(surrogate, problem_or_data, q, acquisition, lie, update, maximizer, n, incumbent)
+    return diagnose([one], seeds, workers=workers, executor=executor, results=results, progress=progress)[0]
+
+
+def _seeds(seeds: Any) -> list[int]:
+    """Which data sets: the first so many, or those that are named, each once."""
+    if isinstance(seeds, Integral):
+        return list(range(whole(seeds, "seeds", 1)))
+    if isinstance(seeds, str) or not isinstance(seeds, Iterable):
+        raise InvalidInput(f"seeds must be a whole number, or a list of seeds; got {seeds!r}.")
+    which = [whole(seed, "a seed", 0) for seed in seeds]
+    if not which:
+        raise InvalidInput("seeds must hold at least one seed; got none.")
+    if len(set(which)) < len(which):
+        raise InvalidInput(f"seeds must be different, or a data set would count twice; got {which}.")
+    return which
+
+
+def diagnose(
+    diagnoses: Sequence[Diagnosis],
+    seeds: int | Sequence[int],
+    *,
+    workers: int | None = None,
+    executor: Executor | None = None,
+    results: PathLike | None = None,
+    progress: bool | str = True,
+) -> list[SDDReport]:
+    """A report for each diagnosis, their cells measured together."""
+    which = _seeds(seeds)
+    settings = [one.settings() for one in diagnoses]
+    known = {_key(s): (d.probe, d.source) for s, d in zip(settings, diagnoses, strict=True)}
+    # Seed by seed, so that an interrupted run has something of everything.
+    cells = [Cell(_label(s), s, seed) for seed in which for s in settings]
+    found = run(cells, Work(known), store=results, executor=executor, workers=workers, progress=progress)
+    count = len(settings)
+    return [SDDReport(s, tuple(map(Measurement.from_json, found[i::count]))) for i, s in enumerate(settings)]

@@ -1,0 +1,214 @@
+"""What the Structural Diversity Diagnostic concludes: one of four verdicts for a data set, and a report over many."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from believer import members
+from believer.diagnostics.measurement import Measurement, Part
+from believer.errors import InvalidInput
+from believer.experiments import Table
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+RESPONDS_DIVERSE = "responds and diverse"
+RESPONDS_HIDDEN = "responds, but the optimizer could not show it"
+NO_RESPONSE = "does not respond"
+OTHER_REASON = "diverse for another reason than the lie"
+VERDICTS = (RESPONDS_DIVERSE, RESPONDS_HIDDEN, NO_RESPONSE, OTHER_REASON)
+
+DIVERSE_FROM = 1e-3
+"""Members farther apart than this, in the unit cube, are different points ([paper] appendix F: "min dist >> 0.001")."""
+
+RESPONDS_FROM = 1e-3
+"""A lie that moves the acquisition by more than this share of its range has reached the model."""
+
+
+def is_diverse(part: Part) -> bool:
+    """Whether all members of a batch are apart."""
+    return part.min_distance > DIVERSE_FROM
+
+
+def own_response(m: Measurement) -> float:
+    """How far the lie itself moved the acquisition, at the point where the acquisition is largest.
+
+    Where the fit's draws can be held fixed, with them fixed; elsewhere, less what the update without the lie does.
+    """
+    if m.frozen_free is not None:
+        return m.frozen_free.response
+    return max(m.free.response - m.null_free.response, 0.0)
+
+
+def verdict_of(m: Measurement) -> str:
+    """One of the four verdicts, for one data set.
+
+    The model responds if the lie itself moved the acquisition. The batch is diverse if part A's is, and it is the lie's
+    doing if it stays diverse with the fit's draws held fixed, or, where there is no such control, if the same update
+    without the lie gives no diverse batch; and if the search without derivatives, told the same lies, does not repeat
+    itself: else the maximum stayed where it was, and what differs is which of the stuck starts was the best.
+    """
+    responds = own_response(m) > RESPONDS_FROM
+    if not is_diverse(m.fixed):
+        return RESPONDS_HIDDEN if responds else NO_RESPONSE
+    by_the_lie = is_diverse(m.frozen) if m.frozen is not None else not is_diverse(m.null)
+    maximum_moved = is_diverse(m.free if m.frozen_free is None else m.frozen_free)
+    return RESPONDS_DIVERSE if responds and by_the_lie and maximum_moved else OTHER_REASON
+
+
+@dataclass(frozen=True, slots=True)
+class SDDReport:
+    """What the diagnostic found for one surrogate, over the data sets of all seeds."""
+
+    settings: dict[str, Any]
+    measurements: tuple[Measurement, ...]
+
+    @property
+    def title(self) -> str:
+        """Surrogate, data and how it was lied to, in one line."""
+        s = self.settings
+        data = f"{s['problem']}, n={s['n']}" if "problem" in s else f"a table of {s['n']} points"
+        how = f"lie {members.brief(s['lie'])}, {members.brief(s['acquisition'])}, update {s['update']}"
+        seeds = f"{len(self.measurements)} seed{'s' if len(self.measurements) > 1 else ''}"
+        return f"{members.brief(s['surrogate'])} on {data}, q={s['q']}: {how}, {seeds}"
+
+    @property
+    def verdicts(self) -> dict[str, int]:
+        """How many data sets gave which verdict."""
+        found = [verdict_of(m) for m in self.measurements]
+        return {verdict: found.count(verdict) for verdict in VERDICTS}
+
+    @property
+    def verdict(self) -> str:
+        """The most frequent one; among equals, the first of :data:`VERDICTS`."""
+        return max(VERDICTS, key=lambda verdict: self.verdicts[verdict])
+
+    def parts(self, name: str) -> list[Part]:
+        """The batches of one part, one a seed; empty where the part makes no sense for the surrogate."""
+        found = [getattr(m, name) for m in self.measurements]
+        return [part for part in found if part is not None]
+
+    def table(self) -> Table:
+        """One row a part: distances, how often diverse, response, time; means over seeds."""
+        columns = ("batch", "min dist", "mean dist", "diverse", "response", "time (s)")
+        rows = [self._row(label, self.parts(name)) for name, label in PARTS.items() if self.parts(name)]
+        return Table(self.title, columns, tuple(rows))
+
+    def _row(self, label: str, parts: Sequence[Part]) -> tuple[Any, ...]:
+        return (
+            label,
+            _mean(part.min_distance for part in parts),
+            _mean(part.mean_distance for part in parts),
+            f"{sum(map(is_diverse, parts))}/{len(parts)}",
+            _mean(part.response for part in parts),
+            _mean(part.seconds for part in parts),
+        )
+
+    def summary(self) -> dict[str, Any]:
+        """The printed columns and the controls in one row, for a table of several surrogates."""
+        fixed = self.parts("fixed")
+        return {
+            "surrogate": members.brief(self.settings["surrogate"]),
+            "update": self.settings["update"],
+            "min dist": _mean(part.min_distance for part in fixed),
+            "mean dist": _mean(part.mean_distance for part in fixed),
+            "diverse?": f"{sum(map(is_diverse, fixed))}/{len(fixed)}",
+            "time (s)": _mean(part.seconds for part in fixed),
+            "response": _mean(map(own_response, self.measurements)),
+            "moved": _mean(m.moved for m in self.measurements),
+            "reached": _mean(m.reached for m in self.measurements),
+            "diverse without the lie": _share(map(is_diverse, self.parts("null"))),
+            "diverse without derivatives": _share(map(is_diverse, self.parts("free"))),
+            "verdict": f"{self.verdict} ({self.verdicts[self.verdict]} of {len(self.measurements)})",
+        }
+
+    def __str__(self) -> str:
+        counts = ", ".join(f"{count} x {verdict}" for verdict, count in self.verdicts.items() if count)
+        return "\n".join(
+            [
+                self.table().text(),
+                f"verdict: {self.verdict} ({counts})",
+                *(f"  {line}" for line in self._evidence()),
+            ]
+        )
+
+    def _evidence(self) -> list[str]:
+        """The controls in sentences."""
+        ms = self.measurements
+        responses, nulls = _mean(map(own_response, ms)), _mean(m.null_free.response for m in ms)
+        lines = [
+            f"did the model respond? a lie at the maximum moved the acquisition by {responses:.3g} of its range "
+            f"(the update without the lie: {nulls:.3g})"
+        ]
+        moved, reached = _mean(m.moved for m in ms), _mean(m.reached for m in ms)
+        starts = "" if moved is None else f"{moved:.0%} of its starts moved; "
+        lines.append(
+            f"could the optimizer move? {starts}it reached {reached:.3g} of what a search without derivatives reaches"
+        )
+        null, free = self.parts("null"), self.parts("free")
+        without = f"without the lie {sum(map(is_diverse, null))} of {len(null)} batches are diverse"
+        fixed = self.parts("frozen")
+        held = f", with the fit's draws held fixed {sum(map(is_diverse, fixed))} of {len(fixed)}" if fixed else ""
+        lines.append(
+            f"was it the lie? {without}{held}; without derivatives {sum(map(is_diverse, free))} of {len(free)}"
+        )
+        steps = np.mean([part.nearest for part in self.parts("fixed")], axis=0)
+        distances = ", ".join(f"{j}: {step:.3f}" for j, step in enumerate(steps, start=2))
+        scaled = _mean(m.min_lengthscales for m in ms)
+        units = "" if scaled is None else f"; least distance {scaled:.2f} lengthscales"
+        lines.append(
+            f"each member to its nearest predecessor: {distances}; random pairs {_mean(m.random_pair for m in ms):.3f}"
+            + units
+        )
+        return lines
+
+    def figure(self) -> Figure:
+        """Distances of every part, seed by seed, and the controls."""
+        from believer.diagnostics.sdd_figure import draw
+
+        return draw(self)
+
+    def to_json(self) -> str:
+        """The whole report as text; :meth:`from_json` reads it."""
+        return json.dumps({"settings": self.settings, "measurements": [m.to_json() for m in self.measurements]})
+
+    @staticmethod
+    def from_json(text: str) -> SDDReport:
+        """Inverse of :meth:`to_json`; InvalidInput for any other text."""
+        try:
+            data = json.loads(text)
+            report = SDDReport(data["settings"], tuple(map(Measurement.from_json, data["measurements"])))
+            str(report)  # touches every field
+        except (ValueError, TypeError, LookupError, AttributeError) as error:
+            raise InvalidInput(
+                f"a report must be what SDDReport.to_json wrote; this is not: {type(error).__name__}: {error}."
+            ) from error
+        return report
+
+
+PARTS = {
+    "fixed": "A: fixed starts",
+    "random": "B: random restarts",
+    "free": "no derivatives",
+    "null": "A, no lie",
+    "null_free": "no derivatives, no lie",
+    "frozen": "A, draws fixed",
+    "frozen_free": "no derivatives, draws fixed",
+}
+"""The parts of a measurement, and what tables call them."""
+
+
+def _mean(values: Iterable[float | None]) -> Any:
+    """The mean of what is there; None of nothing."""
+    found = [value for value in values if value is not None]
+    return float(np.mean(found)) if found else None
+
+
+def _share(flags: Iterable[bool]) -> str:
+    found = list(flags)
+    return f"{sum(found)}/{len(found)}"

@@ -1,0 +1,287 @@
+"""One data set's measurements for the Structural Diversity Diagnostic ([paper] section 4.1), with controls.
+
+The paper lies to a model, maximizes the acquisition from the same starts, and asks whether the batch is diverse. A
+batch can also be diverse for another reason (a refit draws new random numbers), or not be although the model responded
+(the optimizer never left its starts). So the same batch is built in several ways, and the model is watched meanwhile:
+
+=============  =====================================================================================
+part           how the batch is built
+=============  =====================================================================================
+``fixed``      part A: lies, the given maximizer (three fixed starts, L-BFGS-B)
+``random``     part B: lies, L-BFGS-B from ten random starts that are drawn once
+``free``       lies, a deterministic search without derivatives
+``null``       part A without the lies: the same refit on the same data
+``null_free``  the search without derivatives, without the lies
+``frozen``     part A, with the draws of the surrogate's fit held fixed (bootstraps, initial weights)
+``frozen_free``  the same with the search without derivatives
+=============  =====================================================================================
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from believer.acquisitions import Acquisition, Bound, LogEI
+from believer.arrays import Array, frozen
+from believer.batch import ConstantLie, Data, Lie, Pending, PseudoObservations, Request
+from believer.batch.pseudo import Belief
+from believer.batch.request import Randomness
+from believer.batch.verdict import random_pair_distance
+from believer.diagnostics.measurement import Measurement, Part, distances
+from believer.diagnostics.source import DataSet
+from believer.maximize import Candidates, FixedStarts, Maximizer, Maximum, Search
+from believer.maximize.screening import near
+from believer.numerics.sampling import sobol, stream
+from believer.region import Region
+from believer.surrogates.gp import standardization
+from believer.surrogates.inspection import inspected, refuse_mutation
+from believer.surrogates.protocols import Conditionable, Model, Scaled, Stochastic, Surrogate
+
+RESTARTS = 10
+"""Random starts of part B, as many as the paper's acquisition optimizer has."""
+
+_DENSE, _CLOSE, _INSPECTED, _AROUND = 1024, 256, 128, 3
+_FREE = Candidates()
+_LEAST_RANGE = 1e-300
+_LARGEST_RESPONSE = 1e6
+_LARGEST_EXPONENT = 600.0
+
+
+@dataclass(frozen=True, slots=True)
+class Probe:
+    """What is diagnosed, on any data set."""
+
+    surrogate: Surrogate
+    acquisition: Acquisition
+    lie: Lie
+    update: str
+    incumbent: str
+    maximizer: Maximizer
+    q: int
+
+
+def measure(probe: Probe, data: DataSet, seed: int) -> Measurement:
+    """Build the batch in every way, on ``data``; all randomness derives from ``seed``."""
+
+    def randomness(trial: int, purpose: str) -> np.random.Generator:
+        return stream(seed, trial, purpose)
+
+    model = probe.surrogate.fit(data.X, data.y, randomness(0, "fit"), None)
+    lies = _Batches(probe, data, model, randomness)
+    refuse_mutation(model, lies.looked_at, inspected(model, lies.looked_at), "being asked again")
+    fixed = lies.told(probe.maximizer)
+    free = lies.told(_FREE)
+    nulls = list(lies.untold_models())
+    frozen_lies = _frozen(lies, seed)
+    return Measurement(
+        seed=seed,
+        fixed=fixed.part(),
+        random=lies.told(FixedStarts(levels=(), draws=RESTARTS, seed=seed)).part(),
+        free=free.part(),
+        null=lies.untold(nulls, probe.maximizer).part(),
+        null_free=lies.untold(nulls, _FREE).part(),
+        frozen=None if frozen_lies is None else frozen_lies.told(probe.maximizer).part(),
+        frozen_free=None if frozen_lies is None else frozen_lies.told(_FREE).part(),
+        moved=None if None in fixed.moved else float(np.mean([share for share in fixed.moved if share is not None])),
+        reached=_reached(fixed, lies, data),
+        random_pair=random_pair_distance(data.region),
+        min_lengthscales=_in_lengthscales(fixed.points, model),
+    )
+
+
+def _in_lengthscales(points: list[Array], model: Model) -> float | None:
+    return float(distances(points, model.lengthscales).min()) if isinstance(model, Scaled) else None
+
+
+def standardized(probe: Probe, data: DataSet) -> tuple[Probe, DataSet]:
+    """The same with y less its mean, over its standard deviation; a lie that is a number, too.
+
+    L-BFGS-B stops at absolute tolerances: in other units of y the same batch would come out otherwise. So ξ is in units
+    of that standard deviation, as with the paper's normalized y.
+    """
+    shift, scale = standardization(data.y)
+    lie = probe.lie
+    if isinstance(lie, ConstantLie) and not isinstance(lie.of, str):
+        lie = ConstantLie((lie.of - shift) / scale)
+    return replace(probe, lie=lie), replace(data, y=frozen((data.y - shift) / scale))
+
+
+def _frozen(lies: _Batches, seed: int) -> _Batches | None:
+    """The same with draws that a refit does not renew; None where the update is no refit, or draws nothing."""
+    recipe = lies.probe.surrogate
+    if not isinstance(recipe, Stochastic) or not _refits(lies.probe.update, lies.model):
+        return None
+    surrogate = recipe.with_fixed_draws(seed)
+    model = surrogate.fit(lies.data.X, lies.data.y, lies.randomness(0, "fit"), None)
+    return replace(lies, probe=replace(lies.probe, surrogate=surrogate), model=model)
+
+
+def _refits(update: str, model: Model) -> bool:
+    return update == "refit" or (update == "auto" and not isinstance(model, Conditionable))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Walk:
+    """A batch while it is looked at: its points, the surfaces that they maximize, and the models on the way."""
+
+    points: list[Array]
+    surfaces: list[Bound]
+    models: list[Model]
+    moved: list[float | None]
+    seconds: float
+    region: Region
+
+    def part(self) -> Part:
+        """The batch as a value, with how far each update moved the acquisition at the incumbent of before."""
+        pairs = zip(self.points, self.surfaces, self.models[1:], strict=False)
+        responses = [response(before, replace(before, model=after), x, self.region) for x, before, after in pairs]
+        points = tuple(tuple(float(u) for u in x) for x in self.points)
+        return Part(points, self.seconds, tuple(responses))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Batches:
+    """Ways to build a batch from one fitted model."""
+
+    probe: Probe
+    data: DataSet
+    model: Model
+    randomness: Randomness
+
+    @property
+    def looked_at(self) -> Array:
+        """Where models are asked whether they keep their promises: at the data, and all over the region."""
+        region = self.data.region
+        return np.vstack([self.data.X, region.spread(sobol(_INSPECTED, region.dim, np.random.default_rng(0)))])
+
+    def request(self, model: Model) -> Request:
+        """What the engine would be asked; no point is avoided, so that a repeated one shows."""
+        probe, data = self.probe, self.data
+        none = frozen(np.zeros((0, data.region.dim)))
+        return Request(
+            ids=tuple(range(probe.q)),
+            surrogate=probe.surrogate,
+            acquisition=probe.acquisition,
+            model=model,
+            data=Data(data.X, data.y),
+            pending=Pending((), none),
+            region=data.region,
+            avoid=none,
+            distinct=False,
+            randomness=self.randomness,
+        )
+
+    def told(self, maximizer: Maximizer) -> _Walk:
+        """[paper] Algorithm 1: pick, lie, update; by the engine's own functions."""
+        probe, request = self.probe, self.request(self.model)
+        strategy = PseudoObservations(probe.lie, probe.update, probe.incumbent)
+        belief = strategy.begin(request)
+        walk = _Walk([], [], [self.model], [], 0.0, self.data.region)
+        seconds = 0.0
+        for trial in request.ids:
+            started = time.perf_counter()
+            surface = strategy.objective(belief, request)
+            x, moved = self._pick(maximizer, surface)
+            seconds += time.perf_counter() - started
+            if trial < probe.q - 1:
+                belief, took = self._believed(strategy, belief, request, trial, x)
+                seconds += took
+                walk.models.append(belief.model)
+            walk.points.append(x)
+            walk.surfaces.append(surface)
+            walk.moved.append(moved)
+        return replace(walk, seconds=seconds)
+
+    def _believed(
+        self, strategy: PseudoObservations, belief: Belief, request: Request, trial: int, x: Array
+    ) -> tuple[Belief, float]:
+        """The belief after the lie about ``x``, and the seconds of that; InvalidInput if a model breaks its promises.
+
+        It is looked at at ``x``, too: one that interpolates may change there and at no observation.
+        """
+        before, X = belief.model, np.vstack([self.looked_at, x])
+        was = inspected(before, X)
+        started = time.perf_counter()
+        belief = strategy.believe(belief, request, trial, x)
+        seconds = time.perf_counter() - started
+        refuse_mutation(before, X, was, "a lie")
+        inspected(belief.model, X)
+        return belief, seconds
+
+    def untold_models(self) -> Iterator[Model]:
+        """The models of a batch without lies: the update is run all the same, on the real data alone."""
+        model = self.model
+        yield model
+        for trial in range(self.probe.q - 1):
+            if _refits(self.probe.update, model):
+                # The generator of the refit with the lie: draws that do not depend on the data are the same in both.
+                model = self.probe.surrogate.fit(self.data.X, self.data.y, self.randomness(trial, "refit"), model)
+            yield model
+
+    def untold(self, models: list[Model], maximizer: Maximizer) -> _Walk:
+        """A batch from ``models`` that were told nothing."""
+        started = time.perf_counter()
+        strategy = PseudoObservations(self.probe.lie, "none", self.probe.incumbent)
+        walk = _Walk([], [], models, [], 0.0, self.data.region)
+        for model in models:
+            request = self.request(model)
+            surface = strategy.objective(strategy.begin(request), request)
+            x, moved = self._pick(maximizer, surface)
+            walk.points.append(x)
+            walk.surfaces.append(surface)
+            walk.moved.append(moved)
+        return replace(walk, seconds=time.perf_counter() - started)
+
+    def _pick(self, maximizer: Maximizer, surface: Bound) -> tuple[Array, float | None]:
+        """The maximizer's point, and the share of its starts that moved, if it has starts."""
+        region = self.data.region
+        if isinstance(maximizer, FixedStarts):
+            climb = maximizer.climb(surface, region)
+            return climb.best(region).x, climb.moved
+        return self.search(maximizer, surface).x, None
+
+    def search(self, maximizer: Maximizer, surface: Bound) -> Maximum:
+        """The same search for every member, lies or not: what differs between two of them is the surface alone."""
+        data = self.data
+        best = np.argsort(data.y, kind="stable")[:_AROUND]
+        search = Search(data.region, data.region.snap(data.X[best]), frozen(np.zeros((0, data.region.dim))))
+        return maximizer.maximize(surface, search, self.randomness(0, "maximize"))
+
+
+def response(before: Bound, after: Bound, x: Array, region: Region) -> float:
+    """max |α' - α| / (max α - min α) over fixed dense candidates of the region, the point ``x`` (d,) and around it.
+
+    At most 1e6: a surface that was flat has no range.
+    """
+    rng = np.random.default_rng(0)
+    dense = region.spread(sobol(_DENSE, region.dim, rng))
+    X = np.vstack([dense, near(x[None, :], _CLOSE, region, (0.1, 0.03, 0.01), rng), x[None, :]])
+    old, new = before.value(X), after.value(X)
+    if isinstance(before.acquisition, LogEI):
+        # As EI, in units of its largest value: the range of a logarithm is that of its worst candidate.
+        top = old.max()
+        old, new = np.exp(old - top), np.exp(np.minimum(new - top, _LARGEST_EXPONENT))
+    change = np.abs(new - old)
+    return min(float(change.max()) / max(float(np.ptp(old)), _LEAST_RANGE), _LARGEST_RESPONSE)
+
+
+def _reached(walk: _Walk, lies: _Batches, data: DataSet) -> float:
+    """Mean over the batch of α(chosen) / α(search without derivatives), each above the least α of dense candidates.
+
+    LogEI is compared as EI: a share of a logarithm would mean nothing.
+    """
+    dense = data.region.spread(sobol(_DENSE, data.region.dim, np.random.default_rng(0)))
+    shares = []
+    for x, surface in zip(walk.points, walk.surfaces, strict=True):
+        best = lies.search(_FREE, surface).value
+        value = float(surface.value(x[None, :])[0])
+        if isinstance(surface.acquisition, LogEI):
+            shares.append(float(np.exp(min(value - best, _LARGEST_EXPONENT))))
+            continue
+        floor = min(float(surface.value(dense).min()), value)
+        shares.append((value - floor) / (best - floor) if best > floor else 1.0)
+    return float(np.mean(shares))
