@@ -12,8 +12,8 @@ run: .venv/run.stamp
 	$(BIN)/believer demo --out believer-demo
 
 test: .venv/test.stamp
-	$(BIN)/ruff check src tests benchmarks docs
-	$(BIN)/ruff format --check src tests benchmarks docs
+	$(BIN)/ruff check src tests benchmarks docs/make_theory_figures.py
+	$(BIN)/ruff format --check src tests benchmarks docs/make_theory_figures.py
 	$(BIN)/mypy
 	$(BIN)/python -m pytest -n 2 --cov --cov-report=term:skip-covered
 

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 import believer
+from believer import surrogates
 
 ROOT = Path(believer.__file__).parent
 
@@ -119,6 +120,18 @@ def test_every_public_name_resolves_and_is_listed_once() -> None:
     assert [name for name in believer.__all__ if not hasattr(believer, name)] == []
     assert len(set(believer.__all__)) == len(believer.__all__)
     assert set(believer.__all__) <= set(run("import believer; print(*dir(believer))").split())
+
+
+def test_every_surrogate_is_at_the_door_and_has_a_name_on_the_command_line() -> None:
+    assert set(surrogates.LOADED_ON_USE) <= set(surrogates.__all__) & set(believer.__all__)
+    for name in surrogates.__all__:
+        assert getattr(surrogates, name) is not None
+    named = {surrogates.SURROGATES[key] for key in surrogates.SURROGATES}
+    assert named == {"GP", *surrogates.LOADED_ON_USE} - {"SklearnSurrogate"}  # needs an estimator
+    with pytest.raises(AttributeError, match="no attribute 'Oracle'"):
+        surrogates.Oracle  # noqa: B018
+    with pytest.raises(AttributeError, match="no attribute 'Oracle'"):
+        believer.Oracle  # noqa: B018
 
 
 def test_the_example_of_the_package_runs() -> None:

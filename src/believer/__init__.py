@@ -21,7 +21,7 @@ from believer.optimizer import Optimizer
 from believer.parameters import Categorical, Float, Int
 from believer.replay import Replay, replay
 from believer.space import Space
-from believer.surrogates import GP
+from believer.surrogates import GP, LOADED_ON_USE
 from believer.trials import Batch, Trial
 
 if TYPE_CHECKING:
@@ -41,14 +41,7 @@ if TYPE_CHECKING:
 
 # Loaded when first used, so that importing the package stays light.
 _LATER = {
-    "FixedRBF": "believer.surrogates",
-    "LastLayer": "believer.surrogates",
-    "MQRBF": "believer.surrogates",
-    "NeuralEnsemble": "believer.surrogates",
-    "RandomForest": "believer.surrogates",
-    "SVR": "believer.surrogates",
-    "SklearnSurrogate": "believer.surrogates",
-    "SparseGP": "believer.surrogates",
+    **dict.fromkeys(LOADED_ON_USE, "believer.surrogates"),
     "CompatibilityTable": "believer.diagnostics.compatibility",
     "compatibility_table": "believer.diagnostics.compatibility",
     "SDDReport": "believer.diagnostics.sdd_report",

@@ -110,7 +110,9 @@ class CompatibilityTable:
             *("surrogate", "as", "paper: compatible", "measured", "agrees", "responds and diverse", "95 % interval"),
             *("respond", "diverse, A", "diverse, B", "diverse, no derivatives", "diverse, no lie"),
         )
-        return Table("Compatibility with pseudo-observations", columns, tuple(map(_summary, self.rows)))
+        sets = len(next(iter(self.rows[0].reports.values())).measurements)
+        title = f"Compatibility with pseudo-observations: {sets} data sets, by two lies and two acquisitions"
+        return Table(title, columns, tuple(map(_summary, self.rows)))
 
     def details(self) -> Table:
         """A row for each reading, lie and acquisition: the diagnostic's printed columns, controls and verdict."""

@@ -48,6 +48,8 @@ class Factor:
     def whiten(self, K: Array) -> Array:
         """V = K Wᵀ (m, N) for cross-covariances K (m, N); then K (L Lᵀ)⁻¹ Kᵀ = V Vᵀ."""
         n, half = len(self.base), _half(len(self.base))
+        if not half and not len(self.tail):
+            return K @ self.base.T
         parts = [K[:, :half] @ self.base[:half, :half].T, K[:, :n] @ self.base[half:].T]
         if len(self.tail):
             parts.append(K @ self.tail.T)
@@ -56,6 +58,8 @@ class Factor:
     def unwhiten(self, V: Array) -> Array:
         """V W (m, N): of a whitened cross-covariance, this is K (L Lᵀ)⁻¹."""
         n, half = len(self.base), _half(len(self.base))
+        if not half and not len(self.tail):
+            return V @ self.base
         out = V[:, n:] @ self.tail if len(self.tail) else np.zeros((len(V), n))
         out[:, :half] += V[:, :half] @ self.base[:half, :half]
         out[:, :n] += V[:, half:n] @ self.base[half:]

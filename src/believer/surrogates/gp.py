@@ -30,7 +30,9 @@ from believer.surrogates.kernels import KERNELS, squared_distances
 from believer.surrogates.protocols import JointPrediction, Model, Prediction, PredictionGradient
 
 _LEAST_VARIANCE = 1e-18
-_NOISY_FROM = 1e-5
+NOISY_FROM = 1e-5
+"""A noise variance, of standardized y, above which repeating an experiment is expected to give another result."""
+
 _LEAST_SCALE = 1e-100
 
 
@@ -55,7 +57,7 @@ class GPModel:
     @property
     def is_noisy(self) -> bool:
         """Whether the noise is more than the nugget that deterministic data get."""
-        return self.hyper.noise > _NOISY_FROM
+        return self.hyper.noise > NOISY_FROM
 
     @property
     def jitter(self) -> float:

@@ -32,16 +32,11 @@ import numpy as np
 from believer.arrays import Array, as_points, as_values, whole
 from believer.errors import InvalidInput
 from believer.surrogates import linear
-from believer.surrogates.gp import standardization
-from believer.surrogates.gp_fit import LogNormal
+from believer.surrogates.gp import NOISY_FROM, standardization
 from believer.surrogates.network import Networks, Training, checked_hidden, seeds_of, train
 from believer.surrogates.protocols import JointPrediction, Model, Prediction, PredictionGradient
 
 _LEAST_VARIANCE = 1e-18
-_NOISY_FROM = 1e-5
-
-NOISE_RATIO = LogNormal(-5.0, 1.0)
-"""What is expected of noise and misfit together, as a share of the variance that the features explain: as for a GP."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -70,7 +65,7 @@ class LastLayerModel:
     @property
     def is_noisy(self) -> bool:
         """Whether the features leave more unexplained than a nugget."""
-        return self.basis.noise > _NOISY_FROM
+        return self.basis.noise > NOISY_FROM
 
     def predict(self, X: Array) -> Prediction:
         """φᵀ E[w] and √(φᵀ S φ) at ``X`` (m, d).  O(m h²)."""
@@ -170,5 +165,5 @@ class LastLayer:
         layers = network.hidden(X)
         # With every unit off on all the data there is nothing to measure the norm by, and none is needed there.
         norm = float(np.sqrt((layers[-1] ** 2).sum(axis=2).mean())) or 1.0
-        prior, noise = linear.by_evidence(_features(layers, norm), targets, NOISE_RATIO)
+        prior, noise = linear.by_evidence(_features(layers, norm), targets, linear.NOISE_RATIO)
         return posterior(Basis(network, norm, prior, noise, shift, scale), X, y)

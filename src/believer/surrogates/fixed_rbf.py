@@ -1,0 +1,217 @@
+"""Multiquadric radial basis functions at fixed centers: Bayesian in their weights, closed form throughout.
+
+======  =====================================================  ========
+symbol  meaning                                                shape
+======  =====================================================  ========
+C       centers, space-filling in the unit cube                (m, d)
+ε       spread, a length in the unit cube
+φ       multiquadrics √(1 + |x - c_j|²/ε²)                     (m,)
+Φ       φ at the centers; φ̄ is its mean over them              (m, m)
+P       I - 1 1ᵀ/m, which takes the mean off
+T       whitening: T Tᵀ = a (-P Φ P)⁺, a number a              (m, p)
+f       features [1, Tᵀ(φ(x) - φ̄)]                             (p+1,)
+w       weights of f, a priori N(0, v I), then N(w̄, S)         (p+1,)
+======  =====================================================  ========
+
+The weights of the φ_j sum to zero, with the covariance v T Tᵀ: multiquadrics are conditionally negative definite
+([Micchelli1986]), which makes -P Φ P a covariance. So this is the process that MQ-RBF with data centers conditions on
+(its form "power"), seen through fixed centers: the centers are the only difference.
+
+Differs: independent weights on bare multiquadrics would be the simpler model, with a poor σ: the φ_j are nearly one
+function, and only weights far larger than any data ask for can tell places apart.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Self
+
+import numpy as np
+
+from believer.arrays import Array, as_points, as_values, finite, frozen, whole
+from believer.errors import InvalidInput
+from believer.numerics.sampling import sobol
+from believer.surrogates import linear
+from believer.surrogates.gp import NOISY_FROM, standardization
+from believer.surrogates.gp_fit import NOISE_FLOOR
+from believer.surrogates.kernels import squared_distances
+from believer.surrogates.linear import Weights
+from believer.surrogates.protocols import JointPrediction, Model, Prediction, PredictionGradient
+
+_LEAST_VARIANCE = 1e-18
+_LEAST_EIGENVALUE = 1e-10
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Basis:
+    """What is fixed before any data: centers (m, d), spread, φ̄ (m,) and the whitening [0, T] (m, p+1).
+
+    The column of zeros is where the intercept goes.
+    """
+
+    centers: Array
+    spread: float
+    offset: Array
+    whitening: Array
+
+    def multiquadrics(self, X: Array) -> Array:
+        """φ (k, m) at ``X`` (k, d): the basis of [paper] appendix "Hyperparameter details"."""
+        phi: Array = np.sqrt(1.0 + squared_distances(X, self.centers) / self.spread**2)
+        return phi
+
+    def features(self, phi: Array) -> Array:
+        """f (k, p+1) of multiquadrics ``phi`` (k, m)."""
+        f: Array = (phi - self.offset) @ self.whitening
+        f[:, 0] = 1.0
+        return f
+
+    def slope(self, X: Array, phi: Array, B: Array) -> Array:
+        """bᵀ ∂f/∂x (k, d) for one b in ``B`` (k, p+1) a point; ∂φ_j/∂x = (x - c_j) / (ε² φ_j)."""
+        a = (B @ self.whitening.T) / (self.spread**2 * phi)
+        gradient: Array = X * a.sum(axis=1)[:, None] - a @ self.centers
+        return gradient
+
+
+@lru_cache(maxsize=32)
+def basis(centers: int, d: int, spread: float | None) -> Basis:
+    """The basis of that many centers in d columns; ``spread`` None is the median distance of two centers.  O(m³)."""
+    C = sobol(centers, d, np.random.default_rng(0))
+    if spread is None:
+        spread = float(np.median(np.sqrt(squared_distances(C, C)[np.triu_indices(centers, 1)])))
+    phi = np.sqrt(1.0 + squared_distances(C, C) / spread**2)
+    # Multiquadrics are conditionally negative definite: -P Φ P is a covariance, of weights that sum to zero.
+    centered = phi - phi.mean(axis=0)
+    values, vectors = np.linalg.eigh(centered.mean(axis=1)[:, None] - centered)
+    kept = values > _LEAST_EIGENVALUE * values[-1]
+    # Rounding mixes the constant, whose eigenvalue is zero, into vectors of small ones: it is taken off again.
+    vectors = vectors - vectors.mean(axis=0)
+    # Scaled so that at the centers the features have the variance 1, on average.
+    T = vectors[:, kept] * np.sqrt(centers / (values[kept] * values[kept].sum()))
+    whitening = np.hstack([np.zeros((centers, 1)), T])
+    return Basis(frozen(C), spread, frozen(phi.mean(axis=0)), frozen(whitening))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class FixedRBFModel:
+    """A fitted network. Predictions are latent (without noise) and in the units of the y that was given."""
+
+    basis: Basis
+    prior: float
+    noise: float
+    shift: float
+    scale: float
+    weights: Weights
+
+    @property
+    def is_noisy(self) -> bool:
+        """Whether noise and misfit are more than a nugget: then μ does not pass through the data."""
+        return self.noise > NOISY_FROM
+
+    def predict(self, X: Array) -> Prediction:
+        """μ = fᵀ w̄, σ² = fᵀ S f at ``X`` (k, d).  O(k m²)."""
+        mean, variance = self.weights.predict(self.basis.features(self.basis.multiquadrics(X)))
+        return Prediction(self.shift + self.scale * mean, self.scale * _root(variance))
+
+    def predict_with_gradient(self, X: Array) -> PredictionGradient:
+        """μ, σ and their gradients by x, at ``X`` (k, d).  O(k m²)."""
+        phi = self.basis.multiquadrics(X)
+        F = self.basis.features(phi)
+        V = F @ self.weights.root
+        std = _root(np.einsum("ij,ij->i", V, V))
+        mean_gradient = self.basis.slope(X, phi, np.broadcast_to(self.weights.mean, F.shape))
+        half_variance_gradient = self.basis.slope(X, phi, V @ self.weights.root.T)
+        return PredictionGradient(
+            self.shift + self.scale * (F @ self.weights.mean),
+            self.scale * std,
+            self.scale * mean_gradient,
+            self.scale * half_variance_gradient / std[:, None],
+        )
+
+    def joint(self, X: Array) -> JointPrediction:
+        """Latent mean (k,) and covariance (k, k)."""
+        F = self.basis.features(self.basis.multiquadrics(X))
+        return JointPrediction(
+            self.shift + self.scale * (F @ self.weights.mean), self.scale**2 * self.weights.covariance(F)
+        )
+
+    def sample(self, X: Array, count: int, rng: np.random.Generator, *, noisy: bool = False) -> Array:
+        """``count`` draws from the joint posterior at ``X`` (k, d), as (count, k): draws of the weights, no more."""
+        F = self.basis.features(self.basis.multiquadrics(X))
+        draws = rng.standard_normal((count, F.shape[1])) @ (F @ self.weights.root).T
+        if noisy:
+            draws += np.sqrt(self.noise) * rng.standard_normal((count, len(X)))
+        return self.shift + self.scale * (F @ self.weights.mean + draws)
+
+    def condition(self, X: Array, y: Array) -> Self:
+        """The posterior with ``X`` (k, d), ``y`` (k,) added.  O(k m²); centers, v, noise and scaling stay."""
+        F = self.basis.features(self.basis.multiquadrics(X))
+        weights = self.weights.condition(F, (y - self.shift) / self.scale, np.full(len(X), self.noise))
+        return type(self)(self.basis, self.prior, self.noise, self.shift, self.scale, weights)
+
+
+def _root(variance: Array) -> Array:
+    root: Array = np.sqrt(np.maximum(variance, _LEAST_VARIANCE))
+    return root
+
+
+def posterior(
+    basis: Basis, prior: float, noise: float, X: Array, y: Array, shift: float, scale: float
+) -> FixedRBFModel:
+    """The model at given v and noise variance; ``y`` in the caller's units, standardized by ``shift``, ``scale``.
+
+    O(n m²).
+    """
+    F = basis.features(basis.multiquadrics(X))
+    weights = linear.weights(F, (y - shift) / scale, prior, np.full(len(X), noise))
+    return FixedRBFModel(basis, prior, noise, shift, scale, weights)
+
+
+@dataclass(frozen=True, slots=True)
+class FixedRBF:
+    """Recipe of a multiquadric network with fixed centers.
+
+    centers: how many; they are Sobol points that depend on their number and on d alone, never on data.
+    spread: ε; None is the median distance of two centers, as [paper] has it of its data.
+    noise: variance of noise and misfit as a share of the variance of y, or "infer": a basis that is fixed cannot pass
+    through all results, so it has to be told, or to find out, how far it may stay off.
+
+    v and noise maximize the evidence at the fit (``linear.by_evidence``) and are frozen from then on.
+    "With fixed centers, only the weights update, placing these models in the parametric category" ([paper] section
+    3.3): to use the model as meant there, choose batches by ``PseudoObservations(update="none")``. But Bayesian weights
+    do have a closed-form update, and they respond to a lie: conditioned, the model is not parametric in that sense.
+    """
+
+    centers: int = 64
+    spread: float | None = None
+    noise: float | str = "infer"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "centers", whole(self.centers, "centers", 2))
+        if self.spread is not None:
+            object.__setattr__(self, "spread", finite(self.spread, "spread"))
+            if self.spread <= 0.0:
+                raise InvalidInput(f"spread must be a length above zero; got {self.spread!r}.")
+        if isinstance(self.noise, str):
+            if self.noise != "infer":
+                raise InvalidInput(f'noise must be a variance or "infer"; got {self.noise!r}.')
+        else:
+            object.__setattr__(self, "noise", finite(self.noise, "noise"))
+            if self.noise < 0.0:
+                raise InvalidInput(f"noise must be a variance, zero or more; got {self.noise!r}.")
+
+    def fit(self, X: Array, y: Array, rng: np.random.Generator, previous: Model | None = None) -> FixedRBFModel:
+        """Learn v and noise from ``X`` (n, d), ``y`` (n,), then the exact posterior. Nothing is random."""
+        X = as_points(X)
+        y = as_values(y, len(X))
+        if len(X) == 0:
+            raise InvalidInput("a radial basis network needs at least one observation to be fitted; got none.")
+        shift, scale = standardization(y)
+        fixed = basis(self.centers, X.shape[1], self.spread)
+        F = fixed.features(fixed.multiquadrics(X))
+        target = (y - shift) / scale
+        if isinstance(self.noise, str):
+            prior, noise = linear.by_evidence(F, target, linear.NOISE_RATIO)
+        else:
+            prior, noise = linear.by_evidence(F, target, noise=max(self.noise, NOISE_FLOOR))
+        return posterior(fixed, prior, noise, X, y, shift, scale)

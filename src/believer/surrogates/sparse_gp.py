@@ -1,0 +1,238 @@
+"""A sparse Gaussian process: the exact prior seen through fixed inducing points, conditioned at low rank.
+
+======  ====================================================  ========
+symbol  meaning                                               shape
+======  ====================================================  ========
+X, y    data; y less its mean ``shift``, over its ``scale``     (n, d), (n,)
+Z       inducing points, some of the data                     (m, d)
+k_u(x)  σ_f² k(Z, x)                                          (m,)
+L_uu    Cholesky factor of K_uu = σ_f² k(Z, Z)                (m, m)
+φ(x)    features L_uu⁻¹ k_u(x)                                (m,)
+w       weights of φ, a priori N(0, I), a posteriori N(w̄, S)  (m,)
+r(x)    σ_f² - |φ(x)|², the variance that Z cannot explain
+======  ====================================================  ========
+
+With them f(x) = φ(x)ᵀ w + a rest of variance r(x), and
+
+    μ(x) = φᵀ w̄,        σ²(x) = r(x) + φᵀ S φ.
+
+Why so: observations are taken to be of φᵀ w with the noise σ_n² alone, the "DTC" of [Quinonero2005]. At given
+hyperparameters and Z, no other w is nearer to the exact posterior in Kullback-Leibler divergence ([Titsias2009]). The
+alternative adds r(x_i) to the noise ("FITC"), which is zero at Z and large elsewhere: without noise to speak of, it
+listens to Z and to hardly anything else.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any, Self
+
+import numpy as np
+
+from believer.arrays import Array, as_points, as_values, frozen, whole
+from believer.errors import InvalidInput
+from believer.numerics.cholesky import factor
+from believer.surrogates import gp_fit, linear
+from believer.surrogates.gp import GP, NOISY_FROM, standardization
+from believer.surrogates.gp_fit import PRESETS, Hyperparameters
+from believer.surrogates.kernels import KERNELS, squared_distances
+from believer.surrogates.linear import Weights
+from believer.surrogates.protocols import JointPrediction, Model, Prediction, PredictionGradient
+
+SUBSET_ABOVE = 512
+"""With more data than this, hyperparameters come from a seeded subset of that many; inducing points from all."""
+
+_LEAST_VARIANCE = 1e-18
+_LEAST_PIVOT = 1e-10
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SparseGPModel:
+    """A fitted sparse process. Predictions are latent (without noise) and in the units of the y that was given.
+
+    ``rows`` says which of the data that it was fitted to are the ``inducing`` points (m, d); ``inverse`` is L_uu⁻¹.
+    """
+
+    hyper: Hyperparameters
+    rows: tuple[int, ...]
+    inducing: Array
+    inverse: Array
+    shift: float
+    scale: float
+    weights: Weights
+
+    @property
+    def lengthscales(self) -> Array:
+        """ℓ (d,), in units of the encoded cube."""
+        return self.hyper.lengthscales
+
+    @property
+    def is_noisy(self) -> bool:
+        """Whether the noise is more than the nugget that deterministic data get."""
+        return self.hyper.noise > NOISY_FROM
+
+    def _root(self, F: Array, explained: Array) -> Array:
+        """√(r + φᵀSφ) (k,) for features ``F`` (k, m) and φᵀSφ ``explained`` (k,)."""
+        rest = np.maximum(self.hyper.signal - np.einsum("ij,ij->i", F, F), 0.0)
+        root: Array = np.sqrt(np.maximum(rest + explained, _LEAST_VARIANCE * self.hyper.signal))
+        return root
+
+    def predict(self, X: Array) -> Prediction:
+        """μ and σ at ``X`` (k, d).  O(k m²)."""
+        F, _ = _features(self.hyper, self.inducing, self.inverse, X)
+        mean, variance = self.weights.predict(F)
+        return Prediction(self.shift + self.scale * mean, self.scale * self._root(F, variance))
+
+    def predict_with_gradient(self, X: Array) -> PredictionGradient:
+        """μ, σ and their gradients by x, at ``X`` (k, d).  O(k m²)."""
+        F, h = _features(self.hyper, self.inducing, self.inverse, X)
+        V = F @ self.weights.root
+        std = self._root(F, np.einsum("ij,ij->i", V, V))
+        mean_gradient = self._slope(X, h, np.broadcast_to(self.weights.mean, F.shape))
+        # ∂σ²/∂x = 2 (S φ - φ)ᵀ ∂φ/∂x.
+        half_variance_gradient = self._slope(X, h, V @ self.weights.root.T - F)
+        return PredictionGradient(
+            self.shift + self.scale * (F @ self.weights.mean),
+            self.scale * std,
+            self.scale * mean_gradient,
+            self.scale * half_variance_gradient / std[:, None],
+        )
+
+    def _slope(self, X: Array, h: Array, B: Array) -> Array:
+        """bᵀ ∂φ/∂x (k, d) for one b in ``B`` (k, m) a point: ∂φ/∂x = L_uu⁻¹ ∂k_u/∂x, ∂k_u/∂x = -h (x - z) / ℓ²."""
+        A = h * (B @ self.inverse)
+        gradient: Array = (A @ self.inducing - X * A.sum(axis=1)[:, None]) * self.lengthscales**-2.0
+        return gradient
+
+    def joint(self, X: Array) -> JointPrediction:
+        """Latent mean (k,) and covariance (k, k): k(X, X) - φᵀφ + φᵀSφ."""
+        F, _ = _features(self.hyper, self.inducing, self.inverse, X)
+        covariance = _covariance(self.hyper, X) - F @ F.T + self.weights.covariance(F)
+        return JointPrediction(
+            self.shift + self.scale * (F @ self.weights.mean), self.scale**2 * 0.5 * (covariance + covariance.T)
+        )
+
+    def sample(self, X: Array, count: int, rng: np.random.Generator, *, noisy: bool = False) -> Array:
+        """``count`` draws from the joint posterior at ``X`` (k, d), as (count, k)."""
+        joint = self.joint(X)
+        noise = self.hyper.noise if noisy else 0.0
+        unit = joint.covariance / self.scale**2
+        unit[np.diag_indices(len(X))] = np.maximum(np.diagonal(unit), _LEAST_VARIANCE) + noise
+        root = np.linalg.inv(factor(unit).base)
+        return joint.mean + self.scale * (rng.standard_normal((count, len(X))) @ root.T)
+
+    def condition(self, X: Array, y: Array) -> Self:
+        """The posterior with ``X`` (k, d), ``y`` (k,) added.  O(k m²).
+
+        Hyperparameters, inducing points, shift and scale stay. A lie moves the mean, but of the variance it can lower
+        φᵀSφ alone, never r: far from all inducing points, nothing. And as Z are data, φᵀSφ ≤ σ_n² |K_uu⁻¹ k_u|²
+        already: without noise to speak of, a lie leaves the variance where it is, near and far, and believing the mean
+        changes nothing at all. [paper] Table 1 calls this "Limited".
+        """
+        F, _ = _features(self.hyper, self.inducing, self.inverse, X)
+        noise = np.full(len(X), self.hyper.noise)
+        return replace(self, weights=self.weights.condition(F, (y - self.shift) / self.scale, noise))
+
+
+def _features(hyper: Hyperparameters, Z: Array, inverse: Array, X: Array) -> tuple[Array, Array]:
+    """φ and σ_f² h (see :mod:`~believer.surrogates.kernels`), both (k, m), at ``X`` (k, d)."""
+    k, h = KERNELS[hyper.kernel](squared_distances(X / hyper.lengthscales, Z / hyper.lengthscales))
+    return (k * hyper.signal) @ inverse.T, h * hyper.signal
+
+
+def _covariance(hyper: Hyperparameters, X: Array) -> Array:
+    """The prior σ_f² k(X, X)."""
+    scaled = X / hyper.lengthscales
+    K = hyper.signal * KERNELS[hyper.kernel](squared_distances(scaled, scaled))[0]
+    K[np.diag_indices(len(X))] = hyper.signal
+    return K
+
+
+def choose_inducing(hyper: Hyperparameters, X: Array, count: int, first: int = 0) -> tuple[int, ...]:
+    """Rows of ``X`` (n, d) that explain the others best, one at a time: always the one with the largest r(x).
+
+    This is the pivoted Cholesky decomposition of k(X, X) ([FineScheinberg2001]); it begins with the row ``first``, as
+    all variances are the same then, and ends before ``count`` when every r is zero to rounding.  O(n count²).
+    """
+    scaled = X / hyper.lengthscales
+    rest = np.ones(len(X))
+    columns = np.zeros((min(count, len(X)), len(X)))
+    rows: list[int] = []
+    pivot = first
+    for i in range(len(columns)):
+        if rest[pivot] <= _LEAST_PIVOT:
+            break
+        k, _ = KERNELS[hyper.kernel](squared_distances(scaled[pivot : pivot + 1], scaled))
+        columns[i] = (k[0] - columns[:i, pivot] @ columns[:i]) / np.sqrt(rest[pivot])
+        rest = rest - columns[i] ** 2
+        # Rounding must not choose a row twice.
+        rest[pivot] = 0.0
+        rows.append(pivot)
+        pivot = int(np.argmax(rest))
+    return tuple(rows)
+
+
+def posterior(
+    hyper: Hyperparameters, rows: tuple[int, ...], X: Array, y: Array, shift: float, scale: float
+) -> SparseGPModel:
+    """The model at given hyperparameters and inducing points ``X[rows]``; ``y`` in the caller's units.  O(n m²)."""
+    shift = shift + scale * hyper.mean
+    Z = frozen(X[list(rows)])
+    inverse = factor(_covariance(hyper, Z)).base
+    F, _ = _features(hyper, Z, inverse, X)
+    weights = linear.weights(F, (y - shift) / scale, 1.0, np.full(len(X), hyper.noise))
+    return SparseGPModel(hyper, rows, Z, inverse, shift, scale, weights)
+
+
+@dataclass(frozen=True, slots=True)
+class SparseGP:
+    """Sparse Gaussian process recipe: as :class:`~believer.surrogates.gp.GP`, at a cost that is linear in the data.
+
+    inducing: how many inducing points at most; with as many as there are data, this is the exact process.
+    kernel, noise: as the exact process has them.
+
+    Hyperparameters are fitted to the exact likelihood, with more than 512 data to that of a seeded subset. Inducing
+    points are chosen once a fit, from the data, and then fixed.
+    """
+
+    inducing: int = 64
+    kernel: str = "matern52"
+    noise: float | str = 1e-6
+
+    def __post_init__(self) -> None:
+        exact = GP(self.kernel, self.noise)
+        object.__setattr__(self, "inducing", whole(self.inducing, "inducing", 1))
+        object.__setattr__(self, "noise", exact.noise)
+
+    def fit(self, X: Array, y: Array, rng: np.random.Generator, previous: Model | None = None) -> SparseGPModel:
+        """Learn hyperparameters from ``X`` (n, d), ``y`` (n,), choose inducing points, then the posterior."""
+        X = as_points(X)
+        y = as_values(y, len(X))
+        if len(X) == 0:
+            raise InvalidInput("a sparse Gaussian process needs at least one observation to be fitted; got none.")
+        shift, scale = standardization(y)
+        start = previous.hyper if isinstance(previous, SparseGPModel) and previous.hyper.kernel == self.kernel else None
+        hyper = self._learn(X, (y - shift) / scale, rng, start)
+        # The best result is where precision is worth most, so the first inducing point is there.
+        rows = choose_inducing(hyper, X, self.inducing, first=int(np.argmin(y)))
+        return posterior(hyper, rows, X, y, shift, scale)
+
+    def _learn(self, X: Array, y: Array, rng: np.random.Generator, start: Hyperparameters | None) -> Hyperparameters:
+        """Hyperparameters of standardized ``y`` (n,) at ``X`` (n, d)."""
+        if len(X) <= SUBSET_ABOVE:
+            return gp_fit.fit(X, y, self.kernel, self.noise, PRESETS["default"], rng, start)
+        some = np.sort(rng.permutation(len(X))[:SUBSET_ABOVE])
+        hyper = gp_fit.fit(X[some], y[some], self.kernel, self.noise, PRESETS["default"], rng, start)
+        return replace(hyper, subset=SUBSET_ABOVE)
+
+    def describe(self, model: SparseGPModel) -> dict[str, Any]:
+        """Hyperparameters and the rows of inducing points as plain data."""
+        return {**model.hyper.to_config(), "inducing": list(model.rows)}
+
+    def restore(self, X: Array, y: Array, state: dict[str, Any]) -> SparseGPModel:
+        """The same model without a fit."""
+        hyper = {key: value for key, value in state.items() if key != "inducing"}
+        rows = tuple(int(row) for row in state["inducing"])
+        if not rows or min(rows) < 0 or max(rows) >= len(X):
+            raise InvalidInput(f"inducing points must be rows of the {len(X)} data; got {list(rows)}.")
+        return posterior(Hyperparameters.from_config(hyper), rows, X, y, *standardization(y))
