@@ -25,6 +25,7 @@ from believer.diagnostics.sdd_report import SDDReport
 from believer.errors import InvalidInput, MissingExtra
 from believer.experiments import Table
 from believer.problems import PROBLEMS
+from believer.setup import versions
 from believer.surrogates.protocols import Surrogate
 
 ACQUISITIONS: dict[str, Acquisition] = {"logei": LogEI(), "ei": EI(xi=0.01), "ucb": UCB(), "pi": PI(xi=0.01)}
@@ -114,7 +115,9 @@ def _run_table(arguments: argparse.Namespace, out: _Folder | None) -> None:
     )
     print(table)
     if out is not None:
-        out.write("compatibility.md", table.table().markdown() + "\n" + table.details().markdown())
+        command = f"`believer sdd --table` on {arguments.problem}, n={arguments.n}, q={arguments.q}"
+        made_by = f"Made by {command}, with {_versions()}.\n"
+        out.write("compatibility.md", "\n".join([table.table().markdown(), made_by, table.details().markdown()]))
         out.write("compatibility.csv", table.details().csv())
         out.write("compatibility.json", table.to_json())
         table.figure().savefig(out.path / "compatibility.png")
@@ -137,12 +140,18 @@ def _run_surrogates(arguments: argparse.Namespace, out: _Folder | None) -> None:
         print(summary)
     if out is not None:
         details = "\n".join(f"## {report.title}\n\n```\n{report}\n```\n" for report in reports)
-        out.write("sdd.md", f"{summary.markdown()}\n{details}")
+        out.write("sdd.md", f"{summary.markdown()}\nMade by `believer sdd`, with {_versions()}.\n\n{details}")
         out.write("sdd.csv", summary.csv())
         out.write("sdd.json", "[" + ",\n".join(report.to_json() for report in reports) + "]\n")
         draw_many(reports).savefig(out.path / "sdd.png")
         for number, report in enumerate(reports, start=1):
             report.figure().savefig(out.path / f"sdd_{number}.png")
+
+
+def _versions() -> str:
+    """What a report ran on."""
+    v = versions()
+    return f"believer {v['believer']}, Python {v['python']}, NumPy {v['numpy']}, SciPy {v['scipy']}, {v['platform']}"
 
 
 def summary_table(reports: Sequence[SDDReport]) -> Table:

@@ -124,6 +124,7 @@ class SDDReport:
             "reached": _mean(m.reached for m in self.measurements),
             "diverse without the lie": _share(map(is_diverse, self.parts("null"))),
             "diverse without derivatives": _share(map(is_diverse, self.parts("free"))),
+            "diverse without either": _share(map(is_diverse, self.parts("null_free"))),
             "verdict": f"{self.verdict} ({self.verdicts[self.verdict]} of {len(self.measurements)})",
         }
 
