@@ -39,24 +39,29 @@ class Learner:
         X = np.array([self._ledger.trials[i].unit for i in ids]).reshape(len(ids), self._setup.space.dim)
         return Data(frozen(X), frozen(self._setup.sign * np.array([self._ledger.values[i] for i in ids])))
 
+    def failed(self) -> Data | None:
+        """Failed trials in id order, as the worst real result; None without any."""
+        ids = sorted(self._ledger.errors)
+        if not ids:
+            return None
+        X = np.array([self._ledger.trials[i].unit for i in ids])
+        return Data(frozen(X), frozen(np.full(len(ids), self.data().y.max())))
+
     def model(self) -> Model:
         """Fitted to real results, then told of failures as the worst of them: in closed form, or by a second fit."""
-        ids, failed = tuple(sorted(self._ledger.values)), tuple(sorted(self._ledger.errors))
-        if self._model is not None and self._model[0] == (ids, failed):
+        ids, lost = tuple(sorted(self._ledger.values)), tuple(sorted(self._ledger.errors))
+        if self._model is not None and self._model[0] == (ids, lost):
             return self._model[1]
         data = self.data()
         if self._fit is None or self._fit[0] != ids:
             self._fit = (ids, self._fitted(ids, data))
-        model = self._fit[1]
-        if failed:
-            X = np.array([self._ledger.trials[i].unit for i in failed])
-            worst = np.full(len(failed), data.y.max())
-            if isinstance(model, Conditionable):
-                model = model.condition(X, worst)
-            else:
-                X, y = np.vstack([data.X, X]), np.concatenate([data.y, worst])
-                model = self._setup.surrogate.fit(X, y, self.randomness(len(ids), "failed"), model)
-        self._model = ((ids, failed), model)
+        model, failed = self._fit[1], self.failed()
+        if failed is not None and isinstance(model, Conditionable):
+            model = model.condition(failed.X, failed.y)
+        elif failed is not None:
+            X, y = np.vstack([data.X, failed.X]), np.concatenate([data.y, failed.y])
+            model = self._setup.surrogate.fit(X, y, self.randomness(len(ids), "failed"), model)
+        self._model = ((ids, lost), model)
         return model
 
     def _fitted(self, ids: Ids, data: Data) -> Model:

@@ -204,6 +204,7 @@ class Optimizer:
             randomness=self._learner.randomness,
             sign=self.setup.sign,
             maximizer=self.setup.maximizer,
+            failed=self._learner.failed(),
         )
 
     def _taken(self) -> Array:

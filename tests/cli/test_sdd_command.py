@@ -156,7 +156,8 @@ def test_the_table_measures_the_entries_and_leaves_its_files(tmp_path: Path, mon
     monkeypatch.setattr(compatibility, "table_1", lambda: tuple(entries))
     ran = run("--table", *SMALL[:6], "--seeds", "1", "--workers", "1", "--out", tmp_path)
     assert (ran.code, ran.err) == (0, "")
-    assert ran.out.startswith("Compatibility with pseudo-observations\n")
+    assert ran.out.startswith("Compatibility with pseudo-observations: 1 data sets")
+    assert f"believer {bv.__version__}, Python" in (tmp_path / "compatibility.md").read_text(encoding="utf-8")
     assert sorted(path.name for path in tmp_path.iterdir()) == [
         *("compatibility.csv", "compatibility.json", "compatibility.md", "compatibility.png", "results.jsonl")
     ]

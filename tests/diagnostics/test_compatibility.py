@@ -159,7 +159,8 @@ def test_fakes_are_told_apart(table: CompatibilityTable) -> None:
 
 def test_in_words_it_is_the_table(table: CompatibilityTable) -> None:
     lines = str(table).splitlines()
-    assert lines[0] == "Compatibility with pseudo-observations"
+    sets = len(table.rows[0].reports["KB, EI"].measurements)
+    assert lines[0].startswith(f"Compatibility with pseudo-observations: {sets} data sets")
     assert [line.split("  ")[0] for line in lines[3:]] == ["Spots", "Steps", "Tilt"]
 
 

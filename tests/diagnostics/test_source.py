@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 import believer as bv
 from believer.diagnostics.source import FromProblem, FromTable, source_of
 from believer.errors import InvalidInput
-from believer.problems import PROBLEMS, Problem, branin, hartmann6
+from believer.problems import PROBLEMS, Problem, branin
 
 X = np.array([[0.0, 0.25], [0.5, 1.0], [0.75, 0.5], [1.0, 0.0]])
 Y = np.array([3.0, -1.0, 2.5, 0.0])
@@ -129,14 +129,6 @@ def test_settings_tell_problems_and_designs_apart() -> None:
     settings = [source_of(*given).settings() for given in (("branin", 5), ("branin", 6), ("wave1", 5))]
     assert len({json.dumps(one) for one in settings}) == 3
     assert source_of("branin", 5).settings() == source_of(branin(), 5).settings()
-
-
-@pytest.mark.parametrize(
-    ("given", "name"),
-    [("branin", "branin"), (hartmann6(), "hartmann6"), ((X, Y), "4 points in 2-D")],
-)
-def test_a_source_has_a_name_for_titles(given: Any, name: str) -> None:
-    assert source_of(given, 5).name == name
 
 
 @pytest.mark.parametrize(

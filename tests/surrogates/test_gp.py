@@ -8,14 +8,23 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.stats import chi2, multivariate_normal
+from judges import (
+    BAD_DATA,
+    central_differences,
+    hyper_for,
+    joint_is_that_of_predict,
+    same_predictions,
+    samples_have_the_moments_of_the_joint,
+    smooth,
+)
+from scipy.stats import multivariate_normal
 
-from believer.arrays import Array, frozen
+from believer.arrays import Array
 from believer.errors import InvalidInput
 from believer.problems.synthetic import hartmann6
 from believer.surrogates import GP, GPModel, gp_fit
 from believer.surrogates.gp import posterior, standardization
-from believer.surrogates.gp_fit import PRESETS, Hyperparameters
+from believer.surrogates.gp_fit import PRESETS
 from believer.surrogates.kernels import KERNELS
 from believer.surrogates.protocols import (
     Conditionable,
@@ -32,36 +41,10 @@ every_kernel = pytest.mark.parametrize("kernel", list(KERNELS))
 every_preset = pytest.mark.parametrize("fit", list(PRESETS))
 
 
-def smooth(X: Array) -> Array:
-    """A smooth function of any dimension, for data."""
-    values: Array = np.sin(3.0 * X[:, 0]) + ((X - 0.4) ** 2).sum(axis=1) / X.shape[1]
-    return values
-
-
-def hyper_for(d: int, kernel: str = "matern52", noise: float = 1e-4, mean: float = 0.0) -> Hyperparameters:
-    lengthscales = frozen(np.linspace(0.3, 0.6, d) * np.sqrt(d))
-    return Hyperparameters(kernel, lengthscales, signal=1.7, noise=noise, mean=mean)
-
-
 def model_for(d: int = 2, n: int = 12, kernel: str = "matern52", noise: float = 1e-4, seed: int = 0) -> GPModel:
     """A model at fixed hyperparameters, y in units that are not the standardized ones."""
     X = np.random.default_rng(seed).random((n, d))
     return posterior(hyper_for(d, kernel, noise, mean=0.2), X, 30.0 + 5.0 * smooth(X), shift=31.0, scale=4.0)
-
-
-def same_predictions(a: GPModel, b: GPModel, at: Array, tol: float = 1e-9) -> None:
-    """Means and variances agree to ``tol`` of the prior's scale."""
-    one, two = a.predict(at), b.predict(at)
-    np.testing.assert_allclose(one.mean, two.mean, rtol=0.0, atol=tol * a.scale)
-    np.testing.assert_allclose(one.std**2, two.std**2, rtol=0.0, atol=tol * a.scale**2)
-
-
-def central_differences(f: Any, x: Array, step: float) -> Array:
-    """Fourth-order central differences of ``f: (m, d) -> (m,)`` at ``x`` (d,), as (d,)."""
-    E = step * np.eye(len(x))
-    near, far = f(x + E) - f(x - E), f(x + 2.0 * E) - f(x - 2.0 * E)
-    slope: Array = (8.0 * near - far) / (12.0 * step)
-    return slope
 
 
 # Conditioning
@@ -81,8 +64,8 @@ def test_conditioning_on_a_then_b_is_conditioning_on_both_is_the_posterior_of_th
     at_once = base.condition(X[8:], y[8:])
     whole = posterior(hyper, X, y, 0.5, 2.0)
     at = np.vstack([rng.random((5, d)), X])
-    same_predictions(stepwise, at_once, at)
-    same_predictions(at_once, whole, at)
+    same_predictions(stepwise, at_once, at, base.scale)
+    same_predictions(at_once, whole, at, base.scale)
     np.testing.assert_allclose(at_once.joint(at).covariance, whole.joint(at).covariance, rtol=0.0, atol=4e-9)
     assert at_once.log_marginal_likelihood() == pytest.approx(whole.log_marginal_likelihood(), rel=1e-8)
     np.testing.assert_allclose(at_once.leave_one_out().mean, whole.leave_one_out().mean, rtol=0.0, atol=1e-8)
@@ -95,12 +78,12 @@ def test_the_order_of_data_does_not_matter(kernel: str, seed: int) -> None:
     rng = np.random.default_rng(seed)
     X, y = rng.random((10, 3)), rng.standard_normal(10)
     order = rng.permutation(10)
-    hyper = hyper_for(3, kernel)
+    hyper = hyper_for(3, kernel, mean=0.0)
     at = rng.random((6, 3))
-    same_predictions(posterior(hyper, X, y, 0.0, 1.0), posterior(hyper, X[order], y[order], 0.0, 1.0), at)
+    same_predictions(posterior(hyper, X, y, 0.0, 1.0), posterior(hyper, X[order], y[order], 0.0, 1.0), at, 1.0)
     base = posterior(hyper, X[:4], y[:4], 0.0, 1.0)
     later = 4 + rng.permutation(6)
-    same_predictions(base.condition(X[4:], y[4:]), base.condition(X[later], y[later]), at)
+    same_predictions(base.condition(X[4:], y[4:]), base.condition(X[later], y[later]), at, 1.0)
 
 
 @every_kernel
@@ -266,30 +249,14 @@ def test_far_from_data_the_prior_returns(kernel: str) -> None:
 def test_the_diagonal_of_the_joint_is_the_variance(kernel: str) -> None:
     model = model_for(3, kernel=kernel).condition(np.full((1, 3), 0.5), np.array([30.0]))
     X = np.vstack([np.random.default_rng(0).random((6, 3)), model.X[:2]])
-    joint, at = model.joint(X), model.predict(X)
-    np.testing.assert_allclose(np.diagonal(joint.covariance), at.std**2, rtol=1e-7, atol=1e-12 * model.scale**2)
-    np.testing.assert_array_equal(joint.mean, at.mean)
-    np.testing.assert_array_equal(joint.covariance, joint.covariance.T)
-    assert np.linalg.eigvalsh(joint.covariance).min() > -1e-12 * model.scale**2
+    joint_is_that_of_predict(model, X, model.scale, rtol=1e-7)
 
 
 @pytest.mark.parametrize("noisy", [False, True])
 def test_samples_have_the_moments_of_the_joint(noisy: bool) -> None:
     model = model_for(2, 5, noise=0.05)
     X = np.array([[0.1, 0.2], [0.15, 0.2], [0.9, 0.5], [0.5, 0.99]])
-    count = 4000
-    draws = model.sample(X, count, np.random.default_rng(11), noisy=noisy)
-    assert draws.shape == (count, 4)
-    joint = model.joint(X)
-    covariance = joint.covariance + (model.hyper.noise * model.scale**2 * np.eye(4) if noisy else 0.0)
-    # Whitened draws are standard normal: their mean has χ²(4), the sum of their squares χ²(4 count), and every product
-    # of two coordinates a variance of 1. Each bound has a false-alarm rate of 1e-6; the generator is seeded.
-    white = np.linalg.solve(np.linalg.cholesky(covariance), (draws - joint.mean).T)
-    rate = 1e-6
-    assert count * float((white.mean(axis=1) ** 2).sum()) < chi2.isf(rate, 4)
-    assert chi2.ppf(rate, 4 * count) < float((white**2).sum()) < chi2.isf(rate, 4 * count)
-    products = (white @ white.T / count)[np.triu_indices(4, 1)]
-    assert np.abs(products).max() < 5.0 / np.sqrt(count)
+    samples_have_the_moments_of_the_joint(model, X, model.hyper.noise * model.scale**2 if noisy else None)
 
 
 def test_samples_come_from_the_generator_alone_and_survive_copies_of_a_point() -> None:
@@ -548,19 +515,7 @@ def test_a_noise_that_is_no_number_is_refused() -> None:
         GP(noise=None)  # type: ignore[arg-type]
 
 
-DATA: list[tuple[Any, Any, str]] = [
-    (np.zeros((0, 2)), np.zeros(0), "at least one observation"),
-    (np.zeros(3), np.zeros(3), "X must have two axes"),
-    (np.zeros((3, 2)), np.zeros((3, 1)), "y must have one axis"),
-    (np.zeros((3, 2)), np.zeros(2), "one value for each of the 3 points; got 2"),
-    (np.array([[0.0], [np.nan]]), np.zeros(2), "X must be finite; row 1 is not"),
-    (np.zeros((2, 1)), np.array([0.0, np.inf]), "y must be finite; item 1 is not"),
-    ([["a"]], np.zeros(1), "X must be a table of numbers; got list"),
-    (np.zeros((1, 1)), ["a"], "y must be a list of numbers; got list"),
-]
-
-
-@pytest.mark.parametrize(("X", "y", "rule"), DATA)
+@pytest.mark.parametrize(("X", "y", "rule"), BAD_DATA)
 def test_data_that_break_a_rule_are_refused(X: Any, y: Any, rule: str) -> None:
     with pytest.raises(InvalidInput, match=rule):
         GP().fit(X, y, np.random.default_rng(0))

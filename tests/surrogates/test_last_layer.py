@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import pickle
 from dataclasses import replace
 from typing import Any
 
@@ -8,14 +7,24 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from test_network import data, off_kinks, same, slopes, smooth
+from judges import (
+    BAD_DATA,
+    HARD,
+    hard_data,
+    off_kinks,
+    pending_and_failed_points_are_kept_off,
+    same_networks,
+    same_predictions,
+    slopes,
+    survive_pickling_and_a_journal,
+    unit_data,
+    unit_smooth,
+)
 
 import believer
-from believer import Float, Optimizer, Space
 from believer.arrays import Array
 from believer.batch import STRATEGIES
 from believer.errors import InvalidInput
-from believer.members import from_config, to_config
 from believer.surrogates import LastLayer
 from believer.surrogates.last_layer import Basis, LastLayerModel, posterior
 from believer.surrogates.network import Networks
@@ -38,16 +47,9 @@ def rng(seed: int = 0) -> np.random.Generator:
 
 def fitted(d: int = 3, n: int = 20, seed: int = 0, recipe: LastLayer = SMALL) -> tuple[LastLayerModel, Array, Array]:
     """A model with its data, y in units that are not the standardized ones."""
-    X, y = data(n, d, seed % 1000)
+    X, y = unit_data(n, d, seed % 1000)
     y = 30.0 + 5.0 * y
     return recipe.fit(X, y, rng(seed)), X, y
-
-
-def same_predictions(a: LastLayerModel, b: LastLayerModel, at: Array, tol: float = 1e-9) -> None:
-    """Means and variances agree to ``tol`` of the scale of y."""
-    one, two = a.predict(at), b.predict(at)
-    np.testing.assert_allclose(one.mean, two.mean, rtol=0.0, atol=tol * a.basis.scale)
-    np.testing.assert_allclose(one.std**2, two.std**2, rtol=0.0, atol=tol * a.basis.scale**2)
 
 
 def test_the_model_has_every_capability_of_a_closed_form() -> None:
@@ -73,8 +75,8 @@ def test_conditioning_on_a_then_b_is_conditioning_on_both_is_a_refit_with_the_ba
     stepwise = model.condition(new[:a], values[:a]).condition(new[a:], values[a:])
     refit = posterior(model.basis, np.vstack([X, new]), np.append(y, values))
     at = np.vstack([draw.random((10, d)), X, new])
-    same_predictions(at_once, stepwise, at)
-    same_predictions(at_once, refit, at)
+    same_predictions(at_once, stepwise, at, model.basis.scale)
+    same_predictions(at_once, refit, at, model.basis.scale)
     assert at_once.basis is model.basis
     scale = model.basis.scale
     np.testing.assert_allclose(at_once.joint(at).covariance, refit.joint(at).covariance, rtol=0.0, atol=1e-9 * scale**2)
@@ -178,7 +180,7 @@ def test_std_is_larger_away_from_the_data_than_at_it() -> None:
     for seed in range(20):
         draw = rng(seed)
         X = 0.5 * draw.random((15, 2))
-        model = LastLayer().fit(X, smooth(X), draw)
+        model = LastLayer().fit(X, unit_smooth(X), draw)
         wins += model.predict(0.5 + 0.5 * draw.random((50, 2))).std.mean() > model.predict(X).std.mean()
     assert wins >= 16
 
@@ -219,7 +221,7 @@ def test_units_that_repeat_each_other_do_no_harm() -> None:
     single = Basis(one_layer(weights, biases), norm=1.0, prior=2.0, noise=1e-4, shift=0.0, scale=1.0)
     double = replace(single, network=one_layer(2 * weights, 2 * biases), norm=float(np.sqrt(2.0)))
     at = np.linspace(0.0, 1.0, 30)[:, None]
-    same_predictions(posterior(single, X, y), posterior(double, X, y), at)
+    same_predictions(posterior(single, X, y), posterior(double, X, y), at, single.scale)
 
 
 def test_features_are_of_size_one_on_the_data() -> None:
@@ -232,9 +234,9 @@ def test_features_are_of_size_one_on_the_data() -> None:
 @pytest.mark.parametrize("d", [1, 2])
 def test_a_smooth_function_is_learned(d: int) -> None:
     at = rng(99).random((500, d))
-    truth = smooth(at)
+    truth = unit_smooth(at)
     for seed in range(5):
-        model = LastLayer().fit(*data(40, d, seed), rng(seed))
+        model = LastLayer().fit(*unit_data(40, d, seed), rng(seed))
         assert 1.0 - ((model.predict(at).mean - truth) ** 2).mean() / truth.var() > 0.9
 
 
@@ -242,34 +244,27 @@ def test_a_smooth_function_is_learned(d: int) -> None:
 
 
 def test_with_fixed_draws_the_generator_does_not_matter_and_without_them_it_does() -> None:
-    X, y = data(20, 3)
+    X, y = unit_data(20, 3)
     fixed = SMALL.with_fixed_draws(5)
     assert fixed == replace(SMALL, seed=5)
 
     def network(recipe: LastLayer, seed: int, rows: int = 20) -> Networks:
         return recipe.fit(X[:rows], y[:rows], rng(seed)).basis.network
 
-    assert same(network(fixed, 0), network(fixed, 1))
-    assert not same(network(fixed, 0), network(SMALL.with_fixed_draws(6), 0))
-    assert not same(network(SMALL, 0), network(SMALL, 1))
+    assert same_networks(network(fixed, 0), network(fixed, 1))
+    assert not same_networks(network(fixed, 0), network(SMALL.with_fixed_draws(6), 0))
+    assert not same_networks(network(SMALL, 0), network(SMALL, 1))
     start = replace(fixed, max_iterations=1)
-    assert same(network(start, 0, 19), network(start, 1, 20))
+    assert same_networks(network(start, 0, 19), network(start, 1, 20))
 
 
 # Hard data
 
 
 @pytest.mark.parametrize("size", [1e-12, 1.0, 1e12])
-@pytest.mark.parametrize("kind", ["one", "constant", "repeated", "plain"])
+@pytest.mark.parametrize("kind", HARD)
 def test_hard_data_give_finite_predictions_near_the_data_and_std_above_zero(kind: str, size: float) -> None:
-    X, y = data(12, 2)
-    if kind == "one":
-        X, y = X[:1], y[:1]
-    elif kind == "constant":
-        y = np.full(12, 0.7)
-    elif kind == "repeated":
-        X[6:] = X[0]
-    y = size * y
+    X, y = hard_data(kind, size)
     model = LastLayer((16,), 200).fit(X, y, rng())
     model = model.condition(X[:1], y[:1]).condition(X[:1], y[:1] + size)
     at = np.vstack([X, rng(1).random((50, 2)), np.zeros((1, 2)), np.ones((1, 2))])
@@ -285,7 +280,7 @@ def test_hard_data_give_finite_predictions_near_the_data_and_std_above_zero(kind
 
 @pytest.mark.parametrize("factor", [1e-12, 1e12])
 def test_units_of_y_do_not_matter(factor: float) -> None:
-    X, y = data(15, 2)
+    X, y = unit_data(15, 2)
     at = rng(1).random((20, 2))
     plain, scaled = SMALL.fit(X, y, rng()).predict(at), SMALL.fit(X, factor * y, rng()).predict(at)
     np.testing.assert_allclose(scaled.mean / factor, plain.mean, rtol=1e-6, atol=1e-8)
@@ -294,7 +289,7 @@ def test_units_of_y_do_not_matter(factor: float) -> None:
 
 def test_what_the_features_cannot_express_is_called_noise() -> None:
     X = rng().random((80, 3))
-    rough, plain = rng(1).standard_normal(80), smooth(X)
+    rough, plain = rng(1).standard_normal(80), unit_smooth(X)
     assert LastLayer().fit(X, rough, rng()).basis.noise > 10.0 * LastLayer().fit(X, plain, rng()).basis.noise
     model = LastLayer().fit(X, rough, rng())
     assert model.is_noisy
@@ -306,29 +301,12 @@ def test_what_the_features_cannot_express_is_called_noise() -> None:
 
 @pytest.mark.parametrize("strategy", list(STRATEGIES))
 def test_a_study_works_with_every_strategy_and_with_pending_points(strategy: str) -> None:
-    space = Space({"x": Float(-2.0, 2.0), "y": Float(0.0, 1.0)})
-    opt = Optimizer(space, surrogate=LastLayer((6,), 15), strategy=strategy, seed=0, n_init=4)
-    first = opt.ask(4)
-    for trial in first:
-        opt.tell(trial, trial.params["x"] ** 2 + trial.params["y"])
-    waiting = opt.ask(2)
-    batch = opt.ask(3)
-    for trial in batch:
-        opt.tell(trial, trial.params["x"] ** 2 + trial.params["y"])
-    opt.tell(waiting[1], error="lost")
-    last = opt.ask(1)
-    points = np.array([list(t.params.values()) for t in [*first, *waiting, *batch, *last]])
-    assert len(np.unique(points, axis=0)) == 10
-    assert (np.abs(points[:, 0]) <= 2.0).all()
+    pending_and_failed_points_are_kept_off(LastLayer((6,), 15), strategy)
 
 
 def test_recipe_and_model_survive_pickling_and_the_recipe_a_journal() -> None:
     recipe = LastLayer((8, 4), 40, seed=9)
-    assert pickle.loads(pickle.dumps(recipe)) == recipe
-    assert from_config(to_config(recipe), "surrogate") == recipe
-    model = recipe.fit(*data(9, 2), rng())
-    at = rng(1).random((5, 2))
-    np.testing.assert_array_equal(pickle.loads(pickle.dumps(model)).predict(at).std, model.predict(at).std)
+    survive_pickling_and_a_journal(recipe, recipe.fit(*unit_data(9, 2), rng()), rng(1).random((5, 2)))
 
 
 @pytest.mark.parametrize(
@@ -340,12 +318,7 @@ def test_settings_are_checked(settings_: dict[str, Any], word: str) -> None:
         LastLayer(**settings_)
 
 
-def test_bad_data_are_refused() -> None:
-    for X, y in (
-        (np.zeros((0, 2)), np.zeros(0)),
-        (np.zeros((2, 2)), np.zeros(3)),
-        (np.full((2, 2), np.nan), np.zeros(2)),
-        (np.zeros((2, 2)), np.array([0.0, np.inf])),
-    ):
-        with pytest.raises(InvalidInput):
-            SMALL.fit(X, y, rng())
+@pytest.mark.parametrize(("X", "y", "rule"), BAD_DATA)
+def test_data_that_break_a_rule_are_refused(X: Any, y: Any, rule: str) -> None:
+    with pytest.raises(InvalidInput, match=rule):
+        SMALL.fit(X, y, rng())

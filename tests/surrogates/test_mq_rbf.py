@@ -1,21 +1,25 @@
 from __future__ import annotations
 
 import dataclasses
-import pickle
 from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
+from judges import (
+    BAD_DATA,
+    central_differences,
+    pending_and_failed_points_are_kept_off,
+    samples_have_the_moments_of_the_joint,
+    smooth,
+    survive_pickling_and_a_journal,
+)
 from scipy.linalg import null_space
-from scipy.stats import chi2
 
-from believer import Float, Optimizer, Space
 from believer.arrays import Array
 from believer.batch import STRATEGIES
 from believer.errors import InvalidInput
-from believer.members import from_config, to_config
 from believer.numerics.bordering import LEAST_PIVOT
 from believer.surrogates.mq_rbf import FORMS, MQRBF, Fitted, Parameters, PowerMQRBF, PrintedMQRBF, posterior
 from believer.surrogates.protocols import (
@@ -31,15 +35,14 @@ both_forms = pytest.mark.parametrize("form", FORMS)
 RNG = np.random.default_rng(0)
 
 
-def smooth(X: Array) -> Array:
-    """A smooth function of any dimension, for data."""
-    values: Array = 30.0 + 5.0 * np.sin(3.0 * X[:, 0]) + 5.0 * ((X - 0.4) ** 2).sum(axis=1) / X.shape[1]
-    return values
+def in_units(X: Array) -> Array:
+    """A smooth function whose units are not the standardized ones."""
+    return 30.0 + 5.0 * smooth(X)
 
 
 def model_for(form: str, d: int = 2, n: int = 12, ridge: float = 1e-4, seed: int = 0) -> Fitted:
     X = np.random.default_rng(seed).random((n, d))
-    return MQRBF(form, ridge).fit(X, smooth(X), RNG)
+    return MQRBF(form, ridge).fit(X, in_units(X), RNG)
 
 
 def power_for(d: int = 2, n: int = 12, ridge: float = 1e-4, seed: int = 0) -> PowerMQRBF:
@@ -69,14 +72,6 @@ def same_predictions(a: Fitted, b: Fitted, at: Array) -> None:
     tol *= max(float(np.abs(model.system.alpha).max(initial=1.0)) for model in (a, b))
     np.testing.assert_allclose(one.mean, two.mean, rtol=0.0, atol=tol)
     np.testing.assert_allclose(a.predict(at).mean, b.predict(at).mean, rtol=0.0, atol=tol * b.parameters.scale)
-
-
-def central_differences(f: Any, x: Array, step: float) -> Array:
-    """Fourth-order central differences of ``f: (m, d) -> (m,)`` at ``x`` (d,), as (d,)."""
-    E = step * np.eye(len(x))
-    near, far = f(x + E) - f(x - E), f(x + 2.0 * E) - f(x - 2.0 * E)
-    slope: Array = (8.0 * near - far) / (12.0 * step)
-    return slope
 
 
 # Conditioning
@@ -110,7 +105,7 @@ def test_the_order_of_data_does_not_matter(form: str) -> None:
     X = rng.random((10, 3))
     order = rng.permutation(10)
     at = rng.random((6, 3))
-    same_predictions(MQRBF(form).fit(X, smooth(X), RNG), MQRBF(form).fit(X[order], smooth(X[order]), RNG), at)
+    same_predictions(MQRBF(form).fit(X, in_units(X), RNG), MQRBF(form).fit(X[order], in_units(X[order]), RNG), at)
 
 
 @settings(deadline=None, max_examples=25)
@@ -142,7 +137,7 @@ def test_on_a_line_without_a_ridge_the_power_function_neither_rises_nor_falls_be
     model, at = power_for(1, 8, 0.0, seed % 1000), np.linspace(0.0, 1.0, 101)[:, None]
     before = model.system.evaluate(at).radicand
     for x in rng.random((30, 1, 1)):
-        model = model.condition(x, smooth(x))
+        model = model.condition(x, in_units(x))
         after = model.system.evaluate(at).radicand
         # A pivot that is only just kept is known to one digit, and so is the change that it makes.
         assert after.min() > -1e-4
@@ -152,7 +147,7 @@ def test_on_a_line_without_a_ridge_the_power_function_neither_rises_nor_falls_be
 
 def test_with_the_default_ridge_no_observation_is_ever_left_out() -> None:
     X = np.random.default_rng(2).random((400, 1))
-    model = MQRBF().fit(X[:200], smooth(X[:200]), RNG).condition(X[200:], smooth(X[200:]))
+    model = MQRBF().fit(X[:200], in_units(X[:200]), RNG).condition(X[200:], in_units(X[200:]))
     assert (model.system.inverse.weights > 0.0).all()
     assert (model.system.inverse.diagonal[1:] > 0.0).all()
 
@@ -197,7 +192,7 @@ def test_conditioning_at_a_data_point_is_solving_anew_with_a_ridge_and_changes_n
     for ridge in (0.0, 1e-4):
         model = model_for(form, 2, 10, ridge)
         X, at = model.system.X, np.random.default_rng(3).random((40, 2))
-        y = smooth(X)
+        y = in_units(X)
         for i in range(10):
             copies, told = X[[i, i, i]], np.full(3, y[i] if value == "same" else y.min() - 1.0)
             after = model.condition(copies, told)
@@ -209,7 +204,7 @@ def test_conditioning_at_a_data_point_is_solving_anew_with_a_ridge_and_changes_n
 @both_forms
 def test_without_a_ridge_a_repeated_point_is_left_out(form: str) -> None:
     X = np.random.default_rng(0).random((8, 2))
-    y, at = smooth(X), np.random.default_rng(1).random((5, 2))
+    y, at = in_units(X), np.random.default_rng(1).random((5, 2))
     once = MQRBF(form, ridge=0.0).fit(X, y, RNG)
     copied = posterior(once.parameters, np.vstack([X, X[:3]]), np.concatenate([y, y[:3] + 50.0]))
     conditioned = once.condition(X[:3], y[:3] + 50.0)
@@ -242,7 +237,7 @@ def test_the_power_form_is_universal_kriging_with_a_positive_definite_kernel(
 ) -> None:
     rng = np.random.default_rng(seed)
     X, at, anchor = rng.random((n, d)), rng.random((7, d)), rng.random((1, d))
-    y = smooth(X)
+    y = in_units(X)
     model = MQRBF(ridge=ridge).fit(X, y, RNG)
     eps = model.parameters.spread
 
@@ -264,7 +259,7 @@ def test_the_power_form_is_universal_kriging_with_a_positive_definite_kernel(
 @pytest.mark.parametrize("ridge", [0.0, 1e-4, 0.1])
 def test_tau_is_the_restricted_maximum_likelihood_over_contrasts(ridge: float) -> None:
     X = np.random.default_rng(0).random((9, 2))
-    y = smooth(X)
+    y = in_units(X)
     model = MQRBF(ridge=ridge).fit(X, y, RNG)
     contrasts = null_space(np.ones((1, 9)))
     C = contrasts.T @ (ridge * np.eye(9) - multiquadric(X, X, model.parameters.spread)) @ contrasts
@@ -276,8 +271,8 @@ def test_tau_is_the_restricted_maximum_likelihood_over_contrasts(ridge: float) -
 def test_tau_does_not_count_what_repeats() -> None:
     X = np.random.default_rng(0).random((9, 2))
     twice = np.vstack([X, X])
-    once = MQRBF(ridge=0.0, spread=0.5).fit(X, smooth(X), RNG)
-    both = MQRBF(ridge=0.0, spread=0.5).fit(twice, smooth(twice), RNG)
+    once = MQRBF(ridge=0.0, spread=0.5).fit(X, in_units(X), RNG)
+    both = MQRBF(ridge=0.0, spread=0.5).fit(twice, in_units(twice), RNG)
     assert both.parameters.tau == pytest.approx(once.parameters.tau, rel=1e-9)
 
 
@@ -287,7 +282,7 @@ def test_with_a_tiny_ridge_the_mean_meets_the_data(form: str, d: int) -> None:
     model = model_for(form, d, 8, ridge=1e-9)
     X = model.system.X
     at = model.predict(X)
-    np.testing.assert_allclose(at.mean, smooth(X), rtol=0.0, atol=1e-5 * model.parameters.scale)
+    np.testing.assert_allclose(at.mean, in_units(X), rtol=0.0, atol=1e-5 * model.parameters.scale)
     assert (at.std < 1e-3 * model.parameters.scale).all()
 
 
@@ -313,7 +308,7 @@ def test_the_power_function_vanishes_at_data_without_a_ridge_and_stays_below_it_
 def test_the_printed_radicand_is_negative_off_the_data_without_a_ridge(n: int, d: int, seed: int) -> None:
     rng = np.random.default_rng(seed)
     X = rng.random((n, d))
-    model = MQRBF("printed", ridge=0.0).fit(X, smooth(X), RNG)
+    model = MQRBF("printed", ridge=0.0).fit(X, in_units(X), RNG)
     at = rng.random((30, d))
     off = np.sqrt(((at[:, None, :] - X) ** 2).sum(axis=2)).min(axis=1) > 0.05
     # The inertia behind it: one positive eigenvalue, all others negative.
@@ -393,14 +388,14 @@ def test_the_mean_goes_r_over_r_plus_ridge_of_the_way_to_a_lie(form: str, ridge:
 @pytest.mark.parametrize("d", [1, 3])
 def test_the_printed_ridge_moves_negative_eigenvalues_towards_zero_and_across(d: int) -> None:
     X = np.random.default_rng(0).random((20, d))
-    model = MQRBF("printed", ridge=1e-2).fit(X, smooth(X), RNG)
+    model = MQRBF("printed", ridge=1e-2).fit(X, in_units(X), RNG)
     plain = np.linalg.eigvalsh(multiquadric(X, X, model.parameters.spread))
     shifted = np.sort(1.0 / np.linalg.eigvalsh(model.system.inverse.base))
     np.testing.assert_allclose(shifted, plain + 1e-2, rtol=0.0, atol=1e-9)
     assert (plain < 0.0).sum() == 19
     assert (shifted < 0.0).sum() < 19
     # The power form's ridge moves its eigenvalues away from zero: on contrasts the least of them is at least λ.
-    power = MQRBF("power", ridge=1e-2).fit(X, smooth(X), RNG)
+    power = MQRBF("power", ridge=1e-2).fit(X, in_units(X), RNG)
     assert np.linalg.eigvalsh(power.system.inverse.base[1:, 1:]).max() <= 1e2 * (1.0 + 1e-9)
 
 
@@ -461,18 +456,7 @@ def test_samples_have_the_moments_of_the_joint(noisy: bool) -> None:
     model = power_for(2, 5, ridge=0.05)
     p = model.parameters
     X = np.array([[0.1, 0.2], [0.15, 0.2], [0.9, 0.5], [0.5, 0.99]])
-    count = 4000
-    draws = model.sample(X, count, np.random.default_rng(11), noisy=noisy)
-    assert draws.shape == (count, 4)
-    joint = model.joint(X)
-    covariance = joint.covariance + ((p.tau * p.scale) ** 2 * p.ridge * np.eye(4) if noisy else 0.0)
-    # Whitened draws are standard normal; each bound has a false-alarm rate of 1e-6 and the generator is seeded.
-    white = np.linalg.solve(np.linalg.cholesky(covariance), (draws - joint.mean).T)
-    rate = 1e-6
-    assert count * float((white.mean(axis=1) ** 2).sum()) < chi2.isf(rate, 4)
-    assert chi2.ppf(rate, 4 * count) < float((white**2).sum()) < chi2.isf(rate, 4 * count)
-    products = (white @ white.T / count)[np.triu_indices(4, 1)]
-    assert np.abs(products).max() < 5.0 / np.sqrt(count)
+    samples_have_the_moments_of_the_joint(model, X, (p.tau * p.scale) ** 2 * p.ridge if noisy else None)
 
 
 def test_samples_survive_copies_of_a_point_and_data() -> None:
@@ -491,7 +475,7 @@ def test_samples_survive_copies_of_a_point_and_data() -> None:
 @pytest.mark.parametrize("unit", [1e-12, 1.0, 1e12])
 def test_predictions_carry_the_units_of_y(form: str, unit: float) -> None:
     X = np.random.default_rng(0).random((8, 2))
-    y, at = smooth(X), np.random.default_rng(1).random((5, 2))
+    y, at = in_units(X), np.random.default_rng(1).random((5, 2))
     plain, scaled = MQRBF(form).fit(X, y, RNG).predict(at), MQRBF(form).fit(X, unit * y, RNG).predict(at)
     np.testing.assert_allclose(scaled.mean, unit * plain.mean, rtol=1e-9)
     np.testing.assert_allclose(scaled.std, unit * plain.std, rtol=1e-7)
@@ -545,11 +529,8 @@ def test_a_model_has_the_capabilities_that_are_true_of_it(form: str) -> None:
 @both_forms
 def test_models_and_recipes_survive_pickling_and_the_journal(form: str) -> None:
     recipe = MQRBF(form, 1e-3, 0.4)
-    assert pickle.loads(pickle.dumps(recipe)) == recipe
-    assert from_config(to_config(recipe), "surrogate") == recipe
     model = model_for(form).condition(np.full((1, 2), 0.3), np.array([31.0]))
-    at = np.random.default_rng(1).random((4, 2))
-    np.testing.assert_array_equal(pickle.loads(pickle.dumps(model)).predict(at).mean, model.predict(at).mean)
+    survive_pickling_and_a_journal(recipe, model, np.random.default_rng(1).random((4, 2)))
 
 
 @pytest.mark.parametrize(
@@ -567,12 +548,9 @@ def test_bad_settings_are_refused(settings_: dict[str, Any], text: str) -> None:
         MQRBF(**settings_)
 
 
-@pytest.mark.parametrize(
-    ("X", "y"),
-    [(np.zeros((0, 2)), np.zeros(0)), (np.zeros((2, 2)), np.zeros(3)), (np.full((1, 1), np.nan), np.zeros(1))],
-)
-def test_bad_data_are_refused(X: Array, y: Array) -> None:
-    with pytest.raises(InvalidInput):
+@pytest.mark.parametrize(("X", "y", "rule"), BAD_DATA)
+def test_data_that_break_a_rule_are_refused(X: Any, y: Any, rule: str) -> None:
+    with pytest.raises(InvalidInput, match=rule):
         MQRBF().fit(X, y, RNG)
 
 
@@ -589,18 +567,5 @@ def test_parameters_say_what_a_fit_learnt() -> None:
 
 @both_forms
 @pytest.mark.parametrize("strategy", list(STRATEGIES))
-def test_the_optimizer_asks_tells_and_waits_for_pending_points(form: str, strategy: str) -> None:
-    space = Space({"a": Float(-1.0, 2.0), "b": Float(0.0, 5.0)})
-    optimizer = Optimizer(space, surrogate=MQRBF(form), strategy=strategy, n_init=4)
-
-    def bowl(p: Any) -> float:
-        return float((p["a"] - 0.5) ** 2 + (p["b"] - 2.0) ** 2)
-
-    for trial in optimizer.ask(4):
-        optimizer.tell(trial, bowl(trial.params))
-    first = optimizer.ask(3)
-    optimizer.tell(first[0], bowl(first[0].params))
-    second = optimizer.ask(3)
-    units = np.array([trial.unit for trial in (*first, *second)])
-    assert len(np.unique(units, axis=0)) == 6
-    assert ((units >= 0.0) & (units <= 1.0)).all()
+def test_a_study_works_with_every_strategy_and_with_pending_points(form: str, strategy: str) -> None:
+    pending_and_failed_points_are_kept_off(MQRBF(form), strategy)

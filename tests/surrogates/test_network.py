@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from judges import off_kinks, same_networks, slopes, unit_data, unit_smooth
 
-from believer.arrays import Array, BoolArray
+from believer.arrays import Array
 from believer.errors import InvalidInput
 from believer.surrogates import network
 from believer.surrogates.network import DEFAULTS, Networks, Training, checked_hidden, held_out, seeds_of, train
@@ -16,44 +17,12 @@ from believer.surrogates.network import DEFAULTS, Networks, Training, checked_hi
 shapes = st.sampled_from([(1,), (7,), (5, 4), (64, 64), (3, 6, 2)])
 
 
-def smooth(X: Array) -> Array:
-    """A smooth function of any dimension, standardized over the cube within a factor of two."""
-    values: Array = 2.0 * np.sin(3.0 * X[:, 0]) + 3.0 * ((X - 0.4) ** 2).sum(axis=1) / X.shape[1] - 1.3
-    return values
-
-
-def data(n: int, d: int, seed: int = 0) -> tuple[Array, Array]:
-    X = np.random.default_rng(seed).random((n, d))
-    return X, smooth(X)
-
-
 def seeds(count: int, seed: int = 0) -> Any:
     return seeds_of(count, np.random.default_rng(seed))
 
 
 def untrained(d: int, hidden: tuple[int, ...], count: int = 3, seed: int = 0) -> Networks:
-    return train(*data(1, d), seeds(count, seed), hidden, Training(max_iterations=1))
-
-
-def same(a: Networks, b: Networks, rows: Any = slice(None)) -> bool:
-    """Whether the networks in ``rows`` are the same, bit for bit."""
-    pairs = zip((*a.weights, *a.biases), (*b.weights, *b.biases), strict=True)
-    return all(np.array_equal(p[rows], q[rows]) for p, q in pairs)
-
-
-def off_kinks(networks: Networks, X: Array, step: float) -> BoolArray:
-    """Which of ``X`` (m, d) have no kink within ``step`` along any axis, so that the networks are linear there."""
-    steady = np.ones(len(X), dtype=bool)
-    for move in step * np.vstack([np.eye(X.shape[1]), -np.eye(X.shape[1])]):
-        for here, there in zip(networks.hidden(X), networks.hidden(X + move), strict=True):
-            steady &= ((here > 0.0) == (there > 0.0)).all(axis=(0, 2))
-    return steady
-
-
-def slopes(f: Any, X: Array, step: float) -> Array:
-    """Central differences of ``f: (m, d) -> (..., m, h)`` at ``X`` (m, d), as (..., m, h, d)."""
-    out: Array = np.stack([(f(X + e) - f(X - e)) / (2.0 * step) for e in step * np.eye(X.shape[1])], axis=-1)
-    return out
+    return train(*unit_data(1, d), seeds(count, seed), hidden, Training(max_iterations=1))
 
 
 # The forward pass and its derivatives
@@ -141,7 +110,7 @@ def textbook(X: Array, y: Array, seed: Any, hidden: tuple[int, ...], iterations:
 @pytest.mark.parametrize("n", [1, 4, 25])
 @pytest.mark.parametrize("hidden", [(5,), (4, 3)])
 def test_training_is_adam_on_half_the_squared_error_of_what_is_not_held_out(n: int, hidden: tuple[int, ...]) -> None:
-    X, y = data(n, 2)
+    X, y = unit_data(n, 2)
     own = seeds(4)
     trained = train(X, y, own, hidden, Training(max_iterations=40))
     for i in range(4):
@@ -151,7 +120,7 @@ def test_training_is_adam_on_half_the_squared_error_of_what_is_not_held_out(n: i
 
 @pytest.mark.parametrize("n", [5, 40])
 def test_the_error_to_stop_by_never_rises_with_more_iterations_and_falls_far(n: int) -> None:
-    X, y = data(n, 3)
+    X, y = unit_data(n, 3)
     own = seeds(6)
     out = held_out(own, n)
     watched = np.where(out.any(axis=1, keepdims=True), out, ~out)
@@ -168,7 +137,7 @@ def test_the_error_to_stop_by_never_rises_with_more_iterations_and_falls_far(n: 
 
 @pytest.mark.parametrize("n", [3, 30])
 def test_networks_trained_together_are_those_trained_alone(n: int) -> None:
-    X, y = data(n, 4)
+    X, y = unit_data(n, 4)
     own = seeds(5)
     together = train(X, y, own, (16, 16))
     for i in range(5):
@@ -179,12 +148,12 @@ def test_networks_trained_together_are_those_trained_alone(n: int) -> None:
 
 def test_a_network_that_has_stopped_is_left_alone_while_others_train_on() -> None:
     # Three observations are all trained on, so that a network that still trains still changes its best weights.
-    X, y = data(3, 4)
+    X, y = unit_data(3, 4)
     own = seeds(8)
     ends = train(X, y, own, (16, 16))
     finished = np.array(
         [
-            [same(ends, cut, i) for i in range(8)]
+            [same_networks(ends, cut, i) for i in range(8)]
             for cut in (train(X, y, own, (16, 16), Training(max_iterations=k)) for k in range(150, 451, 25))
         ]
     )
@@ -200,27 +169,27 @@ def test_a_network_that_cannot_gain_stops_by_itself() -> None:
         # At a constant rate, lest the steps become so small that it looks like a stop.
         return train(X, y, own, (8,), Training(patience=patience, slowdown=1.0, max_iterations=iterations))
 
-    assert same(end(7, 300), end(7, 600))
-    assert not same(end(10_000, 300), end(10_000, 600))
+    assert same_networks(end(7, 300), end(7, 600))
+    assert not same_networks(end(10_000, 300), end(10_000, 600))
     np.testing.assert_allclose(end(7, 300).outputs(X), 0.0, atol=0.05)
 
 
 def test_the_learning_rate_falls_once_nothing_was_gained_for_long_enough() -> None:
-    X, y = data(40, 3)
+    X, y = unit_data(40, 3)
 
     def end(slowdown: float, iterations: int) -> Networks:
         return train(X, y, seeds(4), (16,), Training(patience=10, slowdown=slowdown, max_iterations=iterations))
 
-    assert same(end(5.0, 10), end(1.0, 10))
-    assert not same(end(5.0, 1000), end(1.0, 1000))
+    assert same_networks(end(5.0, 10), end(1.0, 10))
+    assert not same_networks(end(5.0, 1000), end(1.0, 1000))
 
 
 @pytest.mark.parametrize("d", [1, 2])
 def test_a_smooth_function_is_learned(d: int) -> None:
     at = np.random.default_rng(99).random((500, d))
-    truth = smooth(at)
+    truth = unit_smooth(at)
     for seed in range(5):
-        mean = train(*data(40, d, seed), seeds(5, seed), (64, 64)).outputs(at).mean(axis=0)
+        mean = train(*unit_data(40, d, seed), seeds(5, seed), (64, 64)).outputs(at).mean(axis=0)
         assert 1.0 - ((mean - truth) ** 2).mean() / truth.var() > 0.9
 
 
@@ -253,10 +222,10 @@ def test_networks_hold_out_different_observations() -> None:
 
 
 def test_initial_weights_depend_on_the_seed_alone() -> None:
-    one, other = data(1, 3), data(50, 3, seed=1)
+    one, other = unit_data(1, 3), unit_data(50, 3, seed=1)
     first = train(*one, seeds(4), (8, 8), Training(max_iterations=1))
-    assert same(first, train(*other, seeds(4), (8, 8), Training(max_iterations=1)))
-    assert not same(first, train(*one, seeds(4, 1), (8, 8), Training(max_iterations=1)))
+    assert same_networks(first, train(*other, seeds(4), (8, 8), Training(max_iterations=1)))
+    assert not same_networks(first, train(*one, seeds(4, 1), (8, 8), Training(max_iterations=1)))
     W = first.weights[0]
     assert not np.array_equal(W[0], W[1])
 
@@ -279,7 +248,7 @@ def test_a_fixed_seed_overrides_the_generator() -> None:
 
 
 def test_weights_cannot_be_written_to() -> None:
-    networks = train(*data(12, 2), seeds(2), (4,), Training(max_iterations=5))
+    networks = train(*unit_data(12, 2), seeds(2), (4,), Training(max_iterations=5))
     for part in (*networks.weights, *networks.biases):
         with pytest.raises(ValueError, match="read-only"):
             part[...] = 0.0

@@ -1,20 +1,28 @@
 from __future__ import annotations
 
-import pickle
 from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from test_network import data, off_kinks, same, slopes, smooth
+from judges import (
+    BAD_DATA,
+    HARD,
+    hard_data,
+    off_kinks,
+    pending_and_failed_points_are_kept_off,
+    same_networks,
+    slopes,
+    survive_pickling_and_a_journal,
+    unit_data,
+    unit_smooth,
+)
 
 import believer
-from believer import Float, Optimizer, Space
 from believer.arrays import Array
 from believer.batch import STRATEGIES
 from believer.errors import InvalidInput
-from believer.members import from_config, to_config
 from believer.problems.synthetic import hartmann6
 from believer.surrogates import NeuralEnsemble
 from believer.surrogates.neural import NeuralModel
@@ -28,7 +36,7 @@ def rng(seed: int = 0) -> np.random.Generator:
 
 
 def test_the_model_predicts_and_differentiates_and_cannot_be_conditioned() -> None:
-    model = SMALL.fit(*data(8, 2), rng())
+    model = SMALL.fit(*unit_data(8, 2), rng())
     assert isinstance(model, Model)
     assert isinstance(model, Differentiable)
     assert not isinstance(model, Conditionable)
@@ -41,7 +49,7 @@ def test_defaults_are_the_settings_of_the_paper() -> None:
 
 
 def test_mean_and_std_are_those_of_the_networks_in_the_units_of_y() -> None:
-    X, y = data(20, 3)
+    X, y = unit_data(20, 3)
     model = SMALL.fit(X, 100.0 + 7.0 * y, rng())
     at = rng(1).random((30, 3))
     outputs = 100.0 + 7.0 * y.mean() + 7.0 * y.std() * model.networks.outputs(at)
@@ -54,7 +62,7 @@ def test_mean_and_std_are_those_of_the_networks_in_the_units_of_y() -> None:
 @settings(deadline=None, max_examples=10)
 @given(st.integers(1, 6), st.integers(2, 30), st.sampled_from([(5,), (16, 16)]), st.integers(0, 2**32))
 def test_gradients_are_central_differences(d: int, n: int, hidden: tuple[int, ...], seed: int) -> None:
-    X, y = data(n, d, seed % 1000)
+    X, y = unit_data(n, d, seed % 1000)
     model = NeuralEnsemble(3, hidden, 30, seed).fit(X, 3.0 * y, rng())
     at = rng(seed).random((30, d))
     at = at[off_kinks(model.networks, at, 1e-6)]
@@ -71,7 +79,7 @@ def test_gradients_are_central_differences(d: int, n: int, hidden: tuple[int, ..
 
 
 def test_networks_that_agree_leave_a_little_std_and_a_finite_gradient() -> None:
-    model = SMALL.fit(*data(8, 2), rng())
+    model = SMALL.fit(*unit_data(8, 2), rng())
     one = type(model.networks)(
         tuple(np.repeat(W[:1], 3, axis=0) for W in model.networks.weights),
         tuple(np.repeat(b[:1], 3, axis=0) for b in model.networks.biases),
@@ -85,25 +93,25 @@ def test_networks_that_agree_leave_a_little_std_and_a_finite_gradient() -> None:
 
 
 def test_with_fixed_draws_the_generator_does_not_matter_and_without_them_it_does() -> None:
-    X, y = data(20, 3)
+    X, y = unit_data(20, 3)
     fixed = SMALL.with_fixed_draws(5)
     assert fixed == NeuralEnsemble(3, (8,), 40, 5)
-    assert same(fixed.fit(X, y, rng(0)).networks, fixed.fit(X, y, rng(1)).networks)
-    assert not same(fixed.fit(X, y, rng(0)).networks, SMALL.with_fixed_draws(6).fit(X, y, rng(0)).networks)
-    assert not same(SMALL.fit(X, y, rng(0)).networks, SMALL.fit(X, y, rng(1)).networks)
-    assert same(SMALL.fit(X, y, rng(0)).networks, SMALL.fit(X, y, rng(0)).networks)
+    assert same_networks(fixed.fit(X, y, rng(0)).networks, fixed.fit(X, y, rng(1)).networks)
+    assert not same_networks(fixed.fit(X, y, rng(0)).networks, SMALL.with_fixed_draws(6).fit(X, y, rng(0)).networks)
+    assert not same_networks(SMALL.fit(X, y, rng(0)).networks, SMALL.fit(X, y, rng(1)).networks)
+    assert same_networks(SMALL.fit(X, y, rng(0)).networks, SMALL.fit(X, y, rng(0)).networks)
 
 
 def test_the_last_fit_is_no_start_for_the_next_one() -> None:
-    X, y = data(20, 3)
+    X, y = unit_data(20, 3)
     previous = SMALL.fit(X, -y, rng(3))
-    assert same(SMALL.fit(X, y, rng(0), previous).networks, SMALL.fit(X, y, rng(0)).networks)
+    assert same_networks(SMALL.fit(X, y, rng(0), previous).networks, SMALL.fit(X, y, rng(0)).networks)
 
 
 def test_with_fixed_draws_one_more_observation_changes_a_fit_through_its_data_alone() -> None:
-    X, y = data(25, 3)
+    X, y = unit_data(25, 3)
     start = NeuralEnsemble(4, (8,), 1, seed=5)
-    assert same(start.fit(X[:24], y[:24], rng(0)).networks, start.fit(X, y, rng(1)).networks)
+    assert same_networks(start.fit(X[:24], y[:24], rng(0)).networks, start.fit(X, y, rng(1)).networks)
     trained = NeuralEnsemble(4, (8,), 30, seed=5)
     repeated = np.vstack([X[:24], X[:1]]), np.append(y[:24], y[0])
     one, other = trained.fit(X[:24], y[:24], rng(0)), trained.fit(*repeated, rng(1))
@@ -117,16 +125,9 @@ def test_with_fixed_draws_one_more_observation_changes_a_fit_through_its_data_al
 
 
 @pytest.mark.parametrize("size", [1e-12, 1.0, 1e12])
-@pytest.mark.parametrize("kind", ["one", "constant", "repeated", "plain"])
+@pytest.mark.parametrize("kind", HARD)
 def test_hard_data_give_finite_predictions_near_the_data_and_std_above_zero(kind: str, size: float) -> None:
-    X, y = data(12, 2)
-    if kind == "one":
-        X, y = X[:1], y[:1]
-    elif kind == "constant":
-        y = np.full(12, 0.7)
-    elif kind == "repeated":
-        X[6:] = X[0]
-    y = size * y
+    X, y = hard_data(kind, size)
     model = NeuralEnsemble(3, (16,), 200).fit(X, y, rng())
     at = np.vstack([X, rng(1).random((50, 2)), np.zeros((1, 2)), np.ones((1, 2))])
     found = model.predict_with_gradient(at)
@@ -140,7 +141,7 @@ def test_hard_data_give_finite_predictions_near_the_data_and_std_above_zero(kind
 
 @pytest.mark.parametrize("factor", [1e-12, 1e12])
 def test_units_of_y_do_not_matter(factor: float) -> None:
-    X, y = data(15, 2)
+    X, y = unit_data(15, 2)
     at = rng(1).random((20, 2))
     plain, scaled = SMALL.fit(X, y, rng()).predict(at), SMALL.fit(X, factor * y, rng()).predict(at)
     np.testing.assert_allclose(scaled.mean / factor, plain.mean, rtol=1e-6, atol=1e-8)
@@ -156,7 +157,7 @@ def test_networks_differ_more_away_from_the_data_than_at_it() -> None:
     for seed in range(20):
         draw = rng(seed)
         X = 0.5 * draw.random((15, 2))
-        model = NeuralEnsemble(5, (32, 32)).fit(X, smooth(X), draw)
+        model = NeuralEnsemble(5, (32, 32)).fit(X, unit_smooth(X), draw)
         wins += model.predict(0.5 + 0.5 * draw.random((50, 2))).std.mean() > model.predict(X).std.mean()
     assert wins >= 16
 
@@ -194,30 +195,12 @@ def test_it_fits_not_clearly_worse_than_scikit_learns_networks() -> None:
 
 @pytest.mark.parametrize("strategy", list(STRATEGIES))
 def test_a_study_works_with_every_strategy_and_with_pending_points(strategy: str) -> None:
-    space = Space({"x": Float(-2.0, 2.0), "y": Float(0.0, 1.0)})
-    small = NeuralEnsemble(2, (6,), 15)
-    opt = Optimizer(space, surrogate=small, strategy=strategy, seed=0, n_init=4)
-    first = opt.ask(4)
-    for trial in first:
-        opt.tell(trial, trial.params["x"] ** 2 + trial.params["y"])
-    waiting = opt.ask(2)
-    batch = opt.ask(3)
-    for trial in batch:
-        opt.tell(trial, trial.params["x"] ** 2 + trial.params["y"])
-    opt.tell(waiting[1], error="lost")
-    last = opt.ask(1)
-    points = np.array([list(t.params.values()) for t in [*first, *waiting, *batch, *last]])
-    assert len(np.unique(points, axis=0)) == 10
-    assert (np.abs(points[:, 0]) <= 2.0).all()
+    pending_and_failed_points_are_kept_off(NeuralEnsemble(2, (6,), 15), strategy)
 
 
 def test_recipe_and_model_survive_pickling_and_the_recipe_a_journal() -> None:
     recipe = NeuralEnsemble(3, (8, 4), 40, seed=9)
-    assert pickle.loads(pickle.dumps(recipe)) == recipe
-    assert from_config(to_config(recipe), "surrogate") == recipe
-    model = recipe.fit(*data(9, 2), rng())
-    at = rng(1).random((5, 2))
-    np.testing.assert_array_equal(pickle.loads(pickle.dumps(model)).predict(at).std, model.predict(at).std)
+    survive_pickling_and_a_journal(recipe, recipe.fit(*unit_data(9, 2), rng()), rng(1).random((5, 2)))
 
 
 @pytest.mark.parametrize(
@@ -236,12 +219,7 @@ def test_settings_are_checked(settings_: dict[str, Any], word: str) -> None:
         NeuralEnsemble(**settings_)
 
 
-def test_bad_data_are_refused() -> None:
-    for X, y in (
-        (np.zeros((0, 2)), np.zeros(0)),
-        (np.zeros((2, 2)), np.zeros(3)),
-        (np.full((2, 2), np.nan), np.zeros(2)),
-        (np.zeros((2, 2)), np.array([0.0, np.inf])),
-    ):
-        with pytest.raises(InvalidInput):
-            SMALL.fit(X, y, rng())
+@pytest.mark.parametrize(("X", "y", "rule"), BAD_DATA)
+def test_data_that_break_a_rule_are_refused(X: Any, y: Any, rule: str) -> None:
+    with pytest.raises(InvalidInput, match=rule):
+        SMALL.fit(X, y, rng())

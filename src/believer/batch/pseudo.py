@@ -117,9 +117,10 @@ class PseudoObservations:
                 )
             model = model.condition(x[None, :], np.array([lie]))
         elif update == "refit":
+            known = [request.data] if request.failed is None else [request.data, request.failed]
             model = request.surrogate.fit(
-                np.vstack([request.data.X, X]),
-                np.concatenate([request.data.y, y]),
+                np.vstack([*(part.X for part in known), X]),
+                np.concatenate([*(part.y for part in known), y]),
                 request.randomness(trial, "refit"),
                 model,
             )

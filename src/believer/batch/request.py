@@ -38,7 +38,8 @@ class Pending:
 class Request:
     """Everything that a strategy may look at to choose points for the trials ``ids``.
 
-    model: fitted to ``data`` alone (and conditioned on failed trials); ``sign`` is -1 when the user maximizes.
+    model: fitted to ``data`` alone, then told of ``failed`` trials, which have the value that they count as.
+    sign: -1 when the user maximizes.
     avoid: points (k, d) that must not be proposed again; ``distinct`` asks the same of the batch's own points.
     """
 
@@ -54,6 +55,7 @@ class Request:
     randomness: Randomness
     sign: float = 1.0
     maximizer: Maximizer | None = None
+    failed: Data | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from believer.acquisitions import EI, UCB, Acquisition
+from believer.appending import PathLike
 from believer.batch import Believe, ConstantLie, Lie
 from believer.diagnostics.sdd import diagnose, diagnosis
 from believer.diagnostics.sdd_report import (
@@ -24,7 +25,6 @@ from believer.diagnostics.sdd_report import (
 )
 from believer.errors import InvalidInput
 from believer.experiments import Table, wilson_interval
-from believer.journal import PathLike
 from believer.surrogates import GP, MQRBF, SVR, FixedRBF, LastLayer, NeuralEnsemble, RandomForest, SparseGP
 from believer.surrogates.protocols import Surrogate
 
@@ -186,8 +186,8 @@ def compatibility_table(
     """Measure every row of the paper's Table 1 with CL-min and KB under EI and UCB, and set the paper's verdict beside.
 
     seeds: initial data sets; at least 20 for a table worth printing. entries: other rows than :func:`table_1`.
-    workers: processes; or any executor. results: a file of JSON lines, from which an interrupted run goes on.
-    Some 13 minutes on two cores with the default settings.
+    workers: processes, this one alone unless given (with two of them on two cores it takes some ten minutes); or any
+    executor. results: a file of JSON lines, from which an interrupted run goes on.
     """
     chosen = table_1() if entries is None else tuple(entries)
     if not chosen:

@@ -50,7 +50,7 @@ class Measurement:
     """Everything that one data set says; parts that make no sense for the surrogate are None.
 
     moved: share of starts that ended elsewhere. reached: acquisition at the chosen points as a share of what the search
-    without derivatives reaches on the same surfaces. Both are None for a maximizer without fixed starts.
+    without derivatives reaches on the same surfaces. ``moved`` is None for a maximizer without fixed starts.
     """
 
     seed: int

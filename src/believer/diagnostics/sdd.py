@@ -17,6 +17,7 @@ import numpy as np
 
 from believer import members
 from believer.acquisitions import Acquisition, LogEI
+from believer.appending import PathLike
 from believer.arrays import whole
 from believer.batch import ConstantLie, Lie, PseudoObservations
 from believer.diagnostics.measurement import Measurement
@@ -25,7 +26,6 @@ from believer.diagnostics.source import Source, source_of
 from believer.diagnostics.structural import Probe, measure, standardized
 from believer.errors import InvalidInput, SpaceExhausted
 from believer.experiments import Cell, fingerprint, run
-from believer.journal import PathLike
 from believer.maximize import FixedStarts, Maximizer
 from believer.maximize.objective import remaining
 from believer.surrogates.protocols import Surrogate
@@ -96,6 +96,7 @@ def diagnosis(
     incumbent: str = "believed",
 ) -> Diagnosis:
     """The arguments of :func:`sdd`, checked before any work is done."""
+    q = whole(q, "q", 2)
     if not _has(surrogate, "fit"):
         raise InvalidInput(f"surrogate must be an object with a method fit(X, y, rng, previous); got {surrogate!r}.")
     if _has(surrogate, "get_params"):
@@ -106,7 +107,7 @@ def diagnosis(
         raise InvalidInput(f"maximizer must be one, e.g. FixedStarts() or Multistart(); got {maximizer!r}.")
     source = source_of(problem_or_data, whole(n, "n", 2))
     left = remaining(source.region, np.zeros((0, source.region.dim)))
-    if left is not None and whole(q, "q", 2) > len(left):
+    if left is not None and q > len(left):
         few = len(left)
         raise SpaceExhausted(f"q={q} points asked for, but this finite space has {few}; ask for fewer.", few)
     strategy = PseudoObservations(ConstantLie("min") if lie is None else lie, update, incumbent)
@@ -117,7 +118,7 @@ def diagnosis(
         strategy.update,
         strategy.incumbent,
         FixedStarts() if maximizer is None else maximizer,
-        whole(q, "q", 2),
+        q,
     )
     return Diagnosis(probe, source)
 
@@ -141,7 +142,7 @@ def sdd(
     workers: int | None = None,
     executor: Executor | None = None,
     results: PathLike | None = None,
-    progress: bool = True,
+    progress: bool | str = True,
 ) -> SDDReport:
     """Diagnose whether ``surrogate`` can be used with pseudo-observations, and say how we know.
 
@@ -152,7 +153,8 @@ def sdd(
     update: "condition", "refit", "none" (the paper's parametric case) or "auto", as for ``PseudoObservations``.
     maximizer: part A's; the paper's three fixed starts unless another is given.
     seeds: how many initial designs (or fits, of a table), or which. n: observations in a problem's initial design.
-    workers: processes (in a script, keep the call under ``if __name__ == "__main__"``); or any ``executor``.
+    workers: processes, this one alone unless given (in a script, keep the call under ``if __name__ == "__main__"``); or
+    any ``executor``.
     results: a file of JSON lines; what it holds is not measured again.
 
     Raises :class:`InvalidInput`, :class:`MissingCapability` or :class:`SpaceExhausted` for what cannot be diagnosed,

@@ -86,7 +86,8 @@ class SDDReport:
     @property
     def verdict(self) -> str:
         """The most frequent one; among equals, the first of :data:`VERDICTS`."""
-        return max(VERDICTS, key=lambda verdict: self.verdicts[verdict])
+        counts = self.verdicts
+        return max(VERDICTS, key=counts.__getitem__)
 
     def parts(self, name: str) -> list[Part]:
         """The batches of one part, one a seed; empty where the part makes no sense for the surrogate."""

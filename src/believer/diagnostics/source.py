@@ -66,7 +66,10 @@ class FromProblem:
         X = np.array([draw(region, none, rng, first=x)[0] for x in design])
         y = problem.evaluate(X)
         if not np.isfinite(y).all():
-            raise InvalidInput(f"{self.name} gave a value that is not finite at {X[~np.isfinite(y)][0].tolist()}.")
+            raise InvalidInput(
+                f"{self.name} gave a value that is not finite at {X[~np.isfinite(y)][0].tolist()}. "
+                "Mend the problem, or leave that place out by a constraint."
+            )
         return DataSet(frozen(X), frozen(y), region)
 
 
@@ -76,11 +79,6 @@ class FromTable:
 
     X: Array
     y: Array
-
-    @property
-    def name(self) -> str:
-        """For titles."""
-        return f"{len(self.X)} points in {self.X.shape[1]}-D"
 
     @property
     def region(self) -> Region:
