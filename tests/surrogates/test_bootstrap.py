@@ -26,8 +26,8 @@ from believer.batch import STRATEGIES
 from believer.errors import InvalidInput, MissingExtra
 from believer.maximize import Candidates
 from believer.surrogates import SVR, RandomForest, SklearnSurrogate
-from believer.surrogates.bootstrap import LEAST_STD, resamples, states, summary
-from believer.surrogates.protocols import Conditionable, Differentiable, Model, Stochastic
+from believer.surrogates.bootstrap import resamples, states, summary
+from believer.surrogates.protocols import LEAST_STD, Conditionable, Differentiable, Model, Stochastic
 
 SURROGATES: dict[str, Any] = {
     "forest": RandomForest(trees=12),

@@ -9,7 +9,7 @@ import pytest
 from believer.arrays import Array
 from believer.errors import InvalidInput, MissingCapability
 from believer.surrogates import GP
-from believer.surrogates.inspection import inspected, refuse_mutation
+from believer.surrogates.inspection import inspected, refuse_mutation, require_surrogate
 from believer.surrogates.protocols import Prediction
 
 AT = np.array([[0.1, 0.2], [0.3, 0.4], [0.5, 0.6]])
@@ -42,6 +42,18 @@ class Unready:
 
     def std(self) -> Array:
         return ONES
+
+
+def test_a_recipe_passes_for_a_surrogate() -> None:
+    require_surrogate(GP())
+
+
+@pytest.mark.parametrize("passed", [GP, None, "gp", 3.0, Answers(ONES)])
+def test_a_class_and_what_has_no_fit_are_no_surrogates(passed: Any) -> None:
+    with pytest.raises(
+        InvalidInput, match=r"^surrogate must be an object with a method fit\(X, y, rng, previous\); got"
+    ):
+        require_surrogate(passed)
 
 
 def test_an_honest_model_passes_with_its_own_prediction() -> None:

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy.spatial.distance import cdist
 
 from believer.arrays import Array
-from believer.surrogates.kernels import KERNELS, squared_distances
+from believer.surrogates.kernels import KERNELS, multiquadric, squared_distances
 
 every_kernel = pytest.mark.parametrize("kernel", list(KERNELS))
 
@@ -108,3 +108,11 @@ def test_squared_distances_are_never_negative_and_near_zero_for_copies(d: int, s
     rounding = 8.0 * np.finfo(float).eps * float((X**2).sum(axis=1).max())
     assert (np.diagonal(r2) <= rounding).all()
     assert (np.abs(np.diagonal(r2, offset=5) - d * gap**2) <= rounding + 1e-9 * d * gap**2).all()
+
+
+@pytest.mark.parametrize("spread", [0.05, 1.0, 30.0])
+def test_multiquadrics_are_one_at_distance_zero_and_grow_as_the_formula_says(spread: float) -> None:
+    rng = np.random.default_rng(0)
+    A, B = rng.random((7, 3)), rng.random((5, 3))
+    np.testing.assert_allclose(multiquadric(A, B, spread), np.hypot(1.0, cdist(A, B) / spread), rtol=1e-12)
+    np.testing.assert_array_equal(multiquadric(np.zeros((1, 3)), np.zeros((1, 3)), spread), [[1.0]])

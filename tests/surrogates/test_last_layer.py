@@ -318,6 +318,12 @@ def test_settings_are_checked(settings_: dict[str, Any], word: str) -> None:
         LastLayer(**settings_)
 
 
+@pytest.mark.parametrize("seed", [None, -1, 0.5, True])
+def test_draws_are_fixed_by_a_whole_number_only(seed: Any) -> None:
+    with pytest.raises(InvalidInput, match="seed must be a whole number, 0 or more"):
+        LastLayer().with_fixed_draws(seed)
+
+
 @pytest.mark.parametrize(("X", "y", "rule"), BAD_DATA)
 def test_data_that_break_a_rule_are_refused(X: Any, y: Any, rule: str) -> None:
     with pytest.raises(InvalidInput, match=rule):

@@ -11,8 +11,9 @@ from sklearn import svm
 from believer.arrays import Array
 from believer.errors import InvalidInput
 from believer.surrogates import SVR
-from believer.surrogates.bootstrap import LEAST_STD, resamples
+from believer.surrogates.bootstrap import resamples
 from believer.surrogates.gp import standardization
+from believer.surrogates.protocols import LEAST_STD
 from believer.surrogates.svr import SVRModel
 
 

@@ -120,6 +120,18 @@ def test_room_above_the_noise_keeps_the_next_point_away(noise: float, lie: Lie, 
         assert found.moves
 
 
+@pytest.mark.parametrize(
+    ("noise", "lie", "seed"),
+    [*((noise, lie, 3) for noise in (1e-6, 0.01) for lie in LIES.values()), (1.0, LIES["max"], 6)],
+)
+def test_there_is_room_above_the_noise_and_the_next_point_is_elsewhere(noise: float, lie: Lie, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    found = guarantee(Family(EI(), lie, noise=noise).draw(rng), rng)
+    assert found.promise == ABOVE_THE_NOISE
+    assert found.value_after < ceiling(noise) < found.best.value
+    assert found.moves
+
+
 @pytest.mark.parametrize("noise", [1e-6, 1e-2, 1.0])
 @settings(deadline=None, max_examples=10)
 @given(seed=seeds)

@@ -8,8 +8,9 @@ import numpy as np
 
 from believer.arrays import Array
 from believer.diagnostics.figure import BLACK, BLUE, GRAY, GREEN, ORANGE, RED, SHADE, entitle, legend_below, new_figure
-from believer.diagnostics.propositions import LINE, line_process
+from believer.diagnostics.propositions import LINE
 from believer.theory import improvement_change, improvement_ratio, log_penalty, penalty
+from believer.theory.counterexamples import line_model
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -30,7 +31,7 @@ def implicit_penalty() -> Figure:
     left.axvline(0.0, color=GRAY, ls=":", lw=1.2)
     left.set(title="solid: exact ψ; dashed: as printed", xlabel="z = (f⁺ - μ)/σ", ylabel="ψ", ylim=(0, 1.05))
     left.set_xlim(-4, 4)
-    model = line_process([0.22, 0.8], [0.6, 0.2], 0.2)
+    model = line_model([0.22, 0.8], [0.6, 0.2], 0.2)
     found = penalty(model, POINT, LINE, 0.2)
     off = np.abs(model.X - LINE[:, 0]).min(axis=0) > 0.012
     right.fill_between(LINE[:, 0], 0.0, 1.05, where=np.isnan(found.printed), color=SHADE, lw=0, label="not a number")
@@ -49,7 +50,7 @@ def improvement_expansion() -> Figure:
     """[paper] Eq. 17: exact and first-order changes of EI for three lies, and how the two terms decay."""
     figure = new_figure(9.5, 4.1)
     left, right = figure.subplots(1, 2)
-    model = line_process([-_FAR, _FAR], [-1.0, 1.0], 0.1)
+    model = line_model([-_FAR, _FAR], [-1.0, 1.0], 0.1)
     for lie, color, name in ((-1.0, RED, "CL-min"), (0.0, GRAY, "KB"), (1.0, BLUE, "CL-max")):
         found = improvement_change(model, POINT, lie, LINE, -1.0)
         left.plot((LINE[:, 0] - 0.5) / 0.1, found.exact, color=color, lw=2, label=f"{name}, exact")
@@ -75,7 +76,7 @@ def determinantal_penalty() -> Figure:
     """[paper] appendix C.5: log ψ as printed, of σ, of EI, and of the pair's determinant."""
     figure = new_figure(9.0, 4.3)
     axes = figure.subplots()
-    model = line_process([_FAR], [0.0], 0.1)
+    model = line_model([_FAR], [0.0], 0.1)
     r = np.linspace(0.02, 3.0, 200)
     at = 0.5 + 0.1 * r[:, None]
     found = log_penalty(model, POINT, at, 0.0)
@@ -95,7 +96,7 @@ def local_penalization() -> Figure:
     """[paper] section 3.5: the explicit penalty of Local Penalization beside what believing does to EI."""
     figure = new_figure(7.5, 4.3)
     axes = figure.subplots()
-    model = line_process([_FAR], [0.0], 0.1)
+    model = line_model([_FAR], [0.0], 0.1)
     r = np.linspace(0.0, 4.0, 300)
     at = 0.5 + 0.1 * r[:, None]
     found = penalty(model, POINT, at, 0.0)

@@ -12,8 +12,7 @@ from believer.batch import Believe, ConstantLie, Data, Lie
 from believer.diagnostics.figure import BLACK, BLUE, GRAY, GREEN, ORANGE, RED, entitle, legend_below, new_figure
 from believer.maximize import Multistart
 from believer.problems import wave1
-from believer.surrogates.gp import GP, GPModel, posterior
-from believer.surrogates.gp_fit import Hyperparameters
+from believer.surrogates.gp import GP, GPModel
 from believer.theory import (
     COUNTEREXAMPLES,
     Family,
@@ -27,6 +26,7 @@ from believer.theory import (
     tally,
     unmoved_batch,
 )
+from believer.theory.counterexamples import line_model
 from believer.theory.situation import before, tell
 
 if TYPE_CHECKING:
@@ -36,17 +36,11 @@ if TYPE_CHECKING:
 LINE: Array = np.linspace(0.0, 1.0, 601)[:, None]
 
 
-def line_process(x: list[float], y: list[float], lengthscale: float, noise: float = 0.0) -> GPModel:
-    """A squared-exponential process of unit variance on [0, 1], in the units of ``y``."""
-    hyper = Hyperparameters("se", frozen([lengthscale]), 1.0, noise)
-    return posterior(hyper, np.array(x)[:, None], np.array(y), 0.0, 1.0)
-
-
 def rank_one_updates() -> Figure:
     """[paper] Eq. 2: what a lie takes of the variance, far from data and next to a datum."""
     figure = new_figure(9.5, 3.9)
     panels = figure.subplots(1, 2, sharey=True)
-    model = line_process([0.1, 0.45, 0.9], [0.0, 0.0, 0.0], 0.12)
+    model = line_model([0.1, 0.45, 0.9], [0.0, 0.0, 0.0], 0.12)
     for panel, x, where in ((panels[0], 0.67, "a lie between data"), (panels[1], 0.47, "a lie next to a datum")):
         update = rank_one(model, np.array([x]), 0.0, LINE)
         share = np.where(update.variance > 1e-6, update.fraction, np.nan)

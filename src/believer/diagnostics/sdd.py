@@ -28,6 +28,7 @@ from believer.errors import InvalidInput, SpaceExhausted
 from believer.experiments import Cell, fingerprint, run
 from believer.maximize import FixedStarts, Maximizer
 from believer.maximize.objective import remaining
+from believer.surrogates.inspection import require_surrogate
 from believer.surrogates.protocols import Surrogate
 
 VERSION = 2
@@ -97,8 +98,7 @@ def diagnosis(
 ) -> Diagnosis:
     """The arguments of :func:`sdd`, checked before any work is done."""
     q = whole(q, "q", 2)
-    if not _has(surrogate, "fit"):
-        raise InvalidInput(f"surrogate must be an object with a method fit(X, y, rng, previous); got {surrogate!r}.")
+    require_surrogate(surrogate)
     if _has(surrogate, "get_params"):
         raise InvalidInput(f"a scikit-learn regressor must be wrapped: use SklearnSurrogate({surrogate!r}).")
     if acquisition is not None and not _has(acquisition, "pointwise"):

@@ -4,17 +4,17 @@ The paper lies to a model, maximizes the acquisition from the same starts, and a
 batch can also be diverse for another reason (a refit draws new random numbers), or not be although the model responded
 (the optimizer never left its starts). So the same batch is built in several ways, and the model is watched meanwhile:
 
-=============  =====================================================================================
-part           how the batch is built
-=============  =====================================================================================
-``fixed``      part A: lies, the given maximizer (three fixed starts, L-BFGS-B)
-``random``     part B: lies, L-BFGS-B from ten random starts that are drawn once
-``free``       lies, a deterministic search without derivatives
-``null``       part A without the lies: the same refit on the same data
-``null_free``  the search without derivatives, without the lies
-``frozen``     part A, with the draws of the surrogate's fit held fixed (bootstraps, initial weights)
+===============  =====================================================================================
+part             how the batch is built
+===============  =====================================================================================
+``fixed``        part A: lies, the given maximizer (three fixed starts, L-BFGS-B)
+``random``       part B: lies, L-BFGS-B from ten random starts that are drawn once
+``free``         lies, a deterministic search without derivatives
+``null``         part A without the lies: the same refit on the same data
+``null_free``    the search without derivatives, without the lies
+``frozen``       part A, with the draws of the surrogate's fit held fixed (bootstraps, initial weights)
 ``frozen_free``  the same with the search without derivatives
-=============  =====================================================================================
+===============  =====================================================================================
 """
 
 from __future__ import annotations
@@ -93,7 +93,7 @@ def measure(probe: Probe, data: DataSet, seed: int) -> Measurement:
     )
 
 
-def _in_lengthscales(points: list[Array], model: Model) -> float | None:
+def _in_lengthscales(points: tuple[Array, ...], model: Model) -> float | None:
     return float(distances(points, model.lengthscales).min()) if isinstance(model, Scaled) else None
 
 
@@ -126,12 +126,12 @@ def _refits(update: str, model: Model) -> bool:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Walk:
-    """A batch while it is looked at: its points, the surfaces that they maximize, and the models on the way."""
+    """A batch and how it was chosen: its points, the surfaces that they maximize, and the models on the way."""
 
-    points: list[Array]
-    surfaces: list[Bound]
-    models: list[Model]
-    moved: list[float | None]
+    points: tuple[Array, ...]
+    surfaces: tuple[Bound, ...]
+    models: tuple[Model, ...]
+    moved: tuple[float | None, ...]
     seconds: float
     region: Region
 
@@ -180,8 +180,7 @@ class _Batches:
         probe, request = self.probe, self.request(self.model)
         strategy = PseudoObservations(probe.lie, probe.update, probe.incumbent)
         belief = strategy.begin(request)
-        walk = _Walk([], [], [self.model], [], 0.0, self.data.region)
-        seconds = 0.0
+        picks, models, seconds = [], [self.model], 0.0
         for trial in request.ids:
             started = time.perf_counter()
             surface = strategy.objective(belief, request)
@@ -190,11 +189,9 @@ class _Batches:
             if trial < probe.q - 1:
                 belief, took = self._believed(strategy, belief, request, trial, x)
                 seconds += took
-                walk.models.append(belief.model)
-            walk.points.append(x)
-            walk.surfaces.append(surface)
-            walk.moved.append(moved)
-        return replace(walk, seconds=seconds)
+                models.append(belief.model)
+            picks.append((x, surface, moved))
+        return self._walk(picks, models, seconds)
 
     def _believed(
         self, strategy: PseudoObservations, belief: Belief, request: Request, trial: int, x: Array
@@ -226,15 +223,17 @@ class _Batches:
         """A batch from ``models`` that were told nothing."""
         started = time.perf_counter()
         strategy = PseudoObservations(self.probe.lie, "none", self.probe.incumbent)
-        walk = _Walk([], [], models, [], 0.0, self.data.region)
+        picks = []
         for model in models:
             request = self.request(model)
             surface = strategy.objective(strategy.begin(request), request)
             x, moved = self._pick(maximizer, surface)
-            walk.points.append(x)
-            walk.surfaces.append(surface)
-            walk.moved.append(moved)
-        return replace(walk, seconds=time.perf_counter() - started)
+            picks.append((x, surface, moved))
+        return self._walk(picks, models, time.perf_counter() - started)
+
+    def _walk(self, picks: list[tuple[Array, Bound, float | None]], models: list[Model], seconds: float) -> _Walk:
+        points, surfaces, moved = zip(*picks, strict=True)
+        return _Walk(points, surfaces, tuple(models), moved, seconds, self.data.region)
 
     def _pick(self, maximizer: Maximizer, surface: Bound) -> tuple[Array, float | None]:
         """The maximizer's point, and the share of its starts that moved, if it has starts."""

@@ -52,7 +52,10 @@ class FixedStarts:
     def __post_init__(self) -> None:
         whole(self.draws, "draws", 0)
         if not (self.levels or self.draws) or not all(0.0 <= level <= 1.0 for level in self.levels):
-            raise InvalidInput(f"levels must be one or more numbers in [0, 1]; got {self.levels!r}.")
+            raise InvalidInput(
+                f"levels must be one or more numbers in [0, 1]; got {self.levels!r}. "
+                "Give such levels, or none and draws above zero."
+            )
         whole(self.seed, "seed", 0)
 
     def maximize(self, objective: Objective, search: Search, rng: np.random.Generator) -> Maximum:

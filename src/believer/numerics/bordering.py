@@ -90,7 +90,7 @@ def _bordered(full: Array) -> Bordered:
 
 
 def _full_inverse(A: Array) -> Array | None:
-    """A⁻¹, symmetric to the bit; None where a pivot is exactly zero. Half the time of ``numpy.linalg.inv``."""
+    """A⁻¹, symmetric to the bit; None where a pivot is exactly zero."""
     lu, pivots, info = lapack.dgetrf(A.T)
     if info != 0:
         return None
@@ -122,7 +122,9 @@ def regular_part(A: Array, first: int) -> Bordered:
     are singular, or a value is infinite.
     """
     if not np.isfinite(A).all():
-        raise NumericalError(f"a symmetric matrix of {len(A)} rows has infinite values, so it has no inverse.")
+        raise NumericalError(
+            f"a symmetric matrix of {len(A)} rows has infinite values, so it has no inverse. Look at the data."
+        )
     kept = list(range(first))
     rest = np.ones(len(A), dtype=bool)
     rest[:first] = False

@@ -13,10 +13,7 @@ from __future__ import annotations
 import numpy as np
 
 from believer.arrays import Array, IntArray
-from believer.surrogates.protocols import Prediction
-
-LEAST_STD = 1e-9
-"""Least standard deviation, as a share of the scale of y."""
+from believer.surrogates.protocols import LEAST_STD, Prediction
 
 # Fixed draws must not repeat the stream of default_rng(seed), which may well have made the data.
 _COUNTS, _STATES = 0xB0075, 0x57A7E

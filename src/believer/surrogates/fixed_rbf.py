@@ -29,17 +29,16 @@ from typing import Self
 
 import numpy as np
 
-from believer.arrays import Array, as_points, as_values, finite, frozen, whole
+from believer.arrays import Array, as_data, finite, frozen, whole
 from believer.errors import InvalidInput
 from believer.numerics.sampling import sobol
 from believer.surrogates import linear
-from believer.surrogates.gp import NOISY_FROM, standardization
+from believer.surrogates.gp import NOISY_FROM, checked_noise, standardization
 from believer.surrogates.gp_fit import NOISE_FLOOR
-from believer.surrogates.kernels import squared_distances
+from believer.surrogates.kernels import multiquadric, squared_distances
 from believer.surrogates.linear import Weights
-from believer.surrogates.protocols import JointPrediction, Model, Prediction, PredictionGradient
+from believer.surrogates.protocols import LEAST_VARIANCE, JointPrediction, Model, Prediction, PredictionGradient
 
-_LEAST_VARIANCE = 1e-18
 _LEAST_EIGENVALUE = 1e-10
 
 
@@ -57,8 +56,7 @@ class Basis:
 
     def multiquadrics(self, X: Array) -> Array:
         """φ (k, m) at ``X`` (k, d): the basis of [paper] appendix "Hyperparameter details"."""
-        phi: Array = np.sqrt(1.0 + squared_distances(X, self.centers) / self.spread**2)
-        return phi
+        return multiquadric(X, self.centers, self.spread)
 
     def features(self, phi: Array) -> Array:
         """f (k, p+1) of multiquadrics ``phi`` (k, m)."""
@@ -79,7 +77,7 @@ def basis(centers: int, d: int, spread: float | None) -> Basis:
     C = sobol(centers, d, np.random.default_rng(0))
     if spread is None:
         spread = float(np.median(np.sqrt(squared_distances(C, C)[np.triu_indices(centers, 1)])))
-    phi = np.sqrt(1.0 + squared_distances(C, C) / spread**2)
+    phi = multiquadric(C, C, spread)
     # Multiquadrics are conditionally negative definite: -P Φ P is a covariance, of weights that sum to zero.
     centered = phi - phi.mean(axis=0)
     values, vectors = np.linalg.eigh(centered.mean(axis=1)[:, None] - centered)
@@ -151,7 +149,7 @@ class FixedRBFModel:
 
 
 def _root(variance: Array) -> Array:
-    root: Array = np.sqrt(np.maximum(variance, _LEAST_VARIANCE))
+    root: Array = np.sqrt(np.maximum(variance, LEAST_VARIANCE))
     return root
 
 
@@ -192,20 +190,11 @@ class FixedRBF:
             object.__setattr__(self, "spread", finite(self.spread, "spread"))
             if self.spread <= 0.0:
                 raise InvalidInput(f"spread must be a length above zero; got {self.spread!r}.")
-        if isinstance(self.noise, str):
-            if self.noise != "infer":
-                raise InvalidInput(f'noise must be a variance or "infer"; got {self.noise!r}.')
-        else:
-            object.__setattr__(self, "noise", finite(self.noise, "noise"))
-            if self.noise < 0.0:
-                raise InvalidInput(f"noise must be a variance, zero or more; got {self.noise!r}.")
+        object.__setattr__(self, "noise", checked_noise(self.noise))
 
     def fit(self, X: Array, y: Array, rng: np.random.Generator, previous: Model | None = None) -> FixedRBFModel:
         """Learn v and noise from ``X`` (n, d), ``y`` (n,), then the exact posterior. Nothing is random."""
-        X = as_points(X)
-        y = as_values(y, len(X))
-        if len(X) == 0:
-            raise InvalidInput("a radial basis network needs at least one observation to be fitted; got none.")
+        X, y = as_data(X, y, "a radial basis network")
         shift, scale = standardization(y)
         fixed = basis(self.centers, X.shape[1], self.spread)
         F = fixed.features(fixed.multiquadrics(X))

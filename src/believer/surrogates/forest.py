@@ -19,8 +19,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from believer.arrays import Array, IntArray, as_points, as_values, frozen, whole
-from believer.errors import InvalidInput
+from believer.arrays import Array, IntArray, as_data, as_points, frozen, whole
 from believer.surrogates.bootstrap import resamples, states, summary
 from believer.surrogates.protocols import Model, Prediction
 from believer.surrogates.sklearn import scikit_learn
@@ -107,10 +106,7 @@ class RandomForest:
 
     def fit(self, X: Array, y: Array, rng: np.random.Generator, previous: Model | None = None) -> ForestModel:
         """Grow all trees on ``X`` (n, d), ``y`` (n,).  O(trees n d log² n)."""
-        X = as_points(X)
-        y = as_values(y, len(X))
-        if len(X) == 0:
-            raise InvalidInput("a random forest needs at least one observation to be fitted; got none.")
+        X, y = as_data(X, y, "a random forest")
         counts = resamples(len(X), self.trees, rng, self.seed)
         shift, scale = _units(y)
         grown = self._grow(X, (y - shift) / scale, counts, states(self.trees, rng, self.seed))

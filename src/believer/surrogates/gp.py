@@ -21,15 +21,14 @@ from typing import Any, Self
 
 import numpy as np
 
-from believer.arrays import Array, as_points, as_values, finite, frozen
+from believer.arrays import Array, as_data, finite, frozen
 from believer.errors import InvalidInput
 from believer.numerics.cholesky import Factor, factor
 from believer.surrogates import gp_fit
 from believer.surrogates.gp_fit import PRESETS, Hyperparameters
 from believer.surrogates.kernels import KERNELS, squared_distances
-from believer.surrogates.protocols import JointPrediction, Model, Prediction, PredictionGradient
+from believer.surrogates.protocols import LEAST_VARIANCE, JointPrediction, Model, Prediction, PredictionGradient
 
-_LEAST_VARIANCE = 1e-18
 NOISY_FROM = 1e-5
 """A noise variance, of standardized y, above which repeating an experiment is expected to give another result."""
 
@@ -95,27 +94,20 @@ class GPModel:
         )
 
     def _root(self, variance: Array) -> Array:
-        return np.sqrt(np.maximum(variance, _LEAST_VARIANCE * self.hyper.signal))
+        return np.sqrt(np.maximum(variance, LEAST_VARIANCE * self.hyper.signal))
 
     def joint(self, X: Array) -> JointPrediction:
         """Latent mean (m,) and covariance (m, m)."""
         k, _ = self._cross(X)
         V = self.factor.whiten(k)
-        scaled = X / self.lengthscales
-        prior = self.hyper.signal * KERNELS[self.hyper.kernel](squared_distances(scaled, scaled))[0]
-        covariance = prior - V @ V.T
+        covariance = prior_covariance(self.hyper, X) - V @ V.T
         return JointPrediction(
             self.shift + self.scale * (k @ self.alpha), self.scale**2 * 0.5 * (covariance + covariance.T)
         )
 
     def sample(self, X: Array, count: int, rng: np.random.Generator, *, noisy: bool = False) -> Array:
         """``count`` draws from the joint posterior at ``X`` (m, d), as (count, m)."""
-        joint = self.joint(X)
-        noise = self.hyper.noise if noisy else 0.0
-        unit = joint.covariance / self.scale**2
-        unit[np.diag_indices(len(X))] = np.maximum(np.diagonal(unit), _LEAST_VARIANCE) + noise
-        root = np.linalg.inv(factor(unit).base)
-        return joint.mean + self.scale * (rng.standard_normal((count, len(X))) @ root.T)
+        return draws(self.joint(X), self.scale, self.hyper.noise if noisy else 0.0, count, rng)
 
     def leave_one_out(self) -> Prediction:
         """Prediction at each data point from all the others ([Rasmussen2006] Eq. 5.12): μ_i = y_i - α_i / (K_y⁻¹)_ii.
@@ -156,14 +148,29 @@ class GPModel:
         return model
 
 
+def prior_covariance(hyper: Hyperparameters, X: Array, diagonal: float | None = None) -> Array:
+    """σ_f² k(X, X) (m, m) at ``X`` (m, d); ``diagonal`` replaces what rounding leaves there of σ_f²."""
+    scaled = X / hyper.lengthscales
+    K = hyper.signal * KERNELS[hyper.kernel](squared_distances(scaled, scaled))[0]
+    if diagonal is not None:
+        K[np.diag_indices(len(X))] = diagonal
+    return K
+
+
+def draws(joint: JointPrediction, scale: float, noise: float, count: int, rng: np.random.Generator) -> Array:
+    """``count`` normal draws (count, m) from ``joint`` plus ``noise``, a variance of y over ``scale``.  O(m³)."""
+    m = len(joint.mean)
+    unit = joint.covariance / scale**2
+    unit[np.diag_indices(m)] = np.maximum(np.diagonal(unit), LEAST_VARIANCE) + noise
+    root = np.linalg.inv(factor(unit).base)
+    return joint.mean + scale * (rng.standard_normal((count, m)) @ root.T)
+
+
 def posterior(hyper: Hyperparameters, X: Array, y: Array, shift: float, scale: float) -> GPModel:
     """The model at given hyperparameters; ``y`` in the caller's units, standardized by ``shift``, ``scale``.  O(n³)."""
     shift = shift + scale * hyper.mean
     target = (y - shift) / scale
-    scaled = X / hyper.lengthscales
-    K = hyper.signal * KERNELS[hyper.kernel](squared_distances(scaled, scaled))[0]
-    K[np.diag_indices(len(X))] = hyper.signal + hyper.noise
-    grown = factor(K)
+    grown = factor(prior_covariance(hyper, X, hyper.signal + hyper.noise))
     whitened = grown.whiten(target[None, :])[0]
     alpha = grown.unwhiten(whitened[None, :])[0]
     return GPModel(hyper, frozen(X), frozen(target), shift, scale, grown, frozen(whitened), frozen(alpha))
@@ -183,25 +190,15 @@ class GP:
     fit_preset: str = "default"
 
     def __init__(self, kernel: str = "matern52", noise: float | str = 1e-6, fit: str = "default") -> None:
-        if kernel not in KERNELS:
-            raise InvalidInput(f"kernel must be one of {', '.join(KERNELS)}; got {kernel!r}.")
+        object.__setattr__(self, "kernel", checked_kernel(kernel))
         if fit not in PRESETS:
             raise InvalidInput(f"fit must be one of {', '.join(PRESETS)}; got {fit!r}.")
-        if isinstance(noise, str):
-            if noise != "infer":
-                raise InvalidInput(f'noise must be a variance or "infer"; got {noise!r}.')
-        elif finite(noise, "noise") < 0.0:
-            raise InvalidInput(f"noise must be a variance, zero or more; got {noise!r}.")
-        object.__setattr__(self, "kernel", kernel)
-        object.__setattr__(self, "noise", noise if isinstance(noise, str) else float(noise))
+        object.__setattr__(self, "noise", checked_noise(noise))
         object.__setattr__(self, "fit_preset", fit)
 
     def fit(self, X: Array, y: Array, rng: np.random.Generator, previous: Model | None = None) -> GPModel:
         """Learn hyperparameters from ``X`` (n, d), ``y`` (n,), then the exact posterior."""
-        X = as_points(X)
-        y = as_values(y, len(X))
-        if len(X) == 0:
-            raise InvalidInput("a Gaussian process needs at least one observation to be fitted; got none.")
+        X, y = as_data(X, y, "a Gaussian process")
         shift, scale = standardization(y)
         start = previous.hyper if isinstance(previous, GPModel) and previous.hyper.kernel == self.kernel else None
         hyper = gp_fit.fit(X, (y - shift) / scale, self.kernel, self.noise, PRESETS[self.fit_preset], rng, start)
@@ -214,6 +211,25 @@ class GP:
     def restore(self, X: Array, y: Array, state: dict[str, Any]) -> GPModel:
         """The same model without a fit."""
         return posterior(Hyperparameters.from_config(state), X, y, *standardization(y))
+
+
+def checked_kernel(kernel: str) -> str:
+    """``kernel`` if there is one of that name; a clear error otherwise."""
+    if kernel not in KERNELS:
+        raise InvalidInput(f"kernel must be one of {', '.join(KERNELS)}; got {kernel!r}.")
+    return kernel
+
+
+def checked_noise(noise: float | str) -> float | str:
+    """``noise`` as a variance, zero or more, or "infer"; a clear error otherwise."""
+    if isinstance(noise, str):
+        if noise != "infer":
+            raise InvalidInput(f'noise must be a variance or "infer"; got {noise!r}.')
+        return noise
+    variance = finite(noise, "noise")
+    if variance < 0.0:
+        raise InvalidInput(f"noise must be a variance, zero or more; got {noise!r}.")
+    return variance
 
 
 def standardization(y: Array) -> tuple[float, float]:

@@ -13,6 +13,12 @@ from believer.surrogates.protocols import Model, Prediction
 _KEEP = "predict(X) must return believer.surrogates.protocols.Prediction(mean, std), two arrays of shape (m,)"
 
 
+def require_surrogate(surrogate: Any) -> None:
+    """InvalidInput if ``surrogate`` is no recipe: a class, or an object that cannot be fitted."""
+    if isinstance(surrogate, type) or not callable(getattr(surrogate, "fit", None)):
+        raise InvalidInput(f"surrogate must be an object with a method fit(X, y, rng, previous); got {surrogate!r}.")
+
+
 def inspected(model: Any, X: Array) -> Prediction:
     """What ``model`` predicts at ``X`` (m, d), once that is seen to be a prediction.
 

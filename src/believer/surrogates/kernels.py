@@ -47,3 +47,12 @@ def squared_distances(A: Array, B: Array) -> Array:
     r2 += np.einsum("ij,ij->i", A, A)[:, None]
     r2 += np.einsum("ij,ij->i", B, B)
     return np.maximum(r2, 0.0, out=r2)
+
+
+def multiquadric(A: Array, B: Array, spread: float) -> Array:
+    """φ = √(1 + r²/ε²) (m, n) between rows of ``A`` (m, d) and ``B`` (n, d); ``spread`` is ε.
+
+    It is no correlation, and none of ``KERNELS``: it grows with the distance ([Micchelli1986]).
+    """
+    phi: Array = np.sqrt(1.0 + squared_distances(A, B) / spread**2)
+    return phi

@@ -29,14 +29,11 @@ from typing import Self
 
 import numpy as np
 
-from believer.arrays import Array, as_points, as_values, whole
-from believer.errors import InvalidInput
+from believer.arrays import Array, as_data, whole
 from believer.surrogates import linear
 from believer.surrogates.gp import NOISY_FROM, standardization
 from believer.surrogates.network import Networks, Training, checked_hidden, seeds_of, train
-from believer.surrogates.protocols import JointPrediction, Model, Prediction, PredictionGradient
-
-_LEAST_VARIANCE = 1e-18
+from believer.surrogates.protocols import LEAST_VARIANCE, JointPrediction, Model, Prediction, PredictionGradient
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -71,7 +68,7 @@ class LastLayerModel:
         """φᵀ E[w] and √(φᵀ S φ) at ``X`` (m, d).  O(m h²)."""
         basis = self.basis
         mean, variance = self.weights.predict(basis.features(X))
-        return Prediction(basis.shift + basis.scale * mean, basis.scale * np.sqrt(variance + _LEAST_VARIANCE))
+        return Prediction(basis.shift + basis.scale * mean, basis.scale * np.sqrt(variance + LEAST_VARIANCE))
 
     def predict_with_gradient(self, X: Array) -> PredictionGradient:
         """Mean, std and their gradients at ``X`` (m, d); at a kink of the network, those of one side.  O(m h²)."""
@@ -79,7 +76,7 @@ class LastLayerModel:
         layers = basis.network.hidden(X)
         F = _features(layers, basis.norm)
         V = F @ weights.root
-        std = np.sqrt(np.einsum("ij,ij->i", V, V) + _LEAST_VARIANCE)
+        std = np.sqrt(np.einsum("ij,ij->i", V, V) + LEAST_VARIANCE)
         # ∂μ/∂φ = E[w] and ∂σ²/∂φ = 2 S φ; the intercept does not depend on x.
         by_variance = V @ weights.root[:-1].T
         by_mean = np.broadcast_to(weights.mean[:-1], by_variance.shape)
@@ -92,7 +89,7 @@ class LastLayerModel:
         """Latent mean (m,) and covariance φᵀ S φ' (m, m)."""
         basis, F = self.basis, self.basis.features(X)
         covariance = self.weights.covariance(F)
-        covariance[np.diag_indices(len(X))] += _LEAST_VARIANCE
+        covariance[np.diag_indices(len(X))] += LEAST_VARIANCE
         return JointPrediction(basis.shift + basis.scale * (F @ self.weights.mean), basis.scale**2 * covariance)
 
     def sample(self, X: Array, count: int, rng: np.random.Generator, *, noisy: bool = False) -> Array:
@@ -150,14 +147,11 @@ class LastLayer:
 
     def with_fixed_draws(self, seed: int) -> LastLayer:
         """The recipe with initial weights that depend on ``seed``, and held-out data on it and their positions."""
-        return replace(self, seed=seed)
+        return replace(self, seed=whole(seed, "seed", 0))
 
     def fit(self, X: Array, y: Array, rng: np.random.Generator, previous: Model | None = None) -> LastLayerModel:
         """Train on ``X`` (n, d), ``y`` (n,), choose v and σ_n², then the exact posterior of the last layer."""
-        X = as_points(X)
-        y = as_values(y, len(X))
-        if len(X) == 0:
-            raise InvalidInput("a neural network needs at least one observation to be trained on; got none.")
+        X, y = as_data(X, y, "a neural network")
         shift, scale = standardization(y)
         targets = (y - shift) / scale
         settings = Training(max_iterations=self.max_iterations)

@@ -83,7 +83,7 @@ def weights(F: Array, y: Array, prior: float, noise: Array) -> Weights:
     stacked[:n, m] = y * precision
     stacked[n + np.arange(m), np.arange(m)] = 1.0 / np.sqrt(prior)
     if not np.isfinite(stacked).all():
-        raise NumericalError(f"the posterior of {m} weights is not finite; are features, y and 1/noise?")
+        raise NumericalError(f"the posterior of {m} weights is not finite. Check features, y and noise.")
     T: Array = np.asarray(np.linalg.qr(stacked, mode="r"))[:m]
     inverse, _ = lapack.dtrtri(T[:, :m], lower=0)
     return Weights(frozen(inverse @ T[:, m]), frozen(inverse))

@@ -43,16 +43,15 @@ from typing import Self
 
 import numpy as np
 
-from believer.arrays import SAME_POINT, Array, as_points, as_values, finite, frozen
+from believer.arrays import SAME_POINT, Array, as_data, finite, frozen
 from believer.errors import InvalidInput, NumericalError
 from believer.numerics import bordering
 from believer.numerics.bordering import Bordered
 from believer.surrogates.gp import standardization
-from believer.surrogates.kernels import squared_distances
-from believer.surrogates.protocols import JointPrediction, Model, Prediction, PredictionGradient
+from believer.surrogates.kernels import multiquadric, squared_distances
+from believer.surrogates.protocols import LEAST_VARIANCE, JointPrediction, Model, Prediction, PredictionGradient
 
 FORMS = ("power", "printed")
-_LEAST_VARIANCE = 1e-18
 _LEAST_PROCESS = 1e-12
 
 
@@ -79,12 +78,12 @@ class Parameters:
 
     def kernel(self, A: Array, B: Array) -> Array:
         """K between ``A`` (m, d) and ``B`` (n, d), as (m, n)."""
-        return self.sign * np.sqrt(1.0 + squared_distances(A, B) / self.spread**2)
+        return self.sign * multiquadric(A, B, self.spread)
 
     def square(self, radicand: Array) -> Array:
         """σ² of standardized y (m,), with a floor above zero: τ² |R|, or τ² R, which rounding alone makes negative."""
         R = np.abs(radicand) if self.form == "printed" else radicand
-        return np.maximum(self.tau**2 * R, _LEAST_VARIANCE)
+        return np.maximum(self.tau**2 * R, LEAST_VARIANCE)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -183,7 +182,10 @@ class PrintedMQRBF:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PowerMQRBF:
-    """y = constant + process + noise, of generalized covariance τ² K and variance τ² λ: intrinsic kriging, σ = τ P."""
+    """y = constant + process + noise, of generalized covariance τ² K and variance τ² λ: intrinsic kriging, σ = τ P.
+
+    It does not declare ``is_noisy``: the ridge is a nugget for the linear system, and data are taken as exact.
+    """
 
     system: System
 
@@ -287,10 +289,7 @@ class MQRBF:
 
     def fit(self, X: Array, y: Array, rng: np.random.Generator, previous: Model | None = None) -> Fitted:
         """ε and, for the form "power", τ from ``X`` (n, d), ``y`` (n,), then the weights. Draws nothing.  O(n³)."""
-        X = as_points(X)
-        y = as_values(y, len(X))
-        if len(X) == 0:
-            raise InvalidInput("multiquadrics need at least one observation to be fitted; got none.")
+        X, y = as_data(X, y, "a multiquadric interpolant")
         spread = median_distance(X) if self.spread is None else float(self.spread)
         model = posterior(Parameters(self.form, spread, float(self.ridge), 1.0, *standardization(y)), X, y)
         if self.form == "printed":

@@ -14,13 +14,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from believer.arrays import Array, as_points, as_values, whole
-from believer.errors import InvalidInput
+from believer.arrays import Array, as_data, whole
 from believer.surrogates.gp import standardization
 from believer.surrogates.network import Networks, Training, checked_hidden, seeds_of, train
-from believer.surrogates.protocols import Model, Prediction, PredictionGradient
-
-_LEAST_VARIANCE = 1e-18
+from believer.surrogates.protocols import LEAST_VARIANCE, Model, Prediction, PredictionGradient
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -59,7 +56,7 @@ class NeuralModel:
 
 def _spread(apart: Array) -> Array:
     """σ (m,) of deviations (e, m); networks that agree exactly leave 1e-9."""
-    spread: Array = np.sqrt((apart**2).mean(axis=0) + _LEAST_VARIANCE)
+    spread: Array = np.sqrt((apart**2).mean(axis=0) + LEAST_VARIANCE)
     return spread
 
 
@@ -89,14 +86,11 @@ class NeuralEnsemble:
 
     def with_fixed_draws(self, seed: int) -> NeuralEnsemble:
         """The recipe with initial weights that depend on ``seed``, and held-out data on it and their positions."""
-        return replace(self, seed=seed)
+        return replace(self, seed=whole(seed, "seed", 0))
 
     def fit(self, X: Array, y: Array, rng: np.random.Generator, previous: Model | None = None) -> NeuralModel:
         """Train on ``X`` (n, d), ``y`` (n,)."""
-        X = as_points(X)
-        y = as_values(y, len(X))
-        if len(X) == 0:
-            raise InvalidInput("a neural network needs at least one observation to be trained on; got none.")
+        X, y = as_data(X, y, "a neural network")
         shift, scale = standardization(y)
         seeds = seeds_of(self.members, rng, self.seed)
         networks = train(X, (y - shift) / scale, seeds, self.hidden, Training(max_iterations=self.max_iterations))

@@ -14,6 +14,12 @@ import numpy as np
 
 from believer.arrays import Array
 
+LEAST_STD = 1e-9
+"""Floor of a standard deviation, as a share of the scale of y: acquisitions divide by it."""
+
+LEAST_VARIANCE = 1e-18
+"""The same for a variance."""
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Prediction:

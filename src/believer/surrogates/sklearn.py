@@ -16,11 +16,11 @@ from typing import Any, Self
 
 import numpy as np
 
-from believer.arrays import Array, as_points, as_values, whole
+from believer.arrays import Array, as_data, as_points, whole
 from believer.errors import InvalidInput, MissingExtra
-from believer.surrogates.bootstrap import LEAST_STD, resamples, states, summary
+from believer.surrogates.bootstrap import resamples, states, summary
 from believer.surrogates.gp import standardization
-from believer.surrogates.protocols import Model, Prediction
+from believer.surrogates.protocols import LEAST_STD, Model, Prediction
 
 
 def scikit_learn(module: str) -> Any:
@@ -46,7 +46,9 @@ class SklearnModel:
         both = _predicted(self.estimator, as_points(X, self.dim), return_std=True)
         name = type(self.estimator).__name__
         if not isinstance(both, tuple) or len(both) != 2:
-            raise InvalidInput(f"predict(X, return_std=True) must return mean and std; {name} returned {type(both)}.")
+            raise InvalidInput(
+                f"predict(X, return_std=True) must return mean and std; {name} returned {type(both)}. Mend its predict."
+            )
         mean, std = (_column(values, len(X), what, name) for values, what in zip(both, ("mean", "std"), strict=True))
         if (std < 0.0).any():
             raise InvalidInput(f"a std must be zero or more; {name} predicted {std.min():g}. Mend its predict.")
@@ -102,10 +104,7 @@ class SklearnSurrogate:
         self, X: Array, y: Array, rng: np.random.Generator, previous: Model | None = None
     ) -> SklearnModel | SklearnEnsemble:
         """Fit copies of the estimator to ``X`` (n, d), ``y`` (n,)."""
-        X = as_points(X)
-        y = as_values(y, len(X))
-        if len(X) == 0:
-            raise InvalidInput("a scikit-learn regressor needs at least one observation to be fitted; got none.")
+        X, y = as_data(X, y, "a scikit-learn regressor")
         shift, scale = standardization(y)
         target = (y - shift) / scale
         if _gives_std(self.estimator):
@@ -189,7 +188,10 @@ def _column(values: Any, m: int, what: str, name: str) -> Array:
     if column.shape == (m, 1):
         column = column[:, 0]
     if column.shape != (m,):
-        raise InvalidInput(f"the {what} at {m} points must have shape ({m},); {name} predicted {column.shape}.")
+        raise InvalidInput(
+            f"the {what} at {m} points must have shape ({m},); {name} predicted {column.shape}. "
+            "Return one number a point."
+        )
     if not np.isfinite(column).all():
         bad = column[~np.isfinite(column)][0]
         raise InvalidInput(f"a predicted {what} must be finite; {name} predicted {bad}. Does it suit the data?")

@@ -29,20 +29,19 @@ from typing import Any, Self
 
 import numpy as np
 
-from believer.arrays import Array, as_points, as_values, frozen, whole
+from believer.arrays import Array, as_data, frozen, whole
 from believer.errors import InvalidInput
 from believer.numerics.cholesky import factor
 from believer.surrogates import gp_fit, linear
-from believer.surrogates.gp import GP, NOISY_FROM, standardization
+from believer.surrogates.gp import NOISY_FROM, checked_kernel, checked_noise, draws, prior_covariance, standardization
 from believer.surrogates.gp_fit import PRESETS, Hyperparameters
 from believer.surrogates.kernels import KERNELS, squared_distances
 from believer.surrogates.linear import Weights
-from believer.surrogates.protocols import JointPrediction, Model, Prediction, PredictionGradient
+from believer.surrogates.protocols import LEAST_VARIANCE, JointPrediction, Model, Prediction, PredictionGradient
 
 SUBSET_ABOVE = 512
 """With more data than this, hyperparameters come from a seeded subset of that many; inducing points from all."""
 
-_LEAST_VARIANCE = 1e-18
 _LEAST_PIVOT = 1e-10
 
 
@@ -74,7 +73,7 @@ class SparseGPModel:
     def _root(self, F: Array, explained: Array) -> Array:
         """√(r + φᵀSφ) (k,) for features ``F`` (k, m) and φᵀSφ ``explained`` (k,)."""
         rest = np.maximum(self.hyper.signal - np.einsum("ij,ij->i", F, F), 0.0)
-        root: Array = np.sqrt(np.maximum(rest + explained, _LEAST_VARIANCE * self.hyper.signal))
+        root: Array = np.sqrt(np.maximum(rest + explained, LEAST_VARIANCE * self.hyper.signal))
         return root
 
     def predict(self, X: Array) -> Prediction:
@@ -107,19 +106,14 @@ class SparseGPModel:
     def joint(self, X: Array) -> JointPrediction:
         """Latent mean (k,) and covariance (k, k): k(X, X) - φᵀφ + φᵀSφ."""
         F, _ = _features(self.hyper, self.inducing, self.inverse, X)
-        covariance = _covariance(self.hyper, X) - F @ F.T + self.weights.covariance(F)
+        covariance = prior_covariance(self.hyper, X, self.hyper.signal) - F @ F.T + self.weights.covariance(F)
         return JointPrediction(
             self.shift + self.scale * (F @ self.weights.mean), self.scale**2 * 0.5 * (covariance + covariance.T)
         )
 
     def sample(self, X: Array, count: int, rng: np.random.Generator, *, noisy: bool = False) -> Array:
         """``count`` draws from the joint posterior at ``X`` (k, d), as (count, k)."""
-        joint = self.joint(X)
-        noise = self.hyper.noise if noisy else 0.0
-        unit = joint.covariance / self.scale**2
-        unit[np.diag_indices(len(X))] = np.maximum(np.diagonal(unit), _LEAST_VARIANCE) + noise
-        root = np.linalg.inv(factor(unit).base)
-        return joint.mean + self.scale * (rng.standard_normal((count, len(X))) @ root.T)
+        return draws(self.joint(X), self.scale, self.hyper.noise if noisy else 0.0, count, rng)
 
     def condition(self, X: Array, y: Array) -> Self:
         """The posterior with ``X`` (k, d), ``y`` (k,) added.  O(k m²).
@@ -138,14 +132,6 @@ def _features(hyper: Hyperparameters, Z: Array, inverse: Array, X: Array) -> tup
     """φ and σ_f² h (see :mod:`~believer.surrogates.kernels`), both (k, m), at ``X`` (k, d)."""
     k, h = KERNELS[hyper.kernel](squared_distances(X / hyper.lengthscales, Z / hyper.lengthscales))
     return (k * hyper.signal) @ inverse.T, h * hyper.signal
-
-
-def _covariance(hyper: Hyperparameters, X: Array) -> Array:
-    """The prior σ_f² k(X, X)."""
-    scaled = X / hyper.lengthscales
-    K = hyper.signal * KERNELS[hyper.kernel](squared_distances(scaled, scaled))[0]
-    K[np.diag_indices(len(X))] = hyper.signal
-    return K
 
 
 def choose_inducing(hyper: Hyperparameters, X: Array, count: int, first: int = 0) -> tuple[int, ...]:
@@ -178,7 +164,7 @@ def posterior(
     """The model at given hyperparameters and inducing points ``X[rows]``; ``y`` in the caller's units.  O(n m²)."""
     shift = shift + scale * hyper.mean
     Z = frozen(X[list(rows)])
-    inverse = factor(_covariance(hyper, Z)).base
+    inverse = factor(prior_covariance(hyper, Z, hyper.signal)).base
     F, _ = _features(hyper, Z, inverse, X)
     weights = linear.weights(F, (y - shift) / scale, 1.0, np.full(len(X), hyper.noise))
     return SparseGPModel(hyper, rows, Z, inverse, shift, scale, weights)
@@ -200,16 +186,13 @@ class SparseGP:
     noise: float | str = 1e-6
 
     def __post_init__(self) -> None:
-        exact = GP(self.kernel, self.noise)
+        checked_kernel(self.kernel)
+        object.__setattr__(self, "noise", checked_noise(self.noise))
         object.__setattr__(self, "inducing", whole(self.inducing, "inducing", 1))
-        object.__setattr__(self, "noise", exact.noise)
 
     def fit(self, X: Array, y: Array, rng: np.random.Generator, previous: Model | None = None) -> SparseGPModel:
         """Learn hyperparameters from ``X`` (n, d), ``y`` (n,), choose inducing points, then the posterior."""
-        X = as_points(X)
-        y = as_values(y, len(X))
-        if len(X) == 0:
-            raise InvalidInput("a sparse Gaussian process needs at least one observation to be fitted; got none.")
+        X, y = as_data(X, y, "a sparse Gaussian process")
         shift, scale = standardization(y)
         start = previous.hyper if isinstance(previous, SparseGPModel) and previous.hyper.kernel == self.kernel else None
         hyper = self._learn(X, (y - shift) / scale, rng, start)

@@ -18,12 +18,12 @@ from typing import Self
 
 import numpy as np
 
-from believer.arrays import Array, as_points, as_values, finite, frozen, whole
+from believer.arrays import Array, as_data, finite, frozen, whole
 from believer.errors import InvalidInput
-from believer.surrogates.bootstrap import LEAST_STD, resamples, summary
+from believer.surrogates.bootstrap import resamples, summary
 from believer.surrogates.gp import standardization
 from believer.surrogates.kernels import squared_distances
-from believer.surrogates.protocols import Model, Prediction, PredictionGradient
+from believer.surrogates.protocols import LEAST_STD, Model, Prediction, PredictionGradient
 from believer.surrogates.sklearn import scikit_learn
 
 _GAMMA = 12.0
@@ -86,9 +86,8 @@ class SVR:
     member returns to its intercept, so that σ can be *smaller* there than near the data.
 
     C = 10 and ε = 0.01 suit deterministic objectives: close to interpolation. scikit-learn's C = 1, ε = 0.1 are made
-    for noisy y, and left larger errors on six of eight sets of test data, in one to ten dimensions. The quadratic
-    program has no closed-form update: new data enter by solving it anew, which with a much larger C and a much
-    smaller γ can take minutes.
+    for noisy y. The quadratic program has no closed-form update: new data enter by solving it anew, which with a much
+    larger C and a much smaller γ can take minutes.
     """
 
     C: float = 10.0
@@ -113,10 +112,7 @@ class SVR:
 
     def fit(self, X: Array, y: Array, rng: np.random.Generator, previous: Model | None = None) -> SVRModel:
         """Solve one quadratic program for each member on ``X`` (n, d), ``y`` (n,).  O(members n²) and more."""
-        X = as_points(X)
-        y = as_values(y, len(X))
-        if len(X) == 0:
-            raise InvalidInput("support vector regression needs at least one observation to be fitted; got none.")
+        X, y = as_data(X, y, "support vector regression")
         shift, scale = standardization(y)
         target = (y - shift) / scale
         gamma = self.gamma if self.gamma is not None else _GAMMA / X.shape[1]

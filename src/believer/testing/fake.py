@@ -16,14 +16,12 @@ from typing import Self
 
 import numpy as np
 
-from believer.arrays import Array, as_points, as_values, frozen
-from believer.errors import InvalidInput
+from believer.arrays import Array, as_data, frozen
 from believer.surrogates.gp import standardization
 from believer.surrogates.kernels import squared_distances
-from believer.surrogates.protocols import Model, Prediction
+from believer.surrogates.protocols import LEAST_STD, Model, Prediction
 
 _NEAR = 1e-12
-_LEAST_STD = 1e-9
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -43,7 +41,7 @@ class FakeModel:
         w = 1.0 / (r2 + _NEAR)
         # Averages are taken of y less its first value: what is constant stays so, to the last bit.
         mean = self.y[0] + (w * (self.y - self.y[0])).sum(axis=1) / w.sum(axis=1)
-        return Prediction(mean, self.scale * np.maximum(np.sqrt(r2.min(axis=1) / X.shape[1]), _LEAST_STD))
+        return Prediction(mean, self.scale * np.maximum(np.sqrt(r2.min(axis=1) / X.shape[1]), LEAST_STD))
 
     def condition(self, X: Array, y: Array) -> Self:
         """With ``X`` (k, d), ``y`` (k,) added; nothing else is there to learn."""
@@ -56,8 +54,5 @@ class FakeSurrogate:
 
     def fit(self, X: Array, y: Array, rng: np.random.Generator, previous: Model | None = None) -> FakeModel:
         """Keep ``X`` (n, d), ``y`` (n,)."""
-        X = as_points(X)
-        y = as_values(y, len(X))
-        if len(X) == 0:
-            raise InvalidInput("a surrogate needs at least one observation to be fitted; got none.")
+        X, y = as_data(X, y, "a surrogate")
         return FakeModel(frozen(X), frozen(y), standardization(y)[1])

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from believer.errors import InvalidInput, MissingExtra
+from believer.errors import MissingExtra
+from believer.surrogates.inspection import require_surrogate
 from believer.surrogates.protocols import Surrogate
 from believer.testing import conditioning, derivatives, distributions, predictions, recipes, studies
 from believer.testing.contract import Check, Law, Summary
@@ -46,8 +47,7 @@ def _binds(law: Law, abilities: tuple[Any, ...]) -> bool:
 
 def _abilities(surrogate: Any) -> tuple[Any, ...]:
     """What can be asked for its capabilities: the recipe, and a model that it fits."""
-    if isinstance(surrogate, type) or not callable(getattr(surrogate, "fit", None)):
-        raise InvalidInput(f"a surrogate must be an object with a method fit(X, y, rng, previous); got {surrogate!r}.")
+    require_surrogate(surrogate)
     try:
         return surrogate, fitted(surrogate, scene())
     except MissingExtra:

@@ -35,7 +35,7 @@ NEAR = 0.1
 _LINE = 401
 
 
-def _line_model(x: Sequence[float], y: Sequence[float], lengthscale: float, noise: float) -> GPModel:
+def line_model(x: Sequence[float], y: Sequence[float], lengthscale: float, noise: float = 0.0) -> GPModel:
     """A process on a line with SE kernel, σ_f² = 1 and mean zero, in the units of ``y``."""
     hyper = Hyperparameters("se", frozen([lengthscale]), 1.0, noise)
     return posterior(hyper, np.array(x)[:, None], np.array(y), 0.0, 1.0)
@@ -50,31 +50,31 @@ def box_end() -> Situation:
 
     EI' = f⁺ - μ > 0 at x₁, although all of its uncertainty is gone. Steps 1 and 2 hold; step 3 does not.
     """
-    model = _line_model([0.15, 0.45, 0.75], [0.0, 0.5, 0.6], 0.3, 0.0)
+    model = line_model([0.15, 0.45, 0.75], [0.0, 0.5, 0.6], 0.3)
     return Situation(model, EI(), Believe(), _data(model), incumbent="data")
 
 
 def symmetric_valley() -> Situation:
     """The same inside the box: data that are symmetric about 0.5 put the mean's minimum and x₁ on the same point."""
-    model = _line_model([0.1, 0.3, 0.7, 0.9], [0.4, 0.2, 0.2, 0.4], 0.2, 0.0)
+    model = line_model([0.1, 0.3, 0.7, 0.9], [0.4, 0.2, 0.2, 0.4], 0.2)
     return Situation(model, EI(), Believe(), _data(model), incumbent="data")
 
 
 def large_noise() -> Situation:
     """UCB, and noise of four prior variances: the lie hardly lowers σ, and x₁ at the end of the box stays the best."""
-    model = _line_model([0.3, 0.8], [-1.0, 1.5], 0.5, 4.0)
+    model = line_model([0.3, 0.8], [-1.0, 1.5], 0.5, 4.0)
     return Situation(model, UCB(), Believe(), _data(model))
 
 
 def corner() -> Situation:
     """UCB without noise at a corner: the mean falls outwards faster than √β σ can rise inwards, and x₁ stays."""
-    model = _line_model([0.2, 0.45, 0.75], [0.0, 5.0, 2.0], 0.3, 0.0)
+    model = line_model([0.2, 0.45, 0.75], [0.0, 5.0, 2.0], 0.3)
     return Situation(model, UCB(), Believe(), _data(model))
 
 
 def flat_in_std() -> Situation:
     """UCB with β = 0 does not fall when σ rises, which is all that Prop. 1 asks; Kriging Believer changes nothing."""
-    model = _line_model([0.2, 0.5, 0.8], [1.0, -0.3, 0.7], 0.25, 1e-6)
+    model = line_model([0.2, 0.5, 0.8], [1.0, -0.3, 0.7], 0.25, 1e-6)
     return Situation(model, UCB(0.0), Believe(), _data(model))
 
 
@@ -83,13 +83,13 @@ def certainty_attracts() -> Situation:
 
     It is [paper] Prop. 3 that says that Prop. 1 covers PI.
     """
-    model = _line_model([0.2, 0.45, 0.75], [0.0, 1.0, 0.4], 0.3, 1e-6)
+    model = line_model([0.2, 0.45, 0.75], [0.0, 1.0, 0.4], 0.3, 1e-6)
     return Situation(model, PI(0.5), Believe(), _data(model), incumbent="data")
 
 
 def pulled_down() -> Situation:
     """CL-min with noise: the lie lowers the mean at x₁ by more than it lowers √β σ, so that UCB *rises* at x₁."""
-    model = _line_model([0.2, 0.5, 0.8], [1.0, -2.5, 1.0], 0.3, 4.0)
+    model = line_model([0.2, 0.5, 0.8], [1.0, -2.5, 1.0], 0.3, 4.0)
     return Situation(model, UCB(), ConstantLie("min"), _data(model))
 
 
@@ -98,7 +98,7 @@ def suppressed_but_close() -> Situation:
 
     UCB with a small β follows the mean; that σ is suppressed up to 0.8 ℓ around x₁ does not matter to it.
     """
-    model = _line_model([0.0, 1.0], [2.0, 2.0], 0.22, 0.0)
+    model = line_model([0.0, 1.0], [2.0, 2.0], 0.22)
     return Situation(model, UCB(1e-3), Believe(), _data(model))
 
 

@@ -64,9 +64,3 @@ def improvement_change(
     before, after = model.predict(at), conditioned(model, x, lie, at)
     exact = EI().pointwise(after.mean, after.std, incumbent).value
     return Change(mean_term, variance_term, exact - EI().pointwise(before.mean, before.std, incumbent).value)
-
-
-def balance(update: RankOne, incumbent: float) -> Array:
-    """|mean term| / |variance term| of Eq. 17 (m,) = 2 σ |ỹ - μ(x*)| Φ(z) / (|k_D| φ(z)): above 1 the mean decides."""
-    mean_term, variance_term = first_order(update, incumbent)
-    return np.abs(mean_term) / np.maximum(np.abs(variance_term), np.finfo(np.float64).tiny)

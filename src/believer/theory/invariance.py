@@ -44,16 +44,19 @@ class Believed:
     """max y - min y of the real results"""
 
     @property
+    def ways(self) -> dict[str, Prediction]:
+        """What each way predicts afterwards."""
+        return {"condition": self.conditioned, "restandardize": self.restandardized, "refit": self.refitted}
+
+    @property
     def shifts(self) -> dict[str, float]:
         """max |Δμ| / (max y - min y) of each way."""
-        ways = {"condition": self.conditioned, "restandardize": self.restandardized, "refit": self.refitted}
-        return {name: float(np.abs(way.mean - self.before.mean).max()) / self.spread for name, way in ways.items()}
+        return {name: float(np.abs(way.mean - self.before.mean).max()) / self.spread for name, way in self.ways.items()}
 
     @property
     def rises(self) -> dict[str, float]:
         """The most by which σ rises, as a share of what it was; at most rounding where it never does."""
-        ways = {"condition": self.conditioned, "restandardize": self.restandardized, "refit": self.refitted}
-        return {name: float((way.std / self.before.std - 1.0).max()) for name, way in ways.items()}
+        return {name: float((way.std / self.before.std - 1.0).max()) for name, way in self.ways.items()}
 
 
 def mean_shift(model: Conditionable, x: Array, at: Array) -> Array:

@@ -11,7 +11,7 @@ h(z)    φ(z) + z Φ(z)
 =====  ===================  ==========================================================
 α      ∂α/∂σ                sign
 =====  ===================  ==========================================================
-EI     φ(z)                 above zero everywhere (below 1e-300 for \\|z\\| > 37)
+EI     φ(z)                 above zero everywhere (below 1e-297 for \\|z\\| > 37)
 LogEI  φ(z) / (σ h(z))      above zero everywhere
 UCB    √β                   above zero for β > 0, zero for β = 0
 PI     -z φ(z) / σ          above zero where μ > f⁺ - ξ, *below* zero where μ < f⁺ - ξ
