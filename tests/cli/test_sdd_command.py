@@ -5,6 +5,7 @@ import csv
 import io
 import json
 import re
+import subprocess
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -301,7 +302,10 @@ def assert_one_line(ran: Ran, words: str) -> None:
         (("gp", "--incumbent", "best"), "--incumbent: invalid choice: 'best'"),
         (("gp", "--lie", "white"), "lie must be one of cl_min, .*, or a number; got 'white'"),
         (("gp", "--lie", "nan"), "lie must be"),
-        (("gp", "--data", "no/such/file.csv"), "No such file or directory: 'no/such/file.csv'"),
+        (
+            ("gp", "--data", "no/such/file.csv"),
+            "a CSV file that can be read; got no/such/file.csv: No such file",
+        ),
         (("gp", "--colour", "red"), "unrecognized arguments: --colour red"),
         (("svr", "--update", "condition", *SMALL), 'cannot be conditioned; use update="refit"'),
     ],
@@ -340,3 +344,15 @@ def test_a_summary_needs_the_same_columns_for_every_report() -> None:
 def test_a_class_that_is_no_surrogate_is_refused(own: str) -> None:
     with pytest.raises(InvalidInput, match="surrogate must be an object with a method fit"):
         room.diagnosis(surrogate_named(f"{own}:number"), "branin")
+
+
+def test_the_command_finds_a_module_in_the_folder_where_it_is_called(tmp_path: Path) -> None:
+    """The installed command, whose own folder is elsewhere; worker processes find it too."""
+    (tmp_path / "here.py").write_text("from believer import FixedRBF\nmine = FixedRBF(8)\n", encoding="utf-8")
+    command = Path(sys.executable).with_name("believer")
+    if not command.exists():
+        pytest.skip("the package is not installed with its command")
+    arguments = ["sdd", "here:mine", "--problem", "branin", "--n", "6", "--seeds", "2", "--q", "2", "--workers", "2"]
+    done = subprocess.run([command, *arguments], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "FixedRBF(centers=8)" in done.stdout

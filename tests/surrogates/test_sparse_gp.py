@@ -43,7 +43,7 @@ from believer.surrogates.protocols import (
     Scaled,
     Smoothing,
 )
-from believer.surrogates.sparse_gp import SparseGPModel, choose_inducing, posterior
+from believer.surrogates.sparse_gp import SparseGPModel, choose_inducing, places, posterior
 
 every_kernel = pytest.mark.parametrize("kernel", list(KERNELS))
 
@@ -323,9 +323,12 @@ def test_every_inducing_point_is_the_one_that_those_before_explain_least(kernel:
 
 def test_copies_of_a_point_are_chosen_once() -> None:
     X = np.repeat(np.random.default_rng(0).random((5, 2)), 4, axis=0)
-    rows = choose_inducing(hyper_for(2), X, 20)
-    assert len(rows) == 5
-    assert len(np.unique(X[list(rows)], axis=0)) == 5
+    rows = np.array(choose_inducing(hyper_for(2), X, 20))
+    assert (rows[:5] < len(X)).all()
+    assert len(np.unique(X[rows[:5]], axis=0)) == 5
+    # Places of the cube follow, each once.
+    assert (rows[5:] >= len(X)).all()
+    assert len(set(rows)) == len(rows) == 20
 
 
 @pytest.mark.parametrize("inducing", [1, 5, 32])
@@ -333,9 +336,31 @@ def test_a_fit_has_no_more_inducing_points_than_asked_for_and_the_best_result_is
     X = np.random.default_rng(0).random((20, 2))
     y = smooth(X)
     model = SparseGP(inducing).fit(X, y, rng())
-    assert len(model.rows) == len(model.inducing) == min(inducing, 20)
+    assert len(model.rows) == len(model.inducing) == inducing
     assert model.rows[0] == int(np.argmin(y))
-    np.testing.assert_array_equal(model.inducing, X[list(model.rows)])
+    np.testing.assert_array_equal(model.inducing, np.vstack([X, places(2)])[list(model.rows)])
+    assert sum(row < 20 for row in model.rows) == min(inducing, 20)
+
+
+def test_while_there_are_fewer_data_than_inducing_points_believing_lowers_the_variance() -> None:
+    X = np.random.default_rng(0).random((10, 2))
+    x = np.array([[0.9, 0.1]])
+    falls = {}
+    for inducing in (10, 64):
+        model = SparseGP(inducing).fit(X, smooth(X), rng())
+        before = model.predict(x)
+        falls[inducing] = 1.0 - float(model.condition(x, before.mean).predict(x).std[0] / before.std[0])
+    assert falls[10] < 0.01
+    assert falls[64] > 0.2
+
+
+def test_inducing_points_beside_the_data_leave_the_process_exact() -> None:
+    X = np.random.default_rng(1).random((12, 2))
+    sparse = SparseGP(64).fit(X, smooth(X), rng())
+    exact = gp.posterior(sparse.hyper, X, smooth(X), *gp.standardization(smooth(X)))
+    at = np.random.default_rng(2).random((50, 2))
+    np.testing.assert_allclose(sparse.predict(at).mean, exact.predict(at).mean, atol=1e-4 * exact.scale)
+    np.testing.assert_allclose(sparse.predict(at).std, exact.predict(at).std, atol=1e-3 * exact.scale)
 
 
 # Fitting
@@ -382,8 +407,8 @@ def test_describe_and_restore_give_the_same_bits(kernel: str, noise: float | str
     assert surrogate.describe(told) == state
 
 
-@pytest.mark.parametrize("rows", [[], [0, 12], [-1]])
-def test_inducing_points_that_are_no_data_are_refused(rows: list[int]) -> None:
+@pytest.mark.parametrize("rows", [[], [0, 12 + 256], [-1]])
+def test_inducing_points_that_are_neither_data_nor_places_are_refused(rows: list[int]) -> None:
     X = np.random.default_rng(0).random((12, 2))
     surrogate = SparseGP(6)
     state = {**surrogate.describe(surrogate.fit(X, smooth(X), rng())), "inducing": rows}

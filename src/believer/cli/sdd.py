@@ -7,6 +7,7 @@ import csv
 import importlib
 import importlib.util
 import os
+import sys
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -170,6 +171,9 @@ def surrogate_named(name: str) -> Surrogate:
         raise InvalidInput(
             f"surrogate must be one of {', '.join(surrogates.SURROGATES)}, or module:object; got {name!r}."
         )
+    # An installed command does not look in the folder where it is called; whoever names a module there expects it to.
+    if os.getcwd() not in sys.path:
+        sys.path.insert(0, os.getcwd())
     try:
         found: Any = getattr(importlib.import_module(module), attribute)
         return found() if isinstance(found, type) else found  # type: ignore[no-any-return]
@@ -193,6 +197,8 @@ def _read(path: Path, target: str | None, bounds: Sequence[str]) -> tuple[list[l
     try:
         with path.open(newline="", encoding="utf-8-sig") as file:
             rows = [row for row in csv.reader(file) if row]
+    except OSError as error:
+        raise InvalidInput(f"--data must be a CSV file that can be read; got {path}: {error.strerror}.") from error
     except (UnicodeDecodeError, csv.Error) as error:
         raise InvalidInput(f"{path} must be a table in CSV and UTF-8; it is not: {error}.") from error
     if len(rows) < 3:

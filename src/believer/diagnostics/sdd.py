@@ -24,7 +24,7 @@ from believer.diagnostics.measurement import Measurement
 from believer.diagnostics.sdd_report import SDDReport
 from believer.diagnostics.source import Source, source_of
 from believer.diagnostics.structural import Probe, measure, standardized
-from believer.errors import InvalidInput, SpaceExhausted
+from believer.errors import BelieverError, EvaluationError, InvalidInput, SpaceExhausted
 from believer.experiments import Cell, fingerprint, run
 from believer.maximize import FixedStarts, Maximizer
 from believer.maximize.objective import remaining
@@ -53,7 +53,15 @@ class Work:
     def __call__(self, cell: Cell) -> dict[str, Any]:
         """The measurement of the cell, as plain data."""
         probe, source = self.known[_key(cell.settings)]
-        return measure(*standardized(probe, source.draw(cell.seed)), cell.seed).to_json()
+        try:
+            return measure(*standardized(probe, source.draw(cell.seed)), cell.seed).to_json()
+        except BelieverError:
+            raise
+        except Exception as error:
+            raise EvaluationError(
+                f"{type(probe.surrogate).__name__} raised {type(error).__name__}: {error}. fit must accept (X, y, rng, "
+                "previous) and must not write into X or y; believer.testing.check_surrogate tells more"
+            ) from error
 
 
 @dataclass(frozen=True, slots=True)

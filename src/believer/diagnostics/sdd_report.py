@@ -30,6 +30,9 @@ RESPONDS_FROM = 1e-3
 """A lie that moves the acquisition by more than this share of its range has reached the model."""
 
 
+_SPELLED_OUT = 9
+
+
 def is_diverse(part: Part) -> bool:
     """Whether all members of a batch are apart."""
     return part.min_distance > DIVERSE_FROM
@@ -159,8 +162,11 @@ class SDDReport:
         lines.append(
             f"was it the lie? {without}{held}; without derivatives {sum(map(is_diverse, free))} of {len(free)}"
         )
+        if fixed and any(map(is_diverse, null)):
+            lines.append("the refit alone moves the maximum, too: in use, part of the diversity is its own randomness")
         steps = np.mean([part.nearest for part in self.parts("fixed")], axis=0)
-        distances = ", ".join(f"{j}: {step:.3f}" for j, step in enumerate(steps, start=2))
+        distances = ", ".join(f"{j}: {step:.3f}" for j, step in enumerate(steps[:_SPELLED_OUT], start=2))
+        distances += f", ..., least {min(steps):.3f}" if len(steps) > _SPELLED_OUT else ""
         scaled = _mean(m.min_lengthscales for m in ms)
         units = "" if scaled is None else f"; least distance {scaled:.2f} lengthscales"
         lines.append(

@@ -26,6 +26,9 @@ _UNDER_WAY = 256
 _BAR_WIDTH = 52
 """Columns that a progress bar takes at most before its note."""
 
+_LABEL = 80
+"""Characters of a cell that an error shows."""
+
 Outcomes = Generator[tuple[Cell, Outcome], None, None]
 
 
@@ -157,8 +160,9 @@ def _collect(outcomes: Outcomes, book: Store, bar: Progress | ProgressLines, don
 
 def _error(failures: Sequence[tuple[Cell, Outcome]], total: int, book: Store) -> EvaluationError:
     cell, outcome = failures[0]
+    label = str(cell) if len(str(cell)) <= _LABEL else f"{str(cell)[:_LABEL]}... seed={cell.seed}"
     kept = f" The others are in {book.path}; the same call tries again only these." if book.path else ""
-    error = EvaluationError(f"{len(failures)} of {total} cells failed; the first, {cell}: {outcome.error}.{kept}")
+    error = EvaluationError(f"{len(failures)} of {total} cells failed; the first, {label}: {outcome.error}.{kept}")
     if outcome.trace:
         error.add_note(outcome.trace)
     return error

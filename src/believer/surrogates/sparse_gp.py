@@ -4,7 +4,7 @@
 symbol  meaning                                               shape
 ======  ====================================================  ========
 X, y    data; y less its mean ``shift``, over its ``scale``     (n, d), (n,)
-Z       inducing points, some of the data                     (m, d)
+Z       inducing points: data, then places of the cube        (m, d)
 k_u(x)  σ_f² k(Z, x)                                          (m,)
 L_uu    Cholesky factor of K_uu = σ_f² k(Z, Z)                (m, m)
 φ(x)    features L_uu⁻¹ k_u(x)                                (m,)
@@ -25,6 +25,7 @@ listens to Z and to hardly anything else.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Any, Self
 
 import numpy as np
@@ -32,6 +33,7 @@ import numpy as np
 from believer.arrays import Array, as_data, frozen, whole
 from believer.errors import InvalidInput
 from believer.numerics.cholesky import factor
+from believer.numerics.sampling import sobol
 from believer.surrogates import gp_fit, linear
 from believer.surrogates.gp import NOISY_FROM, checked_kernel, checked_noise, draws, prior_covariance, standardization
 from believer.surrogates.gp_fit import PRESETS, Hyperparameters
@@ -43,13 +45,15 @@ SUBSET_ABOVE = 512
 """With more data than this, hyperparameters come from a seeded subset of that many; inducing points from all."""
 
 _LEAST_PIVOT = 1e-10
+_PLACES = 256
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SparseGPModel:
     """A fitted sparse process. Predictions are latent (without noise) and in the units of the y that was given.
 
-    ``rows`` says which of the data that it was fitted to are the ``inducing`` points (m, d); ``inverse`` is L_uu⁻¹.
+    ``rows`` says which of the data that it was fitted to, and which :func:`places` after them, are the ``inducing``
+    points (m, d); ``inverse`` is L_uu⁻¹.
     """
 
     hyper: Hyperparameters
@@ -119,9 +123,9 @@ class SparseGPModel:
         """The posterior with ``X`` (k, d), ``y`` (k,) added.  O(k m²).
 
         Hyperparameters, inducing points, shift and scale stay. A lie moves the mean, but of the variance it can lower
-        φᵀSφ alone, never r: far from all inducing points, nothing. And as Z are data, φᵀSφ ≤ σ_n² |K_uu⁻¹ k_u|²
-        already: without noise to speak of, a lie leaves the variance where it is, near and far, and believing the mean
-        changes nothing at all. [paper] Table 1 calls this "Limited".
+        φᵀSφ alone, never r: far from all inducing points, nothing. And where Z are data, φᵀSφ ≤ σ_n² |K_uu⁻¹ k_u|²
+        already: with as many data as inducing points, and without noise to speak of, a lie leaves the variance where it
+        is, near and far, and believing the mean changes nothing at all. [paper] Table 1 calls this "Limited".
         """
         F, _ = _features(self.hyper, self.inducing, self.inverse, X)
         noise = np.full(len(X), self.hyper.noise)
@@ -134,15 +138,22 @@ def _features(hyper: Hyperparameters, Z: Array, inverse: Array, X: Array) -> tup
     return (k * hyper.signal) @ inverse.T, h * hyper.signal
 
 
+@lru_cache(maxsize=16)
+def places(d: int) -> Array:
+    """Space-filling points (256, d) of the cube, always the same: inducing points where there are not enough data."""
+    return frozen(sobol(_PLACES, d, np.random.default_rng(0)))
+
+
 def choose_inducing(hyper: Hyperparameters, X: Array, count: int, first: int = 0) -> tuple[int, ...]:
     """Rows of ``X`` (n, d) that explain the others best, one at a time: always the one with the largest r(x).
 
     This is the pivoted Cholesky decomposition of k(X, X) ([FineScheinberg2001]); it begins with the row ``first``, as
-    all variances are the same then, and ends before ``count`` when every r is zero to rounding.  O(n count²).
+    all variances are the same then. When every r is zero to rounding, rows of :func:`places` follow in the same way,
+    counted from n on; they let a lie far from the data lower the variance.  O(n count²).
     """
-    scaled = X / hyper.lengthscales
-    rest = np.ones(len(X))
-    columns = np.zeros((min(count, len(X)), len(X)))
+    n, scaled = len(X), np.vstack([X, places(X.shape[1])]) / hyper.lengthscales
+    rest = np.ones(len(scaled))
+    columns = np.zeros((min(count, len(scaled)), len(scaled)))
     rows: list[int] = []
     pivot = first
     for i in range(len(columns)):
@@ -154,16 +165,21 @@ def choose_inducing(hyper: Hyperparameters, X: Array, count: int, first: int = 0
         # Rounding must not choose a row twice.
         rest[pivot] = 0.0
         rows.append(pivot)
-        pivot = int(np.argmax(rest))
+        pivot = int(np.argmax(rest[:n]))
+        if rest[pivot] <= _LEAST_PIVOT:
+            pivot = n + int(np.argmax(rest[n:]))
     return tuple(rows)
 
 
 def posterior(
     hyper: Hyperparameters, rows: tuple[int, ...], X: Array, y: Array, shift: float, scale: float
 ) -> SparseGPModel:
-    """The model at given hyperparameters and inducing points ``X[rows]``; ``y`` in the caller's units.  O(n m²)."""
+    """The model at given hyperparameters and inducing points; ``y`` in the caller's units.  O(n m²).
+
+    ``rows`` are those of ``X`` (n, d) with :func:`places` below it.
+    """
     shift = shift + scale * hyper.mean
-    Z = frozen(X[list(rows)])
+    Z = frozen(np.vstack([X, places(X.shape[1])])[list(rows)])
     inverse = factor(prior_covariance(hyper, Z, hyper.signal)).base
     F, _ = _features(hyper, Z, inverse, X)
     weights = linear.weights(F, (y - shift) / scale, 1.0, np.full(len(X), hyper.noise))
@@ -178,7 +194,8 @@ class SparseGP:
     kernel, noise: as the exact process has them.
 
     Hyperparameters are fitted to the exact likelihood, with more than 512 data to that of a seeded subset. Inducing
-    points are chosen once a fit, from the data, and then fixed.
+    points are chosen once a fit, from the data, then from all over the cube while there are fewer data, and then fixed.
+    With more data than inducing points Kriging Believer's lies hardly move it (``condition``): there use "cl_min".
     """
 
     inducing: int = 64
@@ -216,6 +233,6 @@ class SparseGP:
         """The same model without a fit."""
         hyper = {key: value for key, value in state.items() if key != "inducing"}
         rows = tuple(int(row) for row in state["inducing"])
-        if not rows or min(rows) < 0 or max(rows) >= len(X):
-            raise InvalidInput(f"inducing points must be rows of the {len(X)} data; got {list(rows)}.")
+        if not rows or min(rows) < 0 or max(rows) >= len(X) + _PLACES:
+            raise InvalidInput(f"inducing points must be rows of the {len(X)} data or of places; got {list(rows)}.")
         return posterior(Hyperparameters.from_config(hyper), rows, X, y, *standardization(y))
