@@ -40,7 +40,8 @@ def unmoved_batch(
     maximizer: the diagnostic's three fixed starts unless given. seeds: one for each point, for a maximizer that draws;
     the same for all unless given, so that it is deterministic.
     """
-    drawn = (0,) * whole(q, "q", 1) if seeds is None else seeds
+    q = whole(q, "q", 1)
+    drawn = (0,) * q if seeds is None else seeds
     if len(drawn) != q:
         raise InvalidInput(f"seeds must be one for each of the {q} points; got {len(drawn)}.")
     starts = FixedStarts() if maximizer is None else maximizer

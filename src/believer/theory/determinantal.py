@@ -31,8 +31,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from believer.acquisitions import LogEI
-from believer.arrays import Array
-from believer.theory.rank_one import JointConditionable, conditioned, noise_of, rank_one
+from believer.arrays import Array, finite
+from believer.surrogates.protocols import Conditionable, Joint
+from believer.theory import arguments
+from believer.theory.arguments import JointConditionable
+from believer.theory.rank_one import conditioned, noise_of, rank_one
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -49,6 +52,10 @@ def log_penalty(
     model: JointConditionable, x: Array, at: Array, incumbent: float, noise: float | None = None
 ) -> LogPenalty:
     """All four at ``at`` (m, d) after believing μ(x*) at ``x`` (d,), with f⁺ = ``incumbent`` staying."""
+    arguments.conditionable(model)
+    arguments.joint(model)
+    x, at = arguments.place(model, x, at)
+    incumbent = finite(incumbent, "incumbent")
     sigma_n2 = noise_of(model, noise)
     believed = float(model.predict(x[None, :]).mean[0])
     update = rank_one(model, x, believed, at, sigma_n2)
@@ -69,14 +76,18 @@ def _half_log_det(model: JointConditionable, x: Array, at: Array, noise: float) 
     return 0.5 * float(log_det - np.log(np.diagonal(K)).sum()) if sign > 0.0 else -np.inf
 
 
-def log_determinant(model: JointConditionable, X: Array, noise: float | None = None) -> float:
+def log_determinant(model: Joint, X: Array, noise: float | None = None) -> float:
     """log det (K_D + σ_n² I) of a batch ``X`` (q, d)."""
+    arguments.joint(model)
+    X = arguments.points(X, arguments.columns(model), "X")
     K = model.joint(X).covariance + noise_of(model, noise) * np.eye(len(X))
     return float(np.linalg.slogdet(K)[1])
 
 
-def log_chain(model: JointConditionable, X: Array, noise: float | None = None) -> float:
+def log_chain(model: Conditionable, X: Array, noise: float | None = None) -> float:
     """Σ_j log(σ²_j + σ_n²) over a batch ``X`` (q, d), each variance taken after lies about the points before it."""
+    arguments.conditionable(model)
+    X = arguments.points(X, arguments.columns(model), "X")
     sigma_n2 = noise_of(model, noise)
     total = 0.0
     for x in X:

@@ -30,9 +30,11 @@ import numpy as np
 from scipy.special import ndtr
 
 from believer.acquisitions import EI
-from believer.arrays import Array
+from believer.arrays import Array, finite
 from believer.numerics.special import normal_pdf
-from believer.theory.rank_one import JointConditionable, RankOne, conditioned, rank_one
+from believer.theory import arguments
+from believer.theory.arguments import JointConditionable
+from believer.theory.rank_one import RankOne, conditioned, rank_one
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -60,6 +62,9 @@ def improvement_change(
     model: JointConditionable, x: Array, lie: float, at: Array, incumbent: float, noise: float | None = None
 ) -> Change:
     """ΔEI at ``at`` (m, d) when ``lie`` is told about ``x`` (d,); ``noise`` as in :func:`rank_one`."""
+    arguments.conditionable(model)
+    x, at = arguments.place(model, x, at)
+    incumbent = finite(incumbent, "incumbent")
     mean_term, variance_term = first_order(rank_one(model, x, lie, at, noise), incumbent)
     before, after = model.predict(at), conditioned(model, x, lie, at)
     exact = EI().pointwise(after.mean, after.std, incumbent).value

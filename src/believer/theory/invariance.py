@@ -25,10 +25,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from believer.arrays import Array
+from believer.arrays import Array, finite
 from believer.batch import Data
+from believer.errors import MissingCapability
 from believer.surrogates.gp import GP, GPModel, posterior, standardization
 from believer.surrogates.protocols import Conditionable, Prediction
+from believer.theory import arguments
+from believer.theory.arguments import Process
 from believer.theory.rank_one import conditioned
 
 
@@ -50,8 +53,9 @@ class Believed:
 
     @property
     def shifts(self) -> dict[str, float]:
-        """max |Δμ| / (max y - min y) of each way."""
-        return {name: float(np.abs(way.mean - self.before.mean).max()) / self.spread for name, way in self.ways.items()}
+        """max |Δμ| / (max y - min y) of each way; NaN where all results are the same."""
+        spread = self.spread if self.spread > 0.0 else np.nan
+        return {name: float(np.abs(way.mean - self.before.mean).max()) / spread for name, way in self.ways.items()}
 
     @property
     def rises(self) -> dict[str, float]:
@@ -61,19 +65,28 @@ class Believed:
 
 def mean_shift(model: Conditionable, x: Array, at: Array) -> Array:
     """Δμ (m,) at ``at`` (m, d) when ``model`` is conditioned on what it predicts at ``x`` (d,): zero by Lemma 1."""
+    arguments.conditionable(model)
+    x, at = arguments.place(model, x, at)
     believed = float(model.predict(x[None, :]).mean[0])
     shift: Array = conditioned(model, x, believed, at).mean - model.predict(at).mean
     return shift
 
 
-def restandardized(model: GPModel, data: Data, x: Array, lie: float) -> GPModel:
+def restandardized(model: Process, data: Data, x: Array, lie: float) -> GPModel:
     """The same hyperparameters on data and lie, with y standardized anew: what normalizing y at every fit does."""
-    X, y = np.vstack([data.X, x[None, :]]), np.append(data.y, float(lie))
-    return posterior(model.hyper, X, y, *standardization(y))
+    hyper = arguments.process(model).hyper
+    x = arguments.point(x, arguments.columns(model))
+    data = arguments.results(data, len(x))
+    X, y = np.vstack([data.X, x[None, :]]), np.append(data.y, finite(lie, "lie"))
+    return posterior(hyper, X, y, *standardization(y))
 
 
 def believe(recipe: GP, data: Data, x: Array, at: Array, rng: np.random.Generator) -> Believed:
-    """Fit ``recipe`` to ``data``, believe its mean at ``x`` (d,), and compare predictions at ``at`` (m, d)."""
+    """Fit ``recipe`` to ``data``, believe its mean at ``x`` (d,), and compare predictions at ``at`` (m, d), m >= 1."""
+    if not isinstance(recipe, GP):
+        raise MissingCapability(f"this compares ways to update GP, the exact process; got {type(recipe).__name__}.")
+    x = arguments.point(x, None)
+    data, at = arguments.results(data, len(x)), arguments.points(at, len(x), least=1)
     model = recipe.fit(data.X, data.y, rng)
     lie = float(model.predict(x[None, :]).mean[0])
     again = recipe.fit(np.vstack([data.X, x[None, :]]), np.append(data.y, lie), rng, model)

@@ -27,8 +27,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from believer.acquisitions import EI, PI, UCB, Acquisition, LogEI
-from believer.arrays import Array, IntArray
+from believer.arrays import Array, IntArray, as_values, finite
 from believer.errors import MissingCapability
+from believer.theory import arguments
 
 INCREASING, NON_DECREASING, NOT_MONOTONE = "increasing", "non-decreasing", "not monotone"
 _STDS = np.logspace(-3.0, 3.0, 121)
@@ -62,6 +63,7 @@ def slope(acquisition: Acquisition, mean: Array, std: Array, incumbent: float) -
 
 def exact_sign(acquisition: Acquisition, mean: Array, incumbent: float) -> IntArray:
     """The sign of ∂α/∂σ (m,) in exact arithmetic, which for these acquisitions does not depend on σ."""
+    mean, incumbent = as_values(mean, name="mean"), finite(incumbent, "incumbent")
     if isinstance(acquisition, EI | LogEI):
         return np.ones(len(mean), dtype=np.int64)
     if isinstance(acquisition, UCB):
@@ -80,6 +82,7 @@ def monotonicity(acquisition: Acquisition, incumbent: float = 0.0, scale: float 
     "increasing" where no step of the grid falls and some step rises at every mean; differences below rounding count
     as none, so an acquisition is called increasing if nothing speaks against it.
     """
+    incumbent, scale = finite(incumbent, "incumbent"), arguments.above_zero(scale, "scale")
     means = incumbent + scale * _GAPS
     stds = scale * _STDS
     M, S = (grid.ravel() for grid in np.meshgrid(means, stds, indexing="ij"))

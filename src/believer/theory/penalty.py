@@ -27,12 +27,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 
 from believer.acquisitions import LogEI
-from believer.arrays import Array
+from believer.arrays import Array, finite
+from believer.errors import InvalidInput
 from believer.numerics.special import log_h
-from believer.surrogates import GPModel
 from believer.surrogates.kernels import squared_distances
+from believer.theory import arguments
+from believer.theory.arguments import Process
 from believer.theory.rank_one import conditioned, observation_noise
 
 
@@ -48,20 +51,30 @@ class Penalty:
     local: Array
 
 
-def improvement_ratio(z: Array, std_ratio: Array) -> Array:
-    """ψ = ρ h(z/ρ) / h(z) (m,), for ``z`` (m,) and ρ (m,) in (0, 1]; accurate far into both tails."""
-    ratio: Array = np.exp(np.log(std_ratio) + log_h(z / std_ratio)[0] - log_h(z)[0])
+def improvement_ratio(z: npt.ArrayLike, std_ratio: npt.ArrayLike) -> Array:
+    """ψ = ρ h(z/ρ) / h(z), for ``z`` and ρ of shapes that broadcast; accurate far into both tails.
+
+    ρ is in (0, 1]; rounding may leave it a little above one.
+    """
+    z, std_ratio = arguments.numbers(z, "z"), arguments.numbers(std_ratio, "std_ratio")
+    if not (std_ratio > 0.0).all():
+        raise InvalidInput(f"std_ratio must be above zero; got {float(std_ratio.min())!r}.")
+    try:
+        np.broadcast_shapes(z.shape, std_ratio.shape)
+    except ValueError as error:
+        raise InvalidInput(f"z and std_ratio must broadcast; got {z.shape} and {std_ratio.shape}.") from error
+    ratio: Array = np.exp(np.log(std_ratio) + log_h(np.asarray(z / std_ratio))[0] - log_h(z)[0])
     return ratio
 
 
-def distances(model: GPModel, x: Array, at: Array) -> Array:
+def distances(model: Process, x: Array, at: Array) -> Array:
     """r (m,) between ``x`` (d,) and ``at`` (m, d)."""
     scale = model.lengthscales
     root: Array = np.sqrt(squared_distances(at / scale, x[None, :] / scale)[:, 0])
     return root
 
 
-def printed_radicand(model: GPModel, x: Array, at: Array) -> Array:
+def printed_radicand(model: Process, x: Array, at: Array) -> Array:
     """1 - σ_f⁴ exp(-r²) / (σ²(x) (σ²(x*) + σ_n²)) (m,): [paper] Eq. 4 takes its root, with SE whatever the kernel."""
     prior = (model.hyper.signal * model.scale**2) ** 2 * np.exp(-(distances(model, x, at) ** 2))
     denominator = float(model.predict(x[None, :]).std[0]) ** 2 + observation_noise(model)
@@ -69,19 +82,24 @@ def printed_radicand(model: GPModel, x: Array, at: Array) -> Array:
     return radicand
 
 
-def printed_penalty(model: GPModel, x: Array, at: Array) -> Array:
+def printed_penalty(model: Process, x: Array, at: Array) -> Array:
     """ψ (m,) as [paper] Eq. 4 prints it; NaN where the radicand is negative."""
-    radicand = printed_radicand(model, x, at)
+    arguments.process(model)
+    radicand = printed_radicand(model, *arguments.place(model, x, at))
     return np.where(radicand >= 0.0, np.sqrt(np.maximum(radicand, 0.0)), np.nan)
 
 
-def local_penalty(distance: Array) -> Array:
-    """φ_LP = 1 - exp(-r²/2) (m,): the paper's Local Penalization, at distances in lengthscales."""
-    return -np.expm1(-0.5 * distance**2)
+def local_penalty(distance: npt.ArrayLike) -> Array:
+    """φ_LP = 1 - exp(-r²/2): the paper's Local Penalization, at distances in lengthscales, of their shape."""
+    penalized: Array = -np.expm1(-0.5 * arguments.numbers(distance, "distance", infinite=True) ** 2)
+    return penalized
 
 
-def penalty(model: GPModel, x: Array, at: Array, incumbent: float) -> Penalty:
+def penalty(model: Process, x: Array, at: Array, incumbent: float) -> Penalty:
     """Believe μ(x*) at ``x`` (d,), and compare EI at ``at`` (m, d) before and after, f⁺ = ``incumbent`` staying."""
+    arguments.process(model)
+    x, at = arguments.place(model, x, at)
+    incumbent = finite(incumbent, "incumbent")
     before = model.predict(at)
     after = conditioned(model, x, float(model.predict(x[None, :]).mean[0]), at)
     r = distances(model, x, at)

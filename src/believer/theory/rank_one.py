@@ -21,20 +21,15 @@ that is lost, c² / (σ² (s + σ_n²)), is: by Cauchy and Schwarz it is at most
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol
 
 import numpy as np
 
 from believer.arrays import Array, finite
-from believer.errors import InvalidInput, MissingCapability
-from believer.surrogates import GPModel
+from believer.errors import MissingCapability
 from believer.surrogates.protocols import Conditionable, Joint, Prediction
+from believer.theory import arguments
 
 _BLOCK = 32
-
-
-class JointConditionable(Joint, Conditionable, Protocol):
-    """A model that has joint covariances and can be conditioned; the exact Gaussian process is one."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -83,43 +78,47 @@ class RankOne:
 
 
 def observation_noise(model: object) -> float:
-    """σ_n² of an exact Gaussian process, in the squared units of y; other models must be told it."""
-    if not isinstance(model, GPModel):
+    """σ_n² of a Gaussian process, exact or sparse, in the squared units of y; other models must be told it."""
+    if not isinstance(model, arguments.Process):
         raise MissingCapability(f"the noise of {type(model).__name__} is not known; pass it as noise=...")
     return model.hyper.noise * model.scale**2
 
 
 def noise_of(model: object, noise: float | None) -> float:
     """``noise``, or the model's own where it is None."""
-    if noise is None:
-        return observation_noise(model)
-    if finite(noise, "noise") < 0.0:
-        raise InvalidInput(f"noise must be a variance, zero or more; got {noise!r}.")
-    return float(noise)
+    return observation_noise(model) if noise is None else arguments.variance(noise, "noise")
 
 
 def rank_one(model: Joint, x: Array, lie: float, at: Array, noise: float | None = None) -> RankOne:
     """[paper] Eq. 1-2 at ``at`` (m, d) for a lie about ``x`` (d,), from the joint covariance before it.  O(m N²).
 
-    noise: σ_n² in the squared units of y; None reads it from an exact Gaussian process.
+    noise: σ_n² in the squared units of y; None reads it from a Gaussian process. Conditioning a sparse one is not quite
+    this: it updates only the part of the covariance that the inducing points explain.
     """
+    arguments.joint(model)
+    x, at = arguments.place(model, x, at)
+    lie, sigma_n2 = finite(lie, "lie"), noise_of(model, noise)
     point = model.joint(x[None, :])
-    # In blocks: of the covariances between the m points only their variances are needed.
-    blocks = [model.joint(np.vstack([at[i : i + _BLOCK], x])) for i in range(0, len(at), _BLOCK)]
+    # In blocks: of the covariances between the m points only their variances are needed. One block at least, so that
+    # no points give no predictions.
+    blocks = [model.joint(np.vstack([at[i : i + _BLOCK], x])) for i in range(0, max(len(at), 1), _BLOCK)]
     return RankOne(
         mean=np.concatenate([block.mean[:-1] for block in blocks]),
         variance=np.concatenate([np.diagonal(block.covariance)[:-1] for block in blocks]),
         covariance=np.concatenate([block.covariance[:-1, -1] for block in blocks]),
-        denominator=float(point.covariance[0, 0]) + noise_of(model, noise),
-        discrepancy=float(lie) - float(point.mean[0]),
+        denominator=float(point.covariance[0, 0]) + sigma_n2,
+        discrepancy=lie - float(point.mean[0]),
     )
 
 
 def conditioned(model: Conditionable, x: Array, lie: float, at: Array) -> Prediction:
     """The exact counterpart: what the model predicts at ``at`` (m, d) once conditioned on ``lie`` at ``x`` (d,)."""
-    return model.condition(x[None, :], np.array([float(lie)])).predict(at)
+    arguments.conditionable(model)
+    x, at = arguments.place(model, x, at)
+    return model.condition(x[None, :], np.array([finite(lie, "lie")])).predict(at)
 
 
 def variance_at_the_point(variance: float, noise: float) -> float:
     """σ'²(x*) = s σ_n² / (s + σ_n²), [paper] Eq. 12: never above σ_n², and zero without noise."""
-    return variance * noise / (variance + noise) if variance > 0.0 else 0.0
+    s, sigma_n2 = arguments.variance(variance, "variance"), arguments.variance(noise, "noise")
+    return s * sigma_n2 / (s + sigma_n2) if s > 0.0 else 0.0

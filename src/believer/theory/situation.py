@@ -26,6 +26,7 @@ from believer.maximize import Maximizer, Maximum, Search
 from believer.region import Region
 from believer.surrogates import GP
 from believer.surrogates.protocols import Conditionable
+from believer.theory import arguments
 
 _CORNERS_UP_TO = 10
 _LINE = 2001
@@ -92,6 +93,8 @@ def before(situation: Situation) -> Bound:
 
 def tell(situation: Situation, x: Array, rng: np.random.Generator) -> Told:
     """Lie about ``x`` (d,): the lie, and α'. Only a fantasy draws from ``rng``."""
+    arguments.conditionable(situation.model)
+    x = arguments.point(x, situation.box.dim)
     asked, liar = request(situation, 1, lambda *_: rng), strategy(situation)
     belief = liar.believe(liar.begin(asked), asked, 0, x)
     return Told(frozen(x), float(belief.y[0]), liar.objective(belief, asked))

@@ -31,10 +31,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from believer.arrays import Array, as_points, finite, frozen
+from believer.arrays import Array, frozen
 from believer.errors import InvalidInput
 from believer.surrogates import GPModel
 from believer.surrogates.kernels import KERNELS
+from believer.theory import arguments
+from believer.theory.arguments import Process
 from believer.theory.rank_one import rank_one
 
 _FARTHEST = 60.0
@@ -56,14 +58,21 @@ class Suppression:
     """along each of the k rays that were asked for"""
 
 
-def kappa(model: GPModel, x: Array) -> float:
-    """κ = σ²(x) / σ_f² at ``x`` (d,)."""
-    return float((model.predict(x[None, :]).std[0] / model.scale) ** 2) / model.hyper.signal
+def kappa(model: Process, x: Array) -> float:
+    """κ = σ²(x) / σ_f² at ``x`` (d,), in (0, 1]."""
+    arguments.process(model)
+    x = arguments.point(x, arguments.columns(model))
+    # Far from all data rounding may leave a little more than the prior's variance.
+    return min(float((model.predict(x[None, :]).std[0] / model.scale) ** 2) / model.hyper.signal, 1.0)
 
 
 def printed_radius(kappa: float, tau: float, noise: float = 0.0) -> float:
-    """√log(1 / (τ κ (κ + ν))), [paper] Eq. 3 over ℓ; NaN where the logarithm is negative."""
-    log = -float(np.log(_share(tau) * kappa * (kappa + noise)))
+    """√log(1 / (τ κ (κ + ν))), [paper] Eq. 3 over ℓ; NaN where the logarithm is negative.
+
+    kappa, tau: in (0, 1]. noise: ν, zero or more.
+    """
+    left, tau, nu = arguments.share(kappa, "kappa"), arguments.share(tau, "tau"), arguments.variance(noise, "noise")
+    log = -float(np.log(tau * left * (left + nu)))
     return float(np.sqrt(log)) if log >= 0.0 else float("nan")
 
 
@@ -71,7 +80,8 @@ def guaranteed_radius(kappa: float, tau: float, noise: float = 0.0, kernel: str 
     """c⁻¹(√(1 - κ + τ (κ + ν))) in lengthscales: no lie suppresses by less than τ within it. Zero where that is all."""
     if kernel not in KERNELS:
         raise InvalidInput(f"kernel must be one of {', '.join(KERNELS)}; got {kernel!r}.")
-    level = 1.0 - kappa + _share(tau) * (kappa + noise)
+    left, tau, nu = arguments.share(kappa, "kappa"), arguments.share(tau, "tau"), arguments.variance(noise, "noise")
+    level = 1.0 - left + tau * (left + nu)
     if level >= 1.0:
         return 0.0
     low, high = 0.0, _FARTHEST
@@ -88,15 +98,19 @@ def exact_radius(model: GPModel, x: Array, tau: float, directions: Array, reach:
     directions: (k, d), in lengthscales, of any length. reach: how far to look; a ray on which F stays above τ gets it.
     Rays may leave the unit cube, where the model is defined too.
     """
-    rays = as_points(directions, len(x), "directions")
+    arguments.exact_process(model)
+    x = arguments.point(x, arguments.columns(model))
+    rays = arguments.points(directions, len(x), "directions")
     if not (np.linalg.norm(rays, axis=1) > 0.0).all():
         raise InvalidInput("directions must not be zero; leave such rows out.")
     rays = rays / np.linalg.norm(rays, axis=1)[:, None]
-    return frozen(_first_below(model, x, _share(tau), rays, finite(reach, "reach")))
+    return frozen(_first_below(model, x, arguments.share(tau, "tau"), rays, arguments.above_zero(reach, "reach")))
 
 
 def suppression(model: GPModel, x: Array, tau: float = 0.5, directions: Array | None = None) -> Suppression:
     """The three radii at ``x`` (d,); ``directions`` are both ways along every axis unless given."""
+    arguments.exact_process(model)
+    x = arguments.point(x, arguments.columns(model))
     rays = np.vstack([np.eye(len(x)), -np.eye(len(x))]) if directions is None else directions
     left, noise = kappa(model, x), model.hyper.noise / model.hyper.signal
     return Suppression(
@@ -136,9 +150,3 @@ def _first_below(model: GPModel, x: Array, tau: float, rays: Array, reach: float
         outside = shares(model, x, along(model, x, rays, middle)) < tau
         low, high = np.where(outside, low, middle), np.where(outside, middle, high)
     return np.where(first == 0, 0.0, np.where(first > _STEPS, reach, low))
-
-
-def _share(tau: float) -> float:
-    if not 0.0 < finite(tau, "tau") <= 1.0:
-        raise InvalidInput(f"tau must be a share of the variance, in (0, 1]; got {tau!r}.")
-    return float(tau)

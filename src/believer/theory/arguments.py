@@ -1,0 +1,149 @@
+"""What the functions of this room ask of their arguments; each checker returns what it was given, once that is right.
+
+======  =======================================
+symbol  meaning
+======  =======================================
+d       columns of the encoded unit cube
+m       points at which something is evaluated
+======  =======================================
+"""
+
+from __future__ import annotations
+
+from typing import Any, Protocol, runtime_checkable
+
+import numpy as np
+
+from believer.arrays import Array, as_data, as_points, finite
+from believer.batch import Data
+from believer.errors import InvalidInput, MissingCapability
+from believer.surrogates import GPModel
+from believer.surrogates.fixed_rbf import FixedRBFModel
+from believer.surrogates.last_layer import LastLayerModel
+from believer.surrogates.mq_rbf import PowerMQRBF, PrintedMQRBF
+from believer.surrogates.protocols import Conditionable, Joint, Scaled
+from believer.surrogates.sparse_gp import SparseGPModel
+
+Process = GPModel | SparseGPModel
+"""Gaussian processes whose kernel, signal and noise are known."""
+
+
+@runtime_checkable
+class JointConditionable(Joint, Conditionable, Protocol):
+    """A model that has joint covariances and can be conditioned; the exact Gaussian process is one."""
+
+
+def columns(model: object) -> int | None:
+    """d of the points that ``model`` was fitted to; None for a model from elsewhere that does not say."""
+    if isinstance(model, Scaled):
+        return len(model.lengthscales)
+    if isinstance(model, FixedRBFModel):
+        return int(model.basis.centers.shape[1])
+    if isinstance(model, LastLayerModel):
+        return int(model.basis.network.weights[0].shape[-2])
+    if isinstance(model, PowerMQRBF | PrintedMQRBF):
+        return int(model.system.X.shape[1])
+    return None
+
+
+def numbers(value: Any, name: str, *, infinite: bool = False) -> Array:
+    """``value``, a number or an array of any shape, as floats; finite, or at least not NaN where ``infinite`` is."""
+    try:
+        found = np.asarray(value, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise InvalidInput(f"{name} must be a number or an array of numbers; got {type(value).__name__}.") from error
+    if np.isnan(found).any() if infinite else not np.isfinite(found).all():
+        raise InvalidInput(f"{name} must {'not be NaN' if infinite else 'be finite'}; got {value!r}.")
+    return found
+
+
+def point(x: Any, d: int | None, name: str = "x") -> Array:
+    """``x`` as one finite point (d,); ``d`` None takes any length."""
+    found = numbers(x, name)
+    if found.ndim != 1 or (d is not None and len(found) != d) or len(found) == 0:
+        rule = "one point, shape (d,)" if d is None else f"one point, shape ({d},)"
+        raise InvalidInput(f"{name} must be {rule}; got shape {found.shape}.")
+    return found
+
+
+def points(at: Any, d: int | None, name: str = "at", least: int = 0) -> Array:
+    """``at`` as finite points (m, d), ``least`` or more."""
+    found = as_points(at, d, name)
+    if len(found) < least:
+        raise InvalidInput(f"{name} must have at least {least} row{'s' * (least > 1)}; got {len(found)}.")
+    return found
+
+
+def place(model: object, x: Any, at: Any) -> tuple[Array, Array]:
+    """``x`` (d,) and ``at`` (m, d), of as many columns as ``model`` has, or as each other where it does not say."""
+    found = point(x, columns(model))
+    return found, points(at, len(found))
+
+
+def variance(value: Any, name: str) -> float:
+    """``value`` as a finite float, zero or more."""
+    found = finite(value, name)
+    if found < 0.0:
+        raise InvalidInput(f"{name} must be a variance, zero or more; got {value!r}.")
+    return found
+
+
+def above_zero(value: Any, name: str) -> float:
+    """``value`` as a finite float above zero."""
+    found = finite(value, name)
+    if found <= 0.0:
+        raise InvalidInput(f"{name} must be above zero; got {value!r}.")
+    return found
+
+
+def share(value: Any, name: str) -> float:
+    """``value`` as a share of a variance, in (0, 1]."""
+    found = finite(value, name)
+    if not 0.0 < found <= 1.0:
+        raise InvalidInput(f"{name} must be a share of the variance, in (0, 1]; got {value!r}.")
+    return found
+
+
+def results(data: Any, d: int) -> Data:
+    """``data`` with finite results, one or more, in ``d`` columns."""
+    if not isinstance(data, Data):
+        raise InvalidInput(f"data must be believer.batch.Data(X, y); got {type(data).__name__}.")
+    X, y = as_data(data.X, data.y, "a Gaussian process")
+    return Data(as_points(X, d, "data.X"), y)
+
+
+def process(model: object) -> Process:
+    """``model``, a Gaussian process whose hyperparameters can be read."""
+    if not isinstance(model, Process):
+        raise MissingCapability(
+            f"this needs the hyperparameters of a Gaussian process; got {type(model).__name__}. "
+            "Use a model that GP or SparseGP fitted."
+        )
+    return model
+
+
+def exact_process(model: object) -> GPModel:
+    """``model``, an exact Gaussian process: one whose lies do to the variance what [paper] Eq. 2 says."""
+    if not isinstance(model, GPModel):
+        raise MissingCapability(
+            f"this holds for an exact Gaussian process; got {type(model).__name__}. Use a model that GP fitted."
+        )
+    return model
+
+
+def conditionable(model: object) -> None:
+    """MissingCapability unless ``model`` can be conditioned."""
+    if not isinstance(model, Conditionable):
+        raise MissingCapability(
+            f"this needs a model that can be conditioned, predict(X) and condition(X, y); got {type(model).__name__}, "
+            "which has no such methods. Use GP, SparseGP, MQRBF, FixedRBF or LastLayer."
+        )
+
+
+def joint(model: object) -> None:
+    """MissingCapability unless ``model`` has covariances between points."""
+    if not isinstance(model, Joint):
+        raise MissingCapability(
+            f"this needs covariances between points, joint(X); got {type(model).__name__}, which has none. "
+            "Use GP, SparseGP, MQRBF, FixedRBF or LastLayer."
+        )
