@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from sdd_fakes import Deaf, DeafConditioned, FixableTilt, Spots, Steps, Tilt, TiltModel, batch, measured
+from sdd_fakes import Answering, Deaf, DeafConditioned, FixableTilt, Spots, Steps, Tilt, TiltModel, batch, measured
 
 import believer as bv
 from believer.arrays import Array
@@ -417,24 +417,6 @@ def test_bad_input_is_refused_before_any_work(changes: dict[str, Any], error: ty
     arguments = {"surrogate": Untouched(), "data": (X, Y), **changes}
     with pytest.raises(error, match=text):
         quick(arguments.pop("surrogate"), arguments.pop("data"), **arguments)
-
-
-@dataclass(frozen=True, slots=True)
-class Answering:
-    """A surrogate whose models answer what a function makes of the points."""
-
-    answer: Callable[[Array], Any]
-
-    def fit(self, X: Array, y: Array, rng: np.random.Generator, previous: Model | None = None) -> Any:
-        return AnsweringModel(self.answer)
-
-
-@dataclass(frozen=True, slots=True)
-class AnsweringModel:
-    answer: Callable[[Array], Any]
-
-    def predict(self, X: Array) -> Any:
-        return self.answer(X)
 
 
 class Growing:

@@ -1,6 +1,7 @@
 """The diagnostic at its edges: nothing is mixed up, nothing slips through, and bad input gets one clear error."""
 
 import json
+import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -8,14 +9,14 @@ from typing import Any
 
 import numpy as np
 import pytest
-from sdd_fakes import FixableTilt, Steps, Tilt, TiltModel, batch, measured
+from sdd_fakes import Answering, AnsweringModel, FixableTilt, Steps, Tilt, TiltModel, batch, measured
 
 import believer as bv
 from believer.arrays import Array
 from believer.diagnostics.sdd import diagnosis, sdd
 from believer.diagnostics.sdd_report import SDDReport, own_response, verdict_of
 from believer.diagnostics.source import source_of
-from believer.errors import InvalidInput, MissingCapability, SpaceExhausted
+from believer.errors import EvaluationError, InvalidInput, MissingCapability, SpaceExhausted
 from believer.problems import Problem, branin, noisy, shifted
 from believer.surrogates.protocols import Model, Prediction, Surrogate
 
@@ -126,22 +127,6 @@ def test_q_is_compared_with_what_the_constraint_allows() -> None:
     space = bv.Space({"n": bv.Int(0, 2), "m": bv.Int(0, 2)}, constraint=lambda p: p["n"] == 0)
     with pytest.raises(SpaceExhausted, match="this finite space has 3"):
         diagnosis(Tilt(), Problem("finite", space, lambda p: 1.0), q=4)
-
-
-@dataclass(frozen=True, slots=True)
-class Answering:
-    answer: Callable[[Array], Any]
-
-    def fit(self, X: Array, y: Array, rng: np.random.Generator, previous: Model | None = None) -> Any:
-        return AnsweringModel(self.answer)
-
-
-@dataclass(frozen=True, slots=True)
-class AnsweringModel:
-    answer: Callable[[Array], Any]
-
-    def predict(self, X: Array) -> Any:
-        return self.answer(X)
 
 
 def is_data(Z: Array) -> Any:
@@ -419,3 +404,27 @@ def test_the_units_of_y_do_not_matter(acquisition: Any, unit: float) -> None:
     other = quick(bv.GP(), (X, Y * unit), acquisition=acquisition, lie=bv.ConstantLie(1.5 * unit))
     assert one.measurements[0].fixed.points == other.measurements[0].fixed.points
     assert one.measurements[0].fixed.responses == other.measurements[0].fixed.responses
+
+
+def test_a_problem_that_raises_is_not_blamed_on_the_surrogate() -> None:
+    def broken(params: dict[str, Any]) -> float:
+        raise ZeroDivisionError("the oven is off")
+
+    with pytest.raises(EvaluationError, match="ZeroDivisionError: the oven is off") as caught:
+        quick(Tilt(), Problem("oven", bv.Space.unit(2), broken), n=4)
+    assert "Tilt raised" not in str(caught.value)
+
+
+@dataclass(frozen=True, slots=True)
+class Slow:
+    """A refit that takes its time."""
+
+    def fit(self, X: Array, y: Array, rng: np.random.Generator, previous: Model | None = None) -> TiltModel:
+        if previous is not None:
+            time.sleep(0.1)
+        return TiltModel(np.ones(X.shape[1]))
+
+
+def test_the_time_without_the_lie_holds_the_refit_too() -> None:
+    m = quick(Slow(), acquisition=bv.UCB(), update="refit").measurements[0]
+    assert min(m.fixed.seconds, m.null.seconds, m.null_free.seconds) > 0.09

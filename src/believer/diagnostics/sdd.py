@@ -53,8 +53,9 @@ class Work:
     def __call__(self, cell: Cell) -> dict[str, Any]:
         """The measurement of the cell, as plain data."""
         probe, source = self.known[_key(cell.settings)]
+        data = source.draw(cell.seed)
         try:
-            return measure(*standardized(probe, source.draw(cell.seed)), cell.seed).to_json()
+            return measure(*standardized(probe, data), cell.seed).to_json()
         except BelieverError:
             raise
         except Exception as error:

@@ -75,15 +75,17 @@ def measure(probe: Probe, data: DataSet, seed: int) -> Measurement:
     refuse_mutation(model, lies.looked_at, inspected(model, lies.looked_at), "being asked again")
     fixed = lies.told(probe.maximizer)
     free = lies.told(_FREE)
+    started = time.perf_counter()
     nulls = list(lies.untold_models())
+    refits = time.perf_counter() - started
     frozen_lies = _frozen(lies, seed)
     return Measurement(
         seed=seed,
         fixed=fixed.part(),
         random=lies.told(FixedStarts(levels=(), draws=RESTARTS, seed=seed)).part(),
         free=free.part(),
-        null=lies.untold(nulls, probe.maximizer).part(),
-        null_free=lies.untold(nulls, _FREE).part(),
+        null=lies.untold(nulls, probe.maximizer, refits).part(),
+        null_free=lies.untold(nulls, _FREE, refits).part(),
         frozen=None if frozen_lies is None else frozen_lies.told(probe.maximizer).part(),
         frozen_free=None if frozen_lies is None else frozen_lies.told(_FREE).part(),
         moved=None if None in fixed.moved else float(np.mean([share for share in fixed.moved if share is not None])),
@@ -219,8 +221,8 @@ class _Batches:
                 model = self.probe.surrogate.fit(self.data.X, self.data.y, self.randomness(trial, "refit"), model)
             yield model
 
-    def untold(self, models: list[Model], maximizer: Maximizer) -> _Walk:
-        """A batch from ``models`` that were told nothing."""
+    def untold(self, models: list[Model], maximizer: Maximizer, refits: float) -> _Walk:
+        """A batch from ``models`` that were told nothing; ``refits`` are the seconds that these took."""
         started = time.perf_counter()
         strategy = PseudoObservations(self.probe.lie, "none", self.probe.incumbent)
         picks = []
@@ -229,7 +231,7 @@ class _Batches:
             surface = strategy.objective(strategy.begin(request), request)
             x, moved = self._pick(maximizer, surface)
             picks.append((x, surface, moved))
-        return self._walk(picks, models, time.perf_counter() - started)
+        return self._walk(picks, models, refits + time.perf_counter() - started)
 
     def _walk(self, picks: list[tuple[Array, Bound, float | None]], models: list[Model], seconds: float) -> _Walk:
         points, surfaces, moved = zip(*picks, strict=True)
