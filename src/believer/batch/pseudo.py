@@ -13,15 +13,13 @@ import numpy as np
 from believer.acquisitions import Bound
 from believer.arrays import Array, frozen
 from believer.batch.lies import Believe, Lie
-from believer.batch.random import REPLACED, draw, is_new
-from believer.batch.request import Choice, Chosen, Request, maximizer_for, replaced_note
+from believer.batch.picking import best_places, counted, pick, taken
+from believer.batch.request import Chosen, Request
 from believer.errors import InvalidInput, MissingCapability
-from believer.maximize import Search
 from believer.surrogates.protocols import Conditionable, Model, Smoothing
 
 UPDATES = ("auto", "condition", "refit", "none")
 INCUMBENTS = ("believed", "data")
-_AROUND = 3
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -67,18 +65,10 @@ class PseudoObservations:
         avoid = request.avoid
         for trial in request.ids:
             bound = self.objective(belief, request)
-            search = Search(request.region, self._around(belief, request), avoid)
-            best = maximizer_for(bound, request.maximizer).maximize(
-                bound, search, request.randomness(trial, "maximize")
-            )
-            # A maximizer that cannot avoid points must not make the belief differ from what is handed out.
-            x, replaced = best.x, not is_new(best.x, request.region, avoid)
-            if replaced:
-                x, _ = draw(request.region, avoid, request.randomness(trial, "random"))
-            why = self._provenance(belief, request, best.passed_over) + (REPLACED if replaced else "")
-            choices.append(Choice(frozen(x), why))
-            avoid = np.vstack([avoid, x]) if request.distinct else avoid
-            belief = self.believe(belief, request, trial, x)
+            picked = pick(bound, request, trial, best_places(request, belief.X, belief.y), avoid)
+            choices.append(picked.choice(type(request.acquisition).__name__, self._after(belief)))
+            avoid = taken(avoid, picked.x, request)
+            belief = self.believe(belief, request, trial, picked.x)
         return Chosen(tuple(choices), belief)
 
     def _resume(self, request: Request, memory: object) -> Belief:
@@ -135,13 +125,5 @@ class PseudoObservations:
             return float(belief.model.predict(np.vstack([data.X, belief.X])).mean.min())
         return float(min(data.y.min(), belief.y.min(initial=np.inf)))
 
-    def _around(self, belief: Belief, request: Request) -> Array:
-        """The best real points and lies: their neighborhoods get candidates."""
-        X = np.vstack([request.data.X, belief.X])
-        best = np.argsort(np.concatenate([request.data.y, belief.y]), kind="stable")[:_AROUND]
-        return request.region.snap(X[best])
-
-    def _provenance(self, belief: Belief, request: Request, passed_over: int) -> str:
-        lies = len(belief.ids)
-        after = f" after {self.lie.verb} {lies} point{'s' if lies != 1 else ''}" if lies else ""
-        return f"best {type(request.acquisition).__name__}{after}{replaced_note(passed_over)}"
+    def _after(self, belief: Belief) -> str:
+        return f" after {self.lie.verb} {counted(len(belief.ids))}" if belief.ids else ""

@@ -8,9 +8,9 @@ from typing import Protocol
 
 import numpy as np
 
-from believer.acquisitions import Acquisition, Bound
+from believer.acquisitions import Acquisition
 from believer.arrays import Array
-from believer.maximize import Candidates, Maximizer, Multistart
+from believer.maximize import Maximizer
 from believer.region import Region
 from believer.surrogates.protocols import Model, Surrogate
 
@@ -80,18 +80,3 @@ class Strategy(Protocol):
     def choose(self, request: Request, memory: object = None) -> Chosen:
         """One choice for each of ``request.ids``."""
         ...
-
-
-def maximizer_for(objective: Bound, wanted: Maximizer | None) -> Maximizer:
-    """The maximizer that was asked for, or the one that suits the model."""
-    if wanted is not None:
-        return wanted
-    return Multistart() if objective.has_gradient else Candidates()
-
-
-def replaced_note(passed_over: int) -> str:
-    """What provenance adds when better points were duplicates."""
-    if not passed_over:
-        return ""
-    what = "the best point was" if passed_over == 1 else f"the {passed_over} best points were"
-    return f"; next-best, because {what} handed out already"

@@ -7,6 +7,7 @@ All ``X`` are points of the encoded unit cube, all values are to be minimized.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Protocol, Self, runtime_checkable
 
@@ -45,6 +46,31 @@ class JointPrediction:
 
     mean: Array
     covariance: Array
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class JointGradient:
+    """Means (b, q) and covariances (b, q, q) of b groups of q points, and the way back to the points.
+
+    ``pull(by_mean, by_covariance)`` turns the derivatives of a number by means (b, q) and by covariances (b, q, q) into
+    those by points, (b, q, d). All entries of a covariance count as free: ∂/∂Σ_ij and ∂/∂Σ_ji are given both.
+    """
+
+    mean: Array
+    covariance: Array
+    pull: Callable[[Array, Array], Array]
+
+
+class Paths(Protocol):
+    """Functions drawn from a model, each as good as any other guess of what the objective is."""
+
+    def value(self, X: Array) -> Array:
+        """Every function at ``X`` (m, d), as (count, m)."""
+        ...
+
+    def value_with_gradient(self, X: Array) -> tuple[Array, Array]:
+        """Values (count, m), and their derivatives by x, (count, m, d)."""
+        ...
 
 
 @runtime_checkable
@@ -92,6 +118,24 @@ class Joint(Protocol):
 
     def joint(self, X: Array) -> JointPrediction:
         """Mean (m,) and covariance (m, m) at ``X`` (m, d)."""
+        ...
+
+
+@runtime_checkable
+class JointlyDifferentiable(Protocol):
+    """Covariances between points with gradients, for q points that are moved together."""
+
+    def joint_with_gradient(self, X: Array) -> JointGradient:
+        """Latent means and covariances of b groups of q points, ``X`` (b, q, d)."""
+        ...
+
+
+@runtime_checkable
+class Pathwise(Protocol):
+    """Whole functions drawn from the posterior, for Thompson sampling."""
+
+    def paths(self, count: int, rng: np.random.Generator) -> Paths:
+        """``count`` latent functions."""
         ...
 
 

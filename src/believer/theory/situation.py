@@ -19,8 +19,9 @@ import numpy as np
 from believer.acquisitions import Acquisition, Bound
 from believer.arrays import Array, frozen
 from believer.batch import Data, Lie, Pending, PseudoObservations, Request
+from believer.batch.picking import maximizer_for
 from believer.batch.pseudo import INCUMBENTS
-from believer.batch.request import Randomness, maximizer_for
+from believer.batch.request import Randomness
 from believer.errors import InvalidInput
 from believer.maximize import Maximizer, Maximum, Search
 from believer.region import Region

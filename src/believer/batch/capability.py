@@ -1,0 +1,40 @@
+"""What a strategy needs of a model, and the words for a model that lacks it."""
+
+from __future__ import annotations
+
+from believer.errors import MissingCapability
+from believer.surrogates.protocols import (
+    Conditionable,
+    Differentiable,
+    Joint,
+    JointlyDifferentiable,
+    Model,
+    Pathwise,
+    Scaled,
+)
+
+_CONDITIONED = "GP, SparseGP, MQRBF, FixedRBF, LastLayer"
+ABILITIES: dict[type, tuple[str, str]] = {
+    Conditionable: ("can be conditioned in closed form (condition)", _CONDITIONED),
+    Differentiable: ("gives gradients (predict_with_gradient)", f"{_CONDITIONED}, NeuralEnsemble, SVR"),
+    Joint: ("gives joint covariances (joint)", "GP, SparseGP, MQRBF, FixedRBF, LastLayer"),
+    JointlyDifferentiable: ("gives gradients of joint covariances (joint_with_gradient)", "GP"),
+    Pathwise: ("gives functions drawn from it (paths)", "GP"),
+    Scaled: ("has lengthscales", "GP, SparseGP"),
+}
+"""A capability: in words, and the surrogates of this library whose models have it."""
+
+
+def require(model: Model, capability: type, strategy: str, otherwise: str = "") -> None:
+    """MissingCapability if ``model`` lacks what ``strategy`` needs; the text names surrogates and strategies that work.
+
+    ``otherwise`` is a way around it within the strategy, e.g. "pass radius=...".
+    """
+    if isinstance(model, capability):
+        return
+    what, surrogates = ABILITIES[capability]
+    raise MissingCapability(
+        f"{strategy} needs a model that {what}, and {type(model).__name__} is none. "
+        f"{otherwise}{' ' if otherwise else ''}Surrogates that have it: {surrogates}. Strategies that work with any "
+        "surrogate: kb, cl_min, cl_mean, cl_max, fantasy, top_q, random."
+    )

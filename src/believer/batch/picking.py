@@ -1,0 +1,78 @@
+"""One point of a batch: maximize what makes it good, keep it new, and say in words how it came about.
+
+Every strategy that chooses one point at a time is a loop around :func:`pick`; what differs is the objective.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from believer.arrays import Array, frozen
+from believer.batch.random import REPLACED, draw, is_new
+from believer.batch.request import Choice, Request
+from believer.maximize import Candidates, Maximizer, Multistart, Objective, Search
+from believer.region import Region
+
+_AROUND = 3
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Picked:
+    """A point (d,), how many better ones were taken already, and whether it had to be replaced by a draw."""
+
+    x: Array
+    passed_over: int
+    replaced: bool
+
+    def choice(self, what: str, after: str = "") -> Choice:
+        """The point with its provenance: "chosen at LogEI rank 1 after believing 2 points"."""
+        rank = f"chosen at {what} rank {self.passed_over + 1}"
+        behind = f"; {_ranks(self.passed_over)} handed out already" if self.passed_over else ""
+        return Choice(frozen(self.x), f"{rank}{after}{behind}{REPLACED if self.replaced else ''}")
+
+
+def pick(
+    objective: Objective, request: Request, trial: int, around: Array, avoid: Array, region: Region | None = None
+) -> Picked:
+    """The best point found for ``trial`` that is not among ``avoid`` (k, d); candidates come from near ``around``.
+
+    ``region`` is a part of the request's to stay within.
+    """
+    region = request.region if region is None else region
+    maximizer = maximizer_for(objective, request.maximizer)
+    best = maximizer.maximize(objective, Search(region, around, avoid), request.randomness(trial, "maximize"))
+    # A maximizer that cannot avoid points must not make a belief differ from what is handed out.
+    if is_new(best.x, request.region, avoid):
+        return Picked(best.x, best.passed_over, False)
+    return Picked(draw(request.region, avoid, request.randomness(trial, "random"))[0], best.passed_over, True)
+
+
+def maximizer_for(objective: Objective, wanted: Maximizer | None) -> Maximizer:
+    """The maximizer that was asked for, or the one that suits the objective."""
+    if wanted is not None:
+        return wanted
+    return Multistart() if objective.has_gradient else Candidates()
+
+
+def taken(avoid: Array, x: Array, request: Request) -> Array:
+    """``avoid`` with ``x`` added, where the points of a batch have to differ."""
+    return np.vstack([avoid, x]) if request.distinct else avoid
+
+
+def best_places(request: Request, X: Sequence[Array] | Array = (), y: Sequence[float] | Array = ()) -> Array:
+    """The best real points and of those added (``X``, ``y``), in the region: their neighborhoods get candidates."""
+    points = np.vstack([request.data.X, *X])
+    best = np.argsort(np.concatenate([request.data.y, y]), kind="stable")[:_AROUND]
+    return request.region.snap(points[best])
+
+
+def counted(points: int) -> str:
+    """ "1 point", "2 points"."""
+    return f"{points} point{'s' if points != 1 else ''}"
+
+
+def _ranks(passed_over: int) -> str:
+    return "rank 1 was" if passed_over == 1 else f"ranks 1 to {passed_over} were"
