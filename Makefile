@@ -12,8 +12,8 @@ run: .venv/run.stamp
 	$(BIN)/believer demo --out believer-demo
 
 test: .venv/test.stamp
-	$(BIN)/ruff check src tests benchmarks docs/make_theory_figures.py
-	$(BIN)/ruff format --check src tests benchmarks docs/make_theory_figures.py
+	$(BIN)/ruff check src tests benchmarks docs/make_theory_figures.py docs/make_how_to_choose.py
+	$(BIN)/ruff format --check src tests benchmarks docs/make_theory_figures.py docs/make_how_to_choose.py
 	$(BIN)/mypy
 	$(BIN)/python -m pytest -n 2 --cov --cov-report=term:skip-covered
 
@@ -25,7 +25,9 @@ $(BIN)/python:
 	$(BIN)/python -m pip install --quiet --editable '.[all]'
 	touch $@
 
+# The tests compare with BoTorch. This build of torch is named first: left to itself, pip may choose one of gigabytes.
 .venv/test.stamp: $(BIN)/python pyproject.toml
+	$(BIN)/python -m pip install --quiet torch==2.13.0
 	$(BIN)/python -m pip install --quiet --editable '.[dev]'
 	touch $@
 

@@ -21,8 +21,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from peers import Believer
-from regret import PROBLEMS, Cell, run_cell
+from regret import PROBLEMS, Cell, ours, run_cell
 from regret_report import markdown_table
 
 from believer import GP
@@ -69,7 +68,7 @@ def finals(variant: Variant, problem: str) -> np.ndarray[Any, np.dtype[np.float6
     """Best values after the budget, one a seed."""
     PRESETS["variant"] = replace(PRESETS["default"], **variant.preset)
     surrogate = GP(**{"fit": "variant", **variant.gp})
-    factory = partial(Believer, surrogate=surrogate, **variant.options)
+    factory = partial(ours, surrogate=surrogate, **variant.options)
     return np.array([run_cell(Cell("believer", problem, seed), factory)["best"] for seed in SEEDS])
 
 

@@ -25,18 +25,49 @@ import time
 import traceback
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from peers import MEMBERS, Array, Factory, versions
 
+from believer.arrays import Array
+from believer.bench import members
+from believer.bench.members import Member, Ours, Theirs
 from believer.numerics.sampling import latin_hypercube
 from believer.problems.synthetic import ackley, hartmann6, levy
+from believer.space import Space
 
 EVALUATIONS = 50
 BATCH = 3
 RESULTS = Path(__file__).parent / "results" / "regret.jsonl"
+
+Factory = Callable[[Array, Array, int], Member]
+"""``(X0, y0, seed) -> Member``: from an initial design and its values."""
+
+
+def ours(X0: Array, y0: Array, seed: int, **options: Any) -> Ours:
+    """Our optimizer over the unit cube."""
+    return Ours(Space.unit(X0.shape[1]), X0, y0, seed, **options)
+
+
+PEERS = {
+    "optuna": "optuna_gp",
+    "egobox_kb": "egobox_kb",
+    "egobox_clmin": "egobox_clmin",
+    "botorch_joint": "botorch_qlogei",
+    "botorch_seq": "botorch_qlogei_greedy",
+    "botorch_qei_joint": "botorch_qei",
+    "skopt": "skopt_clmin",
+}
+"""Names in the results here, and those of ``believer bench``."""
+
+MEMBERS: dict[str, Factory] = {"believer": ours, **{name: partial(Theirs, peer) for name, peer in PEERS.items()}}
+
+
+def versions(member: str) -> dict[str, str]:
+    """The versions of the packages that ``member`` runs on."""
+    return members.versions(PEERS.get(member, member))
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +115,7 @@ def run_cell(cell: Cell, factory: Factory) -> dict[str, Any]:
     y = problem(X)
     design = hashlib.sha256(X.tobytes()).hexdigest()[:16]
     start = _clocks()
-    member = factory(problem.d, X.copy(), y.copy(), BATCH, cell.seed)
+    member = factory(X.copy(), y.copy(), cell.seed)
     spent = _clocks() - start
     while len(y) < EVALUATIONS:
         q = min(BATCH, EVALUATIONS - len(y))
@@ -120,7 +151,7 @@ def warm_up(factory: Factory) -> None:
     """Drive a member once on a small problem, so that no timed cell pays for imports or first calls."""
     X = np.random.default_rng(0).random((6, 2))
     y = (X**2).sum(axis=1)
-    member = factory(2, X, y, 2, 0)
+    member = factory(X, y, 0)
     proposed = member.ask(2)
     member.tell(proposed, (proposed**2).sum(axis=1))
 

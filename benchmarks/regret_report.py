@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from peers import Array
 
+from believer.arrays import Array
 from believer.experiments import bootstrap_interval, hodges_lehmann, holm, wilcoxon
 
 LEVEL = 0.05

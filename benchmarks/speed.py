@@ -30,8 +30,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
-from peers import MEMBERS, versions
-from regret import PROBLEMS, Cell, run_cell, warm_up
+from regret import MEMBERS, PROBLEMS, Cell, run_cell, versions, warm_up
 from regret_report import markdown_table
 from speed_probes import condition_table, import_table, memory_table
 
@@ -64,7 +63,7 @@ def step(member: str, seed: int, n: int, q: int) -> float:
     """Seconds of tell + ask(q) on Hartmann-6D, with ``n`` results known when the ask begins."""
     problem = PROBLEMS["hartmann6"]
     X = latin_hypercube(n - q, problem.d, np.random.default_rng([seed, n, q]))
-    optimizer = MEMBERS[member](problem.d, X, problem(X), q, seed)
+    optimizer = MEMBERS[member](X, problem(X), seed)
     proposed = optimizer.ask(q)
     values = problem(proposed)
     start = time.perf_counter()

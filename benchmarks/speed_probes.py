@@ -28,8 +28,7 @@ _MEMORY_CHILD = """
 import resource, sys
 import numpy as np
 import believer
-from peers import MEMBERS
-from regret import PROBLEMS
+from regret import PROBLEMS, ours
 n, q = {n}, {q}
 problem = PROBLEMS["hartmann6"]
 def peak():
@@ -40,7 +39,7 @@ def peak():
 X = np.random.default_rng(0).random((n, problem.d))
 y = problem(X)
 before = peak()
-member = MEMBERS["believer"](problem.d, X, y, q, 0)
+member = ours(X, y, 0)
 member.ask(q)
 print(before, peak())
 """

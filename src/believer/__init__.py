@@ -14,7 +14,22 @@ from typing import TYPE_CHECKING, Any
 from believer import errors
 from believer._version import __version__
 from believer.acquisitions import EI, PI, UCB, LogEI
-from believer.batch import Believe, ConstantLie, Fantasy, PseudoObservations, RandomBatch, Verdict
+from believer.batch import (
+    DPP,
+    GPBUCB,
+    QEI,
+    UCBPE,
+    Believe,
+    ConstantLie,
+    Fantasy,
+    LipschitzPenalization,
+    LocalPenalization,
+    PseudoObservations,
+    RandomBatch,
+    Thompson,
+    TopQ,
+    Verdict,
+)
 from believer.loop import Result, Seconds, Target, minimize
 from believer.maximize import Candidates, FixedStarts, Multistart
 from believer.optimizer import Optimizer
@@ -25,6 +40,8 @@ from believer.surrogates import GP, LOADED_ON_USE
 from believer.trials import Batch, Trial
 
 if TYPE_CHECKING:
+    from believer.bench.plan import benchmark
+    from believer.bench.report import BenchReport
     from believer.diagnostics.compatibility import CompatibilityTable, compatibility_table
     from believer.diagnostics.sdd import sdd
     from believer.diagnostics.sdd_report import SDDReport
@@ -42,6 +59,8 @@ if TYPE_CHECKING:
 # Loaded when first used, so that importing the package stays light.
 _LATER = {
     **dict.fromkeys(LOADED_ON_USE, "believer.surrogates"),
+    "BenchReport": "believer.bench.report",
+    "benchmark": "believer.bench.plan",
     "CompatibilityTable": "believer.diagnostics.compatibility",
     "compatibility_table": "believer.diagnostics.compatibility",
     "SDDReport": "believer.diagnostics.sdd_report",
@@ -49,14 +68,19 @@ _LATER = {
 }
 
 __all__ = [
+    "DPP",
     "EI",
     "GP",
+    "GPBUCB",
     "MQRBF",
     "PI",
+    "QEI",
     "SVR",
     "UCB",
+    "UCBPE",
     "Batch",
     "Believe",
+    "BenchReport",
     "Candidates",
     "Categorical",
     "CompatibilityTable",
@@ -67,6 +91,8 @@ __all__ = [
     "Float",
     "Int",
     "LastLayer",
+    "LipschitzPenalization",
+    "LocalPenalization",
     "LogEI",
     "Multistart",
     "NeuralEnsemble",
@@ -82,9 +108,12 @@ __all__ = [
     "Space",
     "SparseGP",
     "Target",
+    "Thompson",
+    "TopQ",
     "Trial",
     "Verdict",
     "__version__",
+    "benchmark",
     "compatibility_table",
     "errors",
     "minimize",

@@ -13,8 +13,25 @@ import numpy as np
 
 from believer import surrogates
 from believer.acquisitions import EI, PI, UCB, LogEI
-from believer.batch import STRATEGIES, Believe, ConstantLie, Fantasy, PseudoObservations, RandomBatch
+from believer.acquisitions.joint_improvement import Softness
+from believer.batch import (
+    DPP,
+    GPBUCB,
+    QEI,
+    STRATEGIES,
+    UCBPE,
+    Believe,
+    ConstantLie,
+    Fantasy,
+    LipschitzPenalization,
+    LocalPenalization,
+    PseudoObservations,
+    RandomBatch,
+    Thompson,
+    TopQ,
+)
 from believer.batch.request import Strategy
+from believer.batch.schedules import LogBeta, TheoryBeta
 from believer.errors import InvalidInput
 from believer.maximize import Candidates, FixedStarts, Multistart
 from believer.numerics.lbfgs import Settings
@@ -24,7 +41,8 @@ _KNOWN: dict[str, type] = {
     cls.__name__: cls
     for cls in (
         *(GP, LogEI, EI, PI, UCB),
-        *(PseudoObservations, ConstantLie, Believe, Fantasy, RandomBatch),
+        *(PseudoObservations, ConstantLie, Believe, Fantasy, RandomBatch, TopQ),
+        *(LocalPenalization, LipschitzPenalization, QEI, Softness, Thompson, DPP, GPBUCB, UCBPE, LogBeta, TheoryBeta),
         *(Multistart, Candidates, FixedStarts, Settings),
     )
 }
@@ -90,7 +108,7 @@ def from_config(config: Any, what: str, passed: object = None) -> Any:
     Raises :class:`InvalidInput` when a custom member was not passed, or another one was.
     """
     if passed is not None:
-        if to_config(passed) != config:
+        if to_config(passed) != _completed(config, what):
             raise InvalidInput(
                 f"the journal was written with {what} {_spoken(config)}; got {_spoken(to_config(passed))}. "
                 "Pass the same one, or none if it is the library's own."
@@ -99,6 +117,11 @@ def from_config(config: Any, what: str, passed: object = None) -> Any:
     if is_custom(config):
         raise InvalidInput(f"the journal was written with a custom {what}, {_spoken(config)}: pass it as {what}=...")
     return _rebuild(config, what)
+
+
+def _completed(config: Any, what: str) -> Any:
+    """``config`` with the settings that came after it was written, at their defaults; what is custom stays as it is."""
+    return config if is_custom(config) else to_config(_rebuild(config, what))
 
 
 def _rebuild(config: Any, what: str) -> Any:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pytest
@@ -22,6 +23,7 @@ LIES: list[Lie] = [
     Believe(1.0),
     Believe(-2.0),
     Fantasy(),
+    Fantasy(16),
 ]
 DATA = Data(frozen([[0.1], [0.5], [0.9]]), frozen([4.0, 1.0, 2.5]))
 AT = np.array([0.3])
@@ -101,6 +103,8 @@ def test_a_fantasy_of_a_model_that_cannot_sample_is_a_draw_from_its_prediction()
         (Believe(1.0), "believing (μ+1σ)"),
         (Believe(-0.5), "believing (μ-0.5σ)"),
         (Fantasy(), "fantasizing about"),
+        (Fantasy(1), "fantasizing about"),
+        (Fantasy(16), "fantasizing 16 times about"),
     ],
 )
 def test_a_lie_has_a_verb_for_provenance(lie: Lie, verb: str) -> None:
@@ -121,6 +125,19 @@ def test_numbers_must_be_finite(number: float) -> None:
         Believe(number)
 
 
+@pytest.mark.parametrize("samples", [0, -3, 2.0, 1.5, "many", None, True, np.nan])
+def test_fantasies_are_counted_in_whole_numbers_from_one(samples: Any) -> None:
+    with pytest.raises(InvalidInput, match="samples must be a whole number, 1 or more; got"):
+        Fantasy(samples)
+
+
+def test_how_many_fantasies_there_are_changes_no_single_draw() -> None:
+    assert value(Fantasy(16), gp(0.1)) == value(Fantasy(), gp(0.1))
+
+
 def test_lies_are_values() -> None:
+    two: Any = np.int64(2)
+    assert Fantasy() == Fantasy(1) != Fantasy(2) == Fantasy(two)
+    assert type(Fantasy(two).samples) is int
     assert ConstantLie() == ConstantLie("min")
     assert len(set(LIES)) == len(LIES)

@@ -40,6 +40,7 @@ LIES: list[Lie] = [
     ConstantLie("mean"),
     ConstantLie(3.5),
     Fantasy(),
+    Fantasy(samples=4),
 ]
 MEMBERS: list[PseudoObservations] = [
     *(PseudoObservations(lie) for lie in LIES),
@@ -48,6 +49,8 @@ MEMBERS: list[PseudoObservations] = [
     PseudoObservations(ConstantLie("max"), update="none"),
     PseudoObservations(Believe(), update="refit"),
     PseudoObservations(Fantasy(), update="refit", incumbent="data"),
+    PseudoObservations(Fantasy(samples=2), update="refit", incumbent="data"),
+    PseudoObservations(Fantasy(samples=3), update="none"),
 ]
 every_member = pytest.mark.parametrize("member", MEMBERS, ids=repr)
 
@@ -180,9 +183,10 @@ def test_memory_saves_the_lies_that_were_told() -> None:
     assert len(lie.told) == 6
 
 
+@pytest.mark.parametrize("lie", [ConstantLie("max"), Fantasy(samples=3)], ids=repr)
 @pytest.mark.parametrize("stale", ["model", "strategy", "gone", "reordered", "moved", "foreign"])
-def test_stale_memory_is_ignored(stale: str) -> None:
-    member = PseudoObservations(ConstantLie("max"))
+def test_stale_memory_is_ignored(stale: str, lie: Lie) -> None:
+    member = PseudoObservations(lie)
     request = request_for((20, 21))
     memory: object = member.choose(request).memory
     X = points(member.choose(request))
@@ -441,6 +445,7 @@ def test_provenance_says_what_was_maximized_after_how_many_lies() -> None:
         PseudoObservations(ConstantLie("min")): "lying min about",
         PseudoObservations(ConstantLie(2.5)): "lying 2.5 about",
         PseudoObservations(Fantasy()): "fantasizing about",
+        PseudoObservations(Fantasy(samples=16)): "fantasizing 16 times about",
     }
     for member, verb in told.items():
         words = [choice.provenance for choice in member.choose(request).choices]

@@ -8,7 +8,7 @@ import pytest
 from scipy.stats import qmc
 
 from believer.arrays import Array
-from believer.numerics.sampling import SOBOL_COLUMNS, latin_hypercube, sobol, sobol_integers
+from believer.numerics.sampling import SOBOL_COLUMNS, latin_hypercube, normal_sobol, sobol, sobol_integers
 
 Sampler = Callable[[int, int, np.random.Generator], Array]
 MEMBERS = [latin_hypercube, sobol]
@@ -78,3 +78,25 @@ def test_columns_past_the_table_are_latin() -> None:
     points = sobol(50, 70, np.random.default_rng(0))
     np.testing.assert_array_equal(slices(points[:, 64:], 50), np.tile(np.arange(50)[:, None], (1, 6)))
     np.testing.assert_array_equal(points[:, :64], sobol(50, 64, np.random.default_rng(0)))
+
+
+@pytest.mark.parametrize(("n", "d"), [(256, 1), (256, 6), (256, 70)])
+def test_normal_points_are_finite_and_have_the_moments_of_a_normal(n: int, d: int) -> None:
+    points = normal_sobol(n, d, np.random.default_rng(0))
+    assert points.shape == (n, d)
+    assert np.isfinite(points).all()
+    # One point in each of the n slices of probability: moments are far nearer than those of independent draws.
+    assert np.abs(points.mean(axis=0)).max() < 0.02
+    assert np.abs(points.std(axis=0) - 1.0).max() < 0.03
+    np.testing.assert_array_equal(points, normal_sobol(n, d, np.random.default_rng(0)))
+
+
+def test_a_uniform_zero_is_no_infinite_normal() -> None:
+    class Zeros:
+        def __getattr__(self, name: str) -> Any:
+            return getattr(np.random.default_rng(0), name)
+
+        def random(self, size: Any) -> Any:
+            return np.zeros(size)
+
+    assert np.isfinite(normal_sobol(4, SOBOL_COLUMNS + 1, Zeros())).all()  # type: ignore[arg-type]

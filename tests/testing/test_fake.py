@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from believer.arrays import Array
 from believer.errors import InvalidInput
 from believer.surrogates.protocols import Conditionable, Differentiable, Joint, Sampling
-from believer.testing import FakeModel, FakeSurrogate
+from believer.testing import BareModel, BareSurrogate, FakeModel, FakeSurrogate, check_surrogate
 
 
 def data(seed: int, n: int, d: int) -> tuple[Array, Array]:
@@ -59,3 +59,11 @@ def test_it_can_be_conditioned_and_nothing_else() -> None:
 def test_no_data_are_refused() -> None:
     with pytest.raises(InvalidInput, match="at least one observation"):
         model_of(np.zeros((0, 2)), np.zeros(0))
+
+
+def test_the_bare_one_predicts_as_the_fake_does_and_can_do_nothing_else() -> None:
+    X, y = data(0, 4, 2)
+    bare = BareSurrogate().fit(X, y, np.random.default_rng(0))
+    assert {name for name in dir(BareModel) if not name.startswith("_")} == {"inner", "predict"}
+    np.testing.assert_array_equal(bare.predict(X).mean, model_of(X, y).predict(X).mean)
+    check_surrogate(BareSurrogate())

@@ -19,7 +19,7 @@ ABILITIES: dict[type, tuple[str, str]] = {
     Differentiable: ("gives gradients (predict_with_gradient)", f"{_CONDITIONED}, NeuralEnsemble, SVR"),
     Joint: ("gives joint covariances (joint)", "GP, SparseGP, MQRBF, FixedRBF, LastLayer"),
     JointlyDifferentiable: ("gives gradients of joint covariances (joint_with_gradient)", "GP"),
-    Pathwise: ("gives functions drawn from it (paths)", "GP"),
+    Pathwise: ("gives functions drawn from it (paths)", "GP, SparseGP, FixedRBF, LastLayer"),
     Scaled: ("has lengthscales", "GP, SparseGP"),
 }
 """A capability: in words, and the surrogates of this library whose models have it."""

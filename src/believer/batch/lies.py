@@ -10,7 +10,7 @@ from typing import Protocol
 
 import numpy as np
 
-from believer.arrays import Array, finite
+from believer.arrays import Array, finite, whole
 from believer.batch.request import Data
 from believer.errors import InvalidInput
 from believer.surrogates.protocols import Model, Sampling
@@ -80,10 +80,19 @@ class Believe:
 
 @dataclass(frozen=True, slots=True)
 class Fantasy:
-    """A draw from what the model expects to observe, N(μ, σ² + σ_n²)  ([paper] section 3.7)."""
+    """A draw from what the model expects to observe, N(μ, σ² + σ_n²)  ([paper] section 3.7).
+
+    samples: how many draws a batch's acquisition is averaged over ([Snoek2012] section 3.3). With 1, the draw is a lie
+    like any other; it is also what diagnostics look at, whatever the number.
+    """
+
+    samples: int = 1
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "samples", whole(self.samples, "samples", 1))
 
     def value(self, model: Model, x: Array, data: Data, sign: float, rng: np.random.Generator) -> float:
-        """ỹ ~ N(μ(x), σ²(x) + σ_n²); a model that cannot sample is taken to be free of noise."""
+        """One ỹ ~ N(μ(x), σ²(x) + σ_n²); a model that cannot sample is taken to be free of noise."""
         if isinstance(model, Sampling):
             return float(model.sample(x[None, :], 1, rng, noisy=True)[0, 0])
         at = model.predict(x[None, :])
@@ -92,4 +101,4 @@ class Fantasy:
     @property
     def verb(self) -> str:
         """For provenance."""
-        return "fantasizing about"
+        return f"fantasizing {self.samples} times about" if self.samples > 1 else "fantasizing about"

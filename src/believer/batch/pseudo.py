@@ -12,11 +12,15 @@ import numpy as np
 
 from believer.acquisitions import Bound
 from believer.arrays import Array, frozen
-from believer.batch.lies import Believe, Lie
+from believer.batch import fantasies
+from believer.batch.fantasies import Fantasized
+from believer.batch.incumbent import believed_incumbent
+from believer.batch.lies import Believe, Fantasy, Lie
 from believer.batch.picking import best_places, counted, pick, taken
 from believer.batch.request import Chosen, Request
-from believer.errors import InvalidInput, MissingCapability
-from believer.surrogates.protocols import Conditionable, Model, Smoothing
+from believer.batch.update import told
+from believer.errors import InvalidInput
+from believer.surrogates.protocols import Model
 
 UPDATES = ("auto", "condition", "refit", "none")
 INCUMBENTS = ("believed", "data")
@@ -33,15 +37,30 @@ class Belief:
     X: Array
     y: Array
 
+    def objective(self, request: Request) -> Bound:
+        """α(· | D'): what the next point maximizes."""
+        if self.strategy.incumbent == "data":
+            return Bound(request.acquisition, self.model, float(request.data.y.min()))
+        return Bound(request.acquisition, self.model, believed_incumbent(request, self.model, self.X, self.y))
+
+    def told(self, request: Request, trial: int, x: Array) -> Belief:
+        """[paper] Algorithm 1, lines 6-7 and 3: lie about ``x`` (d,) and update the model."""
+        strategy, rng = self.strategy, request.randomness(trial, "lie")
+        lie = strategy.lie.value(self.model, x, request.data, request.sign, rng)
+        X, y = frozen(np.vstack([self.X, x])), frozen(np.append(self.y, lie))
+        model = told(self.model, strategy.update, request, trial, X, y)
+        return replace(self, model=model, ids=(*self.ids, trial), X=X, y=y)
+
 
 @dataclass(frozen=True, slots=True)
 class PseudoObservations:
     """Choose one point at a time, pretending that those chosen before have returned.
 
-    lie: what they returned. update: how the lie reaches the model: "condition" (closed form, [paper] Eq. 1-2),
-    "refit" (train again on data and lies), "none" (the paper's parametric case), or "auto" (condition if the model
-    can, else refit). incumbent: f⁺ over real results and lies ("believed") or over real results alone ("data", the
-    paper's convention; with it, Kriging Believer can repeat a point).
+    lie: what they returned; with ``Fantasy(samples=S)`` the acquisition is averaged over S guesses of it. update: how
+    it reaches the model: "condition" (closed form, [paper] Eq. 1-2), "refit" (train again on data and lies), "none"
+    (the paper's parametric case), or "auto" (condition if the model can, else refit). incumbent: f⁺ over real results
+    and lies ("believed") or over real results alone ("data", the paper's convention; with it, Kriging Believer can
+    repeat a point).
     """
 
     lie: Lie = field(default_factory=Believe)
@@ -60,70 +79,35 @@ class PseudoObservations:
         """[paper] Algorithm 1, lines 2-8, after the pending points."""
         belief = self._resume(request, memory)
         for trial, x in zip(request.pending.ids[len(belief.ids) :], request.pending.X[len(belief.ids) :], strict=True):
-            belief = self.believe(belief, request, trial, x)
+            belief = belief.told(request, trial, x)
         choices = []
         avoid = request.avoid
         for trial in request.ids:
-            bound = self.objective(belief, request)
-            picked = pick(bound, request, trial, best_places(request, belief.X, belief.y), avoid)
-            choices.append(picked.choice(type(request.acquisition).__name__, self._after(belief)))
+            around = best_places(request, belief.X, belief.y)
+            picked = pick(belief.objective(request), request, trial, around, avoid)
+            choices.append(picked.choice(type(request.acquisition).__name__, self._after(belief.ids)))
             avoid = taken(avoid, picked.x, request)
-            belief = self.believe(belief, request, trial, picked.x)
+            belief = belief.told(request, trial, picked.x)
         return Chosen(tuple(choices), belief)
 
-    def _resume(self, request: Request, memory: object) -> Belief:
+    def _resume(self, request: Request, memory: object) -> Belief | Fantasized:
         """The belief of an earlier call, where it is about the same model and a prefix of the pending points."""
         if (
-            isinstance(memory, Belief)
+            isinstance(memory, Belief | Fantasized)
             and memory.strategy == self
             and memory.base is request.model
             and memory.ids == request.pending.ids[: len(memory.ids)]
             and np.array_equal(memory.X, request.pending.X[: len(memory.ids)])
         ):
             return memory
+        if isinstance(self.lie, Fantasy) and self.lie.samples > 1:
+            return fantasies.begin(self, self.lie.samples, request.model, request.region.dim)
         return self.begin(request)
 
     def begin(self, request: Request) -> Belief:
-        """The fitted model, before the first lie."""
+        """The fitted model, before the first lie; of a fantasy with many samples, one is told."""
         d = request.region.dim
         return Belief(self, request.model, request.model, (), frozen(np.zeros((0, d))), frozen(np.zeros(0)))
 
-    def objective(self, belief: Belief, request: Request) -> Bound:
-        """α(· | D'): what the next point maximizes."""
-        return Bound(request.acquisition, belief.model, self._incumbent(belief, request))
-
-    def believe(self, belief: Belief, request: Request, trial: int, x: Array) -> Belief:
-        """[paper] Algorithm 1, lines 6-7 and 3: lie about ``x`` and update the model."""
-        lie = self.lie.value(belief.model, x, request.data, request.sign, request.randomness(trial, "lie"))
-        X, y = np.vstack([belief.X, x]), np.append(belief.y, lie)
-        model = belief.model
-        update = self.update
-        if update == "auto":
-            update = "condition" if isinstance(model, Conditionable) else "refit"
-        if update == "condition":
-            if not isinstance(model, Conditionable):
-                raise MissingCapability(
-                    f'{type(model).__name__} cannot be conditioned; use update="refit", or a surrogate that can (GP).'
-                )
-            model = model.condition(x[None, :], np.array([lie]))
-        elif update == "refit":
-            known = [request.data] if request.failed is None else [request.data, request.failed]
-            model = request.surrogate.fit(
-                np.vstack([*(part.X for part in known), X]),
-                np.concatenate([*(part.y for part in known), y]),
-                request.randomness(trial, "refit"),
-                model,
-            )
-        return replace(belief, model=model, ids=(*belief.ids, trial), X=frozen(X), y=frozen(y))
-
-    def _incumbent(self, belief: Belief, request: Request) -> float:
-        """f⁺; with noise, the least posterior mean over evaluated and believed points."""
-        data = request.data
-        if self.incumbent == "data":
-            return float(data.y.min())
-        if isinstance(belief.model, Smoothing) and belief.model.is_noisy:
-            return float(belief.model.predict(np.vstack([data.X, belief.X])).mean.min())
-        return float(min(data.y.min(), belief.y.min(initial=np.inf)))
-
-    def _after(self, belief: Belief) -> str:
-        return f" after {self.lie.verb} {counted(len(belief.ids))}" if belief.ids else ""
+    def _after(self, ids: tuple[int, ...]) -> str:
+        return f" after {self.lie.verb} {counted(len(ids))}" if ids else ""

@@ -1,12 +1,16 @@
-"""What the verbs' arguments share: whole numbers with a least value, and a folder that can be written into."""
+"""What the verbs' arguments share: whole numbers with a least value, the user's own objects, a folder to write into."""
 
 from __future__ import annotations
 
 import argparse
+import os
+import sys
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
+from believer.bench.loading import load
 from believer.errors import InvalidInput
 
 
@@ -23,6 +27,14 @@ def at_least(least: int) -> Callable[[str], int]:
         return number
 
     return parse
+
+
+def loaded(name: str) -> Any:
+    """The user's own ``module:object``, also of a module in the folder where the command is called."""
+    # An installed command does not look there; whoever names a module there expects it to.
+    if os.getcwd() not in sys.path:
+        sys.path.insert(0, os.getcwd())
+    return load(name)
 
 
 def writable(folder: Path) -> Path:

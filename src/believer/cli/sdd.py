@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import argparse
 import csv
-import importlib
 import importlib.util
 import os
-import sys
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -18,7 +16,7 @@ from believer import surrogates
 from believer.acquisitions import EI, PI, UCB, Acquisition, LogEI
 from believer.batch import STRATEGIES, ConstantLie, Lie, PseudoObservations
 from believer.batch.pseudo import INCUMBENTS, UPDATES
-from believer.cli.arguments import at_least, writable
+from believer.cli.arguments import at_least, loaded, writable
 from believer.diagnostics.compatibility import LEAST_SEEDS, compatibility_table
 from believer.diagnostics.sdd import diagnose, diagnosis
 from believer.diagnostics.sdd_figure import draw_many
@@ -166,21 +164,15 @@ def surrogate_named(name: str) -> Surrogate:
     if name in surrogates.SURROGATES:
         made: Surrogate = getattr(surrogates, surrogates.SURROGATES[name])()
         return made
-    module, _, attribute = name.partition(":")
-    if not attribute:
+    if ":" not in name:
         raise InvalidInput(
             f"surrogate must be one of {', '.join(surrogates.SURROGATES)}, or module:object; got {name!r}."
         )
-    # An installed command does not look in the folder where it is called; whoever names a module there expects it to.
-    if os.getcwd() not in sys.path:
-        sys.path.insert(0, os.getcwd())
+    found = loaded(name)
     try:
-        found: Any = getattr(importlib.import_module(module), attribute)
         return found() if isinstance(found, type) else found  # type: ignore[no-any-return]
-    except Exception as error:  # of someone else's module, or class
-        raise InvalidInput(
-            f"cannot load {name!r}: {error}. Is the module on the Python path, and does the class need no arguments?"
-        ) from error
+    except Exception as error:  # of someone else's class
+        raise InvalidInput(f"cannot load {name!r}: {error}. Does the class need no arguments?") from error
 
 
 def _lie(name: str) -> Lie:

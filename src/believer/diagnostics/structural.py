@@ -185,7 +185,7 @@ class _Batches:
         picks, models, seconds = [], [self.model], 0.0
         for trial in request.ids:
             started = time.perf_counter()
-            surface = strategy.objective(belief, request)
+            surface = belief.objective(request)
             x, moved = self._pick(maximizer, surface)
             seconds += time.perf_counter() - started
             if trial < probe.q - 1:
@@ -205,7 +205,7 @@ class _Batches:
         before, X = belief.model, np.vstack([self.looked_at, x])
         was = inspected(before, X)
         started = time.perf_counter()
-        belief = strategy.believe(belief, request, trial, x)
+        belief = belief.told(request, trial, x)
         seconds = time.perf_counter() - started
         refuse_mutation(before, X, was, "a lie")
         inspected(belief.model, X)
@@ -228,7 +228,7 @@ class _Batches:
         picks = []
         for model in models:
             request = self.request(model)
-            surface = strategy.objective(strategy.begin(request), request)
+            surface = strategy.begin(request).objective(request)
             x, moved = self._pick(maximizer, surface)
             picks.append((x, surface, moved))
         return self._walk(picks, models, refits + time.perf_counter() - started)

@@ -62,12 +62,12 @@ class Multistart:
         # EI and UCB are in the units of y: a climb's tolerances are absolute, so small units must be scaled up.
         scale = min(1.0, float(np.ptp(values[np.isfinite(values)]))) or 1.0
         X = pool[_pick_starts(pool, values, self.starts)]
-        X, f = _climb(objective, region, X, self.climb, scale)
+        X, f = ascend(objective, region, X, self.climb, scale)
         for _ in range(self.sweeps if region.blocks else 0):
-            X, stepped = _step_blocks(objective, region, X, f)
+            X, stepped = step_blocks(objective, region, X, f)
             if (stepped <= f).all():
                 break
-            X, f = _climb(objective, region, X, self.climb, scale)
+            X, f = ascend(objective, region, X, self.climb, scale)
         found = first_distinct(np.vstack([X, pool]), np.concatenate([f, values]), search)
         return found if found is not None else any_distinct(objective, search, rng)
 
@@ -88,10 +88,13 @@ def _pick_starts(pool: Array, values: Array, starts: int) -> Array:
     return np.array(taken)
 
 
-def _climb(
+def ascend(
     objective: Objective, region: Region, X: Array, settings: lbfgs.Settings, scale: float
 ) -> tuple[Array, Array]:
-    """Local maxima over the continuous columns; a climb that ends outside the constraint is cut back to inside."""
+    """Local maxima over the continuous columns, from allowed points ``X`` (s, d); and the values (s,) there.
+
+    A climb that ends outside the constraint is cut back to inside. ``scale`` is the size of differences that matter.
+    """
     moves = region.continuous
     if not moves.any():
         return X, objective.value(X)
@@ -105,11 +108,11 @@ def _climb(
         return found.X, -scale * found.f
     ends = region.snap(found.X)
     if region.feasible is not None:
-        ends = _retreat(region, X, ends)
+        ends = retreat(region, X, ends)
     return ends, objective.value(ends)
 
 
-def _retreat(region: Region, start: Array, end: Array, halvings: int = 12) -> Array:
+def retreat(region: Region, start: Array, end: Array, halvings: int = 12) -> Array:
     """For each row: ``end`` if allowed, else the last allowed point of a bisection towards ``start``, which is."""
     inside, outside = np.where(region.allows(end)[:, None], end, start), end
     for _ in range(halvings):
@@ -119,8 +122,10 @@ def _retreat(region: Region, start: Array, end: Array, halvings: int = 12) -> Ar
     return inside
 
 
-def _step_blocks(objective: Objective, region: Region, X: Array, f: Array) -> tuple[Array, Array]:
-    """Each row moved to the best point that differs in one block, where that is better; repeated while any moves."""
+def step_blocks(objective: Objective, region: Region, X: Array, f: Array) -> tuple[Array, Array]:
+    """Each row of ``X`` (s, d), of value ``f`` (s,), moved to the best point that differs in one block, where that is
+    better; repeated while any moves.
+    """
     X, f = X.copy(), f.copy()
     for _ in range(max(1, 2 * len(region.blocks))):
         groups = [[alternatives(x, block) for block in region.blocks if len(block.values) > 1] for x in X]

@@ -23,6 +23,7 @@ function, and only weights far larger than any data ask for can tell places apar
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Self
@@ -65,10 +66,15 @@ class Basis:
         return f
 
     def slope(self, X: Array, phi: Array, B: Array) -> Array:
-        """bᵀ ∂f/∂x (k, d) for one b in ``B`` (k, p+1) a point; ∂φ_j/∂x = (x - c_j) / (ε² φ_j)."""
+        """bᵀ ∂f/∂x (k, d) for one b in ``B`` (k, p+1) a point, or (1, p+1) for all; ∂φ_j/∂x = (x - c_j) / (ε² φ_j)."""
         a = (B @ self.whitening.T) / (self.spread**2 * phi)
         gradient: Array = X * a.sum(axis=1)[:, None] - a @ self.centers
         return gradient
+
+    def with_slope(self, X: Array) -> tuple[Array, Callable[[Array], Array]]:
+        """f (k, p+1) at ``X`` (k, d), and what turns weights b (p+1,) into bᵀ ∂f/∂x (k, d)."""
+        phi = self.multiquadrics(X)
+        return self.features(phi), lambda b: self.slope(X, phi, b[None, :])
 
 
 @lru_cache(maxsize=32)
@@ -140,6 +146,10 @@ class FixedRBFModel:
         if noisy:
             draws += np.sqrt(self.noise) * rng.standard_normal((count, len(X)))
         return self.shift + self.scale * (F @ self.weights.mean + draws)
+
+    def paths(self, count: int, rng: np.random.Generator) -> linear.WeightPaths:
+        """``count`` functions fᵀ w, drawn from the posterior of the weights."""
+        return linear.WeightPaths(self.weights.draw(count, rng), self.basis.with_slope, self.shift, self.scale)
 
     def condition(self, X: Array, y: Array) -> Self:
         """The posterior with ``X`` (k, d), ``y`` (k,) added.  O(k m²); centers, v, noise and scaling stay."""

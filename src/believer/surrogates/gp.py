@@ -24,10 +24,19 @@ import numpy as np
 from believer.arrays import Array, as_data, finite, frozen
 from believer.errors import InvalidInput
 from believer.numerics.cholesky import Factor, factor
-from believer.surrogates import gp_fit
+from believer.surrogates import gp_fit, gp_joint
+from believer.surrogates.gp_fantasies import GPFantasies
 from believer.surrogates.gp_fit import PRESETS, Hyperparameters
 from believer.surrogates.kernels import KERNELS, squared_distances
-from believer.surrogates.protocols import LEAST_VARIANCE, JointPrediction, Model, Prediction, PredictionGradient
+from believer.surrogates.paths import KernelPaths, correction, noise_draws, prior_draws
+from believer.surrogates.protocols import (
+    LEAST_VARIANCE,
+    JointGradient,
+    JointPrediction,
+    Model,
+    Prediction,
+    PredictionGradient,
+)
 
 NOISY_FROM = 1e-5
 """A noise variance, of standardized y, above which repeating an experiment is expected to give another result."""
@@ -63,21 +72,16 @@ class GPModel:
         """What had to be added to the diagonal of K_y, in units of standardized variance."""
         return self.factor.jitter
 
-    def _cross(self, A: Array) -> tuple[Array, Array]:
-        """σ_f² k and σ_f² h between ``A`` (m, d) and the data, both (m, N)."""
-        k, h = KERNELS[self.hyper.kernel](squared_distances(A / self.lengthscales, self.X / self.lengthscales))
-        return k * self.hyper.signal, h * self.hyper.signal
-
     def predict(self, X: Array) -> Prediction:
         """μ = kᵀ α, σ² = k(x, x) - |W k|² at ``X`` (m, d).  O(m N²)."""
-        k, _ = self._cross(X)
+        k, _ = self.hyper.cross(X, self.X)
         V = self.factor.whiten(k)
         variance = self.hyper.signal - np.einsum("ij,ij->i", V, V)
         return Prediction(self.shift + self.scale * (k @ self.alpha), self.scale * self._root(variance))
 
     def predict_with_gradient(self, X: Array) -> PredictionGradient:
         """μ, σ and their gradients by x, at ``X`` (m, d).  O(m N²)."""
-        k, h = self._cross(X)
+        k, h = self.hyper.cross(X, self.X)
         V = self.factor.whiten(k)
         std = self._root(self.hyper.signal - np.einsum("ij,ij->i", V, V))
         # ∂μ/∂x = Σ_i α_i ∂k_i/∂x and ∂σ²/∂x = -2 Σ_i (K_y⁻¹ k)_i ∂k_i/∂x, with ∂k/∂x = -h (x - x_i) / ℓ².
@@ -98,16 +102,31 @@ class GPModel:
 
     def joint(self, X: Array) -> JointPrediction:
         """Latent mean (m,) and covariance (m, m)."""
-        k, _ = self._cross(X)
+        k, _ = self.hyper.cross(X, self.X)
         V = self.factor.whiten(k)
         covariance = prior_covariance(self.hyper, X) - V @ V.T
         return JointPrediction(
             self.shift + self.scale * (k @ self.alpha), self.scale**2 * 0.5 * (covariance + covariance.T)
         )
 
+    def joint_with_gradient(self, X: Array) -> JointGradient:
+        """Latent means (b, q) and covariances (b, q, q) of b groups of q points, ``X`` (b, q, d), with gradients."""
+        return gp_joint.joint_with_gradient(self, X)
+
     def sample(self, X: Array, count: int, rng: np.random.Generator, *, noisy: bool = False) -> Array:
         """``count`` draws from the joint posterior at ``X`` (m, d), as (count, m)."""
         return draws(self.joint(X), self.scale, self.hyper.noise if noisy else 0.0, count, rng)
+
+    def fantasies(self, count: int) -> GPFantasies:
+        """``count`` copies, to be told of the same points and each of values of its own."""
+        return GPFantasies(self, frozen(np.zeros((count, 0))))
+
+    def paths(self, count: int, rng: np.random.Generator) -> KernelPaths:
+        """``count`` functions drawn from the posterior, without noise, to be evaluated anywhere.  O(count N²)."""
+        drawn = prior_draws(self.hyper, count, rng)
+        noise = noise_draws(self.factor, self.hyper.noise, count, rng)
+        weights = correction(self.factor, self.y, drawn.value(self.X), noise)
+        return KernelPaths(drawn, self.hyper, self.X, weights, self.shift, self.scale)
 
     def leave_one_out(self) -> Prediction:
         """Prediction at each data point from all the others ([Rasmussen2006] Eq. 5.12): μ_i = y_i - α_i / (K_y⁻¹)_ii.
@@ -131,7 +150,7 @@ class GPModel:
         """
         model = self
         for x, value in zip(X, y, strict=True):
-            k, _ = model._cross(x[None, :])
+            k, _ = model.hyper.cross(x[None, :], model.X)
             grown = model.factor.append(k[0], model.hyper.signal + model.hyper.noise)
             row = grown.tail[-1]
             target = (float(value) - model.shift) / model.scale

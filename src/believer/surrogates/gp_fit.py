@@ -45,6 +45,11 @@ class Hyperparameters:
     mean: float = 0.0
     subset: int | None = None
 
+    def cross(self, A: Array, B: Array) -> tuple[Array, Array]:
+        """σ_f² k and σ_f² h (see :mod:`~believer.surrogates.kernels`) between ``A`` (m, d) and ``B`` (n, d), (m, n)."""
+        k, h = KERNELS[self.kernel](squared_distances(A / self.lengthscales, B / self.lengthscales))
+        return k * self.signal, h * self.signal
+
     def to_config(self) -> dict[str, Any]:
         """Plain JSON data; floats survive bit for bit."""
         return {

@@ -24,6 +24,7 @@ intercept is uncertain, however far the data. What the features cannot express c
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Self
 
@@ -50,6 +51,11 @@ class Basis:
     def features(self, X: Array) -> Array:
         """φ (m, h + 1) at ``X`` (m, d)."""
         return _features(self.network.hidden(X), self.norm)
+
+    def with_slope(self, X: Array) -> tuple[Array, Callable[[Array], Array]]:
+        """φ (m, h + 1) at ``X`` (m, d), and what turns weights (h + 1,) into the gradient (m, d) of φᵀ w."""
+        layers = self.network.hidden(X)
+        return _features(layers, self.norm), lambda w: self.network.pull_back(layers, w[None, None, :-1] / self.norm)[0]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -95,11 +101,15 @@ class LastLayerModel:
     def sample(self, X: Array, count: int, rng: np.random.Generator, *, noisy: bool = False) -> Array:
         """``count`` draws of φᵀ w at ``X`` (m, d), as (count, m); each is one draw of the weights."""
         basis, F = self.basis, self.basis.features(X)
-        w = self.weights.mean + rng.standard_normal((count, F.shape[1])) @ self.weights.root.T
-        draws = w @ F.T
+        draws = self.weights.draw(count, rng) @ F.T
         if noisy:
             draws += np.sqrt(basis.noise) * rng.standard_normal(draws.shape)
         return basis.shift + basis.scale * draws
+
+    def paths(self, count: int, rng: np.random.Generator) -> linear.WeightPaths:
+        """``count`` functions φᵀ w; at a kink of the network, with the gradient of one side."""
+        basis = self.basis
+        return linear.WeightPaths(self.weights.draw(count, rng), basis.with_slope, basis.shift, basis.scale)
 
     def condition(self, X: Array, y: Array) -> Self:
         """The posterior with ``X`` (k, d), ``y`` (k,) added; the basis stays as it is.  O(k h²)."""

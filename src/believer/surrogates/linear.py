@@ -16,6 +16,7 @@ g       mean of |φ|² over the data, so that v g is the share
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Self
 
@@ -31,6 +32,10 @@ NOISE_RATIO = LogNormal(-5.0, 1.0)
 
 RATIOS = frozen(np.logspace(-8.0, 4.0, 97))
 """ρ: where the evidence is looked at; where the noise is given, 1/(v g)."""
+
+
+Features = Callable[[Array], tuple[Array, Callable[[Array], Array]]]
+"""Points (k, d) -> features F (k, m), and the way back: weights (m,) -> the derivatives (k, d) of F w by the points."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -50,6 +55,11 @@ class Weights:
         V = F @ self.root
         return V @ V.T
 
+    def draw(self, count: int, rng: np.random.Generator) -> Array:
+        """``count`` draws of w, as (count, m)."""
+        draws: Array = self.mean + rng.standard_normal((count, len(self.mean))) @ self.root.T
+        return draws
+
     def condition(self, F: Array, y: Array, noise: Array) -> Self:
         """With observations ``y`` (k,) at features ``F`` (k, m) and variances ``noise`` (k,) > 0 added.  O(k m²).
 
@@ -68,6 +78,27 @@ class Weights:
             root = blas.dger(-1.0 / (s + np.sqrt(s * float(variance))), u, gain, a=root.T).T
         mean.flags.writeable = root.flags.writeable = False
         return type(self)(mean, root)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class WeightPaths:
+    """Functions φ(x)ᵀ w in the units of y, one for each row of ``weights`` (count, m): a draw of w is all of it."""
+
+    weights: Array
+    features: Features
+    shift: float
+    scale: float
+
+    def value(self, X: Array) -> Array:
+        """Every function at ``X`` (k, d), as (count, k)."""
+        F, _ = self.features(X)
+        return self.shift + self.scale * (self.weights @ F.T)
+
+    def value_with_gradient(self, X: Array) -> tuple[Array, Array]:
+        """Values (count, k) and derivatives by x (count, k, d)."""
+        F, pull = self.features(X)
+        slopes = np.stack([pull(w) for w in self.weights])
+        return self.shift + self.scale * (self.weights @ F.T), self.scale * slopes
 
 
 def weights(F: Array, y: Array, prior: float, noise: Array) -> Weights:

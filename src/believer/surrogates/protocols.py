@@ -61,6 +61,35 @@ class JointGradient:
     pull: Callable[[Array, Array], Array]
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class FantasyGradient:
+    """Means and stds (S, m) of S models at m points, stds (1, m) if all share one; and the way back to the points.
+
+    ``pull(by_mean, by_std)`` turns the derivatives of m numbers by means and by stds, both (S, m), into those by their
+    points, (m, d).
+    """
+
+    mean: Array
+    std: Array
+    pull: Callable[[Array, Array], Array]
+
+
+class Fantasies(Protocol):
+    """S posteriors that were told of the same points, each of values of its own."""
+
+    def predict(self, X: Array) -> Prediction:
+        """Latent means (S, m) and stds (S, m), or (1, m) if all share one, at ``X`` (m, d)."""
+        ...
+
+    def predict_with_gradient(self, X: Array) -> FantasyGradient:
+        """The same, and the way back to ``X`` (m, d)."""
+        ...
+
+    def fantasize(self, x: Array, rng: np.random.Generator) -> tuple[Self, Array]:
+        """All of them told of ``x`` (d,), and what: observations (S,), each drawn from its own posterior."""
+        ...
+
+
 class Paths(Protocol):
     """Functions drawn from a model, each as good as any other guess of what the objective is."""
 
@@ -145,6 +174,15 @@ class Sampling(Protocol):
 
     def sample(self, X: Array, count: int, rng: np.random.Generator, *, noisy: bool = False) -> Array:
         """``count`` joint draws at ``X`` (m, d), as (count, m); ``noisy`` adds observation noise."""
+        ...
+
+
+@runtime_checkable
+class Fantasizing(Protocol):
+    """Many fantasies at the cost of few, for acquisitions that are averaged over them."""
+
+    def fantasies(self, count: int) -> Fantasies:
+        """``count`` copies of the model, before they are told anything."""
         ...
 
 

@@ -39,6 +39,7 @@ from believer.surrogates.gp import NOISY_FROM, checked_kernel, checked_noise, dr
 from believer.surrogates.gp_fit import PRESETS, Hyperparameters
 from believer.surrogates.kernels import KERNELS, squared_distances
 from believer.surrogates.linear import Weights
+from believer.surrogates.paths import KernelPaths, prior_draws
 from believer.surrogates.protocols import LEAST_VARIANCE, JointPrediction, Model, Prediction, PredictionGradient
 
 SUBSET_ABOVE = 512
@@ -119,6 +120,15 @@ class SparseGPModel:
         """``count`` draws from the joint posterior at ``X`` (k, d), as (count, k)."""
         return draws(self.joint(X), self.scale, self.hyper.noise if noisy else 0.0, count, rng)
 
+    def paths(self, count: int, rng: np.random.Generator) -> KernelPaths:
+        """``count`` functions drawn from the posterior: a draw f₀ of the prior that is told w, at Z.  O(count m²).
+
+        f = f₀ + φᵀ (w - L_uu⁻¹ f₀(Z)), with a draw of w ([Wilson2020] section 3).
+        """
+        drawn = prior_draws(self.hyper, count, rng)
+        missing = self.weights.draw(count, rng) - drawn.value(self.inducing) @ self.inverse.T
+        return KernelPaths(drawn, self.hyper, self.inducing, missing @ self.inverse, self.shift, self.scale)
+
     def condition(self, X: Array, y: Array) -> Self:
         """The posterior with ``X`` (k, d), ``y`` (k,) added.  O(k m²).
 
@@ -134,8 +144,8 @@ class SparseGPModel:
 
 def _features(hyper: Hyperparameters, Z: Array, inverse: Array, X: Array) -> tuple[Array, Array]:
     """φ and σ_f² h (see :mod:`~believer.surrogates.kernels`), both (k, m), at ``X`` (k, d)."""
-    k, h = KERNELS[hyper.kernel](squared_distances(X / hyper.lengthscales, Z / hyper.lengthscales))
-    return (k * hyper.signal) @ inverse.T, h * hyper.signal
+    k, h = hyper.cross(X, Z)
+    return k @ inverse.T, h
 
 
 @lru_cache(maxsize=16)

@@ -1,9 +1,10 @@
-"""The contract of surrogates, for those who write one.
+"""The contracts of surrogates and of strategies, for those who write one.
 
 At once::
 
-    from believer.testing import check_surrogate
+    from believer.testing import check_strategy, check_surrogate
     print(check_surrogate(MySurrogate()))
+    print(check_strategy(MyStrategy()))
 
 or as one test a law::
 
@@ -11,20 +12,36 @@ or as one test a law::
     def test_it_keeps_the_contract(check):
         check()
 
-A law binds all surrogates, or those whose model or recipe has a capability of ``believer.surrogates.protocols``.
+A law of surrogates binds all of them, or those whose model or recipe has a capability of
+``believer.surrogates.protocols``. Laws of strategies bind all strategies, but for one that is a promise: see
+``strategy_checks``.
 """
 
 from believer.testing.contract import Check, ContractBroken, Summary
-from believer.testing.fake import FakeModel, FakeSurrogate
-from believer.testing.suite import LAWS, check_surrogate, surrogate_checks
+from believer.testing.fake import BareModel, BareSurrogate, FakeModel, FakeSurrogate
+from believer.testing.suite import (
+    LAWS,
+    ONE_AT_A_TIME,
+    STRATEGY_LAWS,
+    check_strategy,
+    check_surrogate,
+    strategy_checks,
+    surrogate_checks,
+)
 
 __all__ = [
     "LAWS",
+    "ONE_AT_A_TIME",
+    "STRATEGY_LAWS",
+    "BareModel",
+    "BareSurrogate",
     "Check",
     "ContractBroken",
     "FakeModel",
     "FakeSurrogate",
     "Summary",
+    "check_strategy",
     "check_surrogate",
+    "strategy_checks",
     "surrogate_checks",
 ]

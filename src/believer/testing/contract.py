@@ -1,23 +1,26 @@
-"""What a law is, how it is checked, and what is said when it is broken."""
+"""What a law is, how it is checked, and what is said when it is broken; for surrogates and strategies alike."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any, TypeVar
 
 from believer.errors import BelieverError, MissingExtra
-from believer.surrogates.protocols import Surrogate
+
+Subject = TypeVar("Subject")
+"""What a law is tried on: a surrogate; or a strategy together with what it is to work with."""
 
 
 class ContractBroken(BelieverError, AssertionError):
-    """A surrogate breaks a law of the contract; the text says which, what was seen, and what to do."""
+    """A member breaks a law of the contract; the text says which, what was seen, and what to do."""
 
-    def __init__(self, surrogate: str, law: str, seen: str, remedy: str) -> None:
-        super().__init__(surrogate, law, seen, remedy)
-        self.surrogate, self.law, self.seen, self.remedy = surrogate, law, seen, remedy
+    def __init__(self, member: str, law: str, seen: str, remedy: str) -> None:
+        super().__init__(member, law, seen, remedy)
+        self.member, self.law, self.seen, self.remedy = member, law, seen, remedy
 
     def __str__(self) -> str:
-        return f"{self.surrogate} breaks the contract.\nlaw:   {self.law}\nseen:  {self.seen}\nto do: {self.remedy}"
+        return f"{self.member} breaks the contract.\nlaw:   {self.law}\nseen:  {self.seen}\nto do: {self.remedy}"
 
 
 class Breach(Exception):
@@ -36,14 +39,14 @@ class Law:
 
     text: str
     needs: type | None
-    holds: Callable[[Surrogate], None]
+    holds: Callable[[Any], None]
     remedy: str
 
 
-def law(remedy: str, needs: type | None = None) -> Callable[[Callable[[Surrogate], None]], Law]:
+def law(remedy: str, needs: type | None = None) -> Callable[[Callable[[Subject], None]], Law]:
     """Make a law of a check: its text is the name of the function."""
 
-    def made(holds: Callable[[Surrogate], None]) -> Law:
+    def made(holds: Callable[[Subject], None]) -> Law:
         return Law(holds.__name__.replace("_", " "), needs, holds, remedy)
 
     return made
@@ -51,21 +54,21 @@ def law(remedy: str, needs: type | None = None) -> Callable[[Callable[[Surrogate
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """A law that binds a surrogate; call it to see whether it is kept. ``str`` is the law."""
+    """A law that binds a member, and what it is tried on; call it to see whether it is kept. ``str`` is the law."""
 
     law: Law
-    surrogate: Surrogate
+    subject: Any
+    member: str
 
     def __call__(self) -> None:
-        """Raise :class:`ContractBroken` if the law is broken, or if the surrogate fails while it is tried."""
+        """Raise :class:`ContractBroken` if the law is broken, or if the member fails while it is tried."""
         try:
-            self.law.holds(self.surrogate)
+            self.law.holds(self.subject)
         except MissingExtra:
             raise
         except Exception as error:
             seen = str(error) if isinstance(error, Breach | BelieverError) else f"{type(error).__name__}: {error}"
-            name = type(self.surrogate).__name__
-            raise ContractBroken(name, self.law.text, seen, self.law.remedy) from error
+            raise ContractBroken(self.member, self.law.text, seen, self.law.remedy) from error
 
     def __str__(self) -> str:
         return self.law.text
@@ -73,14 +76,14 @@ class Check:
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """Laws that a surrogate was seen to keep, and those that do not bind it, each with the capability it lacks."""
+    """Laws that a member was seen to keep, and those that do not bind it, each with what it would have to be."""
 
-    surrogate: str
+    member: str
     passed: tuple[str, ...]
     not_applicable: tuple[tuple[str, str], ...]
 
     def __str__(self) -> str:
-        lines = [f"{self.surrogate} keeps the contract: {len(self.passed)} laws checked."]
+        lines = [f"{self.member} keeps the contract: {len(self.passed)} laws checked."]
         lines += [f"  kept: {text}" for text in self.passed]
         lines += [f"  not applicable, for it is not {needs}: {text}" for text, needs in self.not_applicable]
         return "\n".join(lines)

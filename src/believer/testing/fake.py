@@ -56,3 +56,23 @@ class FakeSurrogate:
         """Keep ``X`` (n, d), ``y`` (n,)."""
         X, y = as_data(X, y, "a surrogate")
         return FakeModel(frozen(X), frozen(y), standardization(y)[1])
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class BareModel:
+    """A model that predicts, and can do nothing else."""
+
+    inner: FakeModel
+
+    def predict(self, X: Array) -> Prediction:
+        """As the fake model does, at ``X`` (m, d)."""
+        return self.inner.predict(X)
+
+
+@dataclass(frozen=True, slots=True)
+class BareSurrogate:
+    """The least that a surrogate may be: for strategies that say what they need of a model."""
+
+    def fit(self, X: Array, y: Array, rng: np.random.Generator, previous: Model | None = None) -> BareModel:
+        """Keep ``X`` (n, d), ``y`` (n,)."""
+        return BareModel(FakeSurrogate().fit(X, y, rng))

@@ -1,4 +1,4 @@
-"""Laws of a surrogate at work: every strategy, pending and failed trials, and a journal."""
+"""Laws of surrogates and of strategies at work in a study: pending and failed trials, and a journal."""
 
 from __future__ import annotations
 
@@ -7,15 +7,17 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from believer.acquisitions import LogEI
 from believer.arrays import near_any
 from believer.batch import STRATEGIES, Believe, PseudoObservations, Strategy
-from believer.errors import BelieverError
-from believer.maximize import Candidates, Maximizer, Multistart
+from believer.errors import BelieverError, MissingCapability
 from believer.optimizer import Optimizer
 from believer.parameters import Float, Int
+from believer.replay import replay
 from believer.space import Space
-from believer.surrogates.protocols import Conditionable, Differentiable, Surrogate
+from believer.surrogates.protocols import Conditionable, Surrogate
 from believer.testing.contract import Breach, Law, law, require
+from believer.testing.requests import Case, quick
 from believer.testing.scenes import fitted, scene
 from believer.trials import Batch
 
@@ -29,11 +31,11 @@ def _objective(params: dict[str, Any]) -> float:
     return value
 
 
-def _quick(surrogate: Surrogate) -> Maximizer:
-    """A short search with the default method for such a model; how good a point it finds is no part of the contract."""
-    if isinstance(fitted(surrogate, scene()), Differentiable):
-        return Multistart(starts=2, candidates=16, neighbors=4, sweeps=1)
-    return Candidates(candidates=32, neighbors=4, survivors=4, rounds=1)
+def _study(case: Case, journal: Path | None = None) -> Optimizer:
+    maximizer = quick(fitted(case.surrogate, scene()))
+    return Optimizer(
+        _SPACE, case.surrogate, case.acquisition, case.strategy, n_init=5, seed=7, maximizer=maximizer, journal=journal
+    )
 
 
 def _answer(study: Optimizer, batch: Batch) -> None:
@@ -51,9 +53,9 @@ def _begin(study: Optimizer) -> None:
     study.tell(batch[0], _objective(batch[0].params))
 
 
-def _suggestions(surrogate: Surrogate, strategy: str | Strategy, maximizer: Maximizer) -> list[dict[str, Any]]:
+def _suggestions(case: Case) -> list[dict[str, Any]]:
     """Params of all trials, the last two suggested while one was pending."""
-    study = Optimizer(_SPACE, surrogate, strategy=strategy, n_init=5, seed=7, maximizer=maximizer)
+    study = _study(case)
     _begin(study)
     study.ask(2)
     points = [trial.params for trial in study.trials]
@@ -68,42 +70,23 @@ def _suggestions(surrogate: Surrogate, strategy: str | Strategy, maximizer: Maxi
     return points
 
 
-def _suggests(surrogate: Surrogate, strategy: str | Strategy) -> None:
+def _suggests(case: Case) -> None:
     """Distinct points inside the space, with a trial pending and one that failed; the same seed, the same points."""
-    maximizer = _quick(surrogate)
-    first, again = (_suggestions(surrogate, strategy, maximizer) for _ in range(2))
+    first, again = (_suggestions(case) for _ in range(2))
     require(
-        first == again, f"the same seed gave {first[-1]} and then {again[-1]}; what does fit draw, if not from rng?"
+        first == again, f"the same seed gave {first[-1]} and then {again[-1]}; what draws, if not from the rng given?"
     )
 
 
-def _law_of(name: str) -> Law:
-    return Law(
-        f"with strategy {name} a study gets distinct points of its space, the same for the same seed",
-        None,
-        partial(_suggests, strategy=name),
-        _WHY,
-    )
-
-
-@law(_WHY, Conditionable)
-def a_lie_may_reach_the_model_by_a_new_fit_or_not_at_all(surrogate: Surrogate) -> None:
-    """The other two ways, for a model that would be conditioned by default."""
-    for update in ("refit", "none"):
-        _suggests(surrogate, PseudoObservations(Believe(), update=update))
-
-
-@law("Draw in fit from rng alone, and keep nothing outside the model: a journal holds the data and the seed.")
-def a_study_goes_on_from_its_journal(surrogate: Surrogate) -> None:
-    """Loaded, with the surrogate passed again, it suggests what the study that was never closed suggests."""
-    maximizer = _quick(surrogate)
+def _goes_on(case: Case) -> None:
+    """Loaded from its journal, a study suggests what the study that was never closed suggests."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "study.jsonl"
-        stays = Optimizer(_SPACE, surrogate, n_init=5, seed=7, maximizer=maximizer)
+        stays = _study(case)
         _begin(stays)
-        with Optimizer(_SPACE, surrogate, n_init=5, seed=7, maximizer=maximizer, journal=path) as closed:
+        with _study(case, path) as closed:
             _begin(closed)
-        with Optimizer.load(path, surrogate=surrogate, maximizer=maximizer) as loaded:
+        with Optimizer.load(path, **_passed(case, closed)) as loaded:
             for _ in range(2):
                 one, two = stays.ask(2), loaded.ask(2)
                 wanted, got = ([trial.params for trial in batch] for batch in (one, two))
@@ -112,8 +95,87 @@ def a_study_goes_on_from_its_journal(surrogate: Surrogate) -> None:
                 _answer(loaded, two)
 
 
+def _passed(case: Case, study: Optimizer) -> dict[str, Any]:
+    """What is passed again with a journal: members that are not the library's must be, others may be."""
+    return {
+        "surrogate": case.surrogate,
+        "acquisition": case.acquisition,
+        "strategy": case.strategy,
+        "maximizer": study.setup.maximizer,
+    }
+
+
+def _with(surrogate: Surrogate, strategy: Strategy) -> Case:
+    return Case(strategy, surrogate, LogEI())
+
+
+def _suggests_if_able(surrogate: Surrogate, strategy: Strategy) -> None:
+    """As above; or the strategy says which ability of a model it needs."""
+    try:
+        _suggests(_with(surrogate, strategy))
+    except MissingCapability:
+        return
+
+
+def _law_of(name: str) -> Law:
+    return Law(
+        f"with strategy {name} a study gets distinct points of its space, the same for the same seed",
+        None,
+        partial(_suggests_if_able, strategy=STRATEGIES[name]),
+        _WHY,
+    )
+
+
+@law(_WHY, Conditionable)
+def a_lie_may_reach_the_model_by_a_new_fit_or_not_at_all(surrogate: Surrogate) -> None:
+    """The other two ways, for a model that would be conditioned by default."""
+    for update in ("refit", "none"):
+        _suggests(_with(surrogate, PseudoObservations(Believe(), update=update)))
+
+
+@law("Draw in fit from rng alone, and keep nothing outside the model: a journal holds the data and the seed.")
+def a_study_goes_on_from_its_journal(surrogate: Surrogate) -> None:
+    """Loaded, with the surrogate passed again, it suggests what the study that was never closed suggests."""
+    _goes_on(_with(surrogate, STRATEGIES["kb"]))
+
+
 LAWS = (
     *(_law_of(name) for name in STRATEGIES),
     a_lie_may_reach_the_model_by_a_new_fit_or_not_at_all,
     a_study_goes_on_from_its_journal,
+)
+"""Of surrogates."""
+
+
+@law("Look at the traceback: it is the call of choose that a study makes.")
+def a_study_gets_distinct_points_of_its_space_the_same_for_the_same_seed(case: Case) -> None:
+    """Through ask and tell, with a trial pending across asks and one that failed."""
+    _suggests(case)
+
+
+@law("Keep nothing but settings in the strategy: a journal holds those, the data and the seed, and no memory.")
+def with_the_strategy_a_study_goes_on_from_its_journal(case: Case) -> None:
+    """Loaded, with the strategy passed again, it suggests what the study that was never closed suggests."""
+    _goes_on(case)
+
+
+@law("Let choices depend on the request alone: a replay makes every request of a journal again, and compares.")
+def every_ask_of_a_journal_can_be_replayed(case: Case) -> None:
+    """Five asks, of one point and of several, answered in another order, one while others are pending."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "study.jsonl"
+        with _study(case, path) as study:
+            _begin(study)
+            batches = [study.ask(2), study.ask(1), study.ask(2)]
+            for batch in batches[::-1]:
+                _answer(study, batch)
+            study.ask(1)
+        found = replay(path, **_passed(case, study))
+        require(found.identical, f"a replay differs; {found}.")
+
+
+OF_STRATEGIES = (
+    a_study_gets_distinct_points_of_its_space_the_same_for_the_same_seed,
+    with_the_strategy_a_study_goes_on_from_its_journal,
+    every_ask_of_a_journal_can_be_replayed,
 )

@@ -1,14 +1,29 @@
-"""The contract as a list of laws, and the two ways to run it: at once, or one test a law."""
+"""The contracts as lists of laws, and the two ways to run each: at once, or one test a law."""
 
 from __future__ import annotations
 
 from typing import Any
 
+from believer.acquisitions import Acquisition, LogEI
+from believer.batch import Strategy
 from believer.errors import MissingExtra
+from believer.members import strategy_named
+from believer.surrogates import GP
 from believer.surrogates.inspection import require_surrogate
 from believer.surrogates.protocols import Surrogate
-from believer.testing import conditioning, derivatives, distributions, predictions, recipes, studies
+from believer.testing import (
+    answers,
+    conditioning,
+    derivatives,
+    distributions,
+    predictions,
+    recipes,
+    situations,
+    studies,
+    values,
+)
 from believer.testing.contract import Check, Law, Summary
+from believer.testing.requests import Case
 from believer.testing.scenes import fitted, scene
 
 LAWS: tuple[Law, ...] = (
@@ -19,26 +34,75 @@ LAWS: tuple[Law, ...] = (
     *recipes.LAWS,
     *studies.LAWS,
 )
-"""Every law, from what the others rest on to what rests on all of them."""
+"""Every law of surrogates, from what the others rest on to what rests on all of them."""
+
+STRATEGY_LAWS: tuple[Law, ...] = (*answers.LAWS, *situations.LAWS, *values.LAWS, *studies.OF_STRATEGIES)
+"""Every law of strategies, in the same order."""
+
+ONE_AT_A_TIME: tuple[Law, ...] = values.ONE_AT_A_TIME
+"""Laws of strategies that choose the points of a batch one after another, and promise it."""
 
 
 def surrogate_checks(surrogate: Surrogate) -> tuple[Check, ...]:
     """The laws that bind ``surrogate``, each as a call without arguments whose ``str`` is the law; one fit is made."""
     abilities = _abilities(surrogate)
-    return tuple(Check(law, surrogate) for law in LAWS if _binds(law, abilities))
+    return _checks([law for law in LAWS if _binds(law, abilities)], surrogate, surrogate)
 
 
 def check_surrogate(surrogate: Surrogate) -> Summary:
     """Try every law that binds ``surrogate``; :class:`~believer.testing.ContractBroken` at the first that is broken."""
-    abilities = _abilities(surrogate)
-    passed, not_applicable = [], []
-    for law in LAWS:
-        if _binds(law, abilities):
-            Check(law, surrogate)()
-            passed.append(law.text)
-        elif law.needs is not None:
-            not_applicable.append((law.text, law.needs.__name__))
-    return Summary(type(surrogate).__name__, tuple(passed), tuple(not_applicable))
+    checks = surrogate_checks(surrogate)
+    tried = {check.law for check in checks}
+    apart = [(law.text, law.needs.__name__) for law in LAWS if law not in tried and law.needs is not None]
+    return _passed(checks, apart)
+
+
+def strategy_checks(
+    strategy: str | Strategy,
+    surrogate: Surrogate | None = None,
+    acquisition: Acquisition | None = None,
+    *,
+    one_at_a_time: bool = False,
+) -> tuple[Check, ...]:
+    """The laws that bind ``strategy``, each as a call without arguments whose ``str`` is the law.
+
+    strategy: a value, or the name of one of the library's.
+    surrogate, acquisition: what it is tried with, GP() and LogEI() unless it needs others.
+    one_at_a_time: it promises that q points asked for one by one are those asked for at once, bit for bit.
+    """
+    case = Case(
+        strategy_named(strategy),
+        GP() if surrogate is None else surrogate,
+        LogEI() if acquisition is None else acquisition,
+    )
+    require_surrogate(case.surrogate)
+    return _checks([*STRATEGY_LAWS, *(ONE_AT_A_TIME if one_at_a_time else ())], case, case.strategy)
+
+
+def check_strategy(
+    strategy: str | Strategy,
+    surrogate: Surrogate | None = None,
+    acquisition: Acquisition | None = None,
+    *,
+    one_at_a_time: bool = False,
+) -> Summary:
+    """Try every law that binds ``strategy``; :class:`~believer.testing.ContractBroken` at the first that is broken.
+
+    The arguments are those of :func:`strategy_checks`.
+    """
+    checks = strategy_checks(strategy, surrogate, acquisition, one_at_a_time=one_at_a_time)
+    apart = [] if one_at_a_time else [(law.text, "said to choose one at a time") for law in ONE_AT_A_TIME]
+    return _passed(checks, apart)
+
+
+def _checks(laws: list[Law], subject: object, member: object) -> tuple[Check, ...]:
+    return tuple(Check(law, subject, type(member).__name__) for law in laws)
+
+
+def _passed(checks: tuple[Check, ...], not_applicable: list[tuple[str, str]]) -> Summary:
+    for check in checks:
+        check()
+    return Summary(checks[0].member, tuple(str(check) for check in checks), tuple(not_applicable))
 
 
 def _binds(law: Law, abilities: tuple[Any, ...]) -> bool:

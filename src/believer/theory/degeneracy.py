@@ -50,6 +50,6 @@ def unmoved_batch(
     X = [choice.x for choice in liar.choose(asked).choices]
     belief, incumbents = liar.begin(asked), []
     for trial, x in enumerate(X):
-        incumbents.append(liar.objective(belief, asked).incumbent)
-        belief = liar.believe(belief, asked, trial, x)
+        incumbents.append(belief.objective(asked).incumbent)
+        belief = belief.told(asked, trial, x)
     return UnmovedBatch(frozen(X), frozen(incumbents))

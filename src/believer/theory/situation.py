@@ -89,7 +89,7 @@ def strategy(situation: Situation, update: str = "condition") -> PseudoObservati
 def before(situation: Situation) -> Bound:
     """α: what the first point is chosen by."""
     asked, liar = request(situation, 1, lambda *_: np.random.default_rng(0)), strategy(situation)
-    return liar.objective(liar.begin(asked), asked)
+    return liar.begin(asked).objective(asked)
 
 
 def tell(situation: Situation, x: Array, rng: np.random.Generator) -> Told:
@@ -97,8 +97,8 @@ def tell(situation: Situation, x: Array, rng: np.random.Generator) -> Told:
     arguments.conditionable(situation.model)
     x = arguments.point(x, situation.box.dim)
     asked, liar = request(situation, 1, lambda *_: rng), strategy(situation)
-    belief = liar.believe(liar.begin(asked), asked, 0, x)
-    return Told(frozen(x), float(belief.y[0]), liar.objective(belief, asked))
+    belief = liar.begin(asked).told(asked, 0, x)
+    return Told(frozen(x), float(belief.y[0]), belief.objective(asked))
 
 
 def strongest(bound: Bound, region: Region, around: Array, rng: np.random.Generator) -> Maximum:

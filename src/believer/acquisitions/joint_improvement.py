@@ -1,0 +1,222 @@
+"""How far q points together improve on the incumbent: q-EI and its smoothed logarithm, by Monte Carlo, with gradients.
+
+======  ==============================================================  ===========
+symbol  meaning                                                         shape
+======  ==============================================================  ===========
+b       groups of points that are evaluated together
+m       points of a group, p that are fixed and then q that move        p + q
+S       base samples
+ε       standard normal base samples                                    (S, m)
+μ, Σ    posterior of a group                                            (b, m), (b, m, m)
+L       Cholesky factor of Σ                                            (b, m, m)
+f       samples μ + L ε ([Wilson2018])                                  (S, b, m)
+I       improvements f⁺ - ξ - f                                         (S, b, m)
+τ₀, τₘ  temperatures of max(·, 0) and of the maximum over a group
+v̄       derivative of the result by v, for any v
+======  ==============================================================  ===========
+
+q-EI is the mean over samples of max(0, max_i I_i). Its smoothed logarithm ([Ament2023] section 4.2) replaces max(·, 0)
+by softplus and the maximum by a soft one, and works with logarithms throughout, so that no gradient vanishes. The base
+samples stay the same, which makes both a function of the points that L-BFGS can climb.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import cast
+
+import numpy as np
+
+from believer.arrays import Array, finite
+from believer.errors import InvalidInput
+from believer.surrogates.protocols import LEAST_VARIANCE, JointGradient, JointlyDifferentiable
+
+LEAST_GAP = 1e-10
+"""Correlations within a group are shrunk by at least this share, so that equal points do not make Σ singular."""
+
+_TAIL = 0.1
+_UNDERFLOW = -35.0
+_AT_ONCE = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class Softness:
+    """How the two corners of q-EI are rounded ([Ament2023] section 4.2 and appendix A).
+
+    improvement: τ₀ of max(·, 0), as a share of the scale of y. maximum: τₘ of the maximum over a group, in log units.
+    fat: tails that fall like 1/x², so that hopeless points keep a slope, or exponentially.
+    Differs: τ₀ is no absolute number, so that the units of y do not matter.
+    """
+
+    improvement: float = 1e-6
+    maximum: float = 1e-2
+    fat: bool = True
+
+    def __post_init__(self) -> None:
+        for name in ("improvement", "maximum"):
+            if finite(getattr(self, name), name) <= 0.0:
+                raise InvalidInput(f"{name} must be above zero; got {getattr(self, name)!r}.")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class JointImprovement:
+    """The improvement expected of q points beside p ``fixed`` ones (p, d): what a maximizer maximizes.
+
+    A row of ``X`` (b, q·d) holds q points, one after the other; q follows from the base samples ``normals`` (S, p + q).
+    ``target`` is f⁺ - ξ. The value is log q-EI as ``softness`` smooths it, or without softness q-EI itself, both with
+    y in ``unit``s.
+    """
+
+    model: JointlyDifferentiable
+    target: float
+    normals: Array
+    fixed: Array
+    softness: Softness | None = None
+    unit: float = 1.0
+
+    @property
+    def has_gradient(self) -> bool:
+        """Always."""
+        return True
+
+    def value(self, X: Array) -> Array:
+        """The value (b,) of each row of ``X`` (b, q·d).  O(b S m²), and what the model's posterior costs."""
+        groups = max(1, _AT_ONCE // self.normals.size)
+        parts = [X[start : start + groups] for start in range(0, len(X), groups)]
+        return np.concatenate([self._sampled(part)[0] for part in parts] or [np.zeros(0)])
+
+    def value_with_gradient(self, X: Array) -> tuple[Array, Array]:
+        """Values (b,) and their derivatives by ``X`` (b, q·d), at a few times the cost."""
+        value, by_samples, at, factor = self._sampled(X)
+        b, m = at.mean.shape
+        by_samples = by_samples.reshape(-1, b * m)
+        by_factor = (by_samples.T @ self.normals).reshape(b, m, m)
+        by_mean = by_samples.sum(axis=0).reshape(b, m)
+        by_points = at.pull(by_mean / self.unit, factor.pull(by_factor) / self.unit**2)
+        return value, by_points[:, len(self.fixed) :].reshape(X.shape)
+
+    def _sampled(self, X: Array) -> tuple[Array, Array, JointGradient, _Root]:
+        """The value, its derivatives by the samples (S, b, m), and what the samples were made of."""
+        p, d = self.fixed.shape
+        b, m = len(X), self.normals.shape[1]
+        A = np.empty((b, m, d))
+        A[:, :p], A[:, p:] = self.fixed, X.reshape(b, m - p, d)
+        at = self.model.joint_with_gradient(A)
+        root = _root(at.covariance / self.unit**2)
+        samples = (self.normals @ root.lower.transpose(2, 0, 1).reshape(m, b * m)).reshape(-1, b, m)
+        improvements = (self.target - at.mean) / self.unit - samples
+        value, by_improvements = _expected(improvements, self.softness)
+        return value, -by_improvements, at, root
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Root:
+    """Cholesky factors ``lower`` (b, m, m) of covariances, of which ``kept`` (b, m, m) is the share that went in."""
+
+    lower: Array
+    kept: Array
+
+    def pull(self, by_lower: Array) -> Array:
+        """Σ̄ = ½ L⁻ᵀ (P + Pᵀ) L⁻¹ with P = Φ(Lᵀ L̄), the lower triangle and half its diagonal ([Murray2016] sec. 3)."""
+        P = np.tril(self.lower.transpose(0, 2, 1) @ by_lower)
+        _diagonal(P)[...] *= 0.5
+        inverse = np.linalg.inv(self.lower)
+        by_covariance: Array = inverse.transpose(0, 2, 1) @ (0.5 * (P + P.transpose(0, 2, 1))) @ inverse
+        return by_covariance * self.kept
+
+
+def _root(covariance: Array) -> _Root:
+    """Factors of ``covariance`` (b, m, m), its correlations shrunk by what that takes, variances left as they are.
+
+    Shrinking by 1 / (1 + δ) adds δ to the eigenvalues of a correlation matrix before it is scaled back. δ is
+    ``LEAST_GAP``, or where that is too little, twice what the least eigenvalue lacks; derivatives take it as constant.
+    A variance that rounding has eaten is replaced by the least one, and goes with nothing.
+    """
+    variance = _diagonal(covariance)
+    sound = variance >= LEAST_VARIANCE
+    both = sound[:, :, None] & sound[:, None, :]
+    least = np.where(sound, 0.0, LEAST_VARIANCE)
+
+    def factored(gap: Array) -> _Root:
+        kept = both / (1.0 + gap)[:, None, None]
+        _diagonal(kept)[...] = sound
+        shrunk = covariance * kept
+        _diagonal(shrunk)[...] += least
+        return _Root(cast(Array, np.linalg.cholesky(shrunk)), kept)
+
+    try:
+        return factored(np.full(len(covariance), LEAST_GAP))
+    except np.linalg.LinAlgError:
+        std = np.sqrt(np.where(sound, variance, 1.0))
+        correlation = both * covariance / (std[:, :, None] * std[:, None, :])
+        lowest = np.linalg.eigvalsh(correlation)[:, 0]
+        return factored(LEAST_GAP + 2.0 * np.maximum(-lowest, 0.0))
+
+
+def _diagonal(matrices: Array) -> Array:
+    """The diagonals (b, m) of ``matrices`` (b, m, m), to be read or written."""
+    diagonal: Array = np.einsum("bii->bi", matrices)
+    return diagonal
+
+
+def _expected(improvements: Array, softness: Softness | None) -> tuple[Array, Array]:
+    """The value (b,) of ``improvements`` (S, b, m), and its derivatives by them."""
+    samples = len(improvements)
+    if softness is None:
+        best = improvements.argmax(axis=2)[:, :, None]
+        gain = np.take_along_axis(improvements, best, axis=2)
+        by_improvements = np.zeros_like(improvements)
+        np.put_along_axis(by_improvements, best, (gain > 0.0) / samples, axis=2)
+        return np.maximum(gain[:, :, 0], 0.0).mean(axis=0), by_improvements
+    logs, by_logs = (_log_fat_plus if softness.fat else _log_plus)(improvements / softness.improvement)
+    most, by_most = (_fat_maximum if softness.fat else _soft_maximum)(logs, softness.maximum)
+    top = most.max(axis=0)
+    shares = np.exp(most - top)
+    total = shares.sum(axis=0)
+    value = top + np.log(total) + float(np.log(softness.improvement / samples))
+    by_most *= (shares / (total * softness.improvement))[:, :, None]
+    by_most *= by_logs
+    return value, by_most
+
+
+def _log_fat_plus(x: Array) -> tuple[Array, Array]:
+    """log(softplus(x) + 0.1 / (1 + x²)) and its derivative: convex and nowhere flat ([Ament2023] appendix A)."""
+    plus, slope = _plus(x)
+    lorentz = 1.0 / (1.0 + x * x)
+    plus += _TAIL * lorentz
+    slope -= (2.0 * _TAIL) * x * lorentz * lorentz
+    return np.log(plus), slope / plus
+
+
+def _log_plus(x: Array) -> tuple[Array, Array]:
+    """log softplus(x) and its derivative; far below zero it is x."""
+    plus, slope = _plus(np.maximum(x, _UNDERFLOW))
+    below = x < _UNDERFLOW
+    return np.where(below, x, np.log(plus)), np.where(below, 1.0, slope / plus)
+
+
+def _plus(x: Array) -> tuple[Array, Array]:
+    """softplus(x) = log(1 + eˣ) and its derivative."""
+    e = np.exp(-np.abs(x))
+    return np.maximum(x, 0.0) + np.log1p(e), np.where(x > 0.0, 1.0, e) / (1.0 + e)
+
+
+def _fat_maximum(logs: Array, temperature: float) -> tuple[Array, Array]:
+    """max + τ log Σ_i ρ((max - u_i) / τ) over the last axis, ρ(t) = 2 / (2 + 2t + t²), and its derivatives by u."""
+    most = logs.max(axis=2, keepdims=True)
+    t = (most - logs) / temperature
+    rho = 2.0 / (2.0 + t * (2.0 + t))
+    total = rho.sum(axis=2, keepdims=True)
+    weights = (1.0 + t) * rho * rho / total
+    # The largest take what is left of one: to raise all u by a number raises the result by as much.
+    largest = t == 0.0
+    weights += largest * ((1.0 - weights.sum(axis=2, keepdims=True)) / largest.sum(axis=2, keepdims=True))
+    return (most + temperature * np.log(total))[:, :, 0], weights
+
+
+def _soft_maximum(logs: Array, temperature: float) -> tuple[Array, Array]:
+    """τ log Σ_i exp(u_i / τ) over the last axis, and its derivatives by u."""
+    most = logs.max(axis=2, keepdims=True)
+    weights = np.exp((logs - most) / temperature)
+    total = weights.sum(axis=2, keepdims=True)
+    return (most + temperature * np.log(total))[:, :, 0], weights / total

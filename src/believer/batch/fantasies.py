@@ -1,0 +1,182 @@
+"""An acquisition averaged over fantasies: many guesses of what the points that are out will return.
+
+======  ==========================================================  ======
+symbol  meaning                                                     shape
+======  ==========================================================  ======
+S, p    fantasies, and points that were fantasized about
+ỹ_s     values of fantasy s, each drawn given those before it       (p,)
+f⁺_s    incumbent over real results and ỹ_s
+α_s     acquisition on the model that was told ỹ_s, with f⁺_s       (m,)
+w_s     share of α_s in the average, ∂α/∂α_s                        (m,)
+======  ==========================================================  ======
+
+The average estimates α(x) = E_ỹ[α(x | D, ỹ)] ([Snoek2012] section 3.3). Fantasies stay what they are while a point is
+searched for, so that α is as smooth as the acquisition itself.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, cast
+
+import numpy as np
+
+from believer.acquisitions import EI, PI, UCB, Acquisition, Bound, LogEI, Pointwise
+from believer.arrays import Array, frozen
+from believer.batch.incumbent import believed_incumbent, is_noisy
+from believer.batch.request import Request
+from believer.batch.update import resolved, told
+from believer.maximize import Objective
+from believer.surrogates.protocols import (
+    Differentiable,
+    Fantasies,
+    Fantasizing,
+    FantasyGradient,
+    Model,
+    Prediction,
+)
+
+if TYPE_CHECKING:
+    from believer.batch.pseudo import PseudoObservations
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Separate:
+    """A model for each of S fantasies; or one for all, where lies do not reach models."""
+
+    models: tuple[Model, ...]
+
+    def of_each(self, samples: int) -> tuple[Model, ...]:
+        """The model of each of the ``samples`` fantasies."""
+        return self.models * (samples // len(self.models))
+
+    def predict(self, X: Array) -> Prediction:
+        """Means and stds (S, m), or (1, m), at ``X`` (m, d)."""
+        at = [model.predict(X) for model in self.models]
+        return Prediction(np.stack([a.mean for a in at]), np.stack([a.std for a in at]))
+
+    def predict_with_gradient(self, X: Array) -> FantasyGradient:
+        """The same, and the way back to ``X`` (m, d)."""
+        at = [cast(Differentiable, model).predict_with_gradient(X) for model in self.models]
+        mean_gradient, std_gradient = np.stack([a.mean_gradient for a in at]), np.stack([a.std_gradient for a in at])
+
+        def pull(by_mean: Array, by_std: Array) -> Array:
+            gradient: Array = (by_mean[:, :, None] * mean_gradient + by_std[:, :, None] * std_gradient).sum(axis=0)
+            return gradient
+
+        return FantasyGradient(np.stack([a.mean for a in at]), np.stack([a.std for a in at]), pull)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Averaged:
+    """α: an acquisition averaged over the models of fantasies, each with its own of the ``incumbents`` (S,)."""
+
+    acquisition: Acquisition
+    models: Fantasies | Separate
+    incumbents: Array
+
+    @property
+    def has_gradient(self) -> bool:
+        """Whether all models give gradients."""
+        models = self.models
+        return not isinstance(models, Separate) or all(isinstance(model, Differentiable) for model in models.models)
+
+    def value(self, X: Array) -> Array:
+        """α (m,) at ``X`` (m, d)."""
+        at = self.models.predict(X)
+        return average(self.acquisition, pointwise(self.acquisition, at.mean, at.std, self.incumbents).value)[0]
+
+    def value_with_gradient(self, X: Array) -> tuple[Array, Array]:
+        """α (m,) and ∂α/∂x = Σ_s w_s ∂α_s/∂x (m, d) at ``X`` (m, d)."""
+        at = self.models.predict_with_gradient(X)
+        alphas = pointwise(self.acquisition, at.mean, at.std, self.incumbents)
+        value, weights = average(self.acquisition, alphas.value)
+        return value, at.pull(weights * alphas.by_mean, weights * alphas.by_std)
+
+
+def pointwise(acquisition: Acquisition, mean: Array, std: Array, incumbents: Array) -> Pointwise:
+    """α_s and its derivatives (S, m), given f⁺ (S,), where models predict ``mean`` and ``std``, (S, m) or (1, m)."""
+    if isinstance(acquisition, LogEI | EI | PI | UCB):
+        # They work entry by entry, so all incumbents are handed over at once; what does not depend on s may be (1, m).
+        return acquisition.pointwise(mean, std, cast(float, incumbents[:, None]))
+    shape = len(incumbents), mean.shape[1]
+    rows = zip(np.broadcast_to(mean, shape), np.broadcast_to(std, shape), incumbents, strict=True)
+    at = [acquisition.pointwise(m, s, float(f)) for m, s, f in rows]
+    value, by_mean, by_std = (
+        np.stack(part) for part in zip(*((a.value, a.by_mean, a.by_std) for a in at), strict=True)
+    )
+    return Pointwise(value, by_mean, by_std)
+
+
+def average(acquisition: Acquisition, alphas: Array) -> tuple[Array, Array]:
+    """α (m,) and w (S, m) of α_s (S, m): the mean of α_s; for LogEI, log of the mean of EI, and w = softmax α_s."""
+    if not isinstance(acquisition, LogEI):
+        return alphas.mean(axis=0), np.full_like(alphas, 1.0 / len(alphas))
+    # Over the largest, so that an average of tiny improvements does not underflow.
+    top = alphas.max(axis=0)
+    shares = np.exp(alphas - top)
+    total = shares.sum(axis=0)
+    return top + np.log(total / len(alphas)), shares / total
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Fantasized:
+    """Models together with what they were told: trial ``ids``, points (p, d), and values Y (S, p), in that order."""
+
+    strategy: PseudoObservations
+    base: Model
+    models: Fantasies | Separate
+    ids: tuple[int, ...]
+    X: Array
+    Y: Array
+
+    @property
+    def y(self) -> Array:
+        """What is expected of the points (p,): the mean over fantasies."""
+        expected: Array = self.Y.mean(axis=0)
+        return expected
+
+    def objective(self, request: Request) -> Objective:
+        """α: what the next point maximizes."""
+        incumbents = self._incumbents(request)
+        if not self.ids:
+            return Bound(request.acquisition, self.base, float(incumbents[0]))
+        return Averaged(request.acquisition, self.models, incumbents)
+
+    def told(self, request: Request, trial: int, x: Array) -> Fantasized:
+        """[paper] Algorithm 1, lines 6-7 and 3, for each fantasy: draw a value of ``x`` and update the model."""
+        X, rng = np.vstack([self.X, x]), request.randomness(trial, "lie")
+        models, update = self.models, self.strategy.update
+        if isinstance(models, Separate):
+            each = models.of_each(len(self.Y))
+            drawn = [self.strategy.lie.value(model, x, request.data, request.sign, rng) for model in each]
+            Y = np.column_stack([self.Y, drawn])
+            if update != "none":
+                pairs = zip(each, Y, strict=True)
+                models = Separate(tuple(told(model, update, request, trial, X, y) for model, y in pairs))
+        else:
+            models, values = models.fantasize(x, rng)
+            Y = np.column_stack([self.Y, values])
+        return replace(self, models=models, ids=(*self.ids, trial), X=frozen(X), Y=frozen(Y))
+
+    def _incumbents(self, request: Request) -> Array:
+        """f⁺ (S,)."""
+        data, models = request.data, self.models
+        if self.strategy.incumbent == "data":
+            return np.full(len(self.Y), data.y.min())
+        if isinstance(models, Separate):
+            pairs = zip(models.of_each(len(self.Y)), self.Y, strict=True)
+            return np.array([believed_incumbent(request, model, self.X, y) for model, y in pairs])
+        known = np.column_stack([np.tile(data.y, (len(self.Y), 1)), self.Y])
+        if is_noisy(self.base):
+            known = models.predict(np.vstack([data.X, self.X])).mean
+        least: Array = known.min(axis=1)
+        return least
+
+
+def begin(strategy: PseudoObservations, samples: int, model: Model, d: int) -> Fantasized:
+    """``samples`` fantasies of a fitted model, before the first value is drawn."""
+    models: Fantasies | Separate = Separate((model,))
+    if isinstance(model, Fantasizing) and resolved(strategy.update, model) == "condition":
+        models = model.fantasies(samples)
+    return Fantasized(strategy, model, models, (), frozen(np.zeros((0, d))), frozen(np.zeros((samples, 0))))

@@ -1,0 +1,191 @@
+"""Confidence bounds for batches: σ shrinks where results are under way, μ waits until they are there.
+
+======  =====================================================================  ======
+symbol  meaning                                                                shape
+======  =====================================================================  ======
+μ, σ    latent mean and std, given real results only                           (m,)
+σ'      std after hallucinated results too: at pending points and those of     (m,)
+        the batch so far, each at its μ
+β       β_t of ``schedules``, the same for a whole batch
+R⁺      the relevant region, see ``relevance``
+======  =====================================================================  ======
+
+An exact Gaussian process that is told its own mean keeps it, and its σ does not depend on y: then σ' is the std of the
+model conditioned on the batch, whatever comes back, and GP-BUCB is Kriging Believer with UCB at β_t.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Self, cast
+
+import numpy as np
+
+from believer.acquisitions import UCB, Bound
+from believer.arrays import Array, frozen
+from believer.batch.capability import require
+from believer.batch.picking import Picked, best_places, counted, pick, taken
+from believer.batch.relevance import Exploration, Relevance, relevance
+from believer.batch.request import Choice, Chosen, Request
+from believer.batch.schedules import LogBeta, Schedule, beta_at, checked_beta
+from believer.maximize import Candidates, Multistart, Objective
+from believer.numerics.lbfgs import Settings
+from believer.surrogates.protocols import Conditionable, Differentiable
+
+WIDE = LogBeta(0.2)
+NARROW = LogBeta(0.005)
+"""β_t for a bound that is minimized, and for one that says what is relevant; both by their regret in short studies."""
+
+_UP_THE_SLOPE = Multistart(climb=Settings(max_rounds=20, gradient_tol=1e-3, value_tol=1e-6, heat=8, finalists=2))
+_AT_THE_WALL = Candidates(candidates=256, neighbors=30, survivors=6)
+"""Climbs zigzag along the border of R⁺, and are cut short; draws that come ever closer then find the best of it."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Hallucination:
+    """A model of real results, and the same told of points (k, d) as if they had returned what it expects, y (k,)."""
+
+    real: Conditionable
+    model: Conditionable
+    X: Array
+    y: Array
+
+    def told(self, X: Array) -> Self:
+        """With ``X`` (k, d) hallucinated as well, one by one."""
+        here = self
+        for x in X:
+            at, mean = x[None, :], self.real.predict(x[None, :]).mean
+            model = here.model.condition(at, mean)
+            here = type(self)(self.real, model, frozen(np.vstack([here.X, at])), frozen(np.append(here.y, mean)))
+        return here
+
+    def after(self) -> str:
+        """ " after hallucinating 2 points", for provenance."""
+        return f" after hallucinating {counted(len(self.X))}" if len(self.X) else ""
+
+
+def hallucinated(request: Request, strategy: str) -> Hallucination:
+    """The request's model, told of the pending points; MissingCapability if ``strategy`` cannot condition it."""
+    require(request.model, Conditionable, strategy)
+    model = cast(Conditionable, request.model)
+    return Hallucination(model, model, frozen(np.zeros((0, request.region.dim))), frozen(np.zeros(0))).told(
+        request.pending.X
+    )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class BatchUCB:
+    """-μ + √β σ', with mean and std from two models ([Desautels2014])."""
+
+    acquisition: UCB
+    told: Hallucination
+
+    @property
+    def has_gradient(self) -> bool:
+        """Whether both models give gradients."""
+        return isinstance(self.told.real, Differentiable) and isinstance(self.told.model, Differentiable)
+
+    def value(self, X: Array) -> Array:
+        """-μ + √β σ' (m,) at ``X`` (m, d)."""
+        mean, std = self.told.real.predict(X).mean, self.told.model.predict(X).std
+        return self.acquisition.pointwise(mean, std, 0.0).value
+
+    def value_with_gradient(self, X: Array) -> tuple[Array, Array]:
+        """The same with its gradient (m, d)."""
+        real = cast(Differentiable, self.told.real).predict_with_gradient(X)
+        told = cast(Differentiable, self.told.model).predict_with_gradient(X)
+        at = self.acquisition.pointwise(real.mean, told.std, 0.0)
+        return at.value, at.by_mean[:, None] * real.mean_gradient + at.by_std[:, None] * told.std_gradient
+
+
+def by_ucb(request: Request, trial: int, told: Hallucination, beta: float, avoid: Array, note: str = "") -> Choice:
+    """The point with the best bound; ``note`` ends its provenance."""
+    ucb = UCB(beta)
+    objective: Objective = BatchUCB(ucb, told) if len(told.X) else Bound(ucb, request.model, 0.0)
+    picked = pick(objective, request, trial, best_places(request, told.X, told.y), avoid)
+    return picked.choice(f"UCB (β = {beta:.3g})", told.after() + note)
+
+
+def explore(request: Request, trial: int, told: Hallucination, where: Relevance, avoid: Array) -> Picked | None:
+    """The point of R⁺ with the largest σ'; None when no new point of R⁺ is found."""
+    # R⁺ always holds the point that y• belongs to and the UCB point, which is the first that was hallucinated.
+    around = np.vstack([best_places(request), where.best, told.X[:1]])
+    slope, wall = (Exploration(told.model, where, wall) for wall in (False, True))
+    far = replace(request, maximizer=request.maximizer or (_UP_THE_SLOPE if slope.has_gradient else None))
+    picked = pick(slope, far, trial, around, avoid)
+    if where.holds(picked.x[None, :])[0]:
+        return picked
+    near = replace(request, maximizer=request.maximizer or _AT_THE_WALL)
+    picked = pick(wall, near, trial, np.vstack([picked.x, around]), avoid)
+    return picked if where.holds(picked.x[None, :])[0] else None
+
+
+def by_exploration(
+    request: Request, trial: int, told: Hallucination, where: Relevance, beta: float, avoid: Array
+) -> Choice:
+    """The point with the largest σ' in R⁺, or by UCB where R⁺ has nothing new to offer."""
+    picked = explore(request, trial, told, where, avoid)
+    if picked is None:
+        return by_ucb(request, trial, told, beta, avoid, "; no new point of the relevant region was found")
+    return picked.choice("posterior std", f" in {where.words()}{told.after()}")
+
+
+@dataclass(frozen=True, slots=True)
+class GPBUCB:
+    """GP-BUCB ([Desautels2014]): each point minimizes μ - √β σ', with σ' after hallucinating all points under way.
+
+    beta: a number or a schedule. The study's acquisition plays no part. q x ask(1) = ask(q), bit for bit.
+
+    Differs: the default β_t is the practical one of [Kandasamy2015]; the paper's own is ``TheoryBeta(scale=1, C=...)``.
+    """
+
+    beta: float | Schedule = WIDE
+
+    def __post_init__(self) -> None:
+        checked_beta(self.beta)
+
+    def choose(self, request: Request, memory: object = None) -> Chosen:
+        """One point at a time, each hallucinated before the next."""
+        told = hallucinated(request, "gp_bucb")
+        beta = beta_at(self.beta, len(request.data.y) + 1, request.region)
+        choices: list[Choice] = []
+        avoid = request.avoid
+        for trial in request.ids:
+            choices.append(by_ucb(request, trial, told, beta, avoid))
+            told, avoid = told.told(choices[-1].x[None, :]), taken(avoid, choices[-1].x, request)
+        return Chosen(tuple(choices))
+
+
+@dataclass(frozen=True, slots=True)
+class UCBPE:
+    """GP-UCB-PE ([Contal2013]): a batch's first point minimizes μ - √β σ, the others maximize σ' in R⁺.
+
+    A pending point counts as an earlier point of the same batch, so that q x ask(1) = ask(q), bit for bit. With workers
+    that are never idle all at once, every point is therefore one of exploration: use gp_bucb there.
+    beta: a number or a schedule. The study's acquisition plays no part.
+
+    Differs: the default β_t is far below gp_bucb's, and the paper's own is ``TheoryBeta(scale=1)``. With either of
+    those R⁺ stays so wide, for as long as a study of an expensive function lasts, that all but the first point of a
+    batch go where least is known at all, whatever is known of the rest.
+    """
+
+    beta: float | Schedule = NARROW
+
+    def __post_init__(self) -> None:
+        checked_beta(self.beta)
+
+    def choose(self, request: Request, memory: object = None) -> Chosen:
+        """UCB first, then exploration of what is relevant given real results."""
+        told = hallucinated(request, "ucb_pe")
+        beta = beta_at(self.beta, len(request.data.y) + 1, request.region)
+        where: Relevance | None = None
+        choices: list[Choice] = []
+        avoid = request.avoid
+        for trial in request.ids:
+            if not len(told.X):
+                choices.append(by_ucb(request, trial, told, beta, avoid))
+            else:
+                where = relevance(request, beta) if where is None else where
+                choices.append(by_exploration(request, trial, told, where, beta, avoid))
+            told, avoid = told.told(choices[-1].x[None, :]), taken(avoid, choices[-1].x, request)
+        return Chosen(tuple(choices))

@@ -1,0 +1,32 @@
+"""The value to beat, f⁺.
+
+Without noise it is the least value of all that was seen. With noise the least value is partly luck, and what counts is
+the least posterior mean at the same points.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from believer.arrays import Array
+from believer.batch.request import Request
+from believer.surrogates.protocols import Model, Smoothing
+
+
+def real_incumbent(request: Request) -> float:
+    """f⁺ over real results, under the model of the request; a failed trial is no result."""
+    return _least(request.model, request.data.X, request.data.y)
+
+
+def believed_incumbent(request: Request, model: Model, X: Array, y: Array) -> float:
+    """f⁺ over real results and lies ``X`` (p, d), ``y`` (p,), under the ``model`` that was told of both."""
+    return _least(model, np.vstack([request.data.X, X]), np.concatenate([request.data.y, y]))
+
+
+def is_noisy(model: Model) -> bool:
+    """Whether the model takes its data to be noisy."""
+    return isinstance(model, Smoothing) and model.is_noisy
+
+
+def _least(model: Model, X: Array, y: Array) -> float:
+    return float(model.predict(X).mean.min() if is_noisy(model) else y.min())

@@ -1,0 +1,219 @@
+"""Joint q-EI: q points moved together, to where the best of them is expected to improve the most on the incumbent."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import cast
+
+import numpy as np
+
+from believer.acquisitions import EI, Acquisition, LogEI
+from believer.acquisitions.joint_improvement import JointImprovement, Softness
+from believer.arrays import Array, BoolArray, frozen, whole
+from believer.batch.capability import require
+from believer.batch.incumbent import real_incumbent
+from believer.batch.lies import Believe, ConstantLie
+from believer.batch.picking import best_places, counted, pick, taken
+from believer.batch.pseudo import PseudoObservations
+from believer.batch.random import REPLACED, is_new
+from believer.batch.request import Choice, Chosen, Request
+from believer.errors import InvalidInput, MissingCapability
+from believer.maximize.multistart import ascend, retreat, step_blocks
+from believer.maximize.objective import ranked
+from believer.maximize.screening import near
+from believer.numerics import lbfgs
+from believer.numerics.sampling import normal_sobol
+from believer.region import Region
+from believer.surrogates.gp import standardization
+from believer.surrogates.protocols import JointlyDifferentiable
+
+_BELIEVER = PseudoObservations(Believe())
+_GREEDY = (_BELIEVER, PseudoObservations(ConstantLie("min")))
+_NOT_NEW = "; it was not new, and was chosen again after believing "
+_WIDTHS = (0.2, 0.05, 0.01)
+_NEIGHBORS = 96
+_SWEEPS = 4
+_SWEPT = 48
+
+
+@dataclass(frozen=True, slots=True)
+class QEI:
+    """Maximize log q-EI over all q points at once ([Ginsbourger2010], [Ament2023] section 4.2).
+
+    The climb starts from the batches that the Kriging Believer and the Constant Liar choose one point at a time, and
+    from ``restarts`` neighbors of the first; it ends no worse than either batch. Pending points take part as points
+    that cannot move. ``samples`` is the number of base samples, a power of two for choice; ``smoothing`` rounds the
+    corners of q-EI, None climbs q-EI as it is. The margin ξ is that of the request's LogEI or EI; other acquisitions
+    have no joint version here. The request's maximizer chooses the greedy starts; the climb is L-BFGS whatever it is.
+
+    One point with nothing pending is the sequential choice. Otherwise to ask for q points at once is not to ask q times
+    for one.
+    """
+
+    samples: int = 128
+    smoothing: Softness | None = field(default_factory=Softness)
+    restarts: int = 0
+    climb: lbfgs.Settings = field(
+        default_factory=lambda: lbfgs.Settings(max_rounds=40, gradient_tol=1e-2, value_tol=1e-4)
+    )
+
+    def __post_init__(self) -> None:
+        whole(self.samples, "samples", 1)
+        whole(self.restarts, "restarts", 0)
+        if not (self.smoothing is None or isinstance(self.smoothing, Softness)):
+            raise InvalidInput(f"smoothing must be a Softness, or None for q-EI as it is; got {self.smoothing!r}.")
+
+    def choose(self, request: Request, memory: object = None) -> Chosen:
+        """One climb over q·d variables."""
+        margin = _margin(request.acquisition)
+        require(request.model, JointlyDifferentiable, "qei")
+        q, p = len(request.ids), len(request.pending.ids)
+        if q == 1 and p == 0:
+            return _BELIEVER.choose(request, memory)
+        objective = JointImprovement(
+            model=cast(JointlyDifferentiable, request.model),
+            target=real_incumbent(request) - margin,
+            normals=normal_sobol(self.samples, p + q, request.randomness(request.ids[0], "samples")),
+            fixed=request.pending.X,
+            softness=self.smoothing,
+            unit=standardization(request.data.y)[1],
+        )
+        greedy = np.array([[choice.x for choice in one.choose(request).choices] for one in _GREEDY])
+        starts = greedy.reshape(len(greedy), -1)
+        batch, notes = _renewed(self._moved(objective, request, starts).reshape(q, -1), request)
+        value = ranked(objective.value(np.vstack([batch.reshape(1, -1), starts])), all_bad=True)
+        best = int(np.argmax(value))
+        if best > 0:
+            batch, notes = greedy[best - 1], [""] * q
+        why = self._provenance(q, p)
+        return Chosen(tuple(Choice(frozen(x), why + note) for x, note in zip(batch, notes, strict=True)))
+
+    def _moved(self, objective: JointImprovement, request: Request, starts: Array) -> Array:
+        """The best row (q·d,) that climbs from ``starts`` (s, q·d) and from neighbors of the first lead to."""
+        q, region = len(request.ids), _copies(request.region, len(request.ids))
+        close = near(starts[:1], self.restarts, region, _WIDTHS, request.randomness(request.ids[0], "restarts"))
+        X = np.vstack([starts, close[region.allows(close)]])
+        # q-EI itself has the units of y, and a climb's tolerances are absolute.
+        scale = 1.0 if self.smoothing is not None else float(objective.value(starts).max()) or 1.0
+        X, f = self._climbed(objective, request.region, region, X, scale)
+        best = np.argsort(-ranked(f, all_bad=True), kind="stable")[:1]
+        X, f = X[best], f[best]
+        each, rng = len(request.region.blocks), request.randomness(request.ids[0], "neighbors")
+        # A sweep costs O(q²) posteriors, and large batches gain little from further ones.
+        sweeps = min(_SWEEPS, max(1, _SWEPT // q)) if each or region.feasible is not None else 0
+        for _ in range(sweeps):
+            before = f
+            for i in range(q):
+                own = replace(region, blocks=region.blocks[i * each : (i + 1) * each])
+                X, f = step_blocks(objective, own, X, f)
+                if region.feasible is not None:
+                    X, f = _stray(objective, request.region, X, f, i, rng)
+            X, f = self._climbed(objective, request.region, region, X, scale)
+            if (f - before <= self.climb.value_tol * np.maximum(np.abs(f), scale)).all():
+                break
+        row: Array = X[0]
+        return row
+
+    def _climbed(
+        self, objective: JointImprovement, one: Region, together: Region, X: Array, scale: float
+    ) -> tuple[Array, Array]:
+        """Where climbs from ``X`` (s, q·d) end, and the values (s,) there.
+
+        With a constraint on ``one`` point, the points of a row are cut back each for itself, and one after the other
+        taken over where that makes the row better.
+        """
+        ends, f = ascend(objective, replace(together, feasible=None), X, self.climb, scale)
+        if one.feasible is None:
+            return ends, f
+        inside = retreat(one, X.reshape(-1, one.dim), ends.reshape(-1, one.dim)).reshape(X.shape)
+        f = objective.value(X)
+        for start in range(0, X.shape[1], one.dim):
+            trial = X.copy()
+            trial[:, start : start + one.dim] = inside[:, start : start + one.dim]
+            value = objective.value(trial)
+            better = value > f
+            X, f = np.where(better[:, None], trial, X), np.where(better, value, f)
+        return X, f
+
+    def _provenance(self, q: int, p: int) -> str:
+        what = "q-EI" if self.smoothing is None else "q-LogEI"
+        others = f" jointly for {what} with {q - 1} other{'s' if q > 2 else ''}" if q > 1 else f" for {what}"
+        given = f" given {p} pending point{'s' if p > 1 else ''}" if p else ""
+        return f"chosen{others}{given}"
+
+
+def _margin(acquisition: Acquisition) -> float:
+    """ξ, of the acquisitions that have a joint version."""
+    if isinstance(acquisition, LogEI | EI):
+        return acquisition.xi
+    raise MissingCapability(
+        f"qei maximizes the improvement of q points together, LogEI or EI; got {type(acquisition).__name__}. "
+        "Strategies that take any acquisition: kb, cl_min, cl_mean, cl_max, fantasy, top_q."
+    )
+
+
+def _stray(
+    objective: JointImprovement, one: Region, X: Array, f: Array, i: int, rng: np.random.Generator
+) -> tuple[Array, Array]:
+    """The row ``X`` (1, q·d), of value ``f`` (1,), with point i at its best allowed neighbor, where that is better.
+
+    A point on the border of a constraint moves along it so: the gradient alone would push it through.
+    """
+    place = slice(i * one.dim, (i + 1) * one.dim)
+    close = near(X[:, place], max(4, _NEIGHBORS // (X.shape[1] // one.dim)), one, _WIDTHS, rng)
+    close = close[one.allows(close)]
+    pool = np.vstack([X, np.repeat(X, len(close), axis=0)])
+    pool[1:, place] = close
+    values = np.concatenate([f, ranked(objective.value(pool[1:]), all_bad=True)])
+    best = [int(np.argmax(values))]
+    return pool[best], values[best]
+
+
+def _copies(region: Region, q: int) -> Region:
+    """Where q points of ``region`` lie, written one after the other in a row (q·d,)."""
+    d = region.dim
+
+    def feasible(X: Array) -> BoolArray:
+        allowed = region.allows(X.reshape(len(X) * q, d)).reshape(len(X), q)
+        return cast(BoolArray, allowed.all(axis=1))
+
+    def settle(X: Array) -> Array:
+        return region.snap(X.reshape(len(X) * q, d)).reshape(X.shape)
+
+    return Region(
+        np.tile(region.lower, q),
+        np.tile(region.upper, q),
+        tuple(
+            replace(block, start=block.start + i * d, stop=block.stop + i * d)
+            for i in range(q)
+            for block in region.blocks
+        ),
+        None if region.feasible is None else feasible,
+        None if region.settle is None else settle,
+    )
+
+
+def _renewed(batch: Array, request: Request) -> tuple[Array, list[str]]:
+    """``batch`` (q, d) with points that are not new replaced by the believer's choice given the others; and notes."""
+    avoid, old = request.avoid, []
+    for i, x in enumerate(batch):
+        if is_new(x, request.region, avoid):
+            avoid = taken(avoid, x, request)
+        else:
+            old.append(i)
+    notes = [""] * len(batch)
+    if not old:
+        return batch, notes
+    kept = np.delete(np.arange(len(batch)), old)
+    belief = _BELIEVER.begin(request)
+    ids = (*request.pending.ids, *(request.ids[i] for i in kept))
+    for trial, x in zip(ids, np.vstack([request.pending.X, batch[kept]]), strict=True):
+        belief = belief.told(request, trial, x)
+    batch = batch.copy()
+    for i in old:
+        around = best_places(request, belief.X, belief.y)
+        picked = pick(belief.objective(request), request, request.ids[i], around, avoid)
+        notes[i] = REPLACED if picked.replaced else f"{_NOT_NEW}{counted(len(belief.ids))}"
+        batch[i], avoid = picked.x, taken(avoid, picked.x, request)
+        belief = belief.told(request, request.ids[i], picked.x)
+    return batch, notes

@@ -1,0 +1,223 @@
+"""Local Penalization: the acquisition on the real data, made smaller around points that are taken. No model is updated.
+
+======  ========================================================================  ========
+symbol  meaning                                                                   shape
+======  ========================================================================  ========
+α⁺      the acquisition, made positive where it is not
+x_j     points taken: pending ones, then those of the batch, in id order          (k, d)
+φ       penalty in [0, 1] around x_j: small near it, 1 far away                   (m, k)
+ℓ       lengthscales of the model, or one number for all columns                  (d,)
+r       |(x - x_j) / ℓ|                                                           (m, k)
+z       (f⁺ - ξ - μ) / σ                                                          (m,)
+u       (α - c) / s: α above that of the best real points, in units of its spread  (m,)
+======  ========================================================================  ========
+
+The next point maximizes log α⁺(x) + Σ_j log φ(x; x_j), the log of [Gonzalez2016]'s α⁺ Π_j φ. This module has what all
+penalties share, and that of [paper] section 4.5, φ = 1 - exp(-r²/2); ``lipschitz`` has the one of [Gonzalez2016].
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import erfcx, expit, log_ndtr, ndtr
+
+from believer.acquisitions import EI, PI, Acquisition, Bound, LogEI, Pointwise
+from believer.arrays import Array, finite, frozen
+from believer.batch.capability import require
+from believer.batch.incumbent import real_incumbent
+from believer.batch.picking import best_places, counted, pick, taken
+from believer.batch.request import Chosen, Request
+from believer.errors import InvalidInput
+from believer.maximize.objective import ranked
+from believer.numerics.sampling import sobol
+from believer.numerics.special import normal_pdf
+from believer.surrogates.protocols import Model, Scaled
+
+LENGTHSCALES = ("ard", "mean", "geometric")
+
+_SCREENED = 128
+_LINEAR_FROM = -37.0
+_LEAST = float(np.finfo(np.float64).tiny)
+_SQRT_HALF = float(np.sqrt(0.5))
+_SQRT_2_OVER_PI = float(np.sqrt(2.0 / np.pi))
+
+Penalty = Callable[[Array], tuple[Array, Array]]
+"""Points (m, d) -> Σ_j log φ(x; x_j) (m,) and its gradient (m, d)."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Penalized:
+    """log α⁺ + Σ_j log φ: what a maximizer maximizes; ``bound`` is log α⁺."""
+
+    bound: Bound
+    penalty: Penalty
+
+    @property
+    def has_gradient(self) -> bool:
+        """Whether the model gives gradients."""
+        return self.bound.has_gradient
+
+    def value(self, X: Array) -> Array:
+        """Values (m,) at ``X`` (m, d)."""
+        return self.bound.value(X) + self.penalty(X)[0]
+
+    def value_with_gradient(self, X: Array) -> tuple[Array, Array]:
+        """Values (m,) and gradients (m, d) at ``X`` (m, d); needs a model with gradients."""
+        value, gradient = self.bound.value_with_gradient(X)
+        log_left, by_x = self.penalty(X)
+        return value + log_left, gradient + by_x
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class GaussianPenalty:
+    """Σ_j log(1 - exp(-r²/2)) around ``points`` (k, d), with r in ``lengthscales`` (d,)  ([paper] section 4.5).
+
+    Differs: at r = 0, log of the least normal number stands for -∞. Any gradient is finite, and where nothing but taken
+    points is left (a finite space, repeats allowed) the least penalized ones still come first.
+    """
+
+    points: Array
+    lengthscales: Array
+
+    def __call__(self, X: Array) -> tuple[Array, Array]:
+        """Value (m,) and gradient (m, d) at ``X`` (m, d).  O(m k d)."""
+        # Differences, not the expanded square: r must be exact where it is small.
+        steps = (X[:, None, :] - self.points) / self.lengthscales
+        half = np.maximum(0.5 * np.einsum("mkd,mkd->mk", steps, steps), _LEAST)
+        left = -np.expm1(-half)
+        by_half = np.exp(-half) / left
+        return np.log(left).sum(axis=1), np.einsum("mk,mkd->md", by_half, steps) / self.lengthscales
+
+
+@dataclass(frozen=True, slots=True)
+class LocalPenalization:
+    """Choose one point at a time, with a Gaussian penalty around those taken: φ = 1 - exp(-r²/2), [paper] section 4.5.
+
+    lengthscale: r in the model's lengthscales column by column ("ard"), or in their arithmetic ("mean") or geometric
+    ("geometric") mean: the paper writes one ℓ. radius: a number in units of the encoded cube in place of lengthscales,
+    for models without them. q x ask(1) = ask(q), bit for bit. Without points taken, the choice is that of the
+    acquisition alone.
+    """
+
+    lengthscale: str = "ard"
+    radius: float | None = None
+
+    def __post_init__(self) -> None:
+        if self.lengthscale not in LENGTHSCALES:
+            raise InvalidInput(f"lengthscale must be one of {', '.join(LENGTHSCALES)}; got {self.lengthscale!r}.")
+        if self.radius is not None and finite(self.radius, "radius") <= 0.0:
+            raise InvalidInput(f"radius must be above zero, or None for the model's lengthscales; got {self.radius!r}.")
+
+    def choose(self, request: Request, memory: object = None) -> Chosen:
+        """One maximizer of log α⁺ + Σ_j log φ for each trial."""
+        lengthscales = self._lengthscales(request.model, request.region.dim)
+        return penalized(request, lambda points: GaussianPenalty(points, lengthscales))
+
+    def _lengthscales(self, model: Model, d: int) -> Array:
+        if self.radius is not None:
+            return frozen(np.full(d, float(self.radius)))
+        require(model, Scaled, "lp", "Or pass radius=..., in units of the encoded cube.")
+        assert isinstance(model, Scaled)
+        if self.lengthscale == "ard":
+            return model.lengthscales
+        one = model.lengthscales.mean() if self.lengthscale == "mean" else np.exp(np.log(model.lengthscales).mean())
+        return frozen(np.full(d, float(one)))
+
+
+def penalized(request: Request, penalty: Callable[[Array], Penalty]) -> Chosen:
+    """A batch chosen one point at a time; ``penalty`` makes the penalty around points taken (k, d), k at least one.
+
+    The acquisition stays as it is while nothing is taken: its log has the same maximizer, and so every strategy that
+    chooses one at a time begins with the same point.
+    """
+    plain = Bound(request.acquisition, request.model, real_incumbent(request))
+    positive = Bound(log_positive(plain, request), plain.model, plain.incumbent)
+    away, avoid = request.pending.X, request.avoid
+    choices = []
+    for trial in request.ids:
+        objective = Penalized(positive, penalty(away)) if len(away) else plain
+        picked = pick(objective, request, trial, best_places(request), avoid)
+        after = f" after penalizing {counted(len(away))}" if len(away) else ""
+        choices.append(picked.choice(type(request.acquisition).__name__, after))
+        avoid, away = taken(avoid, picked.x, request), np.vstack([away, picked.x])
+    return Chosen(tuple(choices))
+
+
+def log_positive(bound: Bound, request: Request) -> Acquisition:
+    """The acquisition whose value is log α⁺: log EI, log Φ(z), or log softplus(u) for one that may be negative."""
+    match bound.acquisition:
+        case LogEI() as already:
+            return already
+        case EI(xi=xi):
+            return LogEI(xi)
+        case PI(xi=xi):
+            return LogPI(xi)
+        case other:
+            return LogSoftplus(other, *_center_and_spread(bound, request))
+
+
+def _center_and_spread(bound: Bound, request: Request) -> tuple[float, float]:
+    """c: the largest α at the best real points. s: mean distance of α from its median over the region, or 1.
+
+    They depend on the study's seed, never on a trial, so that asking one by one changes nothing.
+    """
+    region = request.region
+    values = ranked(bound.value(region.spread(sobol(_SCREENED, region.dim, request.randomness(0, "spread")))))
+    values = values[np.isfinite(values)]
+    # A log that underflowed says nothing at known points; then the worst of the region stands for them.
+    known = ranked(bound.value(best_places(request)), all_bad=True)
+    spread = float(np.abs(values - np.median(values)).mean())
+    return float(max(known.max(), values.min())), spread or 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class LogPI:
+    """log Φ(z): the log of the probability of improvement, finite where Φ is zero."""
+
+    xi: float = 0.0
+
+    def pointwise(self, mean: Array, std: Array, incumbent: float) -> Pointwise:
+        """α = log Φ(z)."""
+        z = (incumbent - self.xi - mean) / std
+        value, by_z = log_cdf(z)
+        return Pointwise(value, -by_z / std, -z * by_z / std)
+
+
+@dataclass(frozen=True, slots=True)
+class LogSoftplus:
+    """log softplus(u), u = (α - ``center``) / ``spread``: any acquisition made positive, as [Gonzalez2016] does.
+
+    Differs: [Gonzalez2016] has u = α. That ties the weight of a penalty to the units of y and to where y has its zero:
+    with UCB and y around -1000, log softplus hardly rises with α, and the penalty decides alone. u is free of both,
+    whatever the units of α, and a gain: above zero where α promises more than at the best points known.
+    """
+
+    acquisition: Acquisition
+    center: float
+    spread: float
+
+    def pointwise(self, mean: Array, std: Array, incumbent: float) -> Pointwise:
+        """log softplus(u), with the chain rule."""
+        at = self.acquisition.pointwise(mean, std, incumbent)
+        value, by_u = log_softplus((at.value - self.center) / self.spread)
+        weight = by_u / self.spread
+        return Pointwise(value, weight * at.by_mean, weight * at.by_std)
+
+
+def log_softplus(u: Array) -> tuple[Array, Array]:
+    """log log(1 + eᵘ) and its derivative, for any u: far below zero it is u, far above log u."""
+    inner = np.maximum(u, _LINEAR_FROM)
+    softplus = np.logaddexp(0.0, inner)
+    below = u < _LINEAR_FROM
+    return np.where(below, u, np.log(softplus)), np.where(below, 1.0, expit(inner) / softplus)
+
+
+def log_cdf(z: Array) -> tuple[Array, Array]:
+    """log Φ(z) and its derivative, the ratio of density to Φ, for any finite z."""
+    below = np.minimum(z, 0.0)
+    above = np.maximum(z, 0.0)
+    ratio = np.where(z < 0.0, _SQRT_2_OVER_PI / erfcx(-_SQRT_HALF * below), normal_pdf(above) / ndtr(above))
+    return log_ndtr(z), ratio

@@ -1,0 +1,133 @@
+"""The relevant region: where the least value can still be, as far as the model knows ([Contal2013]).
+
+======  ===================================================================
+symbol  meaning
+======  ===================================================================
+μ, σ    latent mean and std, given real results only
+σ'      the same after hallucinated results; the mean stays μ
+y•      min_x μ(x) + √β σ(x): a value that some point surely reaches
+R⁺      {x : μ(x) - 2√β σ(x) ≤ y•}, the relevant region
+e       μ - 2√β σ - y•, how far a point is from being relevant: e ≤ 0 in R⁺
+======  ===================================================================
+
+[Contal2013] maximize, so their f̂⁺ = μ + √β σ is our -(μ - √β σ), and their y•, the greatest lower bound, our least
+upper one. The minimizer of μ - √β σ is in R⁺, because min μ - √β σ ≤ y•, and so is the point that y• belongs to.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import cast
+
+import numpy as np
+
+from believer.acquisitions import Bound, Pointwise
+from believer.arrays import Array, BoolArray, frozen
+from believer.batch.picking import best_places, maximizer_for
+from believer.batch.request import Request
+from believer.maximize import Search
+from believer.maximize.objective import ENUMERATE_UP_TO
+from believer.maximize.screening import spread
+from believer.region import Region
+from believer.surrogates.protocols import Differentiable, Model
+
+_SCREENED = 512
+
+
+@dataclass(frozen=True, slots=True)
+class Assured:
+    """-μ - √β σ: the negated upper bound, whose maximum is -y•."""
+
+    root: float
+
+    def pointwise(self, mean: Array, std: Array, incumbent: float) -> Pointwise:
+        """α = -μ - √β σ; the incumbent plays no part."""
+        return Pointwise(-mean - self.root * std, np.full_like(mean, -1.0), np.full_like(std, -self.root))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Relevance:
+    """R⁺ of a model. best: the point (d,) that surely reaches y•. share: how much of the space is relevant."""
+
+    model: Model
+    root: float
+    threshold: float
+    best: Array
+    share: float
+
+    def excess(self, X: Array) -> Array:
+        """e (m,) at ``X`` (m, d)."""
+        at = self.model.predict(X)
+        return at.mean - 2.0 * self.root * at.std - self.threshold
+
+    def holds(self, X: Array) -> BoolArray:
+        """Which rows of ``X`` (m, d) are relevant."""
+        return self.excess(X) <= 0.0
+
+    def words(self) -> str:
+        """ "the relevant region (12 % of the space)"."""
+        percent = 100.0 * self.share
+        return f"the relevant region ({'under 1' if percent < 1.0 else f'{percent:.0f}'} % of the space)"
+
+
+def relevance(request: Request, beta: float) -> Relevance:
+    """R⁺ of the request's model, which knows no pending points.
+
+    Its randomness belongs to the number of results, so that it is the same for every trial until one comes in.
+    """
+    root, region, n = float(np.sqrt(beta)), request.region, len(request.data.y)
+    bound = Bound(Assured(root), request.model, 0.0)
+    around = best_places(request)
+    nothing = np.zeros((0, region.dim))
+    search = Search(region, around, nothing)
+    found = maximizer_for(bound, request.maximizer).maximize(bound, search, request.randomness(n, "assured"))
+    # Without noise a result is surely reached again: no search, however poor, may end above the best one.
+    at = np.vstack([found.x, around[region.allows(around)]])
+    values = bound.value(at)
+    best = int(np.argmax(values))
+    here = Relevance(request.model, root, -float(values[best]), frozen(at[best]), 1.0)
+    points = _everywhere(region, request.randomness(n, "relevance"))
+    share = float(here.holds(points).mean()) if len(points) else 1.0
+    return Relevance(here.model, root, here.threshold, here.best, share)
+
+
+def _everywhere(region: Region, rng: np.random.Generator) -> Array:
+    """All points of a small finite region, or space-filling ones."""
+    size = region.size
+    return region.enumerate() if size is not None and size <= ENUMERATE_UP_TO else spread(_SCREENED, region, rng)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Exploration:
+    """σ' where a point is relevant; elsewhere a slope up to R⁺, σ' - e, or with ``wall`` the depth below it, -e.
+
+    The border is in the objective, not in the region: R⁺ may be too small for draws to hit, and a climb from outside
+    finds it. The best points often lie on the border, along which a climb slides on the slope, but sticks at the wall.
+    The highest point of the slope may be outside; of the wall never, while R⁺ has a point that is new.
+    """
+
+    model: Model
+    relevance: Relevance
+    wall: bool
+
+    @property
+    def has_gradient(self) -> bool:
+        """Whether both models give gradients."""
+        return isinstance(self.model, Differentiable) and isinstance(self.relevance.model, Differentiable)
+
+    def value(self, X: Array) -> Array:
+        """σ', σ' - e or -e (m,) at ``X`` (m, d)."""
+        return self._bent(self.model.predict(X).std, self.relevance.excess(X))
+
+    def value_with_gradient(self, X: Array) -> tuple[Array, Array]:
+        """The same with its gradient (m, d), one-sided at the border of R⁺."""
+        real = cast(Differentiable, self.relevance.model).predict_with_gradient(X)
+        told = cast(Differentiable, self.model).predict_with_gradient(X)
+        width = 2.0 * self.relevance.root
+        excess = real.mean - width * real.std - self.relevance.threshold
+        outwards = np.where((excess > 0.0)[:, None], real.mean_gradient - width * real.std_gradient, 0.0)
+        kept = ((excess <= 0.0) | (not self.wall))[:, None]
+        return self._bent(told.std, excess), np.where(kept, told.std_gradient, 0.0) - outwards
+
+    def _bent(self, std: Array, excess: Array) -> Array:
+        return np.where(excess <= 0.0, std, -excess if self.wall else std - excess)

@@ -1,0 +1,40 @@
+"""How a lie reaches a model."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from believer.arrays import Array
+from believer.batch.request import Request
+from believer.errors import MissingCapability
+from believer.surrogates.protocols import Conditionable, Model
+
+
+def resolved(update: str, model: Model) -> str:
+    """ "condition", "refit" or "none": "auto" conditions a model that can be, and refits another."""
+    if update != "auto":
+        return update
+    return "condition" if isinstance(model, Conditionable) else "refit"
+
+
+def told(model: Model, update: str, request: Request, trial: int, X: Array, y: Array) -> Model:
+    """``model``, which knows all but the last of the lies ``X`` (p, d), ``y`` (p,), told of that one, too.
+
+    trial: to which the last lie belongs; a refit draws from its randomness.
+    """
+    how = resolved(update, model)
+    if how == "condition":
+        if not isinstance(model, Conditionable):
+            raise MissingCapability(
+                f'{type(model).__name__} cannot be conditioned; use update="refit", or a surrogate that can (GP).'
+            )
+        return model.condition(X[-1:], y[-1:])
+    if how == "refit":
+        known = [request.data] if request.failed is None else [request.data, request.failed]
+        return request.surrogate.fit(
+            np.vstack([*(part.X for part in known), X]),
+            np.concatenate([*(part.y for part in known), y]),
+            request.randomness(trial, "refit"),
+            model,
+        )
+    return model

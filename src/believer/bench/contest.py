@@ -1,0 +1,106 @@
+"""What is raced on: a problem of the library, or a function of the user's own, as plain settings of a cell.
+
+A function of the user's own is named ``module:function``, so that any process can find it. Its settings also hold its
+space, and a digest of its module's file: a result is not taken up again once the code behind it has changed.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from believer.arrays import Array
+from believer.bench.loading import load
+from believer.errors import InvalidInput
+from believer.problems import PROBLEMS
+from believer.space import Space
+from believer.trials import checked_result
+
+Function = Callable[[dict[str, Any]], float]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Contest:
+    """A function over a space; ``settings`` are its part of a cell's, from which any process makes it again.
+
+    own: the user's function, which may fail. maximize: members get the negative of its values.
+    """
+
+    space: Space
+    function: Function
+    settings: Mapping[str, Any]
+    own: bool = False
+    maximize: bool = False
+
+    @property
+    def sign(self) -> float:
+        """-1 when the user maximizes: members only minimize."""
+        return -1.0 if self.maximize else 1.0
+
+    @staticmethod
+    def of_problem(name: str) -> Contest:
+        """A problem of the library."""
+        if name not in PROBLEMS:
+            raise InvalidInput(f"a problem must be one of {', '.join(PROBLEMS)}; got {name!r}.")
+        problem = PROBLEMS[name]()
+        return Contest(problem.space, problem.function, {"problem": name})
+
+    @staticmethod
+    def of_function(function: str | Function, space: Space, maximize: bool = False) -> Contest:
+        """A function of one dict of params over ``space``: its name ``module:function``, or itself if it has one."""
+        name = function if isinstance(function, str) else _name(function)
+        found = load(name)
+        if not callable(found) or (found is not function and name is not function):
+            raise InvalidInput(f"a function must be callable, at the top of a module; got {function!r}.")
+        if not isinstance(space, Space):
+            raise InvalidInput(f"a function needs a believer.Space to race on; got {space!r}.")
+        if space.constraint is not None:
+            raise InvalidInput("a space to race on must have no constraint: other processes cannot be told of it.")
+        module, _, short = name.partition(":")
+        settings = {
+            "problem": short,
+            "function": name,
+            "space": space.to_config(),
+            "maximize": bool(maximize),
+            "code": _digest(module),
+        }
+        return Contest(space, found, settings, own=True, maximize=bool(maximize))
+
+    @staticmethod
+    def from_settings(settings: Mapping[str, Any]) -> Contest:
+        """What the settings of a cell tell of."""
+        if "function" in settings:
+            space = Space.from_config(settings["space"])
+            return Contest.of_function(settings["function"], space, settings["maximize"])
+        return Contest.of_problem(settings["problem"])
+
+    def values(self, X: Array) -> Array:
+        """Values (m,) to be minimized at encoded points ``X`` (m, d); NaN where the user's own function fails."""
+        return np.array([self.sign * self.value(params)[0] for params in self.space.decode(X)], dtype=np.float64)
+
+    def value(self, params: dict[str, Any]) -> tuple[float, str]:
+        """What the function returns; NaN, and why, if it is the user's own and fails."""
+        if not self.own:
+            return float(self.function(params)), ""
+        try:
+            number, reason = checked_result(self.function(params), None)
+        except (Exception, SystemExit) as error:  # the user's function may raise anything; all of it is a failure
+            return math.nan, f"{type(error).__name__}: {error}"
+        return (number, "") if reason is None else (math.nan, reason)
+
+
+def _name(function: Function) -> str:
+    return f"{getattr(function, '__module__', '')}:{getattr(function, '__qualname__', '')}"
+
+
+def _digest(module: str) -> str | None:
+    """Of the file of a module that is loaded; None where there is none."""
+    path = getattr(sys.modules[module], "__file__", None)
+    return None if path is None else hashlib.sha256(Path(path).read_bytes()).hexdigest()[:16]

@@ -1,0 +1,158 @@
+"""The whole bench: members x problems x batch sizes x seeds, checked before anything is run, then run or taken up."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from concurrent.futures import Executor
+
+import numpy as np
+
+from believer.appending import PathLike
+from believer.arrays import whole
+from believer.batch import STRATEGIES
+from believer.bench.contest import Contest, Function
+from believer.bench.members import require_space, split
+from believer.bench.peers import PEERS
+from believer.bench.race import race, warm_up
+from believer.bench.report import BenchReport, bench_report
+from believer.errors import InvalidInput, MissingCapability
+from believer.experiments import Cell, run
+from believer.space import Space
+
+PROBLEMS = ("hartmann6", "ackley8")
+BUDGET, Q, SEEDS = 50, 3, 20
+
+Names = str | Sequence[str]
+
+
+def benchmark(
+    strategies: Names = tuple(STRATEGIES),
+    problems: Names = PROBLEMS,
+    q: int | Iterable[int] = Q,
+    seeds: int | Iterable[int] = SEEDS,
+    *,
+    surrogates: Names = "gp",
+    peers: Names = (),
+    function: str | Function | None = None,
+    space: Space | None = None,
+    maximize: bool = False,
+    budget: int = BUDGET,
+    n_init: int | None = None,
+    executor: Executor | None = None,
+    workers: int | None = None,
+    results: PathLike | None = None,
+    progress: bool | str = True,
+) -> BenchReport:
+    """Race batch strategies against each other, each from the same initial points with the same budget.
+
+    strategies: names, each raced on each of ``surrogates``; ``"kb@forest"`` names a pair. peers: of other libraries, as
+    in ``believer.bench.peers.PEERS``. problems: names; or in their place a ``function`` of one dict of params, found at
+    the top of a module (or named ``"module:function"``), over ``space``, with ``maximize`` if more is better.
+    q: points in a batch, one or several numbers; 1 is sequential. seeds: how many, or which. budget: evaluations, the
+    initial design of ``n_init`` points (default: twice the number of parameters) included.
+    executor, workers, results, progress: as ``experiments.run`` takes them; ``results`` is a file that a later call
+    takes up. Times mean little on an executor of threads.
+
+    Raises before anything is run: ``InvalidInput``, ``MissingExtra``, ``MissingCapability``.
+    """
+    sizes = list(q) if isinstance(q, Iterable) else [q]
+    numbers = list(seeds) if isinstance(seeds, Iterable) else range(whole(seeds, "seeds", 1))
+    contests = _contests(problems, function, space, maximize)
+    cells = plan(members(strategies, surrogates, peers), contests, sizes, numbers, budget, n_init)
+    outcomes = run(cells, race, results, executor, workers, progress)
+    return bench_report(zip(cells, outcomes, strict=True))
+
+
+def members(strategies: Names, surrogates: Names = "gp", peers: Names = ()) -> list[str]:
+    """Names of members, each once: strategies on every surrogate, pairs ``strategy@surrogate`` as they are, peers."""
+    names = []
+    for name in _listed(strategies):
+        pairs = [name] if "@" in name else [f"{name}@{surrogate}" for surrogate in _listed(surrogates)]
+        for strategy, surrogate in map(split, pairs):
+            names.append(strategy if surrogate == "gp" else f"{strategy}@{surrogate}")
+    for peer in _listed(peers):
+        if peer not in PEERS:
+            raise InvalidInput(f"a peer must be one of {', '.join(PEERS)}; got {peer!r}.")
+        names.append(peer)
+    if not names:
+        raise InvalidInput("name at least one strategy or peer; got none.")
+    return list(dict.fromkeys(names))
+
+
+def plan(
+    names: Sequence[str],
+    contests: Sequence[Contest],
+    q: Sequence[int],
+    seeds: Iterable[int],
+    budget: int = BUDGET,
+    n_init: int | None = None,
+) -> list[Cell]:
+    """The cells of a bench; seeds change slowest: one that is stopped early has compared everything on its first seeds.
+
+    Checks all that can be known in advance: the numbers, every member on a small problem of its own, every member's
+    abilities against every space, and that the library's problems have what they need.
+    """
+    sizes = [whole(size, "q", 1) for size in q]
+    budget = whole(budget, "budget", 2)
+    for contest in contests:
+        _check_contest(contest, names, budget, n_init)
+    tasks = [{**c.settings, "budget": budget, "n_init": _design_size(c.space, n_init)} for c in contests]
+    cells = [
+        Cell("bench", {"member": name, **task, "q": size}, seed)
+        for seed in seeds
+        for size in sizes
+        for task in tasks
+        for name in names
+    ]
+    if not cells:
+        raise InvalidInput("a bench needs at least one problem, batch size and seed; got none.")
+    for name in names:
+        _rehearse(name)
+    return list(dict.fromkeys(cells))
+
+
+def _listed(names: Names) -> Sequence[str]:
+    return [names] if isinstance(names, str) else names
+
+
+def _contests(problems: Names, function: str | Function | None, space: Space | None, maximize: bool) -> list[Contest]:
+    if function is not None:
+        if space is None:
+            raise InvalidInput("a function needs a space: pass it as space=...")
+        return [Contest.of_function(function, space, maximize)]
+    if space is not None or maximize:
+        raise InvalidInput("space and maximize belong to a function; pass it as function=..., or leave them out.")
+    return [Contest.of_problem(name) for name in _listed(problems)]
+
+
+def _check_contest(contest: Contest, names: Sequence[str], budget: int, n_init: int | None) -> None:
+    problem, space = contest.settings["problem"], contest.space
+    design = _design_size(space, n_init)
+    if budget <= design:
+        raise InvalidInput(
+            f"the budget must be more than the {design} initial points of {problem}; got {budget}. "
+            "Raise it, or say how many initial points there are to be (n_init)."
+        )
+    if space.size is not None and space.size < budget:
+        raise InvalidInput(
+            f"the space of {problem} has {space.size} points; the budget must not be more, got {budget}."
+        )
+    for name in names:
+        require_space(name, space)
+    if not contest.own:
+        contest.values(np.full((1, space.dim), 0.5))
+
+
+def _design_size(space: Space, n_init: int | None) -> int:
+    return 2 * len(space) if n_init is None else whole(n_init, "n_init", 2)
+
+
+def _rehearse(name: str) -> None:
+    """See that a member can run at all: ours on a small problem, which is quick; of a peer only that it is there."""
+    if name in PEERS:
+        PEERS[name].require()
+        return
+    try:
+        warm_up(name)
+    except MissingCapability as error:
+        raise MissingCapability(f"{name} cannot take part: {error} Name the pairs that can, as kb@forest.") from error

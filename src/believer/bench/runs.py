@@ -1,0 +1,248 @@
+"""Runs as the report sees them: finished cells read back, and what is missing or odd about them, in words.
+
+=======  =========================================================================
+symbol   meaning
+=======  =========================================================================
+case     what all members were given alike: problem, q, budget, initial design
+N        evaluations of a run, the initial design included
+best     the best value so far after 1, ..., N evaluations, to be minimized, (N,)
+T        batches of a run; its times and distances have one entry for each, (T,)
+=======  =========================================================================
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from believer.arrays import Array, frozen
+from believer.errors import InvalidInput
+from believer.experiments import Cell
+from believer.problems import PROBLEMS
+
+EXPERIMENT = "bench"
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """What members are compared on. ``optimum`` is in the user's units, None where it is not known."""
+
+    problem: str
+    q: int
+    budget: int
+    n_init: int
+    maximize: bool = False
+    noise: float = 0.0
+    optimum: float | None = None
+
+    @property
+    def task(self) -> str:
+        """The problem in words, with its noise."""
+        return f"{self.problem} with noise {self.noise:g}" if self.noise else self.problem
+
+    @property
+    def terms(self) -> str:
+        """Batch size and budget in words."""
+        return f"{size_name(self.q)}, {self.budget} evaluations, {self.n_init} of them the initial design"
+
+    @property
+    def label(self) -> str:
+        """Problem, batch size and budget in one line."""
+        return f"{self.task}, {self.terms}"
+
+    @property
+    def slug(self) -> str:
+        """The case as a part of a file's name."""
+        problem = re.sub(r"[^A-Za-z0-9]+", "_", self.problem).strip("_") or "problem"
+        noise = f"_noise{self.noise:g}".replace(".", "p") if self.noise else ""
+        return f"{problem}{noise}{'_max' if self.maximize else ''}_q{self.q}_{self.n_init}of{self.budget}"
+
+    @property
+    def sign(self) -> float:
+        """-1 where the user's values are to be maximized."""
+        return -1.0 if self.maximize else 1.0
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Run:
+    """One member on one case with one seed."""
+
+    member: str
+    case: Case
+    seed: int
+    best: Array
+    failed: int
+    batches: tuple[int, ...]
+    wall: Array
+    cpu: Array
+    setup: float
+    spread: Array
+    least: Array
+    effective: Array
+    near: Array
+    design: str
+    versions: Mapping[str, Any]
+
+    @property
+    def final(self) -> float:
+        """The best value, to be minimized."""
+        return float(self.best[-1])
+
+    def after_batches(self) -> Array:
+        """The best value after 0, 1, ..., T batches, (T + 1,)."""
+        ends = self.case.n_init + np.concatenate([[0], np.cumsum(self.batches)]).astype(np.int64)
+        return self.best[np.clip(ends, 1, len(self.best)) - 1]
+
+
+def read_runs(finished: Iterable[tuple[Cell, Mapping[str, Any]]]) -> tuple[tuple[Run, ...], tuple[str, ...]]:
+    """Runs with at least one value, and sentences on what was left out, is missing or failed."""
+    runs: dict[tuple[str, Case, int], Run] = {}
+    notices: list[str] = []
+    foreign = 0
+    for cell, result in finished:
+        if cell.experiment != EXPERIMENT:
+            foreign += 1
+            continue
+        run = _run(cell, result)
+        name = f"{run.member} on {run.case.task}, q={run.case.q}, seed {run.seed}"
+        if (run.member, run.case, run.seed) in runs:
+            notices.append(f"{name} is there twice: the first counts.")
+        elif np.isnan(run.final):
+            notices.append(f"{name} has no value at all: it is left out.")
+        else:
+            runs[run.member, run.case, run.seed] = run
+    if foreign:
+        notices.append(f"{foreign} cells are of another experiment than the bench: they are left out.")
+    found = tuple(runs.values())
+    return found, (*notices, *_odd_designs(found), *_missing(found), *_cut_short(found))
+
+
+def _run(cell: Cell, result: Mapping[str, Any]) -> Run:
+    s = cell.settings
+    try:
+        case = _case(s)
+        values = _numbers(result["values"]) * case.sign
+        truth = values if result.get("truth") is None else _numbers(result["truth"]) * case.sign
+        return Run(
+            member=str(s["member"]),
+            case=case,
+            seed=cell.seed,
+            best=frozen(_best_so_far(values, truth)),
+            failed=int((~np.isfinite(values)).sum()),
+            batches=tuple(int(size) for size in result["batches"]),
+            wall=_numbers(result["seconds"]),
+            cpu=_numbers(result["cpu_seconds"]),
+            setup=float(result.get("setup_seconds") or 0.0),
+            **{name: _numbers(result.get(key, ())) for name, key in _PER_BATCH.items()},
+            design=str(result.get("design", "")),
+            versions=dict(result.get("versions", {})),
+        )
+    except (KeyError, TypeError, ValueError) as error:
+        raise InvalidInput(
+            f"a finished cell of the bench must have member, problem, q, budget and n_init, and a result with values, "
+            f"batches, seconds and cpu_seconds; {cell} has not: {type(error).__name__}: {error}."
+        ) from error
+
+
+_PER_BATCH = {"spread": "spread", "least": "least", "effective": "effective", "near": "near_duplicates"}
+
+
+def _case(s: Mapping[str, Any]) -> Case:
+    problem, maximize, optimum = str(s["problem"]), bool(s.get("maximize", False)), s.get("optimum")
+    if optimum is None and not maximize and problem in PROBLEMS and "function" not in s:
+        optimum = PROBLEMS[problem]().optimum
+    noise = float(s.get("noise") or 0.0)
+    return Case(problem, int(s["q"]), int(s["budget"]), int(s["n_init"]), maximize, noise, optimum)
+
+
+def _numbers(values: Sequence[float | None]) -> Array:
+    """As an array, NaN for None; infinite values are failures, too."""
+    array = np.array([np.nan if value is None else value for value in values], dtype=np.float64)
+    array[~np.isfinite(array)] = np.nan
+    return frozen(array)
+
+
+def _best_so_far(values: Array, truth: Array) -> Array:
+    """``truth`` at the least of ``values`` so far, (N,); NaN before the first value."""
+    if len(values) == 0 or len(truth) != len(values):
+        raise ValueError(f"values and truth must be equally many, and some; got {len(values)} and {len(truth)}")
+    finite = np.where(np.isnan(values), np.inf, values)
+    least = np.minimum.accumulate(finite)
+    new = np.concatenate([[True], least[1:] < least[:-1]])
+    where = np.maximum.accumulate(np.where(new, np.arange(len(values)), 0))
+    best: Array = np.where(np.isfinite(least), truth[where], np.nan)
+    return best
+
+
+def size_name(q: int) -> str:
+    """A batch size in words."""
+    return "q=1 (sequential)" if q == 1 else f"q={q}"
+
+
+def members_of(runs: Iterable[Run]) -> list[str]:
+    """Their members, in order of appearance."""
+    return list(dict.fromkeys(run.member for run in runs))
+
+
+def cases_of(runs: Iterable[Run]) -> list[Case]:
+    """Their cases: problems in order of appearance, the smaller batches first."""
+    cases = list(dict.fromkeys(run.case for run in runs))
+    problems = list(dict.fromkeys(case.problem for case in cases))
+    return sorted(cases, key=lambda case: (problems.index(case.problem), case.noise, case.q, case.budget, case.n_init))
+
+
+def sequential_of(case: Case) -> Case:
+    """The same case, one point at a time."""
+    return Case(case.problem, 1, case.budget, case.n_init, case.maximize, case.noise, case.optimum)
+
+
+def _odd_designs(runs: Sequence[Run]) -> list[str]:
+    """A pair is only a pair when both started from the same points."""
+    designs: dict[tuple[Any, ...], Run] = {}
+    odd: dict[tuple[str, str], int] = {}
+    for run in runs:
+        c = run.case
+        first = designs.setdefault((c.problem, c.n_init, c.noise, c.maximize, run.seed), run)
+        if first.design != run.design:
+            odd[run.member, c.task] = odd.get((run.member, c.task), 0) + 1
+    return [
+        f"{member} on {task} started from other points than the rest in {count} runs: those are not paired in truth."
+        for (member, task), count in odd.items()
+    ]
+
+
+def _missing(runs: Sequence[Run]) -> list[str]:
+    lines = []
+    for case in cases_of(runs):
+        here = [run for run in runs if run.case == case]
+        seeds = {run.seed for run in here}
+        for member in members_of(run for run in runs if run.case.q == case.q):
+            lacking = sorted(seeds - {run.seed for run in here if run.member == member})
+            if lacking:
+                which = "all" if len(lacking) == len(seeds) else f"{len(lacking)} of {len(seeds)}"
+                named = f" ({', '.join(map(str, lacking))})" if len(lacking) < min(len(seeds), 11) else ""
+                lines.append(f"{member} on {case.task}, q={case.q}: {which} seeds are missing{named}.")
+    return lines
+
+
+def _cut_short(runs: Sequence[Run]) -> list[str]:
+    """Runs with fewer evaluations than the budget, and evaluations that failed."""
+    lines = []
+    for case in cases_of(runs):
+        for member in members_of(run for run in runs if run.case == case):
+            own = [run for run in runs if run.case == case and run.member == member]
+            short = [run for run in own if len(run.best) < case.budget]
+            failed = sum(run.failed for run in own)
+            where = f"{member} on {case.task}, q={case.q}"
+            if short:
+                least = min(len(run.best) for run in short)
+                lines.append(
+                    f"{where}: {len(short)} runs stopped before {case.budget} evaluations, the first after {least}."
+                )
+            if failed:
+                lines.append(f"{where}: {failed} evaluations failed.")
+    return lines

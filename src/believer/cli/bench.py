@@ -1,0 +1,162 @@
+"""``believer bench``: strategies, surrogates and peers race each other; the report says which one to use."""
+
+from __future__ import annotations
+
+import argparse
+import importlib.util
+import os
+import shlex
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from believer.batch import STRATEGIES
+from believer.bench import plan
+from believer.bench.contest import Contest
+from believer.bench.peers import PEERS
+from believer.bench.race import race
+from believer.bench.report import write_report
+from believer.bench.space_file import read_space
+from believer.cli.arguments import at_least, loaded, writable
+from believer.errors import EvaluationError, InvalidInput, MissingExtra
+from believer.experiments import Cell, Store
+from believer.experiments import run as run_cells
+from believer.problems import PROBLEMS
+from believer.surrogates import SURROGATES
+
+_USUAL = {"problems": list(plan.PROBLEMS), "seeds": range(plan.SEEDS), "budget": plan.BUDGET}
+_SMOKE = {"problems": ["branin"], "seeds": range(2), "budget": 10, "n_init": 4}
+"""Where nothing else is said: for results, and to see in seconds whether everything runs."""
+
+_SPACE_HELP = (
+    "its parameters, in TOML or JSON: each name with type = float, int (both with low and high; log and step if you "
+    "like) or categorical (choices); what Space.to_config returned is read as well"
+)
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The options of ``believer bench``."""
+    named: dict[str, Any] = {"nargs": "+", "metavar": "NAME"}
+    parser.add_argument("--strategies", **named, help="each on every surrogate, or as a pair, kb@forest (default: all)")
+    parser.add_argument("--surrogates", **named, default=["gp"], choices=list(SURROGATES), help="default: gp")
+    parser.add_argument("--peers", **named, default=[], help="other libraries' optimizers (default: none)")
+    parser.add_argument("--problems", **named, choices=list(PROBLEMS), help=f"default: {' '.join(plan.PROBLEMS)}")
+    parser.add_argument("--function", metavar="MODULE:FUNCTION", help="of your own: takes one dict, returns a number")
+    parser.add_argument("--space", type=Path, metavar="FILE", help=_SPACE_HELP)
+    parser.add_argument("--maximize", action="store_true", help="more is better, of --function")
+    parser.add_argument(
+        "--q", nargs="+", type=at_least(1), default=[plan.Q], help=f"points in a batch, 1 is sequential ({plan.Q})"
+    )
+    parser.add_argument("--seeds", type=seeds_of, help=f"how many ({plan.SEEDS}), or which: 100-119, 0-4,7-7")
+    parser.add_argument("--budget", type=at_least(2), help=f"evaluations in a run, the design included ({plan.BUDGET})")
+    parser.add_argument("--n-init", type=at_least(2), help="points of the design (default: two a parameter)")
+    parser.add_argument("--workers", type=at_least(1), help="processes (default: one a core)")
+    parser.add_argument("--out", type=Path, help="folder for report and results; a run there is taken up")
+    parser.add_argument("--smoke", action="store_true", help="a tiny race, to see in seconds that everything runs")
+    parser.add_argument("--list", action="store_true", help="say what can be named, and stop")
+
+
+def seeds_of(text: str) -> Sequence[int]:
+    """``20`` seeds from 0, or those of ranges such as ``100-119`` or ``0-4,10-14``."""
+    try:
+        if text.isdecimal() and int(text) > 0:
+            return range(int(text))
+        ranges = [part.split("-") for part in text.split(",")]
+        seeds = [seed for first, last in ranges for seed in range(int(first), int(last) + 1)]
+    except ValueError:
+        seeds = []
+    if not seeds or len(set(seeds)) < len(seeds):
+        raise argparse.ArgumentTypeError(f"must be how many (20), or which, each once (100-119, 0-4,7-7); got {text!r}")
+    return seeds
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Race what was asked for, or what is missing of it, and report."""
+    if arguments.list:
+        print(_listed())
+        return 0
+    started = time.monotonic()
+    usual = _SMOKE if arguments.smoke else _USUAL
+    for name, value in usual.items():
+        if getattr(arguments, name) is None and not (name == "problems" and arguments.function):
+            setattr(arguments, name, value)
+    if arguments.strategies is None:
+        arguments.strategies = list(STRATEGIES)
+    cells = plan.plan(
+        plan.members(arguments.strategies, arguments.surrogates, arguments.peers),
+        _contests(arguments),
+        arguments.q,
+        arguments.seeds,
+        arguments.budget,
+        arguments.n_init,
+    )
+    out = None if arguments.out is None else writable(arguments.out)
+    if out is not None and importlib.util.find_spec("matplotlib") is None:
+        raise MissingExtra("matplotlib", "plots")
+    _race(cells, out, arguments.workers or os.cpu_count() or 1, command_of(arguments))
+    if out is not None:
+        print(f"\nReport, figures and results are in {out}{os.sep}.")
+    print(f"Done in {time.monotonic() - started:.0f} s.")
+    return 0
+
+
+def _race(cells: Sequence[Cell], out: Path | None, workers: int, command: str) -> None:
+    """Run and report; when cells failed, the others are reported before the error goes on its way."""
+    with Store(None if out is None else out / "results.jsonl") as store:
+        try:
+            run_cells(cells, race, store, workers=workers, progress=True if sys.stderr.isatty() else "lines")
+        except EvaluationError:
+            finished = [(cell, store[cell].result) for cell in cells if cell in store]
+            if finished:
+                print(write_report(finished, out, command))
+            raise
+        print(write_report([(cell, store[cell].result) for cell in cells], out, command))
+
+
+def _contests(arguments: argparse.Namespace) -> list[Contest]:
+    if arguments.function is None:
+        if arguments.space is not None or arguments.maximize:
+            raise InvalidInput("--space and --maximize belong to a function of your own; name it with --function.")
+        return [Contest.of_problem(name) for name in arguments.problems]
+    if arguments.problems is not None:
+        raise InvalidInput("--function takes the place of --problems; leave one of them out.")
+    if arguments.space is None:
+        raise InvalidInput("--function needs --space, a file with its parameters (see believer bench --help).")
+    loaded(arguments.function)  # from here on, a module in this folder can be found
+    return [Contest.of_function(arguments.function, read_space(arguments.space), arguments.maximize)]
+
+
+def command_of(arguments: argparse.Namespace) -> str:
+    """The command that races the same cells, written in full; where they run and what is left of them is not said."""
+    words = ["believer", "bench"]
+    for name in ("strategies", "surrogates", "peers", "problems", "q"):
+        given = getattr(arguments, name)
+        words += [f"--{name}", *map(str, given)] if given else []
+    if arguments.function is not None:
+        words += ["--function", arguments.function, "--space", arguments.space.name]
+        words += ["--maximize"] if arguments.maximize else []
+    words += ["--seeds", _spoken(arguments.seeds), "--budget", str(arguments.budget)]
+    words += [] if arguments.n_init is None else ["--n-init", str(arguments.n_init)]
+    return shlex.join(words)
+
+
+def _spoken(seeds: Sequence[int]) -> str:
+    """Seeds as ranges, as ``seeds_of`` reads them."""
+    starts = [seed for i, seed in enumerate(seeds) if i == 0 or seeds[i - 1] != seed - 1]
+    ends = [seed for i, seed in enumerate(seeds) if i == len(seeds) - 1 or seeds[i + 1] != seed + 1]
+    return ",".join(f"{first}-{last}" for first, last in zip(starts, ends, strict=True))
+
+
+def _listed() -> str:
+    """What can be named, and which peers are there."""
+    problems = [f"{name} ({len(make().space)} parameters)" for name, make in PROBLEMS.items()]
+    peers = [
+        f"{name} ({', '.join(f'{package} {version}' for package, version in peer.versions().items())})"
+        if peer.installed
+        else f"{name} (not installed: pip install 'believer[{peer.extra}]')"
+        for name, peer in PEERS.items()
+    ]
+    groups = {"strategies": list(STRATEGIES), "surrogates": list(SURROGATES), "problems": problems, "peers": peers}
+    return "\n".join(line for name, entries in groups.items() for line in (f"--{name}", *(f"  {e}" for e in entries)))

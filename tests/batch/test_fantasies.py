@@ -1,0 +1,410 @@
+from __future__ import annotations
+
+import zlib
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+import pytest
+from scipy.special import logsumexp
+
+from believer import GP, Candidates, Categorical, Float, Int, Optimizer, PseudoObservations, Space, members
+from believer.acquisitions import EI, PI, UCB, Acquisition, LogEI, Pointwise
+from believer.arrays import Array, frozen, near_any
+from believer.batch import Believe, Data, Fantasy, Pending, Request
+from believer.batch.fantasies import Averaged, Fantasized, Separate, average
+from believer.maximize import Multistart
+from believer.region import Region
+from believer.surrogates import GPModel, SparseGP
+from believer.surrogates.gp import posterior
+from believer.surrogates.gp_fantasies import GPFantasies
+from believer.surrogates.gp_fit import Hyperparameters
+from believer.surrogates.protocols import Model, Prediction, PredictionGradient
+from believer.testing.fake import FakeSurrogate
+
+FAST = Multistart(starts=4, candidates=64, neighbors=8)
+
+
+def randomness(trial: int, purpose: str) -> np.random.Generator:
+    return np.random.default_rng((3, trial, zlib.crc32(purpose.encode())))
+
+
+def model_of(data: Data, noise: float = 1e-6) -> GPModel:
+    hyper = Hyperparameters("matern52", frozen(np.full(data.X.shape[1], 0.3)), signal=1.5, noise=noise)
+    return posterior(hyper, data.X, data.y, float(data.y.mean()), float(data.y.std()))
+
+
+def data_for(n: int = 8, seed: int = 0) -> Data:
+    X = np.random.default_rng(seed).random((n, 2))
+    return Data(frozen(X), frozen(5.0 + np.sin(5.0 * X[:, 0]) + ((X - 0.6) ** 2).sum(axis=1)))
+
+
+@dataclass(frozen=True)
+class Apart:
+    """A Gaussian process that does not say it can fantasize, so that every fantasy gets a model of its own."""
+
+    inner: GPModel
+
+    @property
+    def is_noisy(self) -> bool:
+        return self.inner.is_noisy
+
+    def predict(self, X: Array) -> Prediction:
+        return self.inner.predict(X)
+
+    def predict_with_gradient(self, X: Array) -> PredictionGradient:
+        return self.inner.predict_with_gradient(X)
+
+    def condition(self, X: Array, y: Array) -> Self:
+        return replace(self, inner=self.inner.condition(X, y))
+
+
+@dataclass(frozen=True)
+class Cubed:
+    """An acquisition of someone else's, which wants numbers and vectors, as the protocol promises."""
+
+    def pointwise(self, mean: Array, std: Array, incumbent: float) -> Pointwise:
+        assert isinstance(incumbent, float)
+        assert mean.ndim == std.ndim == 1
+        gain = incumbent - mean + std
+        return Pointwise(gain**3, -3.0 * gain**2, 3.0 * gain**2)
+
+
+ACQUISITIONS: list[Acquisition] = [LogEI(), LogEI(xi=0.1), EI(), PI(), UCB(), Cubed()]
+
+
+def request_for(ids: tuple[int, ...] = (20, 21, 22), noise: float = 1e-6, **changes: Any) -> Request:
+    data = data_for()
+    none = Pending((), frozen(np.zeros((0, 2))))
+    cube = Region.cube(2)
+    base = Request(
+        ids, GP(), LogEI(), model_of(data, noise), data, none, cube, data.X, True, randomness, maximizer=FAST
+    )
+    return replace(base, **changes)
+
+
+def with_pending(request: Request, p: int = 3) -> Request:
+    """``request`` with ``p`` points out."""
+    X = frozen(np.random.default_rng(9).random((p, 2)))
+    return replace(request, pending=Pending(tuple(range(10, 10 + p)), X), avoid=np.vstack([request.avoid, X]))
+
+
+def fantasized(member: PseudoObservations, request: Request) -> Fantasized:
+    """What the strategy holds of the request's pending points, before it chooses any."""
+    held = member._resume(request, None)
+    for trial, x in zip(request.pending.ids, request.pending.X, strict=True):
+        held = held.told(request, trial, x)
+    assert isinstance(held, Fantasized)
+    return held
+
+
+def averaged(member: PseudoObservations, request: Request) -> Averaged:
+    objective = fantasized(member, request).objective(request)
+    assert isinstance(objective, Averaged)
+    return objective
+
+
+def points(chosen: Any) -> Array:
+    return np.array([choice.x for choice in chosen.choices])
+
+
+AT = np.random.default_rng(5).random((6, 2))
+KINDS: dict[str, tuple[PseudoObservations, dict[str, Any]]] = {
+    "shared": (PseudoObservations(Fantasy(5)), {}),
+    "separate": (PseudoObservations(Fantasy(5)), {"model": Apart(model_of(data_for()))}),
+    "refit": (PseudoObservations(Fantasy(5), update="refit"), {}),
+    "none": (PseudoObservations(Fantasy(5), update="none"), {}),
+}
+every_kind = pytest.mark.parametrize("kind", list(KINDS))
+
+
+# The average
+
+
+@pytest.mark.parametrize("acquisition", ACQUISITIONS, ids=repr)
+@every_kind
+def test_the_average_is_that_of_the_acquisition_on_the_model_of_every_fantasy(
+    kind: str, acquisition: Acquisition
+) -> None:
+    member, changes = KINDS[kind]
+    request = with_pending(request_for(acquisition=acquisition, **changes))
+    held = fantasized(member, request)
+    base = model_of(request.data)
+    rows = []
+    for s, y in enumerate(held.Y):
+        model: Model = base if kind == "none" else base.condition(held.X, y)
+        if kind == "refit":
+            assert isinstance(held.models, Separate)
+            model = held.models.models[s]
+        at = model.predict(AT)
+        rows.append(acquisition.pointwise(at.mean, at.std, float(min(request.data.y.min(), y.min()))).value)
+    log_mean = logsumexp(rows, axis=0) - np.log(5.0)
+    expected = log_mean if isinstance(acquisition, LogEI) else np.mean(rows, axis=0)
+    np.testing.assert_allclose(held.objective(request).value(AT), expected, rtol=1e-6, atol=1e-9)
+
+
+@pytest.mark.parametrize("acquisition", ACQUISITIONS, ids=repr)
+@pytest.mark.parametrize("noise", [1e-6, 0.2])
+@pytest.mark.parametrize("kind", ["shared", "separate", "none"])
+def test_its_gradient_is_that_of_central_differences(kind: str, noise: float, acquisition: Acquisition) -> None:
+    member, changes = KINDS[kind]
+    if "model" in changes:
+        changes = {"model": Apart(model_of(data_for(), noise))}
+    objective = averaged(member, with_pending(request_for(acquisition=acquisition, noise=noise, **changes)))
+    assert objective.has_gradient
+    value, gradient = objective.value_with_gradient(AT)
+    np.testing.assert_array_equal(value, objective.value(AT))
+    step = 1e-5
+    differences = [(objective.value(AT + step * e) - objective.value(AT - step * e)) / (2.0 * step) for e in np.eye(2)]
+    np.testing.assert_allclose(gradient, np.array(differences).T, rtol=1e-6, atol=1e-6)
+
+
+def test_an_average_of_improvements_that_underflow_is_finite_and_has_weights() -> None:
+    alphas = np.array([[-1e5, -3.0], [-1e5 - 1.0, -2.0], [-2e5, -1.0]])
+    value, weights = average(LogEI(), alphas)
+    np.testing.assert_allclose(value, logsumexp(alphas, axis=0) - np.log(3.0), rtol=1e-14)
+    np.testing.assert_allclose(weights, np.exp(alphas - logsumexp(alphas, axis=0)), rtol=1e-10)
+    np.testing.assert_allclose(weights.sum(axis=0), 1.0)
+    plain, even = average(EI(), alphas)
+    np.testing.assert_allclose(plain, alphas.mean(axis=0))
+    np.testing.assert_array_equal(even, np.full((3, 2), 1.0 / 3.0))
+
+
+@pytest.mark.parametrize("noise", [1e-6, 0.2])
+def test_the_average_tends_to_the_expectation_over_the_result_that_is_out(noise: float) -> None:
+    request = with_pending(request_for(acquisition=EI(), noise=noise), 1)
+    model, x = request.model, request.pending.X
+    assert isinstance(model, GPModel)
+    at = model.predict(x)
+    std = np.sqrt(at.std[0] ** 2 + noise * model.scale**2)
+    # A fine midpoint rule; results beyond six standard deviations do not count.
+    z = (np.arange(300) + 0.5) / 300 * 12.0 - 6.0
+    density = np.exp(-0.5 * z**2)
+    rows = []
+    for value in at.mean[0] + std * z:
+        told = model.condition(x, np.array([value]))
+        best = min(request.data.y.min(), value)
+        if noise > 1e-3:
+            best = told.predict(np.vstack([request.data.X, x])).mean.min()
+        p = told.predict(AT)
+        rows.append(EI().pointwise(p.mean, p.std, float(best)).value)
+    expected = density @ np.array(rows) / density.sum()
+    found = averaged(PseudoObservations(Fantasy(4000)), request).value(AT)
+    np.testing.assert_allclose(found, expected, rtol=2e-3, atol=1e-6)
+
+
+# Fantasies
+
+
+def test_an_exact_process_shares_its_factor_between_fantasies_and_other_models_do_not() -> None:
+    request = with_pending(request_for())
+    assert isinstance(fantasized(PseudoObservations(Fantasy(3)), request).models, GPFantasies)
+    assert isinstance(fantasized(PseudoObservations(Fantasy(3), "condition"), request).models, GPFantasies)
+    sizes = {"separate": 5, "refit": 5, "none": 1}
+    for kind, size in sizes.items():
+        member, changes = KINDS[kind]
+        models = fantasized(member, with_pending(request_for(**changes))).models
+        assert isinstance(models, Separate)
+        assert len(set(map(id, models.models))) == size
+
+
+def test_separate_models_choose_what_shared_ones_do() -> None:
+    # The same values are told to both, so what remains is rounding.
+    request = with_pending(request_for((20,), maximizer=None))
+    held = fantasized(PseudoObservations(Fantasy(6)), request)
+    model = request.model
+    assert isinstance(model, GPModel)
+    apart = Separate(tuple(model.condition(held.X, y) for y in held.Y))
+    shared = held.objective(request)
+    one = Averaged(LogEI(), apart, np.minimum(request.data.y.min(), held.Y.min(axis=1)))
+    np.testing.assert_allclose(one.value(AT), shared.value(AT), rtol=1e-7)
+    for a, b in zip(one.value_with_gradient(AT), shared.value_with_gradient(AT), strict=True):
+        np.testing.assert_allclose(a, b, rtol=1e-6, atol=1e-9)
+
+
+@pytest.mark.parametrize("kind", ["shared", "separate", "none"])
+def test_where_lies_reach_the_model_a_second_draw_at_a_point_repeats_the_first_of_its_fantasy(kind: str) -> None:
+    member, changes = KINDS[kind]
+    x = np.array([0.15, 0.85])
+    request = request_for(**changes)
+    out = Pending((10, 11), frozen([x, x]))
+    Y = fantasized(member, replace(request, pending=out)).Y
+    gap, spread = float(np.abs(Y[:, 1] - Y[:, 0]).max()), float(Y[:, 0].std())
+    assert gap > 0.5 * spread if kind == "none" else gap < 0.05 * spread
+
+
+@every_kind
+def test_every_draw_comes_from_the_randomness_of_its_own_trial(kind: str) -> None:
+    asked: list[tuple[int, str]] = []
+
+    def watched(trial: int, purpose: str) -> np.random.Generator:
+        asked.append((trial, purpose))
+        return randomness(trial, purpose)
+
+    member, changes = KINDS[kind]
+    request = with_pending(request_for((30,), randomness=watched, **changes), 2)
+    member.choose(request)
+    lies = [entry for entry in asked if entry[1] == "lie"]
+    assert lies == [(10, "lie"), (11, "lie"), (30, "lie")]
+    purposes = {"lie", "refit"} if kind == "refit" else {"lie"}
+    assert set(asked) == {(trial, purpose) for trial in (10, 11, 30) for purpose in purposes} | {(30, "maximize")}
+
+
+def test_memory_saves_the_draws_that_were_made() -> None:
+    asked: list[int] = []
+
+    def watched(trial: int, purpose: str) -> np.random.Generator:
+        if purpose == "lie":
+            asked.append(trial)
+        return randomness(trial, purpose)
+
+    member = PseudoObservations(Fantasy(3))
+    request = request_for((20, 21), randomness=watched)
+    first = member.choose(request)
+    X = points(first)
+    later = replace(request, ids=(22,), pending=Pending((20, 21), frozen(X)), avoid=np.vstack([request.avoid, X]))
+    again = member.choose(later, first.memory)
+    assert asked == [20, 21, 22]
+    np.testing.assert_array_equal(points(member.choose(later)), points(again))
+    assert asked == [20, 21, 22, 20, 21, 22]
+
+
+def test_a_model_without_gradients_is_searched_without_them() -> None:
+    surrogate, data = FakeSurrogate(), data_for()
+    model = surrogate.fit(data.X, data.y, np.random.default_rng(0))
+    request = with_pending(request_for(model=model, surrogate=surrogate, maximizer=Candidates(32, 4, rounds=1)))
+    member = PseudoObservations(Fantasy(3))
+    assert not averaged(member, request).has_gradient
+    assert not near_any(points(member.choose(request)), request.avoid).any()
+
+
+# The incumbent
+
+
+@dataclass(frozen=True)
+class Watching:
+    """UCB that records the incumbents it was bound to."""
+
+    seen: list[float] = field(default_factory=list, compare=False)
+
+    def pointwise(self, mean: Array, std: Array, incumbent: float) -> Pointwise:
+        self.seen.append(incumbent)
+        return UCB().pointwise(mean, std, incumbent)
+
+
+@pytest.mark.parametrize("noise", [1e-6, 0.2])
+@pytest.mark.parametrize("kind", ["shared", "separate", "none"])
+def test_every_fantasy_has_the_incumbent_of_its_own_values_under_the_rule_for_noise(kind: str, noise: float) -> None:
+    member, changes = KINDS[kind]
+    if "model" in changes:
+        changes = {"model": Apart(model_of(data_for(), noise))}
+    watch = Watching()
+    request = with_pending(request_for(noise=noise, acquisition=watch, **changes))
+    held = fantasized(member, request)
+    held.objective(request).value(AT)
+    model, data = model_of(request.data, noise), request.data
+    if noise > 1e-3:
+        told = [model if kind == "none" else model.condition(held.X, y) for y in held.Y]
+        expected = [m.predict(np.vstack([data.X, held.X])).mean.min() for m in told]
+    else:
+        expected = [min(data.y.min(), y.min()) for y in held.Y]
+        assert len(set(expected)) > 1
+    np.testing.assert_allclose(watch.seen, expected, rtol=1e-9)
+
+
+@every_kind
+@pytest.mark.parametrize("noise", [1e-6, 0.2])
+def test_the_incumbent_of_the_data_is_the_same_for_all(kind: str, noise: float) -> None:
+    member, changes = KINDS[kind]
+    request = with_pending(request_for(noise=noise, **changes))
+    objective = averaged(replace(member, incumbent="data"), request)
+    np.testing.assert_array_equal(objective.incumbents, np.full(5, request.data.y.min()))
+
+
+# In a study
+
+MIXED = Space({"x": Float(-1.0, 2.0), "k": Int(1, 9), "kind": Categorical(("a", "b"))})
+
+
+def value_of(params: dict[str, Any]) -> float:
+    value: float = sum((float(v) - 0.4) ** 2 for v in params.values() if not isinstance(v, str))
+    return value
+
+
+def study(space: Space, strategy: PseudoObservations, unit: float = 1.0, **options: Any) -> Optimizer:
+    """Two results, a failed trial and two that are out."""
+    optimizer = Optimizer(space, strategy=strategy, n_init=3, seed=2, **{"maximizer": FAST, **options})
+    for i, trial in enumerate(optimizer.ask(3)):
+        optimizer.tell(trial, unit * value_of(trial.params)) if i else optimizer.tell(trial, error="no result")
+    optimizer.ask(2)
+    return optimizer
+
+
+@pytest.mark.parametrize("update", ["auto", "refit", "none"])
+@pytest.mark.parametrize("maximize", [False, True])
+def test_asking_at_once_is_asking_one_by_one(update: str, maximize: bool) -> None:
+    member = PseudoObservations(Fantasy(4), update)
+    at_once, one_by_one = (study(MIXED, member, maximize=maximize) for _ in range(2))
+    at_once.ask(3)
+    for _ in range(3):
+        one_by_one.ask(1)
+    assert [t.params for t in at_once.trials] == [t.params for t in one_by_one.trials]
+    units = MIXED.encode([t.params for t in at_once.trials])
+    assert not any(near_any(units[i : i + 1], units[:i])[0] for i in range(1, len(units)))
+    assert "after fantasizing 4 times about 4 points" in at_once.trials[-1].provenance
+
+
+SURROGATES: dict[str, tuple[Any, dict[str, Any]]] = {
+    "sparse": (SparseGP(), {}),
+    "no gradients": (FakeSurrogate(), {"maximizer": Candidates(32, 4, rounds=1)}),
+    "noisy": (GP(noise=0.1), {}),
+}
+
+
+@pytest.mark.parametrize("name", list(SURROGATES))
+@pytest.mark.parametrize("acquisition", [LogEI(), UCB(), Cubed()], ids=repr)
+def test_any_surrogate_and_acquisition_will_do(name: str, acquisition: Acquisition) -> None:
+    surrogate, options = SURROGATES[name]
+    found = study(MIXED, PseudoObservations(Fantasy(3)), surrogate=surrogate, acquisition=acquisition, **options)
+    batch = found.ask(2)
+    assert all(MIXED.allows(trial.params) for trial in batch)
+
+
+@pytest.mark.parametrize("unit", [0.0, 1e-12, 1e12])
+@pytest.mark.parametrize("d", [1, 50])
+def test_few_data_of_any_size_are_enough(unit: float, d: int) -> None:
+    optimizer = Optimizer(Space.unit(d), strategy=PseudoObservations(Fantasy(4)), n_init=1, seed=0, maximizer=FAST)
+    optimizer.tell(optimizer.ask(1)[0], 3.0 * unit)
+    for trial in optimizer.ask(3):
+        optimizer.tell(trial, unit * value_of(trial.params))
+    units = np.array([trial.unit for trial in (optimizer.ask(3), optimizer.trials)[1]])
+    assert len(units) == 7
+    assert not any(near_any(units[i : i + 1], units[:i])[0] for i in range(1, 7))
+
+
+def test_a_study_with_fantasies_goes_on_from_its_journal(tmp_path: Path) -> None:
+    member = PseudoObservations(Fantasy(16))
+    path = tmp_path / "study.jsonl"
+    stays = study(MIXED, member)
+    study(MIXED, member, journal=path).close()
+    with Optimizer.load(path, strategy=member) as loaded:
+        assert loaded.setup.strategy == member
+        assert [t.params for t in loaded.ask(2)] == [t.params for t in stays.ask(2)]
+
+
+def test_fantasies_are_written_down_with_their_number_and_old_ones_are_read_without_it() -> None:
+    written = members.to_config(PseudoObservations(Fantasy(16)))
+    assert written["lie"] == {"type": "Fantasy", "samples": 16}
+    assert members.from_config(written, "strategy") == PseudoObservations(Fantasy(16))
+    old = {**written, "lie": {"type": "Fantasy"}}
+    assert members.from_config(old, "strategy") == PseudoObservations(Fantasy())
+
+
+def test_many_fantasies_at_points_that_are_known_are_kriging_believer() -> None:
+    # At data the model has no doubt, so that all fantasies say what Kriging Believer says.
+    request = request_for((20,), maximizer=None)
+    out = Pending((10, 11), request.data.X[:2])
+    request = replace(request, pending=out)
+    many, kb = (PseudoObservations(lie).choose(request) for lie in (Fantasy(8), Believe()))
+    np.testing.assert_allclose(points(many), points(kb), atol=1e-2)

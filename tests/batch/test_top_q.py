@@ -1,0 +1,171 @@
+from __future__ import annotations
+
+import zlib
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from believer import Candidates, Categorical, Float, Int, Optimizer, Space
+from believer.acquisitions import UCB, Bound, LogEI, Pointwise
+from believer.arrays import Array, frozen, near_any
+from believer.batch import Data, Pending, Request
+from believer.batch.top_q import TopQ
+from believer.maximize import FixedStarts, Multistart, Search
+from believer.problems import branin
+from believer.region import Region
+from believer.surrogates import GP, GPModel
+from believer.surrogates.gp import posterior
+from believer.surrogates.gp_fit import Hyperparameters
+from believer.testing.fake import FakeSurrogate
+
+FAST = Multistart(starts=4, candidates=64, neighbors=8)
+
+
+def randomness(trial: int, purpose: str) -> np.random.Generator:
+    return np.random.default_rng((3, trial, zlib.crc32(purpose.encode())))
+
+
+def model_of(data: Data, noise: float = 1e-6) -> GPModel:
+    hyper = Hyperparameters("matern52", frozen(np.full(data.X.shape[1], 0.3)), signal=1.5, noise=noise)
+    return posterior(hyper, data.X, data.y, float(data.y.mean()), float(data.y.std()))
+
+
+def data_for(n: int = 8) -> Data:
+    X = np.random.default_rng(0).random((n, 2))
+    return Data(frozen(X), frozen(5.0 + np.sin(5.0 * X[:, 0]) + ((X - 0.6) ** 2).sum(axis=1)))
+
+
+def request_for(ids: tuple[int, ...] = (20, 21, 22), noise: float = 1e-6, **changes: Any) -> Request:
+    data = data_for()
+    none = Pending((), frozen(np.zeros((0, 2))))
+    cube = Region.cube(2)
+    base = Request(
+        ids, GP(), LogEI(), model_of(data, noise), data, none, cube, data.X, True, randomness, maximizer=FAST
+    )
+    return replace(base, **changes)
+
+
+def points(chosen: Any) -> Array:
+    return np.array([choice.x for choice in chosen.choices])
+
+
+def test_every_point_is_the_best_of_one_acquisition_that_is_not_taken() -> None:
+    request = request_for()
+    bound = Bound(LogEI(), request.model, float(request.data.y.min()))
+    around, avoid = request.data.X[np.argsort(request.data.y)[:3]], request.avoid
+    found = points(TopQ().choose(request))
+    for trial, x in zip(request.ids, found, strict=True):
+        best = FAST.maximize(bound, Search(request.region, around, avoid), randomness(trial, "maximize"))
+        np.testing.assert_array_equal(x, best.x)
+        avoid = np.vstack([avoid, x])
+    assert not any(near_any(found[i : i + 1], found[:i])[0] for i in range(1, 3))
+
+
+def test_choosing_at_once_is_choosing_one_at_a_time_with_the_rest_pending() -> None:
+    request = request_for()
+    at_once = TopQ().choose(request)
+    X = points(at_once)
+    for i, trial in enumerate(request.ids):
+        out = Pending(request.ids[:i], frozen(X[:i]))
+        avoid = np.vstack([request.avoid, X[:i]])
+        alone = TopQ().choose(replace(request, ids=(trial,), pending=out, avoid=avoid))
+        np.testing.assert_array_equal(points(alone), X[i : i + 1])
+        assert alone.choices[0].provenance == at_once.choices[i].provenance
+
+
+def test_pending_points_are_avoided_and_change_nothing_else() -> None:
+    request = request_for()
+    elsewhere = frozen([[0.05, 0.95], [0.95, 0.05]])
+    avoid = np.vstack([request.avoid, elsewhere])
+    out = replace(request, pending=Pending((4, 5), elsewhere), avoid=avoid)
+    np.testing.assert_array_equal(points(TopQ().choose(out)), points(TopQ().choose(request)))
+
+
+def test_the_points_come_out_nearly_identical_and_the_verdict_says_so() -> None:
+    problem = branin()
+    verdicts = []
+    for strategy in (TopQ(), "kb"):
+        optimizer = Optimizer(problem.space, strategy=strategy, seed=1, n_init=8)
+        for trial in optimizer.ask(8):
+            optimizer.tell(trial, problem(trial.params))
+        verdicts.append(optimizer.ask(4).verdict)
+    naive, kb = verdicts
+    assert len(naive.near_duplicates) == 6
+    assert "6 pairs nearly the same: look before you pay for both." in str(naive)
+    assert naive.effective_size is not None
+    assert naive.effective_size < 1.01
+    assert not kb.near_duplicates
+
+
+def test_where_repeats_are_welcome_the_batch_is_one_point() -> None:
+    found = points(TopQ().choose(request_for(distinct=False, maximizer=FixedStarts())))
+    assert (found == found[0]).all()
+
+
+@dataclass(frozen=True)
+class Watching:
+    """UCB that records the incumbents it was bound to."""
+
+    seen: list[float] = field(default_factory=list, compare=False)
+
+    def pointwise(self, mean: Array, std: Array, incumbent: float) -> Pointwise:
+        self.seen.append(incumbent)
+        return UCB().pointwise(mean, std, incumbent)
+
+
+@pytest.mark.parametrize("noise", [1e-6, 0.3])
+def test_the_value_to_beat_is_that_of_real_results_under_the_rule_for_noise(noise: float) -> None:
+    watch = Watching()
+    request = request_for(noise=noise, acquisition=watch)
+    TopQ().choose(request)
+    least = request.model.predict(request.data.X).mean.min() if noise > 1e-3 else request.data.y.min()
+    assert set(watch.seen) == {float(least)}
+
+
+def test_provenance_counts_the_better_points_that_are_taken() -> None:
+    grid = Space({"k": Int(1, 9)})
+    optimizer = Optimizer(grid, strategy=TopQ(), n_init=2, seed=0)
+    for trial in optimizer.ask(2):
+        optimizer.tell(trial, float(trial.params["k"]))
+    first, second, third = (trial.provenance for trial in optimizer.ask(3))
+    assert first.startswith("chosen at LogEI rank ")
+    ranks = [int(words.split("rank ")[1].split(";")[0]) for words in (first, second, third)]
+    assert ranks == sorted(set(ranks))
+    assert third.endswith("were handed out already")
+
+
+@pytest.mark.parametrize(
+    "space",
+    [
+        Space({"x": Float(-1.0, 2.0), "k": Int(1, 9), "kind": Categorical(("a", "b"))}),
+        Space({"k": Int(1, 4), "kind": Categorical(("a", "b"))}),
+        Space({"x": Float(0.0, 1.0), "y": Float(0.0, 1.0)}, lambda p: bool(p["x"] + 2.0 * p["y"] < 0.6)),
+    ],
+    ids=["mixed", "finite", "constraint"],
+)
+@pytest.mark.parametrize("surrogate", [GP(), FakeSurrogate()], ids=["gp", "no gradients"])
+@pytest.mark.parametrize("maximize", [False, True])
+def test_any_space_gets_distinct_points_the_same_for_the_same_seed(
+    space: Space, surrogate: Any, maximize: bool
+) -> None:
+    def suggest() -> list[dict[str, Any]]:
+        quick = Candidates(candidates=32, neighbors=4, survivors=4, rounds=1)
+        optimizer = Optimizer(space, surrogate, strategy=TopQ(), n_init=3, seed=2, maximize=maximize, maximizer=quick)
+        for i, trial in enumerate(optimizer.ask(3)):
+            optimizer.tell(trial, float(i)) if i < 2 else optimizer.tell(trial, error="no result")
+        optimizer.ask(2)
+        optimizer.ask(3)
+        return [trial.params for trial in optimizer.trials]
+
+    found = suggest()
+    units = space.encode(found)
+    assert all(space.allows(params) for params in found)
+    assert not any(near_any(units[i : i + 1], units[:i])[0] for i in range(1, len(units)))
+    assert suggest() == found
+
+
+def test_strategies_are_values() -> None:
+    assert TopQ() == TopQ()
+    assert len({TopQ(), TopQ()}) == 1

@@ -1,0 +1,284 @@
+"""``believer bench``: a race told on the terminal and left in a folder that can be taken up; errors are one line."""
+
+import contextlib
+import io
+import re
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from believer.batch import STRATEGIES
+from believer.bench.peers import PEERS
+from believer.bench.race import race
+from believer.cli import VERBS, main
+from believer.cli import bench as command
+from believer.experiments import Cell, read_store
+from believer.problems import PROBLEMS
+from believer.surrogates import SURROGATES
+
+pytest.importorskip("matplotlib")
+
+SMALL = ("--strategies", "random", "cl_min", "--problems", "branin", "--seeds", "2", "--budget", "7", "--workers", "1")
+OWN = """
+import os
+import time
+
+
+def yield_of(params):
+    time.sleep(float(os.environ.get("SLOW", "0")))
+    if params["kind"] == "c":
+        raise ValueError("no such kind")
+    return params["dose"] - (params["dose"] - 0.3) ** 2 + params["steps"]
+
+
+def broken(params):
+    return params["nothing"]
+"""
+SPACE = """
+[dose]
+type = "float"
+low = 0.01
+high = 1
+log = true
+
+[steps]
+type = "int"
+low = 0
+high = 3
+
+[kind]
+type = "categorical"
+choices = ["a", "b", "c"]
+"""
+
+
+@dataclass(frozen=True)
+class Ran:
+    code: int
+    out: str
+    err: str
+
+
+def run(*arguments: str | Path) -> Ran:
+    out, err = io.StringIO(), io.StringIO()
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+        code = main(["bench", *map(str, arguments)])
+    return Ran(code, out.getvalue(), err.getvalue())
+
+
+@pytest.fixture
+def own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[str, ...]:
+    """A function of the user's own with its space, in the folder where the command is called."""
+    (tmp_path / "lab.py").write_text(OWN)
+    (tmp_path / "lab.toml").write_text(SPACE)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", [entry for entry in sys.path if entry])
+    monkeypatch.delitem(sys.modules, "lab", raising=False)
+    return ("--function", "lab:yield_of", "--space", "lab.toml")
+
+
+def test_bench_is_a_verb() -> None:
+    assert "bench" in VERBS
+
+
+def test_a_race_is_told_and_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    ran = run(*SMALL)
+    assert ran.code == 0
+    assert "Use this" in ran.out
+    assert "cl_min" in ran.out
+    assert "Done in" in ran.out
+    assert ran.err.splitlines()[-1].startswith("4/4 cells")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_race_in_a_folder_leaves_its_report_and_is_taken_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = tmp_path / "new" / "folder"
+    first = run(*SMALL, "--q", "2", "--out", folder)
+    assert first.code == 0
+    assert {"results.jsonl", "bench.html", "bench.md", "bench.csv"} <= {path.name for path in folder.iterdir()}
+    assert f"results are in {folder}" in first.out
+    assert (
+        "believer bench --strategies random cl_min --surrogates gp --problems branin --q 2 --seeds 0-1 --budget 7"
+        in (folder / "bench.md").read_text(encoding="utf-8")
+    )
+    results = (folder / "results.jsonl").read_bytes()
+    assert len(read_store(folder / "results.jsonl")) == 4
+
+    def never(cell: Cell) -> dict[str, Any]:
+        pytest.fail("run again")
+
+    monkeypatch.setattr(command, "race", never)
+    again = run(*SMALL, "--q", "2", "--out", folder)
+    assert again.code == 0
+    assert (folder / "results.jsonl").read_bytes() == results
+    assert again.out.splitlines()[:-1] == first.out.splitlines()[:-1]
+
+
+def test_when_a_cell_fails_the_others_are_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def flaky(cell: Cell) -> dict[str, Any]:
+        if cell.settings["member"] == "cl_min" and cell.seed == 1:
+            raise RuntimeError("the solver gave up")
+        return race(cell)
+
+    monkeypatch.setattr(command, "race", flaky)
+    ran = run(*SMALL, "--out", tmp_path)
+    assert ran.code == 2
+    assert re.search(r"believer: error: 1 of 4 cells failed.*RuntimeError: the solver gave up", ran.err)
+    assert "cl_min on branin, q=3: 1 of 2 seeds are missing (1)" in ran.out
+    assert (tmp_path / "bench.html").exists()
+
+
+def test_a_function_of_ones_own_is_raced_here_and_in_other_processes(own: tuple[str, ...], tmp_path: Path) -> None:
+    """Found in the folder where the command is called, which an installed command does not look into by itself."""
+    small = ("--strategies", "random", "--seeds", "2", "--budget", "9", "--maximize")
+    ran = run(*own, *small, "--workers", "2", "--out", "out")
+    assert ran.code == 0, ran.err
+    (first, second) = read_store(tmp_path / "out" / "results.jsonl")
+    assert first.cell.settings["problem"] == "yield_of"
+    assert first.cell.settings["n_init"] == 6
+    assert None in [*first.result["values"], *second.result["values"]]
+    assert "yield_of" in ran.out
+    said = (tmp_path / "out" / "bench.md").read_text(encoding="utf-8")
+    assert "--function lab:yield_of --space lab.toml --maximize --seeds 0-1 --budget 9" in said
+
+
+def test_a_run_that_is_killed_is_taken_up(own: tuple[str, ...], tmp_path: Path) -> None:
+    arguments = [*own, "--strategies", "random", "--seeds", "6", "--budget", "8", "--workers", "1", "--out", "out"]
+    start = [sys.executable, "-m", "believer", "bench", *arguments]
+    results = tmp_path / "out" / "results.jsonl"
+    process = subprocess.Popen(start, cwd=tmp_path, env={"SLOW": "0.05"}, stderr=subprocess.DEVNULL)
+    try:
+        end = time.monotonic() + 60.0
+        while time.monotonic() < end and not (results.exists() and results.read_bytes().count(b"\n") >= 2):
+            time.sleep(0.02)
+    finally:
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+    kept = results.read_bytes()
+    kept = kept[: kept.rindex(b"\n") + 1]
+    assert 2 <= kept.count(b"\n") < 6
+    ran = run(*arguments)
+    assert ran.code == 0, ran.err
+    assert results.read_bytes().startswith(kept)
+    assert sorted(row.cell.seed for row in read_store(results)) == [0, 1, 2, 3, 4, 5]
+
+
+def test_smoke_races_everything_in_little_unless_told_otherwise(monkeypatch: pytest.MonkeyPatch) -> None:
+    cells: list[Cell] = []
+
+    def noted(found: list[Cell], *_: Any) -> None:
+        cells[:] = found
+
+    monkeypatch.setattr(command, "_race", noted)
+    assert run("--smoke").code == 0
+    assert {cell.settings["member"] for cell in cells} == set(STRATEGIES)
+    assert {(cell.settings["problem"], cell.settings["budget"], cell.seed) for cell in cells} == {
+        ("branin", 10, 0),
+        ("branin", 10, 1),
+    }
+    assert run("--smoke", "--problems", "hartmann6", "--strategies", "kb", "--seeds", "4-4").code == 0
+    assert [(cell.settings["problem"], cell.settings["n_init"], cell.seed) for cell in cells] == [("hartmann6", 4, 4)]
+
+
+def test_a_bench_is_large_by_default(monkeypatch: pytest.MonkeyPatch) -> None:
+    cells: list[Cell] = []
+
+    def noted(found: list[Cell], *_: Any) -> None:
+        cells[:] = found
+
+    monkeypatch.setattr(command, "_race", noted)
+    assert run("--strategies", "kb").code == 0
+    assert len(cells) == 40
+    assert cells[0].settings == {"member": "kb", "problem": "hartmann6", "q": 3, "budget": 50, "n_init": 12}
+
+
+def test_list_names_everything_and_what_is_installed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("believer.bench.peers.find_spec", lambda name: None)
+    ran = run("--list")
+    assert (ran.code, ran.err) == (0, "")
+    for name in (*STRATEGIES, *SURROGATES, *PROBLEMS, *PEERS):
+        assert re.search(rf"^  {name}\b", ran.out, re.MULTILINE), name
+    assert "egobox_kb (not installed: pip install 'believer[egobox]')" in ran.out
+
+
+@pytest.mark.parametrize(
+    ("text", "seeds"),
+    [
+        ("3", [0, 1, 2]),
+        ("100-102", [100, 101, 102]),
+        ("7-7", [7]),
+        ("0-1,5-6", [0, 1, 5, 6]),
+    ],
+)
+def test_seeds_are_a_number_or_ranges_and_are_written_as_read(text: str, seeds: list[int]) -> None:
+    assert list(command.seeds_of(text)) == seeds
+    assert list(command.seeds_of(command._spoken(seeds))) == seeds
+
+
+def assert_one_line(ran: Ran, words: str) -> None:
+    assert ran.code == 2
+    assert ran.out == ""
+    assert ran.err.startswith("believer: error: ")
+    assert ran.err.count("\n") == 1
+    assert "Traceback" not in ran.err
+    assert re.search(words, ran.err), ran.err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("--strategies", "kriging"), "a strategy must be one of cl_min, .*; got 'kriging'"),
+        (("--strategies", "kb@kriging"), "a surrogate must be one of gp, .*; got 'kriging'"),
+        (("--surrogates", "kriging"), "--surrogates: invalid choice: 'kriging'"),
+        (("--peers", "spearmint"), "a peer must be one of .*; got 'spearmint'"),
+        (("--problems", "hartmann7"), "--problems: invalid choice: 'hartmann7'"),
+        (("--peers", "egobox_kb", "--problems", "svm_breast_cancer"), "egobox_kb takes part on spaces of Floats"),
+        (("--q", "0"), "must be a whole number, 1 or more; got '0'"),
+        (("--seeds", "0"), "must be how many .*; got '0'"),
+        (("--seeds", "5-3"), "must be how many .*; got '5-3'"),
+        (("--seeds", "1,2"), "must be how many .*; got '1,2'"),
+        (("--seeds", "0-3,2-4"), "must be how many .*; got '0-3,2-4'"),
+        (("--seeds", "few"), "must be how many .*; got 'few'"),
+        (("--budget", "10"), "the budget must be more than the 12 initial points of hartmann6; got 10"),
+        (("--n-init", "1"), "must be a whole number, 2 or more; got '1'"),
+        (("--function", "lab:yield_of"), "--function needs --space"),
+        (("--space", "lab.toml"), "name it with --function"),
+        (("--maximize",), "name it with --function"),
+        (("--function", "lab:yield_of", "--space", "lab.toml", "--problems", "branin"), "leave one of them out"),
+        (("--function", "lab:yield_of", "--space", "none.toml"), "can be read; got none.toml"),
+        (("--function", "lab:nothing", "--space", "lab.toml"), "cannot load 'lab:nothing'"),
+        (("--function", "lab", "--space", "lab.toml"), "must be named as module:object; got 'lab'"),
+        (("--colour", "red"), "unrecognized arguments: --colour red"),
+    ],
+)
+@pytest.mark.usefixtures("own")
+def test_a_wrong_argument_is_told_in_one_line(arguments: tuple[str, ...], words: str) -> None:
+    assert_one_line(run(*arguments), words)
+
+
+def test_a_function_that_always_fails_is_told(own: tuple[str, ...]) -> None:
+    ran = run("--function", "lab:broken", *own[2:], "--strategies", "random", "--smoke", "--workers", "1")
+    assert ran.code == 2
+    assert re.search(r"error: every one of the 4 initial evaluations of lab:broken failed.*KeyError", ran.err)
+
+
+def test_a_folder_that_is_a_file_is_told_in_one_line(tmp_path: Path) -> None:
+    (tmp_path / "taken").write_text("")
+    assert_one_line(run(*SMALL, "--out", tmp_path / "taken"), "--out must be a folder to write into")
+
+
+def test_help_names_what_a_space_file_holds() -> None:
+    out = io.StringIO()
+    with contextlib.redirect_stdout(out), pytest.raises(SystemExit) as stopped:
+        main(["bench", "--help"])
+    assert stopped.value.code == 0
+    words = " ".join(out.getvalue().split())
+    assert "in TOML or JSON: each name with type = float, int" in words
+    assert "--peers" in words
