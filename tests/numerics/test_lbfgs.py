@@ -325,3 +325,19 @@ def test_the_size_of_the_box_does_not_matter(scale: float) -> None:
         Settings(max_rounds=500, gradient_tol=1e-9 / scale, value_tol=0.0),
     )
     np.testing.assert_allclose(found.X / scale, np.tile(center, (2, 1)), atol=1e-6)
+
+
+def test_a_direction_that_turns_uphill_at_a_border_raises_no_warning_in_large_units() -> None:
+    # Found by search: with kinks and values of 1e12, a projected step rises, and its size once overflowed a quotient.
+    rng = np.random.default_rng(150)
+    d = int(rng.integers(1, 4))
+    W, phase, scale = 10.0 * rng.standard_normal((d, 5)), 6.0 * rng.random(5), 10.0 ** rng.integers(9, 15)
+
+    def waves(X: Array) -> tuple[Array, Array]:
+        A = X @ W + phase
+        kinks = 3.0 * np.cos(3.0 * A) * np.sign(np.sin(3.0 * A))
+        return scale * (np.sin(A) + np.abs(np.sin(3.0 * A))).sum(axis=1), scale * ((np.cos(A) + kinks) @ W.T)
+
+    starts = rng.random((8, d))
+    found = minimize(waves, starts, np.zeros(d), np.ones(d), Settings(max_rounds=60))
+    assert (found.f <= waves(starts)[0]).all()

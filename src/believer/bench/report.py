@@ -249,6 +249,7 @@ def write_report(finished: Iterable[tuple[Cell, Mapping[str, Any]]], out: Path |
     """
     report = bench_report(finished, command)
     if out is not None:
+        out.mkdir(parents=True, exist_ok=True)
         pictures = {name: png(figure) for name, figure in report.figures().items()}
         for name, picture in pictures.items():
             (out / f"{name}.png").write_bytes(picture)

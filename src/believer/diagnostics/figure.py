@@ -62,7 +62,7 @@ def plain_ticks(axis: Axis) -> None:
 
     low, high = axis.get_view_interval()
     if low > 1e-4 and high < 1e5 and high / low < 1e3:
-        axis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
+        axis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0) if high / low < 1e2 else (1.0,)))
         axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
         axis.set_minor_formatter(NullFormatter())
 

@@ -200,7 +200,7 @@ def _advance(
         # The minimizer of the parabola through f, its slope and the trial value, kept within [0.1, 0.5].
         rise = np.where(sound, ft - live.f - slope, np.inf)[missed]
         down = slope[missed]
-        shrink = np.where(rise > 0.0, -down / np.maximum(2.0 * rise, _TINY), 0.5)
+        shrink = np.where(rise > 0.0, -down / np.maximum(np.maximum(2.0 * rise, np.abs(down)), _TINY), 0.5)
         live.t[missed] *= np.clip(shrink, 0.1, 0.5)
         stuck = (np.abs(move[missed]).max(axis=1) < _NO_MOVE) | (down >= 0.0)
         resting[missed[stuck & live.fresh[missed]]] = True
