@@ -25,7 +25,7 @@ $(BIN)/python:
 	$(BIN)/python -m pip install --quiet --editable '.[all]'
 	touch $@
 
-# The tests compare with BoTorch. This build of torch is named first: left to itself, pip may choose one of gigabytes.
+# The tests compare with BoTorch, on this version of torch, whichever build of it the index offers.
 .venv/test.stamp: $(BIN)/python pyproject.toml
 	$(BIN)/python -m pip install --quiet torch==2.13.0
 	$(BIN)/python -m pip install --quiet --editable '.[dev]'

@@ -18,9 +18,9 @@ from believer.bench.curves import draw_overview
 from believer.bench.page import png
 from believer.bench.ranking import pairs_needed
 from believer.bench.report import BenchReport, bench_report
-from believer.bench.runs import Run, cases_of, members_of
-from believer.bench.summary import lines_of, median
-from believer.experiments import Table, formatted, read_store
+from believer.bench.runs import Run, called, cases_of, members_of
+from believer.bench.summary import duration, lines_of, median
+from believer.experiments import Table, read_store
 from believer.experiments.report import Value
 
 if TYPE_CHECKING:
@@ -56,9 +56,12 @@ STRATEGY = {
 """What each strategy does, and what it needs of the surrogate."""
 
 PENDING = """Call `ask(1)` whenever a worker is free: no strategy hands out a point that is under way. All but
-`thompson`, `top_q` and `random` also choose as if it were a point of the same batch. Results come back in any order."""
+`thompson`, `top_q` and `random` also take account of it when they choose, as if it were a point of the same batch; two
+do so in a way of their own. `dpp` believes the points under way and begins every ask with a point of the acquisition,
+so that one point at a time from it is what `kb` chooses. `ucb_pe` only explores while points are under way. Results
+come back in any order."""
 
-NOISE = """Say `GP(noise="infer")`, and `ask(distinct=False)` if a repeat may be the right choice."""
+NOISE = """No problem of this run is noisy: it says nothing about noisy results, whose model is `GP(noise="infer")`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,20 +71,15 @@ class Topic:
     name: str
     title: str
     keep: Callable[[Run], bool]
-    before: str
     silent: str
 
 
 TOPICS = (
-    Topic(
-        "plain", "By the size of the batch", lambda r: not r.case.noise and r.case.n_init < LARGE, "", "Not measured."
-    ),
-    Topic("noisy", "With noise", lambda r: bool(r.case.noise), NOISE, "This run has no noisy problem."),
+    Topic("plain", "By the size of the batch", lambda r: r.case.n_init < LARGE, "Not measured."),
     Topic(
         "large",
         f"With {LARGE} results or more to begin with",
-        lambda r: not r.case.noise and r.case.n_init >= LARGE,
-        "",
+        lambda r: r.case.n_init >= LARGE,
         "This run has no such case.",
     ),
 )
@@ -94,34 +92,38 @@ def page(report: BenchReport, sources: Sequence[str]) -> tuple[str, dict[str, Fi
     """The page in Markdown, and its figures by name."""
     figures: dict[str, Figure] = {}
     clock = report.advice[0].clock if report.advice else ""
-    parts = ["# Which strategy should I use?", _opening(report, sources), _short(report, clock)]
+    plain = [run for run in report.runs if TOPICS[0].keep(run)]
+    advice = advise(plain, report.reference or "", clock)
+    parts = ["# Which strategy should I use?", _opening(report), _short(advice, clock), _how_to_read(advice)]
     for topic in TOPICS:
         parts += _topic(topic, report, clock, figures)
-    parts += ["## Workers that finish at different times", PENDING, *_surrogates(report, clock)]
-    parts += ["## Every strategy", _strategy_table(report, clock), _how_to_read(report)]
-    parts += _peers(report, clock)
-    parts += ["## Curves", *_curves(report, figures), *_notices(report)]
+    parts += ["## Every strategy", _strategy_table(), *(_ranks(a, plain, clock) for a in advice)]
+    parts += ["## Workers that finish at different times", PENDING]
+    parts += _surrogates(report, plain, clock)
+    peers = _beside(report, "Other libraries, from the same initial points", lambda member: not is_ours(member))
+    parts += [part for part in peers if part not in parts]  # how to read the table is said once
+    parts += ["## Curves", *_curves(report, figures), *_notices(report), *_made(report, sources)]
     return "\n\n".join(part for part in parts if part) + "\n", figures
 
 
-def _opening(report: BenchReport, sources: Sequence[str]) -> str:
-    cases = cases_of(report.runs)
-    tasks = ", ".join(dict.fromkeys(case.task for case in cases))
-    command = f"python docs/make_how_to_choose.py {' '.join(sources)}"
+def _opening(report: BenchReport) -> str:
+    tasks = ", ".join(dict.fromkeys(case.problem for case in cases_of(report.runs)))
     return (
-        f"Written by `{command}` from {len(report.runs)} finished runs of `believer bench` on {tasks}; do not edit. "
-        f"{report.made()} Run `believer bench` on a problem like yours before you trust a page about those of others."
+        f"Measured on {tasks}, in {len(report.runs)} runs. Run `believer bench` on a problem like yours before you "
+        f"trust a page about those of others. {NOISE}"
     )
 
 
-def _plain(report: BenchReport) -> list[Run]:
-    return [run for run in report.runs if TOPICS[0].keep(run)]
+def _made(report: BenchReport, sources: Sequence[str]) -> list[str]:
+    command = f"python docs/make_how_to_choose.py {' '.join(sources)}"
+    return ["## How this page was made", f"By `{command}`; do not edit it. {report.made()}"]
 
 
-def _short(report: BenchReport, clock: str) -> str:
+def _short(found: Sequence[Advice], clock: str) -> str:
     """The answer in a table: one row a batch size."""
     rows: list[tuple[Value, ...]] = []
-    for advice in advise(_plain(report), report.reference or "", clock):
+    reference = found[0].reference if found else ""
+    for advice in found:
         best = advice.best
         if best is None or len(advice.standings) < 2:
             continue
@@ -136,26 +138,34 @@ def _short(report: BenchReport, clock: str) -> str:
                 size if advice.q == 1 else f"{size} (measured: {advice.q})",
                 use,
                 faster if advice.enough else "-",
-                advice.evidence,
+                next((advice.verdict_on(s) for s in advice.standings if s.member == reference), "not ranked"),
+                f"{len(advice.standings)} members, {advice.evidence}",
             )
         )
-    columns = ("points in a batch", "use", "faster, and not shown worse", "evidence")
+    columns = (
+        "points in a batch",
+        "best mean rank",
+        "fastest not shown worse",
+        f"the default, {reference}",
+        "evidence",
+    )
     return Table("In short", columns, rows).markdown().rstrip("\n") if rows else ""
 
 
 def _ms(standing: Standing, clock: str) -> str:
-    return "not timed" if standing.ms is None else f"{standing.ms:.3g} ms{clock} a batch"
+    return "not timed" if standing.ms is None else f"{duration(standing.ms)}{clock}"
 
 
 def _topic(topic: Topic, report: BenchReport, clock: str, figures: dict[str, Figure]) -> list[str]:
     runs = [run for run in report.runs if topic.keep(run)]
-    parts = [f"## {topic.title}", topic.before]
+    parts = [f"## {topic.title}"]
     if not runs:
         return [*parts, topic.silent]
     lines = lines_of(runs)
     for advice in advise(runs, report.reference or "", clock):
         size, _, told = advice.sentence.partition(":")
         parts.append(f"**{size}:**{told}")
+        parts += advice.left_out
         if len(advice.standings) > 1:
             name = f"{topic.name}_q{advice.q}"
             figures[name] = draw_overview(advice, lines)
@@ -163,98 +173,97 @@ def _topic(topic: Topic, report: BenchReport, clock: str, figures: dict[str, Fig
     return parts
 
 
-def _surrogates(report: BenchReport, clock: str) -> list[str]:
-    """For each other surrogate: its strategies among themselves, and the best of them beside the default model."""
-    parts = ["## Other surrogates than the Gaussian process"]
-    names = dict.fromkeys(member.partition("@")[2] for member in members_of(_plain(report)))
-    names.pop("", None)
+def _surrogates(report: BenchReport, runs: Sequence[Run], clock: str) -> list[str]:
+    """For each other surrogate with several strategies: these among themselves; then all beside the default."""
+    title = "Other surrogates than the Gaussian process"
+    names = dict.fromkeys(surrogate for member in members_of(runs) if (surrogate := member.partition("@")[2]))
+    if not names:
+        return [f"## {title}", "This run has the default surrogate only."]
+    parts = _beside(report, title, lambda member: "@" in member)
     for name in names:
-        own = [run for run in _plain(report) if run.member.partition("@")[2] == name]
-        for advice in advise(own, report.reference or "", clock):
-            parts.append(f"On `{name}`, {advice.sentence}")
-            parts.append(_beside_default(report, advice, clock))
-    return parts if len(parts) > 1 else [*parts, "This run has the default surrogate only."]
+        own = [run for run in runs if run.member.partition("@")[2] == name]
+        found = advise(own, report.reference or "", clock)
+        parts += [f"On `{name}`, {advice.sentence}" for advice in found if len(advice.standings) > 1]
+    return parts
 
 
-def _beside_default(report: BenchReport, own: Advice, clock: str) -> str:
-    """What the test says of the best member on another surrogate and the default strategy on the default one."""
-    if own.best is None:
-        return ""
-    two = [run for run in _plain(report) if run.case.q == own.q and run.member in (own.best.member, report.reference)]
-    found = advise(two, report.reference or "", clock)
-    if not found or len(found[0].standings) < 2:
-        return ""
-    first, second = found[0].standings
-    if not found[0].enough:
-        return f"Beside {report.reference} on the default one: too few seeds to say."
-    judged = "no difference shown" if second.better is None else f"{second.better} is shown better"
-    return f"{first.member} beside {second.member}: {judged} (p={formatted(second.p)}, {found[0].evidence})."
-
-
-def _strategy_table(report: BenchReport, clock: str) -> str:
-    runs = _plain(report)
-    advice = [a for a in advise(runs, report.reference or "", clock) if len(a.standings) > 1]
-    columns = ["strategy", "what it does", "needs", *(f"q={a.q} (rank of {len(a.standings)})" for a in advice)]
-    rows = [
-        [name, *STRATEGY.get(name, ("-", "-")), *(_place(a, name, runs, clock) for a in advice)] for name in STRATEGIES
-    ]
-    # The texts are ours, and may hold code: what Table would escape is meant.
-    return Table("", columns, rows).markdown().replace("\\`", "`").rstrip("\n")
-
-
-def _place(advice: Advice, member: str, runs: Sequence[Run], clock: str) -> str:
-    found = {s.member: s for s in advice.standings}
-    if member not in found:
-        return "not run"
-    spread = [run.spread for run in runs if run.member == member and run.case.q == advice.q]
-    middle = median(spread)
-    apart = "" if middle is None else f", spread {middle:.0%} of random"
-    return f"rank {found[member].rank:.1f}, {_ms(found[member], clock)}{apart}: {advice.verdict_on(found[member])}"
-
-
-def _how_to_read(report: BenchReport) -> str:
-    most = max((a.comparisons for a in report.advice), default=0)
-    if most == 0:
-        return ""
-    return (
-        "Ranks are means over problems and seeds, 1 is best. The verdict is on the difference from the best rank: a "
-        f"two-sided Wilcoxon signed-rank test over paired runs, Holm-corrected over all pairs of members ({most} at "
-        f'most, which takes {pairs_needed(most)} paired runs to show anything). "No difference shown" is not "equal".'
-    )
-
-
-def _peers(report: BenchReport, clock: str) -> list[str]:
-    runs = _plain(report)
-    theirs = [member for member in members_of(runs) if not is_ours(member)]
-    advice = [a for a in advise(runs, report.reference or "", clock) if any(s.member in theirs for s in a.standings)]
-    if not advice:
+def _beside(report: BenchReport, title: str, keep: Callable[[str], bool]) -> list[str]:
+    """The reference against some other members, problem by problem, over the seeds that both have."""
+    ms = {(line.case, line.member): line.cpu_ms for line in report.lines}
+    found = [c for c in report.comparisons if c.case is not None and keep(c.theirs)]
+    rows: list[list[Value]] = []
+    for c in sorted(found, key=lambda c: (c.case.q if c.case else 0, c.theirs)):
+        assert c.case is not None
+        times = [ms[c.case, member] for member in (c.theirs, c.ours)]
+        ratio = round(times[0] / times[1], 1) if times[0] and times[1] else None
+        score = f"{c.won} / {c.tied} / {c.pairs - c.won - c.tied}"
+        rows.append([c.theirs, called(c.case, cases_of(report.runs)), c.case.q, c.pairs, score, ratio, c.verdict])
+    if not rows:
         return []
-    rows = [
-        [a.q, s.member, round(s.rank, 1), None if s.ms is None else round(s.ms, 1), a.verdict_on(s)]
-        for a in advice
-        for s in a.standings
-        if s.member in theirs or s.member == a.standings[0].member
-    ]
-    columns = ["q", "member", "mean rank", f"ms{clock} a batch", "beside the best"]
-    return [Table("Other libraries, from the same initial points", columns, rows).markdown().rstrip("\n")]
+    us = report.reference
+    columns = ["member", "problem", "q", "seeds", f"{us} won / tied / lost", f"time ({us}: 1)", "verdict"]
+    about = (
+        f"Each beside {us} on the default surrogate, over the seeds that both have run, one problem at a time. The "
+        f"verdict is corrected over all {len(report.comparisons)} comparisons of {us} with another member on a "
+        f"problem, which takes {pairs_needed(len(report.comparisons))} seeds to show anything. Times are the "
+        f"processor's, for a batch."
+    )
+    return [f"## {title}", about, Table("", columns, rows).markdown().rstrip("\n")]
+
+
+def _strategy_table() -> str:
+    rows = [[name, *STRATEGY.get(name, ("-", "-"))] for name in STRATEGIES]
+    # The texts are ours, and may hold code: what Table would escape is meant.
+    return Table("", ["strategy", "what it does", "needs"], rows).markdown().replace("\\`", "`").rstrip("\n")
+
+
+def _ranks(advice: Advice, runs: Sequence[Run], clock: str) -> str:
+    """All ranked members of one batch size; a batch of one point has no spread."""
+    if len(advice.standings) < 2:
+        return ""
+    rows: list[list[Value]] = []
+    for s in advice.standings:
+        apart = median(run.spread for run in runs if run.member == s.member and run.case.q == advice.q)
+        spread: list[Value] = [] if advice.q == 1 else ["-" if apart is None else f"{apart:.0%}"]
+        time = None if s.ms is None else duration(s.ms).removesuffix(" ms")
+        rows.append([s.member, f"{s.rank:.1f}", time, *spread, advice.verdict_on(s)])
+    columns = ["member", "mean rank", f"ms{clock} a batch", "spread (of random)", "beside the best"]
+    if advice.q == 1:
+        columns.remove("spread (of random)")
+    table = Table(f"q={advice.q}: {advice.evidence}", columns, rows).markdown().rstrip("\n")
+    absent = [name for name in STRATEGIES if name not in members_of(run for run in runs if run.case.q == advice.q)]
+    return f"#{table}" + (f"\n\nNot run at q={advice.q}: {', '.join(absent)}." if absent else "")
+
+
+def _how_to_read(found: Sequence[Advice]) -> str:
+    several = [advice for advice in found if len(advice.standings) > 1]
+    if not several:
+        return ""
+    pooled = ", ".join(f"{a.comparisons} at q={a.q}" for a in several)
+    single = ", ".join(f"{a.single} at q={a.q}" for a in several if a.single)
+    apart = f" Single problems are tested apart, corrected over comparisons of their own ({single})." if single else ""
+    return (
+        "Ranks are means over problems and seeds, 1 is best. Times are medians for a batch. The verdict is on the "
+        "difference from the best rank: a two-sided Wilcoxon signed-rank test over paired runs, Holm-corrected over "
+        f'all pairs of members ({pooled}).{apart} "No difference shown" is not "equal": more seeds may show one.'
+    )
 
 
 def _curves(report: BenchReport, figures: dict[str, Figure]) -> list[str]:
     parts = []
+    labels = {case.slug: case.label for case in cases_of(report.runs)}
     for name, draw in report.drawings().items():
-        if name.startswith(("curves_", "sizes_")):
+        kind, _, slug = name.partition("_")
+        if kind in ("curves", "sizes"):
             figures[name] = draw()
-            parts.append(f"![{_caption(name)}]({FIGURES.as_posix()}/{name}.png)")
+            shown = f"Curves: {labels[slug]}" if kind == "curves" else f"Sizes of a batch beside {labels[slug]}"
+            parts.append(f"![{shown}]({FIGURES.as_posix()}/{name}.png)")
     return parts
 
 
-def _caption(name: str) -> str:
-    kind, _, case = name.partition("_")
-    return f"{'Regret curves' if kind == 'curves' else 'Batch sizes'}: {case}"
-
-
 def _notices(report: BenchReport) -> list[str]:
-    return ["## What is missing or failed", *(f"- {notice}" for notice in report.notices)] if report.notices else []
+    listed = "\n".join(f"- {notice}" for notice in report.notices)
+    return ["## What is missing or failed", listed] if report.notices else []
 
 
 def _from_root(path: Path) -> str:

@@ -19,6 +19,7 @@ from believer import (
     GP,
     MQRBF,
     PI,
+    QEI,
     SVR,
     UCB,
     Believe,
@@ -156,7 +157,7 @@ def test_strategies_are_named_or_are_themselves() -> None:
     for name, strategy in STRATEGIES.items():
         assert members.strategy_named(name) is strategy
         assert members.strategy_named(strategy) is strategy
-    with pytest.raises(InvalidInput, match=r"cl_min, cl_max, .*random, or a value; got 'KB'"):
+    with pytest.raises(InvalidInput, match=r"cl_min, cl_max, .*random, or an object such as .*; got 'KB'"):
         members.strategy_named("KB")
 
 
@@ -374,3 +375,11 @@ def test_settings_that_make_no_sense_are_refused_by_load_and_replay(
             read(path)
         assert len(str(caught.value)) > 20
     assert path.read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    ("strategy", "advice"), [(QEI, r"Make one of it: QEI\("), (Believe(), r"PseudoObservations\(lie\)")]
+)
+def test_a_class_or_a_lie_in_place_of_a_strategy_is_refused_with_what_to_do(strategy: Any, advice: str) -> None:
+    with pytest.raises(InvalidInput, match=advice):
+        members.strategy_named(strategy)

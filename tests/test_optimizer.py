@@ -38,7 +38,8 @@ from believer import (
 )
 from believer.acquisitions import Pointwise
 from believer.arrays import SAME_POINT, Array
-from believer.batch import STRATEGIES, Data
+from believer.batch import STRATEGIES, Chosen, Data
+from believer.batch.request import Choice
 from believer.errors import BelieverError, InvalidInput, JournalError, MissingCapability, SpaceExhausted, TrialError
 from believer.surrogates.gp import GPModel
 from believer.surrogates.protocols import Model, Prediction
@@ -122,8 +123,10 @@ def test_every_strategy_gives_new_points_of_the_space(space: Space, strategy: st
     assert_distinct(optimizer.trials)
 
 
-def test_the_named_strategies_are_those_of_the_contract() -> None:
-    assert set(STRATEGIES) == set(NAMES)
+def test_these_laws_are_tried_on_the_lies_and_on_random_points() -> None:
+    """The contract of strategies (contracts/) tries all of them."""
+    lies = {name for name, strategy in STRATEGIES.items() if isinstance(strategy, PseudoObservations)}
+    assert set(NAMES) == lies - {"fantasies"} | {"random"}
 
 
 def test_a_batch_is_a_sequence_of_trials() -> None:
@@ -1313,3 +1316,44 @@ def test_an_ask_that_could_not_be_recorded_leaves_no_trace(tmp_path: Path, monke
     assert optimizer.ask(2).params == twin.ask(2).params
     assert state(optimizer) == state(twin)
     optimizer.close()
+
+
+# What a strategy of the user's own may answer
+
+
+@dataclass(frozen=True)
+class Answers:
+    """A strategy that answers what it is told to, whatever was asked."""
+
+    answer: Any
+
+    def choose(self, request: Any, memory: object = None) -> Any:
+        return self.answer
+
+
+def chosen(*points: Any, why: Any = "because") -> Chosen:
+    return Chosen(tuple(Choice(np.asarray(x), why) for x in points))
+
+
+@pytest.mark.parametrize(
+    ("answer", "rule"),
+    [
+        (chosen([0.5, 0.5]), "2 points were asked for, and it chose 1"),
+        (chosen(), "2 points were asked for, and it chose 0"),
+        (chosen([0.1, 0.1], [0.2, 0.2], [0.3, 0.3]), "and it chose 3"),
+        (chosen([0.1, 0.1], [0.2, 1.2]), r"2 numbers in \[0, 1\]"),
+        (chosen([0.1, 0.1], [0.2, np.nan]), r"2 numbers in \[0, 1\]"),
+        (chosen([0.1, 0.1], [0.2]), r"2 numbers in \[0, 1\]"),
+        (chosen([0.1, 0.1], [0.2, 0.2], why=None), "provenance must be a text"),
+        ([1, 2], "it returned list"),
+        (Chosen(([0.1, 0.1],)), "it returned Chosen"),  # type: ignore[arg-type]
+    ],
+)
+def test_an_answer_that_breaks_the_contract_is_refused_and_nothing_is_handed_out(answer: Any, rule: str) -> None:
+    optimizer = Optimizer(Space.unit(2), strategy=Answers(answer), n_init=2)
+    for x in (0.25, 0.75):
+        optimizer.observe({"x0": x, "x1": x}, x)
+    with pytest.raises(InvalidInput, match=f"the strategy Answers breaks the contract: .*{rule}"):
+        optimizer.ask(2)
+    assert len(optimizer.trials) == 2
+    assert len(optimizer.ask(2, strategy="kb")) == 2

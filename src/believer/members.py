@@ -63,10 +63,17 @@ def strategy_named(strategy: str | Strategy) -> Strategy:
     """A strategy from its name, or the strategy itself."""
     if isinstance(strategy, str):
         if strategy not in STRATEGIES:
-            raise InvalidInput(f"strategy must be one of {', '.join(STRATEGIES)}, or a value; got {strategy!r}.")
+            raise InvalidInput(
+                f"strategy must be one of {', '.join(STRATEGIES)}, or an object such as QEI(); got {strategy!r}."
+            )
         return STRATEGIES[strategy]
     if isinstance(strategy, type) or not callable(getattr(strategy, "choose", None)):
-        raise InvalidInput(f"a strategy must have a method choose(request, memory); got {strategy!r}.")
+        what = ""
+        if isinstance(strategy, type):
+            what = f" Make one of it: {strategy.__name__}(...)."
+        elif callable(getattr(strategy, "value", None)):
+            what = " A lie goes into a strategy: PseudoObservations(lie)."
+        raise InvalidInput(f"a strategy must have a method choose(request, memory); got {strategy!r}.{what}")
     return strategy
 
 

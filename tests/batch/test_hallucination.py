@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -299,3 +300,10 @@ def test_hallucinating_nothing_changes_nothing() -> None:
     assert isinstance(told, Hallucination)
     assert told.told(none) is told
     assert told.after() == ""
+
+
+def test_numbers_of_numpy_are_numbers() -> None:
+    request = request_for((20, 21))
+    numbers: list[Any] = [np.int64(2), np.float64(2.0)]
+    for number in numbers:
+        np.testing.assert_array_equal(points(GPBUCB(number).choose(request)), points(GPBUCB(2.0).choose(request)))

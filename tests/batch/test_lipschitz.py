@@ -278,9 +278,7 @@ class OnlyPredicts:
 
 
 def test_a_model_without_gradients_is_refused_and_the_way_out_is_named() -> None:
-    rule = (
-        r"lp_lipschitz needs a model that gives gradients .* OnlyPredicts is none\. Or pass lipschitz=\.\.\., in units"
-    )
+    rule = r"lp_lipschitz needs a model that gives gradients .* OnlyPredicts is not one\. Or use LipschitzPenal"
     with pytest.raises(MissingCapability, match=rule):
         LipschitzPenalization().choose(request_for(data_for(), OnlyPredicts()))
 

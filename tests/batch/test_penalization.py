@@ -525,7 +525,7 @@ def test_a_model_that_only_predicts_is_enough_and_is_never_updated(member: Strat
 
 
 def test_a_model_without_lengthscales_is_refused_and_the_way_out_is_named() -> None:
-    rule = r"lp needs a model that has lengthscales, and Nearest is none\. Or pass radius=\.\.\., in units of the enc"
+    rule = r"lp needs a model that has lengthscales; Nearest is not one\. Or use LocalPenalization\(radius=0\.1\)"
     with pytest.raises(MissingCapability, match=rule):
         LocalPenalization().choose(plain_request())
 

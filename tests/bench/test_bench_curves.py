@@ -8,6 +8,8 @@ from hypothesis import strategies as st
 
 pytest.importorskip("matplotlib")
 
+from matplotlib.text import Text
+
 from believer.bench import curves
 from believer.bench.report import BenchReport, bench_report
 from believer.diagnostics.figure import BLACK
@@ -43,6 +45,14 @@ def test_every_member_is_named_once_beside_the_curves_and_sequential_too(report:
     assert left.get_yscale() == "log"
     assert right.get_xlim() == (0.0, 4.0)
     assert max(float(np.max(np.asarray(line.get_xdata()))) for line in right.lines) == 4.0
+
+
+def test_the_title_tells_over_how_many_seeds() -> None:
+    rows = finished_cells({"kb": 0.0}, seeds=range(4), problems=("branin",))
+    few = finished_cells({"lp": 1.0}, seeds=range(2), problems=("branin",))
+    for cells, told in ((rows, "medians over 4 seeds;"), (rows + few, "medians over 2 to 4 seeds;")):
+        figure = bench_report(cells).drawings()["curves_branin_q3_4of14"]()
+        assert told in " ".join(text.get_text() for text in figure.findobj(Text))
 
 
 def test_one_point_at_a_time_has_one_panel(report: BenchReport) -> None:

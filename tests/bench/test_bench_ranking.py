@@ -51,7 +51,7 @@ def test_a_member_without_a_problem_or_with_few_seeds_is_not_ranked() -> None:
     rows += finished_cells({"one problem": 0.0}, problems=("branin",)) + finished_cells({"few": 0.0}, seeds=range(9))
     ranking = rank(read_runs(rows)[0])
     assert set(ranking.ranks) == {"a", "b"}
-    assert ranking.unranked == ("one problem", "few")
+    assert ranking.unranked == {"one problem": 20, "few": 18}
     assert len(ranking.blocks) == 40
 
 
@@ -64,7 +64,45 @@ def test_a_problem_that_few_members_ran_leaves_no_one_out() -> None:
 
 def test_members_without_a_seed_in_common_are_not_ranked() -> None:
     rows = finished_cells({"a": 0.0}, seeds=(0,)) + finished_cells({"b": 0.0}, seeds=(1,))
-    assert rank(read_runs(rows)[0]) == Ranking({}, (), ("a", "b"))
+    assert rank(read_runs(rows)[0]) == Ranking({}, (), {}, {"a": 0, "b": 0})
+
+
+def test_members_with_other_seeds_cost_the_others_no_evidence() -> None:
+    rows = finished_cells({"kb": 0.0, "random": 5.0})
+    rows += finished_cells({"cl_min": 0.0}, seeds=range(10)) + finished_cells({"lp": 0.0}, seeds=range(10, 20))
+    ranking = rank(read_runs(rows)[0])
+    assert ranking.ranks == {"kb": 1.0, "random": 2.0}
+    assert len(ranking.blocks) == 40
+    assert ranking.unranked == {"cl_min": 20, "lp": 20}
+    rows += finished_cells({"cl_max": 0.0}, seeds=range(10)) + finished_cells({"qei": 0.0}, seeds=range(10, 20))
+    assert len(rank(read_runs(rows)[0]).blocks) == 40
+
+
+@pytest.mark.parametrize("seeds", [5, 9, 10, 15])
+def test_peers_with_fewer_seeds_leave_the_many_ranked_over_all_of_theirs(seeds: int) -> None:
+    many = {f"member_{i}": 0.1 * i for i in range(19)}
+    rows = finished_cells(many) + finished_cells({"botorch_qei": 0.0, "optuna_gp": 1.0}, seeds=range(seeds))
+    runs = read_runs(rows)[0]
+    ranking = rank(runs)
+    assert list(ranking.ranks) == list(many)
+    assert len(ranking.blocks) == 40
+    assert ranking.unranked == {"botorch_qei": 2 * seeds, "optuna_gp": 2 * seeds}
+    peers = [c for c in against(runs, "member_0") if c.theirs in ranking.unranked]
+    assert [c.pairs for c in peers] == [seeds] * 4
+
+
+def test_two_members_are_compared_on_the_little_that_they_share() -> None:
+    rows = finished_cells({"kb": 0.0}) + finished_cells({"lp": 0.0}, seeds=range(15, 35))
+    ranking = rank(read_runs(rows)[0])
+    assert (set(ranking.ranks), len(ranking.blocks), ranking.runs) == ({"kb", "lp"}, 10, {"kb": 40, "lp": 40})
+
+
+def test_where_the_signed_ranks_sum_to_zero_no_one_is_ahead() -> None:
+    ends = [3.0, -1.0, -2.0]
+    rows = [finished_cell("kb", end, s) for s, end in enumerate(ends)] + [finished_cell("lp", 0.0, s) for s in range(3)]
+    (found,) = against(read_runs(rows)[0], "kb")
+    assert (found.won, found.ours_ahead, found.ahead, found.p) == (2, None, None, 1.0)
+    assert replace(found, pairs=20).verdict == "no difference shown"
 
 
 def test_comparisons_are_the_house_statistics_of_the_paired_seeds() -> None:

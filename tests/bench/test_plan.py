@@ -7,8 +7,11 @@ from typing import Any
 
 import pytest
 
+from believer.batch import STRATEGIES
 from believer.bench import plan as room
+from believer.bench import race as race_room
 from believer.bench.contest import Contest
+from believer.bench.members import incapable
 from believer.bench.peers import PEERS, PeerEntry
 from believer.bench.plan import benchmark, members, plan
 from believer.bench.report import BenchReport
@@ -16,8 +19,10 @@ from believer.errors import EvaluationError, InvalidInput, MissingCapability, Mi
 from believer.experiments import Cell, read_store
 from believer.parameters import Float, Int
 from believer.space import Space
+from believer.surrogates import MQRBF
 
 BRANIN, WAVE = Contest.of_problem("branin"), Contest.of_problem("wave1")
+SMALL: dict[str, Any] = {"problems": "branin", "seeds": 2, "budget": 7, "progress": False}
 GRID = Space({"a": Int(0, 2), "b": Int(0, 2)})
 
 
@@ -62,7 +67,7 @@ def test_cells_hold_all_that_a_result_depends_on_and_seeds_change_slowest() -> N
 
 
 def test_what_is_named_twice_is_run_once() -> None:
-    assert len(plan(["random"], [BRANIN, BRANIN], [3, 3], [0, 0])) == 1
+    assert len(plan(["random"], [BRANIN, BRANIN], [3, 3], [0])) == 1
 
 
 def test_a_number_of_initial_points_holds_for_every_problem() -> None:
@@ -77,6 +82,9 @@ def test_a_number_of_initial_points_holds_for_every_problem() -> None:
         ({"seeds": []}, "at least one problem, batch size and seed"),
         ({"contests": []}, "at least one problem, batch size and seed"),
         ({"seeds": [-1]}, "seed must be a whole number, 0 or more"),
+        ({"seeds": [1, 2, 1]}, "seeds must be different; got 1 more than once"),
+        ({"q": [3, 9], "budget": 12}, "q must not be more than 8, what the budget of 12 leaves .* of branin; got 9"),
+        ({"contests": [BRANIN, WAVE], "q": [4], "budget": 7}, "q must not be more than 3, .* of branin; got 4"),
         ({"budget": 4}, "the budget must be more than the 4 initial points of branin; got 4"),
         ({"budget": 2.5}, "budget must be a whole number"),
         ({"n_init": 50}, "more than the 50 initial points"),
@@ -91,21 +99,89 @@ def test_a_number_of_initial_points_holds_for_every_problem() -> None:
 def test_what_cannot_be_raced_is_refused_before_any_work(
     change: dict[str, Any], words: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(room, "warm_up", lambda name: pytest.fail("some work was done"))
+    monkeypatch.setattr(room, "incapable", lambda names: pytest.fail("some work was done"))
     usual: dict[str, Any] = {"names": ["kb"], "contests": [BRANIN], "q": [3], "seeds": [0]}
     with pytest.raises(InvalidInput, match=words):
         plan(**usual | change)
 
 
-def test_a_strategy_that_its_surrogate_cannot_serve_is_refused_before_any_work(monkeypatch: pytest.MonkeyPatch) -> None:
-    def incapable(name: str) -> None:
-        raise MissingCapability("it has no gradient; use gp.")
+def test_the_largest_batch_is_what_the_budget_leaves() -> None:
+    assert len(plan(["random"], [BRANIN], [8], [0], budget=12)) == 1
 
-    monkeypatch.setattr(room, "warm_up", incapable)
-    with pytest.raises(
-        MissingCapability, match=r"kb@svr cannot take part: it has no gradient; use gp\. Name the pairs"
-    ):
-        plan(["kb@svr"], [BRANIN], [3], [0])
+
+def test_a_strategy_that_its_surrogate_cannot_serve_is_refused_before_any_work() -> None:
+    with pytest.raises(MissingCapability, match=r"lp@mq_rbf cannot take part: lp needs .* Name the pairs that can"):
+        plan(["kb@mq_rbf", "lp@mq_rbf"], [BRANIN], [3], [0])
+
+
+def test_all_means_all_that_can_and_the_others_are_named() -> None:
+    names = members(None, ["gp", "mq_rbf"])
+    cells = plan(names, [BRANIN], [3], [0], all_that_can=True)
+    racing = [cell.settings["member"] for cell in cells]
+    assert racing == [name for name in names if name not in ("lp@mq_rbf", "qei@mq_rbf")]
+    assert room.left_out(names, cells) == "Left out, as their surrogate lacks what they need: lp@mq_rbf, qei@mq_rbf."
+    assert room.left_out(["kb"], plan(["kb"], [BRANIN], [3], [0])) == ""
+
+
+@pytest.mark.parametrize("surrogate", ["gp", "mq_rbf", "fixed_rbf", "svr", "sparse_gp"])
+def test_one_ask_of_one_fit_tells_who_can_race(surrogate: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Those found incapable are exactly those that a warm-up of their own refuses."""
+    names = [name for name in members(None, surrogate) if not name.startswith("fantasies")]
+    monkeypatch.setattr(race_room, "_warm", set())
+    refused = []
+    for name in names:
+        try:
+            race_room.warm_up(name)
+        except MissingCapability:
+            refused.append(name)
+    assert list(incapable(names)) == refused
+
+
+def test_capabilities_cost_one_fit_of_a_surrogate(monkeypatch: pytest.MonkeyPatch) -> None:
+    fitted: list[int] = []
+    fit = MQRBF.fit
+
+    def counted(self: MQRBF, X: Any, *rest: Any, **named: Any) -> Any:
+        fitted.append(len(X))
+        return fit(self, X, *rest, **named)
+
+    monkeypatch.setattr(MQRBF, "fit", counted)
+    incapable(["kb@mq_rbf", "random@mq_rbf", "lp@mq_rbf", "kb"])
+    assert fitted == [3]
+
+
+def test_a_bench_of_all_warns_of_those_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    raced: list[str] = []
+
+    def stopped(cells: list[Cell], *_: Any) -> None:
+        raced.extend(cell.settings["member"] for cell in cells)
+        raise EvaluationError("enough")
+
+    monkeypatch.setattr(room, "run", stopped)
+    with pytest.warns(UserWarning, match=r"Left out.*: qei@sparse_gp\.$"), pytest.raises(EvaluationError):
+        benchmark(surrogates="sparse_gp", **SMALL | {"seeds": 1})
+    assert raced == [f"{name}@sparse_gp" for name in STRATEGIES if name != "qei"]
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"strategies": 3}, "strategies must be a name or a list of names; got 3"),
+        ({"strategies": ["kb", 5]}, "strategies must be a name or a list of names; got 5"),
+        ({"surrogates": 3}, "surrogates must be a name or a list of names; got 3"),
+        ({"peers": [None]}, "peers must be a name or a list of names; got None"),
+        ({"problems": 3}, "problems must be a name or a list of names; got 3"),
+        ({"problems": [["branin"]]}, "problems must be a name or a list of names; got \\['branin'\\]"),
+        ({"results": 3}, "results must be the path of a file, or None; got 3"),
+        ({"seeds": [1, 1]}, "seeds must be different; got 1 more than once"),
+        ({"seeds": [[1]]}, "seed must be a whole number, 0 or more; got \\[1\\]"),
+        ({"seeds": "2"}, "seed must be a whole number, 0 or more; got '2'"),
+        ({"q": 4}, "q must not be more than 3"),
+    ],
+)
+def test_an_argument_of_the_wrong_kind_is_told(change: dict[str, Any], words: str) -> None:
+    with pytest.raises(InvalidInput, match=words):
+        benchmark(**{"strategies": "random"} | SMALL | change)
 
 
 def test_a_peer_that_is_not_installed_is_refused_before_any_work(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -121,9 +197,6 @@ def test_a_problem_that_lacks_its_package_is_refused_before_any_work() -> None:
 
     with pytest.raises(MissingExtra):
         plan(["random"], [Contest(Space({"a": Float(0, 1)}), missing, {"problem": "svm"})], [3], [0])
-
-
-SMALL: dict[str, Any] = {"problems": "branin", "seeds": 2, "budget": 7, "progress": False}
 
 
 def test_a_bench_is_a_report_whose_results_are_taken_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

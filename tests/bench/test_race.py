@@ -38,6 +38,12 @@ def mixed(params):
 def broken(params):
     return params["nothing"]
 
+def forgetful(params):
+    params["a"]
+
+def wordy(params):
+    return "1.0 m"
+
 number = 7
 """
 
@@ -51,6 +57,9 @@ def cell(member: str = "kb", problem: str = "branin", seed: int = 0, **settings:
 def own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     """A module with functions of the user's own."""
     (tmp_path / "own_functions.py").write_text(OWN)
+    (tmp_path / "needs_more.py").write_text("import no_such_package")
+    (tmp_path / "half_done.py").write_text("raise AttributeError('not yet.')")
+    (tmp_path / "leaves.py").write_text("import sys\nsys.exit(3)")
     monkeypatch.syspath_prepend(str(tmp_path))
     monkeypatch.delitem(sys.modules, "own_functions", raising=False)
     return "own_functions"
@@ -199,6 +208,32 @@ def test_a_function_that_always_fails_is_an_error_that_says_why(own: str) -> Non
         race(cell("kb", **contest.settings))
 
 
+@pytest.mark.parametrize(
+    ("function", "reason"),
+    [
+        ("forgetful", "the function returned None, not a number"),
+        ("wordy", "InvalidInput: a value must be a number; got '1.0 m'"),
+    ],
+)
+def test_what_a_function_returned_is_told_in_whole_sentences(own: str, function: str, reason: str) -> None:
+    contest = Contest.of_function(f"{own}:{function}", MIXED)
+    with pytest.raises(InvalidInput, match=f"failed; the first: {reason}. Mend the function") as caught:
+        race(cell("kb", **contest.settings))
+    assert ".." not in str(caught.value)
+
+
+def test_after_the_design_every_point_is_the_strategys_though_evaluations_failed(own: str) -> None:
+    contest = Contest.of_function(f"{own}:mixed", MIXED)
+    X = design(MIXED, 10, 0)
+    y = contest.values(X)
+    assert 0 < np.isfinite(y).sum() < len(y)
+    member = Ours(MIXED, X, y, 0, strategy="kb")
+    for values in ([np.nan, np.nan], [1.0, np.nan]):
+        member.tell(member.ask(2), np.array(values))
+        assert member._batch is not None
+        assert not [trial.provenance for trial in member._batch if "Latin hypercube" in trial.provenance]
+
+
 def test_an_error_of_the_librarys_problem_is_not_a_failed_evaluation(monkeypatch: pytest.MonkeyPatch) -> None:
     def missing(params: dict[str, Any]) -> float:
         raise MissingExtra("scikit-learn", "surrogates")
@@ -225,8 +260,14 @@ def test_settings_say_everything_about_a_function_of_ones_own(own: str, tmp_path
     [
         ("own_functions", "must be named as module:object; got 'own_functions'"),
         (":mixed", "must be named as module:object"),
-        ("own_functions:none", "cannot load 'own_functions:none': module .* has no attribute 'none'"),
-        ("no_such_module:f", "cannot load 'no_such_module:f': No module named"),
+        ("own_functions:none", "cannot load 'own_functions:none': module .* has no attribute 'none'. Name an object"),
+        ("no_such_module:f", r"No module named 'no_such_module'\. Is the module on the Python path\?"),
+        ("no_such.module:f", "Is the module on the Python path"),
+        ("own_functions.py:mixed", r"Name the module without \.py, as own_functions:mixed\.$"),
+        ("not_there.py:mixed", r"Name the module without \.py, as not_there:mixed\.$"),
+        ("needs_more:f", r"importing 'needs_more' raised ModuleNotFoundError: No module named 'no_such_package'\.$"),
+        ("half_done:f", r"importing 'half_done' raised AttributeError: not yet\.$"),
+        ("leaves:f", r"importing 'leaves' raised SystemExit: 3\.$"),
         ("own_functions:number", "a function must be callable.*; got 'own_functions:number'"),
         (lambda params: 0.0, "cannot load '.*<lambda>'"),
         (len, "needs a believer.Space"),

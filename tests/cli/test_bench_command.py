@@ -121,6 +121,31 @@ def test_a_race_in_a_folder_leaves_its_report_and_is_taken_up(tmp_path: Path, mo
     assert again.out.splitlines()[:-1] == first.out.splitlines()[:-1]
 
 
+def test_a_report_takes_the_place_of_an_earlier_one_with_its_figures_only(tmp_path: Path) -> None:
+    mine = tmp_path / "curves_mine.png"
+    mine.write_bytes(b"not of a report")
+    assert run(*SMALL, "--q", "2", "--out", tmp_path).code == 0
+    first = {path.name for path in tmp_path.glob("*.png")}
+    assert run(*SMALL, "--q", "3", "--out", tmp_path).code == 0
+    second = {path.name for path in tmp_path.glob("*.png")}
+    assert first & second == {mine.name}
+    shown = set(re.findall(r"\(([^()]*\.png)\)", (tmp_path / "bench.md").read_text(encoding="utf-8")))
+    assert second == {mine.name, *shown}
+    assert len(shown) > 0
+    assert len(read_store(tmp_path / "results.jsonl")) == 8
+
+
+def test_all_strategies_are_those_that_their_surrogate_can_serve(monkeypatch: pytest.MonkeyPatch) -> None:
+    commands: list[str] = []
+    monkeypatch.setattr(command, "_race", lambda cells, out, workers, words: commands.append(words))
+    ran = run("--smoke", "--surrogates", "sparse_gp")
+    assert (ran.code, ran.err) == (0, "Left out, as their surrogate lacks what they need: qei@sparse_gp.\n")
+    pairs = " ".join(f"{name}@sparse_gp" for name in STRATEGIES if name != "qei")
+    assert f"believer bench --strategies {pairs} --surrogates sparse_gp --problems" in commands[0]
+    again = run(*commands[0].split()[2:])
+    assert (again.code, again.err, commands[1]) == (0, "", commands[0])
+
+
 def test_when_a_cell_fails_the_others_are_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def flaky(cell: Cell) -> dict[str, Any]:
         if cell.settings["member"] == "cl_min" and cell.seed == 1:
@@ -145,12 +170,16 @@ def test_a_function_of_ones_own_is_raced_here_and_in_other_processes(own: tuple[
     assert first.cell.settings["n_init"] == 6
     assert None in [*first.result["values"], *second.result["values"]]
     assert "yield_of" in ran.out
+    assert re.search(
+        r"bench member=random problem=yield_of maximize=True budget=9 n_init=6 q=3 seed=\d$", ran.err, re.M
+    )
     said = (tmp_path / "out" / "bench.md").read_text(encoding="utf-8")
     assert "--function lab:yield_of --space lab.toml --maximize --seeds 0-1 --budget 9" in said
 
 
 def test_a_run_that_is_killed_is_taken_up(own: tuple[str, ...], tmp_path: Path) -> None:
-    arguments = [*own, "--strategies", "random", "--seeds", "6", "--budget", "8", "--workers", "1", "--out", "out"]
+    small = ("--strategies", "random", "--seeds", "6", "--budget", "8", "--q", "2", "--workers", "1")
+    arguments = [*own, *small, "--out", "out"]
     start = [sys.executable, "-m", "believer", "bench", *arguments]
     results = tmp_path / "out" / "results.jsonl"
     process = subprocess.Popen(start, cwd=tmp_path, env={"SLOW": "0.05"}, stderr=subprocess.DEVNULL)
@@ -215,6 +244,10 @@ def test_list_names_everything_and_what_is_installed(monkeypatch: pytest.MonkeyP
         ("100-102", [100, 101, 102]),
         ("7-7", [7]),
         ("0-1,5-6", [0, 1, 5, 6]),
+        ("1,2,7-9", [1, 2, 7, 8, 9]),
+        ("7,", [7]),
+        ("0,", [0]),
+        ("9,3", [9, 3]),
     ],
 )
 def test_seeds_are_a_number_or_ranges_and_are_written_as_read(text: str, seeds: list[int]) -> None:
@@ -243,7 +276,13 @@ def assert_one_line(ran: Ran, words: str) -> None:
         (("--q", "0"), "must be a whole number, 1 or more; got '0'"),
         (("--seeds", "0"), "must be how many .*; got '0'"),
         (("--seeds", "5-3"), "must be how many .*; got '5-3'"),
-        (("--seeds", "1,2"), "must be how many .*; got '1,2'"),
+        (("--seeds", "1,1"), "must be how many .*; got '1,1'"),
+        (("--seeds", "1,,2"), "must be how many .*; got '1,,2'"),
+        (("--seeds", ","), "must be how many .*; got ','"),
+        (("--seeds", "1-2-3"), "must be how many .*; got '1-2-3'"),
+        (("--q", "39"), "q must not be more than 38, what the budget of 50 leaves"),
+        (("--strategies", "qei", "--surrogates", "svr"), "qei@svr cannot take part: qei needs"),
+        (("--function", "lab.py:yield_of", "--space", "lab.toml"), "without .py, as lab:yield_of"),
         (("--seeds", "0-3,2-4"), "must be how many .*; got '0-3,2-4'"),
         (("--seeds", "few"), "must be how many .*; got 'few'"),
         (("--budget", "10"), "the budget must be more than the 12 initial points of hartmann6; got 10"),
@@ -282,3 +321,5 @@ def test_help_names_what_a_space_file_holds() -> None:
     words = " ".join(out.getvalue().split())
     assert "in TOML or JSON: each name with type = float, int" in words
     assert "--peers" in words
+    assert "a list such as 1,2,7-9; the seed 7 alone is 7-7 or 7," in words
+    assert "The report covers what this command names" in words

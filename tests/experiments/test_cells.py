@@ -111,6 +111,14 @@ def test_a_cell_tells_what_it_is() -> None:
     assert str(Cell("sdd", {"surrogate": "gp", "q": 3}, 4)) == "sdd surrogate=gp q=3 seed=4"
 
 
+def test_a_label_leaves_out_what_no_line_has_room_for() -> None:
+    space = {"parameters": [{"name": "a"}]}
+    nested = {"problem": "f", "function": "lab:f", "space": space, "code": "0f", "maximize": True, "axes": [1, 2]}
+    assert str(Cell("bench", {**nested, "q": 3, "note": "x" * 41, "kept": "x" * 40}, 4)) == (
+        f"bench problem=f maximize=True q=3 kept={'x' * 40} seed=4"
+    )
+
+
 def test_a_grid_has_every_combination_with_seeds_slowest() -> None:
     made = grid("bench", {"strategy": ["kb", "lp"], "q": [1, 3]}, seeds=range(2))
     expected = [

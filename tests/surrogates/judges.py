@@ -201,3 +201,7 @@ def pending_and_failed_points_are_kept_off(surrogate: Surrogate, strategy: str) 
     units = np.array([trial.unit for trial in study.trials])
     assert len(np.unique(units, axis=0)) == 10
     assert ((units >= 0.0) & (units <= 1.0)).all()
+
+
+STUDIED = ("kb", "cl_min", "fantasy", "top_q", "random")
+"""Strategies that every surrogate is tried with in a study of its own; the contract of strategies tries the others."""

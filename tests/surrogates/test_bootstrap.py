@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from judges import smooth
+from judges import STUDIED, smooth
 from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.gaussian_process.kernels import Matern
 from sklearn.linear_model import BayesianRidge
@@ -22,7 +22,6 @@ from sklearn.preprocessing import StandardScaler
 
 import believer as bv
 from believer.arrays import Array
-from believer.batch import STRATEGIES
 from believer.errors import InvalidInput, MissingExtra
 from believer.maximize import Candidates
 from believer.surrogates import SVR, RandomForest, SklearnSurrogate
@@ -248,7 +247,7 @@ def study(surrogate: Any, strategy: str, **given: Any) -> bv.Optimizer:
     return opt
 
 
-@pytest.mark.parametrize("strategy", list(STRATEGIES))
+@pytest.mark.parametrize("strategy", STUDIED)
 @pytest.mark.parametrize("name", ["forest", "svr", "neighbors", "ridge"])
 def test_every_strategy_works_with_pending_points(name: str, strategy: str) -> None:
     opt = study(SURROGATES[name], strategy)

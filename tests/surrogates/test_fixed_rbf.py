@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from judges import (
     BAD_DATA,
     SPACE,
+    STUDIED,
     believed,
     bowl,
     central_differences,
@@ -22,7 +23,6 @@ from judges import (
 )
 
 import believer as bv
-from believer.batch import STRATEGIES
 from believer.errors import InvalidInput
 from believer.problems.synthetic import branin, hartmann6
 from believer.surrogates import FixedRBF
@@ -350,7 +350,7 @@ def test_recipes_are_values() -> None:
 # In a study
 
 
-@pytest.mark.parametrize("strategy", list(STRATEGIES))
+@pytest.mark.parametrize("strategy", STUDIED)
 def test_a_study_with_pending_points_gets_distinct_points_from_every_strategy(strategy: str) -> None:
     pending_points_are_kept_off(FixedRBF(16), strategy)
 

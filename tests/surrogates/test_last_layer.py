@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from judges import (
     BAD_DATA,
     HARD,
+    STUDIED,
     hard_data,
     off_kinks,
     pending_and_failed_points_are_kept_off,
@@ -23,7 +24,6 @@ from judges import (
 
 import believer
 from believer.arrays import Array
-from believer.batch import STRATEGIES
 from believer.errors import InvalidInput
 from believer.surrogates import LastLayer
 from believer.surrogates.last_layer import Basis, LastLayerModel, posterior
@@ -299,7 +299,7 @@ def test_what_the_features_cannot_express_is_called_noise() -> None:
 # In a study
 
 
-@pytest.mark.parametrize("strategy", list(STRATEGIES))
+@pytest.mark.parametrize("strategy", STUDIED)
 def test_a_study_works_with_every_strategy_and_with_pending_points(strategy: str) -> None:
     pending_and_failed_points_are_kept_off(LastLayer((6,), 15), strategy)
 

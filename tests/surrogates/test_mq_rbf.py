@@ -9,6 +9,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from judges import (
     BAD_DATA,
+    STUDIED,
     central_differences,
     pending_and_failed_points_are_kept_off,
     samples_have_the_moments_of_the_joint,
@@ -18,7 +19,6 @@ from judges import (
 from scipy.linalg import null_space
 
 from believer.arrays import Array
-from believer.batch import STRATEGIES
 from believer.errors import InvalidInput
 from believer.numerics.bordering import LEAST_PIVOT
 from believer.surrogates.mq_rbf import FORMS, MQRBF, Fitted, Parameters, PowerMQRBF, PrintedMQRBF, posterior
@@ -566,6 +566,6 @@ def test_parameters_say_what_a_fit_learnt() -> None:
 
 
 @both_forms
-@pytest.mark.parametrize("strategy", list(STRATEGIES))
+@pytest.mark.parametrize("strategy", STUDIED)
 def test_a_study_works_with_every_strategy_and_with_pending_points(form: str, strategy: str) -> None:
     pending_and_failed_points_are_kept_off(MQRBF(form), strategy)

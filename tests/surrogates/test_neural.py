@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from judges import (
     BAD_DATA,
     HARD,
+    STUDIED,
     hard_data,
     off_kinks,
     pending_and_failed_points_are_kept_off,
@@ -21,7 +22,6 @@ from judges import (
 
 import believer
 from believer.arrays import Array
-from believer.batch import STRATEGIES
 from believer.errors import InvalidInput
 from believer.problems.synthetic import hartmann6
 from believer.surrogates import NeuralEnsemble
@@ -193,7 +193,7 @@ def test_it_fits_not_clearly_worse_than_scikit_learns_networks() -> None:
 # In a study
 
 
-@pytest.mark.parametrize("strategy", list(STRATEGIES))
+@pytest.mark.parametrize("strategy", STUDIED)
 def test_a_study_works_with_every_strategy_and_with_pending_points(strategy: str) -> None:
     pending_and_failed_points_are_kept_off(NeuralEnsemble(2, (6,), 15), strategy)
 

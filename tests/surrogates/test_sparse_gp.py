@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from judges import (
     BAD_DATA,
     SPACE,
+    STUDIED,
     advance,
     believed,
     central_differences,
@@ -27,7 +28,6 @@ from judges import (
 
 import believer as bv
 from believer.arrays import Array, frozen
-from believer.batch import STRATEGIES
 from believer.errors import InvalidInput
 from believer.problems.synthetic import hartmann6
 from believer.surrogates import SparseGP, gp, gp_fit, sparse_gp
@@ -534,7 +534,7 @@ def test_recipes_are_values_and_all_can_be_pickled() -> None:
 # In a study
 
 
-@pytest.mark.parametrize("strategy", list(STRATEGIES))
+@pytest.mark.parametrize("strategy", STUDIED)
 def test_a_study_with_pending_points_gets_distinct_points_from_every_strategy(strategy: str) -> None:
     pending_points_are_kept_off(SparseGP(4), strategy)
 

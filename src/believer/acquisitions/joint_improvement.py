@@ -16,8 +16,8 @@ v̄       derivative of the result by v, for any v
 ======  ==============================================================  ===========
 
 q-EI is the mean over samples of max(0, max_i I_i). Its smoothed logarithm ([Ament2023] section 4.2) replaces max(·, 0)
-by softplus and the maximum by a soft one, and works with logarithms throughout, so that no gradient vanishes. The base
-samples stay the same, which makes both a function of the points that L-BFGS can climb.
+by softplus and the maximum by a soft one, and works with logarithms throughout: with fat tails no gradient
+vanishes. The base samples stay the same, which makes both a function of the points that L-BFGS can climb.
 """
 
 from __future__ import annotations
@@ -56,6 +56,8 @@ class Softness:
         for name in ("improvement", "maximum"):
             if finite(getattr(self, name), name) <= 0.0:
                 raise InvalidInput(f"{name} must be above zero; got {getattr(self, name)!r}.")
+        if not isinstance(self.fat, bool | np.bool_):
+            raise InvalidInput(f"fat must be True or False; got {self.fat!r}.")
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -28,13 +28,13 @@ ABILITIES: dict[type, tuple[str, str]] = {
 def require(model: Model, capability: type, strategy: str, otherwise: str = "") -> None:
     """MissingCapability if ``model`` lacks what ``strategy`` needs; the text names surrogates and strategies that work.
 
-    ``otherwise`` is a way around it within the strategy, e.g. "pass radius=...".
+    ``otherwise`` is a way around it within the strategy, e.g. "Or use LocalPenalization(radius=0.1)."
     """
     if isinstance(model, capability):
         return
     what, surrogates = ABILITIES[capability]
     raise MissingCapability(
-        f"{strategy} needs a model that {what}, and {type(model).__name__} is none. "
+        f"{strategy} needs a model that {what}; {type(model).__name__} is not one. "
         f"{otherwise}{' ' if otherwise else ''}Surrogates that have it: {surrogates}. Strategies that work with any "
-        "surrogate: kb, cl_min, cl_mean, cl_max, fantasy, top_q, random."
+        "surrogate: kb, kb_lower, kb_upper, cl_min, cl_mean, cl_max, fantasy, fantasies, top_q, random."
     )

@@ -34,11 +34,11 @@ from believer.surrogates.protocols import Conditionable, Differentiable
 
 WIDE = LogBeta(0.2)
 NARROW = LogBeta(0.005)
-"""β_t for a bound that is minimized, and for one that says what is relevant; both by their regret in short studies."""
+"""β_t for a bound that is minimized, and for one that says what is relevant, which wants to be small (see UCBPE)."""
 
 _UP_THE_SLOPE = Multistart(climb=Settings(max_rounds=20, gradient_tol=1e-3, value_tol=1e-6, heat=8, finalists=2))
 _AT_THE_WALL = Candidates(candidates=256, neighbors=30, survivors=6)
-"""Climbs zigzag along the border of R⁺, and are cut short; draws that come ever closer then find the best of it."""
+"""A gradient does not follow the border of R⁺: climbs are cut short, and draws that come ever closer take over."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -108,7 +108,7 @@ def by_ucb(request: Request, trial: int, told: Hallucination, beta: float, avoid
 
 def explore(request: Request, trial: int, told: Hallucination, where: Relevance, avoid: Array) -> Picked | None:
     """The point of R⁺ with the largest σ'; None when no new point of R⁺ is found."""
-    # R⁺ always holds the point that y• belongs to and the UCB point, which is the first that was hallucinated.
+    # R⁺ holds the point that y• belongs to; and for ucb_pe the UCB point, which is the first that was hallucinated.
     around = np.vstack([best_places(request), where.best, told.X[:1]])
     slope, wall = (Exploration(told.model, where, wall) for wall in (False, True))
     far = replace(request, maximizer=request.maximizer or (_UP_THE_SLOPE if slope.has_gradient else None))
@@ -164,9 +164,8 @@ class UCBPE:
     that are never idle all at once, every point is therefore one of exploration: use gp_bucb there.
     beta: a number or a schedule. The study's acquisition plays no part.
 
-    Differs: the default β_t is far below gp_bucb's, and the paper's own is ``TheoryBeta(scale=1)``. With either of
-    those R⁺ stays so wide, for as long as a study of an expensive function lasts, that all but the first point of a
-    batch go where least is known at all, whatever is known of the rest.
+    Differs: the default β_t is far below gp_bucb's, and the paper's own is ``TheoryBeta(scale=1)``. The wider R⁺ is,
+    the more do all but the first point of a batch go where least is known at all, whatever is known of the rest.
     """
 
     beta: float | Schedule = NARROW

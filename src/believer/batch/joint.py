@@ -30,6 +30,7 @@ from believer.surrogates.protocols import JointlyDifferentiable
 _BELIEVER = PseudoObservations(Believe())
 _GREEDY = (_BELIEVER, PseudoObservations(ConstantLie("min")))
 _NOT_NEW = "; it was not new, and was chosen again after believing "
+_UNMOVED = "; no joint move was better"
 _WIDTHS = (0.2, 0.05, 0.01)
 _NEIGHBORS = 96
 _SWEEPS = 4
@@ -58,10 +59,12 @@ class QEI:
     )
 
     def __post_init__(self) -> None:
-        whole(self.samples, "samples", 1)
-        whole(self.restarts, "restarts", 0)
+        object.__setattr__(self, "samples", whole(self.samples, "samples", 1))
+        object.__setattr__(self, "restarts", whole(self.restarts, "restarts", 0))
         if not (self.smoothing is None or isinstance(self.smoothing, Softness)):
             raise InvalidInput(f"smoothing must be a Softness, or None for q-EI as it is; got {self.smoothing!r}.")
+        if not isinstance(self.climb, lbfgs.Settings):
+            raise InvalidInput(f"climb must be believer.numerics.lbfgs.Settings(...); got {self.climb!r}.")
 
     def choose(self, request: Request, memory: object = None) -> Chosen:
         """One climb over q·d variables."""
@@ -78,13 +81,13 @@ class QEI:
             softness=self.smoothing,
             unit=standardization(request.data.y)[1],
         )
-        greedy = np.array([[choice.x for choice in one.choose(request).choices] for one in _GREEDY])
-        starts = greedy.reshape(len(greedy), -1)
+        greedy = [one.choose(request).choices for one in _GREEDY]
+        starts = np.array([[choice.x for choice in choices] for choices in greedy]).reshape(len(greedy), -1)
         batch, notes = _renewed(self._moved(objective, request, starts).reshape(q, -1), request)
         value = ranked(objective.value(np.vstack([batch.reshape(1, -1), starts])), all_bad=True)
         best = int(np.argmax(value))
         if best > 0:
-            batch, notes = greedy[best - 1], [""] * q
+            return Chosen(tuple(Choice(c.x, f"{c.provenance}{_UNMOVED}") for c in greedy[best - 1]))
         why = self._provenance(q, p)
         return Chosen(tuple(Choice(frozen(x), why + note) for x, note in zip(batch, notes, strict=True)))
 
@@ -148,7 +151,7 @@ def _margin(acquisition: Acquisition) -> float:
         return acquisition.xi
     raise MissingCapability(
         f"qei maximizes the improvement of q points together, LogEI or EI; got {type(acquisition).__name__}. "
-        "Strategies that take any acquisition: kb, cl_min, cl_mean, cl_max, fantasy, top_q."
+        "Strategies that take any acquisition: the lies (kb, cl_min, ...), lp, dpp, top_q."
     )
 
 

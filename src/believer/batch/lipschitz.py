@@ -95,7 +95,12 @@ class LipschitzPenalization:
 def estimate(request: Request) -> float:
     """L of the request's model over its box: max |∇μ|, at least s/√d."""
     model = request.model
-    require(model, Differentiable, "lp_lipschitz", "Or pass lipschitz=..., in units of y per unit of the encoded cube.")
+    require(
+        model,
+        Differentiable,
+        "lp_lipschitz",
+        "Or use LipschitzPenalization(L), L in y per unit of the cube.",
+    )
     assert isinstance(model, Differentiable)
     scale, region = standardization(request.data.y)[1], request.region
     # No trial's own stream: a batch asked for one by one needs the same L.

@@ -119,7 +119,7 @@ class LocalPenalization:
     def _lengthscales(self, model: Model, d: int) -> Array:
         if self.radius is not None:
             return frozen(np.full(d, float(self.radius)))
-        require(model, Scaled, "lp", "Or pass radius=..., in units of the encoded cube.")
+        require(model, Scaled, "lp", "Or use LocalPenalization(radius=0.1), in units of the encoded cube.")
         assert isinstance(model, Scaled)
         if self.lengthscale == "ard":
             return model.lengthscales

@@ -10,6 +10,7 @@ import numpy as np
 
 from believer.acquisitions import Acquisition
 from believer.arrays import Array
+from believer.errors import InvalidInput
 from believer.maximize import Maximizer
 from believer.region import Region
 from believer.surrogates.protocols import Model, Surrogate
@@ -80,3 +81,25 @@ class Strategy(Protocol):
     def choose(self, request: Request, memory: object = None) -> Chosen:
         """One choice for each of ``request.ids``."""
         ...
+
+
+def require_answer(chosen: object, request: Request, strategy: object) -> Chosen:
+    """``chosen`` if it answers the request; an error that names the strategy otherwise."""
+    wrong = None
+    if not isinstance(chosen, Chosen) or not all(isinstance(choice, Choice) for choice in chosen.choices):
+        wrong = f"choose must return Chosen((Choice(x, provenance), ...)); it returned {type(chosen).__name__}"
+    elif len(chosen.choices) != len(request.ids):
+        wrong = f"{len(request.ids)} points were asked for, and it chose {len(chosen.choices)}"
+    else:
+        for choice in chosen.choices:
+            x = np.asarray(choice.x, dtype=np.float64)
+            if x.shape != (request.region.dim,) or not ((x >= 0.0) & (x <= 1.0)).all():
+                wrong = f"a point must be {request.region.dim} numbers in [0, 1]; it chose {choice.x!r}"
+            elif not isinstance(choice.provenance, str):
+                wrong = f"provenance must be a text; it gave {choice.provenance!r}"
+    if wrong is not None or not isinstance(chosen, Chosen):
+        raise InvalidInput(
+            f"the strategy {type(strategy).__name__} breaks the contract: {wrong}. Nothing was handed out; "
+            "believer.testing.check_strategy says more."
+        )
+    return chosen

@@ -17,11 +17,15 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Protocol
+from numbers import Real
+from typing import Protocol, cast
 
 from believer.arrays import finite
 from believer.errors import InvalidInput
 from believer.region import Region
+
+MOST_NATS = 300.0
+"""The largest C; e^{2C} is a number up to there, and a bound of no use long before."""
 
 
 class Schedule(Protocol):
@@ -69,6 +73,8 @@ class TheoryBeta:
             raise InvalidInput(f"delta must lie between 0 and 1; got {self.delta!r}.")
         for name in ("scale", "C"):
             _at_least_zero(getattr(self, name), name)
+        if self.C > MOST_NATS:
+            raise InvalidInput(f"C must be {MOST_NATS:g} nats at most; got {self.C!r}.")
         for name in ("a", "b"):
             if finite(getattr(self, name), name) <= 0.0:
                 raise InvalidInput(f"{name} must be above zero; got {getattr(self, name)!r}.")
@@ -94,7 +100,7 @@ def checked_beta(beta: object) -> None:
 
 def beta_at(beta: float | Schedule, t: int, region: Region) -> float:
     """β_t of a schedule, or the number itself."""
-    return float(beta) if isinstance(beta, int | float) else beta.beta(t, region)
+    return float(beta) if isinstance(beta, Real) else cast(Schedule, beta).beta(t, region)
 
 
 def _free(region: Region) -> int:

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 from believer.bench.peers import PEERS
 from believer.bench.ranking import Comparison, Ranking, all_pairs, pairs_needed, rank
-from believer.bench.runs import Run, members_of, size_name
-from believer.bench.summary import milliseconds
+from believer.bench.runs import Case, Run, called, cases_of, members_of, size_name
+from believer.bench.summary import duration, milliseconds
 from believer.experiments import Table
 from believer.optimizer import Optimizer
 
@@ -47,9 +47,10 @@ class Standing:
 class Advice:
     """What to use at one batch size; ``standings`` are sorted by mean rank, the best first.
 
-    evidence: over what, in words. pairs: paired runs of two members. comparisons: all pairs of members. exceptions:
-    what single problems say otherwise. above_reference: who is shown to be better than the reference, and where.
-    unranked, unused: members and problems left out for want of runs.
+    evidence: over what, in words. pairs: paired runs of two members. comparisons: all pairs of members. single: all
+    pairs of members on single problems, a family of tests that is corrected by itself; 0 with one problem. exceptions:
+    what single problems say otherwise. above_reference, above_alone: who is shown to be better than the reference, over
+    all problems and on single ones. left_out: members, problems and runs that do not count, in sentences.
     """
 
     q: int
@@ -57,11 +58,13 @@ class Advice:
     evidence: str
     pairs: int
     comparisons: int
+    single: int
     reference: str
     above_reference: tuple[str, ...]
+    above_alone: tuple[str, ...]
     exceptions: tuple[str, ...]
     unranked: tuple[str, ...]
-    unused: tuple[str, ...]
+    left_out: tuple[str, ...]
     clock: str
 
     @property
@@ -100,10 +103,13 @@ class Advice:
         if len(self.standings) == 1:
             ran = "was run in full" if self.unranked else "was run"
             return f"{size}: only {best.member} {ran}{self._time(best, ' (', ')')}: nothing to compare it with."
+        if all(s.same for s in self.standings if s is not best):
+            return f"{size}: all members ended alike in every run over {self.evidence}: nothing to choose by but time."
         place = f"mean rank {best.rank:.1f} of {len(self.standings)} over {self.evidence}"
         if not self.enough:
             return (
-                f"{size}: too few seeds to say: {self.comparisons} comparisons need {pairs_needed(self.comparisons)} "
+                f"{size}: too few seeds to say: {_count(self.comparisons, 'comparison')} "
+                f"take{'s' if self.comparisons == 1 else ''} {pairs_needed(self.comparisons)} "
                 f"paired runs, and there are {self.pairs}. Ahead so far: {best.member} ({place}{self._time(best)})."
             )
         above = [s for s in self.standings if s.better == s.member]
@@ -120,12 +126,10 @@ class Advice:
             parts.append(f"The fastest of these is {self.fastest.member}{self._time(self.fastest, ': ')}.")
         worse = [s.member for s in self.standings if s.better == best.member]
         if worse:
-            everyone = " all others:" if not same else ""
-            parts.append(f"Shown worse:{everyone} {_list(worse)}.")
-        if "random" in [s.member for s in same]:
-            parts.append(
-                "Even random points are not shown worse: the budget or the seeds are too few for this problem."
-            )
+            everyone = not same and len(worse) > 1
+            parts.append(f"Shown worse: {f'all others ({_list(worse)})' if everyone else _list(worse)}.")
+        if "random" in [best.member, *(s.member for s in same)]:
+            parts.append("Random points are not shown worse: the budget or the seeds are too few for this problem.")
         return parts
 
     def _about_reference(self, best: Standing) -> list[str]:
@@ -136,21 +140,36 @@ class Advice:
                 judged = "shown worse" if own.better == best.member else "no difference shown"
                 parts.append(f"The best of this library is {own.member} ({judged}, p={own.p:.2g}).")
         if self.reference in [s.member for s in self.standings] and self.reference != best.member:
-            shown = (
-                f"shown worse than {_list(self.above_reference)}"
-                if self.above_reference
-                else "not shown worse than any"
-            )
-            parts.append(f"The default, {self.reference}, is {shown}.")
+            parts.append(f"The default, {self.reference}, is {self._reference_verdict()}.")
         return parts
 
+    def _reference_verdict(self) -> str:
+        """With the family of tests that each part rests on."""
+        above = _list(self.above_reference)
+        told = f"shown worse than {above}" if above else "not shown worse than any"
+        told += f" in {_count(self.comparisons, 'comparison')}"
+        if self.single == 0:
+            return told
+        alone = f"and on single problems than {_list(self.above_alone)}" if self.above_alone else "nor on single ones"
+        if self.above_alone and not above:
+            alone = f"but shown worse on single problems than {_list(self.above_alone)}"
+        if above and not self.above_alone:
+            alone = "and than none on single ones"
+        return f"{told} over all problems, {alone} in {self.single} of their own"
+
     def _beside(self, standing: Standing, best: Standing) -> str:
-        time = f", {standing.ms / best.ms:.2g}x the time" if standing.ms and best.ms else ""
-        told = "the same in every run" if standing.same else f"p={standing.p:.2g}"
-        return f"{standing.member} ({told}{time})"
+        told = []
+        if standing.same:
+            told.append("the same in every run")
+        elif standing.p is not None and standing.p < 0.995:  # beyond, p says no more than the words
+            told.append(f"p={standing.p:.2g}")
+        if standing.ms and best.ms:
+            ratio = f"{standing.ms / best.ms:.1f}"
+            told.append("the same time" if ratio == "1.0" else f"{ratio}x the time")
+        return f"{standing.member} ({', '.join(told)})" if told else standing.member
 
     def _time(self, standing: Standing, before: str = "; ", after: str = "") -> str:
-        return "" if standing.ms is None else f"{before}{standing.ms:.3g} ms{self.clock} a batch{after}"
+        return "" if standing.ms is None else f"{before}{duration(standing.ms)}{self.clock} a batch{after}"
 
     def table(self) -> Table:
         """All members by mean rank, with their time and the test against the best."""
@@ -190,13 +209,14 @@ def _advice(runs: Sequence[Run], q: int, reference: str, clock: str) -> Advice:
     blocks = set(ranking.blocks)
     inside = [run for run in runs if (run.case, run.seed) in blocks]
     ms = {member: milliseconds(run.cpu for run in inside if run.member == member) for member in ranking.ranks}
-    order = sorted(ranking.ranks, key=lambda member: (ranking.ranks[member], ms[member] or 0.0, member))
+    order = sorted(ranking.ranks, key=lambda m: (ranking.ranks[m], m != reference, ms[m] or 0.0, m))
     best = order[0] if order else ""
     beside_best = {_other(c, best): c for c in pooled if best in (c.ours, c.theirs)}
     standings = [Standing(best, ranking.ranks[best], ms[best])] if order else []
     for m in order[1:]:
         c = beside_best[m]
         standings.append(Standing(m, ranking.ranks[m], ms[m], c.holm, c.better, c.tied == c.pairs))
+    cases = cases_of(runs)
     several = len({case for case, _ in ranking.blocks}) > 1
     single = all_pairs(runs, ranking, by_case=True) if several else ()
     return Advice(
@@ -205,15 +225,17 @@ def _advice(runs: Sequence[Run], q: int, reference: str, clock: str) -> Advice:
         evidence=_evidence(ranking),
         pairs=len(ranking.blocks),
         comparisons=len(pooled),
+        single=len(single),
         reference=reference,
-        above_reference=tuple(_shown_above(pooled, reference) + _shown_above(single, reference)),
+        above_reference=_shown_above(pooled, reference),
+        above_alone=_shown_above(single, reference, cases),
         exceptions=tuple(
-            f"On {c.case.task} alone, {_other(c, best)} is shown better (p={c.holm:.2g})."
+            f"On {called(c.case, cases)} alone, {_other(c, best)} is shown better (p={c.holm:.2g})."
             for c in single
             if c.case is not None and best in (c.ours, c.theirs) and c.better == _other(c, best)
         ),
-        unranked=ranking.unranked,
-        unused=tuple(case.task for case in ranking.unused),
+        unranked=tuple(ranking.unranked),
+        left_out=_left_out(ranking, cases, q),
         clock=clock,
     )
 
@@ -222,21 +244,47 @@ def _other(comparison: Comparison, member: str) -> str:
     return comparison.theirs if comparison.ours == member else comparison.ours
 
 
-def _shown_above(comparisons: Sequence[Comparison], member: str) -> list[str]:
-    """Who is shown to be better than ``member``, with p."""
+def _shown_above(comparisons: Sequence[Comparison], member: str, cases: Sequence[Case] = ()) -> tuple[str, ...]:
+    """Who is shown to be better than ``member``, with p, and on which of ``cases`` if they are given."""
     found = [c for c in comparisons if member in (c.ours, c.theirs) and c.better not in (None, member)]
-    return [f"{c.better}{'' if c.case is None else f' on {c.case.task}'} (p={c.holm:.2g})" for c in found]
+    where = [f" on {called(c.case, cases)}" if cases and c.case is not None else "" for c in found]
+    return tuple(f"{c.better}{place} (p={c.holm:.2g})" for c, place in zip(found, where, strict=True))
+
+
+def _left_out(ranking: Ranking, cases: Sequence[Case], q: int) -> tuple[str, ...]:
+    """Who and what the ranks do not count, and why."""
+    found = []
+    pairs = len(ranking.blocks)
+    if ranking.unranked:
+        few = ", ".join(f"{m} ({count})" if pairs else m for m, count in ranking.unranked.items())
+        why = f" (how many they have of the {pairs} that the others share)" if pairs else ""
+        found.append(f"Not ranked at q={q}, for want of runs{why}: {few}.")
+    most = max(ranking.runs.values(), default=0)
+    if most > pairs:
+        fewest = ", ".join(m for m, count in ranking.runs.items() if count == min(ranking.runs.values()))
+        found.append(
+            f"The ranks at q={q} are over the {pairs} runs that all ranked members share, of up to {most} that one "
+            f"has. The fewest: {fewest}."
+        )
+    if ranking.unused:
+        unused = ", ".join(called(case, cases) for case in ranking.unused)
+        found.append(f"Not part of the ranks at q={q}, as few ran it: {unused}.")
+    return tuple(found)
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}{'s' if number != 1 else ''}"
 
 
 def _evidence(ranking: Ranking) -> str:
     """How many problems and seeds a ranking is over."""
     cases = list(dict.fromkeys(case for case, _ in ranking.blocks))
     seeds = {sum(block[0] == case for block in ranking.blocks) for case in cases}
-    noun = "problem" if len({case.task for case in cases}) == len(cases) else "setting"
-    problems = f"{len(cases)} {noun}{'s' if len(cases) != 1 else ''}"
+    noun = "problem" if len({case.problem for case in cases}) == len(cases) else "setting"
+    problems = _count(len(cases), noun)
     if len(seeds) == 1:
         (count,) = seeds
-        return f"{problems} x {count} seed{'s' if count != 1 else ''}"
+        return f"{problems} x {_count(count, 'seed')}"
     return f"{len(ranking.blocks)} paired runs on {problems}"
 
 

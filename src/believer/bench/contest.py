@@ -90,7 +90,10 @@ class Contest:
         if not self.own:
             return float(self.function(params)), ""
         try:
-            number, reason = checked_result(self.function(params), None)
+            result: float | None = self.function(params)
+            if result is None:  # the usual slip, a forgotten return
+                return math.nan, "the function returned None, not a number"
+            number, reason = checked_result(result, None)
         except (Exception, SystemExit) as error:  # the user's function may raise anything; all of it is a failure
             return math.nan, f"{type(error).__name__}: {error}"
         return (number, "") if reason is None else (math.nan, reason)

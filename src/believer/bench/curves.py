@@ -1,6 +1,6 @@
 """Figures of the bench: regret curves, where runs ended, what a batch size changes, and all members at a glance.
 
-Up to sixteen members share a figure: the best few and the reference have colors, the others are gray, and each is named
+All members share a figure: the best few and the reference have colors, the others are gray, and each is named
 where its line ends.
 """
 
@@ -47,7 +47,8 @@ def draw_curves(lines: Sequence[Line], runs: Sequence[Run], alone: Sequence[Run]
     banded = [line.member for line in lines if line.member != reference][:1] + [m for m in colors if m == reference]
     sequential = f"{alone[0].member}, sequential" if alone else ""
     axis_of: list[Axis] = ["evaluations", "iterations"] if case.q > 1 else ["evaluations"]
-    figure = new_figure(1.5 + 4.75 * len(axis_of), 4.8)
+    height = max(4.8, 1.4 + 0.21 * len(lines))  # inches: a label takes a fifth of one
+    figure = new_figure(1.5 + 4.75 * len(axis_of), height)
     panels = figure.subplots(1, len(axis_of), sharey=True, squeeze=False)[0]
     floor = _floor(runs)
     for axes, axis in zip(panels, axis_of, strict=True):
@@ -60,9 +61,11 @@ def draw_curves(lines: Sequence[Line], runs: Sequence[Run], alone: Sequence[Run]
             ends[sequential] = _draw(axes, case, _until(curve(alone, axis), last), BLACK, floor, "--", band=False)
         _dress(axes, case, axis, f"iterations (batches of {case.q})")
     panels[0].set_ylabel(_value_name(case))
-    _label_ends(panels[-1], ends, {**colors, sequential: BLACK})
-    about = f"medians over {lines[0].seeds} seeds; bands: quartiles of {' and '.join(banded)}"
-    entitle(figure, literal(case.task), literal(f"{case.terms}\n{about}"))
+    _label_ends(panels[-1], ends, {**colors, sequential: BLACK}, GAP * 4.8 / height)
+    seeds = sorted({line.seeds for line in lines})
+    over = f"{seeds[0]}" if len(seeds) == 1 else f"{seeds[0]} to {seeds[-1]}"
+    about = f"medians over {over} seeds; bands: quartiles of {' and '.join(banded)}"
+    entitle(figure, literal(case.problem), literal(f"{case.terms}\n{about}"))
     return figure
 
 
@@ -94,7 +97,7 @@ def draw_ends(lines: Sequence[Line], runs: Sequence[Run], reference: str | None)
         _log(axes, "x")
     axes.set_xlabel(_value_name(case))
     about = "each seed, the median and its 95 % interval; best mean rank first"
-    entitle(figure, literal(case.task), f"{case.terms}\n{about}")
+    entitle(figure, literal(case.problem), f"{case.terms}\n{about}")
     return figure
 
 
@@ -118,7 +121,7 @@ def draw_sizes(member: str, by_case: Mapping[Case, Sequence[Run]]) -> Figure:
         else:
             _label_at_ends(axes, ends, colors)
     panels[0].set_ylabel(_value_name(task))
-    entitle(figure, literal(f"{member} on {task.task}"), "what the size of a batch changes")
+    entitle(figure, literal(f"{member} on {task.problem}"), "what the size of a batch changes")
     return figure
 
 
@@ -146,11 +149,12 @@ def draw_overview(advice: Advice, lines: Sequence[Line]) -> Figure:
         axes.grid(color="#EEEEEE")
         axes.set_axisbelow(True)
     panels[0].set_xlim(0.5, len(standings) + 0.5)
+    panels[0].xaxis.get_major_locator().set_params(integer=True)
     _log(panels[1], "x")
     for axes in panels[2:]:
         axes.set_xlim(0.0, max(105.0, axes.get_xlim()[1]))
     panels[0].set_yticks(range(len(standings)), [literal(s.member) for s in standings])
-    panels[0].invert_yaxis()
+    panels[0].set_ylim(len(standings) - 0.4, -0.6)
     told = "blue: not shown worse than the best" if best is not None else "too few seeds to say who is worse"
     dots = "; spread and effective size: a dot for each problem" if several else ""
     entitle(figure, size_name(advice.q), f"{advice.evidence}\n{told}{dots}")
@@ -209,12 +213,14 @@ def _draw(
     return float(c.x[-1]), float(y[-1])
 
 
-def _label_ends(axes: Axes, ends: Mapping[str, tuple[float, float]], colors: Mapping[str, str]) -> None:
+def _label_ends(
+    axes: Axes, ends: Mapping[str, tuple[float, float]], colors: Mapping[str, str], gap: float = GAP
+) -> None:
     """Name every line to the right of the axes, moved apart where labels would overlap, with a hair to its end."""
     to_axes = axes.transAxes.inverted()
     heights = {name: float(to_axes.transform(axes.transData.transform(end))[1]) for name, end in ends.items()}
     names = sorted(heights, key=heights.__getitem__)
-    places = apart([heights[name] for name in names])
+    places = apart([heights[name] for name in names], gap)
     for name, place in zip(names, places, strict=True):
         color = colors.get(name, GRAY)
         weight = "bold" if name in colors else "normal"
@@ -248,15 +254,15 @@ def _label_at_ends(axes: Axes, ends: Mapping[str, tuple[float, float]], colors: 
         )
 
 
-def apart(heights: Sequence[float]) -> list[float]:
+def apart(heights: Sequence[float], gap: float = GAP) -> list[float]:
     """Rising heights, moved as little as need be to be a gap apart and inside the axes."""
     groups: list[tuple[float, int]] = []  # middle of a group of labels, their number
     for height in heights:
         groups.append((height, 1))
-        while len(groups) > 1 and groups[-1][0] - groups[-2][0] < 0.5 * GAP * (groups[-1][1] + groups[-2][1]):
+        while len(groups) > 1 and groups[-1][0] - groups[-2][0] < 0.5 * gap * (groups[-1][1] + groups[-2][1]):
             (b, many), (a, others) = groups.pop(), groups.pop()
             groups.append(((a * others + b * many) / (others + many), others + many))
-    return [middle + GAP * (i - (count - 1) / 2.0) for middle, count in groups for i in range(count)]
+    return [middle + gap * (i - (count - 1) / 2.0) for middle, count in groups for i in range(count)]
 
 
 def literal(text: str) -> str:

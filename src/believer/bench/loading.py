@@ -14,6 +14,22 @@ def load(name: str) -> Any:
     if not module or not attribute:
         raise InvalidInput(f"an object of your own must be named as module:object; got {name!r}.")
     try:
-        return getattr(importlib.import_module(module), attribute)
-    except Exception as error:  # of someone else's module
-        raise InvalidInput(f"cannot load {name!r}: {error}. Is the module on the Python path?") from error
+        found = importlib.import_module(module)
+    except (Exception, SystemExit) as error:  # of someone else's module
+        raise InvalidInput(f"cannot load {name!r}: {_why(module, attribute, error)}") from error
+    try:
+        return getattr(found, attribute)
+    except Exception as error:  # of someone else's module, which may look its names up itself
+        text = str(error).removesuffix(".")
+        raise InvalidInput(f"cannot load {name!r}: {text}. Name an object at the top of the module.") from error
+
+
+def _why(module: str, attribute: str, error: BaseException) -> str:
+    """Why a module cannot be imported: it is not there, or something in it went wrong."""
+    text = str(error).removesuffix(".")
+    absent = isinstance(error, ModuleNotFoundError) and error.name and f"{module}.".startswith(f"{error.name}.")
+    if absent and module.endswith(".py"):
+        return f"{text}. Name the module without .py, as {module.removesuffix('.py')}:{attribute}."
+    if absent:
+        return f"{text}. Is the module on the Python path?"
+    return f"importing {module!r} raised {type(error).__name__}: {text}."

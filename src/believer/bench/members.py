@@ -11,6 +11,7 @@ peer. Every member minimizes over the encoded cube from the same initial design.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from importlib import metadata
 from typing import Any, Protocol
 
@@ -20,10 +21,11 @@ from believer import surrogates
 from believer.arrays import Array
 from believer.batch import STRATEGIES
 from believer.bench.peers import PEERS, Peer
-from believer.errors import InvalidInput
+from believer.errors import InvalidInput, MissingCapability
 from believer.optimizer import Optimizer
 from believer.parameters import Float
 from believer.space import Space
+from believer.surrogates.protocols import Surrogate
 from believer.trials import Batch
 
 
@@ -48,7 +50,8 @@ class Ours:
     """Our ``Optimizer``; ``options`` go to it (strategy, surrogate, ...)."""
 
     def __init__(self, space: Space, X0: Array, y0: Array, seed: int, **options: Any) -> None:
-        self._optimizer = Optimizer(space, n_init=len(X0), seed=seed, **options)
+        # Only results count towards n_init: were it all of the design, failed points would be made up for by others.
+        self._optimizer = Optimizer(space, n_init=max(1, int(np.isfinite(y0).sum())), seed=seed, **options)
         for params, value in zip(space.decode(X0), y0.tolist(), strict=True):
             self._optimizer.observe(params, value)
         self._batch: Batch | None = None
@@ -96,8 +99,34 @@ def enter(name: str, space: Space, X0: Array, y0: Array, seed: int) -> Member:
     if name in PEERS:
         return Theirs(name, X0, y0, seed)
     strategy, surrogate = split(name)
-    made = getattr(surrogates, surrogates.SURROGATES[surrogate])()
-    return Ours(space, X0, y0, seed, strategy=strategy, surrogate=made)
+    return Ours(space, X0, y0, seed, strategy=strategy, surrogate=_made(surrogate))
+
+
+def incapable(names: Sequence[str]) -> dict[str, MissingCapability]:
+    """Those of ours whose surrogate lacks what their strategy needs, with the error that says what.
+
+    Every surrogate is fitted once, to three points, and every strategy asked once.
+    """
+    found = {}
+    asked: dict[str, Optimizer] = {}
+    for name in names:
+        strategy, surrogate = split(name)
+        if surrogate not in asked:
+            asked[surrogate] = Optimizer(Space.unit(1), n_init=1, seed=0, surrogate=_made(surrogate))
+            for place in (0.2, 0.5, 0.9):
+                asked[surrogate].observe({"x0": place}, place**2)
+        try:
+            (trial,) = asked[surrogate].ask(strategy=strategy)
+        except MissingCapability as error:
+            found[name] = error
+        else:
+            asked[surrogate].abandon(trial)  # a pending one would make the next ask dearer
+    return found
+
+
+def _made(surrogate: str) -> Surrogate:
+    recipe: Surrogate = getattr(surrogates, surrogates.SURROGATES[surrogate])()
+    return recipe
 
 
 def split(name: str) -> tuple[str, str]:

@@ -52,8 +52,8 @@ def race(cell: Cell) -> dict[str, Any]:
     y = contest.values(X)
     if not np.isfinite(y).any():
         raise InvalidInput(
-            f"every one of the {len(y)} initial evaluations of {settings['function']} failed, the first with "
-            f"{contest.value(space.decode(X[:1])[0])[1]}. Mend the function, or its space."
+            f"every one of the {len(y)} initial evaluations of {settings['function']} failed; the first: "
+            f"{contest.value(space.decode(X[:1])[0])[1].removesuffix('.')}. Mend the function, or its space."
         )
     digest = hashlib.sha256(X.tobytes()).hexdigest()[:16]
     start = _clocks()

@@ -35,12 +35,14 @@ Block = tuple[Case, int]
 class Ranking:
     """Mean ranks over the blocks that all ranked members have run.
 
-    unranked: members that have run too little. unused: cases that too few members have run.
+    runs: how many each ranked member has on the cases that are used. unranked: members that have run too little, with
+    how many of the blocks they have. unused: cases that too few members have run.
     """
 
     ranks: dict[str, float]
     blocks: tuple[Block, ...]
-    unranked: tuple[str, ...] = ()
+    runs: dict[str, int]
+    unranked: dict[str, int]
     unused: tuple[Case, ...] = ()
 
 
@@ -49,7 +51,8 @@ class Comparison:
     """``ours`` against ``theirs`` over the seeds of both, on one case or (None) on several at once.
 
     shift: Hodges-Lehmann estimate of ours - theirs in values to be minimized, None over several cases. effect: how
-    often a run of ours beats one of theirs, over all pairs (A₁₂). holm: p corrected for all ``comparisons``.
+    often a run of ours beats one of theirs, over all pairs (A₁₂). ours_ahead: None if the signed ranks
+    sum to 0. holm: p corrected for all ``comparisons``.
     """
 
     case: Case | None
@@ -60,7 +63,7 @@ class Comparison:
     tied: int
     shift: float | None
     effect: float | None
-    ours_ahead: bool
+    ours_ahead: bool | None
     p: float
     holm: float
     comparisons: int
@@ -73,7 +76,14 @@ class Comparison:
     @property
     def better(self) -> str | None:
         """The one that is shown to be better, if any."""
-        return (self.ours if self.ours_ahead else self.theirs) if self.shown else None
+        return self.ahead if self.shown else None
+
+    @property
+    def ahead(self) -> str | None:
+        """The one with the better signed ranks, shown or not; None if neither is."""
+        if self.ours_ahead is None:
+            return None
+        return self.ours if self.ours_ahead else self.theirs
 
     @property
     def verdict(self) -> str:
@@ -82,9 +92,9 @@ class Comparison:
             return f"{self.better} better"
         if self.pairs < pairs_needed(self.comparisons):
             return "too few seeds to say"
-        if self.won == self.pairs - self.won - self.tied:
+        if self.ahead is None or self.won == self.pairs - self.won - self.tied:
             return "no difference shown"
-        return f"no difference shown ({self.ours if self.ours_ahead else self.theirs} ahead)"
+        return f"no difference shown ({self.ahead} ahead)"
 
 
 def pairs_needed(comparisons: int) -> int:
@@ -104,18 +114,40 @@ def rank(runs: Sequence[Run]) -> Ranking:
     """Mean ranks of the members of ``runs``; ties share the average.
 
     A member has run a case if it has at least half of the fullest one's seeds there. Ranked are those members on those
-    cases that make the largest full table: a stray run leaves no one out, and a member that ran little no problem.
+    cases that make the largest full table: a stray run leaves no one out, and a member that ran little no problem. Then
+    members with few blocks are left out where that makes the table of members and shared blocks larger.
     """
     values = finals(runs)
-    kept, used = _full_table(values, cases_of(runs))
-    seen = dict.fromkeys((run.case, run.seed) for run in runs if run.case in used)
-    blocks = tuple(block for block in seen if all(block in values[m] for m in kept))
-    if not blocks:
-        return Ranking({}, (), tuple(values))
+    present, used = _full_table(values, cases_of(runs))
+    own = {m: {block for block in blocks if block[0] in used} for m, blocks in values.items()}
+    kept, shared = _most_shared({m: own[m] for m in present})
+    if not shared:
+        return Ranking({}, (), {}, dict.fromkeys(values, 0))
+    blocks = tuple(dict.fromkeys(block for run in runs if (block := (run.case, run.seed)) in shared))
     table = np.array([[values[m][block] for m in kept] for block in blocks])
     ranks = dict(zip(kept, average_ranks(table).mean(axis=0).tolist(), strict=True))
+    unranked = {m: len(own[m] & shared) for m in values if m not in kept}
     unused = tuple(case for case in cases_of(runs) if case not in used)
-    return Ranking(ranks, blocks, tuple(m for m in values if m not in kept), unused)
+    return Ranking(ranks, blocks, {m: len(own[m]) for m in kept}, unranked, unused)
+
+
+def _most_shared(own: dict[str, set[Block]]) -> tuple[list[str], set[Block]]:
+    """Members and the blocks that all of them have; of equally large tables, the one with the more blocks.
+
+    Tried are all members, and then one fewer each time, the one with the fewest blocks, down to two.
+    """
+    kept = list(own)
+    tables = [(kept, _shared(own, kept))]
+    while len(kept) > 2:
+        least = min(len(own[m]) for m in kept)
+        few = [[other for other in kept if other != m] for m in kept if len(own[m]) == least]
+        kept = max(few, key=lambda rest: len(_shared(own, rest)))
+        tables.append((kept, _shared(own, kept)))
+    return max(tables, key=lambda table: (len(table[0]) * len(table[1]), len(table[1])))
+
+
+def _shared(own: dict[str, set[Block]], members: Sequence[str]) -> set[Block]:
+    return set.intersection(*(own[m] for m in members)) if members else set()
 
 
 def _full_table(values: dict[str, dict[Block, float]], cases: Sequence[Case]) -> tuple[list[str], list[Case]]:
@@ -181,7 +213,8 @@ def _compare(values: dict[str, dict[Block, float]], ours: str, theirs: str, case
     if len(d) == 0:
         return None
     one = len(cases) == 1
-    signed = d if one else np.concatenate([_signed_ranks(each) for each in differences])
+    signed = d if one else np.concatenate([_signed_shares(each) for each in differences])
+    lead = _signed_ranks(signed).sum()  # of what is tested; sums of halves are exact
     return Comparison(
         case=cases[0] if one else None,
         ours=ours,
@@ -191,7 +224,7 @@ def _compare(values: dict[str, dict[Block, float]], ours: str, theirs: str, case
         tied=int((d == 0.0).sum()),
         shift=hodges_lehmann(d) if one else None,
         effect=vargha_delaney(b[0], a[0]) if one else None,
-        ours_ahead=bool(np.concatenate([_signed_ranks(each) for each in differences]).sum() < 0.0),
+        ours_ahead=None if lead == 0.0 else bool(lead < 0.0),
         p=wilcoxon(signed),
         holm=1.0,
         comparisons=1,
@@ -199,10 +232,15 @@ def _compare(values: dict[str, dict[Block, float]], ours: str, theirs: str, case
 
 
 def _signed_ranks(d: Array) -> Array:
-    """Ranks of the sizes of the differences that are not 0, with their signs, as shares of their number."""
-    sizes = np.where(d == 0.0, 0.0, average_ranks(np.where(d == 0.0, np.inf, np.abs(d))))
-    signed: Array = np.sign(d) * sizes / max(int((d != 0.0).sum()), 1)
+    """Ranks of the sizes of the differences that are not 0, with their signs."""
+    signed: Array = np.sign(d) * average_ranks(np.where(d == 0.0, np.inf, np.abs(d)))
     return signed
+
+
+def _signed_shares(d: Array) -> Array:
+    """The same as shares of their number: problems with fewer differences count alike."""
+    shares: Array = _signed_ranks(d) / max(int((d != 0.0).sum()), 1)
+    return shares
 
 
 def _corrected(found: Sequence[Comparison]) -> tuple[Comparison, ...]:

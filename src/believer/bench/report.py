@@ -12,7 +12,7 @@ from believer.bench import curves
 from believer.bench.advice import Advice, advise, default_strategy, reference_of
 from believer.bench.page import Section, as_html, as_markdown, as_text, png
 from believer.bench.ranking import Comparison, against
-from believer.bench.runs import Case, Run, cases_of, read_runs, sequential_of
+from believer.bench.runs import Case, Run, called, cases_of, read_runs, sequential_of
 from believer.bench.summary import (
     Axis,
     Line,
@@ -54,10 +54,10 @@ class BenchReport:
 
     def table(self) -> Table:
         """One row a member, problem and batch size, with everything: what ``bench.csv`` holds."""
-        columns = ["problem", "noise", "maximize", "q", "budget", "n_init", "optimum", *_FIELDS]
+        columns = ["problem", "maximize", "q", "budget", "n_init", "optimum", *_FIELDS]
         rows = [
             [
-                *(line.case.problem, line.case.noise, line.case.maximize, line.case.q, line.case.budget),
+                *(line.case.problem, line.case.maximize, line.case.q, line.case.budget),
                 *(line.case.n_init, line.case.optimum),
                 *(getattr(line, name) for name in _FIELDS),
             ]
@@ -67,14 +67,14 @@ class BenchReport:
 
     def curves_table(self) -> Table:
         """Quartiles of the best value, and of the regret where it is known, after each evaluation and iteration."""
-        columns = ["problem", "noise", "q", "budget", "n_init", "member", "axis", "x", "best", "best_low", "best_high"]
+        columns = ["problem", "q", "budget", "n_init", "member", "axis", "x", "best", "best_low", "best_high"]
         rows = [row for line in self.lines for row in self._curve_rows(line)]
         return Table("Curves", [*columns, "regret", "regret_low", "regret_high"], rows)
 
     def _curve_rows(self, line: Line) -> list[list[Any]]:
         case = line.case
         runs = [run for run in self.of(case) if run.member == line.member]
-        head = [case.problem, case.noise, case.q, case.budget, case.n_init, line.member]
+        head = [case.problem, case.q, case.budget, case.n_init, line.member]
         rows = []
         for axis in _AXES:
             c = curve(runs, axis)
@@ -129,7 +129,7 @@ class BenchReport:
             found.append(Section(f"Is {self.reference} better?", text=[self._how_tested()], tables=[self._tests()]))
         beside = sequential_table(self.runs)
         sizes = {
-            f"sizes_{key.slug}": f"{self.reference} on {key.task} with batches of several sizes"
+            f"sizes_{key.slug}": f"{self.reference} on {key.problem} with batches of several sizes"
             for key in self._sizes()
         }
         if beside is not None or sizes:
@@ -153,10 +153,12 @@ class BenchReport:
                 + '. "No difference shown" does not mean that there is none.'
             )
         for advice in self.advice:
-            if advice.unranked:
-                text.append(f"Not ranked at q={advice.q}, for want of runs: {', '.join(advice.unranked)}.")
-            if advice.unused:
-                text.append(f"Not part of the ranks at q={advice.q}, as few ran it: {', '.join(advice.unused)}.")
+            if advice.single:
+                text.append(
+                    f"Single problems are tested apart, corrected over {advice.single} comparisons of their own at "
+                    f"q={advice.q}."
+                )
+            text += advice.left_out
         return Section(
             "Use this",
             [advice.sentence for advice in self.advice],
@@ -173,8 +175,8 @@ class BenchReport:
         optimum = "" if case.optimum is None else f" The optimum is {case.optimum:.6g}."
         left = "" if case.optimum is None else " Regret left is the share of the initial design's regret at the end."
         figures = {
-            f"curves_{case.slug}": f"Best value on {case.task}, q={case.q}, at equal evaluations and iterations",
-            f"ends_{case.slug}": f"Where every run on {case.task}, q={case.q}, ended",
+            f"curves_{case.slug}": f"Best value on {case.problem}, q={case.q}, at equal evaluations and iterations",
+            f"ends_{case.slug}": f"Where every run on {case.problem}, q={case.q}, ended",
         }
         goal = "maximized" if case.maximize else "minimized"
         text = [f"Values are {goal}.{optimum}{left} {clock}"]
@@ -192,7 +194,12 @@ class BenchReport:
         columns = ["problem", "q", "other", "pairs", "won / tied / lost", "shift", "A12", "p", "p (Holm)", "verdict"]
         rows = [
             [
-                *("" if c.case is None else c.case.task, 0 if c.case is None else c.case.q, c.theirs, c.pairs),
+                *(
+                    "" if c.case is None else called(c.case, cases_of(self.runs)),
+                    0 if c.case is None else c.case.q,
+                    c.theirs,
+                    c.pairs,
+                ),
                 f"{c.won} / {c.tied} / {c.pairs - c.won - c.tied}",
                 None if c.shift is None or c.case is None else c.case.sign * c.shift,
                 *(c.effect, c.p, c.holm, c.verdict),

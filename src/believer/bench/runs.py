@@ -25,6 +25,8 @@ from believer.experiments import Cell
 from believer.problems import PROBLEMS
 
 EXPERIMENT = "bench"
+"""Name of every cell. A store keeps results by it and their settings: change it whenever the meaning of a cell changes,
+as when a problem, the initial design or what is logged is another, or old results are taken for new ones."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,13 +38,7 @@ class Case:
     budget: int
     n_init: int
     maximize: bool = False
-    noise: float = 0.0
     optimum: float | None = None
-
-    @property
-    def task(self) -> str:
-        """The problem in words, with its noise."""
-        return f"{self.problem} with noise {self.noise:g}" if self.noise else self.problem
 
     @property
     def terms(self) -> str:
@@ -52,14 +48,13 @@ class Case:
     @property
     def label(self) -> str:
         """Problem, batch size and budget in one line."""
-        return f"{self.task}, {self.terms}"
+        return f"{self.problem}, {self.terms}"
 
     @property
     def slug(self) -> str:
         """The case as a part of a file's name."""
         problem = re.sub(r"[^A-Za-z0-9]+", "_", self.problem).strip("_") or "problem"
-        noise = f"_noise{self.noise:g}".replace(".", "p") if self.noise else ""
-        return f"{problem}{noise}{'_max' if self.maximize else ''}_q{self.q}_{self.n_init}of{self.budget}"
+        return f"{problem}{'_max' if self.maximize else ''}_q{self.q}_{self.n_init}of{self.budget}"
 
     @property
     def sign(self) -> float:
@@ -108,7 +103,7 @@ def read_runs(finished: Iterable[tuple[Cell, Mapping[str, Any]]]) -> tuple[tuple
             foreign += 1
             continue
         run = _run(cell, result)
-        name = f"{run.member} on {run.case.task}, q={run.case.q}, seed {run.seed}"
+        name = f"{run.member} on {run.case.problem}, q={run.case.q}, seed {run.seed}"
         if (run.member, run.case, run.seed) in runs:
             notices.append(f"{name} is there twice: the first counts.")
         elif np.isnan(run.final):
@@ -118,7 +113,7 @@ def read_runs(finished: Iterable[tuple[Cell, Mapping[str, Any]]]) -> tuple[tuple
     if foreign:
         notices.append(f"{foreign} cells are of another experiment than the bench: they are left out.")
     found = tuple(runs.values())
-    return found, (*notices, *_odd_designs(found), *_missing(found), *_cut_short(found))
+    return found, (*notices, *_odd_versions(found), *_odd_designs(found), *_missing(found), *_cut_short(found))
 
 
 def _run(cell: Cell, result: Mapping[str, Any]) -> Run:
@@ -126,12 +121,13 @@ def _run(cell: Cell, result: Mapping[str, Any]) -> Run:
     try:
         case = _case(s)
         values = _numbers(result["values"]) * case.sign
-        truth = values if result.get("truth") is None else _numbers(result["truth"]) * case.sign
+        if len(values) == 0:
+            raise ValueError("there is no value")
         return Run(
             member=str(s["member"]),
             case=case,
             seed=cell.seed,
-            best=frozen(_best_so_far(values, truth)),
+            best=frozen(np.fmin.accumulate(values)),
             failed=int((~np.isfinite(values)).sum()),
             batches=tuple(int(size) for size in result["batches"]),
             wall=_numbers(result["seconds"]),
@@ -152,11 +148,10 @@ _PER_BATCH = {"spread": "spread", "least": "least", "effective": "effective", "n
 
 
 def _case(s: Mapping[str, Any]) -> Case:
-    problem, maximize, optimum = str(s["problem"]), bool(s.get("maximize", False)), s.get("optimum")
-    if optimum is None and not maximize and problem in PROBLEMS and "function" not in s:
-        optimum = PROBLEMS[problem]().optimum
-    noise = float(s.get("noise") or 0.0)
-    return Case(problem, int(s["q"]), int(s["budget"]), int(s["n_init"]), maximize, noise, optimum)
+    problem, maximize = str(s["problem"]), bool(s.get("maximize", False))
+    known = not maximize and problem in PROBLEMS and "function" not in s
+    optimum = PROBLEMS[problem]().optimum if known else None
+    return Case(problem, int(s["q"]), int(s["budget"]), int(s["n_init"]), maximize, optimum)
 
 
 def _numbers(values: Sequence[float | None]) -> Array:
@@ -164,18 +159,6 @@ def _numbers(values: Sequence[float | None]) -> Array:
     array = np.array([np.nan if value is None else value for value in values], dtype=np.float64)
     array[~np.isfinite(array)] = np.nan
     return frozen(array)
-
-
-def _best_so_far(values: Array, truth: Array) -> Array:
-    """``truth`` at the least of ``values`` so far, (N,); NaN before the first value."""
-    if len(values) == 0 or len(truth) != len(values):
-        raise ValueError(f"values and truth must be equally many, and some; got {len(values)} and {len(truth)}")
-    finite = np.where(np.isnan(values), np.inf, values)
-    least = np.minimum.accumulate(finite)
-    new = np.concatenate([[True], least[1:] < least[:-1]])
-    where = np.maximum.accumulate(np.where(new, np.arange(len(values)), 0))
-    best: Array = np.where(np.isfinite(least), truth[where], np.nan)
-    return best
 
 
 def size_name(q: int) -> str:
@@ -192,12 +175,30 @@ def cases_of(runs: Iterable[Run]) -> list[Case]:
     """Their cases: problems in order of appearance, the smaller batches first."""
     cases = list(dict.fromkeys(run.case for run in runs))
     problems = list(dict.fromkeys(case.problem for case in cases))
-    return sorted(cases, key=lambda case: (problems.index(case.problem), case.noise, case.q, case.budget, case.n_init))
+    return sorted(cases, key=lambda case: (problems.index(case.problem), case.q, case.budget, case.n_init))
 
 
 def sequential_of(case: Case) -> Case:
     """The same case, one point at a time."""
-    return Case(case.problem, 1, case.budget, case.n_init, case.maximize, case.noise, case.optimum)
+    return Case(case.problem, 1, case.budget, case.n_init, case.maximize, case.optimum)
+
+
+def called(case: Case, cases: Iterable[Case]) -> str:
+    """The problem of ``case``, with what tells it from others of ``cases`` on the same problem with the same q."""
+    alike = [c for c in cases if (c.problem, c.q) == (case.problem, case.q)]
+    return f"{case.problem} ({case.n_init} of {case.budget} evaluations initial)" if len(alike) > 1 else case.problem
+
+
+def _odd_versions(runs: Sequence[Run]) -> list[str]:
+    """A member is one program only with one set of versions."""
+    sets: dict[str, set[tuple[tuple[str, str], ...]]] = {}
+    for run in runs:
+        sets.setdefault(run.member, set()).add(tuple(sorted((name, str(v)) for name, v in run.versions.items())))
+    return [
+        f"{member} was run with {len(found)} sets of versions: its runs are not of one program."
+        for member, found in sets.items()
+        if len(found) > 1
+    ]
 
 
 def _odd_designs(runs: Sequence[Run]) -> list[str]:
@@ -206,26 +207,32 @@ def _odd_designs(runs: Sequence[Run]) -> list[str]:
     odd: dict[tuple[str, str], int] = {}
     for run in runs:
         c = run.case
-        first = designs.setdefault((c.problem, c.n_init, c.noise, c.maximize, run.seed), run)
+        first = designs.setdefault((c.problem, c.n_init, c.maximize, run.seed), run)
         if first.design != run.design:
-            odd[run.member, c.task] = odd.get((run.member, c.task), 0) + 1
+            odd[run.member, c.problem] = odd.get((run.member, c.problem), 0) + 1
     return [
-        f"{member} on {task} started from other points than the rest in {count} runs: those are not paired in truth."
-        for (member, task), count in odd.items()
+        f"{member} on {problem} started from other points than the rest in {count} runs: those are not paired in truth."
+        for (member, problem), count in odd.items()
     ]
 
 
 def _missing(runs: Sequence[Run]) -> list[str]:
+    """Seeds that others have run; members that lack the same ones share a sentence."""
     lines = []
-    for case in cases_of(runs):
+    cases = cases_of(runs)
+    for case in cases:
         here = [run for run in runs if run.case == case]
         seeds = {run.seed for run in here}
+        lacking: dict[tuple[int, ...], list[str]] = {}
         for member in members_of(run for run in runs if run.case.q == case.q):
-            lacking = sorted(seeds - {run.seed for run in here if run.member == member})
-            if lacking:
-                which = "all" if len(lacking) == len(seeds) else f"{len(lacking)} of {len(seeds)}"
-                named = f" ({', '.join(map(str, lacking))})" if len(lacking) < min(len(seeds), 11) else ""
-                lines.append(f"{member} on {case.task}, q={case.q}: {which} seeds are missing{named}.")
+            missing = tuple(sorted(seeds - {run.seed for run in here if run.member == member}))
+            lacking.setdefault(missing, []).append(member)
+        for missing, members in lacking.items():
+            if missing:
+                which = "all" if len(missing) == len(seeds) else f"{len(missing)} of {len(seeds)}"
+                named = f" ({', '.join(map(str, missing))})" if len(missing) < min(len(seeds), 11) else ""
+                where = f"{', '.join(members)} on {called(case, cases)}, q={case.q}"
+                lines.append(f"{where}: {which} seeds are missing{named}.")
     return lines
 
 
@@ -237,7 +244,7 @@ def _cut_short(runs: Sequence[Run]) -> list[str]:
             own = [run for run in runs if run.case == case and run.member == member]
             short = [run for run in own if len(run.best) < case.budget]
             failed = sum(run.failed for run in own)
-            where = f"{member} on {case.task}, q={case.q}"
+            where = f"{member} on {case.problem}, q={case.q}"
             if short:
                 least = min(len(run.best) for run in short)
                 lines.append(

@@ -19,6 +19,9 @@ CLOCKS_AGREE = 1.25
 
 Axis = Literal["evaluations", "iterations"]
 
+LEAST_FOR_INTERVAL = 6
+"""Seeds below which the range of all is no 95 % interval of the median: it misses it with probability 2^(1 - n)."""
+
 
 @dataclass(frozen=True, slots=True)
 class Line:
@@ -74,7 +77,7 @@ def lines_of(runs: Sequence[Run]) -> tuple[Line, ...]:
 def _line(runs: Sequence[Run], ranks: dict[str, float]) -> Line:
     case, member = runs[0].case, runs[0].member
     values = case.sign * np.array([run.final for run in runs])
-    low, high = bootstrap_interval(values) if len(values) > 1 else (None, None)
+    low, high = bootstrap_interval(values) if len(values) >= LEAST_FOR_INTERVAL else (None, None)
     regrets, left = _regrets(runs)
     return Line(
         member=member,
@@ -138,6 +141,11 @@ def milliseconds(seconds: Iterable[Array]) -> float | None:
     """The median over all batches."""
     middle = median(seconds)
     return None if middle is None else 1e3 * middle
+
+
+def duration(ms: float) -> str:
+    """Milliseconds in words, to the precision that a clock has."""
+    return f"{ms:.0f} ms" if ms >= 10.0 else f"{ms:.2g} ms"
 
 
 def clocks_agree(lines: Sequence[Line]) -> bool:
@@ -219,7 +227,7 @@ def _beside(case: Case, ours: Sequence[Run], one: Sequence[Run]) -> list[Value]:
         [run.after_batches()[min(len(mine.batches), len(run.batches))] for mine, run in zip(ours, one, strict=True)]
     )
     batches = int(np.median([len(run.batches) for run in ours]))
-    row: list[Value] = [case.task, ours[0].member, case.q, batches, len(ours), float(case.sign * np.median(a))]
+    row: list[Value] = [case.problem, ours[0].member, case.q, batches, len(ours), float(case.sign * np.median(a))]
     for b in (evaluations, iterations):
         score = f"{int((a < b).sum())} / {int((a == b).sum())} / {int((a > b).sum())}"
         row += [float(case.sign * np.median(b)), score]

@@ -15,6 +15,7 @@ from typing import Any
 from believer.batch import STRATEGIES
 from believer.bench import plan
 from believer.bench.contest import Contest
+from believer.bench.members import split
 from believer.bench.peers import PEERS
 from believer.bench.race import race
 from believer.bench.report import write_report
@@ -35,11 +36,23 @@ _SPACE_HELP = (
     "like) or categorical (choices); what Space.to_config returned is read as well"
 )
 
+_STRATEGIES_HELP = "each on every surrogate, or as a pair, kb@forest (default: all that their surrogate can serve)"
+_SEEDS_HELP = (
+    f"a number N means the N seeds from 0 (default: {plan.SEEDS}); or which: 100-119, or a list such as 1,2,7-9; the "
+    "seed 7 alone is 7-7 or 7, (with its comma)"
+)
+_OUT_HELP = (
+    "folder for report and results; a run there is taken up. The report covers what this command names, also where "
+    "results.jsonl holds more, and takes the place of an earlier one and of the figures which that one shows"
+)
+_FIGURES = ("curves_*.png", "ends_*.png", "overview_*.png", "sizes_*.png")
+"""Files of a report whose names depend on what was raced."""
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The options of ``believer bench``."""
     named: dict[str, Any] = {"nargs": "+", "metavar": "NAME"}
-    parser.add_argument("--strategies", **named, help="each on every surrogate, or as a pair, kb@forest (default: all)")
+    parser.add_argument("--strategies", **named, help=_STRATEGIES_HELP)
     parser.add_argument("--surrogates", **named, default=["gp"], choices=list(SURROGATES), help="default: gp")
     parser.add_argument("--peers", **named, default=[], help="other libraries' optimizers (default: none)")
     parser.add_argument("--problems", **named, choices=list(PROBLEMS), help=f"default: {' '.join(plan.PROBLEMS)}")
@@ -49,26 +62,28 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--q", nargs="+", type=at_least(1), default=[plan.Q], help=f"points in a batch, 1 is sequential ({plan.Q})"
     )
-    parser.add_argument("--seeds", type=seeds_of, help=f"how many ({plan.SEEDS}), or which: 100-119, 0-4,7-7")
+    parser.add_argument("--seeds", type=seeds_of, help=_SEEDS_HELP)
     parser.add_argument("--budget", type=at_least(2), help=f"evaluations in a run, the design included ({plan.BUDGET})")
     parser.add_argument("--n-init", type=at_least(2), help="points of the design (default: two a parameter)")
     parser.add_argument("--workers", type=at_least(1), help="processes (default: one a core)")
-    parser.add_argument("--out", type=Path, help="folder for report and results; a run there is taken up")
+    parser.add_argument("--out", type=Path, help=_OUT_HELP)
     parser.add_argument("--smoke", action="store_true", help="a tiny race, to see in seconds that everything runs")
     parser.add_argument("--list", action="store_true", help="say what can be named, and stop")
 
 
 def seeds_of(text: str) -> Sequence[int]:
-    """``20`` seeds from 0, or those of ranges such as ``100-119`` or ``0-4,10-14``."""
+    """``20`` seeds from 0, or those of a list of numbers and ranges such as ``100-119``, ``1,2,7-9`` or ``7,``."""
     try:
-        if text.isdecimal() and int(text) > 0:
-            return range(int(text))
-        ranges = [part.split("-") for part in text.split(",")]
-        seeds = [seed for first, last in ranges for seed in range(int(first), int(last) + 1)]
+        ends = [part.split("-") if "-" in part else [part, part] for part in text.removesuffix(",").split(",")]
+        seeds = [seed for first, last in ends for seed in range(int(first), int(last) + 1)]
+        if text.strip().isdecimal():
+            seeds = list(range(int(text)))
     except ValueError:
         seeds = []
     if not seeds or len(set(seeds)) < len(seeds):
-        raise argparse.ArgumentTypeError(f"must be how many (20), or which, each once (100-119, 0-4,7-7); got {text!r}")
+        raise argparse.ArgumentTypeError(
+            f"must be how many (20), or which, each once (100-119 or 1,2,7-9; one alone: 7-7 or 7,); got {text!r}"
+        )
     return seeds
 
 
@@ -82,16 +97,7 @@ def run(arguments: argparse.Namespace) -> int:
     for name, value in usual.items():
         if getattr(arguments, name) is None and not (name == "problems" and arguments.function):
             setattr(arguments, name, value)
-    if arguments.strategies is None:
-        arguments.strategies = list(STRATEGIES)
-    cells = plan.plan(
-        plan.members(arguments.strategies, arguments.surrogates, arguments.peers),
-        _contests(arguments),
-        arguments.q,
-        arguments.seeds,
-        arguments.budget,
-        arguments.n_init,
-    )
+    cells = _cells(arguments)
     out = None if arguments.out is None else writable(arguments.out)
     if out is not None and importlib.util.find_spec("matplotlib") is None:
         raise MissingExtra("matplotlib", "plots")
@@ -102,6 +108,22 @@ def run(arguments: argparse.Namespace) -> int:
     return 0
 
 
+def _cells(arguments: argparse.Namespace) -> list[Cell]:
+    """What is to be raced; ``arguments.strategies`` is then in full, for ``command_of``."""
+    names = plan.members(arguments.strategies, arguments.surrogates, arguments.peers)
+    contests, everyone = _contests(arguments), arguments.strategies is None
+    cells = plan.plan(
+        names, contests, arguments.q, arguments.seeds, arguments.budget, arguments.n_init, all_that_can=everyone
+    )
+    if everyone:
+        arguments.strategies = list(STRATEGIES)
+    if notice := plan.left_out(names, cells):
+        print(notice, file=sys.stderr)
+        racing = dict.fromkeys(cell.settings["member"] for cell in cells if cell.settings["member"] not in PEERS)
+        arguments.strategies = ["@".join(split(name)) for name in racing]
+    return cells
+
+
 def _race(cells: Sequence[Cell], out: Path | None, workers: int, command: str) -> None:
     """Run and report; when cells failed, the others are reported before the error goes on its way."""
     with Store(None if out is None else out / "results.jsonl") as store:
@@ -110,9 +132,19 @@ def _race(cells: Sequence[Cell], out: Path | None, workers: int, command: str) -
         except EvaluationError:
             finished = [(cell, store[cell].result) for cell in cells if cell in store]
             if finished:
-                print(write_report(finished, out, command))
+                _report(finished, out, command)
             raise
-        print(write_report([(cell, store[cell].result) for cell in cells], out, command))
+        _report([(cell, store[cell].result) for cell in cells], out, command)
+
+
+def _report(finished: Sequence[tuple[Cell, dict[str, Any]]], out: Path | None, command: str) -> None:
+    """Print and write the report, in the place of an earlier one: figures that only that one shows are removed."""
+    earlier = None if out is None else out / "bench.md"
+    if out is not None and earlier is not None and earlier.is_file():
+        shown = earlier.read_text(encoding="utf-8", errors="replace")
+        for path in [path for pattern in _FIGURES for path in out.glob(pattern) if f"({path.name})" in shown]:
+            path.unlink()
+    print(write_report(finished, out, command))
 
 
 def _contests(arguments: argparse.Namespace) -> list[Contest]:

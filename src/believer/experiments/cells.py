@@ -17,6 +17,13 @@ _KEY_DIGITS = 16
 """64 bits: among a million cells, two share a key with probability 3e-8."""
 
 
+_UNSPOKEN = ("function", "space", "code")
+"""Settings that tell where a function is and what it was: a label names the problem instead."""
+
+_SPOKEN_LENGTH = 40
+"""Characters of a setting that a label still says."""
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Cell:
     """One run of an experiment: everything that its result depends on.
@@ -66,8 +73,13 @@ class Cell:
         return Cell, (self.experiment, dict(self.settings), self.seed)
 
     def __str__(self) -> str:
-        settings = "".join(f" {name}={value}" for name, value in self.settings.items())
+        """A label for a line of progress: without settings that are nested, long, or of no use to a reader."""
+        settings = "".join(f" {name}={value}" for name, value in self.settings.items() if _spoken(name, value))
         return f"{self.experiment}{settings} seed={self.seed}"
+
+
+def _spoken(name: str, value: Any) -> bool:
+    return name not in _UNSPOKEN and not isinstance(value, dict | list) and len(str(value)) <= _SPOKEN_LENGTH
 
 
 def grid(experiment: str, axes: Mapping[str, Sequence[Any]], seeds: Iterable[int]) -> list[Cell]:

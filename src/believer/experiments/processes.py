@@ -25,10 +25,7 @@ from believer.experiments.cells import Cell
 LOOK_UP = 1.0
 """Seconds between looks at other things than results: an endless wait cannot be interrupted on Windows."""
 
-ONE_THREAD = (
-    *("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS"),
-    "RAYON_NUM_THREADS",
-)
+ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")
 
 
 def in_processes(cells: Iterable[Cell], work: Work, count: int) -> Generator[tuple[Cell, Outcome], None, None]:

@@ -135,9 +135,13 @@ def sobol(n: int, d: int, rng: np.random.Generator) -> Array:
 
 def normal_sobol(n: int, d: int, rng: np.random.Generator) -> Array:
     """``n`` standard normal points (n, d) that fill space evenly: Φ⁻¹ of :func:`sobol`."""
-    # A Latin column reaches zero, be it ever so rarely.
-    points: Array = ndtri(np.maximum(sobol(n, d, rng), 0.5 / (1 << _BITS)))
-    return points
+    return normal(sobol(n, d, rng))
+
+
+def normal(U: Array) -> Array:
+    """Standard normal numbers Φ⁻¹(U) of uniform ones; zero, which a Latin column may reach, counts as a little more."""
+    numbers: Array = ndtri(np.maximum(U, 0.5 / (1 << _BITS)))
+    return numbers
 
 
 def stream(seed: int, trial: int, purpose: str) -> np.random.Generator:

@@ -149,7 +149,7 @@ class FixedRBFModel:
 
     def paths(self, count: int, rng: np.random.Generator) -> linear.WeightPaths:
         """``count`` functions fᵀ w, drawn from the posterior of the weights."""
-        return linear.WeightPaths(self.weights.draw(count, rng), self.basis.with_slope, self.shift, self.scale)
+        return linear.WeightPaths(frozen(self.weights.draw(count, rng)), self.basis.with_slope, self.shift, self.scale)
 
     def condition(self, X: Array, y: Array) -> Self:
         """The posterior with ``X`` (k, d), ``y`` (k,) added.  O(k m²); centers, v, noise and scaling stay."""

@@ -126,7 +126,7 @@ class GPModel:
         drawn = prior_draws(self.hyper, count, rng)
         noise = noise_draws(self.factor, self.hyper.noise, count, rng)
         weights = correction(self.factor, self.y, drawn.value(self.X), noise)
-        return KernelPaths(drawn, self.hyper, self.X, weights, self.shift, self.scale)
+        return KernelPaths(drawn, self.hyper, self.X, frozen(weights), self.shift, self.scale)
 
     def leave_one_out(self) -> Prediction:
         """Prediction at each data point from all the others ([Rasmussen2006] Eq. 5.12): μ_i = y_i - α_i / (K_y⁻¹)_ii.

@@ -23,16 +23,13 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Self
 
 import numpy as np
-from scipy.special import ndtri
 
 from believer.arrays import Array, frozen
-from believer.numerics.sampling import latin_hypercube
+from believer.numerics.sampling import latin_hypercube, normal
 from believer.surrogates.protocols import LEAST_VARIANCE, FantasyGradient, Prediction
 
 if TYPE_CHECKING:
     from believer.surrogates.gp import GPModel
-
-_LEAST_PROBABILITY = 2.0**-54
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -70,7 +67,7 @@ class GPFantasies:
         the distribution, so that averages over fantasies vary less.
         """
         strata = latin_hypercube(len(self.normals), 1, rng)[:, 0]
-        return self.told(x, ndtri(np.maximum(strata, _LEAST_PROBABILITY)))
+        return self.told(x, normal(strata))
 
     def told(self, x: Array, normals: Array) -> tuple[Self, Array]:
         """All told of ``x`` (d,), by whitened coordinates (S,); and the values (S,) that these stand for."""

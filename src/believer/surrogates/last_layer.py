@@ -30,7 +30,7 @@ from typing import Self
 
 import numpy as np
 
-from believer.arrays import Array, as_data, whole
+from believer.arrays import Array, as_data, frozen, whole
 from believer.surrogates import linear
 from believer.surrogates.gp import NOISY_FROM, standardization
 from believer.surrogates.network import Networks, Training, checked_hidden, seeds_of, train
@@ -109,7 +109,7 @@ class LastLayerModel:
     def paths(self, count: int, rng: np.random.Generator) -> linear.WeightPaths:
         """``count`` functions φᵀ w; at a kink of the network, with the gradient of one side."""
         basis = self.basis
-        return linear.WeightPaths(self.weights.draw(count, rng), basis.with_slope, basis.shift, basis.scale)
+        return linear.WeightPaths(frozen(self.weights.draw(count, rng)), basis.with_slope, basis.shift, basis.scale)
 
     def condition(self, X: Array, y: Array) -> Self:
         """The posterior with ``X`` (k, d), ``y`` (k,) added; the basis stays as it is.  O(k h²)."""

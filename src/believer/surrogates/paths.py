@@ -30,11 +30,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import gammaincinv, gammaln, ndtri
+from scipy.special import gammaincinv, gammaln
 
 from believer.arrays import Array, frozen
 from believer.numerics.cholesky import Factor
-from believer.numerics.sampling import sobol
+from believer.numerics.sampling import normal, sobol
 from believer.surrogates.gp_fit import Hyperparameters
 from believer.surrogates.protocols import Paths
 
@@ -100,7 +100,7 @@ def _frequencies(freedom: float, waves: int, d: int, rng: np.random.Generator) -
     wide = float(d) if np.isinf(freedom) else 1.0
     U = sobol(waves, d + 1, rng)
     # Normal over the root of χ² by its degrees of freedom, a number for all columns of a frequency.
-    omega: Array = ndtri(U[:, 1:]) / np.sqrt(gammaincinv(0.5 * wide, U[:, :1]) / (0.5 * wide))
+    omega: Array = normal(U[:, 1:]) / np.sqrt(gammaincinv(0.5 * wide, U[:, :1]) / (0.5 * wide))
     r2 = np.einsum("ij,ij->i", omega, omega)
     ratio: Array = np.exp(_log_density(r2, freedom, d) - _log_density(r2, wide, d))
     return omega, ratio

@@ -127,7 +127,7 @@ class SparseGPModel:
         """
         drawn = prior_draws(self.hyper, count, rng)
         missing = self.weights.draw(count, rng) - drawn.value(self.inducing) @ self.inverse.T
-        return KernelPaths(drawn, self.hyper, self.inducing, missing @ self.inverse, self.shift, self.scale)
+        return KernelPaths(drawn, self.hyper, self.inducing, frozen(missing @ self.inverse), self.shift, self.scale)
 
     def condition(self, X: Array, y: Array) -> Self:
         """The posterior with ``X`` (k, d), ``y`` (k,) added.  O(k m²).
