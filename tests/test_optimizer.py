@@ -18,6 +18,7 @@ import pytest
 from believer import (
     EI,
     GP,
+    MQRBF,
     PI,
     UCB,
     Batch,
@@ -30,6 +31,7 @@ from believer import (
     Float,
     Int,
     LogEI,
+    NeuralEnsemble,
     Optimizer,
     PseudoObservations,
     RandomBatch,
@@ -1357,3 +1359,26 @@ def test_an_answer_that_breaks_the_contract_is_refused_and_nothing_is_handed_out
         optimizer.ask(2)
     assert len(optimizer.trials) == 2
     assert len(optimizer.ask(2, strategy="kb")) == 2
+
+
+@pytest.mark.parametrize(
+    ("strategy", "options"),
+    [
+        ("qei", {"acquisition": UCB()}),
+        ("qei", {"surrogate": MQRBF()}),
+        ("lp", {"surrogate": MQRBF()}),
+        ("gp_bucb", {"surrogate": NeuralEnsemble(members=2, hidden=(4,), max_iterations=5)}),
+        ("thompson", {"surrogate": NeuralEnsemble(members=2, hidden=(4,), max_iterations=5)}),
+    ],
+)
+def test_a_strategy_that_cannot_work_is_refused_before_anything_is_evaluated(strategy: str, options: Any) -> None:
+    with pytest.raises(MissingCapability, match=strategy):
+        Optimizer(Space.unit(2), strategy=strategy, **options)
+    study = Optimizer(Space.unit(2), **options)
+    assert len(study.ask(2)) == 2
+
+
+def test_a_custom_surrogate_is_not_fitted_before_it_has_results() -> None:
+    spy = SpySurrogate()
+    Optimizer(Space.unit(2), strategy="lp", surrogate=spy)
+    assert not spy.fits

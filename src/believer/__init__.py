@@ -11,25 +11,10 @@
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from believer import errors
+from believer import batch, errors
 from believer._version import __version__
 from believer.acquisitions import EI, PI, UCB, LogEI
-from believer.batch import (
-    DPP,
-    GPBUCB,
-    QEI,
-    UCBPE,
-    Believe,
-    ConstantLie,
-    Fantasy,
-    LipschitzPenalization,
-    LocalPenalization,
-    PseudoObservations,
-    RandomBatch,
-    Thompson,
-    TopQ,
-    Verdict,
-)
+from believer.batch import Believe, ConstantLie, Fantasy, PseudoObservations, RandomBatch, Verdict
 from believer.loop import Result, Seconds, Target, minimize
 from believer.maximize import Candidates, FixedStarts, Multistart
 from believer.optimizer import Optimizer
@@ -40,6 +25,7 @@ from believer.surrogates import GP, LOADED_ON_USE
 from believer.trials import Batch, Trial
 
 if TYPE_CHECKING:
+    from believer.batch import DPP, GPBUCB, QEI, UCBPE, LipschitzPenalization, LocalPenalization, Thompson, TopQ
     from believer.bench.plan import benchmark
     from believer.bench.report import BenchReport
     from believer.diagnostics.compatibility import CompatibilityTable, compatibility_table
@@ -59,6 +45,7 @@ if TYPE_CHECKING:
 # Loaded when first used, so that importing the package stays light.
 _LATER = {
     **dict.fromkeys(LOADED_ON_USE, "believer.surrogates"),
+    **dict.fromkeys(batch.LOADED_ON_USE, "believer.batch"),
     "BenchReport": "believer.bench.report",
     "benchmark": "believer.bench.plan",
     "CompatibilityTable": "believer.diagnostics.compatibility",

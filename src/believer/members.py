@@ -7,31 +7,15 @@ loading never executes code, so whoever loads passes it again, and the name is c
 from __future__ import annotations
 
 from dataclasses import fields, is_dataclass
+from importlib import import_module
 from typing import Any
 
 import numpy as np
 
-from believer import surrogates
+from believer import batch, surrogates
 from believer.acquisitions import EI, PI, UCB, LogEI
-from believer.acquisitions.joint_improvement import Softness
-from believer.batch import (
-    DPP,
-    GPBUCB,
-    QEI,
-    STRATEGIES,
-    UCBPE,
-    Believe,
-    ConstantLie,
-    Fantasy,
-    LipschitzPenalization,
-    LocalPenalization,
-    PseudoObservations,
-    RandomBatch,
-    Thompson,
-    TopQ,
-)
+from believer.batch import STRATEGIES, Believe, ConstantLie, Fantasy, PseudoObservations, RandomBatch
 from believer.batch.request import Strategy
-from believer.batch.schedules import LogBeta, TheoryBeta
 from believer.errors import InvalidInput
 from believer.maximize import Candidates, FixedStarts, Multistart
 from believer.numerics.lbfgs import Settings
@@ -41,8 +25,7 @@ _KNOWN: dict[str, type] = {
     cls.__name__: cls
     for cls in (
         *(GP, LogEI, EI, PI, UCB),
-        *(PseudoObservations, ConstantLie, Believe, Fantasy, RandomBatch, TopQ),
-        *(LocalPenalization, LipschitzPenalization, QEI, Softness, Thompson, DPP, GPBUCB, UCBPE, LogBeta, TheoryBeta),
+        *(PseudoObservations, ConstantLie, Believe, Fantasy, RandomBatch),
         *(Multistart, Candidates, FixedStarts, Settings),
     )
 }
@@ -51,10 +34,20 @@ _ARGUMENT = {"fit_preset": "fit"}
 """Fields whose argument has another name: ``fit`` is also a method."""
 
 
+_PARTS = {"LogBeta": "believer.batch.schedules", "TheoryBeta": "believer.batch.schedules"}
+_PARTS["Softness"] = "believer.acquisitions.joint_improvement"
+"""Parts of strategies, and the modules that they are in."""
+
+
 def _known(name: str) -> type | None:
-    """The library's class of that name; surrogates other than the default one are loaded on the way."""
-    if name in surrogates.LOADED_ON_USE:
-        cls: type = getattr(surrogates, name)
+    """The library's class of that name; other surrogates and strategies than the common ones are loaded on the way."""
+    cls: type
+    for room in (surrogates, batch):
+        if name in room.LOADED_ON_USE:
+            cls = getattr(room, name)
+            return cls
+    if name in _PARTS:
+        cls = getattr(import_module(_PARTS[name]), name)
         return cls
     return _KNOWN.get(name)
 

@@ -20,7 +20,7 @@ from believer.acquisitions import Acquisition
 from believer.arrays import Array, frozen, whole
 from believer.batch import Pending, Request, Strategy
 from believer.batch.random import REPLACED, design_point, draw
-from believer.batch.request import require_answer
+from believer.batch.request import checked_answer
 from believer.batch.verdict import judge
 from believer.errors import InvalidInput, JournalCorrupt, JournalError, SpaceExhausted, TrialError
 from believer.events import FORMAT, Abandoned, Asked, Begun, Enqueued, Event, Failed, Observed, Told
@@ -157,7 +157,7 @@ class Optimizer:
                 model = self._learner.model()
                 described = self._learner.described()
                 request = self._request(draft, q, before, region, model)
-                chosen = require_answer(chosen_by.choose(request, self._memory), request, chosen_by)
+                chosen = checked_answer(chosen_by.choose(request, self._memory), request, chosen_by)
                 self._memory = chosen.memory
                 for choice in chosen.choices:
                     x, note = self._new_point(draft, choice.x, region)

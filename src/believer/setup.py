@@ -7,6 +7,7 @@ import platform
 import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -14,11 +15,13 @@ import scipy
 
 from believer import members
 from believer._version import __version__
-from believer.acquisitions import Acquisition, LogEI
-from believer.arrays import whole
-from believer.batch import Strategy
-from believer.errors import InvalidInput
+from believer.acquisitions import EI, Acquisition, LogEI
+from believer.arrays import frozen, whole
+from believer.batch import LOADED_ON_USE, Data, Pending, Request, Strategy
+from believer.errors import BelieverError, InvalidInput, MissingCapability
 from believer.maximize import Maximizer
+from believer.numerics.sampling import stream
+from believer.region import Region
 from believer.space import Constraint, Space
 from believer.surrogates import GP
 from believer.surrogates.protocols import Surrogate
@@ -70,7 +73,7 @@ def make_setup(
     """Settings with their defaults filled in; InvalidInput when one breaks a rule."""
     if not isinstance(space, Space):
         raise InvalidInput(f"space must be a believer.Space; got {type(space).__name__}.")
-    return Setup(
+    made = Setup(
         space=space,
         surrogate=GP() if surrogate is None else _having("fit", surrogate, "surrogate"),
         acquisition=LogEI() if acquisition is None else _having("pointwise", acquisition, "acquisition"),
@@ -80,6 +83,40 @@ def make_setup(
         seed=secrets.randbits(63) if seed is None else whole(seed, "seed", 0),
         maximize=_flag(maximize),
     )
+    _rehearse(made)
+    return made
+
+
+def _rehearse(setup: Setup) -> None:
+    """MissingCapability for a strategy that cannot work with the surrogate or acquisition, before a design is paid for.
+
+    A strategy that needs something is asked once for a point, on three made-up results. Custom surrogates are left
+    alone: a fit of theirs may cost, or count; they are told at the first ask.
+    """
+    recipe, strategy = setup.surrogate, setup.strategy
+    whole_range = isinstance(recipe, GP) and isinstance(setup.acquisition, LogEI | EI)
+    custom = any(members.is_custom(members.to_config(member)) for member in (recipe, strategy))
+    if whole_range or custom or type(strategy).__name__ not in LOADED_ON_USE:
+        return
+    X, y = frozen(np.array([[0.1], [0.4], [0.9]])), frozen(np.array([1.0, 0.0, 2.0]))
+    try:
+        request = Request(
+            ids=(0,),
+            surrogate=recipe,
+            acquisition=setup.acquisition if type(strategy).__name__ == "QEI" else LogEI(),
+            model=recipe.fit(X, y, np.random.default_rng(0)),
+            data=Data(X, y),
+            pending=Pending((), X[:0]),
+            region=Region.cube(1),
+            avoid=X,
+            distinct=True,
+            randomness=partial(stream, 0),
+        )
+        strategy.choose(request)
+    except MissingCapability:
+        raise
+    except BelieverError:
+        pass  # whatever else it is, three made-up results are no reason to refuse a study
 
 
 def setup_from_config(

@@ -1,41 +1,93 @@
-"""Batch strategies: choosing q points that are good together."""
+"""Batch strategies: choosing q points that are good together.
 
-from believer.batch.dpp import DPP
-from believer.batch.hallucination import GPBUCB, UCBPE
-from believer.batch.joint import QEI
+The lies and random points are loaded with the package, every other strategy when its name is first used.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from functools import cache
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
 from believer.batch.lies import Believe, ConstantLie, Fantasy, Lie
-from believer.batch.lipschitz import LipschitzPenalization
-from believer.batch.penalization import LocalPenalization
 from believer.batch.pseudo import PseudoObservations
 from believer.batch.random import RandomBatch
 from believer.batch.request import Chosen, Data, Pending, Request, Strategy
-from believer.batch.thompson import Thompson
-from believer.batch.top_q import TopQ
 from believer.batch.verdict import Verdict
 
-STRATEGIES: dict[str, Strategy] = {
-    "cl_min": PseudoObservations(ConstantLie("min")),
-    "cl_max": PseudoObservations(ConstantLie("max")),
-    "cl_mean": PseudoObservations(ConstantLie("mean")),
-    "kb": PseudoObservations(Believe()),
-    "kb_lower": PseudoObservations(Believe(-1.0)),
-    "kb_upper": PseudoObservations(Believe(1.0)),
-    "fantasy": PseudoObservations(Fantasy()),
-    "fantasies": PseudoObservations(Fantasy(samples=16)),
-    "lp": LocalPenalization(),
-    "lp_lipschitz": LipschitzPenalization(),
-    "qei": QEI(),
-    "thompson": Thompson(),
-    "dpp": DPP(),
-    "gp_bucb": GPBUCB(),
-    "ucb_pe": UCBPE(),
-    "top_q": TopQ(),
-    "random": RandomBatch(),
+if TYPE_CHECKING:
+    from believer.batch.dpp import DPP
+    from believer.batch.hallucination import GPBUCB, UCBPE
+    from believer.batch.joint import QEI
+    from believer.batch.lipschitz import LipschitzPenalization
+    from believer.batch.penalization import LocalPenalization
+    from believer.batch.thompson import Thompson
+    from believer.batch.top_q import TopQ
+
+LOADED_ON_USE = {
+    "DPP": "dpp",
+    "GPBUCB": "hallucination",
+    "LipschitzPenalization": "lipschitz",
+    "LocalPenalization": "penalization",
+    "QEI": "joint",
+    "Thompson": "thompson",
+    "TopQ": "top_q",
+    "UCBPE": "hallucination",
 }
+"""Classes, and the modules of this room that they are in."""
+
+
+class _Strategies(Mapping[str, Strategy]):
+    """Strategies by name; those that are classes to be loaded are made when they are asked for."""
+
+    def __init__(self, named: Mapping[str, Strategy | str]) -> None:
+        self._named = dict(named)
+
+    def __getitem__(self, name: str) -> Strategy:
+        strategy = self._named[name]
+        return _made(strategy) if isinstance(strategy, str) else strategy
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._named)
+
+    def __len__(self) -> int:
+        return len(self._named)
+
+
+@cache
+def _made(cls: str) -> Strategy:
+    """One value of each class for all."""
+    made: Strategy = __getattr__(cls)()
+    return made
+
+
+STRATEGIES: Mapping[str, Strategy] = _Strategies(
+    {
+        "cl_min": PseudoObservations(ConstantLie("min")),
+        "cl_max": PseudoObservations(ConstantLie("max")),
+        "cl_mean": PseudoObservations(ConstantLie("mean")),
+        "kb": PseudoObservations(Believe()),
+        "kb_lower": PseudoObservations(Believe(-1.0)),
+        "kb_upper": PseudoObservations(Believe(1.0)),
+        "fantasy": PseudoObservations(Fantasy()),
+        "fantasies": PseudoObservations(Fantasy(samples=16)),
+        "lp": "LocalPenalization",
+        "lp_lipschitz": "LipschitzPenalization",
+        "qei": "QEI",
+        "thompson": "Thompson",
+        "dpp": "DPP",
+        "gp_bucb": "GPBUCB",
+        "ucb_pe": "UCBPE",
+        "top_q": "TopQ",
+        "random": RandomBatch(),
+    }
+)
 
 __all__ = [
     "DPP",
     "GPBUCB",
+    "LOADED_ON_USE",
     "QEI",
     "STRATEGIES",
     "UCBPE",
@@ -56,3 +108,9 @@ __all__ = [
     "TopQ",
     "Verdict",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in LOADED_ON_USE:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"{__name__}.{LOADED_ON_USE[name]}"), name)

@@ -83,7 +83,7 @@ class Strategy(Protocol):
         ...
 
 
-def require_answer(chosen: object, request: Request, strategy: object) -> Chosen:
+def checked_answer(chosen: object, request: Request, strategy: object) -> Chosen:
     """``chosen`` if it answers the request; an error that names the strategy otherwise."""
     wrong = None
     if not isinstance(chosen, Chosen) or not all(isinstance(choice, Choice) for choice in chosen.choices):

@@ -17,18 +17,16 @@ z       W y, the whitened data                                (N,)
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
 from believer.arrays import Array, as_data, finite, frozen
 from believer.errors import InvalidInput
 from believer.numerics.cholesky import Factor, factor
-from believer.surrogates import gp_fit, gp_joint
-from believer.surrogates.gp_fantasies import GPFantasies
+from believer.surrogates import gp_fit
 from believer.surrogates.gp_fit import PRESETS, Hyperparameters
 from believer.surrogates.kernels import KERNELS, squared_distances
-from believer.surrogates.paths import KernelPaths, correction, noise_draws, prior_draws
 from believer.surrogates.protocols import (
     LEAST_VARIANCE,
     JointGradient,
@@ -37,6 +35,10 @@ from believer.surrogates.protocols import (
     Prediction,
     PredictionGradient,
 )
+
+if TYPE_CHECKING:
+    from believer.surrogates.gp_fantasies import GPFantasies
+    from believer.surrogates.paths import KernelPaths
 
 NOISY_FROM = 1e-5
 """A noise variance, of standardized y, above which repeating an experiment is expected to give another result."""
@@ -111,7 +113,9 @@ class GPModel:
 
     def joint_with_gradient(self, X: Array) -> JointGradient:
         """Latent means (b, q) and covariances (b, q, q) of b groups of q points, ``X`` (b, q, d), with gradients."""
-        return gp_joint.joint_with_gradient(self, X)
+        from believer.surrogates.gp_joint import joint_with_gradient  # loaded by those who use it
+
+        return joint_with_gradient(self, X)
 
     def sample(self, X: Array, count: int, rng: np.random.Generator, *, noisy: bool = False) -> Array:
         """``count`` draws from the joint posterior at ``X`` (m, d), as (count, m)."""
@@ -119,10 +123,14 @@ class GPModel:
 
     def fantasies(self, count: int) -> GPFantasies:
         """``count`` copies, to be told of the same points and each of values of its own."""
+        from believer.surrogates.gp_fantasies import GPFantasies
+
         return GPFantasies(self, frozen(np.zeros((count, 0))))
 
     def paths(self, count: int, rng: np.random.Generator) -> KernelPaths:
         """``count`` functions drawn from the posterior, without noise, to be evaluated anywhere.  O(count N²)."""
+        from believer.surrogates.paths import KernelPaths, correction, noise_draws, prior_draws
+
         drawn = prior_draws(self.hyper, count, rng)
         noise = noise_draws(self.factor, self.hyper.noise, count, rng)
         weights = correction(self.factor, self.y, drawn.value(self.X), noise)
