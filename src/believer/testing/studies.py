@@ -140,7 +140,8 @@ def a_study_goes_on_from_its_journal(surrogate: Surrogate) -> None:
 
 
 LAWS = (
-    *(_law_of(name) for name in STRATEGIES),
+    # Many fantasies are many times one, and a refit each where a model cannot be conditioned.
+    *(_law_of(name) for name in STRATEGIES if name != "fantasies"),
     a_lie_may_reach_the_model_by_a_new_fit_or_not_at_all,
     a_study_goes_on_from_its_journal,
 )
