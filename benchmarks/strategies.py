@@ -33,7 +33,7 @@ from believer.problems import PROBLEMS, Problem
 
 PEERS = ("botorch_qei", "botorch_qlogei")
 TOGETHER = ("dpp", "qei")
-"""Strategies that choose the points of a batch together; the issue of time is another one there."""
+"""Strategies that choose the points of a batch together; they are not held to a multiple of kb's time."""
 
 
 def step(member: str, seed: int, n: int = 50, q: int = 3) -> float:

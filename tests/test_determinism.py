@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from test_optimizer import NAMES, PSEUDO, SPACES, Plain, SpyLie, below, started, state, tell_all, value_of
+from optimizer_studies import NAMES, PSEUDO, SPACES, Plain, SpyLie, below, started, state, tell_all, value_of
 
 from believer import (
     GP,

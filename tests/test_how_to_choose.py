@@ -15,10 +15,12 @@ pytest.importorskip("matplotlib")
 
 import believer
 from believer.batch import STRATEGIES
-from believer.experiments import Store
+from believer.bench.report import bench_report
+from believer.experiments import Store, read_store
 
 ONE: dict[str, Any] = {"problems": ("branin",), "seeds": range(8)}
 HERE = Path(__file__).parent
+ROOT = HERE.parent
 
 
 def load(name: str, path: Path) -> ModuleType:
@@ -31,7 +33,7 @@ def load(name: str, path: Path) -> ModuleType:
     return module
 
 
-guide = load("make_how_to_choose", HERE.parent / "docs" / "make_how_to_choose.py")
+guide = load("make_how_to_choose", ROOT / "docs" / "make_how_to_choose.py")
 finished_cells = load("bench_rows_of_the_guide", HERE / "bench" / "bench_rows.py").finished_cells
 
 
@@ -48,6 +50,17 @@ def written(folder: Path, *groups: list[tuple[object, dict[str, object]]]) -> st
     assert links
     assert {folder / link for link in links} == set((folder / guide.FIGURES).glob("*.png"))
     return text
+
+
+def test_the_guide_is_what_its_own_command_writes() -> None:
+    text = (ROOT / "docs" / "how-to-choose.md").read_text(encoding="utf-8")
+    command = re.search(r"By `python docs/make_how_to_choose\.py ([^`]+)`", text)
+    assert command is not None
+    sources = command[1].split()
+    finished = [(entry.cell, entry.result) for name in sources for entry in read_store(ROOT / name)]
+    again, figures = guide.page(bench_report(finished), sources)
+    assert text == again
+    assert {path.stem for path in (ROOT / "docs" / guide.FIGURES).glob("*.png")} == set(figures)
 
 
 def test_every_strategy_has_its_line_in_the_guide() -> None:

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from test_optimizer import SPACES, assert_distinct, below, on_the_diagonal
+from optimizer_studies import SPACES, assert_distinct, below, on_the_diagonal
 
 from believer import (
     EI,

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from test_optimizer import SPACES, Plain, SpyAcquisition, SpyLie, SpySurrogate, started
+from optimizer_studies import SPACES, Plain, SpyAcquisition, SpyLie, SpySurrogate, started
 
 import believer
 from believer import (

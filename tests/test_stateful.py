@@ -13,7 +13,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
-from test_optimizer import NAMES, below, gap
+from optimizer_studies import NAMES, below, gap
 
 from believer import Categorical, Float, Int, Multistart, Optimizer, Space, Trial
 from believer.arrays import SAME_POINT

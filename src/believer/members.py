@@ -34,8 +34,11 @@ _ARGUMENT = {"fit_preset": "fit"}
 """Fields whose argument has another name: ``fit`` is also a method."""
 
 
-_PARTS = {"LogBeta": "believer.batch.schedules", "TheoryBeta": "believer.batch.schedules"}
-_PARTS["Softness"] = "believer.acquisitions.joint_improvement"
+_PARTS = {
+    "LogBeta": "believer.batch.schedules",
+    "TheoryBeta": "believer.batch.schedules",
+    "Softness": "believer.acquisitions.joint_improvement",
+}
 """Parts of strategies, and the modules that they are in."""
 
 

@@ -18,7 +18,7 @@ from believer._version import __version__
 from believer.acquisitions import EI, Acquisition, LogEI
 from believer.arrays import frozen, whole
 from believer.batch import LOADED_ON_USE, Data, Pending, Request, Strategy
-from believer.errors import BelieverError, InvalidInput, MissingCapability
+from believer.errors import BelieverError, InvalidInput, MissingCapability, MissingExtra
 from believer.maximize import Maximizer
 from believer.numerics.sampling import stream
 from believer.region import Region
@@ -88,14 +88,14 @@ def make_setup(
 
 
 def _rehearse(setup: Setup) -> None:
-    """MissingCapability for a strategy that cannot work with the surrogate or acquisition, before a design is paid for.
+    """MissingCapability, or MissingExtra, for members that cannot work together, before a design is paid for.
 
-    A strategy that needs something is asked once for a point, on three made-up results. Custom surrogates are left
-    alone: a fit of theirs may cost, or count; they are told at the first ask.
+    A strategy that needs something is asked once for a point, on three made-up results. Custom members are left
+    alone: a call of theirs may cost, or count; they are told at the first ask.
     """
     recipe, strategy = setup.surrogate, setup.strategy
     whole_range = isinstance(recipe, GP) and isinstance(setup.acquisition, LogEI | EI)
-    custom = any(members.is_custom(members.to_config(member)) for member in (recipe, strategy))
+    custom = any(members.is_custom(members.to_config(member)) for member in (recipe, strategy, setup.acquisition))
     if whole_range or custom or type(strategy).__name__ not in LOADED_ON_USE:
         return
     X, y = frozen(np.array([[0.1], [0.4], [0.9]])), frozen(np.array([1.0, 0.0, 2.0]))
@@ -103,7 +103,7 @@ def _rehearse(setup: Setup) -> None:
         request = Request(
             ids=(0,),
             surrogate=recipe,
-            acquisition=setup.acquisition if type(strategy).__name__ == "QEI" else LogEI(),
+            acquisition=setup.acquisition,
             model=recipe.fit(X, y, np.random.default_rng(0)),
             data=Data(X, y),
             pending=Pending((), X[:0]),
@@ -113,7 +113,7 @@ def _rehearse(setup: Setup) -> None:
             randomness=partial(stream, 0),
         )
         strategy.choose(request)
-    except MissingCapability:
+    except (MissingCapability, MissingExtra):
         raise
     except BelieverError:
         pass  # whatever else it is, three made-up results are no reason to refuse a study

@@ -5,14 +5,21 @@ from itertools import combinations
 
 import numpy as np
 import pytest
+from batch_requests import (
+    FAST,
+    assert_hands_out_every_cell,
+    assert_new_and_allowed_in_a_mixed_space,
+    assert_three_new_points_for_any_size_of_y,
+    data_for,
+    pending,
+    points,
+    request_for,
+)
 from test_hallucination import asked
-from test_pseudo import FAST, data_for, model_of, pending, points, request_for
 from test_relevance import LINE, PLANE, TABLE
 
-from believer import Categorical, Float, Int, Optimizer, Space
 from believer.acquisitions import UCB
-from believer.arrays import frozen, near_any
-from believer.batch import Data, PseudoObservations
+from believer.batch import PseudoObservations
 from believer.batch.dpp import DPP, k_dpp
 from believer.batch.hallucination import UCBPE, hallucinated
 from believer.batch.relevance import relevance
@@ -106,36 +113,18 @@ def test_the_same_request_gives_the_same_bits(member: DPP) -> None:
 
 @every_member
 def test_a_finite_space_is_handed_out_to_its_last_cell(member: DPP) -> None:
-    cells = TABLE.enumerate()
-    data = Data(frozen(cells[:3]), frozen(np.array([1.0, 2.0, 0.5])))
-    chosen = member.choose(request_for(tuple(range(20, 29)), data, model=model_of(data), region=TABLE))
-    together = np.vstack([data.X, points(chosen)])
-    assert not any(near_any(together[[i]], together[:i])[0] for i in range(12))
+    assert_hands_out_every_cell(member, TABLE)
 
 
 @every_member
 def test_mixed_spaces_with_a_constraint_get_new_points_that_are_allowed(member: DPP) -> None:
-    space = Space(
-        {"rate": Float(1e-3, 1.0, log=True), "layers": Int(1, 4), "kind": Categorical(["a", "b", "c"])},
-        constraint=lambda p: not (p["kind"] == "a" and p["layers"] > 2),
-    )
-    optimizer = Optimizer(space, strategy=member, n_init=4, seed=0, maximizer=FAST)
-    for _ in range(3):
-        for trial in optimizer.ask(3):
-            assert space.allows(trial.params)
-            optimizer.tell(trial, abs(np.log(trial.params["rate"]) + 3.0) + trial.params["layers"])
-    units = np.array([trial.unit for trial in optimizer.trials])
-    assert not any(near_any(units[[i]], units[:i])[0] for i in range(len(units)))
+    assert_new_and_allowed_in_a_mixed_space(member)
 
 
 @every_member
 @pytest.mark.parametrize("scale", [0.0, 1e-12, 1e12])
 def test_a_constant_y_and_any_size_of_it_give_three_new_points(member: DPP, scale: float) -> None:
-    data = data_for()
-    y = scale * (data.y - 5.0) + (3.0 if scale == 0.0 else 0.0)
-    model = replace(model_of(data), shift=float(y.mean()), scale=scale or 3.0)
-    chosen = points(member.choose(request_for(data=Data(data.X, frozen(y)), model=model)))
-    assert not any(near_any(chosen[[i]], np.vstack([data.X, chosen[:i]]))[0] for i in range(3))
+    assert_three_new_points_for_any_size_of_y(member, scale)
 
 
 # Draws

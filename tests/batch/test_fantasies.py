@@ -1,43 +1,23 @@
 from __future__ import annotations
 
-import zlib
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
 import pytest
+from batch_requests import FAST, Watching, data_for, model_of, points, randomness, request_for
 from scipy.special import logsumexp
 
 from believer import GP, Candidates, Categorical, Float, Int, Optimizer, PseudoObservations, Space, members
 from believer.acquisitions import EI, PI, UCB, Acquisition, LogEI, Pointwise
 from believer.arrays import Array, frozen, near_any
-from believer.batch import Believe, Data, Fantasy, Pending, Request
+from believer.batch import Believe, Fantasy, Pending, Request
 from believer.batch.fantasies import Averaged, Fantasized, Separate, average
-from believer.maximize import Multistart
-from believer.region import Region
 from believer.surrogates import GPModel, SparseGP
-from believer.surrogates.gp import posterior
 from believer.surrogates.gp_fantasies import GPFantasies
-from believer.surrogates.gp_fit import Hyperparameters
 from believer.surrogates.protocols import Model, Prediction, PredictionGradient
 from believer.testing.fake import FakeSurrogate
-
-FAST = Multistart(starts=4, candidates=64, neighbors=8)
-
-
-def randomness(trial: int, purpose: str) -> np.random.Generator:
-    return np.random.default_rng((3, trial, zlib.crc32(purpose.encode())))
-
-
-def model_of(data: Data, noise: float = 1e-6) -> GPModel:
-    hyper = Hyperparameters("matern52", frozen(np.full(data.X.shape[1], 0.3)), signal=1.5, noise=noise)
-    return posterior(hyper, data.X, data.y, float(data.y.mean()), float(data.y.std()))
-
-
-def data_for(n: int = 8, seed: int = 0) -> Data:
-    X = np.random.default_rng(seed).random((n, 2))
-    return Data(frozen(X), frozen(5.0 + np.sin(5.0 * X[:, 0]) + ((X - 0.6) ** 2).sum(axis=1)))
 
 
 @dataclass(frozen=True)
@@ -74,16 +54,6 @@ class Cubed:
 ACQUISITIONS: list[Acquisition] = [LogEI(), LogEI(xi=0.1), EI(), PI(), UCB(), Cubed()]
 
 
-def request_for(ids: tuple[int, ...] = (20, 21, 22), noise: float = 1e-6, **changes: Any) -> Request:
-    data = data_for()
-    none = Pending((), frozen(np.zeros((0, 2))))
-    cube = Region.cube(2)
-    base = Request(
-        ids, GP(), LogEI(), model_of(data, noise), data, none, cube, data.X, True, randomness, maximizer=FAST
-    )
-    return replace(base, **changes)
-
-
 def with_pending(request: Request, p: int = 3) -> Request:
     """``request`` with ``p`` points out."""
     X = frozen(np.random.default_rng(9).random((p, 2)))
@@ -103,10 +73,6 @@ def averaged(member: PseudoObservations, request: Request) -> Averaged:
     objective = fantasized(member, request).objective(request)
     assert isinstance(objective, Averaged)
     return objective
-
-
-def points(chosen: Any) -> Array:
-    return np.array([choice.x for choice in chosen.choices])
 
 
 AT = np.random.default_rng(5).random((6, 2))
@@ -280,17 +246,6 @@ def test_a_model_without_gradients_is_searched_without_them() -> None:
 
 
 # The incumbent
-
-
-@dataclass(frozen=True)
-class Watching:
-    """UCB that records the incumbents it was bound to."""
-
-    seen: list[float] = field(default_factory=list, compare=False)
-
-    def pointwise(self, mean: Array, std: Array, incumbent: float) -> Pointwise:
-        self.seen.append(incumbent)
-        return UCB().pointwise(mean, std, incumbent)
 
 
 @pytest.mark.parametrize("noise", [1e-6, 0.2])

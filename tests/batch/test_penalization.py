@@ -1,18 +1,20 @@
 from __future__ import annotations
 
 import math
-import zlib
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
+import batch_requests
 import numpy as np
 import pytest
+from batch_requests import FAST, Nearest, Watching, data_for, pending, points, randomness
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from believer.acquisitions import EI, PI, UCB, Acquisition, Bound, LogEI, Pointwise
 from believer.arrays import Array, frozen, near_any
-from believer.batch import STRATEGIES, Chosen, Data, Pending, PseudoObservations, Request, Strategy
+from believer.batch import STRATEGIES, Data, PseudoObservations, Request, Strategy
 from believer.batch.lipschitz import LipschitzPenalization
 from believer.batch.penalization import (
     GaussianPenalty,
@@ -31,13 +33,9 @@ from believer.optimizer import Optimizer
 from believer.parameters import Categorical, Float, Int
 from believer.region import Block, Region
 from believer.space import Space
-from believer.surrogates import GP, GPModel
-from believer.surrogates.gp import posterior, standardization
-from believer.surrogates.gp_fit import Hyperparameters
-from believer.surrogates.protocols import Model, Prediction
+from believer.surrogates.protocols import Model
 from believer.theory.penalty import local_penalty
 
-FAST = Multistart(starts=4, candidates=64, neighbors=8)
 MEMBERS: list[Strategy] = [
     LocalPenalization(),
     LocalPenalization("mean"),
@@ -62,50 +60,13 @@ ACQUISITIONS: list[Acquisition] = [LogEI(), EI(0.01), PI(0.01), UCB(), Doubt()]
 every_acquisition = pytest.mark.parametrize("acquisition", ACQUISITIONS, ids=repr)
 
 
-def randomness(trial: int, purpose: str) -> np.random.Generator:
-    return np.random.default_rng((3, trial, zlib.crc32(purpose.encode())))
-
-
-def model_of(data: Data, noise: float = 1e-6, lengthscales: tuple[float, ...] = (0.3, 0.5)) -> GPModel:
-    """A Gaussian process of ``data`` at fixed hyperparameters."""
-    scales = np.resize(lengthscales, data.X.shape[1])
-    return posterior(
-        Hyperparameters("matern52", frozen(scales), signal=1.5, noise=noise), data.X, data.y, *standardization(data.y)
-    )
-
-
-def data_for(d: int = 2, n: int = 8, seed: int = 0) -> Data:
-    X = np.random.default_rng(seed).random((n, d))
-    return Data(frozen(X), frozen(5.0 + np.sin(5.0 * X[:, 0]) + ((X - 0.6) ** 2).sum(axis=1)))
+model_of = partial(batch_requests.model_of, lengthscale=(0.3, 0.5))
 
 
 def request_for(ids: tuple[int, ...] = (20, 21, 22), data: Data | None = None, **changes: Any) -> Request:
+    """A request whose model has a lengthscale of its own in each direction."""
     data = data if data is not None else data_for()
-    d = data.X.shape[1]
-    base = Request(
-        ids=ids,
-        surrogate=GP(),
-        acquisition=LogEI(),
-        model=changes.pop("model", None) or model_of(data),
-        data=data,
-        pending=Pending((), frozen(np.zeros((0, d)))),
-        region=Region.cube(d),
-        avoid=data.X,
-        distinct=True,
-        randomness=randomness,
-        maximizer=FAST,
-    )
-    return replace(base, **changes)
-
-
-def points(chosen: Chosen) -> Array:
-    return np.array([choice.x for choice in chosen.choices])
-
-
-def pending(request: Request, ids: tuple[int, ...], X: Array) -> Request:
-    """``request`` with the points ``X`` (k, d) handed out before."""
-    avoid = np.vstack([request.avoid, X]) if request.distinct else request.avoid
-    return replace(request, pending=Pending(ids, frozen(X)), avoid=avoid)
+    return batch_requests.request_for(ids, data, **{"model": model_of(data), **changes})
 
 
 def least_distance(X: Array) -> float:
@@ -263,7 +224,7 @@ def test_the_objective_is_log_alpha_and_the_log_of_every_penalty_with_its_gradie
 
 def test_the_second_point_maximizes_ei_times_the_penalty_of_the_first() -> None:
     data = data_for(d=1, n=5)
-    request = request_for((20, 21), data, model=model_of(data, lengthscales=(0.15,)), maximizer=None)
+    request = request_for((20, 21), data, model=model_of(data, lengthscale=0.15), maximizer=None)
     first, second = points(LocalPenalization().choose(request))[:, 0]
     grid = np.linspace(0.0, 1.0, 20_001)
     ei = Bound(EI(), request.model, float(data.y.min()))
@@ -274,7 +235,7 @@ def test_the_second_point_maximizes_ei_times_the_penalty_of_the_first() -> None:
 @pytest.mark.parametrize(("kind", "one"), [("mean", 0.5), ("geometric", 0.4)])
 def test_mean_and_geometric_use_one_number_for_all_columns(kind: str, one: float) -> None:
     data = data_for()
-    request = request_for(data=data, model=model_of(data, lengthscales=(0.2, 0.8)))
+    request = request_for(data=data, model=model_of(data, lengthscale=(0.2, 0.8)))
     np.testing.assert_array_equal(
         points(LocalPenalization(kind).choose(request)), points(LocalPenalization(radius=one).choose(request))
     )
@@ -468,17 +429,6 @@ def test_a_hundred_points_are_distinct(member: Strategy) -> None:
     assert least_distance(points(member.choose(request))) > 1e-6
 
 
-@dataclass(frozen=True)
-class Watching:
-    """An acquisition that records the incumbents it was bound to."""
-
-    seen: set[float] = field(default_factory=set, compare=False)
-
-    def pointwise(self, mean: Array, std: Array, incumbent: float) -> Pointwise:
-        self.seen.add(incumbent)
-        return UCB().pointwise(mean, std, incumbent)
-
-
 @every_member
 @pytest.mark.parametrize("noise", [1e-6, 0.3])
 def test_the_incumbent_is_that_of_real_results_and_with_noise_the_least_mean_there(
@@ -487,19 +437,7 @@ def test_the_incumbent_is_that_of_real_results_and_with_noise_the_least_mean_the
     data, watch = data_for(), Watching()
     model = model_of(data, noise=noise)
     member.choose(request_for(data=data, model=model, acquisition=watch))
-    assert watch.seen == {float(data.y.min()) if noise < 0.1 else float(model.predict(data.X).mean.min())}
-
-
-@dataclass(frozen=True)
-class Nearest:
-    """A model that can only predict: no gradients, no lengthscales, nothing to update."""
-
-    X: Array
-    y: Array
-
-    def predict(self, X: Array) -> Prediction:
-        gap = np.abs(X[:, None] - self.X).max(axis=2)
-        return Prediction(self.y[gap.argmin(axis=1)], 0.05 + gap.min(axis=1))
+    assert set(watch.seen) == {float(data.y.min()) if noise < 0.1 else float(model.predict(data.X).mean.min())}
 
 
 @dataclass(frozen=True)

@@ -1,11 +1,11 @@
 from __future__ import annotations
 
-import zlib
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 import pytest
+from batch_requests import Nearest, data_for, model_of, pending, points, randomness, request_for
 
 from believer.acquisitions import UCB, Bound, LogEI, Pointwise
 from believer.arrays import SAME_POINT, Array, frozen, near_any
@@ -16,7 +16,6 @@ from believer.batch import (
     Data,
     Fantasy,
     Lie,
-    Pending,
     PseudoObservations,
     Request,
     Strategy,
@@ -24,13 +23,9 @@ from believer.batch import (
 from believer.errors import InvalidInput, MissingCapability
 from believer.maximize import Candidates, FixedStarts, Multistart, Search
 from believer.region import Block, Region
-from believer.surrogates import GP, GPModel
-from believer.surrogates.gp import posterior
-from believer.surrogates.gp_fit import Hyperparameters
 from believer.surrogates.kernels import KERNELS
-from believer.surrogates.protocols import Model, Prediction
+from believer.surrogates.protocols import Model
 
-FAST = Multistart(starts=4, candidates=64, neighbors=8)
 LIES: list[Lie] = [
     Believe(),
     Believe(1.0),
@@ -53,50 +48,6 @@ MEMBERS: list[PseudoObservations] = [
     PseudoObservations(Fantasy(samples=3), update="none"),
 ]
 every_member = pytest.mark.parametrize("member", MEMBERS, ids=repr)
-
-
-def randomness(trial: int, purpose: str) -> np.random.Generator:
-    return np.random.default_rng((3, trial, zlib.crc32(purpose.encode())))
-
-
-def model_of(data: Data, noise: float = 1e-6, lengthscale: float = 0.3) -> GPModel:
-    """A Gaussian process of ``data`` at fixed hyperparameters."""
-    hyper = Hyperparameters("matern52", frozen(np.full(data.X.shape[1], lengthscale)), signal=1.5, noise=noise)
-    return posterior(hyper, data.X, data.y, float(data.y.mean()), float(data.y.std()))
-
-
-def data_for(d: int = 2, n: int = 8, seed: int = 0) -> Data:
-    X = np.random.default_rng(seed).random((n, d))
-    return Data(frozen(X), frozen(5.0 + np.sin(5.0 * X[:, 0]) + ((X - 0.6) ** 2).sum(axis=1)))
-
-
-def request_for(ids: tuple[int, ...] = (20, 21, 22), data: Data | None = None, **changes: Any) -> Request:
-    data = data if data is not None else data_for()
-    d = data.X.shape[1]
-    base = Request(
-        ids=ids,
-        surrogate=GP(),
-        acquisition=LogEI(),
-        model=changes.pop("model", None) or model_of(data),
-        data=data,
-        pending=Pending((), frozen(np.zeros((0, d)))),
-        region=Region.cube(d),
-        avoid=data.X,
-        distinct=True,
-        randomness=randomness,
-        maximizer=FAST,
-    )
-    return replace(base, **changes)
-
-
-def points(chosen: Any) -> Array:
-    return np.array([choice.x for choice in chosen.choices])
-
-
-def pending(request: Request, ids: tuple[int, ...], X: Array) -> Request:
-    """``request`` with the points ``X`` (k, d) handed out before."""
-    avoid = np.vstack([request.avoid, X]) if request.distinct else request.avoid
-    return replace(request, pending=Pending(ids, frozen(X)), avoid=avoid)
 
 
 # One at a time
@@ -325,18 +276,6 @@ def test_an_update_makes_the_points_differ_even_where_duplicates_are_welcome(upd
 def test_conditioning_is_what_auto_does_with_a_model_that_can() -> None:
     auto, condition = (PseudoObservations(update=update).choose(request_for()) for update in ("auto", "condition"))
     np.testing.assert_array_equal(points(auto), points(condition))
-
-
-@dataclass(frozen=True)
-class Nearest:
-    """A model that can only predict: the nearest value, and a std that grows with the distance from it."""
-
-    X: Array
-    y: Array
-
-    def predict(self, X: Array) -> Prediction:
-        gap = np.abs(X[:, None] - self.X).max(axis=2)
-        return Prediction(self.y[gap.argmin(axis=1)], 0.05 + gap.min(axis=1))
 
 
 @dataclass(frozen=True)

@@ -5,9 +5,9 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+from batch_requests import data_for, model_of, pending, request_for
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from test_pseudo import data_for, model_of, pending, request_for
 
 from believer.arrays import Array, frozen
 from believer.batch.hallucination import hallucinated

@@ -1,66 +1,28 @@
 from __future__ import annotations
 
-import zlib
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import pytest
+from batch_requests import FAST, data_for, model_of, points, randomness, request_for
 from scipy.stats import chisquare
 
 import believer as bv
-from believer.acquisitions import LogEI, Pointwise
+from believer.acquisitions import Pointwise
 from believer.arrays import SAME_POINT, Array, frozen, near_any
 from believer.batch.random import REPLACED
-from believer.batch.request import Data, Pending, Request
+from believer.batch.request import Data, Pending
 from believer.batch.thompson import Depth, Thompson
 from believer.errors import InvalidInput, MissingCapability, SpaceExhausted
-from believer.maximize import Candidates, FixedStarts, Multistart
+from believer.maximize import Candidates, FixedStarts
 from believer.region import Block, Region
 from believer.surrogates import GP, MQRBF, SVR, FixedRBF, GPModel, LastLayer, SparseGP
 from believer.surrogates.gp import posterior
 from believer.surrogates.gp_fit import Hyperparameters
 from believer.surrogates.protocols import Model, Prediction
 
-FAST = Multistart(starts=4, candidates=64, neighbors=8)
 WHOLE = "chosen at Thompson rank 1 of a function drawn from the model"
-
-
-def randomness(trial: int, purpose: str) -> np.random.Generator:
-    return np.random.default_rng((3, trial, zlib.crc32(purpose.encode())))
-
-
-def data_for(d: int = 2, n: int = 8) -> Data:
-    X = np.random.default_rng(0).random((n, d))
-    return Data(frozen(X), frozen(5.0 + np.sin(5.0 * X[:, 0]) + ((X - 0.6) ** 2).sum(axis=1)))
-
-
-def model_of(data: Data, noise: float = 1e-6, lengthscale: float = 0.3) -> GPModel:
-    hyper = Hyperparameters("matern52", frozen(np.full(data.X.shape[1], lengthscale)), signal=1.5, noise=noise)
-    return posterior(hyper, data.X, data.y, float(data.y.mean()), float(data.y.std()))
-
-
-def request_for(ids: tuple[int, ...] = (20, 21, 22), data: Data | None = None, **changes: Any) -> Request:
-    data = data if data is not None else data_for()
-    d = data.X.shape[1]
-    base = Request(
-        ids=ids,
-        surrogate=GP(),
-        acquisition=LogEI(),
-        model=changes.pop("model", None) or model_of(data),
-        data=data,
-        pending=Pending((), frozen(np.zeros((0, d)))),
-        region=Region.cube(d),
-        avoid=data.X,
-        distinct=True,
-        randomness=randomness,
-        maximizer=FAST,
-    )
-    return replace(base, **changes)
-
-
-def points(chosen: Any) -> Array:
-    return np.array([choice.x for choice in chosen.choices])
 
 
 def reasons(chosen: Any) -> list[str]:

@@ -1,54 +1,20 @@
 from __future__ import annotations
 
-import zlib
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
+from batch_requests import FAST, Watching, pending, points, randomness, request_for
 
 from believer import Candidates, Categorical, Float, Int, Optimizer, Space
-from believer.acquisitions import UCB, Bound, LogEI, Pointwise
-from believer.arrays import Array, frozen, near_any
-from believer.batch import Data, Pending, Request
+from believer.acquisitions import Bound, LogEI
+from believer.arrays import near_any
 from believer.batch.top_q import TopQ
-from believer.maximize import FixedStarts, Multistart, Search
+from believer.maximize import FixedStarts, Search
 from believer.problems import branin
-from believer.region import Region
-from believer.surrogates import GP, GPModel
-from believer.surrogates.gp import posterior
-from believer.surrogates.gp_fit import Hyperparameters
+from believer.surrogates import GP
 from believer.testing.fake import FakeSurrogate
-
-FAST = Multistart(starts=4, candidates=64, neighbors=8)
-
-
-def randomness(trial: int, purpose: str) -> np.random.Generator:
-    return np.random.default_rng((3, trial, zlib.crc32(purpose.encode())))
-
-
-def model_of(data: Data, noise: float = 1e-6) -> GPModel:
-    hyper = Hyperparameters("matern52", frozen(np.full(data.X.shape[1], 0.3)), signal=1.5, noise=noise)
-    return posterior(hyper, data.X, data.y, float(data.y.mean()), float(data.y.std()))
-
-
-def data_for(n: int = 8) -> Data:
-    X = np.random.default_rng(0).random((n, 2))
-    return Data(frozen(X), frozen(5.0 + np.sin(5.0 * X[:, 0]) + ((X - 0.6) ** 2).sum(axis=1)))
-
-
-def request_for(ids: tuple[int, ...] = (20, 21, 22), noise: float = 1e-6, **changes: Any) -> Request:
-    data = data_for()
-    none = Pending((), frozen(np.zeros((0, 2))))
-    cube = Region.cube(2)
-    base = Request(
-        ids, GP(), LogEI(), model_of(data, noise), data, none, cube, data.X, True, randomness, maximizer=FAST
-    )
-    return replace(base, **changes)
-
-
-def points(chosen: Any) -> Array:
-    return np.array([choice.x for choice in chosen.choices])
 
 
 def test_every_point_is_the_best_of_one_acquisition_that_is_not_taken() -> None:
@@ -68,18 +34,14 @@ def test_choosing_at_once_is_choosing_one_at_a_time_with_the_rest_pending() -> N
     at_once = TopQ().choose(request)
     X = points(at_once)
     for i, trial in enumerate(request.ids):
-        out = Pending(request.ids[:i], frozen(X[:i]))
-        avoid = np.vstack([request.avoid, X[:i]])
-        alone = TopQ().choose(replace(request, ids=(trial,), pending=out, avoid=avoid))
+        alone = TopQ().choose(pending(replace(request, ids=(trial,)), request.ids[:i], X[:i]))
         np.testing.assert_array_equal(points(alone), X[i : i + 1])
         assert alone.choices[0].provenance == at_once.choices[i].provenance
 
 
 def test_pending_points_are_avoided_and_change_nothing_else() -> None:
     request = request_for()
-    elsewhere = frozen([[0.05, 0.95], [0.95, 0.05]])
-    avoid = np.vstack([request.avoid, elsewhere])
-    out = replace(request, pending=Pending((4, 5), elsewhere), avoid=avoid)
+    out = pending(request, (4, 5), np.array([[0.05, 0.95], [0.95, 0.05]]))
     np.testing.assert_array_equal(points(TopQ().choose(out)), points(TopQ().choose(request)))
 
 
@@ -102,17 +64,6 @@ def test_the_points_come_out_nearly_identical_and_the_verdict_says_so() -> None:
 def test_where_repeats_are_welcome_the_batch_is_one_point() -> None:
     found = points(TopQ().choose(request_for(distinct=False, maximizer=FixedStarts())))
     assert (found == found[0]).all()
-
-
-@dataclass(frozen=True)
-class Watching:
-    """UCB that records the incumbents it was bound to."""
-
-    seen: list[float] = field(default_factory=list, compare=False)
-
-    def pointwise(self, mean: Array, std: Array, incumbent: float) -> Pointwise:
-        self.seen.append(incumbent)
-        return UCB().pointwise(mean, std, incumbent)
 
 
 @pytest.mark.parametrize("noise", [1e-6, 0.3])

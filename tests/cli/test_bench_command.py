@@ -7,11 +7,13 @@ import signal
 import subprocess
 import sys
 import time
-from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
+import command_runs
 import pytest
+from command_runs import assert_one_line
 
 from believer.batch import STRATEGIES
 from believer.bench.peers import PEERS
@@ -58,18 +60,7 @@ choices = ["a", "b", "c"]
 """
 
 
-@dataclass(frozen=True)
-class Ran:
-    code: int
-    out: str
-    err: str
-
-
-def run(*arguments: str | Path) -> Ran:
-    out, err = io.StringIO(), io.StringIO()
-    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
-        code = main(["bench", *map(str, arguments)])
-    return Ran(code, out.getvalue(), err.getvalue())
+run = partial(command_runs.run, "bench")
 
 
 @pytest.fixture
@@ -253,15 +244,6 @@ def test_list_names_everything_and_what_is_installed(monkeypatch: pytest.MonkeyP
 def test_seeds_are_a_number_or_ranges_and_are_written_as_read(text: str, seeds: list[int]) -> None:
     assert list(command.seeds_of(text)) == seeds
     assert list(command.seeds_of(command._spoken(seeds))) == seeds
-
-
-def assert_one_line(ran: Ran, words: str) -> None:
-    assert ran.code == 2
-    assert ran.out == ""
-    assert ran.err.startswith("believer: error: ")
-    assert ran.err.count("\n") == 1
-    assert "Traceback" not in ran.err
-    assert re.search(words, ran.err), ran.err
 
 
 @pytest.mark.parametrize(

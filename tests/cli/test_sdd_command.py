@@ -4,15 +4,16 @@ import contextlib
 import csv
 import io
 import json
-import re
 import subprocess
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
+import command_runs
 import pytest
+from command_runs import assert_one_line
 
 import believer as bv
 from believer.cli import VERBS, main
@@ -54,18 +55,7 @@ number = 7
 TABLE = "speed,heat,loss\n1,10,3\n2,40,1\n3,20,2\n4,30,0.5\n2.5,25,0.75\n"
 
 
-@dataclass(frozen=True)
-class Ran:
-    code: int
-    out: str
-    err: str
-
-
-def run(*arguments: str | Path) -> Ran:
-    out, err = io.StringIO(), io.StringIO()
-    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
-        code = main(["sdd", *map(str, arguments)])
-    return Ran(code, out.getvalue(), err.getvalue())
+run = partial(command_runs.run, "sdd")
 
 
 @pytest.fixture
@@ -269,15 +259,6 @@ def test_a_table_that_cannot_be_read_is_told_in_one_line(
 ) -> None:
     table.write_text(text)
     assert_one_line(run("gp", "--data", table, "--seeds", "1", "--workers", "1", *arguments), words)
-
-
-def assert_one_line(ran: Ran, words: str) -> None:
-    assert ran.code == 2
-    assert ran.out == ""
-    assert ran.err.startswith("believer: error: ")
-    assert ran.err.count("\n") == 1
-    assert "Traceback" not in ran.err
-    assert re.search(words, ran.err), ran.err
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,195 @@
+"""Surrogates, strategies and maximizers, the user's own among them, in a study."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pytest
+from optimizer_studies import (
+    SPACES,
+    Plain,
+    SpyAcquisition,
+    SpySurrogate,
+    any_space,
+    assert_distinct,
+    assert_lawful,
+    started,
+    tell_all,
+)
+
+from believer import (
+    GP,
+    MQRBF,
+    UCB,
+    Believe,
+    Candidates,
+    ConstantLie,
+    Fantasy,
+    FixedStarts,
+    NeuralEnsemble,
+    Optimizer,
+    PseudoObservations,
+    RandomBatch,
+    RandomForest,
+    Space,
+)
+from believer.batch import Chosen
+from believer.batch.request import Choice
+from believer.errors import InvalidInput, MissingCapability, MissingExtra
+
+# Members
+
+
+@any_space
+def test_a_surrogate_that_only_predicts_is_refitted_to_the_lies(space: Space) -> None:
+    optimizer = started(space, surrogate=Plain())
+    tell_all(optimizer, optimizer.ask(3))
+    optimizer.tell(optimizer.ask(1)[0], error="failed")
+    batch = optimizer.ask(2)
+    assert {trial.origin for trial in batch} == {"model"}
+    assert optimizer.hyperparameters is None
+    assert_lawful(space, optimizer.trials)
+    assert_distinct(optimizer.trials)
+
+
+def test_what_a_surrogate_cannot_do_is_named_and_nothing_is_recorded() -> None:
+    optimizer = started(SPACES["cube"], surrogate=Plain())
+    before = optimizer.records()
+    with pytest.raises(MissingCapability, match=r'PlainModel cannot be conditioned; use update="refit"'):
+        optimizer.ask(2, strategy=PseudoObservations(update="condition"))
+    assert optimizer.records() == before
+
+
+@pytest.mark.parametrize(
+    "strategy",
+    [
+        PseudoObservations(Believe(2.0), "refit"),
+        PseudoObservations(ConstantLie(0.5), "none", "data"),
+        PseudoObservations(Fantasy(), incumbent="data"),
+        RandomBatch(),
+    ],
+    ids=repr,
+)
+def test_a_strategy_may_be_a_value_for_the_study_or_for_one_ask(strategy: Any) -> None:
+    optimizer = started(SPACES["mixed"])
+    own = started(SPACES["mixed"], strategy=strategy)
+    assert optimizer.ask(2, strategy=strategy).params == own.ask(2).params
+    assert_distinct(optimizer.trials)
+
+
+def test_a_noisy_surrogate_and_another_maximizer_work() -> None:
+    for options in ({"surrogate": GP("se", noise="infer")}, {"surrogate": GP(fit="paper"), "maximizer": Candidates()}):
+        optimizer = started(SPACES["mixed"], **options)
+        tell_all(optimizer, optimizer.ask(2))
+        optimizer.ask(2)
+        assert_distinct(optimizer.trials)
+
+
+def test_a_maximizer_that_repeats_itself_still_gives_distinct_points_and_provenance_says_so() -> None:
+    optimizer = Optimizer(SPACES["line"], n_init=1, maximizer=FixedStarts(), acquisition=UCB(0.0))
+    for x, y in ((-3.0, 1.0), (-1.0, -1.0), (2.0, 1.0), (7.0, 1.0)):
+        optimizer.observe({"x": x}, y)
+    stubborn = PseudoObservations(update="none")
+    first, second = optimizer.ask(2, strategy=stubborn)
+    assert first.provenance == "chosen at UCB rank 1"
+    assert "replaced by a uniform draw, because it was not allowed or not new" in second.provenance
+    assert_distinct(optimizer.trials)
+    again = optimizer.ask(2, strategy=stubborn, distinct=False)
+    assert {tuple(trial.unit) for trial in again} == {tuple(first.unit)}
+    assert "replaced" not in str(again)
+
+
+def test_hyperparameters_are_those_of_the_last_ask() -> None:
+    optimizer = Optimizer(SPACES["cube"], n_init=3)
+    tell_all(optimizer, optimizer.ask(3))
+    assert optimizer.hyperparameters is None
+    optimizer.ask(1)
+    found = optimizer.hyperparameters
+    assert found is not None
+    assert found["kernel"] == "matern52"
+    assert len(found["lengthscales"]) == 2
+    found.clear()
+    assert optimizer.hyperparameters
+
+
+# What a strategy of the user's own may answer
+
+
+@dataclass(frozen=True)
+class Answers:
+    """A strategy that answers what it is told to, whatever was asked."""
+
+    answer: Any
+
+    def choose(self, request: Any, memory: object = None) -> Any:
+        return self.answer
+
+
+def chosen(*points: Any, why: Any = "because") -> Chosen:
+    return Chosen(tuple(Choice(np.asarray(x), why) for x in points))
+
+
+@pytest.mark.parametrize(
+    ("answer", "rule"),
+    [
+        (chosen([0.5, 0.5]), "2 points were asked for, and it chose 1"),
+        (chosen(), "2 points were asked for, and it chose 0"),
+        (chosen([0.1, 0.1], [0.2, 0.2], [0.3, 0.3]), "and it chose 3"),
+        (chosen([0.1, 0.1], [0.2, 1.2]), r"2 numbers in \[0, 1\]"),
+        (chosen([0.1, 0.1], [0.2, np.nan]), r"2 numbers in \[0, 1\]"),
+        (chosen([0.1, 0.1], [0.2]), r"2 numbers in \[0, 1\]"),
+        (chosen([0.1, 0.1], [0.2, 0.2], why=None), "provenance must be a text"),
+        ([1, 2], "it returned list"),
+        (Chosen(([0.1, 0.1],)), "it returned Chosen"),  # type: ignore[arg-type]
+    ],
+)
+def test_an_answer_that_breaks_the_contract_is_refused_and_nothing_is_handed_out(answer: Any, rule: str) -> None:
+    optimizer = Optimizer(Space.unit(2), strategy=Answers(answer), n_init=2)
+    for x in (0.25, 0.75):
+        optimizer.observe({"x0": x, "x1": x}, x)
+    with pytest.raises(InvalidInput, match=f"the strategy Answers breaks the contract: .*{rule}"):
+        optimizer.ask(2)
+    assert len(optimizer.trials) == 2
+    assert len(optimizer.ask(2, strategy="kb")) == 2
+
+
+@pytest.mark.parametrize(
+    ("strategy", "options"),
+    [
+        ("qei", {"acquisition": UCB()}),
+        ("qei", {"surrogate": MQRBF()}),
+        ("lp", {"surrogate": MQRBF()}),
+        ("gp_bucb", {"surrogate": NeuralEnsemble(members=2, hidden=(4,), max_iterations=5)}),
+        ("thompson", {"surrogate": NeuralEnsemble(members=2, hidden=(4,), max_iterations=5)}),
+    ],
+)
+def test_a_strategy_that_cannot_work_is_refused_before_anything_is_evaluated(strategy: str, options: Any) -> None:
+    with pytest.raises(MissingCapability, match=strategy):
+        Optimizer(Space.unit(2), strategy=strategy, **options)
+    study = Optimizer(Space.unit(2), **options)
+    assert len(study.ask(2)) == 2
+
+
+def test_a_custom_surrogate_is_not_fitted_before_it_has_results() -> None:
+    spy = SpySurrogate()
+    Optimizer(Space.unit(2), strategy="lp", surrogate=spy)
+    assert not spy.fits
+
+
+@pytest.mark.parametrize("strategy", ["lp", "qei", "dpp"])
+def test_a_custom_acquisition_is_not_called_before_there_are_results(strategy: str) -> None:
+    spy = SpyAcquisition()
+    Optimizer(Space.unit(2), strategy=strategy, acquisition=spy)
+    assert not spy.incumbents
+
+
+@pytest.mark.parametrize("strategy", ["thompson", "top_q"])
+def test_a_package_that_is_missing_is_named_before_anything_is_evaluated(
+    strategy: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "sklearn", None)
+    with pytest.raises(MissingExtra, match=r"scikit-learn.*believer\[surrogates\]"):
+        Optimizer(Space.unit(2), strategy=strategy, surrogate=RandomForest())
