@@ -6,14 +6,18 @@ export OMP_NUM_THREADS ?= 1
 export OPENBLAS_NUM_THREADS ?= 1
 export MKL_NUM_THREADS ?= 1
 
+# What the compiled module is made of: a change of it installs again.
+BUILD := pyproject.toml setup.py $(wildcard native/*)
+LINTED := setup.py src tests benchmarks docs/make_theory_figures.py docs/make_how_to_choose.py
+
 .PHONY: run test clean
 
 run: .venv/run.stamp
 	$(BIN)/believer demo --out believer-demo
 
 test: .venv/test.stamp
-	$(BIN)/ruff check src tests benchmarks docs/make_theory_figures.py docs/make_how_to_choose.py
-	$(BIN)/ruff format --check src tests benchmarks docs/make_theory_figures.py docs/make_how_to_choose.py
+	$(BIN)/ruff check $(LINTED)
+	$(BIN)/ruff format --check $(LINTED)
 	$(BIN)/mypy
 	$(BIN)/python -m pytest -n 2 --cov --cov-report=term:skip-covered
 
@@ -21,15 +25,16 @@ $(BIN)/python:
 	$(PYTHON) -c 'import sys; assert sys.version_info >= (3, 11), "believer needs Python 3.11 or newer"'
 	$(PYTHON) -m venv .venv
 
-.venv/run.stamp: $(BIN)/python pyproject.toml
+.venv/run.stamp: $(BIN)/python $(BUILD)
 	$(BIN)/python -m pip install --quiet --editable '.[all]'
+	$(BIN)/python -c 'import believer; print("believer computes in:", believer.backend())'
 	touch $@
 
 # The tests compare with BoTorch, on this version of torch, whichever build of it the index offers.
-.venv/test.stamp: $(BIN)/python pyproject.toml
+.venv/test.stamp: $(BIN)/python $(BUILD)
 	$(BIN)/python -m pip install --quiet torch==2.13.0
 	$(BIN)/python -m pip install --quiet --editable '.[dev]'
 	touch $@
 
 clean:
-	rm -rf .venv build dist src/*.egg-info believer-demo
+	rm -rf .venv build dist src/*.egg-info src/believer/_native*.so src/believer/_native*.pyd believer-demo

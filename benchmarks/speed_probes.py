@@ -1,4 +1,4 @@
-"""The measurements of the speed benchmark that concern ours alone: conditioning, memory, import time.
+"""What the speed benchmark measures beside whole steps: conditioning, memory, import time.
 
 Memory and import time are taken in fresh interpreters: both are spoiled by whatever this process has loaded. On Linux
 the peak is read from the kernel's own mark of the process, because ``getrusage`` hands a child its parent's peak.
@@ -16,6 +16,8 @@ from pathlib import Path
 import numpy as np
 from regret_report import markdown_table
 
+from believer.arrays import Array
+from believer.bench.peers import PEERS
 from believer.numerics.sampling import latin_hypercube
 from believer.problems.synthetic import hartmann6
 from believer.surrogates import GP
@@ -54,39 +56,67 @@ print(time.perf_counter() - start)
 
 
 def condition_table() -> str:
-    """One conditioning step against a refit at the same hyperparameters, for growing n, as Markdown."""
+    """One conditioning step beside a refit at the same hyperparameters and beside BoTorch's, for growing n.
+
+    BoTorch's column is empty where it is not installed.
+    """
     lines = []
     for n in CONDITION_SIZES:
-        condition, refit = condition_timings(n)
-        a, b = median_seconds(condition), median_seconds(refit)
-        lines.append([str(n), f"{1e6 * a:.1f}", f"{1e6 * b:.1f}", f"{b / a:.1f}"])
+        X = latin_hypercube(n + 1, 6, np.random.default_rng(n))
+        y = hartmann6(X)
+        ours, refit, *theirs = [median_seconds(call) for call in (*our_calls(X, y), *botorch_calls(X, y))]
+        fields = [f"{1e6 * seconds:.1f}" for seconds in (ours, refit)] + [f"{refit / ours:.1f}"]
+        fields += [text for seconds in theirs for text in (f"{1e6 * seconds:.0f}", f"{seconds / ours:.0f}")]
+        lines.append([str(n), *fields, *[""] * (5 - len(fields))])
     header = ["n", "condition, µs", "refit at the same hyperparameters, µs", "refit / condition"]
+    header += ["BoTorch's condition_on_observations, µs", "BoTorch / ours"]
     return "## One conditioning step\n\n" + markdown_table(header, lines)
 
 
-def condition_timings(n: int) -> tuple[Callable[[], object], Callable[[], object]]:
-    """The two calls to compare at ``n`` points of Hartmann-6D: ``model.condition(x, y)``, one point more in closed
-    form, and ``surrogate.restore(X, y, state)``, the n + 1 points factored anew with the same hyperparameters.
+def our_calls(X: Array, y: Array) -> tuple[Callable[[], object], Callable[[], object]]:
+    """The last of the points ``X`` (n + 1, d) added to the others: ``model.condition(x, y)``, in closed form, and
+    ``surrogate.restore(X, y, state)``, all points factored anew with the same hyperparameters.
     """
-    rng = np.random.default_rng(n)
-    X = latin_hypercube(n + 1, 6, rng)
-    y = hartmann6(X)
+    n = len(X) - 1
     surrogate = GP()
     few = min(n, 200)
-    state = surrogate.describe(surrogate.fit(X[:few], y[:few], rng))
+    state = surrogate.describe(surrogate.fit(X[:few], y[:few], np.random.default_rng(n)))
     model = surrogate.restore(X[:n], y[:n], state)
     return lambda: model.condition(X[n:], y[n:]), lambda: surrogate.restore(X, y, state)
 
 
-def median_seconds(call: Callable[[], object], budget: float = 1.0, least: int = 5) -> float:
+def botorch_calls(X: Array, y: Array) -> list[Callable[[], object]]:
+    """The same by BoTorch: ``condition_on_observations`` of a ``SingleTaskGP``, in double precision, without gradients.
+
+    It needs a prediction first, which fills its caches; what its hyperparameters are is no matter of time.
+    """
+    if not PEERS["botorch_qei"].installed:
+        return []
+    import torch
+    from botorch.models import SingleTaskGP
+
+    torch.set_num_threads(1)
+    inputs, targets = torch.as_tensor(X), torch.as_tensor(y)[:, None]
+    model = SingleTaskGP(inputs[:-1], targets[:-1])
+
+    def call() -> object:
+        with torch.no_grad():
+            return model.condition_on_observations(inputs[-1:], targets[-1:])
+
+    with torch.no_grad():
+        _ = model.posterior(inputs[-1:]).variance
+    return [call]
+
+
+def median_seconds(call: Callable[[], object], budget: float = 1.0, least: int = 3) -> float:
     """Median seconds of ``call`` over at least ``least`` repeats, more while ``budget`` seconds last."""
     call()
     seconds: list[float] = []
     end = time.perf_counter() + budget
     while len(seconds) < least or time.perf_counter() < end:
-        start = time.perf_counter()
+        start = time.process_time()
         call()
-        seconds.append(time.perf_counter() - start)
+        seconds.append(time.process_time() - start)
     return float(np.median(seconds))
 
 

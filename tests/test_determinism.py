@@ -49,6 +49,7 @@ def constraint_of(name: str) -> Callable[[dict[str, Any]], bool] | None:
 # One by one, or all at once
 
 
+@pytest.mark.both_backends("kb-", "cl_min-", "fantasy-")
 @any_space
 @any_pseudo
 def test_asking_one_by_one_is_asking_at_once(name: str, strategy: str) -> None:
@@ -61,6 +62,7 @@ def test_asking_one_by_one_is_asking_at_once(name: str, strategy: str) -> None:
         tell_all(apart, singles[1:])
 
 
+@pytest.mark.both_backends
 @pytest.mark.parametrize("strategy", NAMES)
 def test_asking_one_by_one_is_asking_at_once_across_the_queue_the_design_and_the_model(strategy: str) -> None:
     together, apart = (Optimizer(SPACES["mixed"], n_init=5, strategy=strategy) for _ in range(2))
@@ -85,6 +87,7 @@ OPTIONS: dict[str, dict[str, Any]] = {
 }
 
 
+@pytest.mark.both_backends
 @pytest.mark.parametrize("option", OPTIONS)
 def test_asking_one_by_one_is_asking_at_once_with_any_member(option: str) -> None:
     space = SPACES["line" if option == "repeating itself" else "constrained"]
@@ -124,6 +127,7 @@ def play(order: list[int], predicting: bool = False, failing: frozenset[int] = f
     return optimizer
 
 
+@pytest.mark.both_backends
 @settings(max_examples=15, deadline=None)
 @given(st.permutations(range(1, 6)), st.booleans(), st.frozensets(st.integers(1, 5), max_size=3))
 def test_neither_the_order_of_results_nor_predictions_in_between_matter(
@@ -134,6 +138,7 @@ def test_neither_the_order_of_results_nor_predictions_in_between_matter(
     assert state(plain) == state(shuffled)
 
 
+@pytest.mark.both_backends
 def test_predictions_are_the_same_before_and_after_an_ask() -> None:
     optimizer = started(SPACES["mixed"])
     points = [trial.params for trial in optimizer.trials]
@@ -290,6 +295,7 @@ def busy_study(path: Path, name: str = "mixed", **options: Any) -> None:
     optimizer.close()
 
 
+@pytest.mark.both_backends
 @any_space
 def test_replay_makes_every_suggestion_again(name: str, tmp_path: Path) -> None:
     path = tmp_path / "study.jsonl"

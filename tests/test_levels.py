@@ -18,6 +18,7 @@ LEVELS = {
     "errors": 0.0,
     "_version": 0.0,
     "arrays": 0.5,
+    "_native": 1.0,
     "numerics": 2.0,
     "region": 2.0,
     "parameters": 2.5,

@@ -17,6 +17,7 @@ from believer.acquisitions import EI, PI, UCB, LogEI
 from believer.batch import Believe, ConstantLie, Fantasy, PseudoObservations, RandomBatch, Verdict
 from believer.loop import Result, Seconds, Target, minimize
 from believer.maximize import Candidates, FixedStarts, Multistart
+from believer.numerics.backend import name as backend
 from believer.optimizer import Optimizer
 from believer.parameters import Categorical, Float, Int
 from believer.replay import Replay, replay
@@ -100,6 +101,7 @@ __all__ = [
     "Trial",
     "Verdict",
     "__version__",
+    "backend",
     "benchmark",
     "compatibility_table",
     "errors",

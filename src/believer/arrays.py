@@ -38,6 +38,17 @@ def frozen(a: npt.ArrayLike) -> Array:
     return out
 
 
+def sealed(a: Array) -> Array:
+    """``a`` itself, made read-only: for an array that was just made and that nobody else writes to."""
+    a.flags.writeable = False
+    return a
+
+
+def packed(a: Array) -> Array:
+    """``a`` as compiled code reads it: float64, row after row in memory (a copy only where it is not so already)."""
+    return np.ascontiguousarray(a, dtype=np.float64)
+
+
 def as_points(X: Any, dim: int | None = None, name: str = "X") -> Array:
     """``X`` as a finite (n, d) float array; a clear error otherwise."""
     try:

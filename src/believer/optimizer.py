@@ -19,7 +19,7 @@ from believer import members
 from believer.acquisitions import Acquisition
 from believer.arrays import Array, frozen, whole
 from believer.batch import Pending, Request, Strategy
-from believer.batch.random import REPLACED, design_point, draw
+from believer.batch.random import REPLACED, design_point, draw, is_new
 from believer.batch.request import checked_answer
 from believer.batch.verdict import judge
 from believer.errors import InvalidInput, JournalCorrupt, JournalError, SpaceExhausted, TrialError
@@ -185,8 +185,9 @@ class Optimizer:
 
     def _new_point(self, draft: _Draft, x: Array, region: Region) -> tuple[Array, str]:
         """``x`` if it is allowed and new, else a uniform draw that is; and what provenance says of that."""
-        found, replaced = draw(region, draft.taken, self._learner.randomness(draft.next_id, "random"), x)
-        return found, REPLACED if replaced else ""
+        if is_new(x, region, draft.taken):
+            return x, ""
+        return draw(region, draft.taken, self._learner.randomness(draft.next_id, "random"))[0], REPLACED
 
     def _request(self, draft: _Draft, q: int, before: tuple[Trial, ...], region: Region, model: Model) -> Request:
         """What the strategy sees; trials chosen earlier in this call count as pending."""

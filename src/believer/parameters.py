@@ -189,13 +189,16 @@ def _scale(p: Float | Int, values: Array) -> Array:
 
 def _unscale(p: Float | Int, U: Array) -> Array:
     """Values at positions ``U``, before rounding to the grid; the ends are exact."""
-    with np.errstate(over="ignore"):
-        if p.log:
-            low, high = float(np.log(p.low)), float(np.log(p.high))
-            values = np.exp(low + U * (high - low))
-        else:
-            values = p.low + U * (p.high - p.low)
-    values = np.clip(values, p.low, p.high)
+    if not p.log and math.isfinite(p.high - p.low):
+        values = p.low + U * (p.high - p.low)
+    else:
+        with np.errstate(over="ignore"):
+            if p.log:
+                low, high = float(np.log(p.low)), float(np.log(p.high))
+                values = np.exp(low + U * (high - low))
+            else:
+                values = p.low + U * (p.high - p.low)
+    values = np.minimum(np.maximum(values, p.low), p.high)
     return np.where(U <= 0.0, p.low, np.where(U >= 1.0, p.high, values))
 
 

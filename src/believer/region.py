@@ -90,7 +90,7 @@ class Region:
 
     def snap(self, X: Array) -> Array:
         """``X`` (m, d) moved into the box and onto the nearest value of each block."""
-        out = np.clip(X, self.lower, self.upper)
+        out = np.minimum(np.maximum(X, self.lower), self.upper)
         for block in self.blocks:
             out[:, block.start : block.stop] = block.values[block.nearest(out)]
         return out if self.settle is None else self.settle(out)

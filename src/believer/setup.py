@@ -20,6 +20,7 @@ from believer.arrays import frozen, whole
 from believer.batch import LOADED_ON_USE, Data, Pending, Request, Strategy
 from believer.errors import BelieverError, InvalidInput, MissingCapability, MissingExtra
 from believer.maximize import Maximizer
+from believer.numerics import backend
 from believer.numerics.sampling import stream
 from believer.region import Region
 from believer.space import Constraint, Space
@@ -157,7 +158,7 @@ def versions() -> dict[str, Any]:
         "numpy": np.__version__,
         "scipy": scipy.__version__,
         "platform": f"{platform.system()} {platform.machine()}",
-        "backend": "python",
+        "backend": backend.name(),
         "threads": {name: os.environ[name] for name in threads if name in os.environ},
     }
 

@@ -20,6 +20,8 @@ from believer.surrogates.gp_fit import Hyperparameters
 from believer.surrogates.kernels import KERNELS
 from believer.surrogates.protocols import Prediction
 
+pytestmark = pytest.mark.both_backends
+
 MEMBERS: list[Acquisition] = [LogEI(), LogEI(0.3), EI(), EI(0.3), PI(), PI(0.3), UCB(), UCB(0.0), UCB(9.0)]
 RISE_WITH_STD: list[Acquisition] = [LogEI(), EI(), UCB(), UCB(0.0)]
 OF_IMPROVEMENT: list[type[Any]] = [LogEI, EI, PI]

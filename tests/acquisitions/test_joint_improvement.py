@@ -16,6 +16,8 @@ from believer.surrogates.gp import GPModel, posterior
 from believer.surrogates.gp_fit import Hyperparameters
 from believer.surrogates.protocols import JointGradient
 
+pytestmark = pytest.mark.both_backends
+
 D = 2
 SMOOTHINGS = [
     None,

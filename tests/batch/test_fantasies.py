@@ -120,7 +120,8 @@ def test_its_gradient_is_that_of_central_differences(kind: str, noise: float, ac
     objective = averaged(member, with_pending(request_for(acquisition=acquisition, noise=noise, **changes)))
     assert objective.has_gradient
     value, gradient = objective.value_with_gradient(AT)
-    np.testing.assert_array_equal(value, objective.value(AT))
+    # Not bit for bit: compiled code finds a variance alone by other products than a variance with its gradient.
+    np.testing.assert_allclose(value, objective.value(AT), rtol=1e-10)
     step = 1e-5
     differences = [(objective.value(AT + step * e) - objective.value(AT - step * e)) / (2.0 * step) for e in np.eye(2)]
     np.testing.assert_allclose(gradient, np.array(differences).T, rtol=1e-6, atol=1e-6)

@@ -26,6 +26,8 @@ from believer.region import Block, Region
 from believer.surrogates.kernels import KERNELS
 from believer.surrogates.protocols import Model
 
+pytestmark = pytest.mark.both_backends
+
 LIES: list[Lie] = [
     Believe(),
     Believe(1.0),

@@ -147,7 +147,8 @@ def test_the_gradient_of_exploration_is_that_of_its_differences(wall: bool) -> N
     assert inside.any()
     assert not inside.all()
     value, gradient = objective.value_with_gradient(X)
-    np.testing.assert_allclose(value, objective.value(X), rtol=1e-12)
+    # A variance of 1e-6 of the prior one is known to eps / 1e-6.
+    np.testing.assert_allclose(value, objective.value(X), rtol=1e-9)
     for j in range(2):
         step = np.zeros(2)
         step[j] = 1e-6

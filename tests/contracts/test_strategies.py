@@ -23,6 +23,10 @@ from believer.testing import BareSurrogate, Check, ContractBroken, FakeSurrogate
 from believer.testing.requests import Case, request, require_answer, words
 from believer.testing.scenes import fitted, scene
 
+# One of each way to choose: the others compute what these compute.
+MECHANISMS = ("kb:", "cl_min:", "fantasy:", "fantasies:", "lp:", "lp_lipschitz:", "gp_bucb:", "ucb_pe:", "qei:")
+pytestmark = pytest.mark.both_backends(*MECHANISMS, "thompson:", "dpp sample:", "top_q:")
+
 
 @dataclass(frozen=True)
 class Variant:

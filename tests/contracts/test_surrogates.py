@@ -29,6 +29,8 @@ from believer.surrogates.protocols import (
 from believer.testing import Check, ContractBroken, FakeSurrogate, check_surrogate, surrogate_checks
 from believer.testing.scenes import Scene, fitted, scene
 
+pytestmark = pytest.mark.both_backends("gp", "sparse_gp")
+
 CAPABILITIES: tuple[type, ...] = (
     *(Conditionable, Differentiable, Joint, Sampling, Smoothing, Scaled),
     *(Restorable, Stochastic),

@@ -26,6 +26,7 @@ from believer.diagnostics.measurement import Measurement, Part
 from believer.diagnostics.source import DataSet, source_of
 from believer.diagnostics.structural import RESTARTS, Probe, measure, response
 from believer.maximize import FixedStarts, Maximizer
+from believer.numerics import backend
 from believer.numerics.sampling import stream
 from believer.region import Region
 from believer.surrogates.protocols import Model, Surrogate
@@ -97,8 +98,10 @@ def by_hand(data: DataSet, acquisition: Acquisition, lie: Lie, starts: Array, q:
 @pytest.mark.parametrize(("acquisition", "lie"), GP_CASES)
 def test_part_a_is_the_loop_from_three_starts_bit_for_bit(acquisition: Acquisition, lie: Lie) -> None:
     starts = np.array([[0.2, 0.2], [0.5, 0.5], [0.8, 0.8]])
-    batch = by_hand(BRANIN, acquisition, lie, starts, 3, 0)
-    np.testing.assert_array_equal(gp_measured(acquisition, lie).fixed.points, batch)
+    # By the Python twin: in compiled code a mean, a std and what is made of them are one value, rounded otherwise.
+    with backend.using("python"):
+        batch = by_hand(BRANIN, acquisition, lie, starts, 3, 0)
+        np.testing.assert_array_equal(measure(probe_of(bv.GP(), acquisition, lie), BRANIN, 0).fixed.points, batch)
 
 
 @pytest.mark.parametrize(("acquisition", "lie"), GP_CASES[:1])

@@ -17,6 +17,8 @@ from believer.region import Block, Region
 from believer.surrogates.gp import posterior
 from believer.surrogates.gp_fit import Hyperparameters
 
+pytestmark = pytest.mark.both_backends
+
 MEMBERS: list[Maximizer] = [Multistart(), Candidates(), FixedStarts()]
 DISTINCT: list[Maximizer] = [Multistart(), Candidates()]
 """Those that avoid points; FixedStarts promises not to."""

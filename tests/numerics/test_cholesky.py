@@ -9,6 +9,8 @@ from believer.arrays import Array
 from believer.errors import BelieverError, NumericalError
 from believer.numerics.cholesky import JITTER_STEPS, Factor, factor, lower_cholesky
 
+pytestmark = pytest.mark.both_backends
+
 TAILS = [0, 1, 4]
 """Rows appended after the first factorization: none, one, several."""
 

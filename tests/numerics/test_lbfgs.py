@@ -10,6 +10,8 @@ from believer.arrays import Array, BoolArray
 from believer.numerics.lbfgs import Objective, Settings, minimize
 from believer.problems.synthetic import hartmann6
 
+pytestmark = pytest.mark.both_backends
+
 STRICT = Settings(max_rounds=2000, gradient_tol=1e-7, value_tol=0.0)
 
 

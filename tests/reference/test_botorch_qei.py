@@ -14,6 +14,8 @@ from believer.numerics.sampling import normal_sobol
 from believer.surrogates.gp import GPModel, posterior
 from believer.surrogates.gp_fit import Hyperparameters
 
+pytestmark = pytest.mark.both_backends
+
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")
     torch = pytest.importorskip("torch")

@@ -11,6 +11,8 @@ from believer.numerics.sampling import normal_sobol
 from believer.surrogates.gp import GPModel, posterior
 from believer.surrogates.gp_fit import Hyperparameters
 
+pytestmark = pytest.mark.both_backends
+
 SAMPLES = 4096
 
 

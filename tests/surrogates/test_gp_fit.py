@@ -10,8 +10,11 @@ from believer.arrays import Array
 from believer.problems.synthetic import ackley, hartmann6
 from believer.surrogates import GP, gp_fit
 from believer.surrogates.gp import standardization
-from believer.surrogates.gp_fit import PRESETS, Hyperparameters, LogNormal, Preset, log_likelihood
+from believer.surrogates.gp_fit import PRESETS, Hyperparameters, LogNormal, Preset
+from believer.surrogates.gp_likelihood import log_likelihood
 from believer.surrogates.kernels import KERNELS, squared_distances
+
+pytestmark = pytest.mark.both_backends
 
 every_kernel = pytest.mark.parametrize("kernel", list(KERNELS))
 every_mean = pytest.mark.parametrize("mean_std", [None, 0.3, 1.0, 10.0])
@@ -48,17 +51,17 @@ def test_the_gradient_is_central_differences(
 ) -> None:
     X, y = data(n, d) if n > 1 else (np.full((1, d), 0.3), np.array([0.7]))
     theta = theta_for(d, noise)
-    value, gradient, _ = log_likelihood(kernel, X, y, theta, noise, mean_std)
+    found = log_likelihood(kernel, X, y, theta, noise, mean_std)
     step = 1e-4
-    for j, slope in enumerate(gradient):
+    for j, slope in enumerate(found.gradient):
         e = np.zeros_like(theta)
         e[j] = step
 
         def at(k: float, e: Array = e) -> float:
-            return log_likelihood(kernel, X, y, theta + k * e, noise, mean_std)[0]
+            return log_likelihood(kernel, X, y, theta + k * e, noise, mean_std).value
 
         numeric = (8.0 * (at(1.0) - at(-1.0)) - (at(2.0) - at(-2.0))) / (12.0 * step)
-        assert slope == pytest.approx(numeric, rel=1e-6, abs=1e-7 * max(1.0, abs(value)))
+        assert slope == pytest.approx(numeric, rel=1e-6, abs=1e-7 * max(1.0, abs(found.value)))
 
 
 @every_kernel
@@ -67,12 +70,56 @@ def test_the_value_is_the_density_of_the_data(kernel: str, noise: float | None) 
     X, y = data()
     theta = theta_for(3, noise)
     K = covariance(kernel, X, theta, noise)
-    value, _, mean = log_likelihood(kernel, X, y, theta, noise)
-    assert mean == 0.0
-    assert value == pytest.approx(multivariate_normal(np.zeros(len(y)), K).logpdf(y), rel=1e-9)
-    value, _, mean = log_likelihood(kernel, X, y, theta, noise, mean_std=0.5)
-    density = multivariate_normal(np.full(len(y), mean), K).logpdf(y) - 0.5 * (mean / 0.5) ** 2
-    assert value == pytest.approx(density, rel=1e-9)
+    found = log_likelihood(kernel, X, y, theta, noise)
+    assert found.mean == 0.0
+    assert found.value == pytest.approx(multivariate_normal(np.zeros(len(y)), K).logpdf(y), rel=1e-9)
+    found = log_likelihood(kernel, X, y, theta, noise, mean_std=0.5)
+    density = multivariate_normal(np.full(len(y), found.mean), K).logpdf(y) - 0.5 * (found.mean / 0.5) ** 2
+    assert found.value == pytest.approx(density, rel=1e-9)
+
+
+@every_kernel
+@every_mean
+@pytest.mark.parametrize("noise", NOISE)
+@pytest.mark.parametrize(("n", "d"), [(1, 2), (10, 3), (150, 2)])
+def test_the_information_is_the_average_of_the_observed_and_the_expected(
+    kernel: str, noise: float | None, mean_std: float | None, n: int, d: int
+) -> None:
+    # Written out: ½ (K_i α)ᵀ (K_y⁻¹ - K_y⁻¹1 1ᵀK_y⁻¹ / (1ᵀK_y⁻¹1 + 1/τ²)) K_j α, K_i by central differences.
+    X, y = data(n, d) if n > 1 else (np.full((1, d), 0.3), np.array([0.7]))
+    theta = theta_for(d, noise)
+    found = log_likelihood(kernel, X, y, theta, noise, mean_std)
+    inverse = np.linalg.inv(covariance(kernel, X, theta, noise))
+    alpha = inverse @ (y - found.mean)
+    steps = 1e-5 * np.eye(len(theta))
+    slopes = [(covariance(kernel, X, theta + e, noise) - covariance(kernel, X, theta - e, noise)) / 2e-5 for e in steps]
+    V = np.column_stack([slope @ alpha for slope in slopes])
+    if mean_std is not None:
+        ones = inverse.sum(axis=0)
+        inverse = inverse - np.outer(ones, ones) / (ones.sum() + mean_std**-2.0)
+    expected = 0.5 * V.T @ inverse @ V
+    np.testing.assert_allclose(found.information, expected, rtol=1e-5, atol=1e-6 * np.abs(expected).max())
+
+
+@pytest.mark.parametrize("noise", NOISE)
+def test_the_information_is_on_average_that_of_data_from_the_model(noise: float | None) -> None:
+    # Of draws with known hyperparameters it averages ½ tr(K_y⁻¹K_i K_y⁻¹K_j), [Rasmussen2006] Eq. 5.9 once more.
+    X, _ = data(30)
+    theta = theta_for(3, noise)
+    K = covariance("matern52", X, theta, noise)
+    steps = 1e-5 * np.eye(len(theta))
+    slopes = [
+        (covariance("matern52", X, theta + e, noise) - covariance("matern52", X, theta - e, noise)) / 2e-5
+        for e in steps
+    ]
+    products = [np.linalg.solve(K, slope) for slope in slopes]
+    expected = np.array([[0.5 * float((a * b.T).sum()) for b in products] for a in products])
+    rng = np.random.default_rng(0)
+    draws = np.linalg.cholesky(K) @ rng.standard_normal((30, 2000))
+    found = np.mean([log_likelihood("matern52", X, y, theta, noise).information for y in draws.T], axis=0)
+    # An entry varies by at most its own size from draw to draw, in units of the diagonal: five standard errors.
+    scale = np.sqrt(np.multiply.outer(np.diagonal(expected), np.diagonal(expected)))
+    assert (np.abs(found - expected) / scale).max() < 5.0 / np.sqrt(2000)
 
 
 @every_kernel
@@ -84,7 +131,7 @@ def test_the_mean_is_where_the_density_and_its_prior_are_stationary(
     X, y = data()
     theta = theta_for(3, noise)
     inverse = np.linalg.inv(covariance(kernel, X, theta, noise))
-    _, _, mean = log_likelihood(kernel, X, y, theta, noise, mean_std)
+    mean = log_likelihood(kernel, X, y, theta, noise, mean_std).mean
     slope = float((inverse @ (y - mean)).sum()) - mean / mean_std**2
     curvature = float(inverse.sum()) + mean_std**-2.0
     assert mean != 0.0
@@ -94,7 +141,7 @@ def test_the_mean_is_where_the_density_and_its_prior_are_stationary(
 
 def test_a_tight_prior_holds_the_mean_at_zero_and_a_wide_one_lets_it_go() -> None:
     X, y = data()
-    means = [abs(log_likelihood("matern52", X, y + 3.0, theta_for(3, 0.1), 0.1, std)[2]) for std in (1e-6, 0.3, 1e6)]
+    means = [abs(log_likelihood("matern52", X, y + 3.0, theta_for(3, 0.1), 0.1, std).mean) for std in (1e-6, 0.3, 1e6)]
     assert means[0] < 1e-6
     assert means[0] < means[1] < means[2]
 
@@ -103,10 +150,11 @@ def test_a_tight_prior_holds_the_mean_at_zero_and_a_wide_one_lets_it_go() -> Non
 @pytest.mark.parametrize("noise", [0.0, -0.5])
 def test_an_indefinite_covariance_has_likelihood_minus_infinity(noise: float, mean_std: float | None) -> None:
     X = np.full((4, 2), 0.5)
-    value, gradient, mean = log_likelihood("se", X, np.arange(4.0), theta_for(2, noise), noise, mean_std)
-    assert value == -np.inf
-    np.testing.assert_array_equal(gradient, np.zeros(3))
-    assert mean == 0.0
+    found = log_likelihood("se", X, np.arange(4.0), theta_for(2, noise), noise, mean_std)
+    assert found.value == -np.inf
+    np.testing.assert_array_equal(found.gradient, np.zeros(3))
+    np.testing.assert_array_equal(found.information, np.zeros((3, 3)))
+    assert found.mean == 0.0
 
 
 def test_the_data_are_left_alone() -> None:

@@ -9,6 +9,8 @@ from believer.surrogates.gp_fit import Hyperparameters
 from believer.surrogates.kernels import KERNELS
 from believer.surrogates.protocols import JointlyDifferentiable
 
+pytestmark = pytest.mark.both_backends
+
 every_kernel = pytest.mark.parametrize("kernel", list(KERNELS))
 every_size = pytest.mark.parametrize(("b", "q", "d"), [(1, 1, 1), (4, 3, 2), (3, 5, 6)])
 

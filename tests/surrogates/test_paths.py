@@ -19,6 +19,8 @@ from believer.surrogates.last_layer import LastLayerModel
 from believer.surrogates.paths import FREEDOM, KernelPaths, Waves, _cosine, correction, noise_draws, prior_draws
 from believer.surrogates.protocols import Pathwise
 
+pytestmark = pytest.mark.both_backends
+
 every_kernel = pytest.mark.parametrize("kernel", list(KERNELS))
 
 

@@ -17,6 +17,7 @@ from believer.maximize import Candidates, Maximizer, Multistart, Objective, Sear
 from believer.region import Region
 
 _AROUND = 3
+_CLIMBING, _SCREENING = Multistart(), Candidates()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -54,7 +55,7 @@ def maximizer_for(objective: Objective, wanted: Maximizer | None) -> Maximizer:
     """The maximizer that was asked for, or the one that suits the objective."""
     if wanted is not None:
         return wanted
-    return Multistart() if objective.has_gradient else Candidates()
+    return _CLIMBING if objective.has_gradient else _SCREENING
 
 
 def taken(avoid: Array, x: Array, request: Request) -> Array:

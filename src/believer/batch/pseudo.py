@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from believer.acquisitions import Bound
-from believer.arrays import Array, frozen
+from believer.arrays import Array, frozen, sealed
 from believer.batch import fantasies
 from believer.batch.fantasies import Fantasized
 from believer.batch.incumbent import believed_incumbent
@@ -47,7 +47,7 @@ class Belief:
         """[paper] Algorithm 1, lines 6-7 and 3: lie about ``x`` (d,) and update the model."""
         strategy, rng = self.strategy, request.randomness(trial, "lie")
         lie = strategy.lie.value(self.model, x, request.data, request.sign, rng)
-        X, y = frozen(np.vstack([self.X, x])), frozen(np.append(self.y, lie))
+        X, y = sealed(np.vstack([self.X, x])), sealed(np.append(self.y, lie))
         model = told(self.model, strategy.update, request, trial, X, y)
         return replace(self, model=model, ids=(*self.ids, trial), X=X, y=y)
 

@@ -7,6 +7,7 @@ import numpy as np
 from believer.arrays import Array
 from believer.batch.request import Request
 from believer.errors import MissingCapability
+from believer.surrogates.gp import GPModel
 from believer.surrogates.protocols import Conditionable, Model
 
 
@@ -22,14 +23,13 @@ def told(model: Model, update: str, request: Request, trial: int, X: Array, y: A
 
     trial: to which the last lie belongs; a refit draws from its randomness.
     """
-    how = resolved(update, model)
-    if how == "condition":
-        if not isinstance(model, Conditionable):
-            raise MissingCapability(
-                f'{type(model).__name__} cannot be conditioned; use update="refit", or a surrogate that can (GP).'
-            )
+    if update in ("auto", "condition") and isinstance(model, GPModel | Conditionable):
         return model.condition(X[-1:], y[-1:])
-    if how == "refit":
+    if update == "condition":
+        raise MissingCapability(
+            f'{type(model).__name__} cannot be conditioned; use update="refit", or a surrogate that can (GP).'
+        )
+    if update in ("auto", "refit"):
         known = [request.data] if request.failed is None else [request.data, request.failed]
         return request.surrogate.fit(
             np.vstack([*(part.X for part in known), X]),

@@ -13,10 +13,11 @@ q_eff   q² / Σ_ij ρ_ij²: q for uncorrelated points, 1 for
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 
-from believer.arrays import Array
+from believer.arrays import Array, sealed
 from believer.region import Region
 from believer.surrogates.protocols import Joint, Model, Scaled
 
@@ -49,9 +50,15 @@ class Verdict:
 
 def random_pair_distance(region: Region) -> float:
     """Mean distance of two uniform points of the region, from 512 fixed draws."""
-    draws = np.random.default_rng(0).random((2, _RANDOM_PAIRS, region.dim))
-    gaps = region.spread(draws[0]) - region.spread(draws[1])
+    one, two = _pairs(region.dim)
+    gaps = region.spread(one) - region.spread(two)
     return float(np.sqrt((gaps**2).sum(axis=1)).mean())
+
+
+@lru_cache(maxsize=8)
+def _pairs(d: int) -> tuple[Array, Array]:
+    draws = np.random.default_rng(0).random((2, _RANDOM_PAIRS, d))
+    return sealed(draws[0]), sealed(draws[1])
 
 
 def effective_size(model: Model, X: Array) -> float | None:

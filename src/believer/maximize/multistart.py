@@ -6,9 +6,10 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from believer.arrays import Array, whole
+from believer.arrays import Array, BoolArray, packed, whole
 from believer.errors import MissingCapability, SpaceExhausted
 from believer.maximize.objective import (
+    Compilable,
     Maximum,
     Objective,
     Search,
@@ -18,8 +19,11 @@ from believer.maximize.objective import (
     search_exhaustively,
 )
 from believer.maximize.screening import alternatives, candidates
-from believer.numerics import lbfgs
+from believer.numerics import backend, lbfgs
 from believer.region import Region
+
+_AMONG, _APART = 8, 0.05
+"""Starts are picked among so many times their number of best candidates, and lie so far apart."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,16 +77,19 @@ class Multistart:
 
 
 def _pick_starts(pool: Array, values: Array, starts: int) -> Array:
-    """Indices of good candidates that are apart: best first, each farther from those taken than the last resort."""
-    order = np.argsort(-values, kind="stable")
-    order = order[: 8 * starts]
+    """Indices of good candidates, best first, each more than ``_APART`` from those taken in some coordinate."""
+    native = backend.native()
+    if native is not None:
+        picked: Array = native.pick_starts(packed(pool), packed(values), starts, _AMONG * starts, _APART)
+        return picked
+    order = np.argsort(-values, kind="stable")[: _AMONG * starts]
     taken = [int(order[0])]
     X = pool[order]
     gap = np.abs(X - X[0]).max(axis=1)
     for i in range(1, len(order)):
         if len(taken) == starts:
             break
-        if gap[i] > 0.05:
+        if gap[i] > _APART:
             taken.append(int(order[i]))
             gap = np.minimum(gap, np.abs(X - X[i]).max(axis=1))
     return np.array(taken)
@@ -99,17 +106,34 @@ def ascend(
     if not moves.any():
         return X, objective.value(X)
 
-    def descend(points: Array) -> tuple[Array, Array]:
-        value, gradient = objective.value_with_gradient(points)
-        return -value / scale, np.where(moves, -gradient / scale, 0.0)
-
-    found = lbfgs.minimize(descend, X, region.lower, region.upper, settings)
+    found = _climbed(objective, region, moves, X, settings, scale)
     if region.feasible is None and region.settle is None:
         return found.X, -scale * found.f
     ends = region.snap(found.X)
     if region.feasible is not None:
         ends = retreat(region, X, ends)
     return ends, objective.value(ends)
+
+
+def _climbed(
+    objective: Objective, region: Region, moves: BoolArray, X: Array, settings: lbfgs.Settings, scale: float
+) -> lbfgs.Minimum:
+    """Where the climbs from ``X`` (s, d) end, as minima of -objective / scale; in compiled code where that is had."""
+    native = backend.native()
+    compiled = objective.compiled() if native is not None and isinstance(objective, Compilable) else None
+    if native is not None and compiled is not None:
+        flags = moves.astype(np.uint8)
+        return lbfgs.Minimum(
+            *native.minimize(
+                compiled, packed(X), packed(region.lower), packed(region.upper), flags, -1.0 / scale, settings
+            )
+        )
+
+    def descend(points: Array) -> tuple[Array, Array]:
+        value, gradient = objective.value_with_gradient(points)
+        return -value / scale, np.where(moves, -gradient / scale, 0.0)
+
+    return lbfgs.minimize(descend, X, region.lower, region.upper, settings)
 
 
 def retreat(region: Region, start: Array, end: Array, halvings: int = 12) -> Array:

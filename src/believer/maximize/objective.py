@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -32,6 +32,15 @@ class Objective(Protocol):
 
     def value_with_gradient(self, X: Array) -> tuple[Array, Array]:
         """Values (m,) and gradients (m, d) at ``X`` (m, d)."""
+        ...
+
+
+@runtime_checkable
+class Compilable(Protocol):
+    """An objective that may exist in compiled code, so that a whole climb runs there."""
+
+    def compiled(self) -> Any | None:
+        """The compiled objective; None where the backend has none for this value."""
         ...
 
 
@@ -78,9 +87,11 @@ def first_distinct(X: Array, values: Array, search: Search) -> Maximum | None:
 
     Rows that lie on each other count once among those passed over.
     """
-    order = np.argsort(-values, kind="stable")
+    best = int(np.argmax(values))
+    if not search.region.among(X[best : best + 1], search.avoid)[0]:
+        return Maximum(X[best], float(values[best]), 0)
     passed: list[int] = []
-    for row in order:
+    for row in np.argsort(-values, kind="stable"):
         if not search.region.among(X[row : row + 1], search.avoid)[0]:
             return Maximum(X[row], float(values[row]), len(passed))
         if not search.region.among(X[row : row + 1], X[passed])[0]:

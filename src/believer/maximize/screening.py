@@ -21,9 +21,9 @@ def near(points: Array, count: int, region: Region, widths: tuple[float, ...], r
     """
     d = region.dim
     X = np.repeat(points, count, axis=0)
-    share = rng.choice((1.0, 0.5, min(1.0, 2.0 / d)), size=(len(X), 1))
+    share = np.array((1.0, 0.5, min(1.0, 2.0 / d)))[rng.integers(3, size=(len(X), 1))]
     moved = rng.random(X.shape) < share
-    width = rng.choice(widths, size=(len(X), 1)) * (region.upper - region.lower)
+    width = np.array(widths)[rng.integers(len(widths), size=(len(X), 1))] * (region.upper - region.lower)
     X = np.where(moved, X + width * rng.standard_normal(X.shape), X)
     for block in region.blocks:
         redraw = moved[:, block.start]

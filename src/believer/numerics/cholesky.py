@@ -22,8 +22,9 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg import lapack
 
-from believer.arrays import Array, frozen
+from believer.arrays import Array, packed, sealed
 from believer.errors import NumericalError
+from believer.numerics import backend
 
 JITTER_STEPS = (0.0, 1e-10, 1e-9, 1e-8, 1e-7, 1e-6, 1e-5, 1e-4)
 """What may be added to the diagonal, in units of its mean, tried in this order: bounded, and reported in the factor."""
@@ -82,6 +83,10 @@ class Factor:
 
         A pivot that rounding has eaten is lifted to 1e-12 of the variance, which counts as jitter.
         """
+        native = backend.native()
+        if native is not None:
+            tail, pivot = native.append(self.base, self.tail, packed(k), variance, _LEAST_PIVOT)
+            return Factor(self.base, sealed(tail), max(self.jitter, _LEAST_PIVOT * variance - pivot))
         v = self.whiten(k[None, :])
         pivot = variance - float(v[0] @ v[0])
         least = _LEAST_PIVOT * variance
@@ -92,7 +97,7 @@ class Factor:
         tail[:-1, :N] = self.tail
         tail[-1, :N] = self.unwhiten(v)[0] / -root
         tail[-1, N] = 1.0 / root
-        return Factor(self.base, frozen(tail), jitter)
+        return Factor(self.base, sealed(tail), jitter)
 
 
 def _half(n: int) -> int:
@@ -119,7 +124,7 @@ def factor(K: Array) -> Factor:
         if L is not None:
             Winv, info = lapack.dtrtri(L.T, lower=0)
             if info == 0:
-                return Factor(frozen(np.ascontiguousarray(Winv.T)), frozen(np.zeros((0, len(K)))), jitter)
+                return Factor(sealed(np.ascontiguousarray(Winv.T)), sealed(np.zeros((0, len(K)))), jitter)
     raise NumericalError(
         f"the covariance of {len(K)} points is not positive definite even with a jitter of {JITTER_STEPS[-1]:g} of its "
         "diagonal; are there infinite values, or a kernel that is not one?"

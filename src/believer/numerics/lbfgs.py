@@ -24,7 +24,8 @@ from typing import Any
 
 import numpy as np
 
-from believer.arrays import Array, BoolArray, IntArray
+from believer.arrays import Array, BoolArray, IntArray, packed
+from believer.numerics import backend
 
 Objective = Callable[[Array], tuple[Array, Array]]
 """(s, d) points -> values (s,) and gradients (s, d), to be minimized."""
@@ -137,6 +138,11 @@ def minimize(objective: Objective, X0: Array, lower: Array, upper: Array, settin
 
     A start whose first value is not finite stays where it is, with value +inf.
     """
+    native = backend.native()
+    if native is not None:
+        moves = np.ones(len(lower), dtype=np.uint8)
+        called = native.Callback(objective, len(lower))
+        return Minimum(*native.minimize(called, packed(X0), packed(lower), packed(upper), moves, 1.0, settings))
     X = np.clip(X0, lower, upper)
     f, G = objective(X)
     sound = np.isfinite(f) & np.isfinite(G).all(axis=1)

@@ -114,13 +114,16 @@ def _direction_matrix(d: int) -> npt.NDArray[np.uint32]:
     return V
 
 
+@lru_cache(maxsize=16)
 def sobol_integers(n: int, d: int) -> npt.NDArray[np.uint32]:
     """The first ``n`` points of the unscrambled sequence as (n, d) integers, natural (not Gray-code) order."""
     V = _direction_matrix(d)
     points = np.zeros((1, d), dtype=np.uint32)
     for k in range(max(n - 1, 0).bit_length()):
         points = np.concatenate([points, points ^ V[k]])
-    return points[:n]
+    points = points[:n]
+    points.flags.writeable = False
+    return points
 
 
 def sobol(n: int, d: int, rng: np.random.Generator) -> Array:

@@ -21,12 +21,13 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from believer.arrays import Array, as_data, finite, frozen
+from believer.arrays import Array, as_data, finite, frozen, packed, sealed
 from believer.errors import InvalidInput
+from believer.numerics import backend
 from believer.numerics.cholesky import Factor, factor
 from believer.surrogates import gp_fit
 from believer.surrogates.gp_fit import PRESETS, Hyperparameters
-from believer.surrogates.kernels import KERNELS, squared_distances
+from believer.surrogates.kernels import KERNELS
 from believer.surrogates.protocols import (
     LEAST_VARIANCE,
     JointGradient,
@@ -76,6 +77,9 @@ class GPModel:
 
     def predict(self, X: Array) -> Prediction:
         """μ = kᵀ α, σ² = k(x, x) - |W k|² at ``X`` (m, d).  O(m N²)."""
+        compiled = self.compiled()
+        if compiled is not None:
+            return Prediction(*compiled.predict(packed(X)))
         k, _ = self.hyper.cross(X, self.X)
         V = self.factor.whiten(k)
         variance = self.hyper.signal - np.einsum("ij,ij->i", V, V)
@@ -83,6 +87,9 @@ class GPModel:
 
     def predict_with_gradient(self, X: Array) -> PredictionGradient:
         """μ, σ and their gradients by x, at ``X`` (m, d).  O(m N²)."""
+        compiled = self.compiled()
+        if compiled is not None:
+            return PredictionGradient(*compiled.predict_with_gradient(packed(X)))
         k, h = self.hyper.cross(X, self.X)
         V = self.factor.whiten(k)
         std = self._root(self.hyper.signal - np.einsum("ij,ij->i", V, V))
@@ -97,6 +104,25 @@ class GPModel:
             self.scale * std,
             self.scale * mean_gradient,
             self.scale * half_variance_gradient / std[:, None],
+        )
+
+    def compiled(self) -> Any | None:
+        """The same posterior in compiled code; None where the Python twin is to run."""
+        native = backend.native()
+        if native is None:
+            return None
+        hyper, factor = self.hyper, self.factor
+        return native.Posterior(
+            native.KERNELS[hyper.kernel],
+            self.X,
+            hyper.lengthscales,
+            hyper.signal,
+            factor.base,
+            factor.tail,
+            self.alpha,
+            self.shift,
+            self.scale,
+            LEAST_VARIANCE,
         )
 
     def _root(self, variance: Array) -> Array:
@@ -162,23 +188,24 @@ class GPModel:
             grown = model.factor.append(k[0], model.hyper.signal + model.hyper.noise)
             row = grown.tail[-1]
             target = (float(value) - model.shift) / model.scale
-            data = np.append(model.y, target)
+            data = np.concatenate((model.y, [target]))
             new = float(row @ data)
+            alpha = new * row
+            alpha[:-1] += model.alpha
             model = replace(
                 model,
-                X=frozen(np.vstack([model.X, x])),
-                y=frozen(data),
+                X=sealed(np.concatenate((model.X, x[None, :]))),
+                y=sealed(data),
                 factor=grown,
-                whitened=frozen(np.append(model.whitened, new)),
-                alpha=frozen(np.append(model.alpha, 0.0) + new * row),
+                whitened=sealed(np.concatenate((model.whitened, [new]))),
+                alpha=sealed(alpha),
             )
         return model
 
 
 def prior_covariance(hyper: Hyperparameters, X: Array, diagonal: float | None = None) -> Array:
     """σ_f² k(X, X) (m, m) at ``X`` (m, d); ``diagonal`` replaces what rounding leaves there of σ_f²."""
-    scaled = X / hyper.lengthscales
-    K = hyper.signal * KERNELS[hyper.kernel](squared_distances(scaled, scaled))[0]
+    K = hyper.cross(X, X)[0]
     if diagonal is not None:
         K[np.diag_indices(len(X))] = diagonal
     return K
@@ -197,10 +224,21 @@ def posterior(hyper: Hyperparameters, X: Array, y: Array, shift: float, scale: f
     """The model at given hyperparameters; ``y`` in the caller's units, standardized by ``shift``, ``scale``.  O(n³)."""
     shift = shift + scale * hyper.mean
     target = (y - shift) / scale
-    grown = factor(prior_covariance(hyper, X, hyper.signal + hyper.noise))
+    grown = _covariance_factor(hyper, X)
     whitened = grown.whiten(target[None, :])[0]
     alpha = grown.unwhiten(whitened[None, :])[0]
-    return GPModel(hyper, frozen(X), frozen(target), shift, scale, grown, frozen(whitened), frozen(alpha))
+    return GPModel(hyper, frozen(packed(X)), frozen(target), shift, scale, grown, frozen(whitened), frozen(alpha))
+
+
+def _covariance_factor(hyper: Hyperparameters, X: Array) -> Factor:
+    """The factor of K_y at ``X`` (n, d), with jitter where it needs some.  O(n³)."""
+    native = backend.native()
+    if native is not None:
+        kernel, diagonal = native.KERNELS[hyper.kernel], hyper.signal + hyper.noise
+        base = native.covariance_factor(kernel, packed(X), hyper.lengthscales, hyper.signal, diagonal)
+        if base is not None:
+            return Factor(sealed(base), sealed(np.zeros((0, len(X)))), 0.0)
+    return factor(prior_covariance(hyper, X, hyper.signal + hyper.noise))
 
 
 @dataclass(frozen=True, slots=True)
@@ -227,8 +265,11 @@ class GP:
         """Learn hyperparameters from ``X`` (n, d), ``y`` (n,), then the exact posterior."""
         X, y = as_data(X, y, "a Gaussian process")
         shift, scale = standardization(y)
-        start = previous.hyper if isinstance(previous, GPModel) and previous.hyper.kernel == self.kernel else None
-        hyper = gp_fit.fit(X, (y - shift) / scale, self.kernel, self.noise, PRESETS[self.fit_preset], rng, start)
+        start, seen = None, 0
+        if isinstance(previous, GPModel) and previous.hyper.kernel == self.kernel:
+            start, seen = previous.hyper, len(previous.y)
+        preset = PRESETS[self.fit_preset]
+        hyper = gp_fit.fit(X, (y - shift) / scale, self.kernel, self.noise, preset, rng, start, seen)
         return posterior(hyper, X, y, shift, scale)
 
     def describe(self, model: GPModel) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Hyperparameters of a Gaussian process: marginal likelihood with gradient, priors, presets, the search.
+"""Hyperparameters of a Gaussian process: priors, presets, the search.
 
 ======  =========================================================  ========
 symbol  meaning                                                    shape
@@ -10,25 +10,23 @@ y       standardized data                                          (n,)
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.linalg import lapack
 
-from believer.arrays import Array, frozen
-from believer.numerics import lbfgs
-from believer.numerics.cholesky import lower_cholesky
+from believer.arrays import Array, frozen, packed
+from believer.numerics import backend, lbfgs, newton
 from believer.numerics.sampling import latin_hypercube
+from believer.surrogates.gp_likelihood import log_likelihood, or_nan
 from believer.surrogates.kernels import KERNELS, squared_distances
 
 SUBSET_ABOVE = 2000
 """With more data than this, hyperparameters come from a seeded subset of that many; the posterior stays exact."""
 
-WARM_ONLY_ABOVE = 500
-"""With more data than this, and a last fit to start from, no other start is tried."""
-
-_BLOCK = 128
+WARM_ONLY_ABOVE = 100
+"""With more data than this a search starts from the last fit alone, unless the data have grown by a quarter since."""
 
 NOISE_FLOOR = 1e-8
 """The least noise variance (of standardized y) that a fit works with; less cannot be told from rounding."""
@@ -47,6 +45,10 @@ class Hyperparameters:
 
     def cross(self, A: Array, B: Array) -> tuple[Array, Array]:
         """σ_f² k and σ_f² h (see :mod:`~believer.surrogates.kernels`) between ``A`` (m, d) and ``B`` (n, d), (m, n)."""
+        native = backend.native()
+        if native is not None:
+            k, h = native.cross(native.KERNELS[self.kernel], packed(A), packed(B), self.lengthscales, self.signal)
+            return k, h
         k, h = KERNELS[self.kernel](squared_distances(A / self.lengthscales, B / self.lengthscales))
         return k * self.signal, h * self.signal
 
@@ -94,7 +96,7 @@ class Preset:
     warm: bool
     scaled: bool
     mean_std: float | None
-    search: lbfgs.Settings
+    search: newton.Settings | lbfgs.Settings
 
 
 PRESETS: dict[str, Preset] = {
@@ -109,7 +111,7 @@ PRESETS: dict[str, Preset] = {
         warm=True,
         scaled=True,
         mean_std=1.0,
-        search=lbfgs.Settings(max_rounds=60, gradient_tol=3e-4, value_tol=3e-6, heat=6, finalists=1),
+        search=newton.Settings(),
     ),
     # [paper] appendix "Hyperparameter details"; scikit-learn draws its restarts log-uniformly within the bounds.
     "paper": Preset(
@@ -128,81 +130,6 @@ PRESETS: dict[str, Preset] = {
 }
 
 
-def _row_blocks(n: int) -> list[slice]:
-    """Rows in blocks that fit the cache; with columns up to each block's end they cover the lower triangle."""
-    return [slice(start, min(start + _BLOCK, n)) for start in range(0, n, _BLOCK)]
-
-
-def _lower_kernel(kernel: str, scaled: Array, signal: float) -> tuple[Array, Array]:
-    """σ_f² k and σ_f² h (n, n) of the scaled points (n, d), the lower triangle only; what is above is arbitrary."""
-    n = len(scaled)
-    k, h = np.empty((n, n)), np.empty((n, n))
-    for rows in _row_blocks(n):
-        part_k, part_h = KERNELS[kernel](squared_distances(scaled[rows], scaled[: rows.stop]))
-        np.multiply(part_k, signal, out=k[rows, : rows.stop])
-        np.multiply(part_h, signal, out=h[rows, : rows.stop])
-    return k, h
-
-
-def _by_lengthscales(h: Array, inverse: Array, alpha: Array, scaled: Array) -> Array:
-    """Σ_{a>b} M_ab h_ab (u_aj - u_bj)² for each column j of the scaled points u (n, d), M = α αᵀ - K_y⁻¹.
-
-    Written out, the square needs only the row and column sums of M h and its product with u.
-    """
-    n, d = scaled.shape
-    sums, product = np.zeros(n), np.zeros((n, d))
-    for rows in _row_blocks(n):
-        M = np.multiply.outer(alpha[rows], alpha[: rows.stop])
-        M -= inverse[rows, : rows.stop]
-        M *= h[rows, : rows.stop]
-        M[:, rows] *= np.tri(rows.stop - rows.start, k=-1)
-        sums[rows] += M.sum(axis=1)
-        sums[: rows.stop] += M.sum(axis=0)
-        product[rows] = M @ scaled[: rows.stop]
-    by_length: Array = (scaled * scaled * sums[:, None] - 2.0 * scaled * product).sum(axis=0)
-    return by_length
-
-
-def log_likelihood(
-    kernel: str, X: Array, y: Array, theta: Array, noise: float | None, mean_std: float | None = None
-) -> tuple[float, Array, float]:
-    """log p(y | X, θ), its gradient by θ (p,), and the mean m; (-inf, 0, 0) where K_y is not positive definite.
-
-    ``noise`` is σ_n² when it is fixed, None when the last entry of θ is its logarithm. With ``mean_std`` the constant
-    mean m takes its best value for θ, m = 1ᵀK_y⁻¹y / (1ᵀK_y⁻¹1 + 1/τ²), and log p includes its prior N(0, τ²); being
-    the best, it adds nothing to the gradient.
-    [Rasmussen2006] Eq. 5.8-5.9; the derivative by log ℓ_j needs Σ M_ab h_ab (x_aj - x_bj)²/ℓ_j² with
-    M = α αᵀ - K_y⁻¹, which two products with X give for all j at once.  O(n³ + n² d).
-    """
-    n, d = X.shape
-    scaled = X / np.exp(theta[:d])
-    signal = float(np.exp(theta[d]))
-    noise_variance = float(np.exp(theta[d + 1])) if noise is None else noise
-    k, h = _lower_kernel(kernel, scaled, signal)
-    k[np.diag_indices(n)] = signal + noise_variance
-    L = lower_cholesky(k, overwrite=True)
-    if L is None:
-        return -np.inf, np.zeros_like(theta), 0.0
-    half_log_det = float(np.log(np.diagonal(L)).sum())
-    mean = 0.0
-    if mean_std is not None:
-        ones = lapack.dpotrs(L.T, np.ones(n), lower=0)[0]
-        mean = float(ones @ y) / (float(ones.sum()) + mean_std**-2.0)
-        y = y - mean
-    alpha = lapack.dpotrs(L.T, y, lower=0)[0]
-    value = -0.5 * float(y @ alpha) - half_log_det - 0.5 * n * float(np.log(2.0 * np.pi))
-    if mean_std is not None:
-        value -= 0.5 * (mean / mean_std) ** 2
-
-    inverse = lapack.dpotri(L.T, lower=0, overwrite_c=1)[0].T
-    square, trace = float(alpha @ alpha), float(np.trace(inverse))
-    by_signal = 0.5 * (float(y @ alpha) - noise_variance * square - n + noise_variance * trace)
-    gradient = np.append(_by_lengthscales(h, inverse, alpha, scaled), by_signal)
-    if noise is None:
-        gradient = np.append(gradient, 0.5 * noise_variance * (square - trace))
-    return value, gradient, mean
-
-
 def fit(
     X: Array,
     y: Array,
@@ -211,8 +138,12 @@ def fit(
     preset: Preset,
     rng: np.random.Generator,
     previous: Hyperparameters | None,
+    seen: int = 0,
 ) -> Hyperparameters:
-    """Hyperparameters of standardized ``y`` (n,) at ``X`` (n, d): the best of a few starts, one at the last fit's."""
+    """Hyperparameters of standardized ``y`` (n,) at ``X`` (n, d): the best of a few starts, one at the last fit's.
+
+    ``seen`` is the number of results that the last fit saw.
+    """
     n, d = X.shape
     if previous is not None and (not preset.warm or len(previous.lengthscales) != d):
         previous = None
@@ -225,30 +156,66 @@ def fit(
     prior = _prior(preset, d, fixed is None)
     lower, upper = (np.log(bound) for bound in _bounds(preset, d, fixed is None))
 
-    means: dict[bytes, float] = {}
-
-    def objective(thetas: Array) -> tuple[Array, Array]:
-        values, gradients = np.empty(len(thetas)), np.empty_like(thetas)
-        for i, theta in enumerate(thetas):
-            value, gradient, mean = log_likelihood(kernel, X, y, theta, fixed, preset.mean_std)
-            means[theta.tobytes()] = mean
-            u = (theta - prior.center) * prior.weight
-            values[i], gradients[i] = 0.5 * float(u @ u) - value, u * prior.weight - gradient
-        # Per observation, so that steps and tolerances mean the same for ten results and for a thousand.
-        return values / len(y), gradients / len(y)
-
-    found = lbfgs.minimize(
-        objective, _starts(preset, prior, lower, upper, rng, previous, n > WARM_ONLY_ABOVE), lower, upper, preset.search
+    starts = _starts(
+        preset, prior, lower, upper, rng, previous, n > WARM_ONLY_ABOVE and _quarters(n) == _quarters(seen)
     )
-    theta = found.X[int(np.argmin(found.f))]
+    theta, mean = _search(kernel, X, y, fixed, preset, prior, starts, lower, upper)
     return Hyperparameters(
         kernel=kernel,
         lengthscales=frozen(np.exp(theta[:d])),
         signal=float(np.exp(theta[d])),
         noise=float(np.exp(theta[d + 1])) if fixed is None else fixed,
-        mean=means[theta.tobytes()],
+        mean=mean,
         subset=subset,
     )
+
+
+def _quarters(n: int) -> int:
+    """How often one result grows by a quarter on the way to ``n``; -1 on the way to none."""
+    return int(math.log(n) / math.log(1.25)) if n else -1
+
+
+def _search(
+    kernel: str,
+    X: Array,
+    y: Array,
+    noise: float | None,
+    preset: Preset,
+    prior: _Prior,
+    starts: Array,
+    lower: Array,
+    upper: Array,
+) -> tuple[Array, float]:
+    """θ (p,) at the best of the tops that are reached from ``starts`` (s, p), and the constant mean there."""
+    native = backend.native()
+    if native is not None:
+        code, std = native.KERNELS[kernel], or_nan(preset.mean_std)
+        target = native.HyperPosterior(code, packed(X), packed(y), or_nan(noise), std, prior.center, prior.weight)
+        newtonian = isinstance(preset.search, newton.Settings)
+        theta, mean = (target.newton if newtonian else target.lbfgs)(starts, lower, upper, preset.search)
+        return theta, mean
+    means: dict[bytes, float] = {}
+
+    def nats(theta: Array) -> tuple[float, Array, Array]:
+        at = log_likelihood(kernel, X, y, theta, noise, preset.mean_std)
+        means[theta.tobytes()] = at.mean
+        u = (theta - prior.center) * prior.weight
+        curvature = at.information + np.diag(prior.weight**2)
+        return 0.5 * float(u @ u) - at.value, u * prior.weight - at.gradient, curvature
+
+    if isinstance(preset.search, newton.Settings):
+        ends = [newton.minimize(nats, start, lower, upper, preset.search) for start in starts]
+        theta = min(ends, key=lambda end: end[1])[0]
+        return theta, means[theta.tobytes()]
+
+    def per_observation(thetas: Array) -> tuple[Array, Array]:
+        # So that steps and tolerances mean the same for ten results and for a thousand.
+        values, gradients, _ = zip(*map(nats, thetas), strict=True)
+        return np.array(values) / len(y), np.array(gradients) / len(y)
+
+    found = lbfgs.minimize(per_observation, starts, lower, upper, preset.search)
+    theta = found.X[int(np.argmin(found.f))]
+    return theta, means[theta.tobytes()]
 
 
 def _bounds(preset: Preset, d: int, infer: bool) -> tuple[Array, Array]:

@@ -1,0 +1,233 @@
+# The log posterior of a Gaussian process's hyperparameters, with gradient and curvature; twins: log_likelihood in
+# surrogates/gp_likelihood.py, _search in surrogates/gp_fit.py.
+
+cdef class HyperPosterior(Objective):
+    """-(log p(y | X, θ) + log p(θ)) of standardized y, to be minimized over θ = log ℓ, log σ_f² [, log σ_n²].
+
+    ``noise`` is σ_n² when it is fixed, NaN when θ ends with its logarithm; ``mean_std`` is NaN for a mean fixed at 0.
+    The prior is a normal of θ with centers and 1/std, zero weight where there is none. As an :class:`Objective` its
+    values are per observation. One search at a time: values seen and the means that belong to them are remembered.
+    """
+
+    cdef Py_ssize_t n, d
+    cdef int kernel
+    cdef double noise, mean_std
+    cdef const double[:, ::1] X
+    cdef const double[::1] y, center, weight
+    cdef double[:, ::1] seen
+    cdef readonly Py_ssize_t evaluations
+
+    def __init__(self, int kernel, const double[:, ::1] X, const double[::1] y, double noise, double mean_std,
+                 const double[::1] center, const double[::1] weight):
+        self.n, self.d, self.dim = X.shape[0], X.shape[1], center.shape[0]
+        if self.n == 0 or y.shape[0] != self.n or weight.shape[0] != self.dim:
+            raise ValueError("the data, or the parts of the prior, differ in size")
+        if self.dim != self.d + (2 if noise != noise else 1):
+            raise ValueError(f"{self.d} lengthscales, the signal and an inferred noise do not make {self.dim} numbers")
+        self.kernel, self.X, self.y, self.noise, self.mean_std = kernel, X, y, noise, mean_std
+        self.center, self.weight = center, weight
+        self.seen = np.empty((0, 2))
+
+    def lbfgs(self, const double[:, ::1] starts, const double[::1] lower, const double[::1] upper, settings):
+        """θ (p,) at the best of the minima that L-BFGS reaches from ``starts`` (s, p), and the mean there."""
+        self.forget(starts.shape[0] * settings.max_rounds)
+        X, f, _ = minimize(self, starts, lower, upper, np.ones(self.dim, dtype=np.uint8), 1.0, settings)
+        best = int(np.argmin(f))
+        return X[best], self.mean_where(f[best])
+
+    def newton(self, const double[:, ::1] starts, const double[::1] lower, const double[::1] upper, settings):
+        """θ (p,) at the best of the minima that Newton's method reaches from ``starts`` (s, p), and the mean there."""
+        cdef Py_ssize_t i, p = self.dim, count = check_columns(starts, p), max_values = settings.max_values
+        cdef double gain_tol = settings.gain_tol, longest = settings.longest
+        cdef bint good = lower.shape[0] == p and upper.shape[0] == p and count > 0
+        if not good:
+            raise ValueError("the box and the starts differ in size")
+        self.forget(count * max_values)
+        X, f = np.minimum(np.maximum(starts, lower), upper), np.empty(count)
+        cdef double[:, ::1] X_view = X
+        cdef double[::1] f_view = f
+        with nogil:
+            for i in range(count):
+                good = good and newton_from(self, &X_view[i, 0], &lower[0], &upper[0], gain_tol, max_values, longest,
+                                            &f_view[i])
+        if not good:
+            raise MemoryError
+        best = int(np.argmin(f))
+        return X[best], self.mean_where(f[best])
+
+    cdef forget(self, Py_ssize_t most):
+        """Begin a search of at most so many evaluations."""
+        self.seen, self.evaluations = np.empty((most, 2)), 0
+
+    cdef double mean_where(self, double value):
+        """The mean that belongs to a value seen in this search; 0 where there is none, as with a value of infinity."""
+        cdef Py_ssize_t i
+        for i in range(self.evaluations):
+            if self.seen[i, 0] == value:
+                return self.seen[i, 1]
+        return 0.0
+
+    cdef bint evaluate(self, Py_ssize_t m, const double *X, double *f, double *G) noexcept nogil:
+        cdef Py_ssize_t i, c, p = self.dim
+        cdef double *own = room(p) if G == NULL else NULL
+        cdef double *gradient
+        if G == NULL and own == NULL:
+            return False
+        for i in range(m):
+            gradient = own if G == NULL else G + i * p
+            if not self.nats(X + i * p, f + i, gradient, NULL):
+                free(own)
+                return False
+            f[i] /= self.n
+            if self.evaluations <= self.seen.shape[0]:
+                self.seen[self.evaluations - 1, 0] = f[i]
+            for c in range(p):
+                gradient[c] /= self.n
+        free(own)
+        return True
+
+    cdef bint nats(self, const double *theta, double *f, double *g, double *B) noexcept nogil:
+        """The negative log posterior, its gradient (p,) and, unless B is NULL, its curvature (p, p)."""
+        cdef Py_ssize_t c, p = self.dim
+        cdef double value, mean, u
+        if not self.log_likelihood_into(theta, &value, g, &mean, B):
+            return False
+        f[0] = -value
+        for c in range(p):
+            u = (theta[c] - self.center[c]) * self.weight[c]
+            f[0] += 0.5 * u * u
+            g[c] = u * self.weight[c] - g[c]
+            if B != NULL:
+                B[c * p + c] += self.weight[c] * self.weight[c]
+        if self.evaluations < self.seen.shape[0]:
+            self.seen[self.evaluations, 0], self.seen[self.evaluations, 1] = f[0], mean
+        self.evaluations += 1
+        return True
+
+    cdef bint log_likelihood_into(self, const double *theta, double *value, double *gradient, double *mean,
+                                  double *information) noexcept nogil:
+        """log p(y | X, θ), its gradient (p,), the best constant mean and, unless it is NULL, the average information.
+
+        -inf and zeros where K_y is not positive definite; False without memory.
+        """
+        cdef Py_ssize_t n = self.n, d = self.d, i, c
+        cdef double *K = room(2 * n * n + n * (d + 3 + self.dim) + 2 * d)
+        if K == NULL:
+            return False
+        cdef double *H = K + n * n
+        cdef double *U = H + n * n
+        cdef double *alpha = U + n * d
+        cdef double *row = alpha + 2 * n
+        cdef double *V = row + n
+        cdef double *lengthscales = V + n * self.dim
+        cdef double *u = lengthscales + d
+        cdef double signal = exp(theta[d]), noise = self.noise if self.noise == self.noise else exp(theta[d + 1])
+        cdef double half_log_det = 0.0, quadratic, square = 0.0, trace = 0.0
+        for c in range(self.dim):
+            gradient[c] = 0.0
+        for c in range(self.dim * self.dim if information != NULL else 0):
+            information[c] = 0.0
+        for c in range(d):
+            lengthscales[c] = exp(theta[c])
+        scaled_columns(n, d, &self.X[0, 0], lengthscales, U)
+        for i in range(n):
+            scaled_row(d, &self.X[i, 0], lengthscales, u)
+            kernel_row(self.kernel, i, d, u, U, n, signal, K + i * n, H + i * n)
+            K[i * n + i] = signal + noise
+        if not inverse_factor(n, K, n):
+            value[0], mean[0] = -INFINITY, 0.0
+            free(K)
+            return True
+        for i in range(n):
+            half_log_det -= log(K[i * n + i])
+        mean[0] = self.solved(K, alpha)
+        quadratic = dot(n, alpha, &self.y[0])
+        for i in range(n):
+            quadratic -= mean[0] * alpha[i]
+        value[0] = -0.5 * quadratic - half_log_det - 0.5 * n * log(2.0 * M_PI)
+        if self.mean_std == self.mean_std:
+            value[0] -= 0.5 * (mean[0] / self.mean_std) ** 2
+        if information != NULL:
+            self.average_information(K, H, U, lengthscales, alpha, noise, mean[0], V, u, information)
+        precision(n, K, n)
+        for i in range(n):
+            square += alpha[i] * alpha[i]
+            trace += K[i * n + i]
+            scaled_row(d, &self.X[i, 0], lengthscales, u)
+            likelihood_weights(i, alpha[i], alpha, K + i * n, H + i * n, row)
+            spreads(i, d, u, U, n, row, gradient)
+        gradient[d] = 0.5 * (quadratic - noise * square - n + noise * trace)
+        if self.dim > d + 1:
+            gradient[d + 1] = 0.5 * noise * (square - trace)
+        free(K)
+        return True
+
+    cdef double solved(self, double *W, double *alpha) noexcept nogil:
+        """The best constant mean m, returned, and α = K_y⁻¹ (y - m) (n,) with K_y⁻¹ 1 behind it, from the factor."""
+        cdef Py_ssize_t n = self.n, i
+        cdef int size = <int> n, step = 1
+        cdef double *ones = alpha + n
+        cdef double mean = 0.0
+        for i in range(n):
+            alpha[i], ones[i] = self.y[i], 1.0
+        for i in range(2):
+            dtrmv("U", "T", "N", &size, W, &size, alpha + i * n, &step)
+            dtrmv("U", "N", "N", &size, W, &size, alpha + i * n, &step)
+        if self.mean_std == self.mean_std:
+            mean = dot(n, ones, &self.y[0]) / self.spread(ones)
+        for i in range(n):
+            alpha[i] -= mean * ones[i]
+        return mean
+
+    cdef double spread(self, const double *ones) noexcept nogil:
+        """1ᵀK_y⁻¹1 + 1/τ², infinite where the mean is fixed."""
+        cdef double total = 1.0 / (self.mean_std * self.mean_std)
+        cdef Py_ssize_t i
+        if self.mean_std != self.mean_std:
+            return INFINITY
+        for i in range(self.n):
+            total += ones[i]
+        return total
+
+    cdef void average_information(self, double *W, const double *H, const double *U, const double *lengthscales,
+                                  const double *alpha, double noise, double mean, double *V, double *u,
+                                  double *information) noexcept nogil:
+        """½ αᵀ K_i K_y⁻¹ K_j α (p, p), less what the mean takes up; V (p, n) is for the columns K_j α."""
+        cdef Py_ssize_t n = self.n, d = self.d, p = self.dim, i, j, c
+        cdef int size = <int> n, columns = <int> p
+        cdef double one = 1.0, spread = self.spread(alpha + n)
+        memset(V, 0, p * n * sizeof(double))
+        for i in range(n):
+            scaled_row(d, &self.X[i, 0], lengthscales, u)
+            # Of earlier rows the products are still growing: this row's own sums are kept in the information's first row.
+            for c in range(d):
+                information[c] = 0.0
+            lengthscale_products(i, d, u, U, n, H + i * n, alpha[i], alpha, V, information)
+            for c in range(d):
+                V[c * n + i] += information[c]
+            V[d * n + i] = self.y[i] - mean - noise * alpha[i]
+            if p > d + 1:
+                V[(d + 1) * n + i] = noise * alpha[i]
+        # Each row of V times K_y⁻¹ 1 first, because whitening overwrites V.
+        for i in range(p):
+            for j in range(p):
+                information[i * p + j] = -0.5 * dot(n, V + i * n, alpha + n) * dot(n, V + j * n, alpha + n) / spread
+        dtrmm("L", "U", "T", "N", &size, &columns, &one, W, &size, V, &size)
+        for i in range(p):
+            for j in range(p):
+                information[i * p + j] += 0.5 * dot(n, V + i * n, V + j * n)
+
+    def log_likelihood(self, const double[::1] theta):
+        """log p(y | X, θ), its gradient (p,), the mean, and the average information (p, p)."""
+        if theta.shape[0] != self.dim:
+            raise ValueError(f"theta must have {self.dim} entries; got {theta.shape[0]}")
+        gradient, information = np.empty(self.dim), np.empty((self.dim, self.dim))
+        cdef double[::1] gradient_view = gradient
+        cdef double[:, ::1] information_view = information
+        cdef double value = 0.0, mean = 0.0
+        cdef bint good
+        with nogil:
+            good = self.log_likelihood_into(&theta[0], &value, &gradient_view[0], &mean, &information_view[0, 0])
+        if not good:
+            raise MemoryError
+        return value, gradient, mean, information

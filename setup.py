@@ -1,0 +1,58 @@
+"""Builds ``believer._native`` where that can be done; everything else is in pyproject.toml."""
+
+from __future__ import annotations
+
+import os
+from importlib import import_module
+from pathlib import Path
+
+from setuptools import Extension, setup
+from setuptools.command.build_ext import build_ext
+
+# No -ffast-math: NaN, infinity and the order of sums stay. errno and floating-point traps, which nobody reads here, are
+# what stands between the loops and the vector unit. -g0: Python's own -g only makes a larger module and a longer build.
+FLAGS = {"msvc": ["/O2"], "unix": ["-O3", "-g0", "-fno-math-errno", "-fno-trapping-math", "-fopenmp-simd"]}
+
+
+class BuildNative(build_ext):
+    """Compiles the module, or says in one line why it could not, and lets the installation go on without it.
+
+    BELIEVER_NATIVE_ARCH=native (or any other value of ``-march``) compiles for that processor instead of the baseline
+    one. Who names a processor wants the module: then a failed build fails the installation.
+    """
+
+    def run(self) -> None:
+        """Build, or go on without."""
+        self._remove_the_last_one()
+        try:
+            import_module("Cython")  # without it setuptools would look for a C file that nobody made
+            super().run()
+        except Exception as reason:
+            if os.environ.get("BELIEVER_NATIVE_ARCH"):
+                raise
+            why = " ".join(str(reason).split())[:200]
+            self.warn(f"believer._native was not built, believer runs in Python alone. {type(reason).__name__}: {why}")
+            self.extensions = []  # what was not built is not among the outputs
+
+    def _remove_the_last_one(self) -> None:
+        """A module of older sources must not be taken for the one that now fails to compile."""
+        asked = self.inplace
+        for extension in self.extensions:
+            for inplace in {False, asked}:
+                self.inplace = inplace
+                Path(self.get_ext_fullpath(extension.name)).unlink(missing_ok=True)
+        self.inplace = asked
+
+    def build_extension(self, ext: Extension) -> None:
+        """Compile with the flags of the compiler at hand."""
+        self.cython_c_in_temp = True  # the generated C stays out of native/
+        kind = "msvc" if self.compiler.compiler_type == "msvc" else "unix"
+        arch = os.environ.get("BELIEVER_NATIVE_ARCH")
+        ext.extra_compile_args = FLAGS[kind] + ([f"-march={arch}"] if arch and kind == "unix" else [])
+        super().build_extension(ext)
+
+
+setup(
+    ext_modules=[Extension("believer._native", ["native/_native.pyx"], include_dirs=["native"])],
+    cmdclass={"build_ext": BuildNative},
+)

@@ -1,0 +1,65 @@
+"""Types of the compiled module. Its sources are in native/, where each function says what it does."""
+
+from collections.abc import Callable
+
+import numpy as np
+import numpy.typing as npt
+
+from believer.arrays import Array, IntArray
+from believer.numerics import lbfgs, newton
+
+def cross(kernel: int, A: Array, B: Array, lengthscales: Array, signal: float) -> tuple[Array, Array]: ...
+def covariance_factor(kernel: int, X: Array, lengthscales: Array, signal: float, diagonal: float) -> Array | None: ...
+def append(base: Array, tail: Array, k: Array, variance: float, least_pivot: float) -> tuple[Array, float]: ...
+
+class Objective:
+    @property
+    def dim(self) -> int: ...
+    def value(self, X: Array) -> Array: ...
+    def value_with_gradient(self, X: Array) -> tuple[Array, Array]: ...
+
+class Callback(Objective):
+    def __init__(self, function: Callable[[Array], tuple[Array, Array]], dim: int) -> None: ...
+
+class Posterior:
+    def __init__(
+        self,
+        kernel: int,
+        X: Array,
+        lengthscales: Array,
+        signal: float,
+        base: Array,
+        tail: Array,
+        alpha: Array,
+        shift: float,
+        scale: float,
+        least_variance: float,
+    ) -> None: ...
+    @property
+    def dim(self) -> int: ...
+    def predict(self, X: Array) -> tuple[Array, Array]: ...
+    def predict_with_gradient(self, X: Array) -> tuple[Array, Array, Array, Array]: ...
+
+class Improvement(Objective):
+    def __init__(self, posterior: Posterior, kind: int, parameter: float, incumbent: float) -> None: ...
+
+class HyperPosterior(Objective):
+    def __init__(
+        self, kernel: int, X: Array, y: Array, noise: float, mean_std: float, center: Array, weight: Array
+    ) -> None: ...
+    @property
+    def evaluations(self) -> int: ...
+    def lbfgs(self, starts: Array, lower: Array, upper: Array, settings: lbfgs.Settings) -> tuple[Array, float]: ...
+    def newton(self, starts: Array, lower: Array, upper: Array, settings: newton.Settings) -> tuple[Array, float]: ...
+    def log_likelihood(self, theta: Array) -> tuple[float, Array, float, Array]: ...
+
+def minimize(
+    objective: Objective,
+    X0: Array,
+    lower: Array,
+    upper: Array,
+    moves: npt.NDArray[np.uint8],
+    factor: float,
+    settings: lbfgs.Settings,
+) -> tuple[Array, Array, int]: ...
+def pick_starts(X: Array, values: Array, wanted: int, among: int, apart: float) -> IntArray: ...

@@ -1,0 +1,86 @@
+"""Which twin runs: the compiled module ``believer._native``, or the Python that defines what it computes.
+
+The environment variable BELIEVER_BACKEND decides: "python" takes the Python twin, "native" the compiled one or an
+error. Unset or empty, it is the compiled one wherever that was built. It is read once, when something first asks which
+twin runs: so an import has no side effect and cannot fail over a word, and a process does not change twins halfway. No
+other file reads it.
+"""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from believer.errors import InvalidInput
+
+VARIABLE = "BELIEVER_BACKEND"
+
+_UNREAD: Any = object()
+_running: Any = _UNREAD  # the compiled module; None for the Python twin
+
+
+def native() -> Any | None:
+    """The compiled module when it is in use, else None."""
+    global _running
+    if _running is _UNREAD:
+        asked = os.environ.get(VARIABLE)
+        _running = _named(asked, VARIABLE) if asked else _best()
+    return _running
+
+
+def name() -> str:
+    """Which twin computes: "native" (compiled) or "python"."""
+    return "python" if native() is None else "native"
+
+
+@contextmanager
+def using(name: str) -> Iterator[None]:
+    """Compute with the twin of that name inside a ``with`` block, in the whole process.
+
+    For tests and comparisons. Blocks nest. InvalidInput for "native" when the compiled module is not there.
+    """
+    global _running
+    before, _running = _running, _named(name, "the backend")
+    try:
+        yield
+    finally:
+        _running = before
+
+
+def _named(name: str, what: str) -> Any | None:
+    """The twin called ``name``; ``what`` is where the name comes from, for the error."""
+    if name == "python":
+        return None
+    if name != "native":
+        raise InvalidInput(f'{what} must be "native" or "python"; got {name!r}.')
+    try:
+        return _load()
+    except (ImportError, TypeError) as reason:
+        raise InvalidInput(
+            f'{what} can be "native" only where believer._native was built and loads; here: {reason}. '
+            'Reinstall believer with a C compiler on the path, or take "python".'
+        ) from reason
+
+
+def _best() -> Any | None:
+    """The compiled module, or None where there is none or it does not load; the latter with a warning."""
+    try:
+        return _load()
+    except (ImportError, TypeError) as reason:
+        if not (isinstance(reason, ModuleNotFoundError) and reason.name == "believer._native"):
+            warnings.warn(
+                f"believer._native does not load ({reason}); believer runs in Python alone. Reinstall it to rebuild.",
+                RuntimeWarning,
+                stacklevel=2,
+            )
+        return None
+
+
+def _load() -> Any:
+    """Its import. A SciPy whose BLAS has other signatures than at the build makes it a TypeError."""
+    import believer._native as compiled
+
+    return compiled

@@ -1,0 +1,52 @@
+"""Tests marked ``both_backends`` run twice: with the Python twin, and with the compiled module."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from importlib.util import find_spec
+
+import pytest
+
+from believer.numerics import backend
+
+BACKENDS = ("python", "native")
+BUILT = find_spec("believer._native") is not None
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line(
+        "markers",
+        "both_backends(*beginnings): run with the Python twin and with the compiled module. With beginnings, ids that "
+        "start otherwise run once: they compute nothing that is compiled, or what others compute too.",
+    )
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    if metafunc.definition.get_closest_marker("both_backends") is not None:
+        metafunc.parametrize("computed_by", BACKENDS, indirect=True)
+
+
+@pytest.fixture(autouse=True)
+def computed_by(request: pytest.FixtureRequest) -> Iterator[None]:
+    """The twin that a test runs with: the default one unless it is marked."""
+    name = getattr(request, "param", None)
+    if name is None:
+        yield
+    elif name == "native" and not BUILT:
+        pytest.skip("believer._native is not built here: there is only the Python twin")
+    else:
+        with backend.using(name):
+            yield
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    items[:] = [item for item in items if not _is_second_of_one(item)]
+
+
+def _is_second_of_one(item: pytest.Item) -> bool:
+    """Whether the item is the other run of what is to run once."""
+    mark = item.get_closest_marker("both_backends")
+    if mark is None or not mark.args or not isinstance(item, pytest.Function):
+        return False
+    return item.callspec.params["computed_by"] != backend.name() and not item.callspec.id.startswith(mark.args)

@@ -1,0 +1,197 @@
+"""Calls of the compiled module that nobody should make, each in a process of its own that may die of it.
+
+Run as a script it prints what became of each: the name of an exception, "returned", or "died".
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Callable
+from functools import partial
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+
+from believer.numerics.lbfgs import Settings
+
+native: Any = import_module("believer._native")
+
+POINTS, SCALES, ONE = np.random.default_rng(0).random((5, 2)), np.ones(2), np.ones((1, 1))
+FLAGS = np.ones(2, dtype=np.uint8)
+BOX = np.zeros(2), np.ones(2)
+
+
+def posterior(**changes: Any) -> Any:
+    parts: dict[str, Any] = {
+        "kernel": 0,
+        "X": POINTS,
+        "lengthscales": SCALES,
+        "signal": 1.0,
+        "base": np.eye(4),
+        "tail": np.eye(5)[4:],
+        "alpha": np.ones(5),
+        "shift": 0.0,
+        "scale": 1.0,
+        "least_variance": 1e-18,
+    }
+    return native.Posterior(*(parts | changes).values())
+
+
+def improvement() -> Any:
+    return native.Improvement(posterior(), 0, 0.0, 0.0)
+
+
+def hyper(**changes: Any) -> Any:
+    parts: dict[str, Any] = {
+        "kernel": 0,
+        "X": POINTS,
+        "y": np.arange(5.0),
+        "noise": 0.1,
+        "mean_std": 1.0,
+        "center": np.zeros(3),
+        "weight": np.zeros(3),
+    }
+    return native.HyperPosterior(*(parts | changes).values())
+
+
+def bowl(X: Any) -> Any:
+    return np.square(X).sum(axis=1), 2.0 * X
+
+
+def search(**changes: Any) -> Any:
+    parts: dict[str, Any] = {
+        "objective": native.Callback(bowl, 2),
+        "X0": POINTS,
+        "lower": BOX[0],
+        "upper": BOX[1],
+        "moves": FLAGS,
+        "factor": 1.0,
+        "settings": Settings(),
+    }
+    return native.minimize(*(parts | changes).values())
+
+
+def raising(X: Any) -> Any:
+    raise ZeroDivisionError
+
+
+THREE = np.zeros((4, 3))
+SINGLE = np.zeros((4, 2), dtype=np.float32)
+STRIDED = np.zeros((8, 4))[::2, ::2]
+COLUMNS = np.asfortranarray(np.zeros((4, 2)))
+
+POINTS_GONE_WRONG: dict[str, Any] = {
+    "of three columns": THREE,
+    "of single precision": SINGLE,
+    "of whole numbers": np.zeros((4, 2), dtype=np.int64),
+    "with gaps": STRIDED,
+    "by columns": COLUMNS,
+    "of one axis": np.zeros(2),
+    "of three axes": np.zeros((1, 2, 2)),
+    "in a list": [[0.0, 0.0]],
+    "as a text": "points",
+    "that are none": None,
+}
+TAKERS: dict[str, Callable[[Any], Any]] = {
+    "cross": lambda X: native.cross(0, X, POINTS, SCALES, 1.0),
+    "cross with": lambda X: native.cross(0, POINTS, X, SCALES, 1.0),
+    "covariance_factor": lambda X: native.covariance_factor(0, X, SCALES, 1.0, 2.0),
+    "predict": lambda X: posterior().predict(X),
+    "predict_with_gradient": lambda X: posterior().predict_with_gradient(X),
+    "value": lambda X: improvement().value(X),
+    "value_with_gradient": lambda X: improvement().value_with_gradient(X),
+    "minimize": lambda X: search(X0=X),
+}
+
+REFUSED: dict[str, Callable[[], Any]] = {
+    **{
+        f"{name} at points {what}": partial(take, X)
+        for name, take in TAKERS.items()
+        for what, X in POINTS_GONE_WRONG.items()
+    },
+    "cross: lengthscales of three columns": lambda: native.cross(0, POINTS, POINTS, np.ones(3), 1.0),
+    "cross: no lengthscales": lambda: native.cross(0, POINTS, POINTS, None, 1.0),
+    "append: a base that is not square": lambda: native.append(
+        np.zeros((2, 3)), np.zeros((0, 2)), np.zeros(2), 1.0, 0.0
+    ),
+    "append: a short tail": lambda: native.append(np.eye(2), np.zeros((1, 2)), np.zeros(3), 1.0, 0.0),
+    "append: a short row": lambda: native.append(np.eye(2), np.zeros((0, 2)), np.zeros(1), 1.0, 0.0),
+    "append: a long row": lambda: native.append(np.eye(2), np.zeros((0, 2)), np.zeros(9), 1.0, 0.0),
+    "append: a table for a row": lambda: native.append(np.eye(2), np.zeros((0, 2)), np.zeros((1, 2)), 1.0, 0.0),
+    "posterior: fewer points": lambda: posterior(X=POINTS[:3]),
+    "posterior: a base that is not square": lambda: posterior(base=np.zeros((4, 3))),
+    "posterior: a small base": lambda: posterior(base=np.eye(3)),
+    "posterior: a short tail": lambda: posterior(tail=np.zeros((1, 4))),
+    "posterior: few weights": lambda: posterior(alpha=np.ones(4)),
+    "posterior: few lengthscales": lambda: posterior(lengthscales=np.ones(1)),
+    "posterior: a text for a signal": lambda: posterior(signal="much"),
+    "posterior: no data": lambda: posterior(
+        X=POINTS[:0], base=np.zeros((0, 0)), tail=np.zeros((0, 0)), alpha=np.zeros(0)
+    ).predict(POINTS),
+    "hyper: no data": lambda: hyper(X=POINTS[:0], y=np.zeros(0)).log_likelihood(np.zeros(3)),
+    "improvement: no posterior": lambda: native.Improvement(None, 0, 0.0, 0.0),
+    "improvement: something else": lambda: native.Improvement(object(), 0, 0.0, 0.0),
+    "hyper: few values": lambda: hyper(y=np.zeros(4)),
+    "hyper: a short prior": lambda: hyper(center=np.zeros(2), weight=np.zeros(2)),
+    "hyper: a prior in two sizes": lambda: hyper(weight=np.zeros(4)),
+    "hyper: no room for the noise": lambda: hyper(noise=float("nan")),
+    "hyper: a short theta": lambda: hyper().log_likelihood(np.zeros(2)),
+    "hyper: a long theta": lambda: hyper().log_likelihood(np.zeros(4)),
+    "minimize: a short box": lambda: search(lower=np.zeros(1)),
+    "minimize: a long box": lambda: search(upper=np.ones(3)),
+    "minimize: few flags": lambda: search(moves=FLAGS[:1]),
+    "minimize: flags that are numbers": lambda: search(moves=np.ones(2)),
+    "minimize: no objective": lambda: search(objective=None),
+    "minimize: a plain function": lambda: search(objective=bowl),
+    "minimize: nothing to remember in": lambda: search(settings=Settings(memory=0)),
+    "minimize: less than nothing to remember in": lambda: search(settings=Settings(memory=-3)),
+}
+"""Calls that must be a ValueError or a TypeError."""
+
+HARMLESS: dict[str, Callable[[], Any]] = {
+    "cross: nothing with nothing": lambda: native.cross(0, np.zeros((0, 2)), np.zeros((0, 2)), SCALES, 1.0),
+    "cross: nothing with something": lambda: native.cross(0, np.zeros((0, 2)), POINTS, SCALES, 1.0),
+    "covariance_factor: no points": lambda: native.covariance_factor(0, np.zeros((0, 2)), SCALES, 1.0, 2.0),
+    "append: to nothing": lambda: native.append(np.zeros((0, 0)), np.zeros((0, 0)), np.zeros(0), 1.0, 1e-12),
+    "predict: nowhere": lambda: posterior().predict(np.zeros((0, 2))),
+    "value: of a callback": lambda: native.Callback(bowl, 2).value(POINTS),
+    "value: of a callback, with gradient": lambda: native.Callback(bowl, 2).value_with_gradient(POINTS),
+    "minimize: from nowhere": lambda: search(X0=np.zeros((0, 2))),
+    "minimize: much memory": lambda: search(settings=Settings(memory=1000)),
+    "minimize: no finalists": lambda: search(settings=Settings(heat=2, finalists=0)),
+    "minimize: a box inside out": lambda: search(lower=BOX[1], upper=BOX[0]),
+    "minimize: a start that is no number": lambda: search(X0=np.full((2, 2), np.nan)),
+    "predict: at no numbers": lambda: posterior().predict_with_gradient(np.full((3, 2), np.nan)),
+    "predict: at infinity": lambda: posterior().predict_with_gradient(np.full((3, 2), np.inf)),
+    "hyper: no number": lambda: hyper().log_likelihood(np.full(3, np.nan)),
+    "hyper: out of range": lambda: hyper().log_likelihood(np.full(3, 800.0)),
+    "hyper: out of range below": lambda: hyper().log_likelihood(np.full(3, -800.0)),
+}
+"""Calls that are no mistake, or whose answer does not matter: they must return."""
+
+
+def outcome(call: Callable[[], Any]) -> str:
+    """What becomes of a call, told by a child process through a pipe; what BLAS prints in it is told too."""
+    reader, writer = os.pipe()
+    child = os.fork()
+    if child == 0:
+        os.dup2(writer, 1)
+        try:
+            call()
+            said = "returned"
+        except BaseException as error:
+            said = type(error).__name__
+        os.write(writer, said.encode())
+        os._exit(0)
+    os.close(writer)
+    with os.fdopen(reader) as told:
+        said = told.read()
+    _, status = os.waitpid(child, 0)
+    return said if status == 0 and said else "died"
+
+
+if __name__ == "__main__":
+    json.dump({name: outcome(call) for name, call in {**REFUSED, **HARMLESS}.items()}, sys.stdout)
