@@ -55,6 +55,7 @@ def covariance_factor(int kernel, const double[:, ::1] X, const double[::1] leng
                       double diagonal):
     """W (n, n) of the covariance of X (n, d) with ``diagonal`` on its diagonal; None if it is not positive definite."""
     cdef Py_ssize_t d = lengthscales.shape[0], n = check_columns(X, d), i
+    check_kernel(kernel)
     W = np.empty((n, n))
     cdef double[:, ::1] W_view = W
     cdef double *U = room(d * n + d + n)

@@ -41,26 +41,39 @@ cdef class Improvement(Objective):
     cdef double parameter, incumbent
 
     def __init__(self, Posterior posterior not None, int kind, double parameter, double incumbent):
+        if kind not in ACQUISITIONS.values():
+            raise ValueError(f"kind must be one of the numbers in ACQUISITIONS; got {kind}")
         self.posterior, self.kind, self.parameter, self.incumbent = posterior, kind, parameter, incumbent
         self.dim = posterior.dim
 
     cdef bint evaluate(self, Py_ssize_t m, const double *X, double *f, double *G) noexcept nogil:
         cdef Py_ssize_t d = self.dim, i, c
-        cdef double *mean = room(2 * m + (m * d if G != NULL else 0))
+        if G == NULL:
+            return self.value_into(m, X, f, False)
+        cdef double *mean = room(m * (d + 2))
         if mean == NULL:
             return False
         cdef double *std = mean + m
         cdef double *by_std = std + m
         cdef double mean_weight, std_weight
-        cdef bint good
-        if G == NULL:
-            good = self.posterior.predict_into(m, X, mean, std)
-        else:
-            good = self.posterior.predict_with_gradient_into(m, X, mean, std, G, by_std)
+        cdef bint good = self.posterior.predict_with_gradient_into(m, X, mean, std, G, by_std)
         for i in range(m if good else 0):
             self.pointwise(mean[i], std[i], f + i, &mean_weight, &std_weight)
-            for c in range(d if G != NULL else 0):
+            for c in range(d):
                 G[i * d + c] = mean_weight * G[i * d + c] + std_weight * by_std[i * d + c]
+        free(mean)
+        return good
+
+    cdef bint value_into(self, Py_ssize_t m, const double *X, double *f, bint bounded) noexcept nogil:
+        """Values f (m,) at X (m, d), or with the std that :meth:`Posterior.predict_into` has where it is ``bounded``."""
+        cdef Py_ssize_t i
+        cdef double *mean = room(2 * m)
+        if mean == NULL:
+            return False
+        cdef double by_mean, by_std
+        cdef bint good = self.posterior.predict_into(m, X, mean, mean + m, bounded)
+        for i in range(m if good else 0):
+            self.pointwise(mean[i], mean[m + i], f + i, &by_mean, &by_std)
         free(mean)
         return good
 

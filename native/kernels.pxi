@@ -3,6 +3,12 @@
 KERNELS = {"matern52": 0, "matern32": 1, "se": 2}
 
 
+cdef int check_kernel(int kernel) except -1:
+    if not 0 <= kernel < len(KERNELS):
+        raise ValueError(f"kernel must be one of the numbers in KERNELS; got {kernel}")
+    return kernel
+
+
 cdef double *room(Py_ssize_t numbers) noexcept nogil:
     """Memory for so many numbers, or NULL; at least one, so that NULL always means that there is none left."""
     return <double *> malloc((numbers + 1) * sizeof(double))
@@ -25,6 +31,7 @@ cdef void scaled_row(Py_ssize_t d, const double *x, const double *lengthscales, 
 def cross(int kernel, const double[:, ::1] A, const double[:, ::1] B, const double[::1] lengthscales, double signal):
     """σ_f² k and σ_f² h (m, n) between the rows of A (m, d) and B (n, d)."""
     cdef Py_ssize_t d = lengthscales.shape[0], m = check_columns(A, d), n = check_columns(B, d), i
+    check_kernel(kernel)
     k, h = np.empty((m, n)), np.empty((m, n))
     if m == 0 or n == 0:
         return k, h

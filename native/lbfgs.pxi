@@ -298,5 +298,5 @@ def minimize(Objective objective not None, const double[:, ::1] X0, const double
         free(free_)
         free(work)
     if rounds < 0:
-        raise (<Callback> objective).error if isinstance(objective, Callback) else MemoryError()
+        raise objective.failure()
     return X, f, rounds

@@ -24,7 +24,7 @@ cdef class HyperPosterior(Objective):
             raise ValueError("the data, or the parts of the prior, differ in size")
         if self.dim != self.d + (2 if noise != noise else 1):
             raise ValueError(f"{self.d} lengthscales, the signal and an inferred noise do not make {self.dim} numbers")
-        self.kernel, self.X, self.y, self.noise, self.mean_std = kernel, X, y, noise, mean_std
+        self.kernel, self.X, self.y, self.noise, self.mean_std = check_kernel(kernel), X, y, noise, mean_std
         self.center, self.weight = center, weight
         self.seen = np.empty((0, 2))
 

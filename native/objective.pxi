@@ -28,7 +28,7 @@ cdef class Objective:
             with nogil:
                 good = self.evaluate(X.shape[0], &X[0, 0], &f_view[0], NULL)
         if not good:
-            raise MemoryError
+            raise self.failure()
         return f
 
     def value_with_gradient(self, const double[:, ::1] X):
@@ -41,8 +41,12 @@ cdef class Objective:
             with nogil:
                 good = self.evaluate(X.shape[0], &X[0, 0], &f_view[0], &G_view[0, 0])
         if not good:
-            raise MemoryError
+            raise self.failure()
         return f, G
+
+    cdef failure(self):
+        """The exception that goes with an evaluation that did not succeed."""
+        return MemoryError()
 
 
 cdef class Callback(Objective):
@@ -57,8 +61,11 @@ cdef class Callback(Objective):
         with gil:
             return self.call(m, X, f, G)
 
+    cdef failure(self):
+        return self.error
+
     cdef bint call(self, Py_ssize_t m, const double *X, double *f, double *G) noexcept:
-        """False when the function raised; :func:`minimize` raises it again."""
+        """False when the function raised: that error is then the :meth:`failure`."""
         cdef Py_ssize_t d = self.dim
         cdef double[:, ::1] copied
         cdef const double[::1] values

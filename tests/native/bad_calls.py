@@ -10,16 +10,15 @@ import os
 import sys
 from collections.abc import Callable
 from functools import partial
-from importlib import import_module
 from typing import Any
 
 import numpy as np
+from twins import native
 
+from believer.numerics import newton
 from believer.numerics.lbfgs import Settings
 
-native: Any = import_module("believer._native")
-
-POINTS, SCALES, ONE = np.random.default_rng(0).random((5, 2)), np.ones(2), np.ones((1, 1))
+POINTS, SCALES = np.random.default_rng(0).random((5, 2)), np.ones(2)
 FLAGS = np.ones(2, dtype=np.uint8)
 BOX = np.zeros(2), np.ones(2)
 
@@ -72,10 +71,6 @@ def search(**changes: Any) -> Any:
         "settings": Settings(),
     }
     return native.minimize(*(parts | changes).values())
-
-
-def raising(X: Any) -> Any:
-    raise ZeroDivisionError
 
 
 THREE = np.zeros((4, 3))
@@ -133,6 +128,11 @@ REFUSED: dict[str, Callable[[], Any]] = {
     ).predict(POINTS),
     "hyper: no data": lambda: hyper(X=POINTS[:0], y=np.zeros(0)).log_likelihood(np.zeros(3)),
     "improvement: no posterior": lambda: native.Improvement(None, 0, 0.0, 0.0),
+    "improvement: no such kind": lambda: native.Improvement(posterior(), 4, 0.0, 0.0),
+    "cross: no such kernel": lambda: native.cross(3, POINTS, POINTS, SCALES, 1.0),
+    "covariance_factor: no such kernel": lambda: native.covariance_factor(-1, POINTS, SCALES, 1.0, 2.0),
+    "posterior: no such kernel": lambda: posterior(kernel=3),
+    "hyper: no such kernel": lambda: hyper(kernel=3),
     "improvement: something else": lambda: native.Improvement(object(), 0, 0.0, 0.0),
     "hyper: few values": lambda: hyper(y=np.zeros(4)),
     "hyper: a short prior": lambda: hyper(center=np.zeros(2), weight=np.zeros(2)),
@@ -140,6 +140,9 @@ REFUSED: dict[str, Callable[[], Any]] = {
     "hyper: no room for the noise": lambda: hyper(noise=float("nan")),
     "hyper: a short theta": lambda: hyper().log_likelihood(np.zeros(2)),
     "hyper: a long theta": lambda: hyper().log_likelihood(np.zeros(4)),
+    "newton: a short box": lambda: hyper().newton(np.zeros((1, 3)), np.zeros(2), np.ones(3), newton.Settings()),
+    "newton: short starts": lambda: hyper().newton(np.zeros((1, 2)), np.zeros(3), np.ones(3), newton.Settings()),
+    "newton: no starts": lambda: hyper().newton(np.zeros((0, 3)), np.zeros(3), np.ones(3), newton.Settings()),
     "minimize: a short box": lambda: search(lower=np.zeros(1)),
     "minimize: a long box": lambda: search(upper=np.ones(3)),
     "minimize: few flags": lambda: search(moves=FLAGS[:1]),

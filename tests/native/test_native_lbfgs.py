@@ -1,4 +1,4 @@
-"""The multi-start search, and where it starts: the compiled module against the Python twin."""
+"""The multi-start search: the compiled module against the Python twin."""
 
 from __future__ import annotations
 
@@ -9,10 +9,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from twins import compiled, native, python
+from twins import native, python
 
 from believer.arrays import Array
-from believer.maximize.multistart import _pick_starts
 from believer.numerics import lbfgs
 from believer.numerics.lbfgs import Minimum, Objective, Settings
 
@@ -235,6 +234,15 @@ def test_what_an_objective_raises_comes_through_unchanged(kind: type[BaseExcepti
     assert "objective" in [entry.name for entry in caught.traceback]
 
 
+@pytest.mark.parametrize("asked", ["value", "value_with_gradient"])
+def test_what_an_objective_raises_when_it_is_asked_alone_comes_through_too(asked: str) -> None:
+    def objective(X: Array) -> tuple[Array, Array]:
+        raise Odd(len(X))
+
+    with pytest.raises(Odd):
+        getattr(native.Callback(objective, 3), asked)(np.zeros((2, 3)))
+
+
 WRONG: dict[str, Callable[[Array], Any]] = {
     "too few values": lambda X: (np.zeros(len(X) - 1), np.zeros_like(X)),
     "too few gradients": lambda X: (np.zeros(len(X)), np.zeros_like(X)[1:]),
@@ -250,35 +258,3 @@ WRONG: dict[str, Callable[[Array], Any]] = {
 def test_an_objective_with_the_wrong_answer_is_an_error(name: str) -> None:
     with pytest.raises((ValueError, TypeError)):
         minimized(WRONG[name], np.zeros((3, 2)), -np.ones(2), np.ones(2), Settings())
-
-
-# Where it starts
-
-
-@settings(deadline=None, max_examples=150)
-@given(
-    st.integers(0, 10_000),
-    st.integers(1, 200),
-    st.integers(1, 4),
-    st.integers(1, 12),
-    st.sampled_from([2, 40, 10_000]),
-    st.booleans(),
-)
-def test_the_twins_start_from_the_same_candidates(
-    seed: int, m: int, d: int, starts: int, levels: int, lattice: bool
-) -> None:
-    rng = np.random.default_rng(seed)
-    # On the lattice, neighbors of zero are exactly as far apart as starts must be more than.
-    pool = rng.random((m, d))
-    if lattice:
-        pool = 0.05 * np.floor(4.0 * pool)
-    pool[rng.integers(m, size=m // 4)] = pool[0]
-    # Few levels make ties, which go to the earlier row.
-    values = rng.integers(levels, size=m) / 7.0
-    values[rng.integers(m, size=m // 5)] = -np.inf
-    one, other = (
-        python(lambda: _pick_starts(pool, values, starts)),
-        compiled(lambda: _pick_starts(pool, values, starts)),
-    )
-    np.testing.assert_array_equal(one, other)
-    assert other.dtype == np.int64

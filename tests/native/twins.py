@@ -38,7 +38,7 @@ T = TypeVar("T")
 EPS = float(np.finfo(np.float64).eps)
 LEAST_TOLERANCE = 1e-9
 
-BLOCK = 128
+BLOCK = 256
 """Points that compiled code predicts at together."""
 
 SMALL = 32

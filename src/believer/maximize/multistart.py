@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -62,7 +63,7 @@ class Multistart:
         pool = candidates(self.candidates, search, self.neighbors, self.widths, rng)
         if not len(pool):
             raise SpaceExhausted("the constraint allows none of the thousands of points that were tried.", left=0)
-        values = ranked(objective.value(pool))
+        values = ranked(_screened(objective, pool, _AMONG * self.starts))
         # EI and UCB are in the units of y: a climb's tolerances are absolute, so small units must be scaled up.
         scale = min(1.0, float(np.ptp(values[np.isfinite(values)]))) or 1.0
         X = pool[_pick_starts(pool, values, self.starts)]
@@ -74,6 +75,22 @@ class Multistart:
             X, f = ascend(objective, region, X, self.climb, scale)
         found = first_distinct(np.vstack([X, pool]), np.concatenate([f, values]), search)
         return found if found is not None else any_distinct(objective, search, rng)
+
+
+def _screened(objective: Objective, pool: Array, keep: int) -> Array:
+    """Values (m,) of the candidates; of those that are not among the ``keep`` best, compiled code may give a bound."""
+    native, compiled = _compiled(objective)
+    if native is None:
+        return objective.value(pool)
+    values: Array = native.screen(compiled, packed(pool), keep)
+    return values
+
+
+def _compiled(objective: Objective) -> tuple[Any, Any]:
+    """The compiled module and the objective in it; None twice where the objective is to be called from Python."""
+    native = backend.native()
+    found = objective.compiled() if native is not None and isinstance(objective, Compilable) else None
+    return (None, None) if found is None else (native, found)
 
 
 def _pick_starts(pool: Array, values: Array, starts: int) -> Array:
@@ -119,9 +136,8 @@ def _climbed(
     objective: Objective, region: Region, moves: BoolArray, X: Array, settings: lbfgs.Settings, scale: float
 ) -> lbfgs.Minimum:
     """Where the climbs from ``X`` (s, d) end, as minima of -objective / scale; in compiled code where that is had."""
-    native = backend.native()
-    compiled = objective.compiled() if native is not None and isinstance(objective, Compilable) else None
-    if native is not None and compiled is not None:
+    native, compiled = _compiled(objective)
+    if native is not None:
         flags = moves.astype(np.uint8)
         return lbfgs.Minimum(
             *native.minimize(
