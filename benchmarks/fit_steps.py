@@ -4,8 +4,10 @@
 
 Data grow in small batches, and every search carries its own last fit from one batch to the next. ``before`` is
 limited-memory BFGS from the last fit and from the prior's center, the laggard dropped after six rounds, and from the
-last fit alone above 500 results; ``after`` is what the library does. The ``top`` of a data set is the best that SciPy
-finds at tight tolerances from where both ended, from the prior's center and from draws of the prior.
+last fit alone above 500 results. ``after`` is what the library does: Newton's method, up to 100 results from both, and
+above from the last fit alone unless the data have grown by a quarter, and above 500 from it alone. The ``top`` of a data set
+is the best that SciPy finds at tight tolerances from where both ended, from the prior's center and from draws of the
+prior.
 """
 
 from __future__ import annotations
@@ -26,6 +28,7 @@ from unittest import mock
 import numpy as np
 from regret import PROBLEMS, Problem, parse_seeds
 from scipy import optimize
+from speed import provenance
 
 from believer.arrays import Array
 from believer.numerics import backend, lbfgs
@@ -39,8 +42,11 @@ BEFORE = replace(
     PRESETS["default"],
     search=lbfgs.Settings(max_rounds=60, gradient_tol=3e-4, value_tol=3e-6, heat=6, finalists=1),
 )
-WARM_ONLY_BEFORE = 500
-SEARCHES = {"before": (BEFORE, WARM_ONLY_BEFORE), "after": (PRESETS["default"], gp_fit.WARM_ONLY_ABOVE)}
+SEARCHES = {
+    "before": (BEFORE, gp_fit.CENTER_AT_TIMES_UP_TO),
+    "after": (PRESETS["default"], gp_fit.CENTER_UP_TO),
+}
+"""Each with the size up to which it also starts from the prior's center."""
 CHAINS = ((12, 3, 60), (70, 10, 300), (490, 10, 510), (990, 10, 1010))
 """First size, size of a batch, last size. A chain's first fit has no last fit to start from: it is not counted."""
 BANDS = ((12, 30), (31, 60), (61, 100), (101, 200), (201, 300), (500, 510), (1000, 1010))
@@ -131,15 +137,15 @@ def top(data: Data, ends: Sequence[Array], draws: int) -> float:
     return float(min(found))
 
 
-def searched(name: str, data: Data, last: Hyperparameters | None) -> tuple[Hyperparameters, int]:
-    """A fit by the search ``name``, and how many likelihoods it evaluated."""
-    preset, warm_only = SEARCHES[name]
+def searched(name: str, data: Data, last: Hyperparameters | None, seen: int) -> tuple[Hyperparameters, int]:
+    """A fit by the search ``name``, the last one having seen so many results; and how many likelihoods it evaluated."""
+    preset, center_up_to = SEARCHES[name]
     rng = np.random.default_rng(0)
     with (
         mock.patch.object(gp_fit, "log_likelihood", wraps=log_likelihood) as counted,
-        mock.patch.object(gp_fit, "WARM_ONLY_ABOVE", warm_only),
+        mock.patch.object(gp_fit, "CENTER_UP_TO", center_up_to),
     ):
-        hyper = gp_fit.fit(data.X, data.y, "matern52", data.noise, preset, rng, last)
+        hyper = gp_fit.fit(data.X, data.y, "matern52", data.noise, preset, rng, last, seen)
     return hyper, counted.call_count
 
 
@@ -147,9 +153,11 @@ def run(problem: Problem, noisy: bool, seed: int, chain: tuple[int, int, int]) -
     """Both searches along a chain."""
     fits: dict[str, list[Fit]] = {name: [] for name in SEARCHES}
     last: dict[str, Hyperparameters] = {}
+    seen = 0
     for data in growing(problem, noisy, seed, chain):
         warm = bool(last)
-        made = {name: searched(name, data, last.get(name)) for name in SEARCHES}
+        made = {name: searched(name, data, last.get(name), seen) for name in SEARCHES}
+        seen = len(data.y)
         last = {name: hyper for name, (hyper, _) in made.items()}
         if warm:
             thetas = {name: coordinates(hyper, noisy) for name, hyper in last.items()}
@@ -211,7 +219,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
                     for name, made in run(problem, noisy, seed, chain).items():
                         fits[name].extend(made)
                 print(f"sizes {chain[0]} to {chain[2]}, seed {seed}: done", file=sys.stderr, flush=True)
-    text = report(fits)
+    title = "# Likelihood evaluations of a fit, and nats reached"
+    text = f"{title}\n\n{provenance(['believer'])}\n{report(fits)}"
     print(text)
     if options.markdown:
         options.markdown.parent.mkdir(parents=True, exist_ok=True)

@@ -21,7 +21,7 @@ get wrong. Matrices are stored by rows, so that what is a lower triangle here is
 """
 
 from libc.math cimport INFINITY, M_PI, erfc, exp, fabs, isfinite, log, sqrt
-from libc.stdlib cimport calloc, free, malloc
+from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy, memmove, memset
 from scipy.linalg.cython_blas cimport ddot, dgemm, dsyrk, dtrmm, dtrmv
 from scipy.linalg.cython_lapack cimport dposv

@@ -77,20 +77,16 @@ def covariance_factor(int kernel, const double[:, ::1] X, const double[::1] leng
     return W if good else None
 
 
-cdef bint precision_products(Py_ssize_t n, Py_ssize_t p, const double *base, const double *tail, Py_ssize_t m,
-                             const double *K, double *norms, double *out) noexcept nogil:
-    """|W k|² (m,) and Wᵀ W k (m, N) for covariances K (m, N), in one pass over the factor; False without memory."""
+cdef void precision_products(Py_ssize_t n, Py_ssize_t p, const double *base, const double *tail, Py_ssize_t m,
+                             const double *K, double *norms, double *out, double *zeros) noexcept nogil:
+    """|W k|² (m,) and Wᵀ W k (m, N) for covariances K (m, N), in one pass over the factor; ``zeros`` is room for N."""
     cdef Py_ssize_t N = n + p
-    cdef double *zeros = <double *> calloc(N + 1, sizeof(double))
-    if zeros == NULL:
-        return False
+    memset(zeros, 0, N * sizeof(double))
     memset(norms, 0, m * sizeof(double))
     memset(out, 0, m * N * sizeof(double))
     whiten_and_back(n, 0, base, n, m, K, N, norms, out, zeros)
     if p:
         whiten_and_back(p, n, tail, N, m, K, N, norms, out, zeros)
-    free(zeros)
-    return True
 
 
 def append(const double[:, ::1] base, const double[:, ::1] tail, const double[::1] k, double variance,
@@ -102,12 +98,11 @@ def append(const double[:, ::1] base, const double[:, ::1] tail, const double[::
     grown = np.zeros((p + 1, N + 1))
     cdef double[:, ::1] view = grown
     cdef double norm = 0.0, pivot, root
-    cdef double *product = room(N)
+    cdef double *product = room(2 * N)
     if product == NULL:
         raise MemoryError
-    cdef bint good
     with nogil:
-        good = precision_products(n, p, &base[0, 0], &tail[0, 0] if p else NULL, 1, &k[0], &norm, product)
+        precision_products(n, p, &base[0, 0], &tail[0, 0] if p else NULL, 1, &k[0], &norm, product, product + N)
         pivot = variance - norm
         root = sqrt(max(pivot, least_pivot * variance))
         for i in range(p):
@@ -116,6 +111,4 @@ def append(const double[:, ::1] base, const double[:, ::1] tail, const double[::
             view[p, i] = product[i] / -root
         view[p, N] = 1.0 / root
         free(product)
-    if not good:
-        raise MemoryError
     return grown, pivot

@@ -20,7 +20,7 @@ cdef void log_h(double z, double *value, double *mass, double *density) noexcept
     """
     cdef double x, t, phi, capital
     cdef int level
-    if z >= -2.0:
+    if not z < -2.0:
         phi = exp(-0.5 * z * z - LOG_SQRT_2PI)
         capital = 0.5 * erfc(-SQRT_HALF * z)
         t = phi + z * capital
@@ -40,7 +40,7 @@ cdef class Improvement(Objective):
     cdef int kind
     cdef double parameter, incumbent
 
-    def __init__(self, Posterior posterior not None, int kind, double parameter, double incumbent):
+    def __cinit__(self, Posterior posterior not None, int kind, double parameter, double incumbent):
         if kind not in ACQUISITIONS.values():
             raise ValueError(f"kind must be one of the numbers in ACQUISITIONS; got {kind}")
         self.posterior, self.kind, self.parameter, self.incumbent = posterior, kind, parameter, incumbent

@@ -33,8 +33,6 @@ def cross(int kernel, const double[:, ::1] A, const double[:, ::1] B, const doub
     cdef Py_ssize_t d = lengthscales.shape[0], m = check_columns(A, d), n = check_columns(B, d), i
     check_kernel(kernel)
     k, h = np.empty((m, n)), np.empty((m, n))
-    if m == 0 or n == 0:
-        return k, h
     cdef double[:, ::1] k_view = k
     cdef double[:, ::1] h_view = h
     cdef double *U = room(d * n + d)

@@ -17,6 +17,7 @@ cdef struct Rules:
     const double *lower
     const double *upper
     const unsigned char *moves
+    double *free_  # (d,): 1 where a turn may go, 0 where a bound holds
     double *scratch  # (2, memory), for what the two loops of a turn share
 
 
@@ -59,16 +60,15 @@ cdef double first_step(const Rules *rules, const double *direction) noexcept nog
     return rules.first_step / max(widest, TINY)
 
 
-cdef double free_dot(Py_ssize_t d, const bint *free_, const double *a, const double *b) noexcept nogil:
+cdef double free_dot(const Rules *rules, const double *a, const double *b) noexcept nogil:
     cdef double total = 0.0
     cdef Py_ssize_t c
-    for c in range(d):
-        if free_[c]:
-            total += a[c] * b[c]
+    for c in range(rules.d):
+        total += rules.free_[c] * a[c] * b[c]
     return total
 
 
-cdef bint turn(const Rules *rules, Start *start, bint *free_) noexcept nogil:
+cdef bint turn(const Rules *rules, Start *start) noexcept nogil:
     """The next direction: -H g on the free coordinates, H by the two loops of [Nocedal1980]; says if any pair was kept.
 
     Pairs without positive curvature on the free coordinates are left out.
@@ -82,34 +82,34 @@ cdef bint turn(const Rules *rules, Start *start, bint *free_) noexcept nogil:
     cdef const double *y
     cdef bint some = False
     for c in range(d):
-        free_[c] = is_free(rules, c, start.x[c], start.g[c])
-        r[c] = start.g[c] if free_[c] else 0.0
+        rules.free_[c] = is_free(rules, c, start.x[c], start.g[c])
+        r[c] = rules.free_[c] * start.g[c]
     for i in range(start.pairs - 1, -1, -1):
         s, y = start.S + i * d, start.Y + i * d
-        curvature[i], length = free_dot(d, free_, s, y), free_dot(d, free_, y, y)
+        curvature[i], length = free_dot(rules, s, y), free_dot(rules, y, y)
         if not curvature[i] > 1e-12 * length:
             curvature[i] = 0.0
             continue
         if not some:
             gamma, some = curvature[i] / length, True
-        a[i] = free_dot(d, free_, s, r) / curvature[i]
+        a[i] = free_dot(rules, s, r) / curvature[i]
         for c in range(d):
-            r[c] -= a[i] * y[c] if free_[c] else 0.0
+            r[c] -= rules.free_[c] * a[i] * y[c]
     for c in range(d):
         r[c] *= gamma
     for i in range(start.pairs):
         if curvature[i] == 0.0:
             continue
         s, y = start.S + i * d, start.Y + i * d
-        b = free_dot(d, free_, y, r) / curvature[i]
+        b = free_dot(rules, y, r) / curvature[i]
         for c in range(d):
-            r[c] += (a[i] - b) * s[c] if free_[c] else 0.0
+            r[c] += rules.free_[c] * (a[i] - b) * s[c]
     for c in range(d):
         r[c] = -r[c]
         slope += r[c] * start.g[c]
     if slope >= 0.0:
         for c in range(d):
-            r[c] = -start.g[c] if free_[c] else 0.0
+            r[c] = -rules.free_[c] * start.g[c]
     return some
 
 
@@ -121,7 +121,7 @@ cdef void downhill(const Rules *rules, Start *start) noexcept nogil:
     start.pairs, start.fresh = 0, True
 
 
-cdef bint take(const Rules *rules, Start *start, const double *x, double f, const double *g, bint *free_) noexcept nogil:
+cdef bint take(const Rules *rules, Start *start, const double *x, double f, const double *g) noexcept nogil:
     """Move to the trial point and turn; says whether the start has come to rest there."""
     cdef Py_ssize_t d = rules.d, c
     cdef double gain = start.f - f
@@ -140,7 +140,7 @@ cdef bint take(const Rules *rules, Start *start, const double *x, double f, cons
     if steepest(rules, start) <= rules.gradient_tol or gain <= rules.value_tol * max(fabs(f), 1.0):
         return True
     # Without positive curvature the gradient's size says nothing about how far to go.
-    start.t = 1.0 if turn(rules, start, free_) else first_step(rules, start.direction)
+    start.t = 1.0 if turn(rules, start) else first_step(rules, start.direction)
     return False
 
 
@@ -166,16 +166,15 @@ cdef bint shorten(const Rules *rules, Start *start, const double *x, double f, d
     return False
 
 
-cdef bint advance(const Rules *rules, Start *start, const double *x, double f, const double *g, bint *free_) noexcept nogil:
+cdef bint advance(const Rules *rules, Start *start, const double *x, double f, const double *g) noexcept nogil:
     """Take the trial step or shorten it; says whether the start has come to rest."""
     cdef Py_ssize_t c
     cdef double slope = 0.0
-    cdef bint sound = isfinite(f)
+    cdef bint sound = all_finite(rules.d, f, g)
     for c in range(rules.d):
         slope += start.g[c] * (x[c] - start.x[c])
-        sound = sound and isfinite(g[c])
     if sound and slope < 0.0 and f <= start.f + SUFFICIENT * slope:
-        return take(rules, start, x, f, g, free_)
+        return take(rules, start, x, f, g)
     return shorten(rules, start, x, f, slope, sound)
 
 
@@ -208,7 +207,7 @@ cdef void retire(const Rules *rules, Start *starts, Py_ssize_t count) noexcept n
 
 
 cdef Py_ssize_t descend(Objective objective, const Rules *rules, Py_ssize_t count, Start *starts,
-                        double *trial, double *f, double *G, bint *free_) noexcept nogil:
+                        double *trial, double *f, double *G) noexcept nogil:
     """Every start to its rest; returns the number of rounds, or -1 without memory. ``trial`` and ``G`` are (count, d)."""
     cdef Py_ssize_t d = rules.d, i, c, m, rounds = 1, live
     cdef bint sound
@@ -217,10 +216,8 @@ cdef Py_ssize_t descend(Objective objective, const Rules *rules, Py_ssize_t coun
     if not evaluate_all(objective, rules, count, trial, f, G):
         return -1
     for i in range(count):
-        sound = isfinite(f[i])
-        for c in range(d):
-            sound = sound and isfinite(G[i * d + c])
-            starts[i].g[c] = G[i * d + c]
+        sound = all_finite(d, f[i], G + i * d)
+        memcpy(starts[i].g, G + i * d, d * sizeof(double))
         starts[i].f = f[i] if sound else INFINITY
         downhill(rules, &starts[i])
         starts[i].t = min(1.0, first_step(rules, starts[i].direction))
@@ -241,7 +238,7 @@ cdef Py_ssize_t descend(Objective objective, const Rules *rules, Py_ssize_t coun
         live, m = m, 0
         for i in range(count):
             if starts[i].live:
-                starts[i].resting = advance(rules, &starts[i], trial + m * d, f[m], G + m * d, free_)
+                starts[i].resting = advance(rules, &starts[i], trial + m * d, f[m], G + m * d)
                 m += 1
         if rounds == rules.heat and live > rules.finalists:
             retire(rules, starts, count)
@@ -273,11 +270,9 @@ def minimize(Objective objective not None, const double[:, ::1] X0, const double
     cdef double[:, ::1] X_view = X
     cdef double[::1] f_view = f
     cdef Start *starts = <Start *> malloc(count * sizeof(Start))
-    cdef bint *free_ = <bint *> malloc(d * sizeof(bint))
-    cdef double *work = room(count * (d * (2 * rules.memory + 4) + 1) + 2 * rules.memory)
-    if starts == NULL or free_ == NULL or work == NULL:
+    cdef double *work = room(count * (d * (2 * rules.memory + 4) + 1) + 2 * rules.memory + d)
+    if starts == NULL or work == NULL:
         free(starts)
-        free(free_)
         free(work)
         raise MemoryError
     cdef double *trial = work
@@ -285,17 +280,17 @@ def minimize(Objective objective not None, const double[:, ::1] X0, const double
     cdef double *values = G + count * d
     cdef double *own = values + count
     rules.scratch = own + count * d * (2 * rules.memory + 2)
+    rules.free_ = rules.scratch + 2 * rules.memory
     with nogil:
         for i in range(count):
             starts[i].x = &X_view[i, 0]
             starts[i].g, starts[i].direction = own, own + d
             starts[i].S, starts[i].Y = own + 2 * d, own + (2 + rules.memory) * d
             own += (2 + 2 * rules.memory) * d
-        rounds = descend(objective, &rules, count, starts, trial, values, G, free_)
+        rounds = descend(objective, &rules, count, starts, trial, values, G)
         for i in range(count):
             f_view[i] = starts[i].f
         free(starts)
-        free(free_)
         free(work)
     if rounds < 0:
         raise objective.failure()

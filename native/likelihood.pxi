@@ -6,7 +6,7 @@ cdef class HyperPosterior(Objective):
 
     ``noise`` is σ_n² when it is fixed, NaN when θ ends with its logarithm; ``mean_std`` is NaN for a mean fixed at 0.
     The prior is a normal of θ with centers and 1/std, zero weight where there is none. As an :class:`Objective` its
-    values are per observation. One search at a time: values seen and the means that belong to them are remembered.
+    values are per observation.
     """
 
     cdef Py_ssize_t n, d
@@ -14,11 +14,9 @@ cdef class HyperPosterior(Objective):
     cdef double noise, mean_std
     cdef const double[:, ::1] X
     cdef const double[::1] y, center, weight
-    cdef double[:, ::1] seen
-    cdef readonly Py_ssize_t evaluations
 
-    def __init__(self, int kernel, const double[:, ::1] X, const double[::1] y, double noise, double mean_std,
-                 const double[::1] center, const double[::1] weight):
+    def __cinit__(self, int kernel, const double[:, ::1] X, const double[::1] y, double noise, double mean_std,
+                  const double[::1] center, const double[::1] weight):
         self.n, self.d, self.dim = X.shape[0], X.shape[1], center.shape[0]
         if self.n == 0 or y.shape[0] != self.n or weight.shape[0] != self.dim:
             raise ValueError("the data, or the parts of the prior, differ in size")
@@ -26,14 +24,12 @@ cdef class HyperPosterior(Objective):
             raise ValueError(f"{self.d} lengthscales, the signal and an inferred noise do not make {self.dim} numbers")
         self.kernel, self.X, self.y, self.noise, self.mean_std = check_kernel(kernel), X, y, noise, mean_std
         self.center, self.weight = center, weight
-        self.seen = np.empty((0, 2))
 
     def lbfgs(self, const double[:, ::1] starts, const double[::1] lower, const double[::1] upper, settings):
         """θ (p,) at the best of the minima that L-BFGS reaches from ``starts`` (s, p), and the mean there."""
-        self.forget(starts.shape[0] * settings.max_rounds)
         X, f, _ = minimize(self, starts, lower, upper, np.ones(self.dim, dtype=np.uint8), 1.0, settings)
-        best = int(np.argmin(f))
-        return X[best], self.mean_where(f[best])
+        best = X[int(np.argmin(f))]
+        return best, self.log_likelihood(best)[2]
 
     def newton(self, const double[:, ::1] starts, const double[::1] lower, const double[::1] upper, settings):
         """θ (p,) at the best of the minima that Newton's method reaches from ``starts`` (s, p), and the mean there."""
@@ -42,66 +38,50 @@ cdef class HyperPosterior(Objective):
         cdef bint good = lower.shape[0] == p and upper.shape[0] == p and count > 0
         if not good:
             raise ValueError("the box and the starts differ in size")
-        self.forget(count * max_values)
-        X, f = np.minimum(np.maximum(starts, lower), upper), np.empty(count)
+        X, f, means = np.minimum(np.maximum(starts, lower), upper), np.empty(count), np.empty(count)
         cdef double[:, ::1] X_view = X
         cdef double[::1] f_view = f
+        cdef double[::1] mean_view = means
         with nogil:
             for i in range(count):
                 good = good and newton_from(self, &X_view[i, 0], &lower[0], &upper[0], gain_tol, max_values, longest,
-                                            &f_view[i])
+                                            &f_view[i], &mean_view[i])
         if not good:
             raise MemoryError
         best = int(np.argmin(f))
-        return X[best], self.mean_where(f[best])
-
-    cdef forget(self, Py_ssize_t most):
-        """Begin a search of at most so many evaluations."""
-        self.seen, self.evaluations = np.empty((most, 2)), 0
-
-    cdef double mean_where(self, double value):
-        """The mean that belongs to a value seen in this search; 0 where there is none, as with a value of infinity."""
-        cdef Py_ssize_t i
-        for i in range(self.evaluations):
-            if self.seen[i, 0] == value:
-                return self.seen[i, 1]
-        return 0.0
+        return X[best], float(means[best])
 
     cdef bint evaluate(self, Py_ssize_t m, const double *X, double *f, double *G) noexcept nogil:
         cdef Py_ssize_t i, c, p = self.dim
         cdef double *own = room(p) if G == NULL else NULL
         cdef double *gradient
+        cdef double mean
         if G == NULL and own == NULL:
             return False
         for i in range(m):
             gradient = own if G == NULL else G + i * p
-            if not self.nats(X + i * p, f + i, gradient, NULL):
+            if not self.nats(X + i * p, f + i, gradient, &mean, NULL):
                 free(own)
                 return False
             f[i] /= self.n
-            if self.evaluations <= self.seen.shape[0]:
-                self.seen[self.evaluations - 1, 0] = f[i]
             for c in range(p):
                 gradient[c] /= self.n
         free(own)
         return True
 
-    cdef bint nats(self, const double *theta, double *f, double *g, double *B) noexcept nogil:
-        """The negative log posterior, its gradient (p,) and, unless B is NULL, its curvature (p, p)."""
+    cdef bint nats(self, const double *theta, double *f, double *g, double *mean, double *B) noexcept nogil:
+        """The negative log posterior, its gradient (p,), the mean and, unless B is NULL, the curvature (p, p)."""
         cdef Py_ssize_t c, p = self.dim
-        cdef double value, mean, u
-        if not self.log_likelihood_into(theta, &value, g, &mean, B):
+        cdef double u
+        if not self.log_likelihood_into(theta, f, g, mean, B):
             return False
-        f[0] = -value
+        f[0] = -f[0]
         for c in range(p):
             u = (theta[c] - self.center[c]) * self.weight[c]
             f[0] += 0.5 * u * u
             g[c] = u * self.weight[c] - g[c]
             if B != NULL:
                 B[c * p + c] += self.weight[c] * self.weight[c]
-        if self.evaluations < self.seen.shape[0]:
-            self.seen[self.evaluations, 0], self.seen[self.evaluations, 1] = f[0], mean
-        self.evaluations += 1
         return True
 
     cdef bint log_likelihood_into(self, const double *theta, double *value, double *gradient, double *mean,

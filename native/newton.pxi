@@ -8,31 +8,25 @@ cdef double promised_step(Py_ssize_t p, const double *x, const double *g, const 
                           const double *upper, double longest, double *step, double *work) noexcept nogil:
     """-B⁻¹ g (p,) on the coordinates that no bound holds, at most ``longest`` in each; returns the gain before that.
 
-    ``work`` has p² + 2 p numbers. A B that is not positive definite promises nothing.
+    ``work`` has p² + p numbers. A B that is not positive definite promises nothing.
     """
-    cdef Py_ssize_t i, j, count = 0
+    cdef Py_ssize_t i, j
     cdef double *A = work
-    cdef double *b = work + p * p
-    cdef double *place = b + p
+    cdef double *is_free = work + p * p
     cdef double gain = 0.0, most = 1e-300
-    cdef int size, one = 1, info = 0
+    cdef int size = <int> p, one = 1, info = 0
     for i in range(p):
-        step[i] = 0.0
-        if not ((x[i] - lower[i] <= AT_BOUND and g[i] > 0.0) or (upper[i] - x[i] <= AT_BOUND and g[i] < 0.0)):
-            place[count], b[count] = i, -g[i]
-            count += 1
-    if count == 0:
-        return 0.0
-    for i in range(count):
-        for j in range(count):
-            A[i * count + j] = B[<Py_ssize_t> place[i] * p + <Py_ssize_t> place[j]]
-    size = <int> count
-    dposv("U", &size, &one, A, &size, b, &size, &info)
-    for i in range(count if info == 0 else 0):
-        j = <Py_ssize_t> place[i]
-        step[j] = b[i]
-        gain -= 0.5 * g[j] * b[i]
-        most = max(most, fabs(b[i]))
+        is_free[i] = not ((x[i] - lower[i] <= AT_BOUND and g[i] > 0.0) or (upper[i] - x[i] <= AT_BOUND and g[i] < 0.0))
+        step[i] = -g[i] * is_free[i]
+    # A coordinate that a bound holds keeps its place, with a curvature of one and no slope.
+    for i in range(p):
+        for j in range(p):
+            A[i * p + j] = B[i * p + j] * is_free[i] * is_free[j] if i != j or is_free[i] else 1.0
+    dposv("U", &size, &one, A, &size, step, &size, &info)
+    for i in range(p):
+        step[i] = step[i] if info == 0 else 0.0
+        gain -= 0.5 * g[i] * step[i]
+        most = max(most, fabs(step[i]))
     for i in range(p):
         step[i] *= min(1.0, longest / most)
     return gain
@@ -64,10 +58,10 @@ cdef bint all_finite(Py_ssize_t p, double f, const double *g) noexcept nogil:
 
 
 cdef bint newton_from(HyperPosterior target, double *x, const double *lower, const double *upper, double gain_tol,
-                      Py_ssize_t max_values, double longest, double *f) noexcept nogil:
-    """From x (p,), in the box, to a minimum there, with the value f; False without memory."""
+                      Py_ssize_t max_values, double longest, double *f, double *mean) noexcept nogil:
+    """From x (p,), in the box, to a minimum there, with the value f and its mean; False without memory."""
     cdef Py_ssize_t p = target.dim, i, values
-    cdef double *work = room(2 * p * p + 7 * p + p * p + 2 * p)
+    cdef double *work = room(3 * p * p + 8 * p)
     if work == NULL:
         return False
     cdef double *B = work
@@ -80,9 +74,9 @@ cdef bint newton_from(HyperPosterior target, double *x, const double *lower, con
     cdef double *y = s + p
     cdef double *Bs = y + p
     cdef double *scratch = Bs + p
-    cdef double f_trial, slope, moved, promised, rise, t = 1.0
+    cdef double f_trial, mean_trial, slope, moved, promised, rise, t = 1.0
     cdef bint sound
-    if not target.nats(x, f, g, B):
+    if not target.nats(x, f, g, mean, B):
         free(work)
         return False
     if not all_finite(p, f[0], g):
@@ -103,7 +97,7 @@ cdef bint newton_from(HyperPosterior target, double *x, const double *lower, con
             # Cut off by the box, a step may lead uphill; a shorter one does not.
             t *= 0.1
             continue
-        if not target.nats(trial, &f_trial, g_trial, B_trial):
+        if not target.nats(trial, &f_trial, g_trial, &mean_trial, B_trial):
             free(work)
             return False
         sound = all_finite(p, f_trial, g_trial)
@@ -111,7 +105,7 @@ cdef bint newton_from(HyperPosterior target, double *x, const double *lower, con
             for i in range(p):
                 y[i] = g_trial[i] - g[i]
                 x[i], g[i] = trial[i], g_trial[i]
-            f[0] = f_trial
+            f[0], mean[0] = f_trial, mean_trial
             correct(p, B_trial, s, y, Bs)
             memcpy(B, B_trial, p * p * sizeof(double))
             promised = promised_step(p, x, g, B, lower, upper, longest, step, scratch)

@@ -23,10 +23,9 @@ cdef class Objective:
         """Values (m,) at X (m, dim)."""
         f = np.empty(check_columns(X, self.dim))
         cdef double[::1] f_view = f
-        cdef bint good = True
-        if X.shape[0]:
-            with nogil:
-                good = self.evaluate(X.shape[0], &X[0, 0], &f_view[0], NULL)
+        cdef bint good
+        with nogil:
+            good = self.evaluate(X.shape[0], &X[0, 0], &f_view[0], NULL)
         if not good:
             raise self.failure()
         return f
@@ -36,10 +35,9 @@ cdef class Objective:
         f, G = np.empty(check_columns(X, self.dim)), np.empty((X.shape[0], X.shape[1]))
         cdef double[::1] f_view = f
         cdef double[:, ::1] G_view = G
-        cdef bint good = True
-        if X.shape[0]:
-            with nogil:
-                good = self.evaluate(X.shape[0], &X[0, 0], &f_view[0], &G_view[0, 0])
+        cdef bint good
+        with nogil:
+            good = self.evaluate(X.shape[0], &X[0, 0], &f_view[0], &G_view[0, 0])
         if not good:
             raise self.failure()
         return f, G
@@ -54,7 +52,7 @@ cdef class Callback(Objective):
 
     cdef object function, error
 
-    def __init__(self, function, Py_ssize_t dim):
+    def __cinit__(self, function, Py_ssize_t dim):
         self.function, self.dim = function, dim
 
     cdef bint evaluate(self, Py_ssize_t m, const double *X, double *f, double *G) noexcept nogil:

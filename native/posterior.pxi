@@ -17,9 +17,9 @@ cdef class Posterior:
     cdef const double[::1] alpha
     cdef double[:, ::1] columns
 
-    def __init__(self, int kernel, const double[:, ::1] X, const double[::1] lengthscales, double signal,
-                 const double[:, ::1] base, const double[:, ::1] tail, const double[::1] alpha, double shift,
-                 double scale, double least_variance):
+    def __cinit__(self, int kernel, const double[:, ::1] X, const double[::1] lengthscales, double signal,
+                  const double[:, ::1] base, const double[:, ::1] tail, const double[::1] alpha, double shift,
+                  double scale, double least_variance):
         if (base.shape[1], tail.shape[1], alpha.shape[0], X.shape[0]) != (base.shape[0],) + 3 * (
             base.shape[0] + tail.shape[0],
         ) or lengthscales.shape[0] != X.shape[1] or X.shape[0] == 0 or base.shape[0] == 0:
@@ -78,7 +78,7 @@ cdef class Posterior:
                                          double *mean_gradient, double *std_gradient) noexcept nogil:
         """Mean and std (m,) and their gradients (m, d) at X (m, d): the points of a climb, one pass over the factor."""
         cdef Py_ssize_t N = self.n + self.p, d = self.dim, first = 0, i, j, c, at, count = min(m, <Py_ssize_t> BLOCK)
-        cdef double *work = room(count * (3 * N + d + 1))
+        cdef double *work = room(count * (3 * N + d + 1) + N)
         if work == NULL:
             return False
         cdef double *K = work
@@ -86,14 +86,14 @@ cdef class Posterior:
         cdef double *product = H + count * N
         cdef double *U = product + count * N
         cdef double *norms = U + count * d
-        cdef bint good = True
+        cdef double *zeros = norms + count
         while first < m:
             count = min(m - first, <Py_ssize_t> BLOCK)
             for i in range(count):
                 scaled_row(d, X + (first + i) * d, &self.lengthscales[0], U + i * d)
                 kernel_row(self.kernel, N, d, U + i * d, &self.columns[0, 0], N, self.signal, K + i * N, H + i * N)
-            good = good and precision_products(self.n, self.p, &self.base[0, 0], &self.tail[0, 0] if self.p else NULL,
-                                               count, K, norms, product)
+            precision_products(self.n, self.p, &self.base[0, 0], &self.tail[0, 0] if self.p else NULL, count, K, norms,
+                               product, zeros)
             for i in range(count):
                 at = first + i
                 mean[at] = self.shift + self.scale * dot(N, K + i * N, &self.alpha[0])
@@ -109,7 +109,7 @@ cdef class Posterior:
                     std_gradient[at * d + c] *= -self.scale / self.lengthscales[c] * (self.scale / std[at])
             first += count
         free(work)
-        return good
+        return True
 
     cdef double root(self, double variance) noexcept nogil:
         return self.scale * sqrt(max(variance, self.least_variance * self.signal))
@@ -120,10 +120,9 @@ cdef class Posterior:
         mean, std = np.empty(m), np.empty(m)
         cdef double[::1] mean_view = mean
         cdef double[::1] std_view = std
-        cdef bint good = True
-        if m:
-            with nogil:
-                good = self.predict_into(m, &X[0, 0], &mean_view[0], &std_view[0], False)
+        cdef bint good
+        with nogil:
+            good = self.predict_into(m, &X[0, 0], &mean_view[0], &std_view[0], False)
         if not good:
             raise MemoryError
         return mean, std
@@ -137,11 +136,10 @@ cdef class Posterior:
         cdef double[::1] std_view = std
         cdef double[:, ::1] by_mean_view = by_mean
         cdef double[:, ::1] by_std_view = by_std
-        cdef bint good = True
-        if m:
-            with nogil:
-                good = self.predict_with_gradient_into(m, &X[0, 0], &mean_view[0], &std_view[0], &by_mean_view[0, 0],
-                                                       &by_std_view[0, 0])
+        cdef bint good
+        with nogil:
+            good = self.predict_with_gradient_into(m, &X[0, 0], &mean_view[0], &std_view[0], &by_mean_view[0, 0],
+                                                   &by_std_view[0, 0])
         if not good:
             raise MemoryError
         return mean, std, by_mean, by_std

@@ -7,13 +7,11 @@ cdef Py_ssize_t best_rows(Py_ssize_t m, const double *values, Py_ssize_t most, P
     """The rows of the ``most`` largest values, best first, equal ones in their order; returns how many there are."""
     cdef Py_ssize_t count = 0, i, j
     for i in range(m):
-        # A value that is not a number is better than none.
         if count == most and not values[i] > values[rows[count - 1]]:
             continue
         j = count if count < most else count - 1
         while j > 0 and values[i] > values[rows[j - 1]]:
-            if j < most:
-                rows[j] = rows[j - 1]
+            rows[j] = rows[j - 1]
             j -= 1
         rows[j] = i
         count += count < most

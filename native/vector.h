@@ -31,12 +31,13 @@
 #if defined(_MSC_VER)
 #define SIMD
 #define SUM(...)
-#define restrict __restrict
+#define RESTRICT __restrict
 #else
 #define STRING(text) #text
 #define PRAGMA(text) _Pragma(STRING(text))
 #define SIMD PRAGMA(omp simd)
 #define SUM(...) PRAGMA(omp simd reduction(+ : __VA_ARGS__))
+#define RESTRICT restrict
 #endif
 
 /* exp(x) for x <= 0, to two units in the last place; below -708 it stays at exp(-708).
@@ -73,8 +74,8 @@ enum { MATERN52, MATERN32, SQUARED_EXPONENTIAL };
 
 /* signal * k and signal * h (n,) between the point u (d,) and the n points U; see kernels.py for k and h. */
 FOR_EACH_CPU_WIDE
-static void kernel_row(int kernel, ptrdiff_t n, ptrdiff_t d, const double *restrict u, const double *restrict U,
-                       ptrdiff_t ld, double signal, double *restrict k, double *restrict h) {
+static void kernel_row(int kernel, ptrdiff_t n, ptrdiff_t d, const double *RESTRICT u, const double *RESTRICT U,
+                       ptrdiff_t ld, double signal, double *RESTRICT k, double *RESTRICT h) {
     ptrdiff_t c = d % 2, j;
     /* Two coordinates at a time, because what takes long is to fetch and store k. */
     if (c == 1) {
@@ -84,7 +85,7 @@ static void kernel_row(int kernel, ptrdiff_t n, ptrdiff_t d, const double *restr
             k[j] = 0.0;
     }
     for (; c < d; c += 2) {
-        const double *restrict one = U + c * ld, *restrict two = one + ld;
+        const double *RESTRICT one = U + c * ld, *RESTRICT two = one + ld;
         const double x = u[c], y = u[c + 1];
         SIMD for (j = 0; j < n; j++) {
             const double a = x - one[j], b = y - two[j];
@@ -113,11 +114,11 @@ static void kernel_row(int kernel, ptrdiff_t n, ptrdiff_t d, const double *restr
 
 /* out[c] = sum_j w_j (U_cj - u_c): what gradients by x are made of. */
 FOR_EACH_CPU
-static void pulls(ptrdiff_t n, ptrdiff_t d, const double *restrict u, const double *restrict U, ptrdiff_t ld,
-                  const double *restrict w, double *restrict out) {
+static void pulls(ptrdiff_t n, ptrdiff_t d, const double *RESTRICT u, const double *RESTRICT U, ptrdiff_t ld,
+                  const double *RESTRICT w, double *RESTRICT out) {
     ptrdiff_t c, j;
     for (c = 0; c < d; c++) {
-        const double *restrict column = U + c * ld;
+        const double *RESTRICT column = U + c * ld;
         const double here = u[c];
         double sum = 0.0;
         SUM(sum) for (j = 0; j < n; j++) sum += w[j] * (column[j] - here);
@@ -127,11 +128,11 @@ static void pulls(ptrdiff_t n, ptrdiff_t d, const double *restrict u, const doub
 
 /* out[c] += sum_j w_j (U_cj - u_c)^2: what gradients by log-lengthscales are made of. */
 FOR_EACH_CPU
-static void spreads(ptrdiff_t n, ptrdiff_t d, const double *restrict u, const double *restrict U, ptrdiff_t ld,
-                    const double *restrict w, double *restrict out) {
+static void spreads(ptrdiff_t n, ptrdiff_t d, const double *RESTRICT u, const double *RESTRICT U, ptrdiff_t ld,
+                    const double *RESTRICT w, double *RESTRICT out) {
     ptrdiff_t c, j;
     for (c = 0; c < d; c++) {
-        const double *restrict column = U + c * ld;
+        const double *RESTRICT column = U + c * ld;
         const double here = u[c];
         double sum = 0.0;
         SUM(sum) for (j = 0; j < n; j++) {
@@ -145,13 +146,13 @@ static void spreads(ptrdiff_t n, ptrdiff_t d, const double *restrict u, const do
 /* What the pairs of point u with the n points U add to products with derivatives of the covariance by log-lengthscales:
    out[c] += sum_j t_cj alpha_j for u itself and V_cj += t_cj a for the others, with t_cj = h_j (U_cj - u_c)^2. */
 FOR_EACH_CPU
-static void lengthscale_products(ptrdiff_t n, ptrdiff_t d, const double *restrict u, const double *restrict U,
-                                 ptrdiff_t ld, const double *restrict h, double a, const double *restrict alpha,
-                                 double *restrict V, double *restrict out) {
+static void lengthscale_products(ptrdiff_t n, ptrdiff_t d, const double *RESTRICT u, const double *RESTRICT U,
+                                 ptrdiff_t ld, const double *RESTRICT h, double a, const double *RESTRICT alpha,
+                                 double *RESTRICT V, double *RESTRICT out) {
     ptrdiff_t c, j;
     for (c = 0; c < d; c++) {
-        const double *restrict column = U + c * ld;
-        double *restrict product = V + c * ld;
+        const double *RESTRICT column = U + c * ld;
+        double *RESTRICT product = V + c * ld;
         const double here = u[c];
         double sum = 0.0;
         SUM(sum) for (j = 0; j < n; j++) {
@@ -165,18 +166,18 @@ static void lengthscale_products(ptrdiff_t n, ptrdiff_t d, const double *restric
 
 /* w_j = (a * alpha_j - precision_j) h_j: one row of M h in the derivative of the likelihood. */
 FOR_EACH_CPU
-static void likelihood_weights(ptrdiff_t n, double a, const double *restrict alpha, const double *restrict precision,
-                               const double *restrict h, double *restrict w) {
+static void likelihood_weights(ptrdiff_t n, double a, const double *RESTRICT alpha, const double *RESTRICT precision,
+                               const double *RESTRICT h, double *RESTRICT w) {
     ptrdiff_t j;
     SIMD for (j = 0; j < n; j++) w[j] = (a * alpha[j] - precision[j]) * h[j];
 }
 
 /* Four rows of W at a time meet one or two right-hand sides: v = W k, then out += v W, while the rows are in cache.
    Where there are fewer than four rows left, pointers to zeros stand in for the others. */
-INLINE void four_by_two(ptrdiff_t n, const double *restrict w0, const double *restrict w1,
-                               const double *restrict w2, const double *restrict w3, const double *restrict ka,
-                               const double *restrict kb, double *restrict na, double *restrict nb,
-                               double *restrict oa, double *restrict ob) {
+INLINE void four_by_two(ptrdiff_t n, const double *RESTRICT w0, const double *RESTRICT w1,
+                               const double *RESTRICT w2, const double *RESTRICT w3, const double *RESTRICT ka,
+                               const double *RESTRICT kb, double *RESTRICT na, double *RESTRICT nb,
+                               double *RESTRICT oa, double *RESTRICT ob) {
     double a0 = 0.0, a1 = 0.0, a2 = 0.0, a3 = 0.0, b0 = 0.0, b1 = 0.0, b2 = 0.0, b3 = 0.0;
     ptrdiff_t j;
     SUM(a0, a1, a2, a3, b0, b1, b2, b3) for (j = 0; j < n; j++) {
@@ -197,9 +198,9 @@ INLINE void four_by_two(ptrdiff_t n, const double *restrict w0, const double *re
     }
 }
 
-INLINE void four_by_one(ptrdiff_t n, const double *restrict w0, const double *restrict w1,
-                               const double *restrict w2, const double *restrict w3, const double *restrict k,
-                               double *restrict norm, double *restrict out) {
+INLINE void four_by_one(ptrdiff_t n, const double *RESTRICT w0, const double *RESTRICT w1,
+                               const double *RESTRICT w2, const double *RESTRICT w3, const double *RESTRICT k,
+                               double *RESTRICT norm, double *RESTRICT out) {
     double a0 = 0.0, a1 = 0.0, a2 = 0.0, a3 = 0.0;
     ptrdiff_t j;
     SUM(a0, a1, a2, a3) for (j = 0; j < n; j++) {
@@ -216,9 +217,9 @@ INLINE void four_by_one(ptrdiff_t n, const double *restrict w0, const double *re
    lower triangle whose row i reaches to column first + i; what is stored beyond is zero, and is read up to a multiple
    of eight, because a remainder costs more than it. `zeros` (first + rows,). */
 FOR_EACH_CPU
-static void whiten_and_back(ptrdiff_t rows, ptrdiff_t first, const double *restrict W, ptrdiff_t ld, ptrdiff_t m,
-                            const double *restrict K, ptrdiff_t ldk, double *restrict norms, double *restrict out,
-                            const double *restrict zeros) {
+static void whiten_and_back(ptrdiff_t rows, ptrdiff_t first, const double *RESTRICT W, ptrdiff_t ld, ptrdiff_t m,
+                            const double *RESTRICT K, ptrdiff_t ldk, double *RESTRICT norms, double *RESTRICT out,
+                            const double *RESTRICT zeros) {
     ptrdiff_t i, r;
     for (i = 0; i < rows; i += 4) {
         const ptrdiff_t whole = (first + i + 4 + 7) / 8 * 8, n = whole < first + rows ? whole : first + rows;
@@ -239,31 +240,31 @@ static void whiten_and_back(ptrdiff_t rows, ptrdiff_t first, const double *restr
 enum { SMALL = 32 };
 
 FOR_EACH_CPU
-static int small_inverse_factor(ptrdiff_t n, double *restrict A, ptrdiff_t ld) {
+static int small_inverse_factor(ptrdiff_t n, double *RESTRICT A, ptrdiff_t ld) {
     double U[SMALL][SMALL], W[SMALL][SMALL];
     ptrdiff_t i, j, k;
     for (i = 0; i < n; i++)
         for (j = 0; j <= i; j++)
             U[j][i] = A[i * ld + j];
     for (k = 0; k < n; k++) {
-        double *restrict pivot_row = U[k];
+        double *RESTRICT pivot_row = U[k];
         const double pivot = pivot_row[k], scale = 1.0 / sqrt(pivot);
         if (!(pivot > 0.0) || !(scale > 0.0))
             return 0;
         SIMD for (j = k; j < n; j++) pivot_row[j] *= scale;
         for (i = k + 1; i < n; i++) {
-            double *restrict row = U[i];
+            double *RESTRICT row = U[i];
             const double weight = pivot_row[i];
             SIMD for (j = i; j < n; j++) row[j] -= weight * pivot_row[j];
         }
     }
     for (i = 0; i < n; i++) {
-        double *restrict row = W[i];
+        double *RESTRICT row = W[i];
         const double scale = 1.0 / U[i][i];
         for (j = 0; j < i; j++)
             row[j] = 0.0;
         for (k = 0; k < i; k++) {
-            const double *restrict other = W[k];
+            const double *RESTRICT other = W[k];
             const double weight = U[k][i];
             SIMD for (j = 0; j <= k; j++) row[j] -= weight * other[j];
         }
@@ -276,16 +277,16 @@ static int small_inverse_factor(ptrdiff_t n, double *restrict A, ptrdiff_t ld) {
 
 /* The lower triangle W (n, n), n <= SMALL, becomes that of W^T W. */
 FOR_EACH_CPU
-static void small_precision(ptrdiff_t n, double *restrict A, ptrdiff_t ld) {
+static void small_precision(ptrdiff_t n, double *RESTRICT A, ptrdiff_t ld) {
     double P[SMALL][SMALL];
     ptrdiff_t i, j, k;
     for (i = 0; i < n; i++)
         for (j = 0; j <= i; j++)
             P[i][j] = 0.0;
     for (k = 0; k < n; k++) {
-        const double *restrict row = A + k * ld;
+        const double *RESTRICT row = A + k * ld;
         for (i = 0; i <= k; i++) {
-            double *restrict sums = P[i];
+            double *RESTRICT sums = P[i];
             const double weight = row[i];
             SIMD for (j = 0; j <= i; j++) sums[j] += weight * row[j];
         }

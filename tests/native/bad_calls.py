@@ -128,6 +128,7 @@ REFUSED: dict[str, Callable[[], Any]] = {
     ).predict(POINTS),
     "hyper: no data": lambda: hyper(X=POINTS[:0], y=np.zeros(0)).log_likelihood(np.zeros(3)),
     "improvement: no posterior": lambda: native.Improvement(None, 0, 0.0, 0.0),
+    "improvement: made of nothing": lambda: native.Improvement.__new__(native.Improvement),
     "improvement: no such kind": lambda: native.Improvement(posterior(), 4, 0.0, 0.0),
     "cross: no such kernel": lambda: native.cross(3, POINTS, POINTS, SCALES, 1.0),
     "covariance_factor: no such kernel": lambda: native.covariance_factor(-1, POINTS, SCALES, 1.0, 2.0),
@@ -169,6 +170,10 @@ HARMLESS: dict[str, Callable[[], Any]] = {
     "minimize: a start that is no number": lambda: search(X0=np.full((2, 2), np.nan)),
     "predict: at no numbers": lambda: posterior().predict_with_gradient(np.full((3, 2), np.nan)),
     "predict: at infinity": lambda: posterior().predict_with_gradient(np.full((3, 2), np.inf)),
+    "newton: no values": lambda: hyper().newton(
+        np.zeros((1, 3)), np.zeros(3), np.ones(3), newton.Settings(max_values=0)
+    ),
+    "lbfgs: no rounds": lambda: hyper().lbfgs(np.zeros((1, 3)), np.zeros(3), np.ones(3), Settings(max_rounds=0)),
     "hyper: no number": lambda: hyper().log_likelihood(np.full(3, np.nan)),
     "hyper: out of range": lambda: hyper().log_likelihood(np.full(3, 800.0)),
     "hyper: out of range below": lambda: hyper().log_likelihood(np.full(3, -800.0)),

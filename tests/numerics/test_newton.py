@@ -127,3 +127,10 @@ def test_values_never_rise() -> None:
     box = np.full(2, -5.0), np.full(2, 5.0)
     ends = [minimize(valley, np.array([-1.2, 1.0]), *box, Settings(1e-9, most))[1] for most in range(1, 40)]
     assert all(after <= before for before, after in pairwise(ends))
+
+
+@pytest.mark.parametrize("B", [np.zeros((2, 2)), np.diag([1.0, -1.0])])
+def test_a_curvature_that_is_not_positive_definite_promises_nothing(B: Array) -> None:
+    x, f = minimize(lambda x: (float(x @ x), 2.0 * x, B), np.array([0.3, -0.2]), -np.ones(2), np.ones(2))
+    np.testing.assert_array_equal(x, [0.3, -0.2])
+    assert f == pytest.approx(0.13)

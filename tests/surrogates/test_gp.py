@@ -477,7 +477,7 @@ def test_a_model_of_other_dimensions_or_kernel_is_no_warm_start(
     dims: tuple[int, int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # So that a warm start, where there is one, is the only one.
-    monkeypatch.setattr(gp_fit, "WARM_ONLY_ABOVE", 0)
+    monkeypatch.setattr(gp_fit, "CENTER_AT_TIMES_UP_TO", 0)
     d, other = dims
     X, Z = np.random.default_rng(0).random((10, d)), np.random.default_rng(1).random((10, other))
     previous = GP().fit(Z, smooth(Z), np.random.default_rng(0))

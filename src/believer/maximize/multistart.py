@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from believer.arrays import Array, BoolArray, packed, whole
+from believer.arrays import Array, BoolArray, IntArray, packed, whole
 from believer.errors import MissingCapability, SpaceExhausted
 from believer.maximize.objective import (
     Compilable,
@@ -74,6 +74,10 @@ class Multistart:
                 break
             X, f = ascend(objective, region, X, self.climb, scale)
         found = first_distinct(np.vstack([X, pool]), np.concatenate([f, values]), search)
+        if found is not None and found.passed_over:
+            # The best are taken, and what comes after them may be a bound: rank by exact values.
+            values = ranked(objective.value(pool))
+            found = first_distinct(np.vstack([X, pool]), np.concatenate([f, values]), search)
         return found if found is not None else any_distinct(objective, search, rng)
 
 
@@ -93,11 +97,11 @@ def _compiled(objective: Objective) -> tuple[Any, Any]:
     return (None, None) if found is None else (native, found)
 
 
-def _pick_starts(pool: Array, values: Array, starts: int) -> Array:
+def _pick_starts(pool: Array, values: Array, starts: int) -> IntArray:
     """Indices of good candidates, best first, each more than ``_APART`` from those taken in some coordinate."""
     native = backend.native()
     if native is not None:
-        picked: Array = native.pick_starts(packed(pool), packed(values), starts, _AMONG * starts, _APART)
+        picked: IntArray = native.pick_starts(packed(pool), packed(values), starts, _AMONG * starts, _APART)
         return picked
     order = np.argsort(-values, kind="stable")[: _AMONG * starts]
     taken = [int(order[0])]

@@ -61,7 +61,8 @@ def _named(name: str, what: str) -> Any | None:
     except (ImportError, TypeError) as reason:
         raise InvalidInput(
             f'{what} can be "native" only where believer._native was built and loads; here: {reason}. '
-            'Reinstall believer with a C compiler on the path, or take "python".'
+            "Reinstall believer with a C compiler on the path (pip install --force-reinstall --no-cache-dir), "
+            'or take "python".'
         ) from reason
 
 

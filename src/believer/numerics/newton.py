@@ -19,6 +19,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.linalg import lapack
 
 from believer.arrays import Array
 
@@ -82,7 +83,8 @@ def _step(x: Array, g: Array, B: Array, lower: Array, upper: Array, settings: Se
     free = ~(((x - lower <= _AT_BOUND) & (g > 0.0)) | ((upper - x <= _AT_BOUND) & (g < 0.0)))
     step = np.zeros_like(x)
     if free.any():
-        step[free] = -np.linalg.solve(B[np.ix_(free, free)], g[free])
+        _, solved, info = lapack.dposv(B[np.ix_(free, free)], -g[free])
+        step[free] = solved if info == 0 else 0.0  # a B that is not positive definite promises nothing
     promised = -0.5 * float(g @ step)
     return step * min(1.0, settings.longest / max(float(np.abs(step).max()), 1e-300)), promised
 

@@ -25,8 +25,9 @@ from believer.surrogates.kernels import KERNELS, squared_distances
 SUBSET_ABOVE = 2000
 """With more data than this, hyperparameters come from a seeded subset of that many; the posterior stays exact."""
 
-WARM_ONLY_ABOVE = 100
-"""With more data than this a search starts from the last fit alone, unless the data have grown by a quarter since."""
+CENTER_UP_TO, CENTER_AT_TIMES_UP_TO = 100, 500
+"""With more data than this a search that has a last fit to start from takes the prior's center as a second start only
+when the data have grown by a quarter since; with more than that, never."""
 
 NOISE_FLOOR = 1e-8
 """The least noise variance (of standardized y) that a fit works with; less cannot be told from rounding."""
@@ -155,10 +156,8 @@ def fit(
     fixed = None if isinstance(noise, str) else max(float(noise), NOISE_FLOOR)
     prior = _prior(preset, d, fixed is None)
     lower, upper = (np.log(bound) for bound in _bounds(preset, d, fixed is None))
-
-    starts = _starts(
-        preset, prior, lower, upper, rng, previous, n > WARM_ONLY_ABOVE and _quarters(n) == _quarters(seen)
-    )
+    warm_only = n > CENTER_AT_TIMES_UP_TO or (n > CENTER_UP_TO and _quarters(n) == _quarters(seen))
+    starts = _starts(preset, prior, lower, upper, rng, previous, warm_only)
     theta, mean = _search(kernel, X, y, fixed, preset, prior, starts, lower, upper)
     return Hyperparameters(
         kernel=kernel,
