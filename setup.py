@@ -25,7 +25,8 @@ class BuildNative(build_ext):
         """Build, or go on without."""
         self._remove_the_last_one()
         try:
-            import_module("Cython")  # without it setuptools would look for a C file that nobody made
+            for needed in ("Cython", "scipy.linalg.cython_blas"):  # the errors that come without them name neither
+                import_module(needed)
             super().run()
         except Exception as reason:
             if os.environ.get("BELIEVER_NATIVE_ARCH"):

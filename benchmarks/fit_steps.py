@@ -4,10 +4,9 @@
 
 Data grow in small batches, and every search carries its own last fit from one batch to the next. ``before`` is
 limited-memory BFGS from the last fit and from the prior's center, the laggard dropped after six rounds, and from the
-last fit alone above 500 results. ``after`` is what the library does: Newton's method, up to 100 results from both, and
-above from the last fit alone unless the data have grown by a quarter, and above 500 from it alone. The ``top`` of a data set
-is the best that SciPy finds at tight tolerances from where both ended, from the prior's center and from draws of the
-prior.
+last fit alone above 500 results. ``after`` is what the library does: Newton's method, from both up to 100 results,
+above from the last fit alone unless the data have grown by a quarter, beyond 500 from it alone. The ``top`` of data is
+the best that SciPy finds at tight tolerances, from where both ended, from the prior's center and from draws of it.
 """
 
 from __future__ import annotations

@@ -20,6 +20,7 @@ Arrays come in as C-contiguous float64; callers (the twins' modules) see to that
 get wrong. Matrices are stored by rows, so that what is a lower triangle here is an upper one to LAPACK.
 """
 
+from cpython.exc cimport PyErr_CheckSignals
 from libc.math cimport INFINITY, M_PI, erfc, exp, fabs, isfinite, log, sqrt
 from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy, memmove, memset

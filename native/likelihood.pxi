@@ -1,6 +1,11 @@
 # The log posterior of a Gaussian process's hyperparameters, with gradient and curvature; twins: log_likelihood in
 # surrogates/gp_likelihood.py, _search in surrogates/gp_fit.py.
 
+cdef enum:
+    # With so much data one evaluation takes milliseconds, and looking for Ctrl-C after each of them costs nothing.
+    SLOW_FROM = 500
+
+
 cdef class HyperPosterior(Objective):
     """-(log p(y | X, θ) + log p(θ)) of standardized y, to be minimized over θ = log ℓ, log σ_f² [, log σ_n²].
 
@@ -14,6 +19,7 @@ cdef class HyperPosterior(Objective):
     cdef double noise, mean_std
     cdef const double[:, ::1] X
     cdef const double[::1] y, center, weight
+    cdef object interruption
 
     def __cinit__(self, int kernel, const double[:, ::1] X, const double[::1] y, double noise, double mean_std,
                   const double[::1] center, const double[::1] weight):
@@ -47,7 +53,7 @@ cdef class HyperPosterior(Objective):
                 good = good and newton_from(self, &X_view[i, 0], &lower[0], &upper[0], gain_tol, max_values, longest,
                                             &f_view[i], &mean_view[i])
         if not good:
-            raise MemoryError
+            raise self.failure()
         best = int(np.argmin(f))
         return X[best], float(means[best])
 
@@ -75,6 +81,8 @@ cdef class HyperPosterior(Objective):
         cdef double u
         if not self.log_likelihood_into(theta, f, g, mean, B):
             return False
+        if self.n >= SLOW_FROM and self.is_interrupted():
+            return False
         f[0] = -f[0]
         for c in range(p):
             u = (theta[c] - self.center[c]) * self.weight[c]
@@ -83,6 +91,18 @@ cdef class HyperPosterior(Objective):
             if B != NULL:
                 B[c * p + c] += self.weight[c] * self.weight[c]
         return True
+
+    cdef bint is_interrupted(self) noexcept with gil:
+        """Whether a signal that came in meanwhile raises, as Ctrl-C does: that is then the :meth:`failure`."""
+        self.interruption = None
+        try:
+            PyErr_CheckSignals()
+        except BaseException as error:
+            self.interruption = error
+        return self.interruption is not None
+
+    cdef failure(self):
+        return MemoryError() if self.interruption is None else self.interruption
 
     cdef bint log_likelihood_into(self, const double *theta, double *value, double *gradient, double *mean,
                                   double *information) noexcept nogil:

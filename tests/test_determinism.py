@@ -31,6 +31,7 @@ from believer import (
 )
 from believer.errors import JournalError
 from believer.journal import read_events
+from believer.numerics import backend
 
 ALL_SPACES = {**SPACES, "long grids": Space({"n": Int(0, 30_000), "x": Float(-1.0, 1.0, step=1e-5), "y": Float(0, 1)})}
 any_space = pytest.mark.parametrize("name", ALL_SPACES)
@@ -306,6 +307,18 @@ def test_replay_makes_every_suggestion_again(name: str, tmp_path: Path) -> None:
     assert result.identical
     assert str(result) == "5 asks replayed, every suggestion identical"
     assert path.read_bytes() == before
+
+
+def test_replay_says_when_a_difference_may_come_from_another_backend(tmp_path: Path) -> None:
+    path = tmp_path / "study.jsonl"
+    with backend.using("python"):
+        busy_study(path)
+        edit(path, 1, lambda event: event["versions"].update(backend="native"))
+        assert replay(path).identical
+        edit(path, lines_asked(path)[1], lambda event: event["trials"][0]["unit"].__setitem__(0, 0.123))
+        assert "(written with the backend 'native', replayed with 'python'" in str(replay(path))
+        edit(path, 1, lambda event: event["versions"].update(backend="python"))
+        assert "backend" not in str(replay(path))
 
 
 @pytest.mark.parametrize("strategy", ["fantasy", "random"])

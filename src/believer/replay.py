@@ -9,9 +9,10 @@ from believer import members
 from believer.acquisitions import Acquisition
 from believer.batch import Strategy
 from believer.errors import BelieverError, JournalCorrupt, TrialError
-from believer.events import Asked
+from believer.events import Asked, Begun, Event
 from believer.journal import PathLike, read_events
 from believer.maximize import Maximizer
+from believer.numerics import backend
 from believer.optimizer import Optimizer
 from believer.space import Constraint
 from believer.surrogates.protocols import Surrogate
@@ -61,11 +62,19 @@ def replay(
                 asks += 1
                 difference = _ask_again(study, event, strategies)
                 if difference is not None:
-                    return Replay(asks, line, difference)
+                    return Replay(asks, line, difference + _other_backend(events[0]))
             study._ledger.apply(event)
         except (TrialError, KeyError, TypeError) as error:
             raise JournalCorrupt(f"line {line} does not follow from those before it: {error!r}", line) from error
     return Replay(asks, None, None)
+
+
+def _other_backend(begun: Event) -> str:
+    """What a difference is likely to come from, when the study began on another backend than the one that runs."""
+    then, now = begun.versions.get("backend") if isinstance(begun, Begun) else None, backend.name()
+    if then in (None, now):
+        return ""
+    return f" (written with the backend {then!r}, replayed with {now!r}: set BELIEVER_BACKEND={then} for the same bits)"
 
 
 def _ask_again(study: Optimizer, event: Asked, strategies: Sequence[Strategy]) -> str | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -12,7 +13,7 @@ from hypothesis import strategies as st
 from twins import SMALL, Problem, assert_near, compiled, every_kernel, native, problems, python
 
 from believer.arrays import Array, frozen
-from believer.numerics import newton
+from believer.numerics import lbfgs, newton
 from believer.surrogates import gp_fit
 from believer.surrogates.gp_fit import PRESETS, Hyperparameters
 from believer.surrogates.gp_likelihood import log_likelihood
@@ -192,3 +193,30 @@ def test_the_mean_of_a_fit_is_the_best_one_for_its_hyperparameters() -> None:
     best = python(lambda: log_likelihood("se", X, y, theta, hyper.noise, PRESETS["default"].mean_std)).mean
     assert hyper.mean == pytest.approx(best, rel=1e-6)
     assert abs(best) > 0.1
+
+
+class Alarm(Exception):
+    pass
+
+
+@pytest.mark.parametrize("search", ["newton", "lbfgs"])
+def test_signals_are_answered_during_a_long_fit(search: str) -> None:
+    rings: list[int] = []
+
+    def ring(number: int, _: object) -> None:
+        rings.append(number)
+        if len(rings) == 3:  # those that come in while nobody looks are one
+            raise Alarm
+
+    rng, d, starts = np.random.default_rng(0), 3, 40
+    prior = np.zeros(d + 1), np.ones(d + 1)
+    target = native.HyperPosterior(0, rng.random((600, d)), rng.standard_normal(600), 1e-2, 1.0, *prior)
+    where = rng.uniform(-2.0, 1.0, (starts, d + 1)), np.full(d + 1, -4.0), np.full(d + 1, 4.0)
+    before = signal.signal(signal.SIGALRM, ring)
+    try:
+        signal.setitimer(signal.ITIMER_REAL, 0.03, 0.03)
+        with pytest.raises(Alarm):
+            getattr(target, search)(*where, newton.Settings() if search == "newton" else lbfgs.Settings())
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0.0)
+        signal.signal(signal.SIGALRM, before)
