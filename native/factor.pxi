@@ -2,7 +2,7 @@
 # in a tail (p, N), as there.
 
 # Factor and inverse are built by halves, so that nearly all of the work is in products of large blocks: BLAS runs those
-# several times faster than LAPACK's dpotrf and dtrtri, which solve with narrow panels. A block (rows, columns) of a
+# faster than LAPACK its dpotrf and dtrtri, which solve with narrow panels. A block (rows, columns) of a
 # matrix stored by rows is (columns, rows) to BLAS, and lower triangles are upper ones.
 
 cdef Py_ssize_t half(Py_ssize_t n) noexcept nogil:

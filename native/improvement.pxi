@@ -48,8 +48,6 @@ cdef class Improvement(Objective):
 
     cdef bint evaluate(self, Py_ssize_t m, const double *X, double *f, double *G) noexcept nogil:
         cdef Py_ssize_t d = self.dim, i, c
-        if G == NULL:
-            return self.value_into(m, X, f, False)
         cdef double *mean = room(m * (d + 2))
         if mean == NULL:
             return False
@@ -76,6 +74,17 @@ cdef class Improvement(Objective):
             self.pointwise(mean[i], mean[m + i], f + i, &by_mean, &by_std)
         free(mean)
         return good
+
+    def value(self, const double[:, ::1] X):
+        """Values (m,) at X (m, dim)."""
+        f = np.empty(check_columns(X, self.dim))
+        cdef double[::1] f_view = f
+        cdef bint good
+        with nogil:
+            good = self.value_into(X.shape[0], &X[0, 0], &f_view[0], False)
+        if not good:
+            raise self.failure()
+        return f
 
     cdef void pointwise(self, double mean, double std, double *value, double *by_mean, double *by_std) noexcept nogil:
         """α, ∂α/∂μ and ∂α/∂σ where the model predicts ``mean`` and ``std``."""

@@ -59,20 +59,13 @@ cdef class HyperPosterior(Objective):
 
     cdef bint evaluate(self, Py_ssize_t m, const double *X, double *f, double *G) noexcept nogil:
         cdef Py_ssize_t i, c, p = self.dim
-        cdef double *own = room(p) if G == NULL else NULL
-        cdef double *gradient
         cdef double mean
-        if G == NULL and own == NULL:
-            return False
         for i in range(m):
-            gradient = own if G == NULL else G + i * p
-            if not self.nats(X + i * p, f + i, gradient, &mean, NULL):
-                free(own)
+            if not self.nats(X + i * p, f + i, G + i * p, &mean, NULL):
                 return False
             f[i] /= self.n
             for c in range(p):
-                gradient[c] /= self.n
-        free(own)
+                G[i * p + c] /= self.n
         return True
 
     cdef bint nats(self, const double *theta, double *f, double *g, double *mean, double *B) noexcept nogil:
@@ -111,7 +104,7 @@ cdef class HyperPosterior(Objective):
         -inf and zeros where K_y is not positive definite; False without memory.
         """
         cdef Py_ssize_t n = self.n, d = self.d, i, c
-        cdef double *K = room(2 * n * n + n * (d + 3 + self.dim) + 2 * d)
+        cdef double *K = room(2 * n * n + n * (d + 3 + self.dim) + d + self.dim)
         if K == NULL:
             return False
         cdef double *H = K + n * n
@@ -192,7 +185,7 @@ cdef class HyperPosterior(Objective):
     cdef void average_information(self, double *W, const double *H, const double *U, const double *lengthscales,
                                   const double *alpha, double noise, double mean, double *V, double *u,
                                   double *information) noexcept nogil:
-        """½ αᵀ K_i K_y⁻¹ K_j α (p, p), less what the mean takes up; V (p, n) is for the columns K_j α."""
+        """½ αᵀ K_i K_y⁻¹ K_j α (p, p), less what the mean takes up; V (p, n) is for the columns K_j α, u has p."""
         cdef Py_ssize_t n = self.n, d = self.d, p = self.dim, i, j, c
         cdef int size = <int> n, columns = <int> p
         cdef double one = 1.0, spread = self.spread(alpha + n)
@@ -210,12 +203,11 @@ cdef class HyperPosterior(Objective):
                 V[(d + 1) * n + i] = noise * alpha[i]
         # Each row of V times K_y⁻¹ 1 first, because whitening overwrites V.
         for i in range(p):
-            for j in range(p):
-                information[i * p + j] = -0.5 * dot(n, V + i * n, alpha + n) * dot(n, V + j * n, alpha + n) / spread
+            u[i] = dot(n, V + i * n, alpha + n)
         dtrmm("L", "U", "T", "N", &size, &columns, &one, W, &size, V, &size)
         for i in range(p):
             for j in range(p):
-                information[i * p + j] += 0.5 * dot(n, V + i * n, V + j * n)
+                information[i * p + j] = 0.5 * (dot(n, V + i * n, V + j * n) - u[i] * u[j] / spread)
 
     def log_likelihood(self, const double[::1] theta):
         """log p(y | X, θ), its gradient (p,), the mean, and the average information (p, p)."""

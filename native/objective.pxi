@@ -16,19 +16,8 @@ cdef class Objective:
     cdef readonly Py_ssize_t dim
 
     cdef bint evaluate(self, Py_ssize_t m, const double *X, double *f, double *G) noexcept nogil:
-        """Values f (m,) and, unless G is NULL, gradients G (m, dim) at X (m, dim); False without memory."""
+        """Values f (m,) and gradients G (m, dim) at X (m, dim); False where that failed, see :meth:`failure`."""
         return False
-
-    def value(self, const double[:, ::1] X):
-        """Values (m,) at X (m, dim)."""
-        f = np.empty(check_columns(X, self.dim))
-        cdef double[::1] f_view = f
-        cdef bint good
-        with nogil:
-            good = self.evaluate(X.shape[0], &X[0, 0], &f_view[0], NULL)
-        if not good:
-            raise self.failure()
-        return f
 
     def value_with_gradient(self, const double[:, ::1] X):
         """Values (m,) and gradients (m, dim) at X (m, dim)."""
@@ -78,8 +67,7 @@ cdef class Callback(Objective):
             if values.shape[0] != m or gradients.shape[0] != m or gradients.shape[1] != d:
                 raise ValueError(f"an objective must give values ({m},) and gradients ({m}, {d})")
             memcpy(f, &values[0], m * sizeof(double))
-            if G != NULL:
-                memcpy(G, &gradients[0, 0], m * d * sizeof(double))
+            memcpy(G, &gradients[0, 0], m * d * sizeof(double))
         except BaseException as error:
             self.error = error
             return False

@@ -161,7 +161,6 @@ HARMLESS: dict[str, Callable[[], Any]] = {
     "covariance_factor: no points": lambda: native.covariance_factor(0, np.zeros((0, 2)), SCALES, 1.0, 2.0),
     "append: to nothing": lambda: native.append(np.zeros((0, 0)), np.zeros((0, 0)), np.zeros(0), 1.0, 1e-12),
     "predict: nowhere": lambda: posterior().predict(np.zeros((0, 2))),
-    "value: of a callback": lambda: native.Callback(bowl, 2).value(POINTS),
     "value: of a callback, with gradient": lambda: native.Callback(bowl, 2).value_with_gradient(POINTS),
     "minimize: from nowhere": lambda: search(X0=np.zeros((0, 2))),
     "minimize: much memory": lambda: search(settings=Settings(memory=1000)),

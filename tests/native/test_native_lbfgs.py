@@ -234,13 +234,12 @@ def test_what_an_objective_raises_comes_through_unchanged(kind: type[BaseExcepti
     assert "objective" in [entry.name for entry in caught.traceback]
 
 
-@pytest.mark.parametrize("asked", ["value", "value_with_gradient"])
-def test_what_an_objective_raises_when_it_is_asked_alone_comes_through_too(asked: str) -> None:
+def test_what_an_objective_raises_when_it_is_asked_alone_comes_through_too() -> None:
     def objective(X: Array) -> tuple[Array, Array]:
         raise Odd(len(X))
 
     with pytest.raises(Odd):
-        getattr(native.Callback(objective, 3), asked)(np.zeros((2, 3)))
+        native.Callback(objective, 3).value_with_gradient(np.zeros((2, 3)))
 
 
 WRONG: dict[str, Callable[[Array], Any]] = {

@@ -15,7 +15,7 @@ def resolved(update: str, model: Model) -> str:
     """ "condition", "refit" or "none": "auto" conditions a model that can be, and refits another."""
     if update != "auto":
         return update
-    return "condition" if isinstance(model, Conditionable) else "refit"
+    return "condition" if isinstance(model, GPModel | Conditionable) else "refit"
 
 
 def told(model: Model, update: str, request: Request, trial: int, X: Array, y: Array) -> Model:
@@ -23,13 +23,14 @@ def told(model: Model, update: str, request: Request, trial: int, X: Array, y: A
 
     trial: to which the last lie belongs; a refit draws from its randomness.
     """
-    if update in ("auto", "condition") and isinstance(model, GPModel | Conditionable):
+    how = resolved(update, model)
+    if how == "condition":
+        if not isinstance(model, GPModel | Conditionable):
+            raise MissingCapability(
+                f'{type(model).__name__} cannot be conditioned; use update="refit", or a surrogate that can (GP).'
+            )
         return model.condition(X[-1:], y[-1:])
-    if update == "condition":
-        raise MissingCapability(
-            f'{type(model).__name__} cannot be conditioned; use update="refit", or a surrogate that can (GP).'
-        )
-    if update in ("auto", "refit"):
+    if how == "refit":
         known = [request.data] if request.failed is None else [request.data, request.failed]
         return request.surrogate.fit(
             np.vstack([*(part.X for part in known), X]),

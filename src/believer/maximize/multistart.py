@@ -63,7 +63,8 @@ class Multistart:
         pool = candidates(self.candidates, search, self.neighbors, self.widths, rng)
         if not len(pool):
             raise SpaceExhausted("the constraint allows none of the thousands of points that were tried.", left=0)
-        values = ranked(_screened(objective, pool, _AMONG * self.starts))
+        best = _AMONG * self.starts
+        values = ranked(_screened(objective, pool, best))
         # EI and UCB are in the units of y: a climb's tolerances are absolute, so small units must be scaled up.
         scale = min(1.0, float(np.ptp(values[np.isfinite(values)]))) or 1.0
         X = pool[_pick_starts(pool, values, self.starts)]
@@ -74,7 +75,7 @@ class Multistart:
                 break
             X, f = ascend(objective, region, X, self.climb, scale)
         found = first_distinct(np.vstack([X, pool]), np.concatenate([f, values]), search)
-        if found is not None and found.passed_over:
+        if found is not None and np.count_nonzero(values >= found.value) > best:
             # The best are taken, and what comes after them may be a bound: rank by exact values.
             values = ranked(objective.value(pool))
             found = first_distinct(np.vstack([X, pool]), np.concatenate([f, values]), search)
