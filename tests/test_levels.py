@@ -43,7 +43,9 @@ LEVELS = {
     "experiments": 10.5,
     "diagnostics": 11.0,
     "testing": 11.0,
+    "integrations": 12.0,
     "bench": 13.0,
+    "paper": 14.0,
     "cli": 15.0,
     "__main__": 16.0,
 }

@@ -121,6 +121,7 @@ def test_provenance_comes_from_where_the_cell_was_run(path: Path, log: Path) -> 
     run(cells(1, log=str(log), seconds=0.02), logged, store=path)
     (entry,) = read_store(path)
     assert 0.02 <= entry.provenance["seconds"] < 5.0
+    assert 0.0 <= entry.provenance["cpu_seconds"] < entry.provenance["seconds"]
     assert {"believer", "python", "numpy", "scipy", "platform", "commit", "finished"} <= entry.provenance.keys()
 
 

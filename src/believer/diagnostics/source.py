@@ -16,6 +16,7 @@ from believer.experiments import fingerprint
 from believer.numerics.sampling import latin_hypercube, stream
 from believer.problems import PROBLEMS, Problem
 from believer.region import Region
+from believer.space import Space
 
 Bounds: TypeAlias = Sequence[tuple[float, float]]
 
@@ -42,9 +43,14 @@ class FromProblem:
         return self.problem if isinstance(self.problem, str) else self.problem.name
 
     @property
+    def space(self) -> Space:
+        """The problem's space."""
+        return self._problem().space
+
+    @property
     def region(self) -> Region:
-        """The problem's space, encoded."""
-        return self._problem().space.region({})
+        """The same, encoded."""
+        return self.space.region({})
 
     def _problem(self) -> Problem:
         return PROBLEMS[self.problem]() if isinstance(self.problem, str) else self.problem

@@ -34,14 +34,14 @@ class Outcome:
 
 def attempt(work: Work, cell: Cell) -> Outcome:
     """Do the work. Never raises, but for an interrupt: an exception of another module may not survive the journey."""
-    start = time.perf_counter()
+    start, cpu = time.perf_counter(), time.process_time()
     try:
         result = _plain(work(cell))
     except (Exception, SystemExit) as error:
         blame = error if isinstance(error, _CALLER_ERRORS) and _travels(error) else None
         return Outcome(error=_text(error), trace=traceback.format_exc(), blame=blame)
-    seconds = round(time.perf_counter() - start, 6)
-    return Outcome(result, {**versions(), "seconds": seconds})
+    seconds = {"seconds": time.perf_counter() - start, "cpu_seconds": time.process_time() - cpu}
+    return Outcome(result, {**versions(), **{name: round(value, 6) for name, value in seconds.items()}})
 
 
 def _plain(result: Mapping[str, Any]) -> dict[str, Any]:

@@ -1,0 +1,57 @@
+"""Local Penalization as the paper writes it: the product α Π φ, not its logarithm ([paper] sections 3.5, 4.5)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from believer.acquisitions import Bound
+from believer.arrays import Array, frozen
+from believer.batch.penalization import GaussianPenalty
+from believer.batch.picking import best_places, pick, taken
+from believer.batch.request import Chosen, Request
+from believer.surrogates.protocols import Scaled
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Product:
+    """α(x) Π_j φ(x; x_j), without a gradient."""
+
+    bound: Bound
+    penalty: GaussianPenalty
+
+    @property
+    def has_gradient(self) -> bool:
+        """Never: it is differenced, as all of the printed set-up."""
+        return False
+
+    def value(self, X: Array) -> Array:
+        """Values (m,) at ``X`` (m, d)."""
+        values: Array = self.bound.value(X) * np.exp(self.penalty(X)[0])
+        return values
+
+    def value_with_gradient(self, X: Array) -> tuple[Array, Array]:
+        """There is none."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True, slots=True)
+class PrintedPenalization:
+    """One point at a time, EI times φ = 1 - exp(-|x - x_j|² / 2ℓ²) around those chosen before.
+
+    The paper writes one ℓ and has one for each column; it is their mean here, in the units of the cube.
+    """
+
+    def choose(self, request: Request, memory: object = None) -> Chosen:
+        """One maximizer of the product for each trial, on the model of the real data."""
+        assert isinstance(request.model, Scaled)
+        lengthscales = frozen(np.full(request.region.dim, float(request.model.lengthscales.mean())))
+        bound = Bound(request.acquisition, request.model, float(request.data.y.min()))
+        away, avoid, choices = request.pending.X, request.avoid, []
+        for trial in request.ids:
+            objective = Product(bound, GaussianPenalty(away, lengthscales))
+            picked = pick(objective, request, trial, best_places(request), avoid)
+            choices.append(picked.choice(type(request.acquisition).__name__))
+            avoid, away = taken(avoid, picked.x, request), np.vstack([away, picked.x])
+        return Chosen(tuple(choices))

@@ -1,0 +1,131 @@
+"""Finished cells, looked up by what they are of: what tables, figures and the ledger are made from.
+
+======  =================================================================  ========
+symbol  meaning                                                            shape
+======  =================================================================  ========
+n       evaluations of a loop, the initial design included
+T       batches of a loop, after the design
+======  =================================================================  ========
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from believer.arrays import Array, frozen
+from believer.diagnostics.measurement import Measurement
+from believer.experiments import Finished
+
+PRESETS = ("printed", "ours")
+"""The paper's own set-up as far as it is printed, and the library's defaults."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Loop:
+    """One run of Bayesian optimization to the end of its budget.
+
+    values (n,): as told, the design's first. truth (n,): the same without noise. batches: sizes (T). Distances are of
+    the pairs of a batch, one number a batch (T,), NaN for a batch of one: in the unit cube, and ``_raw`` in the units
+    of the box. seconds, cpu (T,): of ask and tell. foreign: CPU seconds within scikit-learn or BoTorch, in all.
+    moved: the share of the acquisition's starts that ended elsewhere; None where it is not known.
+    """
+
+    seed: int
+    n_init: int
+    values: Array
+    truth: Array
+    batches: tuple[int, ...]
+    mean_distance: Array
+    min_distance: Array
+    mean_distance_raw: Array
+    seconds: Array
+    cpu: Array
+    foreign: float
+    moved: float | None
+
+    @property
+    def best(self) -> Array:
+        """The best value told so far, (n,)."""
+        return frozen(np.minimum.accumulate(self.values))
+
+    @property
+    def final(self) -> float:
+        """The best value told in the end."""
+        return float(self.values.min())
+
+    @property
+    def true_final(self) -> float:
+        """The value without noise of the point that looked best in the end."""
+        return float(self.truth[int(np.argmin(self.values))])
+
+    def after_batches(self) -> Array:
+        """The best value after 0, 1, ..., T batches, (T + 1,)."""
+        ends = self.n_init + np.concatenate([[0], np.cumsum(self.batches)]).astype(np.int64)
+        return self.best[ends - 1]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Results:
+    """Finished cells, and questions to them."""
+
+    finished: tuple[Finished, ...]
+
+    def of(self, kind: str, **settings: Any) -> list[Finished]:
+        """Cells of a kind whose settings include those given, by seed."""
+        found = [
+            one
+            for one in self.finished
+            if one.cell.experiment == kind and all(one.cell.settings.get(k) == v for k, v in settings.items())
+        ]
+        return sorted(found, key=lambda one: one.cell.seed)
+
+    def loops(self, preset: str, problem: str, strategy: str, q: int, **settings: Any) -> list[Loop]:
+        """The loops of a configuration, by seed; without options unless they are given (``options={...}``)."""
+        wanted = {"noise": 0.0, "options": {}, **settings}
+        found = self.of("loop", preset=preset, problem=problem, strategy=strategy, q=q, **wanted)
+        return [_loop(one) for one in found]
+
+    def measurements(self, preset: str, surrogate: str, **settings: Any) -> list[Measurement]:
+        """What the Structural Diversity Diagnostic measured, by seed."""
+        found = self.of("sdd", preset=preset, surrogate=surrogate, **settings)
+        return [Measurement.from_json(one.result) for one in found]
+
+    @property
+    def presets(self) -> tuple[str, ...]:
+        """Those presets that any cell is of."""
+        there = {one.cell.settings.get("preset") for one in self.finished}
+        return tuple(preset for preset in PRESETS if preset in there)
+
+
+def paired(*groups: Iterable[Loop]) -> list[list[Loop]]:
+    """The same groups with only those seeds that all of them have, in the order of the seeds."""
+    by_seed = [{loop.seed: loop for loop in group} for group in groups]
+    seeds = sorted(set.intersection(*(set(loops) for loops in by_seed)))
+    return [[loops[seed] for seed in seeds] for loops in by_seed]
+
+
+def _loop(one: Finished) -> Loop:
+    result = one.result
+    values = frozen(np.array(result["values"], dtype=np.float64))
+    return Loop(
+        seed=one.cell.seed,
+        n_init=int(one.cell.settings["n_init"]),
+        values=values,
+        truth=frozen(np.array(result.get("truth", result["values"]), dtype=np.float64)),
+        batches=tuple(result["batches"]),
+        mean_distance=_numbers(result["mean_distance"]),
+        min_distance=_numbers(result["min_distance"]),
+        mean_distance_raw=_numbers(result["mean_distance_raw"]),
+        seconds=_numbers(result["seconds"]),
+        cpu=_numbers(result["cpu"]),
+        foreign=float(result["foreign"]),
+        moved=result["moved"],
+    )
+
+
+def _numbers(values: Iterable[float | None]) -> Array:
+    return frozen(np.array([np.nan if value is None else value for value in values], dtype=np.float64))
