@@ -15,7 +15,7 @@ LINTED := setup.py src tests benchmarks docs/make_theory_figures.py docs/make_ho
 run: .venv/run.stamp
 	$(BIN)/believer demo --out believer-demo
 
-test: .venv/test.stamp
+test: .venv/test.stamp .venv/browser.stamp
 	$(BIN)/ruff check $(LINTED)
 	$(BIN)/ruff format --check $(LINTED)
 	$(BIN)/mypy
@@ -34,6 +34,20 @@ $(BIN)/python:
 .venv/test.stamp: $(BIN)/python $(BUILD)
 	$(BIN)/python -m pip install --quiet torch==2.13.0
 	$(BIN)/python -m pip install --quiet --editable '.[dev]'
+	touch $@
+
+# The tests look at reports in a browser, and skip that without one. On Debian it is installed if that needs no question
+# answered; anything else is left as it is, and a failure is no error.
+CHROMIUM := chromium chromium-browser google-chrome google-chrome-stable chrome
+APT := env DEBIAN_FRONTEND=noninteractive apt-get -qq -y \
+	-o DPkg::Lock::Timeout=60 -o Acquire::http::Timeout=30 -o Acquire::Retries=1
+.venv/browser.stamp: $(BIN)/python
+	@for name in $(CHROMIUM); do command -v $$name >/dev/null 2>&1 && exit 0; done; \
+	grep -qs '^ID=debian$$' /etc/os-release && command -v apt-get >/dev/null 2>&1 || exit 0; \
+	if [ "$$(id -u)" = 0 ]; then as=; elif sudo -n true 2>/dev/null; then as='sudo -n'; else exit 0; fi; \
+	echo 'installing Chromium for the tests'; exec </dev/null >/dev/null 2>&1; \
+	install='$(APT) install --no-install-recommends chromium'; \
+	$$as $$install || { $$as $(APT) update && $$as $$install; } || true
 	touch $@
 
 clean:

@@ -15,12 +15,12 @@ from typing import TYPE_CHECKING
 from believer.batch import STRATEGIES
 from believer.bench.advice import Advice, Standing, advise, is_ours
 from believer.bench.curves import draw_overview
-from believer.bench.page import png
 from believer.bench.ranking import pairs_needed
 from believer.bench.report import BenchReport, bench_report
 from believer.bench.runs import Run, called, cases_of, members_of
 from believer.bench.summary import duration, lines_of, median
 from believer.experiments import Table, read_store
+from believer.experiments.page import png
 from believer.experiments.report import Value
 
 if TYPE_CHECKING:

@@ -10,13 +10,13 @@ from believer.batch.penalization import GaussianPenalty
 from believer.errors import InvalidInput
 from believer.experiments import Cell
 from believer.maximize.objective import Search
-from believer.paper.loops import loop, printed_strategy
-from believer.paper.networks import PrintedNetworks
-from believer.paper.process import Process, box_of
-from believer.paper.product import Product
+from believer.paper.cells.loops import loop, printed_strategy
 from believer.paper.results import Results
-from believer.paper.search import ScipyStarts
-from believer.paper.surrogates import surrogate_of
+from believer.paper.setup.networks import PrintedNetworks
+from believer.paper.setup.process import Process, box_of
+from believer.paper.setup.product import Product
+from believer.paper.setup.search import ScipyStarts
+from believer.paper.setup.surrogates import surrogate_of
 from believer.paper.work import KINDS, work
 from believer.problems import PROBLEMS
 from believer.space import Space

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from believer.errors import InvalidInput
-from believer.paper.process import Process, ProcessModel, box_of
+from believer.paper.setup.process import Process, ProcessModel, box_of
 from believer.problems import PROBLEMS
 from believer.space import Space
 from believer.surrogates.gp import GPModel

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 from believer.bench import curves
 from believer.bench.advice import Advice, advise, default_strategy, reference_of
-from believer.bench.page import Section, as_html, as_markdown, as_text, png
 from believer.bench.ranking import Comparison, against
 from believer.bench.runs import Case, Run, called, cases_of, read_runs, sequential_of
 from believer.bench.summary import (
@@ -25,6 +24,7 @@ from believer.bench.summary import (
     sequential_table,
 )
 from believer.experiments import Cell, Table
+from believer.experiments.page import Section, as_html, as_markdown, as_text, png
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import NoReturn
 
 from believer._version import __version__
-from believer.cli import bench, demo, sdd
+from believer.cli import bench, demo, reproduce, sdd
 from believer.errors import BelieverError, InvalidInput
 
 
@@ -26,6 +26,9 @@ class Verb:
 VERBS: dict[str, Verb] = {
     "bench": Verb("race batch strategies, and peers, on problems or your own function", bench.add_arguments, bench.run),
     "demo": Verb("tune a classifier and solve Hartmann-6D, with figures", demo.add_arguments, demo.run),
+    "reproduce": Verb(
+        "run the paper's experiments again, and report what holds", reproduce.add_arguments, reproduce.run
+    ),
     "sdd": Verb("diagnose whether surrogates can be lied to, with controls", sdd.add_arguments, sdd.run),
 }
 

@@ -22,8 +22,11 @@ _LOOP = (
 
 CHOICES: dict[str, tuple[str, ...]] = {
     "exp1": ("The function is sin(3πx) + x² - 0.7x on [0, 1], the lie CL-min at the maximizer of EI.",),
-    "exp2": ("The function and the lie are those of Exp 1.",),
-    "overview": ("The function is Branin, the data a Latin design.",),
+    "exp2": (
+        "The function is that of Exp 1, with twelve observations and none between 0.4 and 0.65; the lie is CL-min at "
+        "the maximizer of the Gaussian process's EI, the same for all four.",
+    ),
+    "overview": ("The function is Branin, the data a Latin design of twelve points.",),
     "exp3": _DIAGNOSTIC,
     "exp4": (
         *_LOOP,

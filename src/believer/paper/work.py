@@ -16,8 +16,8 @@ KINDS = {
     "step": ("steps", "step"),
     "scaling": ("steps", "scaling"),
     "locality": ("locality", "locality"),
-    "batch": ("batch_cells", "batch"),
-    "theory": ("theory_cells", "theory"),
+    "batch": ("batches", "batch"),
+    "theory": ("propositions", "theory"),
 }
 """The file of this room and the function in it; loaded on use, so that a process imports what its cells need."""
 
@@ -27,5 +27,5 @@ def work(cell: Cell) -> dict[str, Any]:
     if cell.experiment not in KINDS:
         raise InvalidInput(f"a cell must be one of {', '.join(KINDS)}; got {cell.experiment!r}.")
     file, name = KINDS[cell.experiment]
-    function: Callable[[Cell], dict[str, Any]] = getattr(import_module(f"believer.paper.{file}"), name)
+    function: Callable[[Cell], dict[str, Any]] = getattr(import_module(f"believer.paper.cells.{file}"), name)
     return function(cell)

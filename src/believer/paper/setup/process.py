@@ -24,7 +24,7 @@ import numpy as np
 
 from believer.arrays import Array, frozen
 from believer.errors import InvalidInput, MissingExtra
-from believer.paper.watch import Watch
+from believer.paper.setup.watch import Watch
 from believer.space import Space
 from believer.surrogates.gp import GP, GPModel, posterior, standardization
 from believer.surrogates.gp_fit import PRESETS, Hyperparameters

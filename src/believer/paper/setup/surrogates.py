@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from believer.errors import InvalidInput
-from believer.paper.networks import PrintedNetworks
-from believer.paper.process import Process
+from believer.paper.setup.networks import PrintedNetworks
+from believer.paper.setup.process import Process
 from believer.space import Space
 from believer.surrogates import GP, MQRBF, SVR, FixedRBF, LastLayer, NeuralEnsemble, RandomForest, SparseGP
 from believer.surrogates.protocols import Surrogate

@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 
 from believer.arrays import Array, frozen
-from believer.paper.process import box_of
-from believer.paper.watch import Watch
+from believer.paper.setup.process import box_of
+from believer.paper.setup.watch import Watch
 from believer.space import Space
 from believer.surrogates.gp import standardization
 from believer.surrogates.network import Networks

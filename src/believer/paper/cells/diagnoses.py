@@ -13,11 +13,39 @@ from believer.diagnostics.source import FromProblem
 from believer.diagnostics.structural import Probe, measure, standardized
 from believer.experiments import Cell
 from believer.maximize import FixedStarts
-from believer.paper.loops import LIES, XI
-from believer.paper.surrogates import surrogate_of
+from believer.paper.cells.loops import LIES, XI
+from believer.paper.setup.surrogates import surrogate_of
 
 PRINTED: dict[str, Acquisition] = {"ei": EI(XI), "ucb": UCB(), "pi": PI(XI)}
 OURS: dict[str, Acquisition] = {"ei": LogEI(), "ucb": UCB(), "pi": PI()}
+
+
+CONDITIONED = (("gp", "condition"), ("mq_rbf", "condition"))
+UNTOLD = (("neural", "none"), ("forest", "none"))
+OTHER_LIES = ("cl_max", "cl_mean", "kb")
+
+SETTINGS: tuple[tuple[dict[str, Any], int], ...] = (
+    *(({"surrogate": s, "update": u}, 20) for s, u in CONDITIONED),
+    *(({"surrogate": s, "update": u}, 20) for s, u in UNTOLD),
+    ({"surrogate": "forest", "update": "refit"}, 10),
+    ({"surrogate": "neural", "update": "refit"}, 10),
+    *(({"surrogate": "forest", "update": "refit", "lie": lie}, 5) for lie in OTHER_LIES),
+    ({"surrogate": "gp", "update": "condition", "lie": "kb"}, 10),
+    ({"surrogate": "mq_rbf", "update": "condition", "lie": "kb"}, 20),
+    ({"surrogate": "neural", "update": "refit", "lie": "kb"}, 5),
+    *(({"surrogate": s, "update": u, "lie": "kb"}, 5) for s, u in UNTOLD),
+    *(
+        ({"surrogate": s, "update": u, "lie": lie}, 10)
+        for s, u in (
+            *(("mq_rbf_power", "condition"), ("fixed_rbf", "none"), ("fixed_rbf", "condition")),
+            *(("last_layer", "condition"), ("svr", "none"), ("svr", "refit"), ("sparse_gp", "condition")),
+        )
+        for lie in ("cl_min", "kb")
+    ),
+    *(({"surrogate": s, "update": u, "acquisition": "ucb"}, 10) for s, u in CONDITIONED),
+    *(({"surrogate": s, "update": u, "acquisition": "ucb"}, 5) for s, u in UNTOLD),
+)
+"""Diagnoses that only the ledger needs: settings besides the preset, and how many data sets."""
 
 
 def diagnosis(cell: Cell) -> dict[str, Any]:

@@ -21,10 +21,10 @@ from believer.bench.race import design
 from believer.diagnostics.measurement import distances
 from believer.experiments import Cell
 from believer.optimizer import Optimizer
-from believer.paper.process import Process, box_of
-from believer.paper.product import PrintedPenalization
-from believer.paper.search import ScipyStarts
-from believer.paper.watch import Watch
+from believer.paper.setup.process import Process, box_of
+from believer.paper.setup.product import PrintedPenalization
+from believer.paper.setup.search import ScipyStarts
+from believer.paper.setup.watch import Watch
 from believer.problems import PROBLEMS, noisy
 from believer.space import Space
 from believer.surrogates import GP

@@ -12,8 +12,8 @@ import numpy as np
 
 from believer.arrays import SAME_POINT, Array
 from believer.maximize.objective import Maximum, Objective, Search
-from believer.paper.process import box_of
-from believer.paper.watch import Watch
+from believer.paper.setup.process import box_of
+from believer.paper.setup.watch import Watch
 from believer.space import Space
 
 STARTS = 10

@@ -1,0 +1,1 @@
+"""Doors to other libraries, each in a file of its own that loads its library only when it is used."""

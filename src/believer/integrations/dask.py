@@ -1,0 +1,105 @@
+"""A Dask cluster as an executor: whatever takes a ``concurrent.futures.Executor`` runs there.
+
+::
+
+    with connected("tcp://10.0.0.5:8786") as executor:
+        run(cells, work, store="results.jsonl", executor=executor)
+
+When a worker dies, the scheduler gives its tasks to another; after several deaths (``allowed-failures`` of the cluster,
+3 by default) a task fails with ``KilledWorker``, and the others go on. Results are fetched as they come in, and the
+cluster forgets them then: a worker that dies later has nothing that would have to be computed again. Only one that dies
+in the moment between may cost a second run of a finished cell, whose result is dropped.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from concurrent.futures import Executor, Future
+from contextlib import contextmanager
+from functools import partial
+from typing import Any
+
+from believer.errors import EvaluationError, InvalidInput, MissingExtra
+
+TIMEOUT = 10.0
+"""Seconds in which a scheduler has to answer: at first, and again after a connection was lost."""
+
+
+@contextmanager
+def connected(address: str, timeout: float = TIMEOUT) -> Iterator[Executor]:
+    """An executor on the cluster whose scheduler listens at ``address``; the cluster itself stays as it is.
+
+    Raises ``MissingExtra`` without distributed, ``EvaluationError`` if no scheduler answers, ``InvalidInput`` if the
+    address makes no sense, or if the cluster has no worker, or one with several threads: what cells measure (CPU
+    seconds) is of their whole process, so that two must not share one.
+    """
+    try:
+        from distributed import Client
+    except ImportError as error:
+        raise MissingExtra("distributed", "dask") from error
+    try:
+        client = Client(address, timeout=timeout, set_as_default=False)
+    except ValueError as error:
+        raise InvalidInput(f"a Dask address must be like tcp://host:8786; got {address!r}: {error}.") from error
+    except OSError as error:
+        raise EvaluationError(
+            f"no Dask scheduler answers at {address} within {timeout:g} s. Check the address and the network, or start "
+            "one there: dask scheduler."
+        ) from error
+    with client:
+        _check_workers(client.nthreads(), address)
+        yield ClusterExecutor(client)
+
+
+def _check_workers(threads: dict[str, int], address: str) -> None:
+    start = f"dask worker {address} --nworkers N --nthreads 1"
+    if not threads:
+        raise InvalidInput(f"a cluster must have a worker before work comes; {address} has none. Start some: {start}.")
+    several = {worker: count for worker, count in threads.items() if count != 1}
+    if several:
+        worker, count = next(iter(several.items()))
+        raise InvalidInput(
+            f"a worker must run one cell at a time; {len(several)} of {len(threads)} have more threads than one "
+            f"({worker}: {count}). Start them so: {start}."
+        )
+
+
+class ClusterExecutor(Executor):
+    """Submits to a ``distributed.Client``.
+
+    Differs: ``Client.get_executor`` leaves a future pending for ever when the connection is lost while its result is
+    fetched, and raises an exception of its own from ``submit`` afterwards. Here every future ends, and ``submit`` to a
+    closed client raises ``RuntimeError``, as executors do.
+    """
+
+    def __init__(self, client: Any) -> None:
+        self._client = client
+
+    def submit(self, function: Callable[..., Any], /, *args: Any, **options: Any) -> Future[Any]:
+        """Run ``function`` on a worker; two calls with the same arguments are two runs."""
+        from distributed.client import ClosedClientError
+
+        try:
+            theirs = self._client.submit(partial(function, **options), *args, pure=False)
+        except ClosedClientError as error:
+            raise RuntimeError("the connection to the Dask scheduler was lost") from error
+        ours: Future[Any] = Future()
+        ours.add_done_callback(lambda future: theirs.cancel() if future.cancelled() else None)
+        theirs.add_done_callback(partial(_hand_over, ours))
+        return ours
+
+    def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
+        """Nothing to do: ``connected`` closes the connection, and the cluster is not ours."""
+
+
+def _hand_over(ours: Future[Any], theirs: Any) -> None:
+    """End our future as theirs ended; called in a thread of the client's."""
+    if not ours.set_running_or_notify_cancel():
+        return
+    try:
+        result = theirs.result()
+    except BaseException as error:
+        ours.set_exception(error)
+    else:
+        theirs.release()  # while it is wanted, the death of its worker would have it computed again
+        ours.set_result(result)

@@ -1,0 +1,1 @@
+"""What is done for a cell, a file for each kind."""

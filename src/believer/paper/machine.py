@@ -1,0 +1,101 @@
+"""The machine that a report was made on: what speed depends on, and nothing that tells whose machine it is."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.metadata
+import os
+import platform
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from believer.setup import versions
+
+PACKAGES = ("numpy", "scipy", "scikit-learn", "torch", "gpytorch", "botorch", "matplotlib", "dask", "distributed")
+"""Whose versions are told, where they are installed."""
+
+_SECONDS = 10.0
+
+
+def machine() -> dict[str, Any]:
+    """Processor, cores, memory, system, versions, BLAS and its threads, backend; None for what cannot be found out."""
+    known = versions()
+    return {
+        "processor": _processor(),
+        "cores": _cores(),
+        "memory_gb": _memory(),
+        "system": _system(),
+        "python": f"{platform.python_implementation()} {known['python']}",
+        "believer": known["believer"],
+        "backend": known["backend"],
+        "packages": {name: version for name in PACKAGES if (version := _version(name)) is not None},
+        "blas": _blas(),
+        "threads": known["threads"],
+    }
+
+
+def _processor() -> str | None:
+    """The model of the processor; where only its kind is known, that."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace").splitlines()
+        fields = dict(line.split(":", 1) for line in reversed(lines) if ":" in line)
+        found = next((text for name, text in fields.items() if name.strip() == "model name"), "")
+    except OSError:
+        found = _sysctl("machdep.cpu.brand_string") if platform.system() == "Darwin" else ""
+    return " ".join(found.split()) or platform.processor() or platform.machine() or None
+
+
+def _sysctl(name: str) -> str:
+    """What macOS says of itself."""
+    try:
+        answer = subprocess.run(["sysctl", "-n", name], capture_output=True, text=True, timeout=_SECONDS, check=True)
+    except (OSError, subprocess.SubprocessError):
+        return ""
+    return answer.stdout
+
+
+def _cores() -> int | None:
+    """Those that this process may use, where that is known."""
+    try:
+        return len(os.sched_getaffinity(0))
+    except (AttributeError, OSError):  # Linux has it, others do not
+        return os.cpu_count()
+
+
+def _memory() -> float | None:
+    """In gigabytes (2^30)."""
+    try:
+        size = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (AttributeError, ValueError, OSError):  # not everywhere, as on Windows
+        return None
+    return round(size / 2**30, 1) if size > 0 else None
+
+
+def _system() -> str:
+    """The operating system and the kind of machine; ``platform.node`` is the name of this one, and not told."""
+    try:
+        name = platform.freedesktop_os_release()["PRETTY_NAME"]
+    except (OSError, KeyError):
+        name = f"{platform.system()} {platform.release()}"
+    return f"{name}, {platform.machine()}"
+
+
+def _version(package: str) -> str | None:
+    try:
+        return importlib.metadata.version(package)
+    except importlib.metadata.PackageNotFoundError:
+        return None
+
+
+def _blas() -> list[dict[str, Any]]:
+    """Each BLAS that is loaded, with its threads; without threadpoolctl, the one that NumPy was built on."""
+    try:
+        pools = importlib.import_module("threadpoolctl").threadpool_info()
+    except ImportError:
+        built = np.show_config(mode="dicts")["Build Dependencies"]["blas"]
+        return [{"name": built.get("name"), "version": built.get("version")}]
+    fields = {"name": "internal_api", "version": "version", "threads": "num_threads", "architecture": "architecture"}
+    return [{name: pool.get(field) for name, field in fields.items()} for pool in pools if pool["user_api"] == "blas"]

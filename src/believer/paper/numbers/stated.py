@@ -1,0 +1,101 @@
+"""What the paper states beside its results, as data: settings that its text gives, and what it says of its numbers.
+
+``printed`` holds the results themselves; here stands what they are held against. Nothing is measured or computed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+BATCH_STRATEGIES = ("cl_min", "cl_max", "cl_mean", "kb", "random")
+"""Strategies of Exp 4 besides sequential (section 4.2)."""
+
+BATCH_SIZES = (2, 3)
+"""Batch sizes of Exp 4 and 9 (sections 4.2 and 4.5)."""
+
+CONVERGENCE_SEEDS: Mapping[str, int] = {"hartmann6": 20, "ackley8": 20, "levy10": 10}
+"""Seeds of Exp 4 by problem (section 4.2)."""
+
+LOOP_TIMING_SEEDS = 5
+"""Seeds of Table 10 (its caption)."""
+
+STEP_N = 50
+"""Data points of the steps that Table 3 times (section 4.3)."""
+
+Q10_ITERATIONS = 15
+"""Batches of a loop at q=10: "150 evaluations (15 BO iterations)" (appendix E.15)."""
+
+Q10_SIZE = 10
+"""The large batch (appendix E.15)."""
+
+SVM_DIMENSION = 4
+"""Hyperparameters that are tuned (section 4.4)."""
+
+DESIGN_PER_DIMENSION = 2
+"""n_init = 2d, in all experiments "except Exp 3" (appendix G)."""
+
+NOISE_STD = 0.1
+"""Noise of Exp 11, in standard deviations of the design's values (section 4.7)."""
+
+NOISE_VARIANCE = 1e-6
+"""The GP's noise variance, "fixed", of normalized values (Table 12)."""
+
+EXPLORATION = 0.01
+"""Xi of EI in the experiments (Table 12)."""
+
+EQ_11_EXPLORATION = 0.0
+"""Xi of EI as it is defined: Eq. 11 has none (appendix A.2)."""
+
+UCB_BETA = 2.0
+"""Beta of UCB (Table 8); the formula of appendix A.2 weighs sigma by its square root."""
+
+SDD_STARTS = 3
+"""Fixed starting points of the diagnostic, on the diagonal (section 4.1)."""
+
+SDD_LEVELS = (0.2, 0.5, 0.8)
+"""The same as Table 12 writes them: these levels in brackets, to the power d."""
+
+MULTIQUADRIC_POWER = 0.5
+"""The basis function is (1 + r^2 / eps^2) to this power (Table 12, appendix D)."""
+
+COVERED_ACQUISITIONS = ("ei", "ucb", "pi")
+"""What Proposition 3 is said to cover: non-decreasing in sigma for a fixed mean (section 3.4)."""
+
+SIMILAR_ACQUISITIONS = ("thompson",)
+"""What is said to behave similarly (abstract, section 1)."""
+
+LP_PENALTY = ("x", "x_j", "l")
+"""What the compared penalty 1 - exp(-|x - x_j|^2 / (2 l^2)) is made of (section 4.5)."""
+
+LIPSCHITZ = "L"
+"""What CL and KB are praised for not needing, against LP (sections 3.5 and 4.5)."""
+
+PARAMETRIC = ("neural", "forest")
+"""Surrogates that "produce degenerate batches even when fully retrained" (section 1; the abstract excepts networks)."""
+
+FIXED_FEATURES = ("fixed_rbf", "last_layer")
+"""Surrogates that are linear in features which new data do not change (section 3.3, the note of Table 1)."""
+
+BEST_STRATEGIES = ("cl_min", "kb")
+"""Strategies that "achieve the best final values" in Table 4 (section 4.5)."""
+
+MOST_DIVERSE = "cl_min"
+"""The strategy that "maintains the highest diversity throughout" on Hartmann-6D (appendix E.8, Figure 9)."""
+
+LIE_EFFECTS: Mapping[str, tuple[int, int]] = {"cl_min": (-1, -1), "cl_max": (1, 1)}
+"""Signs by lie: of the shift of the mean, and of what that is said to do to EI (-1 reinforces suppression) (C.3)."""
+
+EQ_17_MEAN_SIGN = -1
+"""The sign with which the shift of the mean enters the first-order change of EI (appendix C.4)."""
+
+KERNEL_DECAY = 0.5
+"""The SE kernel falls as exp(-this * r^2 / l^2) (Proposition 2); the mean's shift falls with it, by Eq. 1."""
+
+EI_DECAY = 1.0
+"""The same of the whole change of EI, as it is said to be (appendix C.4)."""
+
+EQ_4_VARIANCES = ("new", "old")
+"""Points whose variances divide k^2 in Eq. 4, in its order: the new point x, and x_* that was conditioned on."""
+
+LOG_PENALTY_VARIANCES = ("old", "old")
+"""The same in the logarithm of that penalty, where x_i is the old point and x_j the new one (appendix C.5)."""
