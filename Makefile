@@ -13,7 +13,7 @@ LINTED := setup.py src tests benchmarks docs/make_theory_figures.py docs/make_ho
 .PHONY: run test clean
 
 run: .venv/run.stamp
-	$(BIN)/believer demo --out believer-demo
+	$(BIN)/believer demo --out believer-demo believer-reproduction
 
 test: .venv/test.stamp .venv/browser.stamp
 	$(BIN)/ruff check $(LINTED)
@@ -51,4 +51,4 @@ APT := env DEBIAN_FRONTEND=noninteractive apt-get -qq -y \
 	touch $@
 
 clean:
-	rm -rf .venv build dist src/*.egg-info src/believer/_native*.so src/believer/_native*.pyd believer-demo
+	rm -rf .venv build dist src/*.egg-info src/believer/_native*.so src/believer/_native*.pyd believer-demo believer-reproduction

@@ -142,3 +142,12 @@ def test_the_example_of_the_package_runs() -> None:
     results = doctest.testmod(believer)
     assert results.attempted > 0
     assert results.failed == 0
+
+
+def test_a_verb_loads_its_own_file_alone() -> None:
+    code = (
+        "import contextlib, io, sys\nfrom believer.cli import main\n"
+        "with contextlib.redirect_stdout(io.StringIO()), contextlib.suppress(SystemExit): main(['sdd', '--help'])\n"
+        "print([name for name in ('believer.cli.sdd', 'believer.cli.reproduce') if name in sys.modules])"
+    )
+    assert run(code) == "['believer.cli.sdd']"

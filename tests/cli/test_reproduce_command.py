@@ -63,7 +63,6 @@ def test_a_run_reports_packs_and_is_taken_up(tmp_path: Path, told: Told) -> None
     assert first.code == 0, first.err
     assert "12 cells, 0 of them finished before" in first.out
     assert "12 cells were reported on.\n" in first.out
-    assert f"are in {out}" in first.out
     assert first.err.splitlines()[0] == "0/12 cells"
     assert first.err.splitlines()[-1].startswith("12/12 cells, toy preset=ours name=other seed=2")
     written = (out / CELLS).read_bytes()
@@ -280,7 +279,7 @@ def test_all_is_everything_in_both_presets_by_default(monkeypatch: pytest.Monkey
     assert asked[0] == asked[1] == asked[2]
     cells, words, out = asked[0]
     assert cells == plan.cells(list(plan.EXPERIMENTS), ["printed", "ours"])
-    assert (words, out) == ("believer reproduce all --preset both", Path("reproduction"))
+    assert (words, out) == ("believer reproduce all --preset both", Path("believer-reproduction"))
     timed = {cell.experiment for cell in cells} & set(command._TIMING)
     assert timed == set(command._TIMING)
     assert run("exp9", "exp3", "--preset", "ours", "--seeds", "3").code == 0

@@ -43,7 +43,7 @@ STEPS = {"gp": 4e-4, "mq_rbf": 3e-5, "neural": 0.1, "forest": 0.06}
 
 def made_up(cell: Cell) -> Finished:
     """The cell with an invented result of its kind."""
-    return Finished(cell, MAKERS[cell.experiment](cell), {"seconds": 2.0, "version": "0.0"})
+    return Finished(cell, MAKERS[cell.experiment](cell), {"seconds": 3.0, "cpu_seconds": 2.0, "version": "0.0"})
 
 
 def loop_cell(
@@ -118,7 +118,9 @@ def sdd_cell(
     cell = Cell("sdd", full, seed)
     gap = _gap(cell) if gap is None else gap
     responds = gap > 0.0 if responds is None else responds
-    return Finished(cell, measured(cell, gap, responds, null_gap).to_json(), {"seconds": 1.0, "version": "0.0"})
+    return Finished(
+        cell, measured(cell, gap, responds, null_gap).to_json(), {"seconds": 1.5, "cpu_seconds": 1.0, "version": "0.0"}
+    )
 
 
 def sdd_settings(
@@ -142,7 +144,7 @@ def step_cell(preset: str, seed: int, times: dict[str, Sequence[float]] | None =
     """A repetition of Exp 5, with these ``times`` for some surrogates."""
     finished = made_up(Cell("step", {"preset": preset, "n": 50, "d": 6, "q": 3}, seed))
     for name, seconds in (times or {}).items():
-        finished.result[name] = {"seconds": list(seconds), "cpu": list(seconds)}
+        finished.result[name] = _clocks(seconds)
     return finished
 
 
@@ -262,16 +264,20 @@ def _step(cell: Cell) -> dict[str, Any]:
     times = {name: (base * (0.9 + 0.2 * rng.random(3))).tolist() for name, base in STEPS.items()}
     whole = {"gp": 0.04, "neural": 0.6}
     return {
-        **{name: {"seconds": seconds, "cpu": seconds} for name, seconds in times.items()},
-        "batch": {name: {"seconds": [seconds], "cpu": [seconds]} for name, seconds in whole.items()},
+        **{name: _clocks(seconds) for name, seconds in times.items()},
+        "batch": {name: _clocks([seconds]) for name, seconds in whole.items()},
     }
+
+
+def _clocks(seconds: Sequence[float]) -> dict[str, list[float]]:
+    return {"seconds": list(seconds), "wall_seconds": [1.5 * s for s in seconds]}
 
 
 def _scaling(cell: Cell) -> dict[str, Any]:
     ns = cell.settings["ns"]
     seconds = [1e-8 * n**2 for n in ns]
     return {
-        **{"ns": list(ns), "seconds": seconds, "cpu": seconds, "samples_seconds": [[s] * 7 for s in seconds]},
+        **{"ns": list(ns), **_clocks(seconds), "samples_seconds": [[s] * 7 for s in seconds]},
         "anew_seconds": [1e-9 * n**3 for n in ns],
     }
 

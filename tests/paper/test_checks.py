@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
+from believer.experiments import hodges_lehmann
 from believer.paper.ledger.checks import (
     NO,
     OPEN,
@@ -17,6 +20,7 @@ from believer.paper.ledger.checks import (
     judged,
     mostly,
     pooled,
+    together,
     verdict,
 )
 from believer.paper.ledger.claim import Finding
@@ -44,6 +48,7 @@ NEAR = 0.05 * RNG.normal(size=20)
 def test_a_claim_holds_if_all_checks_do_and_fails_if_most_do_not(answers: list[str], expected: str) -> None:
     assert verdict(answers) == expected
     assert judged(answers, "because", "table 1") == Finding(expected, "because", ("table 1",))
+    assert together(answers) == {"holds": YES, "holds in part": OPEN, "fails": NO}[expected]
 
 
 @pytest.mark.parametrize(
@@ -60,6 +65,41 @@ def test_lower_and_higher_are_mirror_images() -> None:
     same = contrast("", BASE, BASE)
     assert same.p == 1.0
     assert (same.lower(), same.higher()) == (NO, NO)
+
+
+def test_a_test_that_finds_nothing_refutes_nothing() -> None:
+    rng = np.random.default_rng(1)
+    few = contrast("", rng.normal(size=6), rng.normal(size=6))
+    assert few.p > 0.05
+    assert few.lower() == few.higher() == OPEN
+
+
+def test_lower_is_refuted_by_the_reverse_or_by_an_interval_without_an_advantage_beyond_the_margin() -> None:
+    near = contrast("", BASE + NEAR, BASE)
+    assert near.p > 0.05
+    assert near.lower() == near.higher() == NO
+    slight = contrast("", BASE + 0.1 + 0.1 * NEAR, BASE)
+    assert slight.p < 0.05
+    assert slight.interval[1] < 0.5 * slight.spread
+    assert (slight.lower(), slight.higher()) == (NO, YES)
+    # Most likely higher, not significantly, and in any case not lower by the margin.
+    leaning = replace(contrast("", BASE + 0.6 + 4.0 * NEAR, BASE), p=0.2)
+    assert leaning.interval[0] > -0.5 * leaning.spread
+    assert leaning.interval[1] > 0.5 * leaning.spread
+    assert (leaning.lower(), leaning.higher()) == (NO, OPEN)
+
+
+def test_the_shift_and_its_interval_are_of_one_estimator() -> None:
+    d = np.concatenate([np.zeros(12), np.linspace(1.0, 3.0, 8)])
+    one = contrast("", d, np.zeros(20))
+    low, high = one.interval
+    assert np.median(d) == 0.0
+    assert low < one.shift < high
+    assert one.shift == hodges_lehmann(d) > 0.3
+    again = [hodges_lehmann(draw) for draw in np.random.default_rng(0).choice(d, size=(2_000, 20))]
+    assert (low, high) == pytest.approx(np.quantile(again, [0.05, 0.95]))
+    mirrored = contrast("", -d, np.zeros(20)).interval
+    assert mirrored == pytest.approx((-high, -low))
 
 
 def test_not_worse_asks_for_the_margin_not_for_a_test_that_finds_nothing() -> None:

@@ -13,6 +13,7 @@ from believer.errors import InvalidInput
 from believer.experiments import Cell, Finished
 from believer.paper.ledger.claim import Claim, Finding, Share, not_run
 from believer.paper.ledger.theory import CLAIMS
+from believer.paper.numbers.printed import SUPPRESSION_RADIUS
 from believer.paper.results import Results
 
 CLAIM = {claim.number: claim for claim in CLAIMS}
@@ -88,10 +89,11 @@ def log_penalty(printed: float, improvement: float, determinant: float | None) -
     return together(theory("log_penalty", made))
 
 
-def geometry(std_gap: float, next_gap: float) -> Results:
-    lies = ("cl_min", "fantasy")
-    made = {"std_gap": std_gap, "overlap": 0.9, "next_gap": next_gap}
-    return together(theory("geometry", {what: {lie: [value] for lie in lies} for what, value in made.items()}))
+def geometry(cl_min: float, fantasy: float, next_gap: float) -> Results:
+    """How far σ' is from that after KB under either lie, and the next point under both."""
+    made = {"std_gap": (cl_min, fantasy), "overlap": (0.9, 0.9), "next_gap": (next_gap, next_gap)}
+    result = {what: {"cl_min": [one], "fantasy": [other]} for what, (one, other) in made.items()}
+    return together(theory("geometry", result))
 
 
 def batches(q: int, **by_strategy: dict[str, Any]) -> Results:
@@ -127,7 +129,11 @@ def scaling(exponent: float) -> Results:
 
 
 def part(far: float, repeated: float, rises: float) -> dict[str, Any]:
-    return {"bins": [1.0] * 4 + [far] * 8, "repeated": repeated, "rises": rises}
+    """The outermost bins are far off the rest, but hold next to nothing."""
+    return {"bins": [1.0] * 4 + [far] * 6 + [1.0 - far, None], "repeated": repeated, "rises": rises}
+
+
+COUNTS = [100] * 10 + [1, 0]
 
 
 TIGHT, LOOSE = (0.01, 0.0, 0.0), (0.5, 0.5, 0.3)
@@ -137,7 +143,8 @@ def locality(gp: tuple[float, float, float], neural: tuple[float, float, float],
     cells = []
     for (surrogate, update, measured), seed in product((("gp", "condition", gp), ("neural", "refit", neural)), SEEDS):
         settings = {"preset": preset, "surrogate": surrogate, "update": update}
-        cells.append(Finished(Cell("locality", settings, seed), {"mean": part(*measured), "std": part(*measured)}, {}))
+        result = {"counts": COUNTS, "mean": part(*measured), "std": part(*measured)}
+        cells.append(Finished(Cell("locality", settings, seed), result, {}))
     return Results(tuple(cells))
 
 
@@ -173,8 +180,8 @@ CASES: dict[int, Made] = {
     },
     13: {
         "holds": lambda: together(steps()),
-        "holds in part": lambda: together(steps(where(lambda c: c["lie"] == "kb", gaps=[0.5] * 10))),
-        "fails": lambda: together(steps(where(lambda c: c["lie"] == "kb", gaps=[0.05] * 10))),
+        "holds in part": lambda: together(steps(where(lambda c: c["lie"] == "kb", gaps=[0.05] * 10))),
+        "fails": lambda: together(steps(lambda c: {"gaps": [0.99 * SUPPRESSION_RADIUS] * 10})),
     },
     14: {
         "holds": monotone,
@@ -202,9 +209,9 @@ CASES: dict[int, Made] = {
         "fails": lambda: log_penalty(-0.3, -0.6, -0.4),
     },
     19: {
-        "holds": lambda: geometry(0.0, 0.0),
-        "holds in part": lambda: geometry(0.0, 1.0),
-        "fails": lambda: geometry(0.01, 0.0),
+        "holds": lambda: geometry(0.0, 0.0, 1.0),
+        "holds in part": lambda: geometry(0.0, 0.01, 0.0),
+        "fails": lambda: geometry(0.01, 0.01, 0.0),
     },
     30: {
         "holds": lambda: batches(3, thompson={}, kb={}),
@@ -252,12 +259,36 @@ def test_a_verdict_follows_from_the_cells(number: int, verdict: str) -> None:
 def test_a_claim_without_its_cells_cannot_be_tested(number: int) -> None:
     found = finding(CLAIM[number], Results(()))
     assert found.verdict == "cannot be tested"
-    assert "which was not run" in found.evidence
+    assert "missing" in found.evidence
 
 
 def test_one_named_counterexample_of_the_papers_set_up_refutes_prop_1() -> None:
-    assert finding(CLAIM[10], together(steps(), named("corner"))).verdict == "holds in part"
-    assert finding(CLAIM[10], together(steps(), named("box_end"))).verdict == "fails"
+    assert finding(CLAIM[10], together(steps(), named("large_noise"))).verdict == "holds in part"
+    for name in ("box_end", "symmetric_valley", "corner"):
+        assert finding(CLAIM[10], together(steps(), named(name))).verdict == "fails"
+
+
+def test_ucb_is_of_the_papers_set_up_and_an_incumbent_over_lies_is_not() -> None:
+    ucb = where(lambda case: case["acquisition"] == "ucb" and case["noise"] == 1e-6, repeats=1)
+    believed = where(lambda case: case["incumbent"] == "believed", repeats=1)
+    assert finding(CLAIM[10], together(steps(ucb), named())).verdict == "fails"
+    assert finding(CLAIM[10], together(steps(believed), named())).verdict == "holds in part"
+    assert "as we read it" in CLAIM[10].test
+
+
+def test_classes_of_separation_are_named_and_one_that_is_apart_is_part_of_the_claim() -> None:
+    one = where(lambda case: not is_own(case), gaps=[0.05] * 10)
+    found = finding(CLAIM[13], together(steps(one)))
+    assert found.verdict == "holds in part"
+    assert "1 of 12 classes: ei (f⁺ data) kb" in found.evidence
+
+
+def test_far_bins_count_by_their_points() -> None:
+    few, many = (locality(TIGHT, LOOSE) for _ in range(2))
+    for one in many.finished:
+        one.result["counts"] = [100] * 10 + [900, 0]
+    assert "gp: local mean 20/20" in finding(CLAIM[33], few).evidence
+    assert "gp: local mean 0/20" in finding(CLAIM[33], many).evidence
 
 
 def test_pi_does_not_count_for_prop_1_nor_large_noise_for_separation() -> None:
@@ -294,7 +325,7 @@ def test_an_update_that_changed_nothing_is_no_evidence_on_locality() -> None:
     unchanged = {"bins": [None] * 12, "repeated": None, "rises": None}
     results = locality(TIGHT, LOOSE)
     still = tuple(
-        Finished(one.cell, {"mean": unchanged, "std": unchanged}, {})
+        Finished(one.cell, {"counts": COUNTS, "mean": unchanged, "std": unchanged}, {})
         if one.cell.settings["surrogate"] == "neural"
         else one
         for one in results.finished

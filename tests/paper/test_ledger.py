@@ -13,6 +13,7 @@ import believer.paper.ledger as module
 from believer.paper.ledger import CLAIMS, EITHER, Entry, ledger, ledger_table
 from believer.paper.ledger.claim import VERDICTS, Claim, Finding, not_run
 from believer.paper.results import PRESETS, Results
+from believer.paper.tables import tables
 
 HOLDS, PART, FAILS, UNTESTED = VERDICTS
 
@@ -54,6 +55,17 @@ def test_the_verdict_over_presets_is_the_one_they_share_or_in_part(verdicts: tup
 
 def test_links_are_named_once() -> None:
     assert entry(HOLDS, FAILS).links == ("table 1", "printed", "ours")
+
+
+def test_tables_that_are_linked_have_the_names_that_links_have() -> None:
+    results = made_up()
+    labels = {table.label.lower() for table in tables(results).values()}
+    linked = {one.claim.number: {link for link in one.links if not link.startswith("cells")} for one in ledger(results)}
+    named = {number: {link for link in links if not link.startswith("figure")} for number, links in linked.items()}
+    assert set().union(*named.values()) <= labels
+    text = {20: "exp 4", 21: "exp 4", 36: "exp 4", 27: "exp 6", 25: "exp 11", 26: "exp 12"}
+    for number, name in text.items():
+        assert f"{name} (text)" in named[number]
 
 
 def test_without_cells_nothing_can_be_tested() -> None:

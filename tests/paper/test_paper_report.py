@@ -15,11 +15,12 @@ from paper_cells import loop_cell, made_up, without
 
 from believer.errors import JournalError
 from believer.experiments import Finished
-from believer.paper.chapters import cost, ledger_chapter
+from believer.paper.chapters import cost, inconsistency_chapter, ledger_chapter
 from believer.paper.inconsistencies import inconsistencies
 from believer.paper.ledger import EITHER, Entry, ledger
 from believer.paper.ledger.claim import VERDICTS, Claim, Finding
 from believer.paper.machine import machine
+from believer.paper.packing import PACKED
 from believer.paper.plan import EXPERIMENTS, cells
 from believer.paper.report import write_report
 from believer.paper.results import PRESETS, Results
@@ -35,6 +36,7 @@ COMMAND = "believer reproduce exp8 exp3 claims"
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     out = tmp_path_factory.mktemp("reproduction")
+    (out / PACKED).touch()  # where a command has packed the cells
     (out / "printed.txt").write_text(write_report(RESULTS, out, COMMAND, WANTED), encoding="utf-8")
     return out
 
@@ -77,7 +79,8 @@ class Page(HTMLParser):
 def test_tables_figures_ledger_and_reports_are_written(folder: Path) -> None:
     tables = [f"tables/table{number:02d}" for number in (1, 2, 9, 12, 13)]
     figures = [f"figures/figure{number:02d}_{preset}.png" for number in (5, 6) for preset in PRESETS]
-    rest = ["ledger.md", "ledger.csv", "inconsistencies.md", "machine.json", "report.md", "report.html", "printed.txt"]
+    rest = ["ledger.md", "ledger.csv", "machine.json", "report.md", "report.html", "printed.txt", PACKED]
+    rest += ["inconsistencies.md", "inconsistencies.csv"]
     assert names(folder) == {f"{name}{ending}" for name in tables for ending in (".md", ".csv")} | {*figures, *rest}
     assert all((folder / name).read_bytes().startswith(b"\x89PNG") for name in figures)
     assert read(folder / "ledger.csv").startswith("number,claim,verdict,printed,ours,evidence,test,links\n1,")
@@ -95,7 +98,8 @@ def test_the_page_is_well_formed_shows_every_figure_and_asks_nobody(folder: Path
 
 def test_the_chapters_come_in_order(folder: Path) -> None:
     titles = [EXPERIMENTS[name].title for name in WANTED]
-    last = ["Further tables and figures", "The paper against itself", "Provenance"]
+    against = ["The paper against itself", "The paper beyond its data"]
+    last = ["Further tables and figures", *against, "Provenance"]
     chapters = ["Summary", "The ledger of claims", *titles, *last]
     assert re.findall(r"^## (.*)$", read(folder / "report.md"), re.MULTILINE) == chapters
     assert re.findall(r"<h2[^>]*>(.*)</h2>", read(folder / "report.html")) == chapters
@@ -146,10 +150,20 @@ def test_every_claim_is_told_with_test_verdict_and_evidence(folder: Path) -> Non
     assert text.count("\nTest: ") == len(ENTRIES)
 
 
-def test_every_inconsistency_is_told_by_its_tables(folder: Path) -> None:
-    heads = re.findall(r"^### (.*): ", read(folder / "inconsistencies.md"), re.MULTILINE)
-    numbers = [re.findall(r"\d+", head) for head in heads]
-    assert numbers == [list(map(str, one.tables)) for one in inconsistencies()]
+def test_every_inconsistency_is_told_by_its_tables_and_contradictions_apart(folder: Path) -> None:
+    contradictions, beyond = re.split(r"^## ", read(folder / "inconsistencies.md"), flags=re.MULTILINE)[1:]
+    for kind, text in (("contradiction", contradictions), ("beyond the data", beyond)):
+        numbers = [re.findall(r"\d+", head) for head in re.findall(r"^### (.*): ", text, re.MULTILINE)]
+        assert numbers == [list(map(str, one.tables)) for one in inconsistencies() if one.kind == kind]
+    assert "cannot both be so" in contradictions
+    assert "cannot both be so" not in beyond
+
+
+def test_a_kind_of_inconsistency_that_the_paper_has_not_gets_no_chapter() -> None:
+    found = [one for one in inconsistencies() if one.kind == "contradiction"]
+    told = inconsistency_chapter(found, {})
+    assert [section.title for section in told if section.level == 2] == ["The paper against itself"]
+    assert len(told) == len(found) + 1
 
 
 def test_the_terminal_counts_the_verdicts_of_the_ledger(folder: Path) -> None:
@@ -166,14 +180,23 @@ def test_the_terminal_counts_the_verdicts_of_the_ledger(folder: Path) -> None:
 def test_the_cost_tells_presets_and_other_libraries_apart() -> None:
     def cell(preset: str, seconds: float, foreign: float, **settings: Any) -> Finished:
         one = loop_cell(preset, "hartmann6", "kb", 3, 0, **settings)
-        return Finished(one.cell, {**one.result, "foreign": foreign}, {"seconds": seconds})
+        where = {"seconds": 10.0 * seconds, "cpu_seconds": seconds}
+        return Finished(one.cell, {**one.result, "foreign": foreign}, where)
 
     sklearn, ours = cell("printed", 8.0, 4.0), cell("ours", 1.0, 0.0)
     botorch = cell("printed", 16.0, 2.0, options={"process": "botorch"})
     assert cost([sklearn, botorch, ours]).rows == (
-        ("printed", 2, 24.0, 4.0, 2.0),
-        ("ours", 1, 1.0, 0.0, 0.0),
-        ("in all", 3, 25.0, 4.0, 2.0),
+        ("printed", 2, 24.0, 240.0, 4.0, 2.0, 18.0),
+        ("ours", 1, 1.0, 10.0, 0.0, 0.0, 1.0),
+        ("in all", 3, 25.0, 250.0, 4.0, 2.0, 19.0),
+    )
+
+
+def test_the_terminal_tells_both_clocks_and_takes_other_libraries_from_the_processors(folder: Path) -> None:
+    n, cpu, wall = len(RESULTS.finished), 2.0 * len(RESULTS.finished), 3.0 * len(RESULTS.finished)
+    within = f"0 s within scikit-learn, 0 s within BoTorch and {cpu:.0f} s for the rest"
+    assert f"Cost: {n} cells, {cpu:.0f} s of the processor ({wall:.0f} s by the clock): {within}." in read(
+        folder / "printed.txt"
     )
 
 

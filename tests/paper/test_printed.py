@@ -6,6 +6,7 @@ from itertools import product
 import pytest
 
 from believer.paper.numbers import printed
+from believer.problems import PROBLEMS
 
 SURROGATES = ("gp", "mq_rbf", "neural", "forest")
 
@@ -57,10 +58,13 @@ def test_a_batch_is_called_diverse_where_its_points_are_distinct() -> None:
 
 
 def test_no_final_value_is_below_the_minimum() -> None:
-    assert all(value.mean > printed.MINIMA[problem] for (_, _, problem), value in printed.TABLE_4.items())
-    rows = [*printed.TABLE_5.values(), *printed.TABLE_6.values()]
-    assert all(row.final.mean > printed.MINIMA["hartmann6"] for row in rows)
-    assert all(value.mean > printed.MINIMA["levy10"] for value in printed.Q10_FINAL.values())
+    finals = [(problem, value.mean) for (_, _, problem), value in printed.TABLE_4.items()]
+    finals += [("hartmann6", row.final.mean) for row in [*printed.TABLE_5.values(), *printed.TABLE_6.values()]]
+    finals += [("levy10", value.mean) for value in printed.Q10_FINAL.values()]
+    for problem, mean in finals:
+        optimum = PROBLEMS[problem]().optimum
+        assert optimum is not None
+        assert mean > optimum
 
 
 def test_no_distance_on_hartmann_is_beyond_the_diameter_of_the_unit_cube() -> None:
@@ -82,15 +86,12 @@ def test_the_suppression_radius_is_where_half_of_the_variance_goes() -> None:
 
 
 def test_the_text_repeats_the_tables() -> None:
-    assert printed.Q10_MEMBERS["gp"][0] == pytest.approx(printed.TABLE_11["gp"].minimum, abs=0.005)
-    assert printed.Q10_MEMBERS["mq_rbf"][0] == pytest.approx(printed.TABLE_11["mq_rbf"].minimum, abs=0.05)
     spreads = [row.final.std for row in printed.TABLE_5.values()]
     assert (min(spreads, key=lambda s: s or 0.0), max(spreads, key=lambda s: s or 0.0)) == printed.FINAL_SPREAD
     refit, gp = printed.TABLE_7["neural", "refit"].seconds, printed.TABLE_7["gp", "condition"].seconds
     assert refit is not None
     assert gp is not None
     assert refit / gp == pytest.approx(printed.COST_RATIOS["retrained"])
-    assert all(loop.mean < printed.LOOP_SECONDS for loop in printed.TABLE_10.values())
 
 
 def test_designs_have_two_points_a_dimension() -> None:
@@ -100,5 +101,4 @@ def test_designs_have_two_points_a_dimension() -> None:
 def test_the_order_of_the_large_batch_is_as_the_text_tells_it() -> None:
     order = sorted(printed.Q10_FINAL, key=lambda strategy: printed.Q10_FINAL[strategy].mean)
     assert order == ["sequential", "cl_min", "kb", "random"]
-    low, high = printed.Q10_OVER_SEQUENTIAL
-    assert low < printed.Q10_SEQUENTIAL_AT_15 / printed.Q10_FINAL["cl_min"].mean < high
+    assert 3 < printed.Q10_SEQUENTIAL_AT_15 / printed.Q10_FINAL["cl_min"].mean < 4

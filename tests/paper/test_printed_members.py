@@ -136,6 +136,8 @@ def test_the_printed_choices_are_options_that_change_a_run() -> None:
     for options in ({"renormalize": False}, {"renormalize": False, "gradient": True}, {"process": "sklearn"}):
         assert loop(cell("kb", q=4, budget=20, options={"process": "twin", **options}))["values"] != base
     assert printed_strategy("kb", "believed") != printed_strategy("kb")
+    penalized = [loop(cell("lp", q=4, options={"process": "twin", "lengthscale": one})) for one in ("mean", "ard")]
+    assert penalized[0]["values"] != penalized[1]["values"]
 
 
 def test_noise_is_told_and_the_truth_is_kept() -> None:

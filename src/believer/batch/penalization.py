@@ -113,10 +113,11 @@ class LocalPenalization:
 
     def choose(self, request: Request, memory: object = None) -> Chosen:
         """One maximizer of log α⁺ + Σ_j log φ for each trial."""
-        lengthscales = self._lengthscales(request.model, request.region.dim)
+        lengthscales = self.lengthscales(request.model, request.region.dim)
         return penalized(request, lambda points: GaussianPenalty(points, lengthscales))
 
-    def _lengthscales(self, model: Model, d: int) -> Array:
+    def lengthscales(self, model: Model, d: int) -> Array:
+        """ℓ (d,) of the penalty on this model."""
         if self.radius is not None:
             return frozen(np.full(d, float(self.radius)))
         require(model, Scaled, "lp", "Or use LocalPenalization(radius=0.1), in units of the encoded cube.")

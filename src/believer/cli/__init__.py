@@ -1,4 +1,7 @@
-"""The command ``believer``: one verb a file, each with ``add_arguments(parser)`` and ``run(arguments) -> int``."""
+"""The command ``believer``: one verb a file, each with ``add_arguments(parser)`` and ``run(arguments) -> int``.
+
+Only the file of the verb that is called is loaded: the others may need seconds.
+"""
 
 from __future__ import annotations
 
@@ -7,10 +10,10 @@ import os
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import NoReturn
+from importlib import import_module
+from typing import Any, NoReturn
 
 from believer._version import __version__
-from believer.cli import bench, demo, reproduce, sdd
 from believer.errors import BelieverError, InvalidInput
 
 
@@ -23,13 +26,20 @@ class Verb:
     run: Callable[[argparse.Namespace], int]
 
 
+def _verb(name: str, help: str) -> Verb:  # noqa: A002
+    """The verb of the file ``name`` of this room."""
+
+    def file() -> Any:
+        return import_module(f"believer.cli.{name}")
+
+    return Verb(help, lambda parser: file().add_arguments(parser), lambda arguments: int(file().run(arguments)))
+
+
 VERBS: dict[str, Verb] = {
-    "bench": Verb("race batch strategies, and peers, on problems or your own function", bench.add_arguments, bench.run),
-    "demo": Verb("tune a classifier and solve Hartmann-6D, with figures", demo.add_arguments, demo.run),
-    "reproduce": Verb(
-        "run the paper's experiments again, and report what holds", reproduce.add_arguments, reproduce.run
-    ),
-    "sdd": Verb("diagnose whether surrogates can be lied to, with controls", sdd.add_arguments, sdd.run),
+    "bench": _verb("bench", "race batch strategies, and peers, on problems or your own function"),
+    "demo": _verb("demo", "tune a classifier and solve Hartmann-6D, with figures"),
+    "reproduce": _verb("reproduce", "run the paper's experiments again, and judge its claims"),
+    "sdd": _verb("sdd", "diagnose whether surrogates can be lied to, with controls"),
 }
 
 
@@ -48,10 +58,13 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser = _Parser(prog="believer", description="Batch Bayesian optimization by efficient conditioning.")
     parser.add_argument("--version", action="version", version=f"believer {__version__}")
     verbs = parser.add_subparsers(dest="verb", metavar="verb", required=True)
-    for name, verb in VERBS.items():
-        verb.add_arguments(verbs.add_parser(name, help=verb.help, description=f"believer {name}: {verb.help}."))
+    words = sys.argv[1:] if argv is None else list(argv)
     try:
-        arguments = parser.parse_args(argv)
+        for name, verb in VERBS.items():
+            of_verb = verbs.add_parser(name, help=verb.help, description=f"believer {name}: {verb.help}.")
+            if name in words:
+                verb.add_arguments(of_verb)
+        arguments = parser.parse_args(words)
         return VERBS[arguments.verb].run(arguments)
     except KeyboardInterrupt:
         print("believer: interrupted.", file=sys.stderr)

@@ -32,6 +32,7 @@ _TIMING = ("step", "scaling")
 """Kinds of cells whose result is a time: they run alone, when nothing else is under way."""
 
 _NAMES_HELP = "all (default), or any of those that --list names, such as exp3 exp9 claims"
+_SEEDS_HELP = "seeds 0 to N - 1 of everything that has seeds (default: as many as the paper)"
 _OUT_HELP = (
     "folder for report, tables, figures and cells (default: %(default)s); a run there is taken up. The report covers "
     "what this command names, and takes the place of an earlier one"
@@ -41,7 +42,7 @@ _OUT_HELP = (
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The options of ``believer reproduce``."""
     parser.add_argument("names", nargs="*", metavar="EXPERIMENT", help=_NAMES_HELP)
-    parser.add_argument("--seeds", type=at_least(1), metavar="N", help="from 0 (default: as many as the paper's)")
+    parser.add_argument("--seeds", type=at_least(1), metavar="N", help=_SEEDS_HELP)
     parser.add_argument(
         "--preset",
         choices=[*PRESETS, "both"],
@@ -50,7 +51,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--workers", type=at_least(1), metavar="N", help="processes (default: one a core)")
     parser.add_argument("--dask", metavar="ADDRESS", help="of a Dask scheduler, such as tcp://host:8786")
-    parser.add_argument("--out", type=Path, default=Path("reproduction"), help=_OUT_HELP)
+    parser.add_argument("--out", type=Path, default=Path("believer-reproduction"), help=_OUT_HELP)
     parser.add_argument("--smoke", action="store_true", help="tiny experiments, to see quickly that everything runs")
     parser.add_argument("--list", action="store_true", help="say what can be named, and stop")
 
@@ -65,7 +66,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.workers is not None and arguments.dask is not None:
         raise InvalidInput("--workers are processes here, --dask is a cluster elsewhere; leave one of them out.")
     presets = PRESETS if arguments.preset == "both" else (arguments.preset,)
-    cells = list(dict.fromkeys(plan.cells(arguments.names, presets, arguments.seeds, arguments.smoke)))
+    cells = plan.cells(arguments.names, presets, arguments.seeds, arguments.smoke)
     for package, module, extra in (("scikit-learn", "sklearn", "surrogates"), ("matplotlib", "matplotlib", "plots")):
         _require(package, module, extra)
     out = writable(arguments.out)
@@ -74,7 +75,6 @@ def run(arguments: argparse.Namespace) -> int:
     except KeyboardInterrupt:
         print(f"\nFinished cells are in {out / CELLS}; the same command goes on from there.", file=sys.stderr)
         raise
-    print(f"\nReport, tables, figures and cells are in {out}{os.sep}.")
     print(f"Done in {time.monotonic() - started:.0f} s.")
     if failures:
         raise EvaluationError(" ".join(failures))
@@ -113,7 +113,7 @@ def _reproduce(cells: Sequence[Cell], arguments: argparse.Namespace, out: Path) 
             print(f"believer {__version__}: {len(cells)} cells, {done} of them finished before.", flush=True)
             failures = _run(cells, store, workers)
         results = Results(tuple(store[cell] for cell in cells if cell in store))
-        print(write_report(results, out, command_of(arguments), arguments.names))
+        print(write_report(results, out, command_of(arguments), arguments.names), end="")
     pack(out)
     return failures
 
@@ -129,8 +129,8 @@ def _run(cells: Sequence[Cell], store: Store, workers: dict[str, Any]) -> list[s
             run_cells(together, work, store, progress=progress, **workers)
     except EvaluationError as error:
         failures.append(str(error))
-    if any(cell not in store for cell in alone):
-        print(f"Now {len(alone)} cells that measure time, with nothing else under way.", flush=True)
+    if left := sum(cell not in store for cell in alone):
+        print(f"Now {left} cells that measure time, with nothing else under way.", flush=True)
         try:
             with _one_process() as executor:
                 run_cells(alone, work, store, executor, progress=progress)
@@ -141,7 +141,7 @@ def _run(cells: Sequence[Cell], store: Store, workers: dict[str, Any]) -> list[s
 
 @contextmanager
 def _workers(arguments: argparse.Namespace) -> Iterator[dict[str, Any]]:
-    """Where cells run, as ``experiments.run`` is told of it; a cluster answers before anything else happens."""
+    """Where cells run, as ``experiments.run`` is told of it; a cluster answers before the first cell."""
     if arguments.dask is None:
         yield {"workers": arguments.workers or os.cpu_count() or 1}
         return

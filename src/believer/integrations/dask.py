@@ -35,9 +35,11 @@ def connected(address: str, timeout: float = TIMEOUT) -> Iterator[Executor]:
     """
     try:
         from distributed import Client
+        from distributed.comm import resolve_address
     except ImportError as error:
         raise MissingExtra("distributed", "dask") from error
     try:
+        resolve_address(address)  # before a client is there that would wait for one it cannot understand
         client = Client(address, timeout=timeout, set_as_default=False)
     except ValueError as error:
         raise InvalidInput(f"a Dask address must be like tcp://host:8786; got {address!r}: {error}.") from error

@@ -2,5 +2,5 @@
 
 ``believer reproduce`` runs it. The way through the room: ``plan`` cuts the experiments into cells, ``work`` does a
 cell, ``results`` finds finished cells again; ``tables``, ``figures`` and ``ledger`` are made from these alone, and
-``report`` writes them down. ``printed`` holds the numbers that the paper prints.
+``report`` writes them down. ``numbers`` holds what the paper prints, ``setup`` its set-up as members.
 """

@@ -15,16 +15,29 @@ from believer.paper.ledger import OVERALL, Entry, ledger_table
 from believer.paper.ledger.claim import VERDICTS
 from believer.paper.plan import EXPERIMENTS
 from believer.paper.results import PRESETS, Results
+from believer.paper.tables.costs import clocks
 from believer.paper.tables.layout import PaperTable
 
 _JUDGED = (
     "Every verdict is computed from the cells of this run by the rule that stands under Test; none is typed in. The "
     "paper's own set-up (printed) and this library's defaults (ours) are judged apart; what depends on neither, once."
 )
-_AGAINST_ITSELF = (
-    "Where two numbers of the paper, or a number and a sentence, cannot both be so. Each is computed from what the "
-    "paper prints, allows for rounding, and needs no run."
-)
+_AGAINST_ITSELF = {
+    "contradiction": (
+        "The paper against itself",
+        "inconsistencies",
+        "Where two numbers of the paper, or a number and a sentence, cannot both be so. Each is computed from what the "
+        "paper prints, allows for rounding, and needs no run.",
+    ),
+    "beyond the data": (
+        "The paper beyond its data",
+        "beyond",
+        "Where a sentence of the paper says more than its numbers show: both may be so, but the one does not follow "
+        "from the other. Each is computed from what the paper prints, and needs no run.",
+    ),
+}
+"""Heading, anchor and opening words by the kind of an inconsistency, in the order of the report."""
+
 _PRESETS = (
     'There are two presets: "printed" is the paper\'s own set-up as far as it is printed, "ours" is this library with '
     "its defaults. The paper's numbers are there to be compared with; nothing was tuned to match them."
@@ -35,10 +48,12 @@ _CELLS = (
     'believer.experiments.read_store("cells.jsonl") reads them.'
 )
 _SECONDS = (
-    "Seconds are by the clock, of all cells one after another; several workers share them. Those within scikit-learn "
-    "and BoTorch are processor time, counted where the printed loops call these libraries."
+    "Seconds are sums over all cells. Processor time (CPU) does not depend on what else ran; several workers shared "
+    "the machine, which lengthens the wall clock beside it. Within scikit-learn and BoTorch are CPU seconds, counted "
+    "where the printed loops call these libraries; the rest is what is left of the CPU seconds without them."
 )
 _PROVENANCE = ("believer", "commit", "backend", "python", "numpy", "scipy", "platform", "threads")
+_SMOKE = "A smoke run: tiny experiments on a seed or two. Its numbers and verdicts mean nothing."
 _ALL = "Over all presets"
 _SHORT = 5
 """Columns of the ledger that say what the verdicts are; the others say why."""
@@ -97,7 +112,7 @@ def chapters(report: Report) -> list[Section]:
 
 def found(report: Report) -> list[str]:
     """How many claims hold and fail: a sentence on all that was run, and one a preset."""
-    told = []
+    told = [_SMOKE] if "--smoke" in report.command.split() else []
     for who, verdicts in _verdicts(report).items():
         counts = ", ".join(
             f"{len(it)} {verdict if len(it) == 1 else _SEVERAL[verdict]}" for verdict, it in verdicts.items()
@@ -108,9 +123,9 @@ def found(report: Report) -> list[str]:
 
 def spent(report: Report) -> str:
     """What it cost in all, in a sentence."""
-    cells, seconds, sklearn, botorch = _costs(report.results.finished)
-    apart = f"{sklearn:.0f} s of scikit-learn and {botorch:.0f} s of BoTorch"
-    return f"Cost: {cells} cells, {seconds:.0f} s; within that, {apart}."
+    cells, cpu, wall, sklearn, botorch, rest = _costs(report.results.finished)
+    apart = f"{sklearn:.0f} s within scikit-learn, {botorch:.0f} s within BoTorch and {rest:.0f} s for the rest"
+    return f"Cost: {cells} cells, {cpu:.0f} s of the processor ({wall:.0f} s by the clock): {apart}."
 
 
 def ledger_chapter(entries: Sequence[Entry], places: Mapping[str, str]) -> list[Section]:
@@ -132,41 +147,51 @@ def ledger_chapter(entries: Sequence[Entry], places: Mapping[str, str]) -> list[
 
 
 def inconsistency_chapter(found: Sequence[Inconsistency], places: Mapping[str, str]) -> list[Section]:
-    """A part for each inconsistency of the paper."""
-    parts = [
-        Section(
-            f"{_of_tables(one.tables)}: {one.name.replace('_', ' ')}",
-            [],
-            [one.what, f"Where in the paper: {', '.join(one.places)}."],
-            [Table("", ["what", "value"], list(one.numbers.items()))],
-            anchor=f"inconsistency{number:02d}",
-            level=3,
-            links=_see("Done again", [f"table {table}" for table in one.tables], places),
-        )
-        for number, one in enumerate(found, start=1)
-    ]
-    return [Section("The paper against itself", text=[_AGAINST_ITSELF], anchor="inconsistencies"), *parts]
+    """A chapter for each kind of inconsistency that there is, with a part for each of them."""
+    sections = []
+    for kind, (title, anchor, opening) in _AGAINST_ITSELF.items():
+        parts = [_inconsistency(n, one, places) for n, one in enumerate(found, start=1) if one.kind == kind]
+        if parts:
+            sections += [Section(title, text=[opening], anchor=anchor), *parts]
+    return sections
+
+
+def _inconsistency(number: int, one: Inconsistency, places: Mapping[str, str]) -> Section:
+    return Section(
+        f"{_of_tables(one.tables)}: {one.name.replace('_', ' ')}",
+        [],
+        [one.what, f"Where in the paper: {', '.join(one.places)}."],
+        [Table("", ["what", "value"], list(one.numbers.items()))],
+        anchor=f"inconsistency{number:02d}",
+        level=3,
+        links=_see("Done again", [f"table {table}" for table in one.tables], places),
+    )
 
 
 def cost(finished: Sequence[Finished]) -> Table:
-    """Cells and seconds by preset, those within other libraries apart."""
+    """Cells and seconds by preset, on both clocks, those within other libraries apart."""
     groups = {
         **{preset: [one for one in finished if _preset(one) == preset] for preset in PRESETS},
         "of no preset": [one for one in finished if _preset(one) is None],
         "in all": finished,
     }
     rows = [(who, *_costs(cells)) for who, cells in groups.items() if cells]
-    return Table("What it cost", ["preset", "cells", "seconds", "within scikit-learn", "within BoTorch"], rows)
+    return Table("What it cost", ["preset", "cells", *_CLOCKS], rows)
 
 
-def _costs(cells: Sequence[Finished]) -> tuple[int, float, float, float]:
-    """How many, their seconds, and those within scikit-learn and BoTorch."""
+_CLOCKS = ("CPU seconds", "wall seconds", "CPU within scikit-learn", "CPU within BoTorch", "CPU of the rest")
+
+
+def _costs(cells: Sequence[Finished]) -> tuple[int, float, float, float, float, float]:
+    """How many, and their seconds: of both clocks, within scikit-learn and BoTorch, and what that leaves of the CPU."""
     within = {True: 0.0, False: 0.0}
+    cpu, wall = 0.0, 0.0
     for one in cells:
         options = one.cell.settings.get("options", {})
-        within[options.get("process") == "botorch"] += float(one.result.get("foreign") or 0.0)
-    seconds = sum(float(one.provenance.get("seconds") or 0.0) for one in cells)
-    return len(cells), seconds, within[False], within[True]
+        of_processor, of_clock, foreign = map(float, clocks(one))
+        cpu, wall = cpu + of_processor, wall + of_clock
+        within[options.get("process") == "botorch"] += foreign
+    return len(cells), cpu, wall, within[False], within[True], cpu - within[False] - within[True]
 
 
 def _summary(report: Report) -> Section:

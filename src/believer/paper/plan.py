@@ -165,14 +165,19 @@ ALTERNATIVES: tuple[dict[str, Any], ...] = (
 )
 """Other readings of the printed set-up, each differing from it in what it names."""
 
+LENGTHSCALES: tuple[dict[str, Any], ...] = ({"lengthscale": "geometric"}, {"lengthscale": "ard"})
+"""The same for Local Penalization's one ℓ."""
+
 
 def _unstated(preset: str, scale: Scale) -> list[Cell]:
     if preset != "printed":
         return []
+    readings = [(name, options) for name in ("cl_min", "kb") for options in ({}, *ALTERNATIVES)]
+    readings += [("lp", options) for options in ({}, *LENGTHSCALES)]
     return [
         cell
-        for options in ALTERNATIVES
-        for cell in _loops(preset, scale, "hartmann6", ("cl_min", "kb"), (3,), 20, options=options)
+        for strategy, options in readings
+        for cell in _loops(preset, scale, "hartmann6", (strategy,), (3,), 20, options=options)
     ]
 
 
@@ -211,7 +216,7 @@ EXPERIMENTS: dict[str, Experiment] = {
         Experiment("exp11", "Exp 11: noisy observations", _exp11),
         Experiment("exp12", "Exp 12: batches of ten", _exp12),
         Experiment("unstated", "What the unstated choices are worth", _unstated),
-        Experiment("claims", "Further cells of the ledger: controls, Table 1, propositions", _claims),
+        Experiment("claims", "What only the ledger needs: controls, Table 1, propositions", _claims),
     )
 }
 

@@ -15,9 +15,10 @@ from believer.experiments.page import as_html, as_markdown, png
 from believer.paper import chapters
 from believer.paper.chapters import Report
 from believer.paper.figures import FIGURES
-from believer.paper.inconsistencies import inconsistencies
+from believer.paper.inconsistencies import inconsistencies, inconsistency_table
 from believer.paper.ledger import ledger, ledger_table
 from believer.paper.machine import machine
+from believer.paper.packing import PACKED
 from believer.paper.plan import EXPERIMENTS
 from believer.paper.results import Results
 from believer.paper.tables import tables
@@ -78,12 +79,13 @@ def _files(report: Report) -> dict[str, bytes]:
     """Every file by its name; the reports, which show the others, last."""
     made = f"Made by: {report.command}." if report.command else ""
     places, sections = report.files(), chapters.chapters(report)
-    judged = chapters.ledger_chapter(report.entries, places)
+    judged = chapters.ledger_chapter(report.entries, {**places, "cells": PACKED})
     against = chapters.inconsistency_chapter(report.inconsistencies, places)
     texts = {
         **{f"tables/{table.name}.md": table.markdown() for table in report.tables},
         **{f"tables/{table.name}.csv": table.data.csv() for table in report.tables},
         "ledger.csv": ledger_table(report.entries).csv(),
+        "inconsistencies.csv": inconsistency_table(report.inconsistencies).csv(),
         "ledger.md": as_markdown(TITLE, judged, made),
         "inconsistencies.md": as_markdown(TITLE, against, made),
         "machine.json": json.dumps(report.machine, indent=2) + "\n",

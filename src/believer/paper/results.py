@@ -30,7 +30,7 @@ class Loop:
 
     values (n,): as told, the design's first. truth (n,): the same without noise. batches: sizes (T). Distances are of
     the pairs of a batch, one number a batch (T,), NaN for a batch of one: in the unit cube, and ``_raw`` in the units
-    of the box. seconds, cpu (T,): of ask and tell. foreign: CPU seconds within scikit-learn or BoTorch, in all.
+    of the box. seconds, cpu (T,): of ask and tell. foreign: CPU seconds within other libraries, in all.
     moved: the share of the acquisition's starts that ended elsewhere; None where it is not known.
     """
 
@@ -108,6 +108,12 @@ def paired(*groups: Iterable[Loop]) -> list[list[Loop]]:
     return [[loops[seed] for seed in seeds] for loops in by_seed]
 
 
+def foreign_of(one: Finished) -> float:
+    """CPU seconds that a cell spent within other libraries, as far as it counted them; our own search is none."""
+    twin = one.cell.settings.get("options", {}).get("process") == "twin"
+    return 0.0 if twin else float(one.result.get("foreign") or 0.0)
+
+
 def _loop(one: Finished) -> Loop:
     result = one.result
     values = frozen(np.array(result["values"], dtype=np.float64))
@@ -122,7 +128,7 @@ def _loop(one: Finished) -> Loop:
         mean_distance_raw=_numbers(result["mean_distance_raw"]),
         seconds=_numbers(result["seconds"]),
         cpu=_numbers(result["cpu"]),
-        foreign=float(result["foreign"]),
+        foreign=foreign_of(one),
         moved=result["moved"],
     )
 

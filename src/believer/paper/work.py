@@ -19,7 +19,7 @@ KINDS = {
     "batch": ("batches", "batch"),
     "theory": ("propositions", "theory"),
 }
-"""The file of this room and the function in it; loaded on use, so that a process imports what its cells need."""
+"""The file of ``cells`` and the function in it; loaded on use, so that a process imports what its cells need."""
 
 
 def work(cell: Cell) -> dict[str, Any]:

@@ -39,7 +39,13 @@ NOISE_SHARE = 0.1
 FRESH = 1000
 """Added to the seed of a cell: the library's defaults were chosen on smaller ones."""
 
-OPTIONS: Mapping[str, Any] = {"process": "sklearn", "renormalize": True, "gradient": False, "incumbent": "data"}
+OPTIONS: Mapping[str, Any] = {
+    "process": "sklearn",
+    "renormalize": True,
+    "gradient": False,
+    "incumbent": "data",
+    "lengthscale": "mean",
+}
 """What the paper leaves open in the printed set-up, as we read it; a cell's ``options`` replace some."""
 
 LIES: Mapping[str, Lie] = {
@@ -135,17 +141,17 @@ def _player(s: Mapping[str, Any], space: Space, X: Array, y: Array, seed: int, w
     process = Process(space, options["process"], renormalize, options["gradient"], watch)
     return Study(
         space, X, y, seed, False,
-        strategy=printed_strategy(s["strategy"], options["incumbent"]),
+        strategy=printed_strategy(s["strategy"], options["incumbent"], options["lengthscale"]),
         surrogate=process,
         acquisition=EI(XI),
         maximizer=ScipyStarts(space, watch=watch),
     )  # fmt: skip
 
 
-def printed_strategy(name: str, incumbent: str = "data") -> Strategy:
+def printed_strategy(name: str, incumbent: str = "data", lengthscale: str = "mean") -> Strategy:
     """A strategy of the paper: [paper] Algorithm 1 with a lie, or Local Penalization."""
     if name == "lp":
-        return PrintedPenalization()
+        return PrintedPenalization(lengthscale)
     return PseudoObservations(LIES["cl_min" if name == "sequential" else name], "auto", incumbent)
 
 

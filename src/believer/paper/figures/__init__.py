@@ -1,4 +1,4 @@
-"""The paper's 22 figures, drawn from finished cells: the door to the ``figures_*`` files."""
+"""The paper's 22 figures, drawn from finished cells: the door of this room."""
 
 from __future__ import annotations
 

@@ -5,21 +5,27 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Literal, TypeAlias, get_args
 
 from believer.experiments.report import Value
 from believer.paper.numbers.printed import Printed
 
+Kind: TypeAlias = Literal["contradiction", "beyond the data"]
+"""Two numbers, or a number and a sentence, that cannot both be so; a sentence that says more than the paper shows."""
+
+KINDS: tuple[Kind, ...] = get_args(Kind)
+
 
 @dataclass(frozen=True, slots=True)
 class Inconsistency:
-    """Two things in the paper that cannot both be so.
+    """Two things in the paper that do not fit each other, in the way that ``kind`` says.
 
-    tables: their numbers in the paper. places: sections, appendices and figures concerned. what: in one sentence.
+    tables: their numbers in the paper. places: sections, appendices and figures concerned. what: in a sentence or two.
     numbers: what shows it, read from ``printed`` and ``stated`` or computed from these, by what it is.
     """
 
     name: str
+    kind: Kind
     tables: tuple[int, ...]
     places: tuple[str, ...]
     what: str

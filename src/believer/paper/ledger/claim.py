@@ -50,7 +50,7 @@ class Claim:
 
 def not_run(what: str) -> Finding:
     """The finding of a claim whose cells are missing: ``what`` names them."""
-    return Finding("cannot be tested", f"needs {what}, which was not run", ())
+    return Finding("cannot be tested", f"Cells are missing, or too few: {what}.", ())
 
 
 @dataclass(frozen=True, slots=True)

@@ -253,14 +253,8 @@ Q10_SEQUENTIAL_AT_15 = 35.0
 Q10_OVER_RANDOM = (2.0, 2.2)
 """How many times better than random KB and CL-min are said to be at q=10 (appendix E.15)."""
 
-Q10_OVER_SEQUENTIAL = (3.0, 4.0)
-"""How many times better than sequential CL-min is said to be after 15 iterations (appendix E.15)."""
-
 Q10_DIVERSITY = (20.0, 28.0)
 """The range of a batch's mean pairwise distance in the loops at q=10 (appendix E.15)."""
-
-Q10_MEMBERS: Mapping[str, tuple[float, float]] = {"gp": (0.46, 0.46), "mq_rbf": (3.7, 7.0)}
-"""The range of the least distance after each member: GP from the third member on, MQ-RBF throughout (appendix E.15)."""
 
 DISTINCT = 0.001
 """Least distance of a batch that is not degenerate (appendix E.15)."""
@@ -270,9 +264,6 @@ SUPPRESSION_RADIUS = 0.83
 
 COST_RATIOS: Mapping[str, float] = {"retrained": 15.0, "gp": 250.0, "mq_rbf": 3000.0}
 """How many times cheaper than the retrained network: of the SDD (abstract, E.4), of a step by GP and MQ-RBF (4.3)."""
-
-LOOP_SECONDS = 6.0
-"""CL and KB loops are said to end in less (section 4.3)."""
 
 FINAL_SPREAD = (0.29, 0.54)
 """The range of the standard deviations within a method, said of Tables 4 and 5 (section 4.6 and its footnote)."""
@@ -289,9 +280,6 @@ BOXES: Mapping[str, tuple[float, float, int]] = {
     "levy10": (-10.0, 10.0, 10),
 }
 """Each side's low and high, and the dimension (appendix G)."""
-
-MINIMA: Mapping[str, float] = {"hartmann6": -3.32, "ackley8": 0.0, "levy10": 0.0}
-"""The least value, Hartmann's rounded (appendix G)."""
 
 N_INIT: Mapping[str, int] = {"hartmann6": 12, "ackley8": 16, "levy10": 20, "svm_breast_cancer": 10, "sdd": 30}
 """Points of the initial design: 2d for the functions (section 4.2, appendix G), as printed for the others."""

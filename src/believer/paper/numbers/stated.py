@@ -22,12 +22,6 @@ LOOP_TIMING_SEEDS = 5
 STEP_N = 50
 """Data points of the steps that Table 3 times (section 4.3)."""
 
-Q10_ITERATIONS = 15
-"""Batches of a loop at q=10: "150 evaluations (15 BO iterations)" (appendix E.15)."""
-
-Q10_SIZE = 10
-"""The large batch (appendix E.15)."""
-
 SVM_DIMENSION = 4
 """Hyperparameters that are tuned (section 4.4)."""
 
@@ -40,20 +34,8 @@ NOISE_STD = 0.1
 NOISE_VARIANCE = 1e-6
 """The GP's noise variance, "fixed", of normalized values (Table 12)."""
 
-EXPLORATION = 0.01
-"""Xi of EI in the experiments (Table 12)."""
-
-EQ_11_EXPLORATION = 0.0
-"""Xi of EI as it is defined: Eq. 11 has none (appendix A.2)."""
-
 UCB_BETA = 2.0
 """Beta of UCB (Table 8); the formula of appendix A.2 weighs sigma by its square root."""
-
-SDD_STARTS = 3
-"""Fixed starting points of the diagnostic, on the diagonal (section 4.1)."""
-
-SDD_LEVELS = (0.2, 0.5, 0.8)
-"""The same as Table 12 writes them: these levels in brackets, to the power d."""
 
 MULTIQUADRIC_POWER = 0.5
 """The basis function is (1 + r^2 / eps^2) to this power (Table 12, appendix D)."""

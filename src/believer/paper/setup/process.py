@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from typing import Any, Self
 
@@ -90,7 +91,8 @@ class Process:
         """Find hyperparameters in the units of the box, from scratch; then the exact posterior."""
         low, high = box_of(self.space)
         raw = low + X * (high - low)
-        with self.watch.elsewhere(), warnings.catch_warnings():
+        elsewhere = nullcontext() if self.by == "twin" else self.watch.elsewhere()
+        with elsewhere, warnings.catch_warnings():
             warnings.simplefilter("ignore")  # a search at its bounds, or out of iterations: the paper's went on too
             found, shift, scale = _SEARCHES[self.by](raw, y, int(rng.integers(2**31)))
         hyper = Hyperparameters(**{**found, "lengthscales": frozen(found["lengthscales"] / (high - low))})

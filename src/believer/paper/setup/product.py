@@ -7,11 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from believer.acquisitions import Bound
-from believer.arrays import Array, frozen
-from believer.batch.penalization import GaussianPenalty
+from believer.arrays import Array
+from believer.batch.penalization import GaussianPenalty, LocalPenalization
 from believer.batch.picking import best_places, pick, taken
 from believer.batch.request import Chosen, Request
-from believer.surrogates.protocols import Scaled
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -40,13 +39,15 @@ class Product:
 class PrintedPenalization:
     """One point at a time, EI times φ = 1 - exp(-|x - x_j|² / 2ℓ²) around those chosen before.
 
-    The paper writes one ℓ and has one for each column; it is their mean here, in the units of the cube.
+    lengthscale: the paper writes one ℓ and has one for each column; ℓ is their arithmetic ("mean") or geometric
+    ("geometric") mean in the units of the cube, or each column's own ("ard").
     """
+
+    lengthscale: str = "mean"
 
     def choose(self, request: Request, memory: object = None) -> Chosen:
         """One maximizer of the product for each trial, on the model of the real data."""
-        assert isinstance(request.model, Scaled)
-        lengthscales = frozen(np.full(request.region.dim, float(request.model.lengthscales.mean())))
+        lengthscales = LocalPenalization(self.lengthscale).lengthscales(request.model, request.region.dim)
         bound = Bound(request.acquisition, request.model, float(request.data.y.min()))
         away, avoid, choices = request.pending.X, request.avoid, []
         for trial in request.ids:

@@ -6,16 +6,8 @@ from believer.paper.results import Results
 from believer.paper.tables.costs import table_3, table_12, table_13
 from believer.paper.tables.diagnoses import table_1, table_2, table_7, table_8, table_9, table_11
 from believer.paper.tables.layout import PaperTable
-from believer.paper.tables.loops import (
-    exp4_text,
-    exp6_text,
-    exp11_text,
-    exp12_text,
-    table_4,
-    table_5,
-    table_6,
-    table_10,
-)
+from believer.paper.tables.loops import table_4, table_5, table_6, table_10
+from believer.paper.tables.texts import exp4_text, exp6_text, exp11_text, exp12_text
 from believer.paper.tables.unstated import unstated
 
 __all__ = ["PaperTable", "tables"]

@@ -35,11 +35,19 @@ class Quantity:
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """An answer of the paper, and ours by preset: the answer, and what it comes from."""
+    """An answer of the paper, and ours by preset: the answer, and what it comes from.
+
+    judged: whether ours is compared; not where it could be no other.
+    """
 
     name: str
     paper: str | None
     ours: Mapping[str, tuple[str, str]]
+    judged: bool = True
+
+    def agrees(self, preset: str) -> bool | None:
+        """Whether the answers are the same; None where they are not compared."""
+        return self.ours[preset][0] == self.paper if self.judged and self.paper is not None else None
 
 
 Item: TypeAlias = Quantity | Words
@@ -101,9 +109,10 @@ def laid_out(
 ) -> PaperTable | None:
     """The table with those presets that have every number which the paper prints; None if no preset has.
 
-    partial: a preset with any number will do.
+    Beside the paper's rows, those of which it prints nothing may be missing. partial: a preset with any number will do.
     """
-    found = tuple(preset for preset in PRESETS if (any if partial else all)(_has(row, preset) for row in rows))
+    needed = [row for row in rows if any(item.paper is not None for item in row.items)] or rows
+    found = tuple(preset for preset in PRESETS if (any if partial else all)(_has(row, preset) for row in needed))
     if not found:
         return None
     table, data = _table(heads, rows, found), _data(heads, rows, found)
@@ -164,8 +173,7 @@ def _ours(item: Item, preset: str) -> tuple[Value, Value]:
         return None, None
     if isinstance(item, Words):
         answer, detail = item.ours[preset]
-        agrees = None if item.paper is None else answer == item.paper
-        return f"{answer}\n{detail}" if detail else answer, agrees
+        return f"{answer}\n{detail}" if detail else answer, item.agrees(preset)
     found = _compared(item, preset)
     ours, digits = found.ours, item.decimals
     lines = [_spread(ours.mean, ours.std, digits)]
@@ -212,9 +220,7 @@ def _data(heads: tuple[str, ...], rows: Sequence[Row], presets: Sequence[str]) -
 
 def _fields(item: Item, preset: str) -> list[Value]:
     if isinstance(item, Words):
-        answer, detail = item.ours[preset]
-        agrees = None if item.paper is None else answer == item.paper
-        return [*[None] * 12, agrees, item.paper, answer, detail]
+        return [*[None] * 12, item.agrees(preset), item.paper, *item.ours[preset]]
     found = _compared(item, preset)
     paper, ours = found.paper, found.ours
     low, high = ours.interval or (None, None)
