@@ -44,7 +44,7 @@ def told(monkeypatch: pytest.MonkeyPatch) -> Told:
 
     def write_report(*given: Any) -> str:
         reports.append(given)
-        return f"{len(given[0].finished)} cells were reported on."
+        return f"{len(given[0].finished)} cells were reported on.\n"
 
     experiments = {name: SimpleNamespace(title=f"About {name}") for name in NAMES}
     monkeypatch.setattr(command, "plan", SimpleNamespace(EXPERIMENTS=experiments, cells=toy_cells))
