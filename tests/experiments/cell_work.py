@@ -40,11 +40,23 @@ def faulty(cell: Cell) -> dict[str, Any]:
     return logged(cell)
 
 
-class Stubborn(InvalidInput):
+def spoiled() -> None:
+    raise TypeError("there is no way back")
+
+
+class Spoiled:
     """Can be pickled, and not made again from what was."""
+
+    def __reduce__(self) -> tuple[Any, tuple[()]]:
+        return spoiled, ()
+
+
+class Stubborn(InvalidInput):
+    """An error that cannot travel, even where a library has taught Python to pickle any other (distributed does)."""
 
     def __init__(self, one: str, two: str) -> None:
         super().__init__(one + two)
+        self.cargo = Spoiled()
 
 
 FAULTS: dict[str, Any] = {

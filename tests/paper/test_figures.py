@@ -18,11 +18,12 @@ from believer.arrays import Array
 from believer.batch.verdict import random_pair_distance
 from believer.experiments import Cell, Finished
 from believer.experiments.page import png
+from believer.paper.cells.diagnoses import AS_PRINTED
 from believer.paper.cells.pictures import picture
 from believer.paper.figures import FIGURES
 from believer.paper.figures.loops import STYLES
 from believer.paper.numbers.printed import TABLE_7, TABLE_11
-from believer.paper.plan import AS_PRINTED, cells
+from believer.paper.plan import cells
 from believer.paper.results import PRESETS, Results
 from believer.region import Region
 

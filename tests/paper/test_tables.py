@@ -12,6 +12,7 @@ from paper_cells import loop_cell, made_up, results, sdd_cell, with_result, with
 
 from believer.experiments import Cell, Finished
 from believer.paper import plan
+from believer.paper.cells.diagnoses import AS_PRINTED
 from believer.paper.numbers import printed
 from believer.paper.results import PRESETS, Results, foreign_of
 from believer.paper.setup.surrogates import surrogate_of
@@ -185,7 +186,7 @@ def test_one_data_set_of_the_paper_is_compared_by_our_spread_over_data_sets_with
 def test_diverse_is_the_papers_rule_in_the_papers_units() -> None:
     # 0.0005 of the cube is 0.01 of Levy's box, which the paper would call diverse, and half of what it needs elsewhere.
     cells = []
-    for surrogate, update in plan.AS_PRINTED:
+    for surrogate, update in AS_PRINTED:
         for settings in ({"problem": "levy10", "q": 10}, {"q": 2}, {"q": 3}):
             cells.append(sdd_cell("ours", surrogate, update, 0, gap=0.0005, **settings))
     found = Results(tuple(cells))

@@ -15,6 +15,7 @@ from typing import Any
 from believer.errors import InvalidInput
 from believer.experiments import Cell
 from believer.paper.cells import batches, diagnoses, propositions
+from believer.paper.cells.diagnoses import AS_PRINTED
 from believer.paper.choices import CHOICES
 from believer.paper.results import PRESETS
 
@@ -87,9 +88,6 @@ def _loops(
 def _picture(figure: str) -> Callable[[str, Scale], list[Cell]]:
     return lambda preset, scale: [Cell("picture", {"preset": preset, "figure": figure}, 0)]
 
-
-AS_PRINTED = (("gp", "condition"), ("mq_rbf", "condition"), ("neural", "none"), ("forest", "none"))
-"""The four surrogates of the diagnostic, as the paper updates them."""
 
 RETRAINED = (("neural", "refit"), ("forest", "refit"))
 

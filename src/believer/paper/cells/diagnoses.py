@@ -22,6 +22,9 @@ OURS: dict[str, Acquisition] = {"ei": LogEI(), "ucb": UCB(), "pi": PI()}
 
 CONDITIONED = (("gp", "condition"), ("mq_rbf", "condition"))
 UNTOLD = (("neural", "none"), ("forest", "none"))
+AS_PRINTED = (*CONDITIONED, *UNTOLD)
+"""The paper's four surrogates, and what it does with a lie unless it says otherwise."""
+
 OTHER_LIES = ("cl_max", "cl_mean", "kb")
 
 SETTINGS: tuple[tuple[dict[str, Any], int], ...] = (

@@ -31,6 +31,7 @@ from believer.diagnostics.source import DataSet, FromProblem
 from believer.errors import InvalidInput
 from believer.experiments import Cell
 from believer.maximize import FixedStarts
+from believer.paper.cells.diagnoses import AS_PRINTED
 from believer.paper.cells.situation import Situation, situation
 from believer.paper.setup.process import box_of
 from believer.problems import wave1
@@ -39,8 +40,7 @@ from believer.surrogates import GP
 from believer.surrogates.gp import GPModel
 from believer.surrogates.protocols import Model
 
-UPDATES = {"gp": "condition", "mq_rbf": "condition", "neural": "none", "forest": "none"}
-"""The paper's four surrogates, and how it lets a lie reach each of them."""
+UPDATES = dict(AS_PRINTED)
 
 _FEW, _MORE = 6, 12
 """Observations: of Exp 1 ("a small 1D training set"), and of the others, where scikit-learn's networks need eleven or

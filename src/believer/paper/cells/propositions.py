@@ -26,11 +26,12 @@ import numpy as np
 from believer import theory as propositions
 from believer.acquisitions import EI, PI, UCB, Acquisition
 from believer.arrays import Array, frozen
-from believer.batch import Believe, ConstantLie, Data, Lie
+from believer.batch import Believe, Data
 from believer.errors import InvalidInput
 from believer.experiments import Cell
 from believer.numerics.sampling import latin_hypercube
 from believer.paper.cells import shapes
+from believer.paper.cells.loops import LIES
 from believer.problems import hartmann6
 from believer.surrogates import GP
 from believer.surrogates.gp import GPModel, posterior
@@ -42,12 +43,6 @@ SMALL_NOISE, LARGE_NOISE = 1e-6, 1.0
 """σ_n² / σ_f²: the paper's, and as large as the signal."""
 
 TAU = 0.5
-_LIES: dict[str, Lie] = {
-    "kb": Believe(),
-    "cl_min": ConstantLie("min"),
-    "cl_mean": ConstantLie("mean"),
-    "cl_max": ConstantLie("max"),
-}
 _CHOICES: tuple[tuple[str, Acquisition, str], ...] = (
     ("ei", EI(), "data"),
     ("ei", EI(), "believed"),
@@ -71,7 +66,7 @@ def steps(rng: np.random.Generator) -> dict[str, Any]:
     """
     cases = []
     for (name, acquisition, incumbent), (lie, told), noise in product(
-        _CHOICES, _LIES.items(), (SMALL_NOISE, LARGE_NOISE)
+        _CHOICES, LIES.items(), (SMALL_NOISE, LARGE_NOISE)
     ):
         family = Family(acquisition, told, incumbent, noise)
         found: list[Guarantee] = []

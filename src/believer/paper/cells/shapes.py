@@ -24,7 +24,8 @@ import numpy as np
 from believer import theory
 from believer.acquisitions import EI
 from believer.arrays import Array, BoolArray
-from believer.batch import Believe, ConstantLie, Fantasy, Lie
+from believer.batch import Believe, Fantasy, Lie
+from believer.paper.cells.loops import LIES
 from believer.surrogates.gp import GPModel
 from believer.theory import Family, Situation
 from believer.theory.situation import before, strongest, tell
@@ -32,14 +33,7 @@ from believer.theory.situation import before, strongest, tell
 _NOISE = 1e-6
 _SCENES = 25
 _POINTS = 12
-_LIES: dict[str, Lie] = {
-    "kb": Believe(),
-    "cl_min": ConstantLie("min"),
-    "cl_mean": ConstantLie("mean"),
-    "cl_max": ConstantLie("max"),
-    "fantasy": Fantasy(),
-}
-_CONSTANT_OR_BELIEVED = ("kb", "cl_min", "cl_mean", "cl_max")
+_LIES: dict[str, Lie] = {**LIES, "fantasy": Fantasy()}
 _TOUCHED = 0.99
 _SMALL_LOSS, _SMALL_SHIFT = 0.01, 0.03
 _FELT = 1e-9
@@ -90,12 +84,12 @@ def expansions(rng: np.random.Generator) -> dict[str, Any]:
     error: |first order - exact| over the sum of the sizes of both terms, at one random point for each situation and
     lie, of those where the lie takes at most 1 % of the variance and moves the mean by at most 3 % of σ.
     """
-    means: dict[str, list[float]] = {name: [] for name in _CONSTANT_OR_BELIEVED}
-    variances: dict[str, list[float]] = {name: [] for name in _CONSTANT_OR_BELIEVED}
+    means: dict[str, list[float]] = {name: [] for name in LIES}
+    variances: dict[str, list[float]] = {name: [] for name in LIES}
     errors = []
     for scene in _scenes(rng):
         std = float(scene.model.predict(scene.x[None, :]).std[0])
-        for name in _CONSTANT_OR_BELIEVED:
+        for name in LIES:
             lie = _LIES[name].value(scene.model, scene.x, scene.situation.data, 1.0, rng)
             at = np.vstack([scene.at, scene.x])
             update = theory.rank_one(scene.model, scene.x, lie, at)

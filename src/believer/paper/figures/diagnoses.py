@@ -14,6 +14,7 @@ import numpy as np
 from believer.arrays import Array
 from believer.diagnostics.figure import BLACK, BLUE, GRAY, GREEN, ORANGE, legend_below, new_figure, plain_ticks
 from believer.diagnostics.measurement import Measurement, distances
+from believer.paper.cells.diagnoses import AS_PRINTED
 from believer.paper.figures.loops import box_side, with_grid
 from believer.paper.numbers.printed import TABLE_2, TABLE_7, TABLE_8, TABLE_11, Distances
 from believer.paper.results import Results
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 SURROGATES = {"gp": "GP", "mq_rbf": "MQ-RBF", "neural": "NN", "forest": "RF"}
-UPDATES = {"gp": "condition", "mq_rbf": "condition", "neural": "none", "forest": "none"}
+UPDATES = dict(AS_PRINTED)
 _RETRAINED = {
     ("gp", "condition"): "GP, conditioned",
     ("mq_rbf", "condition"): "MQ-RBF, re-solved",

@@ -14,6 +14,7 @@ from believer.diagnostics.compatibility import COMPATIBLE_FROM, LIMITED_FROM
 from believer.diagnostics.measurement import Measurement
 from believer.diagnostics.sdd_report import RESPONDS_DIVERSE, RESPONDS_FROM, SDDReport, own_response
 from believer.experiments import wilson_interval
+from believer.paper.cells.diagnoses import AS_PRINTED
 from believer.paper.numbers.printed import (
     BOXES,
     DISTINCT,
@@ -34,8 +35,7 @@ Measured = Mapping[str, Sequence[Measurement]]
 """Measurements of one configuration by preset, in the order of the seeds."""
 
 NAMES = {"gp": "GP", "mq_rbf": "MQ-RBF", "neural": "NN Ensemble", "forest": "Random Forest"}
-UPDATES = {"gp": "condition", "mq_rbf": "condition", "neural": "none", "forest": "none"}
-"""The paper's four surrogates, and what it does with a lie unless it says otherwise."""
+UPDATES = dict(AS_PRINTED)
 
 READINGS = {
     "Gaussian Process": (("gp", "condition", "conditioned"),),

@@ -12,8 +12,8 @@ from believer.paper.numbers.printed import TABLE_4
 from believer.paper.plan import ALTERNATIVES, LENGTHSCALES
 from believer.paper.results import Loop, Results, paired
 from believer.paper.tables.layout import PaperTable, Quantity, Row, laid_out
+from believer.paper.tables.loops import NAMES
 
-NAMES = {"cl_min": "CL-Min", "kb": "Kriging Believer", "lp": "Local Penalization"}
 READINGS = {
     "": "as chosen",
     "incumbent=believed": "f⁺ over lies, too",
