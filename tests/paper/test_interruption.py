@@ -37,6 +37,11 @@ def finished_lines(path: Path) -> list[bytes]:
     return [line for line in data.splitlines(keepends=True) if line.endswith(b"\n")]
 
 
+def heed_interrupts() -> None:
+    """In the new process: whoever is started in the background of a shell inherits deafness to Ctrl-C."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
 @pytest.mark.parametrize(
     ("name", "workers", "code"), [("SIGKILL", 2, -9), ("SIGINT", 1, 130)], ids=["killed", "interrupted"]
 )
@@ -46,7 +51,9 @@ def test_a_run_that_is_stopped_is_taken_up_where_it_was(
     written = tmp_path / CELLS
     arguments = [*SMALL, "--workers", str(workers), "--out", str(tmp_path)]
     environment = {**os.environ, **dict.fromkeys(ONE_THREAD, "1")}
-    process = subprocess.Popen([sys.executable, "-m", "believer", *arguments], env=environment)
+    process = subprocess.Popen(
+        [sys.executable, "-m", "believer", *arguments], env=environment, preexec_fn=heed_interrupts
+    )
     try:
         end = time.monotonic() + 60.0
         while time.monotonic() < end and len(seen := finished_lines(written)) <= LEAST:
