@@ -13,7 +13,7 @@ LINTED := setup.py src tests benchmarks docs/make_theory_figures.py docs/make_ho
 .PHONY: run test clean
 
 run: .venv/run.stamp
-	$(BIN)/believer demo --out believer-demo believer-reproduction
+	$(BIN)/believer demo --out believer-demo
 
 test: .venv/test.stamp .venv/browser.stamp
 	$(BIN)/ruff check $(LINTED)

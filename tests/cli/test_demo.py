@@ -4,6 +4,7 @@ import contextlib
 import importlib.util
 import io
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -252,3 +253,17 @@ def test_control_c_ends_the_demo_and_its_workers_with_one_line(tmp_path: Path) -
     os.killpg(process.pid, signal.SIGINT)
     _, err = process.communicate(timeout=60)  # ends when the last worker has let go of the pipes
     assert (process.returncode, err) == (130, "believer: interrupted.\n")
+
+
+def test_the_command_of_make_run_is_one_that_the_demo_understands(monkeypatch: pytest.MonkeyPatch) -> None:
+    makefile = (Path(__file__).parents[2] / "Makefile").read_text(encoding="utf-8")
+    (words,) = re.findall(r"^\t\$\(BIN\)/believer (demo .*)$", makefile, re.MULTILINE)
+    noted: list[Namespace] = []
+
+    def note(arguments: Namespace) -> int:
+        noted.append(arguments)
+        return 0
+
+    monkeypatch.setitem(VERBS, "demo", Verb("notes", demo.add_arguments, note))
+    assert main(words.split()) == 0
+    assert noted[0].out == Path("believer-demo")
