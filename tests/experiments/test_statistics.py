@@ -12,7 +12,15 @@ from scipy import stats
 
 from believer.arrays import Array
 from believer.errors import InvalidInput
-from believer.experiments import bootstrap_interval, hodges_lehmann, holm, vargha_delaney, wilcoxon, wilson_interval
+from believer.experiments import (
+    bootstrap_interval,
+    hodges_lehmann,
+    holm,
+    rank_correlation,
+    vargha_delaney,
+    wilcoxon,
+    wilson_interval,
+)
 
 SMALL = st.lists(st.integers(-3, 3).map(float), min_size=1, max_size=9)
 """Differences with many ties and zeros."""
@@ -198,3 +206,14 @@ def test_bootstrap_interval_of_one_value_is_that_value() -> None:
 def test_what_has_no_answer_is_refused(call: Any) -> None:
     with pytest.raises(InvalidInput):
         call()
+
+
+def test_rank_correlation_is_that_of_scipy_with_ties_and_none_for_equal_values() -> None:
+    rng = np.random.default_rng(0)
+    for _ in range(20):
+        a, b = rng.integers(0, 6, 15), rng.random(15)
+        assert rank_correlation(a, b) == pytest.approx(stats.spearmanr(a, b).statistic, abs=1e-12)
+    assert rank_correlation([1.0, 1.0], [1.0, 2.0]) is None
+    assert rank_correlation([1.0, 2.0], [3.0, 3.0]) is None
+    with pytest.raises(InvalidInput):
+        rank_correlation([1.0, 2.0], [1.0, 2.0, 3.0])

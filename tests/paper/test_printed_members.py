@@ -109,6 +109,22 @@ def test_a_penalized_product_is_zero_where_a_point_is_taken() -> None:
     assert values[1] == pytest.approx(plain[1] * (1.0 - np.exp(-0.5 * r2)))
 
 
+def test_the_gradient_of_a_penalized_product_is_that_of_central_differences() -> None:
+    problem = PROBLEMS["hartmann6"]()
+    X = np.random.default_rng(0).random((15, 6))
+    y = problem.evaluate(X)
+    model = Process(problem.space, "twin", renormalize=False, gradient=True).fit(X, y, np.random.default_rng(0))
+    product = Product(Bound(EI(), model, float(y.max())), GaussianPenalty(X[:2] + 0.05, np.full(6, 0.4)))
+    assert product.has_gradient
+    at, h = np.random.default_rng(2).random((4, 6)), 1e-6
+    value, gradient = product.value_with_gradient(at)
+    np.testing.assert_allclose(value, product.value(at), rtol=1e-9)
+    for j in range(6):
+        step = h * np.eye(6)[j]
+        slope = (product.value(at + step) - product.value(at - step)) / (2.0 * h)
+        np.testing.assert_allclose(gradient[:, j], slope, rtol=1e-4, atol=1e-7)
+
+
 def cell(strategy: str, preset: str = "printed", q: int = 2, **more: Any) -> Cell:
     settings = {"preset": preset, "problem": "hartmann6", "strategy": strategy, "q": q, "budget": 16, "n_init": 12}
     return Cell("loop", {**settings, "noise": 0.0, "options": {"process": "twin"}, **more}, 0)

@@ -89,6 +89,15 @@ def hodges_lehmann(d: npt.ArrayLike) -> float:
     return float(np.median((values[i] + values[j]) / 2.0))
 
 
+def rank_correlation(a: npt.ArrayLike, b: npt.ArrayLike) -> float | None:
+    """Spearman's correlation of paired values, ties sharing their average rank; None if all of a sample are equal."""
+    sample = _sample(a, "a")
+    first, second = _doubled_ranks(sample), _doubled_ranks(as_values(b, len(sample), name="b"))
+    if np.ptp(first) == 0 or np.ptp(second) == 0:
+        return None
+    return float(np.corrcoef(first, second)[0, 1])
+
+
 def vargha_delaney(a: npt.ArrayLike, b: npt.ArrayLike) -> float:
     """How often a value of ``a`` exceeds one of ``b``, over all pairs of one each, ties counting half; O(m log m).
 

@@ -36,7 +36,7 @@ import numpy as np
 from believer.arrays import Array
 from believer.batch.verdict import random_pair_distance
 from believer.diagnostics.source import FromProblem
-from believer.experiments import Cell
+from believer.experiments import Cell, rank_correlation
 from believer.numerics.sampling import sobol
 from believer.paper.cells.situation import Situation, situation
 from believer.surrogates.gp import standardization
@@ -98,7 +98,7 @@ def _response(at: dict[str, Array], r: Array, edges: Array, far: float) -> dict[
     return {
         **{"before": float(at["before"][0, 0]), "at_lie": float(change[0, 0]), "largest": largest},
         "bins": [_share(float(change[near].mean()), largest) if near.any() else None for near in inside],
-        "spearman": _rank_correlation(outside, r[:, 1:]),
+        "spearman": rank_correlation(outside.ravel(), r[:, 1:].ravel()),
         "rises": _share(float((np.diff(change, axis=1) > _NOTABLE * largest).mean()), float(largest > 0.0)),
         "far_share": _share(float(outside[r[:, 1:] > far].sum()), float(outside.sum())),
         "repeated": _share(float(np.abs(at["again"] - at["after"])[:, -1].mean()), over_cube),
@@ -108,12 +108,3 @@ def _response(at: dict[str, Array], r: Array, edges: Array, far: float) -> dict[
 
 def _share(part: float, whole: float) -> float | None:
     return part / whole if whole > 0.0 else None
-
-
-def _rank_correlation(a: Array, b: Array) -> float | None:
-    """Spearman's; None where all of ``a`` is the same."""
-    from scipy.stats import rankdata  # heavy: loaded by those who use it
-
-    if np.ptp(a) == 0.0:
-        return None
-    return float(np.corrcoef(rankdata(a), rankdata(b))[0, 1])

@@ -16,8 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from believer.arrays import Array
-from believer.experiments import bootstrap_interval, holm, wilcoxon
+from believer.experiments import bootstrap_interval, holm, rank_correlation, wilcoxon
 from believer.paper.ledger.claim import Claim, Finding, Share, not_run
 from believer.paper.numbers.printed import DISTINCT
 from believer.paper.results import Results
@@ -158,22 +157,16 @@ def _information(results: Results, preset: str | None) -> Finding:
     p = holm([wilcoxon(d) for d in differences])
     signs = [0 if value >= 0.05 else int(np.sign(np.median(d))) for value, d in zip(p, differences, strict=True)]
     verdict = {-2: "holds", 2: "fails"}.get(sum(signs), "holds in part")
-    gaps = np.array([one["mean_distance"] for batches in found.values() for one in batches])
+    gaps = [one["mean_distance"] for batches in found.values() for one in batches]
     last = np.concatenate([values[:, -1] for values in nats.values()])
     grows = {name: float(np.median(values[:, -1] / values[:, 4])) for name, values in nats.items()}
     texts = (f"{name} {float(np.median(nats[name][:, -1])):.1f} ({grows[name]:.2f} times five's)" for name in nats)
     evidence = (
         f"Nats in a batch of ten, medians: {', '.join(texts)}. KB and CL-min against top-q: p = {p[0]:.2g} and "
         f"{p[1]:.2g} (Wilcoxon, Holm, {len(differences[0])} designs). Rank correlation of mean distance and "
-        f"information over all batches: {_rank_correlation(gaps, last):.2f}."
+        f"information over all batches: {rank_correlation(gaps, last) or 0.0:.2f}."
     )
     return Finding(verdict, evidence, _LINKS)
-
-
-def _rank_correlation(a: Array, b: Array) -> float:
-    """Spearman's, for values without ties."""
-    one, other = (np.argsort(np.argsort(values, kind="stable"), kind="stable").astype(np.float64) for values in (a, b))
-    return float(np.corrcoef(one, other)[0, 1])
 
 
 CLAIMS: tuple[Claim, ...] = (

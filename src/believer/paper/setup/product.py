@@ -15,15 +15,15 @@ from believer.batch.request import Chosen, Request
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Product:
-    """α(x) Π_j φ(x; x_j), without a gradient."""
+    """α(x) Π_j φ(x; x_j)."""
 
     bound: Bound
     penalty: GaussianPenalty
 
     @property
     def has_gradient(self) -> bool:
-        """Never: it is differenced, as all of the printed set-up."""
-        return False
+        """Whether the model gives gradients; the printed one does not, and the product is differenced."""
+        return self.bound.has_gradient
 
     def value(self, X: Array) -> Array:
         """Values (m,) at ``X`` (m, d)."""
@@ -31,8 +31,11 @@ class Product:
         return values
 
     def value_with_gradient(self, X: Array) -> tuple[Array, Array]:
-        """There is none."""
-        raise NotImplementedError
+        """Values (m,) and gradients (m, d) at ``X`` (m, d); needs a model with gradients."""
+        value, gradient = self.bound.value_with_gradient(X)
+        log_left, by_x = self.penalty(X)
+        left = np.exp(log_left)
+        return value * left, left[:, None] * (gradient + value[:, None] * by_x)
 
 
 @dataclass(frozen=True, slots=True)
