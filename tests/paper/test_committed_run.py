@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from believer.experiments import read_store
+from believer.paper.chapters import cost
 from believer.paper.ledger import ledger
 from believer.paper.packing import unpack
 from believer.paper.plan import EXPERIMENTS, cells
@@ -58,6 +59,23 @@ def test_the_readme_counts_the_numbers_within_the_spread_as_the_tables_have_them
             rows = [row for row in csv.DictReader(lines) if row["preset"] == "printed" and row["paper"]]
         within += [row["within"] for row in rows if not re.search("CPU|time", row["item"])]
     assert [within.count("yes"), within.count("yes") + within.count("no")] == [int(number) for number in said.groups()]
+
+
+def test_the_readme_tells_the_cost_as_the_cells_have_it(results: Results) -> None:
+    said = re.search(
+        r"Cost: (\d+) CPU seconds for (\d+) cells, (\d+) of them within scikit-learn and (\d+) within BoTorch; "
+        r"our own set-up took\s+(\d+)",
+        (ROOT / "README.md").read_text(encoding="utf-8"),
+    )
+    assert said is not None
+    *_, ours, _, everyone = cost(results.finished).rows
+    columns = cost(results.finished).columns
+    total, own = (dict(zip(columns, row, strict=True)) for row in (everyone, ours))
+    names = ("CPU seconds", "cells", "CPU within scikit-learn", "CPU within BoTorch")
+    assert [int(number) for number in said.groups()] == [
+        *(round(float(total[name] or 0)) for name in names),
+        round(float(own["CPU seconds"] or 0)),
+    ]
 
 
 def test_every_file_that_the_committed_report_links_to_is_there() -> None:
