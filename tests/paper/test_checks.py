@@ -175,3 +175,7 @@ def test_text_has_shift_effect_interval_and_p() -> None:
     assert one.text().startswith("a - b +2 (A12 0.")
     assert "std, p 1.9e-06)" in one.text()
     assert "std" not in one.text(brief=True)
+
+
+def test_no_answer_at_all_is_no_yes() -> None:
+    assert verdict([]) == "holds in part"

@@ -20,6 +20,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 
 import numpy as np
 
@@ -58,9 +59,9 @@ LEAST_SETS = SEEDS["exp8"]
 
 
 def together(answers: Iterable[str]) -> str:
-    """One answer for many: yes if all say so, no if more than half say no."""
+    """One answer for many: yes if all say so, no if more than half say no; none at all decide nothing."""
     found = list(answers)
-    if all(answer == YES for answer in found):
+    if found and all(answer == YES for answer in found):
         return YES
     return NO if found.count(NO) > len(found) / 2 else OPEN
 
@@ -112,11 +113,7 @@ class Contrast:
     @property
     def interval(self) -> tuple[float, float]:
         """The percentile bootstrap's of Δ, at the level at which two one-sided tests at α decide on equivalence."""
-        i, j = np.triu_indices(len(self.d))
-        draws = np.random.default_rng(0).choice(self.d, size=(_RESAMPLES, len(self.d)))
-        shifts = np.median((draws[:, i] + draws[:, j]) / 2.0, axis=1)
-        low, high = np.quantile(shifts, [ALPHA, 1.0 - ALPHA])
-        return float(low), float(high)
+        return _interval(tuple(self.d.tolist()))
 
     def lower(self) -> str:
         """Is ours lower? As :data:`SHOWN` says."""
@@ -154,6 +151,16 @@ class Contrast:
         effect = "" if self.effect is None else f"A12 {self.effect:.2f}, "
         interval = "" if brief else f"{low:+.2f} to {high:+.2f} std, "
         return f"{self.name} {self.shift:+.3g} ({effect}{interval}p {self.p:.2g})"
+
+
+@cache
+def _interval(d: tuple[float, ...]) -> tuple[float, float]:
+    """Kept, because an answer and its text both ask for it."""
+    i, j = np.triu_indices(len(d))
+    draws = np.random.default_rng(0).choice(d, size=(_RESAMPLES, len(d)))
+    shifts = np.median((draws[:, i] + draws[:, j]) / 2.0, axis=1)
+    low, high = np.quantile(shifts, [ALPHA, 1.0 - ALPHA])
+    return float(low), float(high)
 
 
 def contrast(name: str, ours: Iterable[float], theirs: Iterable[float]) -> Contrast:
