@@ -97,18 +97,20 @@ def by_hand(data: DataSet, acquisition: Acquisition, lie: Lie, starts: Array, q:
 
 @pytest.mark.parametrize(("acquisition", "lie"), GP_CASES)
 def test_part_a_is_the_loop_from_three_starts_bit_for_bit(acquisition: Acquisition, lie: Lie) -> None:
-    starts = np.array([[0.2, 0.2], [0.5, 0.5], [0.8, 0.8]])
-    # By the Python twin: in compiled code a mean, a std and what is made of them are one value, rounded otherwise.
-    with backend.using("python"):
-        batch = by_hand(BRANIN, acquisition, lie, starts, 3, 0)
-        np.testing.assert_array_equal(measure(probe_of(bv.GP(), acquisition, lie), BRANIN, 0).fixed.points, batch)
+    assert_loop_from(np.array([[0.2, 0.2], [0.5, 0.5], [0.8, 0.8]]), "fixed", acquisition, lie)
 
 
 @pytest.mark.parametrize(("acquisition", "lie"), GP_CASES[:1])
 def test_part_b_is_the_loop_from_restarts_drawn_once(acquisition: Acquisition, lie: Lie) -> None:
-    starts = np.random.default_rng(0).random((RESTARTS, 2))
-    batch = by_hand(BRANIN, acquisition, lie, starts, 3, 0)
-    np.testing.assert_array_equal(gp_measured(acquisition, lie).random.points, batch)
+    assert_loop_from(np.random.default_rng(0).random((RESTARTS, 2)), "random", acquisition, lie)
+
+
+def assert_loop_from(starts: Array, part: str, acquisition: Acquisition, lie: Lie) -> None:
+    # By the Python twin: in compiled code a mean, a std and what is made of them are one value, rounded otherwise.
+    with backend.using("python"):
+        batch = by_hand(BRANIN, acquisition, lie, starts, 3, 0)
+        measured = measure(probe_of(bv.GP(), acquisition, lie), BRANIN, 0)
+    np.testing.assert_array_equal(getattr(measured, part).points, batch)
 
 
 def test_part_b_has_the_same_restarts_for_every_member_and_others_for_another_seed(
@@ -225,7 +227,7 @@ def plane(*slope: float) -> Bound:
     return Bound(bv.UCB(), TiltModel(np.array(slope)), 0.0)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(
     slope=st.floats(0.1, 10.0),
     change=st.floats(-1.0, 1.0).filter(lambda change: abs(change) > 1e-6),
@@ -413,7 +415,7 @@ def test_random_pairs_are_those_of_the_region() -> None:
 points = st.lists(st.tuples(st.floats(0, 1), st.floats(0, 1), st.floats(0, 1)), min_size=2, max_size=7)
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(batch=points)
 def test_distances_of_a_part_are_those_of_all_its_pairs(batch: list[tuple[float, ...]]) -> None:
     part = Part(tuple(batch), 0.0, (0.0,) * (len(batch) - 1))

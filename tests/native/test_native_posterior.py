@@ -16,7 +16,7 @@ from twins import BLOCK, EPS, SMALL, Problem, assert_near, compiled, every_kerne
 from believer.acquisitions import EI, PI, UCB, Acquisition, Bound, LogEI
 from believer.arrays import Array
 from believer.surrogates.gp import GPModel
-from believer.surrogates.protocols import LEAST_VARIANCE
+from believer.surrogates.protocols import LEAST_VARIANCE, Prediction, PredictionGradient
 
 # Predictions
 
@@ -47,14 +47,14 @@ def assert_predictions_agree(case: Problem, of_python: GPModel, of_native: GPMod
     assert_near(halves[0], halves[1], tolerance * (size_w * size_h)[:, None] * reach + 1e-300)
 
 
-@settings(deadline=None, max_examples=80)
+@settings(max_examples=80)
 @given(problems())
 def test_predictions_of_one_factor_agree(case: Problem) -> None:
     model = python(case.model)
     assert_predictions_agree(case, model, model)
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(problems(least_noise=-6.0))
 def test_predictions_agree_with_a_factor_of_each_twins_own(case: Problem) -> None:
     assert_predictions_agree(case, python(case.model), compiled(case.model))
@@ -114,7 +114,7 @@ ACQUISITIONS: list[Acquisition] = [LogEI(), LogEI(xi=0.2), EI(), EI(xi=-0.1), PI
 every_acquisition = pytest.mark.parametrize("acquisition", ACQUISITIONS, ids=str)
 
 
-@settings(deadline=None, max_examples=80)
+@settings(max_examples=80)
 @given(st.sampled_from(ACQUISITIONS), problems(least_noise=-3.0, longest=0.5, unit=2.0), st.floats(-3.0, 3.0))
 def test_acquisitions_of_the_twins_agree(acquisition: Acquisition, case: Problem, step: float) -> None:
     model = python(case.model)
@@ -135,26 +135,29 @@ def pointwise(acquisition: Acquisition, mean: Array, std: Array, incumbent: floa
         return acquisition.pointwise(mean, std, incumbent)
 
 
+def both_predictions(model: GPModel, x: Array) -> tuple[PredictionGradient, Prediction]:
+    return model.predict_with_gradient(x), model.predict(x)
+
+
 @every_acquisition
 @pytest.mark.parametrize(
     "z", [8.0, 3.0, 0.5, -0.5, -0.999, -1.001, -1.999, -2.001, -5.0, -29.9, -30.1, -1e2, -1e4, -1e6]
 )
 def test_an_acquisition_is_what_the_twin_makes_of_the_same_mean_and_std(acquisition: Acquisition, z: float) -> None:
+    # The twin gets the compiled mean and std of the same call, to the bit: predicted among other rows they round
+    # otherwise, by ε signal/σ² of σ, and what that does to EI and PI grows with z².
     case = Problem(9, d=2, tail=2, m=6, noise=1e-6)
     model = python(case.model)
-    at = np.vstack([case.at, case.points[:2]])
-    predicted, quick = compiled(lambda: (model.predict_with_gradient(at), model.predict(at)))
-    for row in range(len(at)):
-        x, std = at[row : row + 1], float(predicted.std[row])
-        incumbent = float(predicted.mean[row]) + z * std + getattr(acquisition, "xi", 0.0)
+    for x in np.vstack([case.at, case.points[:2]])[:, None, :]:
+        predicted, quick = compiled(partial(both_predictions, model, x))
+        incumbent = float(predicted.mean[0] + z * predicted.std[0]) + getattr(acquisition, "xi", 0.0)
         bound = Bound(acquisition, model, incumbent)
         value, gradient = compiled(partial(bound.value_with_gradient, x))
-        twin = pointwise(acquisition, predicted.mean[row : row + 1], predicted.std[row : row + 1], incumbent)
+        twin = pointwise(acquisition, predicted.mean, predicted.std, incumbent)
         np.testing.assert_allclose(value, twin.value, rtol=1e-9, atol=1e-300)
-        slopes = twin.by_mean * predicted.mean_gradient[row], twin.by_std * predicted.std_gradient[row]
-        size = np.abs(slopes[0]) + np.abs(slopes[1])
-        assert_near(gradient[0], slopes[0] + slopes[1], 1e-9 * size + 1e-300)
-        plain = pointwise(acquisition, quick.mean[row : row + 1], quick.std[row : row + 1], incumbent).value
+        slopes = twin.by_mean * predicted.mean_gradient, twin.by_std * predicted.std_gradient
+        assert_near(gradient, slopes[0] + slopes[1], 1e-9 * (np.abs(slopes[0]) + np.abs(slopes[1])) + 1e-300)
+        plain = pointwise(acquisition, quick.mean, quick.std, incumbent).value
         np.testing.assert_allclose(compiled(partial(bound.value, x)), plain, rtol=1e-9, atol=1e-300)
 
 

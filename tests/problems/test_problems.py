@@ -62,6 +62,18 @@ def test_no_point_is_better_than_the_optimum(name: str) -> None:
     assert values.min() < problem.optimum + 1e-3
 
 
+@pytest.mark.parametrize("name", SYNTHETIC)
+def test_a_point_has_one_value_whatever_points_stand_beside_it(name: str) -> None:
+    # To the bit, on any processor: sums over coordinates, which no BLAS orders by the number of rows.
+    problem = PROBLEMS[name]()
+    X = np.random.default_rng(0).random((67, problem.space.dim))
+    together = problem.evaluate(X)
+    for count in (1, 2, 3, 5, 16):
+        for first in range(0, len(X) - count, 7):
+            rows = slice(first, first + count)
+            np.testing.assert_array_equal(problem.evaluate(X[rows]), together[rows])
+
+
 @pytest.mark.parametrize(
     ("name", "dim", "box"),
     [

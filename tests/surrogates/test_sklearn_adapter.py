@@ -12,7 +12,7 @@ from sklearn.dummy import DummyRegressor
 from sklearn.ensemble import RandomForestRegressor
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.gaussian_process import GaussianProcessRegressor
-from sklearn.gaussian_process.kernels import RBF, ConstantKernel, WhiteKernel
+from sklearn.gaussian_process.kernels import RBF, WhiteKernel
 from sklearn.linear_model import BayesianRidge, LogisticRegression
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 from sklearn.pipeline import make_pipeline
@@ -130,10 +130,11 @@ def test_the_callers_estimator_is_copied_and_never_fitted() -> None:
 
 def test_std_of_a_deterministic_gp_is_above_zero_at_the_data() -> None:
     X, y = data(12)
-    estimator = GaussianProcessRegressor(ConstantKernel(1e6) * RBF(2.0), optimizer=None)
-    model = SklearnSurrogate(estimator).fit(X, y, np.random.default_rng(0))
+    model = SklearnSurrogate(GaussianProcessRegressor(RBF(0.3), optimizer=None)).fit(X, y, np.random.default_rng(0))
     assert isinstance(model, SklearnModel)
-    # Without the adapter, scikit-learn warns here that variances came out below zero.
+    # Rounding takes variances at the data below zero on some processors; a factor that is 1 % too small does on all.
+    # Without the adapter, scikit-learn warns of them.
+    model.estimator.L_ *= 0.99
     with pytest.warns(UserWarning, match="variances smaller than 0"):
         model.estimator.predict(X, return_std=True)
     assert (model.predict(X).std > 0.0).all()

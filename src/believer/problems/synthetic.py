@@ -32,7 +32,7 @@ _HARTMANN_P = 1e-4 * np.array(
 def hartmann6(X: Array) -> Array:
     """Hartmann-6D on [0, 1]^6; least value -3.32237 at (0.2017, 0.1500, 0.4769, 0.2753, 0.3117, 0.6573)."""
     inner = ((X[:, None, :] - _HARTMANN_P) ** 2 * _HARTMANN_A).sum(axis=2)
-    values: Array = -(np.exp(-inner) @ _HARTMANN_ALPHA)
+    values: Array = -(np.exp(-inner) * _HARTMANN_ALPHA).sum(axis=1)
     return values
 
 
