@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from waiting import PATIENCE
 
 import believer
 from believer import surrogates
@@ -111,7 +112,7 @@ def test_the_walk_sees_every_way_to_import(source: str, expected: list[str]) -> 
 
 def run(code: str) -> str:
     """What ``code`` prints in an interpreter of its own."""
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120, check=False)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=PATIENCE, check=False)
     assert done.returncode == 0, done.stderr
     return done.stdout.strip()
 

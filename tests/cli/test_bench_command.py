@@ -6,7 +6,6 @@ import re
 import signal
 import subprocess
 import sys
-import time
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -14,6 +13,7 @@ from typing import Any
 import command_runs
 import pytest
 from command_runs import assert_one_line
+from waiting import wait_for
 
 from believer.batch import STRATEGIES
 from believer.bench.peers import PEERS
@@ -175,9 +175,7 @@ def test_a_run_that_is_killed_is_taken_up(own: tuple[str, ...], tmp_path: Path) 
     results = tmp_path / "out" / "results.jsonl"
     process = subprocess.Popen(start, cwd=tmp_path, env={"SLOW": "0.05"}, stderr=subprocess.DEVNULL)
     try:
-        end = time.monotonic() + 60.0
-        while time.monotonic() < end and not (results.exists() and results.read_bytes().count(b"\n") >= 2):
-            time.sleep(0.02)
+        wait_for(lambda: results.exists() and results.read_bytes().count(b"\n") >= 2)
     finally:
         process.send_signal(signal.SIGKILL)
         process.wait()

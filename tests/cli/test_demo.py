@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
+from waiting import PATIENCE
 
 import believer as bv
 from believer.cli import VERBS, Verb, demo, main
@@ -225,7 +226,7 @@ raise SystemExit(main(["talk"]))
     assert process.stderr is not None
     process.stdout.close()
     assert process.stderr.read() == ""
-    assert process.wait(timeout=60) == 1
+    assert process.wait(timeout=PATIENCE) == 1
     process.stderr.close()
 
 
@@ -251,7 +252,7 @@ def test_control_c_ends_the_demo_and_its_workers_with_one_line(tmp_path: Path) -
     assert process.stdout is not None
     assert process.stdout.readline().startswith("believer ")
     os.killpg(process.pid, signal.SIGINT)
-    _, err = process.communicate(timeout=60)  # ends when the last worker has let go of the pipes
+    _, err = process.communicate(timeout=PATIENCE)  # ends when the last worker has let go of the pipes
     assert (process.returncode, err) == (130, "believer: interrupted.\n")
 
 

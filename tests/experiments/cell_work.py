@@ -5,8 +5,11 @@ from __future__ import annotations
 import os
 import signal
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
+
+from waiting import PATIENCE, wait_for
 
 from believer.errors import InvalidInput, MissingExtra, NumericalError
 from believer.experiments import Cell
@@ -32,6 +35,11 @@ def logged(cell: Cell) -> dict[str, Any]:
 def runs(log: Path) -> list[int]:
     """The seeds that ``logged`` was run for, in order."""
     return [int(line.split()[0]) for line in log.read_text().splitlines()] if log.exists() else []
+
+
+def pids(log: Path) -> list[int]:
+    """The processes that ran them."""
+    return [int(line.split()[1]) for line in log.read_text().splitlines()]
 
 
 def faulty(cell: Cell) -> dict[str, Any]:
@@ -96,9 +104,28 @@ def deadly(cell: Cell) -> dict[str, Any]:
     return logged(cell)
 
 
+def bystander(cell: Cell) -> dict[str, Any]:
+    """Of three cells in two processes the first kills its own when the second has begun: the third never began.
+
+    The second would go on for ever the first time, and the third kills its process the first time that it is run.
+    """
+    log, mark = Path(cell.settings["log"]), Path(cell.settings["log"] + f".{cell.seed}")
+    if cell.seed == 0:
+        wait_for(lambda: 1 in runs(log))
+        os._exit(7)
+    if mark.exists():
+        return logged(cell)
+    mark.touch()
+    if cell.seed == 2:
+        os._exit(7)
+    return logged(replace(cell, settings={**cell.settings, "seconds": 10 * PATIENCE}))
+
+
 def conditions(cell: Cell) -> dict[str, Any]:
-    """What a process finds when it runs a cell."""
-    time.sleep(0.2)  # so that every process gets one
+    """What a process finds when it runs a cell, once so many ``processes`` have one."""
+    log = Path(cell.settings["log"])
+    logged(cell)
+    wait_for(lambda: len(set(pids(log))) >= cell.settings["processes"])
     import numpy  # noqa: F401 - read its threads by now
 
     return {

@@ -35,7 +35,7 @@ def test_keys_are_what_they_were_when_old_stores_were_written(cell: Cell, key: s
 
 
 @given(CELLS)
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 def test_a_cell_survives_json_and_pickle(cell: Cell) -> None:
     for copy in (Cell.from_json(json.loads(json.dumps(cell.to_json()))), pickle.loads(pickle.dumps(cell))):
         assert (copy, hash(copy), copy.key) == (cell, hash(cell), cell.key)
@@ -43,7 +43,7 @@ def test_a_cell_survives_json_and_pickle(cell: Cell) -> None:
 
 
 @given(SETTINGS, st.data())
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 def test_the_order_of_settings_does_not_count(given_settings: dict[str, Any], data: st.DataObject) -> None:
     names = data.draw(st.permutations(list(given_settings)))
     assert Cell("x", {name: given_settings[name] for name in names}, 0) == Cell("x", given_settings, 0)

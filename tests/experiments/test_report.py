@@ -76,7 +76,7 @@ def test_values_become_text_in_one_way(value: Any, expected: str) -> None:
 
 
 @given(st.floats(1e-300, 1e300), st.booleans())
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 def test_a_number_keeps_four_digits(size: float, negative: bool) -> None:
     value = -size if negative else size
     assert float(formatted(value)) == pytest.approx(value, rel=5.01e-4)
@@ -134,7 +134,7 @@ def test_html_by_hand() -> None:
 
 @given(st.lists(st.tuples(TEXT, TEXT), max_size=4))
 @example([(text, text) for text in NASTY])
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 def test_csv_reads_back(rows: list[tuple[str, str]]) -> None:
     table = Table("t", ["a,", 'b"'], rows)
     assert list(csv.reader(io.StringIO(table.csv(), newline=""))) == [["a,", 'b"'], *map(list, rows)]
@@ -156,7 +156,7 @@ def markdown_fields(line: str) -> list[str]:
 
 @given(st.lists(st.tuples(TEXT, TEXT), max_size=4))
 @example([(text, text) for text in NASTY])
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 def test_markdown_keeps_a_row_on_a_line_and_its_fields_apart(rows: list[tuple[str, str]]) -> None:
     head, _, *lines = Table("", ["a", "b"], rows).markdown().split("\n")[:-1]
     assert head == "| a | b |"
@@ -165,7 +165,7 @@ def test_markdown_keeps_a_row_on_a_line_and_its_fields_apart(rows: list[tuple[st
 
 @given(st.lists(st.tuples(TEXT, TEXT), max_size=4))
 @example([(text, text) for text in NASTY])
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 def test_html_escapes_everything(rows: list[tuple[str, str]]) -> None:
     page = Table("<script>", ["a", "b"], rows).html()
     fields = re.findall(r"<td>(.*?)</td>", page, re.DOTALL)
@@ -177,7 +177,7 @@ def test_html_escapes_everything(rows: list[tuple[str, str]]) -> None:
 
 @given(st.lists(st.tuples(TEXT, TEXT), max_size=4))
 @example([(text, text) for text in NASTY])
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 def test_text_has_a_line_for_each_row_and_nothing_that_moves_the_cursor(rows: list[tuple[str, str]]) -> None:
     lines = Table("one\ntitle", ["a", "b"], rows).text().splitlines()
     assert len(lines) == 3 + len(rows)

@@ -37,7 +37,7 @@ def test_holm_by_hand() -> None:
 
 
 @given(st.lists(st.floats(0, 1), max_size=8), st.floats(0.001, 0.999))
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 def test_holm_rejects_what_stepping_down_rejects(p: list[float], level: float) -> None:
     """The least p against α/m, the next against α/(m-1), ... until one is not below."""
     rejected: set[int] = set()
@@ -67,7 +67,7 @@ def signed_rank_by_enumeration(d: Array) -> float:
 
 
 @given(SMALL)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_wilcoxon_is_exact_with_ties_and_zeros(d: list[float]) -> None:
     assert wilcoxon(d) == pytest.approx(signed_rank_by_enumeration(np.array(d)), abs=1e-12)
 
@@ -92,7 +92,7 @@ def test_the_exact_test_and_the_approximation_meet() -> None:
 
 
 @given(SMALL, st.floats(1e-9, 1e9))
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 def test_wilcoxon_knows_no_side_scale_or_order(d: list[float], scale: float) -> None:
     values = np.array(d)
     assert wilcoxon(-values) == wilcoxon(values[::-1]) == wilcoxon(scale * values) == wilcoxon(values)
@@ -112,7 +112,7 @@ def test_wilcoxon_rejects_at_most_as_often_as_it_says() -> None:
 
 
 @given(SMALL)
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 def test_hodges_lehmann_is_the_median_of_all_averages(d: list[float]) -> None:
     averages = [(d[i] + d[j]) / 2 for i in range(len(d)) for j in range(i, len(d))]
     assert hodges_lehmann(d) == np.median(averages)
@@ -126,7 +126,7 @@ def test_hodges_lehmann_moves_with_the_differences_and_shrugs_off_an_outlier() -
 
 
 @given(SMALL, SMALL)
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 def test_vargha_delaney_counts_all_pairs(a: list[float], b: list[float]) -> None:
     share = sum((x > y) + 0.5 * (x == y) for x in a for y in b) / (len(a) * len(b))
     assert vargha_delaney(a, b) == pytest.approx(share, abs=1e-12)

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from waiting import wait_for
 
 from believer.errors import EvaluationError, InvalidInput, MissingExtra
 from believer.experiments import Cell, read_store, run
@@ -46,13 +47,6 @@ def lines(log: Path) -> list[tuple[int, int]]:
     """The seeds that were run, each with its process."""
     text = log.read_text() if log.exists() else ""
     return [(int(seed), int(pid)) for seed, pid in (line.split() for line in text.split("\n")[:-1])]
-
-
-def wait_for(condition: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + 30.0
-    while not condition():
-        assert time.monotonic() < deadline, "it never came"
-        time.sleep(0.01)
 
 
 @pytest.fixture
@@ -197,7 +191,9 @@ def test_a_cluster_that_goes_away_ends_the_run_and_loses_nothing(
     closer = threading.Thread(target=close)
     closer.start()
     todo = cells(200, log=str(log), seconds=0.02)
-    with connected(cluster.scheduler_address, timeout=0.5) as executor:
+    with connected(cluster.scheduler_address) as executor:
+        assert isinstance(executor, ClusterExecutor)
+        executor._client._timeout = 0.5  # in which it would have to come back
         with pytest.raises(EvaluationError, match=r"takes no more work.*scheduler"):
             run(todo, logged, store=path, executor=executor)
         closer.join()

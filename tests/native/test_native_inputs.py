@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 from bad_calls import HARMLESS, POINTS, REFUSED
 from twins import Problem, compiled, native, python
+from waiting import PATIENCE
 
 from believer.arrays import Array
 from believer.numerics.lbfgs import Settings
@@ -27,7 +28,7 @@ def outcomes() -> dict[str, str]:
     if not hasattr(os, "fork"):
         pytest.skip("each call needs a process of its own, by fork")
     script = Path(bad_calls.__file__)
-    run = subprocess.run([sys.executable, script], capture_output=True, text=True, timeout=300, check=True)
+    run = subprocess.run([sys.executable, script], capture_output=True, text=True, timeout=PATIENCE, check=True)
     found: dict[str, str] = json.loads(run.stdout)
     return found
 

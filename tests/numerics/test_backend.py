@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import NoReturn
 
 import pytest
+from waiting import PATIENCE
 
 import believer as bv
 from believer import setup
@@ -31,7 +32,12 @@ def unread(monkeypatch: pytest.MonkeyPatch) -> None:
 def run(code: str, **environment: str) -> subprocess.CompletedProcess[str]:
     clean = {name: value for name, value in os.environ.items() if name != "BELIEVER_BACKEND"}
     return subprocess.run(
-        [sys.executable, "-c", code], env=clean | environment, capture_output=True, text=True, timeout=120, check=False
+        [sys.executable, "-c", code],
+        env=clean | environment,
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE,
+        check=False,
     )
 
 

@@ -7,10 +7,10 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
+from waiting import PATIENCE, wait_for
 
 from believer.cli import main
 from believer.experiments import read_store
@@ -55,11 +55,10 @@ def test_a_run_that_is_stopped_is_taken_up_where_it_was(
         [sys.executable, "-m", "believer", *arguments], env=environment, preexec_fn=heed_interrupts
     )
     try:
-        end = time.monotonic() + 60.0
-        while time.monotonic() < end and len(seen := finished_lines(written)) <= LEAST:
-            time.sleep(0.01)
+        wait_for(lambda: len(finished_lines(written)) > LEAST)
+        seen = finished_lines(written)
         process.send_signal(getattr(signal, name))
-        assert process.wait(30) == code
+        assert process.wait(PATIENCE) == code
     finally:
         process.kill()
         process.wait()

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from waiting import PATIENCE
 
 from believer import GP
 from believer.acquisitions import UCB, Acquisition
@@ -145,7 +146,7 @@ def test_the_suite_needs_neither_pytest_nor_scikit_learn() -> None:
         "print(check_surrogate(FakeSurrogate()))\n"
         "print(check_strategy('random'))"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120, check=False)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=PATIENCE, check=False)
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith("FakeSurrogate keeps the contract: ")
     assert "RandomBatch keeps the contract: " in done.stdout

@@ -1,8 +1,9 @@
 """Cells in worker processes of our own, which may die without taking the run with them.
 
 Workers are spawned, never forked: nothing depends on what the parent happens to hold in memory. When one dies, the pool
-is lost and so is the knowledge of who killed it: every cell that was under way is a suspect. Suspects are tried again
-one at a time, so that a second death has one culprit, and the others finish.
+is lost and so is the knowledge of who killed it: every cell that was under way is a suspect, those that only waited
+for a process too. Suspects are tried again one at a time, so that a death has one culprit: who dies alone twice has
+failed, and the others finish.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "VEC
 def in_processes(cells: Iterable[Cell], work: Work, count: int) -> Generator[tuple[Cell, Outcome], None, None]:
     """Outcomes as they come in from ``count`` processes, each with one BLAS thread unless the environment says more.
 
-    A cell that kills its process twice is an outcome with an error. Close the generator to stop at once.
+    A cell that kills its process twice, alone in it, is an outcome with an error. Close the generator to stop at once.
     Raises ``EvaluationError`` if processes cannot start at all.
     """
     _require_importable(work)
@@ -76,18 +77,19 @@ def _together(waiting: deque[Cell], pool: _Pool) -> Generator[tuple[Cell, Outcom
 
 
 def _alone(cell: Cell, pool: _Pool) -> Outcome:
-    """A second and last attempt at ``cell``, with nothing else under way."""
-    try:
-        future = pool.submit(cell)
-        while not wait([future], LOOK_UP).done:
-            pass
-        outcome = _outcome(future)
-    except BrokenExecutor:
-        outcome = None
-    if outcome is None:
+    """Two attempts at ``cell``, with nothing else under way."""
+    for _ in range(2):
+        try:
+            future = pool.submit(cell)
+            while not wait([future], LOOK_UP).done:
+                pass
+            outcome = _outcome(future)
+        except BrokenExecutor:
+            outcome = None
+        if outcome is not None:
+            return outcome
         pool.renew()
-        return Outcome(error="its worker process died, twice (out of memory, or killed from outside?)")
-    return outcome
+    return Outcome(error="its worker process died, twice (out of memory, or killed from outside?)")
 
 
 def _outcome(future: Future[Outcome]) -> Outcome | None:
