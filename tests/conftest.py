@@ -5,9 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 from importlib.util import find_spec
 
+import hypothesis
 import pytest
 
 from believer.numerics import backend
+
+# The same examples on every machine, none too slow for it. `make test-slow` looks for new ones, with the other profile.
+hypothesis.settings.register_profile(
+    "explore", deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow], print_blob=True
+)
+hypothesis.settings.register_profile("repeat", hypothesis.settings.get_profile("explore"), derandomize=True)
+hypothesis.settings.load_profile("repeat")
 
 BACKENDS = ("python", "native")
 BUILT = find_spec("believer._native") is not None
@@ -19,6 +27,7 @@ def pytest_configure(config: pytest.Config) -> None:
         "both_backends(*beginnings): run with the Python twin and with the compiled module. With beginnings, ids that "
         "start otherwise run once: they compute nothing that is compiled, or what others compute too.",
     )
+    config.addinivalue_line("markers", "slow(reason): takes more than fifteen seconds, and why it stays.")
 
 
 @pytest.hookimpl(trylast=True)

@@ -129,7 +129,7 @@ def play(order: list[int], predicting: bool = False, failing: frozenset[int] = f
 
 
 @pytest.mark.both_backends
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 @given(st.permutations(range(1, 6)), st.booleans(), st.frozensets(st.integers(1, 5), max_size=3))
 def test_neither_the_order_of_results_nor_predictions_in_between_matter(
     order: list[int], predicting: bool, failing: frozenset[int]

@@ -64,7 +64,7 @@ def all_bits(event: Event) -> Any:
 @pytest.mark.parametrize("cls", EVENTS, ids=lambda cls: cls.__name__)
 def test_every_event_survives_its_line_bit_for_bit(cls: type[Event]) -> None:
     @given(EVENTS[cls])
-    @settings(max_examples=60, deadline=None)
+    @settings(max_examples=60)
     def survives(event: Event) -> None:
         line = encode_event(event)
         assert line.isascii()

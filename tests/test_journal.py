@@ -133,7 +133,7 @@ def test_zeros_inside_a_finished_line_are_damage(path: Path) -> None:
 
 
 @given(st.lists(st.one_of(*(EVENTS[cls] for cls in EVENTS if cls is not Begun)), max_size=5), st.data())
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 def test_any_study_cut_anywhere_gives_a_prefix_or_says_that_nothing_is_there(
     scratch: Path, events: list[Event], data: st.DataObject
 ) -> None:
@@ -152,7 +152,7 @@ def test_any_study_cut_anywhere_gives_a_prefix_or_says_that_nothing_is_there(
 @given(st.integers(0, len(WHOLE) - 1), st.binary(min_size=1, max_size=1))
 @example(len(WHOLE) - 1, b"x")
 @example(WHOLE[:-1].rindex(b"\n"), b"\0")
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 def test_one_damaged_byte_never_touches_another_event(scratch: Path, where: int, byte: bytes) -> None:
     """Without a checksum a digit may turn into another; but no other line changes, and no foreign exception comes."""
     put(scratch, WHOLE[:where] + byte + WHOLE[where + 1 :])
@@ -178,7 +178,7 @@ def test_one_damaged_byte_never_touches_another_event(scratch: Path, where: int,
 @given(st.binary(max_size=200))
 @example(b"\xff\xfe\n\n")
 @example(b"PK\x03\x04\n")
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 def test_garbage_is_a_journal_error(scratch: Path, garbage: bytes) -> None:
     put(scratch, garbage)
     with pytest.raises(JournalError):

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from believer.arrays import Array, BoolArray, frozen
@@ -44,7 +44,6 @@ def inside(region: Region, X: Array) -> bool:
     return on_blocks and bool((np.clip(X, region.lower, region.upper) == X).all())
 
 
-@settings(deadline=None)
 @given(regions(), st.integers(0, 2**32))
 def test_snap_gives_the_nearest_point_of_the_region(region: Region, seed: int) -> None:
     X = np.random.default_rng(seed).uniform(-0.5, 1.5, (40, region.dim))
@@ -61,7 +60,6 @@ def test_snap_gives_the_nearest_point_of_the_region(region: Region, seed: int) -
     np.testing.assert_array_equal(snapped[:, free], clipped[:, free])
 
 
-@settings(deadline=None)
 @given(regions(), st.integers(0, 2**32))
 def test_spread_stays_in_the_region_and_uses_every_value_equally(region: Region, seed: int) -> None:
     n = 24
@@ -116,7 +114,6 @@ def test_size_and_enumerate_agree() -> None:
     assert (points[:, 0] == 0.25).all()
 
 
-@settings(deadline=None)
 @given(regions())
 def test_a_finite_region_enumerates_each_point_once(region: Region) -> None:
     finite = Region(region.lower, np.where(region.continuous, region.lower, region.upper), region.blocks)

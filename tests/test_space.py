@@ -15,7 +15,7 @@ from believer.errors import InvalidInput
 from believer.parameters import MAX_GRID, Categorical, Float, Int, Parameter
 from believer.space import Space
 
-law = settings(deadline=None, max_examples=60)
+law = settings(max_examples=60)
 bounds = st.floats(-1e6, 1e6, allow_subnormal=False)
 
 

@@ -300,6 +300,5 @@ TestStudy = Study.TestCase
 TestStudy.settings = settings(
     max_examples=100,
     stateful_step_count=40,
-    deadline=None,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )

@@ -56,7 +56,6 @@ def test_values_are_those_of_the_formula_where_it_is_accurate(z: float, std: flo
     assert at(UCB(4.0), mean, std, 123.0)[0] == pytest.approx(2.0 * std - mean, rel=1e-15)
 
 
-@settings(deadline=None)
 @given(st.floats(-35.0, 1e6), st.floats(1e-12, 1e6))
 def test_ei_is_the_exponential_of_log_ei(z: float, std: float) -> None:
     log_value = at(LogEI(), -z * std, std, 0.0)[0]
@@ -85,7 +84,7 @@ def test_a_margin_lowers_the_incumbent(kind: type[Any], xi: float) -> None:
 
 
 @every_member
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(st.floats(-1e6, 1e6), st.floats(1e-12, 1e6))
 def test_nothing_is_ever_nan(member: Acquisition, z: float, std: float) -> None:
     value, by_mean, by_std = at(member, -z * std, std, 0.0)
@@ -109,7 +108,6 @@ def test_many_points_give_what_each_gives_alone(member: Acquisition) -> None:
 
 
 @pytest.mark.parametrize("member", RISE_WITH_STD, ids=repr)
-@settings(deadline=None)
 @given(st.floats(-1e3, 1e3), st.floats(1e-9, 1e3), st.floats(1.0, 1e6))
 def test_value_never_falls_with_std(member: Acquisition, gap: float, std: float, factor: float) -> None:
     low, _, slope = at(member, gap, std, 0.0)
@@ -126,7 +124,7 @@ def test_probability_of_improvement_falls_with_std_where_the_mean_is_already_bet
 
 
 @every_member
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 @given(st.floats(-50.0, 50.0), st.floats(1e-6, 1e3), st.floats(0.0, 1e3))
 def test_value_never_rises_with_the_mean(member: Acquisition, mean: float, std: float, worse: float) -> None:
     low, high = (at(member, mean + more, std, 0.0)[0] for more in (worse, 0.0))

@@ -87,7 +87,7 @@ def test_the_penalty_is_the_product_of_the_papers_over_all_points() -> None:
 
 
 @given(exponent=st.floats(-150.0, -3.0))
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 def test_the_penalty_is_accurate_next_to_a_point(exponent: float) -> None:
     r = 10.0**exponent
     value, gradient = GaussianPenalty(np.zeros((1, 1)), np.ones(1))(np.array([[r]]))
@@ -125,7 +125,7 @@ def test_a_start_at_a_point_taken_is_left_for_a_better_one() -> None:
 
 
 @given(u=st.floats(-50.0, 50.0) | st.floats(-1e6, 1e6))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @example(u=-37.1)
 @example(u=-36.9)
 def test_log_softplus_is_accurate_in_both_tails(u: float) -> None:
@@ -143,7 +143,7 @@ def test_log_softplus_is_accurate_in_both_tails(u: float) -> None:
 
 
 @given(z=st.floats(-1e9, 40.0))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_log_cdf_and_its_slope_are_accurate_in_both_tails(z: float) -> None:
     value, slope = log_cdf(np.array([z]))
     if z < -100.0:

@@ -50,7 +50,7 @@ cases = given(
 )
 
 
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=10)
 @cases
 def test_the_least_upper_bound_is_that_of_a_grid_or_below(d: int, n: int, seed: int, beta: float, noise: float) -> None:
     request = asked(d, max(n, 2), seed, noise)
@@ -62,7 +62,7 @@ def test_the_least_upper_bound_is_that_of_a_grid_or_below(d: int, n: int, seed: 
     assert where.threshold == pytest.approx(bounds(request, where.best[None, :], np.sqrt(beta))[1][0], rel=1e-8)
 
 
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=10)
 @cases
 def test_whoever_has_the_least_lower_bound_is_relevant(d: int, n: int, seed: int, beta: float, noise: float) -> None:
     request = asked(d, max(n, 2), seed, noise)

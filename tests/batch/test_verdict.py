@@ -93,7 +93,7 @@ def test_effective_size_on_a_gaussian_process() -> None:
     assert effective_size(gp(), pair) == pytest.approx(2.0 / (1.0 + rho**2))
 
 
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 @given(st.integers(1, 8), st.integers(0, 2**32), st.floats(0.01, 10.0))
 def test_effective_size_lies_between_one_and_q(q: int, seed: int, lengthscale: float) -> None:
     X = np.random.default_rng(seed).random((q, 2))

@@ -77,7 +77,7 @@ def test_an_unknown_optimum_is_drawn_on_a_plain_axis_in_the_users_units() -> Non
     assert (np.diff(np.asarray(line.get_ydata(), dtype=np.float64)) >= 0.0).all()
 
 
-@settings(deadline=None, max_examples=50)
+@settings(max_examples=50)
 @given(st.lists(st.floats(-0.1, 1.1), min_size=1, max_size=17))
 def test_labels_are_moved_apart_and_keep_their_order(heights: list[float]) -> None:
     heights = sorted(heights)

@@ -22,7 +22,7 @@ def test_ties_share_their_average_rank() -> None:
     np.testing.assert_array_equal(average_ranks(np.array([[3.0, 1.0, 1.0, 7.0]])), [[3.0, 1.5, 1.5, 4.0]])
 
 
-@settings(deadline=None, max_examples=30)
+@settings(max_examples=30)
 @given(st.lists(st.integers(0, 4), min_size=1, max_size=8))
 def test_ranks_sum_to_those_of_distinct_values(values: list[int]) -> None:
     ranks = average_ranks(np.array(values, dtype=np.float64))

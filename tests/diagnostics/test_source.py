@@ -81,7 +81,7 @@ def test_without_bounds_a_table_is_in_the_unit_cube_already() -> None:
         np.testing.assert_array_equal(source.draw(0).y, Y)
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(low=st.floats(-1e6, 1e6), width=st.floats(1e-3, 1e6))
 def test_raw_units_are_scaled_to_the_cube(low: float, width: float) -> None:
     raw = X * [width, 4.0] + [low, -3.0]

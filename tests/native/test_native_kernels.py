@@ -62,7 +62,7 @@ def pairs(draw: st.DrawFn) -> tuple[Hyperparameters, Array, Array]:
     return Hyperparameters(kernel, frozen(lengthscales), draw(powers(-2.0, 3.0)), 0.0), A, B
 
 
-@settings(deadline=None, max_examples=100)
+@settings(max_examples=100)
 @given(pairs())
 def test_compiled_kernels_are_exact_to_a_few_roundings(case: tuple[Hyperparameters, Array, Array]) -> None:
     hyper, A, B = case
@@ -77,7 +77,7 @@ def test_compiled_kernels_are_exact_to_a_few_roundings(case: tuple[Hyperparamete
         assert_near(found, exact.astype(np.float64), (relative * exact).astype(np.float64) + 1e-280 * hyper.signal)
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(pairs())
 def test_kernels_of_the_twins_agree_as_far_as_the_python_twin_knows_distances(
     case: tuple[Hyperparameters, Array, Array],
@@ -125,7 +125,7 @@ def whole(grown: Factor) -> Array:
     return W
 
 
-@settings(deadline=None, max_examples=80)
+@settings(max_examples=80)
 @given(problems())
 def test_the_compiled_factor_inverts_the_covariance(case: Problem) -> None:
     grown = compiled(lambda: case.model().factor)
@@ -136,7 +136,7 @@ def test_the_compiled_factor_inverts_the_covariance(case: Problem) -> None:
     assert_near(residual, np.zeros_like(K), case.tolerance)
 
 
-@settings(deadline=None, max_examples=80)
+@settings(max_examples=80)
 @given(problems(least_noise=-3.0, longest=0.0))
 def test_factors_of_the_twins_are_equal_entry_by_entry_where_the_covariance_is_tame(case: Problem) -> None:
     one, other = python(lambda: case.model().factor), compiled(lambda: case.model().factor)

@@ -72,7 +72,7 @@ def kinks(X: Array) -> tuple[Array, Array]:
     return np.abs(X - 0.3).sum(axis=1), np.sign(X - 0.3)
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(
     st.integers(0, 10_000),
     st.integers(1, 10),

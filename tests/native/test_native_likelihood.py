@@ -74,7 +74,7 @@ def assert_likelihoods_agree(case: Problem, inferred: bool, mean_std: float | No
     assert (one.mean == 0.0) == (other.mean == 0.0) == (mean_std is None)
 
 
-@settings(deadline=None, max_examples=80)
+@settings(max_examples=80)
 @given(problems(least_noise=-7.0, unit=0.0), st.booleans(), st.sampled_from([None, 1.0, 0.1]))
 def test_likelihoods_of_the_twins_agree(case: Problem, inferred: bool, mean_std: float | None) -> None:
     assert_likelihoods_agree(case, inferred, mean_std)

@@ -59,7 +59,7 @@ def test_candidates_of_nearly_the_same_value_are_screened_exactly() -> None:
     np.testing.assert_array_equal(native.screen(target, X, 40), target.value(X))
 
 
-@settings(deadline=None, max_examples=150)
+@settings(max_examples=150)
 @given(
     st.integers(0, 10_000),
     st.integers(1, 200),

@@ -35,7 +35,7 @@ def dense(of: Bordered) -> Array:
     return of.apply(np.eye(of.rows))
 
 
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 @given(st.integers(2, 12), st.integers(0, 11), st.integers(0, 2**32))
 def test_appending_one_by_one_is_the_inverse_of_the_whole(n: int, tail: int, seed: int) -> None:
     A, D = indefinite(n, seed)
@@ -71,7 +71,7 @@ def test_the_base_is_shared_and_every_array_is_read_only() -> None:
     np.testing.assert_array_equal(child.tail, grandchild.tail[:1, :7])
 
 
-@settings(deadline=None, max_examples=25)
+@settings(max_examples=25)
 @given(st.integers(2, 12), st.integers(0, 11), st.integers(0, 2**32))
 def test_the_diagonal_is_that_of_the_inverse(n: int, tail: int, seed: int) -> None:
     of = grown(indefinite(n, seed)[0], min(tail, n - 1))
@@ -105,7 +105,7 @@ def test_a_copy_of_a_row_is_left_out_and_changes_nothing(tail: int, scale: float
         np.testing.assert_array_equal(copy.apply(V)[:, 7], 0.0)
 
 
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 @given(st.floats(0.5, 3.0), st.floats(-1e-7, 1e-7))
 def test_no_weight_exceeds_the_bound_however_near_the_row_is_to_a_copy(b: float, miss: float) -> None:
     c = b * b + miss
@@ -137,7 +137,7 @@ def test_a_zero_diagonal_is_no_singularity() -> None:
     np.testing.assert_array_equal(dense(inverse(A)), A)
 
 
-@settings(deadline=None, max_examples=25)
+@settings(max_examples=25)
 @given(st.integers(2, 9), st.integers(0, 2**32))
 def test_the_regular_part_of_a_regular_matrix_is_all_of_it(n: int, seed: int) -> None:
     A, _ = indefinite(n, seed)

@@ -52,7 +52,7 @@ def test_w_whitens_the_covariance_and_is_lower_triangular(n: int, tail: int) -> 
     assert of.rows == n
 
 
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 @given(st.integers(2, 12), st.integers(1, 11), st.integers(0, 2**32))
 def test_appending_one_by_one_is_the_factor_of_the_whole(n: int, tail: int, seed: int) -> None:
     K = covariance(n, seed)

@@ -60,7 +60,7 @@ def test_where_nothing_is_to_be_gained_there_is_one_value() -> None:
     np.testing.assert_array_equal(x, center + 1e-6)
 
 
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 @given(st.floats(0.05, 10.0), st.integers(0, 50))
 def test_a_curvature_that_is_wrong_by_a_factor_costs_steps_but_not_the_minimum(said: float, seed: int) -> None:
     center = np.random.default_rng(seed).uniform(-2.0, 2.0, 3)
@@ -77,7 +77,7 @@ def test_a_narrow_valley_is_followed_to_its_end() -> None:
     np.testing.assert_allclose(x, 1.0, atol=1e-4)
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(st.integers(0, 10_000))
 def test_the_minimum_over_a_box_satisfies_its_first_order_conditions(seed: int) -> None:
     rng = np.random.default_rng(seed)

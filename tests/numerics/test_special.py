@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from believer.numerics.special import log_h, normal_pdf
@@ -60,7 +60,6 @@ def test_the_mass_ratio_is_the_derivative(z: float) -> None:
     assert (up - down) / (2.0 * step) == pytest.approx(float(log_h(np.array([z]))[1][0]), rel=3e-7)
 
 
-@settings(deadline=None)
 @given(st.floats(-1e8, 1e8), st.floats(1e-9, 1.0))
 def test_log_h_is_finite_and_rises(z: float, share: float) -> None:
     higher = z + share * max(1.0, abs(z))

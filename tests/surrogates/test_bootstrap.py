@@ -67,7 +67,7 @@ def sound(model: Model, at: Array) -> None:
 # Resamples
 
 
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 @given(st.integers(1, 30), st.integers(1, 30), st.integers(1, 12), st.integers(0, 2**32))
 def test_fixed_counts_of_the_first_observations_do_not_depend_on_those_that_follow(
     n: int, more: int, members: int, seed: int
@@ -77,7 +77,7 @@ def test_fixed_counts_of_the_first_observations_do_not_depend_on_those_that_foll
     np.testing.assert_array_equal(few, many[:, :n])
 
 
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 @given(st.integers(1, 30), st.integers(1, 12), st.one_of(st.none(), st.integers(0, 2**32)))
 def test_no_resample_is_empty(n: int, members: int, fixed: int | None) -> None:
     counts = resamples(n, members, np.random.default_rng(n), fixed)

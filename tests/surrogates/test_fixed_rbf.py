@@ -111,7 +111,7 @@ def test_the_features_reach_every_sum_of_multiquadrics_whose_weights_sum_to_zero
 # Conditioning
 
 
-@settings(deadline=None, max_examples=20)
+@settings(max_examples=20)
 @given(st.integers(1, 3), st.integers(1, 3), st.integers(1, 5), st.sampled_from([1e-6, 1e-2]), st.integers(0, 2**32))
 def test_conditioning_on_a_then_b_is_conditioning_on_both_is_a_fit_with_parameters_frozen(
     a: int, b: int, d: int, noise: float, seed: int
@@ -140,7 +140,7 @@ def test_a_fit_is_the_posterior_at_the_parameters_it_found() -> None:
     np.testing.assert_array_equal(again.weights.root, model.weights.root)
 
 
-@settings(deadline=None, max_examples=20)
+@settings(max_examples=20)
 @given(st.integers(0, 2**32), st.floats(-1e3, 1e3), st.sampled_from([1e-6, 1e-2, 1.0]))
 def test_std_never_rises_under_conditioning_and_falls_to_the_parallel_sum_at_the_point(
     seed: int, value: float, noise: float

@@ -21,7 +21,7 @@ def data(n: int, d: int, seed: int = 0) -> tuple[Array, Array]:
     return X, 7.0 + np.sin(6.0 * X[:, 0]) + ((X - 0.4) ** 2).sum(axis=1)
 
 
-@settings(deadline=None, max_examples=15)
+@settings(max_examples=15)
 @given(st.integers(1, 40), st.integers(1, 4), st.integers(0, 2**32))
 def test_mean_and_std_are_those_of_trees_grown_one_by_one(n: int, min_leaf: int, seed: int) -> None:
     # In one dimension no two columns tie for a split, so that a tree follows from its resample alone.
@@ -53,7 +53,7 @@ def test_trees_have_the_distribution_of_scikit_learns_forest() -> None:
     assert least_p(ours, np.stack([tree.predict(at) for tree in copied], axis=1)) < 1e-3 / 6
 
 
-@settings(deadline=None, max_examples=10)
+@settings(max_examples=10)
 @given(st.integers(1, 30), st.floats(-100.0, 100.0), st.integers(0, 2**32))
 def test_with_fixed_draws_one_more_observation_reaches_exactly_the_trees_that_draw_it(
     n: int, value: float, seed: int
@@ -80,7 +80,7 @@ def test_points_are_predicted_alike_alone_and_among_many() -> None:
         assert (alone.mean[0], alone.std[0]) == (together.mean[row], together.std[row])
 
 
-@settings(deadline=None, max_examples=15)
+@settings(max_examples=15)
 @given(st.integers(1, 25), st.integers(1, 5), st.integers(0, 2**32))
 def test_no_tree_predicts_beyond_the_data(n: int, d: int, seed: int) -> None:
     rng = np.random.default_rng(seed)

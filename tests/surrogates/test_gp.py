@@ -53,7 +53,7 @@ def model_for(d: int = 2, n: int = 12, kernel: str = "matern52", noise: float = 
 
 
 @every_kernel
-@settings(deadline=None, max_examples=15)
+@settings(max_examples=15)
 @given(st.integers(1, 4), st.integers(1, 4), st.integers(1, 5), st.integers(0, 2**32))
 def test_conditioning_on_a_then_b_is_conditioning_on_both_is_the_posterior_of_the_union(
     kernel: str, a: int, b: int, d: int, seed: int
@@ -74,7 +74,7 @@ def test_conditioning_on_a_then_b_is_conditioning_on_both_is_the_posterior_of_th
 
 
 @every_kernel
-@settings(deadline=None, max_examples=15)
+@settings(max_examples=15)
 @given(st.integers(0, 2**32))
 def test_the_order_of_data_does_not_matter(kernel: str, seed: int) -> None:
     rng = np.random.default_rng(seed)
@@ -89,7 +89,7 @@ def test_the_order_of_data_does_not_matter(kernel: str, seed: int) -> None:
 
 
 @every_kernel
-@settings(deadline=None, max_examples=20)
+@settings(max_examples=20)
 @given(st.integers(0, 2**32), st.floats(-1e3, 1e3), st.sampled_from([1e-8, 1e-6, 1e-2, 1.0]))
 def test_std_never_rises_under_conditioning_and_does_not_depend_on_the_value(
     kernel: str, seed: int, value: float, noise: float
@@ -116,7 +116,7 @@ def test_variance_at_the_new_point_is_the_parallel_sum_of_variance_and_noise(ker
 
 
 @every_kernel
-@settings(deadline=None, max_examples=20)
+@settings(max_examples=20)
 @given(st.integers(0, 2**32), st.sampled_from([1e-6, 1e-2]))
 def test_believing_the_mean_moves_the_mean_nowhere(kernel: str, seed: int, noise: float) -> None:
     rng = np.random.default_rng(seed)
@@ -531,7 +531,6 @@ def test_recipes_are_values() -> None:
         GP().kernel = "se"  # type: ignore[misc]
 
 
-@settings(deadline=None)
 @given(st.lists(st.floats(-1e300, 1e300), min_size=1, max_size=8))
 def test_standardization_is_finite_positive_and_centers(values: list[float]) -> None:
     y = np.array(values)

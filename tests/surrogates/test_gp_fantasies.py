@@ -42,7 +42,7 @@ def told(model: GPModel, P: Array, samples: int, seed: int = 0) -> tuple[GPFanta
     conditioned=st.booleans(),
     seed=st.integers(0, 2**20),
 )
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_all_at_once_are_as_many_models_conditioned_each_on_its_own_values(
     n: int, d: int, p: int, samples: int, noise: float, kernel: str, conditioned: bool, seed: int
 ) -> None:

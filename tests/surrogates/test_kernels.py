@@ -59,7 +59,7 @@ def test_far_away_both_vanish_without_overflow(kernel: str) -> None:
 
 
 @every_kernel
-@settings(deadline=None, max_examples=25)
+@settings(max_examples=25)
 @given(st.integers(2, 15), st.integers(1, 6), st.integers(0, 2**32))
 def test_covariances_are_positive_definite(kernel: str, n: int, d: int, seed: int) -> None:
     X = 4.0 * np.random.default_rng(seed).random((n, d))
@@ -69,7 +69,7 @@ def test_covariances_are_positive_definite(kernel: str, n: int, d: int, seed: in
 
 
 @every_kernel
-@settings(deadline=None, max_examples=25)
+@settings(max_examples=25)
 @given(st.lists(st.floats(0.0, 1e3), min_size=2, max_size=10))
 def test_correlation_and_h_fall_with_distance(kernel: str, distances: list[float]) -> None:
     k, h = KERNELS[kernel](np.sort(np.array(distances)))
@@ -98,7 +98,7 @@ def test_squared_distances_are_those_of_scipy(d: int, scale: float) -> None:
     assert squared_distances(A[:0], B).shape == (0, 4)
 
 
-@settings(deadline=None, max_examples=50)
+@settings(max_examples=50)
 @given(st.integers(1, 6), st.integers(0, 2**32), st.floats(1e-12, 1e-6))
 def test_squared_distances_are_never_negative_and_near_zero_for_copies(d: int, seed: int, gap: float) -> None:
     X = 10.0 * np.random.default_rng(seed).random((5, d))

@@ -63,7 +63,7 @@ def test_the_model_has_every_capability_of_a_closed_form() -> None:
 # Conditioning
 
 
-@settings(deadline=None, max_examples=15)
+@settings(max_examples=15)
 @given(st.integers(1, 4), st.integers(0, 4), st.integers(1, 6), st.integers(1, 40), st.integers(0, 2**32))
 def test_conditioning_on_a_then_b_is_conditioning_on_both_is_a_refit_with_the_basis_frozen(
     a: int, b: int, d: int, n: int, seed: int
@@ -82,7 +82,7 @@ def test_conditioning_on_a_then_b_is_conditioning_on_both_is_a_refit_with_the_ba
     np.testing.assert_allclose(at_once.joint(at).covariance, refit.joint(at).covariance, rtol=0.0, atol=1e-9 * scale**2)
 
 
-@settings(deadline=None, max_examples=15)
+@settings(max_examples=15)
 @given(st.integers(0, 2**32), st.floats(-1e6, 1e6))
 def test_std_never_rises_under_conditioning_and_does_not_depend_on_the_value(seed: int, value: float) -> None:
     model, X, _ = fitted(3, 15, seed)
@@ -94,7 +94,7 @@ def test_std_never_rises_under_conditioning_and_does_not_depend_on_the_value(see
     np.testing.assert_array_equal(model.condition(x, np.array([-value])).predict(at).std / model.basis.scale, after)
 
 
-@settings(deadline=None, max_examples=15)
+@settings(max_examples=15)
 @given(st.integers(0, 2**32))
 def test_variance_at_the_new_point_is_the_parallel_sum_of_variance_and_noise(seed: int) -> None:
     model, _, _ = fitted(2, 10, seed)
@@ -105,7 +105,7 @@ def test_variance_at_the_new_point_is_the_parallel_sum_of_variance_and_noise(see
     assert after == pytest.approx(before * noise / (before + noise), rel=1e-7, abs=1e-14)
 
 
-@settings(deadline=None, max_examples=15)
+@settings(max_examples=15)
 @given(st.integers(0, 2**32))
 def test_believing_the_mean_moves_the_mean_nowhere(seed: int) -> None:
     model, X, _ = fitted(3, 15, seed)
@@ -128,7 +128,7 @@ def test_conditioning_leaves_the_model_as_it_was() -> None:
 # Gradients, joint predictions, draws
 
 
-@settings(deadline=None, max_examples=15)
+@settings(max_examples=15)
 @given(st.integers(1, 6), st.integers(1, 30), st.sampled_from([(5,), (16, 16), (4, 9, 3)]), st.integers(0, 2**32))
 def test_gradients_are_central_differences(d: int, n: int, hidden: tuple[int, ...], seed: int) -> None:
     model, X, _ = fitted(d, n, seed, LastLayer(hidden, 30))

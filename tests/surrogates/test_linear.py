@@ -88,7 +88,7 @@ def test_little_noise_costs_no_digits(n: int, m: int, noise: float) -> None:
         np.testing.assert_allclose(found_variance, variance, rtol=1e-6)
 
 
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 @given(
     st.integers(1, 12), st.integers(1, 8), st.integers(1, 4), st.sampled_from([1e-6, 1e-2, 10.0]), st.integers(0, 2**32)
 )
@@ -104,7 +104,7 @@ def test_conditioning_on_a_then_b_is_conditioning_on_both_is_the_posterior_of_th
     same(at_once, weights(F, y, 2.0, D), tol=1e-7)
 
 
-@settings(deadline=None, max_examples=20)
+@settings(max_examples=20)
 @given(st.integers(1, 8), st.integers(0, 2**32))
 def test_the_order_of_data_does_not_matter(m: int, seed: int) -> None:
     F, y, D = problem(9, m, seed)
@@ -115,7 +115,7 @@ def test_the_order_of_data_does_not_matter(m: int, seed: int) -> None:
     same(base.condition(F[3:], y[3:], D[3:]), base.condition(F[later], y[later], D[later]))
 
 
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 @given(
     st.integers(1, 10),
     st.integers(1, 8),
@@ -188,7 +188,7 @@ def test_predictions_and_covariances_agree(n: int, m: int) -> None:
     np.testing.assert_allclose(mean, at @ model.mean)
 
 
-@settings(deadline=None, max_examples=20)
+@settings(max_examples=20)
 @given(st.integers(0, 2**32), st.sampled_from([1e-6, 1.0]))
 def test_believing_the_mean_moves_the_mean_nowhere(seed: int, noise: float) -> None:
     F, y, D = problem(6, 5, seed, noise)

@@ -79,7 +79,7 @@ def same_predictions(a: Fitted, b: Fitted, at: Array) -> None:
 
 @both_forms
 @pytest.mark.parametrize("ridge", [0.0, 1e-4, 0.3])
-@settings(deadline=None, max_examples=12)
+@settings(max_examples=12)
 @given(st.integers(1, 4), st.integers(1, 4), st.integers(2, 5), st.integers(0, 2**32))
 def test_conditioning_on_a_then_b_is_conditioning_on_both_is_solving_anew_at_frozen_parameters(
     form: str, ridge: float, a: int, b: int, d: int, seed: int
@@ -108,7 +108,7 @@ def test_the_order_of_data_does_not_matter(form: str) -> None:
     same_predictions(MQRBF(form).fit(X, in_units(X), RNG), MQRBF(form).fit(X[order], in_units(X[order]), RNG), at)
 
 
-@settings(deadline=None, max_examples=25)
+@settings(max_examples=25)
 @given(st.integers(1, 9), st.integers(1, 4), st.sampled_from([0.0, 1e-6, 1e-4, 0.1]), st.integers(0, 2**32))
 def test_the_power_function_is_never_negative_and_never_rises(n: int, d: int, ridge: float, seed: int) -> None:
     # On a line without a ridge rounding is as large as P² itself: the next test has that.
@@ -130,7 +130,7 @@ def test_the_power_function_is_never_negative_and_never_rises(n: int, d: int, ri
         before = after
 
 
-@settings(deadline=None, max_examples=10)
+@settings(max_examples=10)
 @given(st.integers(0, 2**32))
 def test_on_a_line_without_a_ridge_the_power_function_neither_rises_nor_falls_below_zero_by_much(seed: int) -> None:
     rng = np.random.default_rng((seed, 1))
@@ -171,7 +171,7 @@ def test_power_variance_at_the_new_point_is_the_parallel_sum_of_variance_and_noi
 
 @both_forms
 @pytest.mark.parametrize("ridge", [0.0, 1e-4])
-@settings(deadline=None, max_examples=15)
+@settings(max_examples=15)
 @given(st.integers(0, 2**32))
 def test_believing_the_mean_moves_the_mean_nowhere(form: str, ridge: float, seed: int) -> None:
     rng = np.random.default_rng((seed, 1))
@@ -230,7 +230,7 @@ def test_conditioning_changes_neither_the_parent_nor_shares_what_can_be_written(
 # The power form against other roads to the same numbers
 
 
-@settings(deadline=None, max_examples=20)
+@settings(max_examples=20)
 @given(st.integers(2, 10), st.integers(1, 4), st.sampled_from([1e-4, 1e-2, 1.0]), st.integers(0, 2**32))
 def test_the_power_form_is_universal_kriging_with_a_positive_definite_kernel(
     n: int, d: int, ridge: float, seed: int
@@ -286,7 +286,7 @@ def test_with_a_tiny_ridge_the_mean_meets_the_data(form: str, d: int) -> None:
     assert (at.std < 1e-3 * model.parameters.scale).all()
 
 
-@settings(deadline=None, max_examples=15)
+@settings(max_examples=15)
 @given(st.integers(1, 10), st.integers(1, 4), st.integers(0, 2**32))
 def test_the_power_function_vanishes_at_data_without_a_ridge_and_stays_below_it_with_one(
     n: int, d: int, seed: int
@@ -303,7 +303,7 @@ def test_the_power_function_vanishes_at_data_without_a_ridge_and_stays_below_it_
 # The printed form, and what is wrong with it
 
 
-@settings(deadline=None, max_examples=30)
+@settings(max_examples=30)
 @given(st.integers(1, 6), st.integers(2, 4), st.integers(0, 2**32))
 def test_the_printed_radicand_is_negative_off_the_data_without_a_ridge(n: int, d: int, seed: int) -> None:
     rng = np.random.default_rng(seed)
@@ -318,7 +318,7 @@ def test_the_printed_radicand_is_negative_off_the_data_without_a_ridge(n: int, d
     np.testing.assert_allclose(model.predict(at).std, model.parameters.scale * np.sqrt(-radicand), rtol=1e-9)
 
 
-@settings(deadline=None, max_examples=20)
+@settings(max_examples=20)
 @given(st.integers(1, 6), st.integers(2, 4), st.integers(0, 2**32))
 def test_the_printed_std_never_rises_without_a_ridge(n: int, d: int, seed: int) -> None:
     rng = np.random.default_rng((seed, 1))

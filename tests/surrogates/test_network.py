@@ -28,7 +28,7 @@ def untrained(d: int, hidden: tuple[int, ...], count: int = 3, seed: int = 0) ->
 # The forward pass and its derivatives
 
 
-@settings(deadline=None, max_examples=10)
+@settings(max_examples=10)
 @given(st.integers(1, 7), shapes, st.integers(0, 2**32))
 def test_all_networks_at_once_are_each_network_by_itself(d: int, hidden: tuple[int, ...], seed: int) -> None:
     networks = untrained(d, hidden, seed=seed)
@@ -44,7 +44,7 @@ def test_all_networks_at_once_are_each_network_by_itself(d: int, hidden: tuple[i
             )
 
 
-@settings(deadline=None, max_examples=15)
+@settings(max_examples=15)
 @given(st.integers(1, 7), shapes, st.integers(0, 2**32))
 def test_gradients_of_outputs_and_the_jacobian_of_features_are_central_differences(
     d: int, hidden: tuple[int, ...], seed: int
@@ -200,14 +200,14 @@ def test_defaults_are_the_settings_of_the_paper() -> None:
 # Draws
 
 
-@settings(deadline=None, max_examples=25)
+@settings(max_examples=25)
 @given(st.integers(0, 120), st.integers(0, 120), st.integers(0, 2**32))
 def test_whether_an_observation_is_held_out_does_not_depend_on_how_many_there_are(n: int, more: int, seed: int) -> None:
     own = seeds(4, seed)
     np.testing.assert_array_equal(held_out(own, n), held_out(own, n + more)[:, :n])
 
 
-@settings(deadline=None, max_examples=25)
+@settings(max_examples=25)
 @given(st.integers(0, 120), st.integers(0, 2**32))
 def test_of_five_none_is_held_out_and_of_every_ten_that_follow_one(n: int, seed: int) -> None:
     out = held_out(seeds(4, seed), n)

@@ -59,7 +59,7 @@ def test_mean_and_std_are_those_of_the_networks_in_the_units_of_y() -> None:
     np.testing.assert_allclose(prediction.std, outputs.std(axis=0, ddof=0), rtol=1e-8)
 
 
-@settings(deadline=None, max_examples=10)
+@settings(max_examples=10)
 @given(st.integers(1, 6), st.integers(2, 30), st.sampled_from([(5,), (16, 16)]), st.integers(0, 2**32))
 def test_gradients_are_central_differences(d: int, n: int, hidden: tuple[int, ...], seed: int) -> None:
     X, y = unit_data(n, d, seed % 1000)

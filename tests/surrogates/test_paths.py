@@ -90,7 +90,7 @@ class Table:
 
 
 @every_kernel
-@settings(deadline=None, max_examples=10)
+@settings(max_examples=10)
 @given(st.integers(1, 12), st.integers(1, 6), st.sampled_from([1e-6, 1e-2, 1.0]), st.integers(0, 2**32))
 def test_a_correction_turns_the_moments_of_the_prior_into_those_of_the_posterior(
     kernel: str, n: int, d: int, noise: float, seed: int
@@ -151,7 +151,7 @@ def test_functions_pass_through_data_without_noise(kernel: str, n: int) -> None:
 
 
 @every_kernel
-@settings(deadline=None, max_examples=10)
+@settings(max_examples=10)
 @given(st.integers(1, 8), st.integers(1, 4), st.integers(0, 2**32))
 def test_functions_of_a_conditioned_model_are_those_of_the_posterior_of_the_union(
     kernel: str, n: int, d: int, seed: int

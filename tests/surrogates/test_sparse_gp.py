@@ -133,7 +133,7 @@ def test_more_inducing_points_come_nearer_to_the_exact_process() -> None:
 
 
 @every_kernel
-@settings(deadline=None, max_examples=10)
+@settings(max_examples=10)
 @given(st.integers(1, 3), st.integers(1, 3), st.integers(1, 5), st.integers(0, 2**32))
 def test_conditioning_on_a_then_b_is_conditioning_on_both_is_a_fit_with_parameters_frozen(
     kernel: str, a: int, b: int, d: int, seed: int
@@ -154,7 +154,7 @@ def test_conditioning_on_a_then_b_is_conditioning_on_both_is_a_fit_with_paramete
     same_predictions(at_once, whole, at, base.scale, tol)
 
 
-@settings(deadline=None, max_examples=10)
+@settings(max_examples=10)
 @given(st.integers(0, 2**32))
 def test_the_order_of_lies_does_not_matter(seed: int) -> None:
     gen = np.random.default_rng(seed)
@@ -165,7 +165,7 @@ def test_the_order_of_lies_does_not_matter(seed: int) -> None:
 
 
 @every_kernel
-@settings(deadline=None, max_examples=15)
+@settings(max_examples=15)
 @given(st.integers(0, 2**32), st.floats(-1e3, 1e3), st.sampled_from([1e-8, 1e-6, 1e-2, 1.0]))
 def test_std_never_rises_under_conditioning_nor_falls_below_what_the_inducing_points_cannot_explain(
     kernel: str, seed: int, value: float, noise: float
@@ -305,7 +305,7 @@ def test_samples_have_the_moments_of_the_joint(noisy: bool) -> None:
 
 
 @every_kernel
-@settings(deadline=None, max_examples=10)
+@settings(max_examples=10)
 @given(st.integers(0, 2**32))
 def test_every_inducing_point_is_the_one_that_those_before_explain_least(kernel: str, seed: int) -> None:
     X = np.random.default_rng(seed).random((15, 2))

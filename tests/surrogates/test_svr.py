@@ -26,7 +26,7 @@ def fitted(n: int = 15, d: int = 3, seed: int = 0, **given: Any) -> SVRModel:
     return SVR(members=5, seed=seed, **given).fit(*data(n, d, seed), np.random.default_rng(0))
 
 
-@settings(deadline=None, max_examples=15)
+@settings(max_examples=15)
 @given(st.integers(1, 25), st.integers(1, 6), st.integers(0, 2**32))
 def test_predictions_are_those_of_scikit_learn(n: int, d: int, seed: int) -> None:
     X, y = data(n, d, seed % 1000)
@@ -52,7 +52,7 @@ def slope(values: list[Array], step: float) -> Array:
     return by_step
 
 
-@settings(deadline=None, max_examples=25)
+@settings(max_examples=25)
 @given(st.integers(2, 20), st.integers(1, 5), st.sampled_from([None, 0.3, 8.0]), st.integers(0, 2**32))
 def test_gradients_are_central_differences(n: int, d: int, gamma: float | None, seed: int) -> None:
     model = fitted(n, d, seed, gamma=gamma)

@@ -20,7 +20,7 @@ def model_of(X: Array, y: Array) -> FakeModel:
     return FakeSurrogate().fit(X, y, np.random.default_rng(0))
 
 
-@settings(deadline=None, max_examples=25)
+@settings(max_examples=25)
 @given(st.integers(0, 2**32), st.integers(1, 12), st.integers(1, 4))
 def test_the_mean_interpolates_and_stays_within_the_data(seed: int, n: int, d: int) -> None:
     X, y = data(seed, n, d)
@@ -39,7 +39,7 @@ def test_the_std_is_the_distance_to_the_nearest_observation_over_that_across_the
     np.testing.assert_allclose(at.std, [2.0 / np.sqrt(2.0), 2.0 * 0.25 / np.sqrt(2.0), 2.0e-9])
 
 
-@settings(deadline=None, max_examples=25)
+@settings(max_examples=25)
 @given(st.integers(0, 2**32), st.integers(1, 8), st.integers(0, 4))
 def test_conditioning_is_refitting_at_the_same_scale(seed: int, n: int, k: int) -> None:
     X, y = data(seed, n + k, 2)

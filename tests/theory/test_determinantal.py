@@ -24,7 +24,7 @@ def prior(noise: float = 0.0) -> GPModel:
 
 @every_kernel
 @pytest.mark.parametrize("noise", [1e-4, 1.0])
-@settings(deadline=None, max_examples=15)
+@settings(max_examples=15)
 @given(seed=seeds)
 def test_the_log_ratio_of_std_is_half_the_log_determinant_of_the_pair(kernel: str, noise: float, seed: int) -> None:
     rng = np.random.default_rng(seed)
@@ -37,7 +37,7 @@ def test_the_log_ratio_of_std_is_half_the_log_determinant_of_the_pair(kernel: st
 
 @every_kernel
 @pytest.mark.parametrize("noise", [1e-4, 1.0])
-@settings(deadline=None, max_examples=15)
+@settings(max_examples=15)
 @given(seed=seeds, q=st.integers(1, 6))
 def test_the_variances_of_a_batch_multiply_to_its_determinant(kernel: str, noise: float, seed: int, q: int) -> None:
     rng = np.random.default_rng(seed)

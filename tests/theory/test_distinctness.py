@@ -52,7 +52,7 @@ def most_to_gain(found: Guarantee) -> float:
 
 @improvements
 @every_lie
-@settings(deadline=None, max_examples=6)
+@settings(max_examples=6)
 @given(seed=seeds)
 def test_without_noise_no_lie_repeats_a_point_under_improvement_over_what_is_believed(
     acquisition: Acquisition, lie: Lie, seed: int
@@ -68,7 +68,7 @@ def test_without_noise_no_lie_repeats_a_point_under_improvement_over_what_is_bel
 
 @improvements
 @constant_lies
-@settings(deadline=None, max_examples=6)
+@settings(max_examples=6)
 @given(seed=seeds)
 def test_without_noise_constant_lies_repeat_no_point_under_improvement_over_real_results_either(
     acquisition: Acquisition, lie: Lie, seed: int
@@ -81,7 +81,7 @@ def test_without_noise_constant_lies_repeat_no_point_under_improvement_over_real
 
 @pytest.mark.parametrize("kernel", ["se", "matern52", "matern32"])
 @every_lie
-@settings(deadline=None, max_examples=6)
+@settings(max_examples=6)
 @given(seed=seeds)
 def test_without_noise_ucb_repeats_corners_only(kernel: str, lie: Lie, seed: int) -> None:
     rng = np.random.default_rng(seed)
@@ -94,7 +94,7 @@ def test_without_noise_ucb_repeats_corners_only(kernel: str, lie: Lie, seed: int
     assert found.moves or not found.applies or found.std_before < 1e-4
 
 
-@settings(deadline=None, max_examples=15)
+@settings(max_examples=15)
 @given(seed=seeds)
 def test_a_point_on_a_face_that_is_no_corner_is_not_repeated_by_ucb_without_noise(seed: int) -> None:
     rng = np.random.default_rng(seed)
@@ -106,7 +106,7 @@ def test_a_point_on_a_face_that_is_no_corner_is_not_repeated_by_ucb_without_nois
 
 @pytest.mark.parametrize("noise", [1e-6, 0.01, 1.0])
 @every_lie
-@settings(deadline=None, max_examples=6)
+@settings(max_examples=6)
 @given(seed=seeds)
 def test_room_above_the_noise_keeps_the_next_point_away(noise: float, lie: Lie, seed: int) -> None:
     rng = np.random.default_rng(seed)
@@ -133,7 +133,7 @@ def test_there_is_room_above_the_noise_and_the_next_point_is_elsewhere(noise: fl
 
 
 @pytest.mark.parametrize("noise", [1e-6, 1e-2, 1.0])
-@settings(deadline=None, max_examples=10)
+@settings(max_examples=10)
 @given(seed=seeds)
 def test_believing_leaves_less_than_the_noise_to_gain(noise: float, seed: int) -> None:
     rng = np.random.default_rng(seed)

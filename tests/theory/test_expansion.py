@@ -24,7 +24,7 @@ def two_ends(noise: float = 0.0) -> GPModel:
 
 
 @pytest.mark.parametrize("kernel", list(KERNELS))
-@settings(deadline=None, max_examples=15)
+@settings(max_examples=15)
 @given(seed=st.integers(0, 2**32), gap=st.floats(-1.0, 1.0))
 def test_what_the_expansion_leaves_out_is_of_second_order(kernel: str, seed: int, gap: float) -> None:
     rng = np.random.default_rng(seed)
@@ -55,7 +55,7 @@ def _improvement(mean: Array, std: Array, incumbent: float) -> Array:
 
 
 @pytest.mark.parametrize("noise", [1e-6, 1.0])
-@settings(deadline=None, max_examples=15)
+@settings(max_examples=15)
 @given(seed=st.integers(0, 2**32), gap=st.floats(0.1, 3.0))
 def test_a_lie_below_the_mean_has_a_raising_mean_term_where_the_covariance_is_positive(
     noise: float, seed: int, gap: float

@@ -24,7 +24,7 @@ seeds = st.integers(0, 2**32)
 
 @pytest.mark.parametrize("kernel", list(KERNELS))
 @pytest.mark.parametrize("noise", [0.0, 1e-6, 1.0])
-@settings(deadline=None, max_examples=15)
+@settings(max_examples=15)
 @given(seed=seeds, dim=st.integers(1, 3))
 def test_believing_moves_the_mean_by_nothing(kernel: str, noise: float, seed: int, dim: int) -> None:
     rng = np.random.default_rng(seed)
@@ -33,7 +33,7 @@ def test_believing_moves_the_mean_by_nothing(kernel: str, noise: float, seed: in
     assert np.abs(mean_shift(model, x, rng.random((20, dim)))).max() < 1e-6 * (1.0 if noise == 0.0 else 1e-3)
 
 
-@settings(deadline=None, max_examples=10)
+@settings(max_examples=10)
 @given(seed=seeds)
 def test_any_other_lie_moves_the_mean(seed: int) -> None:
     rng = np.random.default_rng(seed)

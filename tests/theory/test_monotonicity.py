@@ -20,7 +20,7 @@ every_member = pytest.mark.parametrize("acquisition", MEMBERS, ids=repr)
 
 
 @every_member
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 @given(mean=st.floats(-5.0, 5.0), std=st.floats(0.2, 5.0), incumbent=st.floats(-2.0, 2.0))
 def test_the_slope_in_std_is_that_of_central_differences_and_has_the_sign_in_closed_form(
     acquisition: Acquisition, mean: float, std: float, incumbent: float
@@ -69,7 +69,7 @@ def test_the_fall_of_pi_is_a_counterexample_that_can_be_checked() -> None:
     assert high < low
 
 
-@settings(deadline=None, max_examples=50)
+@settings(max_examples=50)
 @given(gap=st.floats(0.01, 3.0), xi=st.floats(0.0, 1.0), std=st.floats(0.1, 3.0))
 def test_pi_falls_with_std_exactly_where_the_mean_is_below_the_value_to_beat(gap: float, xi: float, std: float) -> None:
     means = np.array([-xi - gap, -xi, -xi + gap])

@@ -31,7 +31,6 @@ LINE: Array = np.linspace(0.5, 1.0, 101)[1:, None]
 POINT: Array = np.array([0.5])
 
 
-@settings(deadline=None)
 @given(ratio=ratios)
 def test_the_ratio_of_improvements_is_the_ratio_of_std_at_z_zero(ratio: float) -> None:
     assert psi(0.0, ratio) == pytest.approx(ratio, rel=1e-12)
@@ -40,7 +39,6 @@ def test_the_ratio_of_improvements_is_the_ratio_of_std_at_z_zero(ratio: float) -
     assert psi(step, ratio) / ratio == pytest.approx(expected, abs=1e-5 * (1.0 / ratio - 1.0))
 
 
-@settings(deadline=None)
 @given(ratio=ratios, z=st.floats(-20.0, 20.0), more=st.floats(1e-3, 5.0))
 def test_the_ratio_rises_with_z_between_zero_and_one_and_is_on_the_side_of_z(
     ratio: float, z: float, more: float
@@ -77,7 +75,7 @@ def test_without_noise_the_point_itself_keeps_most_of_its_improvement_when_a_bet
 
 @pytest.mark.parametrize("kernel", list(KERNELS))
 @pytest.mark.parametrize("noise", [1e-6, 1.0])
-@settings(deadline=None, max_examples=12)
+@settings(max_examples=12)
 @given(seed=st.integers(0, 2**32))
 def test_the_exact_ratio_of_improvements_is_the_formula_of_both_ratios(kernel: str, noise: float, seed: int) -> None:
     rng = np.random.default_rng(seed)
@@ -105,7 +103,7 @@ def test_the_printed_ratio_is_too_small_for_rougher_kernels(kernel: str) -> None
     assert (found.printed < found.std_ratio - 1e-3).all()
 
 
-@settings(deadline=None, max_examples=20)
+@settings(max_examples=20)
 @given(seed=st.integers(0, 2**32), noise=st.sampled_from([0.0, 0.1, 1.0]))
 def test_the_printed_penalty_is_not_a_number_at_the_point_when_data_took_variance(seed: int, noise: float) -> None:
     rng = np.random.default_rng(seed)

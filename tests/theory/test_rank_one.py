@@ -40,7 +40,7 @@ def in_other_units(model: GPModel, shift: float, scale: float) -> GPModel:
 
 @every_kernel
 @every_noise
-@settings(deadline=None, max_examples=20)
+@settings(max_examples=20)
 @given(seed=seeds, lie=st.floats(-10.0, 10.0))
 def test_the_updates_are_conditioning_and_the_posterior_of_one_more_point(
     kernel: str, noise: float, seed: int, lie: float
@@ -67,7 +67,7 @@ def test_the_updates_are_in_the_units_of_y(shift: float, scale: float) -> None:
 
 @every_kernel
 @every_noise
-@settings(deadline=None, max_examples=20)
+@settings(max_examples=20)
 @given(seed=seeds)
 def test_the_variance_at_the_point_is_that_of_eq_12_and_never_above_the_noise(
     kernel: str, noise: float, seed: int
@@ -82,7 +82,7 @@ def test_the_variance_at_the_point_is_that_of_eq_12_and_never_above_the_noise(
 
 @every_kernel
 @every_noise
-@settings(deadline=None, max_examples=20)
+@settings(max_examples=20)
 @given(seed=seeds)
 def test_no_variance_rises_and_the_lost_share_is_largest_at_the_point(kernel: str, noise: float, seed: int) -> None:
     _, model, x, at = drawn(kernel, noise, seed)
@@ -94,7 +94,7 @@ def test_no_variance_rises_and_the_lost_share_is_largest_at_the_point(kernel: st
 
 
 @every_kernel
-@settings(deadline=None, max_examples=10)
+@settings(max_examples=10)
 @given(seed=seeds, one=st.floats(-5.0, 5.0), two=st.floats(-5.0, 5.0))
 def test_the_geometry_of_variance_does_not_depend_on_the_lie(kernel: str, seed: int, one: float, two: float) -> None:
     _, model, x, at = drawn(kernel, 1e-6, seed)

@@ -59,7 +59,7 @@ def test_half_of_the_variance_is_suppressed_up_to_083_lengthscales_by_a_prior_of
 
 @every_kernel
 @pytest.mark.parametrize("noise", [0.0, 1e-6, 1.0])
-@settings(deadline=None, max_examples=12)
+@settings(max_examples=12)
 @given(seed=seeds, tau=st.floats(0.02, 0.98), dim=st.integers(1, 3))
 def test_the_exact_radius_is_never_below_our_bound(kernel: str, noise: float, seed: int, tau: float, dim: int) -> None:
     rng = np.random.default_rng(seed)
@@ -73,7 +73,7 @@ def test_the_exact_radius_is_never_below_our_bound(kernel: str, noise: float, se
 
 
 @every_kernel
-@settings(deadline=None, max_examples=12)
+@settings(max_examples=12)
 @given(seed=seeds, noise=st.sampled_from([0.0, 1e-3, 1.0]))
 def test_the_printed_radius_is_no_bound_when_any_variance_was_lost_to_data(
     kernel: str, seed: int, noise: float
