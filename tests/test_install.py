@@ -16,6 +16,7 @@ import zipfile
 from pathlib import Path
 
 import pytest
+from waiting import PATIENCE
 
 import believer
 
@@ -86,7 +87,7 @@ def run(cwd: Path, environment: dict[str, str], *command: str | Path) -> tuple[i
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
-        timeout=600,
+        timeout=PATIENCE,
         check=False,
     )
     return done.returncode, done.stdout
@@ -169,6 +170,7 @@ def test_the_processor_named_is_the_one_compiled_for(small: Path) -> None:
 
 
 @needs_compiler
+@pytest.mark.slow("compiles the whole module, as whoever installs it from the sdist does")
 def test_the_wheel_of_the_sdist_brings_the_compiled_module(source: Path, python: Path, tmp_path: Path) -> None:
     made = tmp_path / "made"
     code, output = run(tmp_path, {}, sys.executable, "-m", "build", "--no-isolation", "--outdir", made, source)
