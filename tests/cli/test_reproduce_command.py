@@ -238,9 +238,7 @@ def test_a_cluster_that_does_not_answer_is_told_before_any_work(
     assert read_store(tmp_path / CELLS) == []
 
 
-@pytest.mark.parametrize(
-    ("missing", "extra"), [("sklearn", "surrogates"), ("matplotlib", "plots"), ("botorch", "botorch")]
-)
+@pytest.mark.parametrize(("missing", "extra"), [("sklearn", "surrogates"), ("matplotlib", "plots")])
 def test_an_extra_that_is_missing_is_told_before_any_work(
     tmp_path: Path, told: Told, monkeypatch: pytest.MonkeyPatch, missing: str, extra: str
 ) -> None:
@@ -248,8 +246,21 @@ def test_an_extra_that_is_missing_is_told_before_any_work(
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None if name == missing else find(name))
     arguments = ("--preset", "printed", "--workers", "1", "--out", tmp_path)
     assert_one_line(run("plain", "foreign", *arguments), rf"pip install 'believer\[{extra}\]'")
-    assert not (tmp_path / CELLS).exists() or read_store(tmp_path / CELLS) == []
-    assert (run("plain", *arguments).code == 0) == (missing == "botorch")
+    assert not (tmp_path / CELLS).exists()
+
+
+def test_without_botorch_its_cells_are_skipped_with_one_line_unless_nothing_else_is_left(
+    tmp_path: Path, told: Told, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    find: Callable[[str], Any] = importlib.util.find_spec
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None if name == "botorch" else find(name))
+    arguments = ("--preset", "printed", "--workers", "1", "--out", tmp_path)
+    ran = run("plain", "foreign", *arguments)
+    assert ran.code == 0, ran.err
+    (said,) = re.findall(r"^Skipping .*$", ran.out, re.MULTILINE)
+    assert re.fullmatch(r"Skipping 3 of 6 cells, which run BoTorch: .*pip install 'believer\[botorch\]'", said)
+    assert {one.cell.settings["name"] for one in read_store(tmp_path / CELLS)} == {"plain"}
+    assert_one_line(run("foreign", *arguments), r"pip install 'believer\[botorch\]'")
 
 
 def test_botorch_is_not_needed_for_cells_that_are_finished(

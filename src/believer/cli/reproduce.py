@@ -105,17 +105,28 @@ def _reproduce(cells: Sequence[Cell], arguments: argparse.Namespace, out: Path) 
     """Run, report and pack; what is to be said of cells that failed."""
     unpack(out)
     with Store(out / CELLS) as store:
-        todo = [cell for cell in cells if cell not in store]
-        if any(cell.settings.get("options", {}).get("process") == "botorch" for cell in todo):
-            _require("botorch", "botorch", "botorch")
+        cells = _without_botorch(cells, store)
         with _workers(arguments) as workers:
-            done = len(cells) - len(todo)
+            done = sum(cell in store for cell in cells)
             print(f"believer {__version__}: {len(cells)} cells, {done} of them finished before.", flush=True)
             failures = _run(cells, store, workers)
         results = Results(tuple(store[cell] for cell in cells if cell in store))
         print(write_report(results, out, command_of(arguments), arguments.names), end="")
     pack(out)
     return failures
+
+
+def _without_botorch(cells: Sequence[Cell], store: Store) -> Sequence[Cell]:
+    """What can be run here: all, or without BoTorch the cells that do without it, in which case a line says so."""
+    needy = [c for c in cells if c.settings.get("options", {}).get("process") == "botorch" and c not in store]
+    if not needy or importlib.util.find_spec("botorch") is not None:
+        return cells
+    missing = MissingExtra("botorch", "botorch")
+    left = [cell for cell in cells if cell not in needy]
+    if not left:
+        raise missing
+    print(f"Skipping {len(needy)} of {len(cells)} cells, which run BoTorch: {missing}", flush=True)
+    return left
 
 
 def _run(cells: Sequence[Cell], store: Store, workers: dict[str, Any]) -> list[str]:
