@@ -1,4 +1,5 @@
-# Two commands: `make run` shows the library at work, `make test` checks it. Both set up .venv by themselves.
+# Two commands: `make run` shows the library at work, `make test` checks it. Both set up .venv by themselves and touch
+# nothing outside of it. `make test-slow` is what takes longer: every emulated processor, and new random examples.
 PYTHON ?= python3
 BIN := .venv/bin
 # One BLAS thread: the matrices are small, and threads only get in each other's way.
@@ -10,16 +11,20 @@ export MKL_NUM_THREADS ?= 1
 BUILD := pyproject.toml setup.py $(wildcard native/*)
 LINTED := setup.py src tests benchmarks docs/make_theory_figures.py docs/make_how_to_choose.py
 
-.PHONY: run test clean
+.PHONY: run test test-slow clean
 
 run: .venv/run.stamp
 	$(BIN)/believer demo --out believer-demo
 
-test: .venv/test.stamp .venv/browser.stamp
+test: .venv/test.stamp
 	$(BIN)/ruff check $(LINTED)
 	$(BIN)/ruff format --check $(LINTED)
 	$(BIN)/mypy
-	$(BIN)/python -m pytest -n 2 --cov --cov-report=term:skip-covered
+	$(BIN)/python -m pytest -n 2 --durations=20 --cov --cov-report=term:skip-covered
+
+test-slow: .venv/test.stamp
+	$(BIN)/python tests/processors.py
+	$(BIN)/python -m pytest -n 2 --durations=20 --hypothesis-profile=explore
 
 $(BIN)/python:
 	$(PYTHON) -c 'import sys; assert sys.version_info >= (3, 11), "believer needs Python 3.11 or newer"'
@@ -36,8 +41,11 @@ $(BIN)/python:
 	$(BIN)/python -m pip install --quiet --editable '.[dev]'
 	touch $@
 
-# The tests look at reports in a browser, and skip that without one. On Debian it is installed if that needs no question
-# answered; anything else is left as it is, and a failure is no error.
+# The tests look at reports in a browser, and skip that without one. Only CI, whose machine is its own, installs it: on
+# Debian, if that needs no question answered; anything else is left as it is, and a failure is no error.
+ifeq ($(CI),true)
+test test-slow: .venv/browser.stamp
+endif
 CHROMIUM := chromium chromium-browser google-chrome google-chrome-stable chrome
 APT := env DEBIAN_FRONTEND=noninteractive apt-get -qq -y \
 	-o DPkg::Lock::Timeout=60 -o Acquire::http::Timeout=30 -o Acquire::Retries=1
