@@ -49,9 +49,9 @@ def replay(
 ) -> Replay:
     """Verify a journal: run its asks anew, fits included, against the results as they were told at the time.
 
-    The same versions, backend and BLAS threads are needed for "identical"; the journal's first line names them. Custom
-    members are passed as for ``Optimizer.load``, and those that single asks were made with as ``strategies``. The file
-    is only read.
+    The same versions, backend, processor, BLAS and number of its threads are needed for "identical"; the journal's
+    first line names all but processor and BLAS. Custom members are passed as for ``Optimizer.load``, and those that
+    single asks were made with as ``strategies``. The file is only read.
     """
     events = read_events(path)
     study = Optimizer._from_events(events[:1], None, surrogate, acquisition, strategy, maximizer, constraint)
