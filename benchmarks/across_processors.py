@@ -38,10 +38,10 @@ def compute() -> list[dict[str, Any]]:
     from believer.surrogates.gp_fit import Hyperparameters
 
     found = []
-    for name in PROBLEMS:
-        problem = ALL[name]()
-        d = problem.space.dim
-        for seed in SEEDS:
+    for seed in SEEDS:
+        for name in PROBLEMS:
+            problem = ALL[name]()
+            d = problem.space.dim
             rng = np.random.default_rng(seed)
             X, at = rng.random((40, d)), rng.random((200, d))
             y = problem.evaluate(X)
@@ -85,30 +85,28 @@ def row(name: str, here: list[dict[str, Any]], there: list[dict[str, Any]]) -> s
         pairs = zip(here, there, sizes, strict=True)
         return np.array([np.max(np.abs(np.array(one[key]) - np.array(two[key])) / size) for one, two, size in pairs])
 
-    units = np.array([one["unit"] for one in here])
-    batches, best = gaps("batch"), gaps("best")
-    per_problem = [
-        f"{np.median([one['best'] for one in there[k * len(SEEDS) : (k + 1) * len(SEEDS)]]):.4g}"
-        for k in range(len(PROBLEMS))
-    ]
-    return (
-        f"| {name} | {int((gaps('design') == 0.0).sum())} of {len(here)} | {(gaps('mean') / units).max():.0e} | {gaps('std', relative=True).max():.0e} "
-        f"| {np.median(gaps('hyper')):.0e}, {gaps('hyper').max():.0e} "
-        f"| {int((batches == 0.0).sum())} of {len(here)} | {np.median(batches):.0e}, {batches.max():.0e} "
-        f"| {int((best == 0.0).sum())} of {len(here)} | {np.median(best):.0e}, {best.max():.0e} "
-        f"| {', '.join(per_problem)} |"
-    )
+    def same(key: str) -> str:
+        return f"{int((gaps(key) == 0.0).sum())} of {len(here)}"
+
+    def spread(key: str) -> str:
+        return f"{np.median(gaps(key)):.0e}, {gaps(key).max():.0e}"
+
+    means = (gaps("mean") / [one["unit"] for one in here]).max()
+    stds = gaps("std", relative=True).max()
+    ends = [np.median([one["best"] for one in there[k :: len(PROBLEMS)]]) for k in range(len(PROBLEMS))]
+    cells = [name, same("design"), f"{means:.0e}", f"{stds:.0e}", spread("hyper"), same("batch"), spread("batch")]
+    cells += [same("best"), spread("best"), ", ".join(f"{end:.4g}" for end in ends)]
+    return f"| {' | '.join(cells)} |"
 
 
 HEAD = """# What differs between processors
 
 Made by `python benchmarks/across_processors.py` on: {machine}. Each row: the largest difference from this machine as it
-is, with the same backend, over {problems} and seeds {first} to {last}. *Designs*: how
-many of eight points are the same to the bit. *Mean* in standard deviations of y, *std* relative,
-both at given hyperparameters, n = 40; *hyper*: of log ℓ and log σ_f² after a fit (median, largest); *batch*: how many first
-batches of three are the same to the bit, and how far a coordinate is off in the unit cube (median, largest); *ends*:
-how many runs of 50 evaluations end at the same value to the bit, how far they end apart (median, largest), and where
-they end on each problem (median).
+is, with the same backend, over {problems} and seeds {first} to {last}. *Designs*: how many of eight points are
+the same to the bit. *Mean* in standard deviations of y, *std* relative, both at given hyperparameters, n = 40. *Hyper*:
+of log ℓ and log σ_f² after a fit (median, largest). *Batch*: how many first batches of three are the same to the bit,
+and how far a coordinate is off in the unit cube (median, largest). *Ends*: how many runs of 50 evaluations end at the
+same value to the bit, how far they end apart (median, largest), and where they end on each problem (median).
 
 | backend, processor | same designs | mean | std | hyper | same batches | batch | same ends | ends | median ends |
 |---|---|---|---|---|---|---|---|---|---|
