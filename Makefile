@@ -1,5 +1,5 @@
-# Two commands: `make run` shows the library at work, `make test` checks it. Both set up .venv by themselves and touch
-# nothing outside of it. `make test-slow` is what takes longer: every emulated processor, and new random examples.
+# Two commands: `make run` shows the library at work, `make test` checks it. Both set up .venv by themselves and
+# install nothing outside of it. `make test-slow` is what takes longer: every emulated processor, and new random examples.
 PYTHON ?= python3
 BIN := .venv/bin
 # One BLAS thread: the matrices are small, and threads only get in each other's way.

@@ -49,9 +49,7 @@ class BuildNative(build_ext):
         self.cython_c_in_temp = True  # the generated C stays out of native/
         kind = "msvc" if self.compiler.compiler_type == "msvc" else "unix"
         arch = os.environ.get("BELIEVER_NATIVE_ARCH")
-        ext.extra_compile_args = FLAGS[kind] + (
-            [f"-march={arch}", "-DONE_PROCESSOR"] if arch and kind == "unix" else []
-        )
+        ext.extra_compile_args = FLAGS[kind] + ([f"-march={arch}"] if arch and kind == "unix" else [])
         super().build_extension(ext)
 
 

@@ -67,10 +67,8 @@ def compute() -> list[dict[str, Any]]:
 
 def computed(processor: Processor | None, package: Path | None, backend: str) -> list[dict[str, Any]]:
     """The same in a process that runs as the processor does."""
-    switches = {} if processor is None else processor.environment()
-    path = {} if package is None else {"PYTHONPATH": str(package)}
-    threads = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
-    environment = {**os.environ, **threads, **switches, **path, "BELIEVER_BACKEND": backend}
+    environment = dict(os.environ) if processor is None else processor.environment(package)
+    environment |= {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "BELIEVER_BACKEND": backend}
     command = [sys.executable, __file__, "--compute"]
     done = subprocess.run(command, env=environment, stdout=subprocess.PIPE, text=True, check=True)
     found: list[dict[str, Any]] = json.loads(done.stdout)
@@ -102,7 +100,7 @@ def row(name: str, here: list[dict[str, Any]], there: list[dict[str, Any]]) -> s
 HEAD = """# What differs between processors
 
 Made by `python benchmarks/across_processors.py` on: {machine}. Each row: the largest difference from this machine as it
-is, with the same backend, over {problems} and seeds {first} to {last}. *Designs*: how many of eight points are
+is, with the same backend, over {problems} and seeds {first} to {last}. *Designs*: how many, of eight points each, are
 the same to the bit. *Mean* in standard deviations of y, *std* relative, both at given hyperparameters, n = 40. *Hyper*:
 of log ℓ and log σ_f² after a fit (median, largest). *Batch*: how many first batches of three are the same to the bit,
 and how far a coordinate is off in the unit cube (median, largest). *Ends*: how many runs of 50 evaluations end at the
@@ -129,7 +127,7 @@ def main() -> int:
         rows.append(row("python, this machine, beside native", here["native"], here["python"]))
         for processor in PROCESSORS:
             if processor.is_here:
-                package = build(processor.level, Path(folder) / processor.name)
+                package = build(processor, Path(folder) / processor.name)
                 for backend in BACKENDS:
                     there = computed(processor, package, backend)
                     rows.append(row(f"{backend}, {processor.name}", here[backend], there))

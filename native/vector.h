@@ -11,13 +11,23 @@
 #include <string.h>
 
 /* One wheel for all x86-64 processors: the loader picks the version that suits the one at hand. The widest vectors help
-   where an element costs much (exp and sqrt) and not where rows are short and summed. Who names a processor at the
-   build (ONE_PROCESSOR) gets the version for that one alone. */
+   where an element costs much (exp and sqrt) and not where rows are short and summed. A build may ask for what a
+   processor of one level would get, and no other (-DONE_LEVEL=3; tests/processors.py does). */
 #if defined(__GNUC__) && __GNUC__ >= 12 && !defined(__clang__) && defined(__x86_64__) && defined(__gnu_linux__) && \
-    !defined(__AVX2__) && !defined(ONE_PROCESSOR)
+    !defined(__AVX2__)
+#if !defined(ONE_LEVEL)
 #define FOR_EACH_CPU __attribute__((target_clones("default", "arch=x86-64-v3")))
 #define FOR_EACH_CPU_WIDE __attribute__((target_clones("default", "arch=x86-64-v3", "arch=x86-64-v4")))
+#elif ONE_LEVEL >= 3
+#define FOR_EACH_CPU __attribute__((target("arch=x86-64-v3")))
+#if ONE_LEVEL >= 4
+#define FOR_EACH_CPU_WIDE __attribute__((target("arch=x86-64-v4")))
 #else
+#define FOR_EACH_CPU_WIDE FOR_EACH_CPU
+#endif
+#endif
+#endif
+#ifndef FOR_EACH_CPU
 #define FOR_EACH_CPU
 #define FOR_EACH_CPU_WIDE
 #endif

@@ -7,6 +7,7 @@ from importlib.util import find_spec
 
 import hypothesis
 import pytest
+from hypothesis.internal.conjecture import providers
 
 from believer.numerics import backend
 
@@ -16,6 +17,9 @@ hypothesis.settings.register_profile(
 )
 hypothesis.settings.register_profile("repeat", hypothesis.settings.get_profile("explore"), derandomize=True)
 hypothesis.settings.load_profile("repeat")
+# It also tries numbers from the source of whatever is loaded by then, which differs from worker to worker.
+if hasattr(providers, "_local_constants"):
+    providers._get_local_constants = lambda: providers._local_constants
 
 BACKENDS = ("python", "native")
 BUILT = find_spec("believer._native") is not None

@@ -8,7 +8,8 @@
 
 Four things pick their instructions by the processor. Three have a switch: OpenBLAS (OPENBLAS_CORETYPE), NumPy's loops
 (NPY_DISABLE_CPU_FEATURES), the C library's exp and log (GLIBC_TUNABLES). The fourth, our own compiled loops, is picked
-by the loader from what the processor says of itself, which no switch reaches: they are built for one processor.
+by the loader from what the processor says of itself, which no switch reaches: the module is built with the loops that
+the processor would get, and no others.
 """
 
 from __future__ import annotations
@@ -17,42 +18,56 @@ import argparse
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
+import sysconfig
 import tempfile
 import time
 from dataclasses import dataclass
 from importlib import import_module
-from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
 
 ROOT = Path(__file__).parent.parent
 ROOMS = ("acquisitions", "batch", "contracts", "diagnostics", "maximize", "native", "numerics", "problems")
-NUMERICAL = (*ROOMS, "reference", "statistical", "surrogates", "testing", "theory", "test_determinism.py")
+NUMERICAL = (
+    *(*ROOMS, "reference", "statistical", "surrogates", "testing", "theory", "bench/test_race.py"),
+    *("test_determinism.py", "test_edges.py", "test_learning.py", "test_loop.py", "test_members.py"),
+    *(path.name for path in sorted((ROOT / "tests").glob("test_optimizer*.py"))),
+    *("paper/test_locality.py", "paper/test_printed_members.py", "paper/test_process.py", "paper/test_steps.py"),
+)
 """Tests whose outcome could depend on rounding, below this folder."""
 
 SHORT = ("native/test_native_posterior.py", "native/test_native_choices.py", "numerics", "surrogates/test_gp.py")
 """Those of them that every ``make test`` runs."""
+
+COMPILER = os.environ.get("CC", sysconfig.get_config_var("CC") or "cc").split()[0]
+CAN_COMPILE = (
+    shutil.which(COMPILER) is not None
+    and (Path(sysconfig.get_path("include")) / "Python.h").exists()
+    and sys.platform != "win32"
+)
 
 NUMPY = import_module("numpy._core._multiarray_umath")
 FEATURES: dict[str, bool] = NUMPY.__cpu_features__
 DISPATCHED: list[str] = NUMPY.__cpu_dispatch__
 WIDE = ("AVX512F", "AVX512CD", "AVX512BW", "AVX512DQ", "AVX512VL")
 MIDDLE = ("AVX2", "FMA", "BMI1", "BMI2")
+NO_AVX512, NO_AVX2 = "AVX512|X86_V4", "AVX|X86_V[34]|FMA|F16C|XOP"
 
 
 @dataclass(frozen=True, slots=True)
 class Processor:
     """What a processor is to each of the four.
 
-    name: to OpenBLAS. level: what the compiler may use for our loops. has, lacks: features in the words of NumPy and
+    name: to OpenBLAS. level: of x86-64, by which our loops are picked. has, lacks: features in the words of NumPy and
     of the C library; pattern: the loops of NumPy that it cannot run.
     """
 
     name: str
-    level: str
+    level: int
     has: str
     lacks: tuple[str, ...] = ()
     pattern: str = "(?!)"
@@ -62,45 +77,53 @@ class Processor:
         """Whether this machine has what it has."""
         return sys.platform == "linux" and FEATURES.get(self.has, False)
 
-    def environment(self) -> dict[str, str]:
-        """The switches."""
+    def environment(self, package: Path | None) -> dict[str, str]:
+        """That of a process which runs as on this processor, on the package that was built for it."""
+        kept = {n: v for n, v in os.environ.items() if not n.startswith(("PYTEST_", "COV_", "COVERAGE_"))}
+        threads = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
         loops = [name for name in DISPATCHED if FEATURES[name] and re.match(self.pattern, name)]
-        hidden = ",".join(f"-{name}" for name in self.lacks)
-        switches = {"GLIBC_TUNABLES": f"glibc.cpu.hwcaps={hidden}", "NPY_DISABLE_CPU_FEATURES": " ".join(loops)}
-        return {"OPENBLAS_CORETYPE": self.name, **{name: value for name, value in switches.items() if self.lacks}}
+        switches = {"OPENBLAS_CORETYPE": self.name}
+        if self.lacks:
+            switches["GLIBC_TUNABLES"] = "glibc.cpu.hwcaps=" + ",".join(f"-{name}" for name in self.lacks)
+            switches["NPY_DISABLE_CPU_FEATURES"] = " ".join(loops)
+        return {**kept, **threads, **switches, **({} if package is None else {"PYTHONPATH": str(package)})}
 
 
-NO_AVX512, NO_AVX2 = "AVX512|X86_V4", "AVX|X86_V[34]|FMA|F16C|XOP"
 PROCESSORS = (
-    Processor("Nehalem", "x86-64", "SSE42", (*WIDE, *MIDDLE, "AVX"), NO_AVX2),
-    Processor("Sandybridge", "x86-64", "AVX", (*WIDE, *MIDDLE), NO_AVX2),
-    Processor("Haswell", "x86-64-v3", "AVX2", WIDE, NO_AVX512),
-    Processor("Zen", "x86-64-v3", "AVX2", WIDE, NO_AVX512),
-    Processor("SkylakeX", "x86-64-v4", "AVX512_SKX"),
+    Processor("Prescott", 1, "SSE3", (*WIDE, *MIDDLE, "AVX"), NO_AVX2),
+    Processor("Nehalem", 2, "SSE42", (*WIDE, *MIDDLE, "AVX"), NO_AVX2),
+    Processor("Sandybridge", 2, "AVX", (*WIDE, *MIDDLE), NO_AVX2),
+    Processor("Haswell", 3, "AVX2", WIDE, NO_AVX512),
+    Processor("Zen", 3, "AVX2", WIDE, NO_AVX512),
+    Processor("SkylakeX", 4, "AVX512_SKX"),
 )
 
 
-def build(level: str, folder: Path) -> Path | None:
-    """A copy of the package in ``folder``, its compiled module for that level alone; None where none was built."""
-    if find_spec("believer._native") is None:
+def build(processor: Processor, folder: Path) -> Path | None:
+    """A copy of the package in ``folder``, compiled with the loops of that processor; None without a compiler."""
+    if not CAN_COMPILE:
         return None
+    folder.mkdir(exist_ok=True)
     into = ["--build-lib", str(folder / "lib"), "--build-temp", str(folder / "temp")]
-    command = [sys.executable, "setup.py", "-q", "build", *into]
-    environment = {**os.environ, "BELIEVER_NATIVE_ARCH": level}
-    subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, check=True)
+    command = [sys.executable, "setup.py", "-q", "egg_info", "--egg-base", str(folder), "build", *into]
+    environment = {name: value for name, value in os.environ.items() if name != "BELIEVER_NATIVE_ARCH"}
+    environment["CFLAGS"] = f"-DONE_LEVEL={processor.level}"
+    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
+    assert list((folder / "lib" / "believer").glob("_native.*.so")), done.stdout + done.stderr
     return folder / "lib"
 
 
 def run(processor: Processor, tests: tuple[str, ...], package: Path | None, *options: str) -> tuple[int, str]:
-    """Exit code and output of pytest under the processor, on the package that was built for it."""
-    ours = {name: value for name, value in os.environ.items() if not name.startswith(("PYTEST_", "COV_", "COVERAGE_"))}
-    threads = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
-    path = {} if package is None else {"PYTHONPATH": str(package)}
+    """Exit code and output of pytest on the processor."""
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *options]
-    command += [str(ROOT / "tests" / name) for name in tests]
-    environment = {**ours, **threads, **processor.environment(), **path}
     done = subprocess.run(
-        command, cwd=ROOT, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False
+        [*command, *(str(ROOT / "tests" / name) for name in tests)],
+        cwd=ROOT,
+        env=processor.environment(package),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        check=False,
     )
     return done.returncode, done.stdout
 
@@ -115,9 +138,10 @@ print(json.dumps([sorted(kernels), [name for name in picked if on[name]], believ
 
 def witness(processor: Processor, package: Path | None) -> tuple[str, str]:
     """What OpenBLAS and NumPy themselves say under the switches: the kernels, the loops."""
-    path = {} if package is None else {"PYTHONPATH": str(package)}
-    environment = {**os.environ, **processor.environment(), **path}
-    said = subprocess.run([sys.executable, "-c", SAY], env=environment, capture_output=True, text=True, check=True)
+    command = [sys.executable, "-c", SAY]
+    said = subprocess.run(
+        command, env=processor.environment(package), capture_output=True, text=True, check=True, cwd=ROOT
+    )
     kernels, loops, where = json.loads(said.stdout)
     assert package is None or Path(where).is_relative_to(package), f"{where} is not the package that was built"
     return " ".join(kernels), " ".join(loops) or "baseline"
@@ -154,22 +178,22 @@ def main() -> int:
 
 def _row(processor: Processor, tests: tuple[str, ...], workers: str) -> tuple[int, str]:
     with tempfile.TemporaryDirectory() as folder:
-        package = build(processor.level, Path(folder))
+        package = build(processor, Path(folder))
         kernels, loops = witness(processor, package)
         started = time.monotonic()
         code, output = run(processor, tests, package, "-n", workers)
         minutes = (time.monotonic() - started) / 60.0
     if code:
         print(output)
-    loops_of_ours = "not built" if package is None else processor.level
-    closing = re.sub(r" in [\d.]+s.*", "", output.strip().splitlines()[-1].strip("= "))
-    return code, f"| {processor.name} | {kernels} | {loops} | {loops_of_ours} | {closing} | {minutes:.1f} |"
+    ours = "none built" if package is None else f"x86-64-v{processor.level}"
+    closing = re.findall(r"\d+ (?:passed|failed|skipped|error)[^=\n]*?(?= in )", output)[-1:] or ["nothing ran"]
+    return code, f"| {processor.name} | {kernels} | {loops} | {ours} | {closing[0]} | {minutes:.1f} |"
 
 
 PAGE = """# The numerical tests on emulated processors
 
 Made by `python tests/processors.py` with NumPy {numpy}. OpenBLAS and NumPy say themselves which kernels and loops they
-run; the OpenBLAS of a wheel may have those of a near relative only.
+run; the OpenBLAS of a wheel may have those of a near relative only (Haswell's for a Zen).
 
 | processor | OpenBLAS's kernels | NumPy's loops | our loops | the numerical tests | minutes |
 |---|---|---|---|---|---|

@@ -16,6 +16,7 @@ import zipfile
 from pathlib import Path
 
 import pytest
+from processors import CAN_COMPILE
 from waiting import PATIENCE
 
 import believer
@@ -23,12 +24,6 @@ import believer
 ROOT = Path(__file__).parent.parent
 PACKAGE = Path(believer.__file__).parent
 MODULE = f"_native{sysconfig.get_config_var('EXT_SUFFIX')}"
-COMPILER = os.environ.get("CC", sysconfig.get_config_var("CC") or "cc").split()[0]
-CAN_COMPILE = (
-    shutil.which(COMPILER) is not None
-    and (Path(sysconfig.get_path("include")) / "Python.h").exists()
-    and sys.platform != "win32"
-)
 needs_compiler = pytest.mark.skipif(not CAN_COMPILE, reason="there is no C compiler here, or no headers of Python")
 STUDY = """
 import believer as bv

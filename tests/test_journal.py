@@ -599,7 +599,7 @@ def test_workers_that_outlive_a_killed_writer_do_not_keep_its_lock(path: Path) -
 
         def work(_):
             os.write(1, b"%d\\n" % os.getpid())  # whole lines, where prints of two workers may mingle
-            time.sleep(60)
+            time.sleep(6000)
 
         journal = Journal.create(sys.argv[1], BEGUN)
         pool = ProcessPoolExecutor(2, mp_context=get_context("fork"))

@@ -16,6 +16,7 @@ from typing import Any
 
 import pytest
 from optimizer_studies import SPACES, assert_distinct, below, on_the_diagonal
+from waiting import PATIENCE
 
 from believer import (
     EI,
@@ -37,8 +38,6 @@ from believer.journal import read_events
 from believer.progress import Progress
 
 SQUARE = Space({"x": Float(-5.0, 10.0), "y": Float(0.0, 15.0)})
-PATIENCE = 60.0
-"""Seconds until a wait that should have ended counts as a failure: nothing is ever timed, but nothing may hang."""
 
 
 def bowl(params: dict[str, Any]) -> float:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import sys
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -101,9 +100,7 @@ def test_fifty_dimensions_work() -> None:
 def test_a_hundred_points_at_once_are_distinct_and_need_one_fit() -> None:
     surrogate = SpySurrogate()
     optimizer = started(SPACES["cube"], n_init=10, surrogate=surrogate)
-    start = time.process_time()
     batch = optimizer.ask(100)
-    assert time.process_time() - start < 60.0  # of processor time: about 3 s, so that only another order is an error
     assert len(surrogate.fits) == 1
     assert len(batch) == 100
     assert_distinct(optimizer.trials)
@@ -121,14 +118,12 @@ def test_five_hundred_results_work() -> None:
     assert at.mean[0] == pytest.approx(optimizer.best[1], abs=0.01)
 
 
-def test_a_thousand_observations_cost_no_fit_and_little_time() -> None:
+def test_a_thousand_observations_cost_no_fit() -> None:
     surrogate = SpySurrogate()
     optimizer = Optimizer(SPACES["mixed"], surrogate=surrogate)
     points = optimizer.space.decode(np.random.default_rng(0).random((1000, optimizer.space.dim)))
-    start = time.process_time()
     for i, point in enumerate(points):
         optimizer.observe(point, float(i))
-    assert time.process_time() - start < 10.0  # about 0.2 s: nothing in it may be quadratic
     assert surrogate.fits == []
     assert optimizer.tally.done == 1000
 

@@ -124,7 +124,9 @@ def test_no_search_ends_above_the_best_result() -> None:
     request = replace(asked(), maximizer=Hopeless())
     where = relevance(request, 2.0)
     best = request.data.X[[request.data.y.argmin()]]
-    assert where.threshold <= bounds(request, best, np.sqrt(2.0))[1][0]
+    # Alone a point is predicted to rounding as among others: ε cond(K) with cond(K) up to n over the noise of 1e-6.
+    rounding = 2.2e-16 * len(request.data.y) / 1e-6 * float(np.ptp(request.data.y))
+    assert where.threshold <= bounds(request, best, np.sqrt(2.0))[1][0] + rounding
 
 
 def test_places_that_the_space_forbids_assure_nothing() -> None:

@@ -2,6 +2,7 @@
 
 import contextlib
 import io
+import os
 import re
 import signal
 import subprocess
@@ -33,7 +34,9 @@ import time
 
 
 def yield_of(params):
-    time.sleep(float(os.environ.get("SLOW", "0")))
+    results = os.environ.get("HELD_FROM_3_IN")
+    while results and os.path.exists(results) and open(results, "rb").read().count(b"\\n") >= 3:
+        time.sleep(0.01)
     if params["kind"] == "c":
         raise ValueError("no such kind")
     return params["dose"] - (params["dose"] - 0.3) ** 2 + params["steps"]
@@ -173,9 +176,12 @@ def test_a_run_that_is_killed_is_taken_up(own: tuple[str, ...], tmp_path: Path) 
     arguments = [*own, *small, "--out", "out"]
     start = [sys.executable, "-m", "believer", "bench", *arguments]
     results = tmp_path / "out" / "results.jsonl"
-    process = subprocess.Popen(start, cwd=tmp_path, env={"SLOW": "0.05"}, stderr=subprocess.DEVNULL)
+    process = subprocess.Popen(
+        start, cwd=tmp_path, env={**os.environ, "HELD_FROM_3_IN": str(results)}, stderr=subprocess.DEVNULL
+    )
     try:
-        wait_for(lambda: results.exists() and results.read_bytes().count(b"\n") >= 2)
+        wait_for(lambda: process.poll() is not None or (results.exists() and results.read_bytes().count(b"\n") >= 2))
+        assert process.poll() is None, "it ended by itself"
     finally:
         process.send_signal(signal.SIGKILL)
         process.wait()

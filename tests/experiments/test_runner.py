@@ -120,8 +120,8 @@ def test_a_store_of_the_callers_stays_open_and_a_path_is_closed(path: Path, log:
 def test_provenance_comes_from_where_the_cell_was_run(path: Path, log: Path) -> None:
     run(cells(1, log=str(log), seconds=0.02), logged, store=path)
     (entry,) = read_store(path)
-    assert 0.02 <= entry.provenance["seconds"] < 5.0
-    assert 0.0 <= entry.provenance["cpu_seconds"] < entry.provenance["seconds"]
+    assert entry.provenance["seconds"] >= 0.02
+    assert entry.provenance["cpu_seconds"] >= 0.0
     assert {"believer", "python", "numpy", "scipy", "platform", "commit", "finished"} <= entry.provenance.keys()
 
 

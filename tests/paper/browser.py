@@ -17,11 +17,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from waiting import PATIENCE
+
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
 PHONE, DESK = 360, 1280
-SECONDS = 60.0
-"""Within which Chromium answers, also on a busy machine."""
-
 _FLAGS = (
     *("--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-dev-shm-usage"),
     *("--disable-background-networking", "--disable-component-update", "--disable-sync", "--hide-scrollbars"),
@@ -70,7 +69,7 @@ def browser() -> Iterator[Browser]:
                 chrome = Browser(process)
                 yield chrome
                 chrome.close()
-                process.wait(SECONDS)
+                process.wait(PATIENCE)
             finally:
                 process.kill()
 
@@ -133,8 +132,8 @@ class Browser:
 
     def _receive(self) -> dict[str, Any]:
         while b"\0" not in self._rest:
-            ready, _, _ = select.select([self._from], [], [], SECONDS)
-            assert ready, f"Chromium was silent for {SECONDS:.0f} s"
+            ready, _, _ = select.select([self._from], [], [], PATIENCE)
+            assert ready, f"Chromium was silent for {PATIENCE:.0f} s"
             got = self._from.read(1 << 16)
             assert got, "Chromium ended"
             self._rest += got

@@ -55,7 +55,7 @@ def test_a_run_that_is_stopped_is_taken_up_where_it_was(
         [sys.executable, "-m", "believer", *arguments], env=environment, preexec_fn=heed_interrupts
     )
     try:
-        wait_for(lambda: len(finished_lines(written)) > LEAST)
+        wait_for(lambda: process.poll() is not None or len(finished_lines(written)) > LEAST)
         seen = finished_lines(written)
         process.send_signal(getattr(signal, name))
         assert process.wait(PATIENCE) == code

@@ -52,8 +52,8 @@ def test_the_gradient_is_central_differences(
     X, y = data(n, d) if n > 1 else (np.full((1, d), 0.3), np.array([0.7]))
     theta = theta_for(d, noise)
     found = log_likelihood(kernel, X, y, theta, noise, mean_std)
-    # A value is off by some ε |u|² |α|², at n = 150 by more than 1e-7, and the quotient by that over the step; the formula
-    # itself by step⁴ f⁽⁵⁾/30. This step keeps both a decade below what is allowed.
+    # A value is off by some ε |u|² |α|², at n = 150 by more than 1e-7, and the quotient by that over the step; the
+    # formula itself by step⁴ f⁽⁵⁾/30. This step keeps both a decade below what is allowed.
     step = 1e-3
     for j, slope in enumerate(found.gradient):
         e = np.zeros_like(theta)
