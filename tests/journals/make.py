@@ -1,0 +1,128 @@
+"""How the journals of this folder were made, each with the code of its time: ``python tests/journals/make.py FORMAT``.
+
+A study of every kind that a format can hold, left in the middle: results, failures, points of the user's own, abandoned
+and pending trials. Beside each journal, what the code that wrote it saw on loading it, and what it would suggest next.
+A newer format gets journals of its own; those that are here are never made again.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sys
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import believer as bv
+
+HERE = Path(__file__).parent
+MIXED = bv.Space(
+    {
+        "rate": bv.Float(1e-4, 1.0, log=True),
+        "depth": bv.Int(1, 9),
+        "kind": bv.Categorical(["a", "b", "c"]),
+        "share": bv.Float(0.0, 1.0),
+    }
+)
+
+
+def _mixed(p: dict[str, Any]) -> float:
+    return float(abs(p["share"] - 0.3) + 0.1 * abs(p["depth"] - 4) + (p["kind"] != "b") + p["rate"])
+
+
+def _bowl(p: dict[str, Any]) -> float:
+    return float(sum((v - 0.2 * k) ** 2 for k, v in enumerate(p.values(), start=1)))
+
+
+def cube(**settings: Any) -> bv.Optimizer:
+    """Three floats, twelve results, one batch still out."""
+    opt = bv.Optimizer(bv.Space.unit(3), seed=3, n_init=6, **settings)
+    for _ in range(4):
+        batch = opt.ask(3)
+        opt.tell_many(batch, [_bowl(t.params) for t in batch])
+    opt.ask(2)
+    return opt
+
+
+def everything(**settings: Any) -> bv.Optimizer:
+    """All kinds of parameters and of events."""
+    opt = bv.Optimizer(MIXED, seed=11, n_init=5, **settings)
+    known = {"rate": 0.01, "depth": 2, "kind": "b", "share": 0.5}
+    opt.observe(known, _mixed(known))
+    opt.enqueue({"rate": 0.1, "depth": 9, "kind": "c", "share": 1.0})
+    first = opt.ask(4)
+    opt.tell(first[2], _mixed(first[2].params))
+    opt.tell(first[0], error="it burnt")
+    opt.tell(first[1], float("nan"))
+    opt.abandon(first[3])
+    for _ in range(3):
+        batch = opt.ask(3)
+        for trial in reversed(batch):
+            opt.tell(trial, _mixed(trial.params))
+    opt.observe({"rate": 1.0, "depth": 1, "kind": "a", "share": 0.0}, error="elsewhere, too")
+    held = opt.ask(2, fixed={"kind": "b"}, strategy="cl_mean")
+    opt.tell(held[0], _mixed(held[0].params))
+    opt.enqueue({"rate": 0.5, "depth": 5, "kind": "a", "share": 0.25})
+    opt.tell(first[3], _mixed(first[3].params))  # its worker was alive after all
+    return opt
+
+
+def table(**settings: Any) -> bv.Optimizer:
+    """A finite space of which most is used up."""
+    space = bv.Space({"size": bv.Int(1, 4), "color": bv.Categorical(["red", "green", "blue"])})
+    opt = bv.Optimizer(space, seed=5, n_init=3, **settings)
+    for _ in range(4):
+        for trial in opt.ask(2):
+            opt.tell(trial, trial.params["size"] + len(trial.params["color"]))
+    return opt
+
+
+STUDIES: dict[str, Callable[[], bv.Optimizer]] = {
+    "kb_cube": cube,
+    "kb_everything": everything,
+    "lp_maximize": lambda: cube(strategy="lp", maximize=True),
+    "qei_cube": lambda: cube(strategy=bv.QEI(samples=64)),
+    "thompson_cube": lambda: cube(strategy="thompson"),
+    "kb_noisy": lambda: cube(surrogate=bv.GP("matern32", noise="infer")),
+    "ucb_refit": lambda: cube(
+        strategy=bv.PseudoObservations(bv.Believe(1.0), "refit", "data"), acquisition=bv.UCB(1.5)
+    ),
+    "fantasies_climb": lambda: cube(strategy="fantasies", maximizer=bv.Multistart(starts=4)),
+    "dpp_everything": lambda: everything(strategy="dpp"),
+    "cl_multiquadric": lambda: cube(strategy="cl_min", surrogate=bv.MQRBF(), acquisition=bv.EI(xi=0.01)),
+    "random_table": lambda: table(strategy="random"),
+    "kb_table": table,
+}
+
+
+def seen(study: bv.Optimizer) -> dict[str, Any]:
+    """What a loaded study must say, and suggest."""
+    return {
+        "records": study.records(),
+        "pending": [trial.id for trial in study.pending],
+        "queued": list(study.queued),
+        "best": None if study.best is None else list(study.best),
+        "next": [{"id": t.id, "params": t.params, "origin": t.origin} for t in study.ask(2)],
+    }
+
+
+def main() -> None:
+    """Make the journals of the format that is named."""
+    folder = HERE / f"format{int(sys.argv[1])}"
+    folder.mkdir()
+    for name, make in STUDIES.items():
+        study = make()
+        path = folder / f"{name}.jsonl"
+        study.save(path)
+        with tempfile.TemporaryDirectory() as scratch:
+            copy = Path(shutil.copy(path, scratch))
+            with bv.Optimizer.load(copy) as loaded:
+                text = json.dumps(seen(loaded), indent=1)
+        (folder / f"{name}.json").write_text(text + "\n", encoding="utf-8")
+        print(path.name)
+
+
+if __name__ == "__main__":
+    main()
