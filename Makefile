@@ -24,7 +24,7 @@ test: .venv/test.stamp
 
 test-slow: .venv/test.stamp
 	$(BIN)/python tests/processors.py
-	$(BIN)/python -m pytest -n 2 --durations=20 --hypothesis-profile=explore
+	$(BIN)/python -m pytest -n 2 --durations=20 -m hypothesis --hypothesis-profile=explore
 
 $(BIN)/python:
 	$(PYTHON) -c 'import sys; assert sys.version_info >= (3, 11), "believer needs Python 3.11 or newer"'
