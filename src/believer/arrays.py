@@ -22,7 +22,7 @@ import numpy.typing as npt
 from believer.errors import InvalidInput
 
 Array = npt.NDArray[np.float64]
-IntArray = npt.NDArray[np.int64]
+IntArray = npt.NDArray[np.intp]
 BoolArray = npt.NDArray[np.bool_]
 
 SAME_POINT = 1e-6

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from believer.arrays import SAME_POINT, Array, BoolArray, frozen, near_any
+from believer.arrays import SAME_POINT, Array, BoolArray, IntArray, frozen, near_any
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -27,7 +27,7 @@ class Block:
     values: Array
     ordered: bool
 
-    def nearest(self, X: Array) -> Array:
+    def nearest(self, X: Array) -> IntArray:
         """Row of ``values`` nearest to each row of ``X[:, start:stop]``, as indices (m,)."""
         part = X[:, self.start : self.stop]
         if self.ordered:
@@ -36,9 +36,9 @@ class Block:
             right = np.minimum(right, len(grid) - 1)
             left = np.maximum(right - 1, 0)
             take_left = part[:, 0] - grid[left] <= grid[right] - part[:, 0]
-            index: Array = np.where(take_left, left, right)
+            index: IntArray = np.where(take_left, left, right)
             return index
-        nearest: Array = ((part[:, None, :] - self.values[None, :, :]) ** 2).sum(axis=2).argmin(axis=1)
+        nearest: IntArray = ((part[:, None, :] - self.values[None, :, :]) ** 2).sum(axis=2).argmin(axis=1)
         return nearest
 
 

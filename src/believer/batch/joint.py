@@ -178,7 +178,8 @@ def _copies(region: Region, q: int) -> Region:
 
     def feasible(X: Array) -> BoolArray:
         allowed = region.allows(X.reshape(len(X) * q, d)).reshape(len(X), q)
-        return cast(BoolArray, allowed.all(axis=1))
+        every: BoolArray = np.logical_and.reduce(allowed, axis=1)
+        return every
 
     def settle(X: Array) -> Array:
         return region.snap(X.reshape(len(X) * q, d)).reshape(X.shape)
