@@ -8,8 +8,8 @@ export OPENBLAS_NUM_THREADS ?= 1
 export MKL_NUM_THREADS ?= 1
 
 # What the compiled module is made of: a change of it installs again.
-BUILD := pyproject.toml setup.py $(wildcard native/*)
-LINTED := setup.py src tests benchmarks docs/make_theory_figures.py docs/make_how_to_choose.py
+BUILD := pyproject.toml setup.py paper/pyproject.toml $(wildcard native/*)
+LINTED := setup.py conftest.py src tests paper benchmarks docs/make_theory_figures.py docs/make_how_to_choose.py
 
 .PHONY: run test test-slow clean
 
@@ -31,14 +31,14 @@ $(BIN)/python:
 	$(PYTHON) -m venv .venv
 
 .venv/run.stamp: $(BIN)/python $(BUILD)
-	$(BIN)/python -m pip install --quiet --editable '.[all]'
+	$(BIN)/python -m pip install --quiet --editable '.[all]' --editable paper
 	$(BIN)/python -c 'import believer; print("believer computes in:", believer.backend())'
 	touch $@
 
 # The tests compare with BoTorch, on this version of torch, whichever build of it the index offers.
 .venv/test.stamp: $(BIN)/python $(BUILD)
 	$(BIN)/python -m pip install --quiet torch==2.13.0
-	$(BIN)/python -m pip install --quiet --editable '.[dev]'
+	$(BIN)/python -m pip install --quiet --editable '.[dev]' --editable paper
 	touch $@
 
 # The tests look at reports in a browser, and skip that without one. Only CI, whose machine is its own, installs it: on
@@ -59,4 +59,4 @@ APT := env DEBIAN_FRONTEND=noninteractive apt-get -qq -y \
 	touch $@
 
 clean:
-	rm -rf .venv build dist src/*.egg-info src/believer/_native*.so src/believer/_native*.pyd believer-demo believer-reproduction
+	rm -rf .venv build dist src/*.egg-info paper/src/*.egg-info src/believer/_native*.so src/believer/_native*.pyd believer-demo believer-reproduction

@@ -27,7 +27,6 @@ import scipy
 from scipy.special import ndtr
 
 import believer as bv
-from believer import theory
 from believer.acquisitions import EI, UCB, Acquisition
 from believer.arrays import Array, frozen
 from believer.batch import Believe, ConstantLie, Data, Lie
@@ -38,7 +37,8 @@ from believer.problems import hartmann6
 from believer.surrogates.gp import GP, GPModel, posterior
 from believer.surrogates.gp_fit import Hyperparameters
 from believer.surrogates.kernels import KERNELS
-from believer.theory import COUNTEREXAMPLES, Family, Situation, guarantee, suppression
+from believer_paper import theory
+from believer_paper.theory import COUNTEREXAMPLES, Family, Situation, guarantee, suppression
 
 TRIES = 500
 LIES: dict[str, Lie] = {

@@ -5,7 +5,8 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from believer.diagnostics import penalties, propositions
+from believer_paper import penalty_pictures as penalties
+from believer_paper import theory_pictures as propositions
 
 FIGURES = (
     propositions.rank_one_updates,

@@ -33,10 +33,13 @@ import numpy as np
 ROOT = Path(__file__).parent.parent
 ROOMS = ("acquisitions", "batch", "contracts", "diagnostics", "maximize", "native", "numerics", "problems")
 NUMERICAL = (
-    *(*ROOMS, "reference", "statistical", "surrogates", "testing", "theory", "bench/test_race.py"),
+    *(*ROOMS, "reference", "statistical", "surrogates", "testing", "bench/test_race.py"),
     *("test_determinism.py", "test_edges.py", "test_learning.py", "test_loop.py", "test_members.py"),
     *(path.name for path in sorted((ROOT / "tests").glob("test_optimizer*.py"))),
-    *("paper/test_locality.py", "paper/test_printed_members.py", "paper/test_process.py", "paper/test_steps.py"),
+    *(
+        f"../paper/tests/{name}"
+        for name in ("theory", "test_locality.py", "test_printed_members.py", "test_process.py")
+    ),
 )
 """Tests whose outcome could depend on rounding, below this folder."""
 

@@ -29,7 +29,6 @@ LEVELS = {
     "surrogates": 5.0,
     "acquisitions": 6.0,
     "batch": 7.0,
-    "theory": 7.5,
     "events": 7.5,
     "appending": 7.8,
     "journal": 8.0,
@@ -46,7 +45,6 @@ LEVELS = {
     "testing": 11.0,
     "integrations": 12.0,
     "bench": 13.0,
-    "paper": 14.0,
     "cli": 15.0,
     "__main__": 16.0,
 }
@@ -117,6 +115,11 @@ def run(code: str) -> str:
     return done.stdout.strip()
 
 
+@pytest.mark.parametrize("path", files(), ids=lambda path: path.relative_to(ROOT).as_posix())
+def test_the_library_knows_nothing_of_the_paper_that_is_built_on_it(path: Path) -> None:
+    assert "believer_paper" not in path.read_text(encoding="utf-8")
+
+
 def test_importing_believer_loads_nothing_heavy() -> None:
     assert run(f"import sys, believer; print([name for name in {HEAVY!r} if name in sys.modules])") == "[]"
 
@@ -149,6 +152,6 @@ def test_a_verb_loads_its_own_file_alone() -> None:
     code = (
         "import contextlib, io, sys\nfrom believer.cli import main\n"
         "with contextlib.redirect_stdout(io.StringIO()), contextlib.suppress(SystemExit): main(['sdd', '--help'])\n"
-        "print([name for name in ('believer.cli.sdd', 'believer.cli.reproduce') if name in sys.modules])"
+        "print([name for name in ('believer.cli.sdd', 'believer_paper.command') if name in sys.modules])"
     )
     assert run(code) == "['believer.cli.sdd']"

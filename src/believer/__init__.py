@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from believer.batch import DPP, GPBUCB, QEI, UCBPE, LipschitzPenalization, LocalPenalization, Thompson, TopQ
     from believer.bench.plan import benchmark
     from believer.bench.report import BenchReport
-    from believer.diagnostics.compatibility import CompatibilityTable, compatibility_table
     from believer.diagnostics.sdd import sdd
     from believer.diagnostics.sdd_report import SDDReport
     from believer.surrogates import (
@@ -49,8 +48,6 @@ _LATER = {
     **dict.fromkeys(batch.LOADED_ON_USE, "believer.batch"),
     "BenchReport": "believer.bench.report",
     "benchmark": "believer.bench.plan",
-    "CompatibilityTable": "believer.diagnostics.compatibility",
-    "compatibility_table": "believer.diagnostics.compatibility",
     "SDDReport": "believer.diagnostics.sdd_report",
     "sdd": "believer.diagnostics.sdd",
 }
@@ -71,7 +68,6 @@ __all__ = [
     "BenchReport",
     "Candidates",
     "Categorical",
-    "CompatibilityTable",
     "ConstantLie",
     "Fantasy",
     "FixedRBF",
@@ -103,7 +99,6 @@ __all__ = [
     "__version__",
     "backend",
     "benchmark",
-    "compatibility_table",
     "errors",
     "minimize",
     "replay",

@@ -19,6 +19,7 @@ from test_hallucination import asked
 from test_relevance import LINE, PLANE, TABLE
 
 from believer.acquisitions import UCB
+from believer.arrays import Array
 from believer.batch import PseudoObservations
 from believer.batch.dpp import DPP, k_dpp
 from believer.batch.hallucination import UCBPE, hallucinated
@@ -26,7 +27,6 @@ from believer.batch.relevance import relevance
 from believer.errors import InvalidInput, MissingCapability
 from believer.surrogates import GPModel
 from believer.testing import FakeSurrogate
-from believer.theory import log_chain, log_determinant
 
 MEMBERS = [DPP(), DPP(beta=2.0), DPP(sweeps=0), DPP("sample"), DPP("sample", beta=2.0)]
 every_member = pytest.mark.parametrize("member", MEMBERS, ids=repr)
@@ -51,6 +51,22 @@ def test_greedy_alone_is_pure_exploration() -> None:
     explored = UCBPE(0.5).choose(pending(replace(request, ids=request.ids[1:]), request.ids[:1], x))
     np.testing.assert_array_equal(points(greedy)[1:], points(explored))
     assert [c.provenance for c in greedy.choices[1:]] == [c.provenance for c in explored.choices]
+
+
+def log_determinant(model: GPModel, X: Array) -> float:
+    """log det (Σ + σ_n² I) of a batch ``X`` (q, d)."""
+    noise = model.scale**2 * model.hyper.noise
+    return float(np.linalg.slogdet(model.joint(X).covariance + noise * np.eye(len(X)))[1])
+
+
+def log_chain(model: GPModel, X: Array) -> float:
+    """Σ_j log(σ_j² + σ_n²), each variance after the points before it."""
+    noise, total = model.scale**2 * model.hyper.noise, 0.0
+    for x in X[:, None, :]:
+        at = model.predict(x)
+        total += float(np.log(at.std[0] ** 2 + noise))
+        model = model.condition(x, at.mean)
+    return total
 
 
 @pytest.mark.parametrize("noise", [1e-6, 0.05])

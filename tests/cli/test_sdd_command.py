@@ -19,7 +19,6 @@ import believer as bv
 from believer.cli import VERBS, main
 from believer.cli import sdd as command
 from believer.cli.sdd import summary_table, surrogate_named
-from believer.diagnostics import compatibility
 from believer.diagnostics import sdd as room
 from believer.diagnostics.sdd import Diagnosis
 from believer.diagnostics.sdd_report import SDDReport, verdict_of
@@ -141,24 +140,6 @@ def test_a_run_in_the_same_folder_is_taken_up(tmp_path: Path, monkeypatch: pytes
     assert {name: (tmp_path / name).read_text() for name in kept} == kept
 
 
-def test_the_table_measures_the_entries_and_leaves_its_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    entries = [compatibility.table_1()[0], compatibility.table_1()[3]]
-    assert [type(entry.surrogate) for entry in entries] == [bv.GP, bv.FixedRBF]
-    monkeypatch.setattr(compatibility, "table_1", lambda: tuple(entries))
-    ran = run("--table", *SMALL[:6], "--seeds", "1", "--workers", "1", "--out", tmp_path)
-    assert (ran.code, ran.err) == (0, "")
-    assert ran.out.startswith("Compatibility with pseudo-observations: 1 data sets")
-    assert f"believer {bv.__version__}, Python" in (tmp_path / "compatibility.md").read_text(encoding="utf-8")
-    assert sorted(path.name for path in tmp_path.iterdir()) == [
-        *("compatibility.csv", "compatibility.json", "compatibility.md", "compatibility.png", "results.jsonl")
-    ]
-    assert len(read_store(tmp_path / "results.jsonl")) == 8
-    data = json.loads((tmp_path / "compatibility.json").read_text())
-    assert [row["paper: compatible"] for row in data["table"]] == ["Yes", "No"]
-    assert {report["settings"]["incumbent"] for report in data["reports"]} == {"data"}
-    assert len(list(csv.reader(io.StringIO((tmp_path / "compatibility.csv").read_text())))) == 9
-
-
 @pytest.mark.parametrize("name", SURROGATES)
 def test_every_name_stands_for_a_surrogate_of_the_library(name: str) -> None:
     surrogate = surrogate_named(name)
@@ -264,13 +245,11 @@ def test_a_table_that_cannot_be_read_is_told_in_one_line(
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        ((), r"name one or more surrogates \(gp, .*\), or say --table"),
+        ((), "name one or more surrogates: gp, .*, or module:object"),
         (("kriging",), "surrogate must be one of gp, .*, or module:object; got 'kriging'"),
         (("no_such_module:thing",), "cannot load 'no_such_module:thing': No module named 'no_such_module'"),
         (("math:gp",), "cannot load 'math:gp': module 'math' has no attribute 'gp'"),
         (("math:pi",), r"surrogate must be an object with a method fit\(X, y, rng, previous\); got 3\.14"),
-        (("gp", "--table"), "leave out surrogates, --data"),
-        (("--table", "--data", "x.csv"), "leave out surrogates, --data"),
         (("gp", "--seeds", "0"), "must be a whole number, 1 or more; got '0'"),
         (("gp", "--seeds", "two"), "must be a whole number, 1 or more; got 'two'"),
         (("gp", "--q", "1"), "must be a whole number, 2 or more; got '1'"),
@@ -312,7 +291,7 @@ def test_help_names_the_surrogates_and_where_defaults_are() -> None:
         main(["sdd", "--help"])
     assert stopped.value.code == 0
     assert "mq_rbf" in out.getvalue()
-    assert "--table" in out.getvalue()
+    assert "--incumbent" in out.getvalue()
 
 
 def test_a_summary_needs_the_same_columns_for_every_report() -> None:

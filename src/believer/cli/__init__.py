@@ -1,6 +1,7 @@
 """The command ``believer``: one verb a file, each with ``add_arguments(parser)`` and ``run(arguments) -> int``.
 
-Only the file of the verb that is called is loaded: the others may need seconds.
+Only the file of the verb that is called is loaded: the others may need seconds. Other packages bring verbs of their own
+by the entry point group ``believer.commands``, each entry naming a :class:`Verb` (see :func:`verb_in`).
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from importlib import import_module
+from importlib.metadata import EntryPoint, entry_points
 from typing import Any, NoReturn
 
 from believer._version import __version__
@@ -26,21 +28,45 @@ class Verb:
     run: Callable[[argparse.Namespace], int]
 
 
-def _verb(name: str, help: str) -> Verb:  # noqa: A002
-    """The verb of the file ``name`` of this room."""
+def verb_in(module: str, help: str) -> Verb:  # noqa: A002
+    """The verb of a module, which is loaded when the verb is called."""
 
     def file() -> Any:
-        return import_module(f"believer.cli.{name}")
+        return import_module(module)
 
     return Verb(help, lambda parser: file().add_arguments(parser), lambda arguments: int(file().run(arguments)))
 
 
+GROUP = "believer.commands"
+"""The entry points by which other packages bring verbs."""
+
 VERBS: dict[str, Verb] = {
-    "bench": _verb("bench", "race batch strategies, and peers, on problems or your own function"),
-    "demo": _verb("demo", "tune a classifier and solve Hartmann-6D, with figures"),
-    "reproduce": _verb("reproduce", "run the paper's experiments again, and judge its claims"),
-    "sdd": _verb("sdd", "diagnose whether surrogates can be lied to, with controls"),
+    "bench": verb_in("believer.cli.bench", "race batch strategies, and peers, on problems or your own function"),
+    "demo": verb_in("believer.cli.demo", "tune a classifier and solve Hartmann-6D, with figures"),
+    "sdd": verb_in("believer.cli.sdd", "diagnose whether surrogates can be lied to, with controls"),
 }
+
+
+def _verbs() -> dict[str, Verb]:
+    """Our own, and those of other packages that are called otherwise, by name."""
+    plugged = {point.name: _plugged(point) for point in entry_points(group=GROUP)}
+    return dict(sorted({**plugged, **VERBS}.items()))
+
+
+def _plugged(point: EntryPoint) -> Verb:
+    """The verb of another package; one that does not load says so when it is called, and disturbs no other."""
+    try:
+        verb = point.load()
+        problem = None if isinstance(verb, Verb) else f"{point.value} is no believer.cli.Verb"
+    except Exception as error:  # of someone else's package
+        verb, problem = None, f"{point.value}: {type(error).__name__}: {error}"
+    if problem is None:
+        return verb  # type: ignore[no-any-return]
+
+    def refuse(_: object) -> NoReturn:
+        raise InvalidInput(f"the command {point.name!r} does not load ({problem}). Reinstall the package it is from.")
+
+    return Verb("does not load", refuse, refuse)
 
 
 class _Parser(argparse.ArgumentParser):
@@ -57,15 +83,16 @@ def main(argv: Sequence[str] | None = None) -> int:
     """
     parser = _Parser(prog="believer", description="Batch Bayesian optimization by efficient conditioning.")
     parser.add_argument("--version", action="version", version=f"believer {__version__}")
-    verbs = parser.add_subparsers(dest="verb", metavar="verb", required=True)
+    parsers = parser.add_subparsers(dest="verb", metavar="verb", required=True)
     words = sys.argv[1:] if argv is None else list(argv)
     try:
-        for name, verb in VERBS.items():
-            of_verb = verbs.add_parser(name, help=verb.help, description=f"believer {name}: {verb.help}.")
+        verbs = _verbs()
+        for name, verb in verbs.items():
+            of_verb = parsers.add_parser(name, help=verb.help, description=f"believer {name}: {verb.help}.")
             if name in words:
                 verb.add_arguments(of_verb)
         arguments = parser.parse_args(words)
-        return VERBS[arguments.verb].run(arguments)
+        return verbs[arguments.verb].run(arguments)
     except KeyboardInterrupt:
         print("believer: interrupted.", file=sys.stderr)
         return 130

@@ -1,4 +1,4 @@
-"""``believer sdd``: the Structural Diversity Diagnostic for several surrogates, or for the paper's whole Table 1."""
+"""``believer sdd``: the Structural Diversity Diagnostic for several surrogates."""
 
 from __future__ import annotations
 
@@ -17,7 +17,6 @@ from believer.acquisitions import EI, PI, UCB, Acquisition, LogEI
 from believer.batch import STRATEGIES, ConstantLie, Lie, PseudoObservations
 from believer.batch.pseudo import INCUMBENTS, UPDATES
 from believer.cli.arguments import at_least, loaded, writable
-from believer.diagnostics.compatibility import LEAST_SEEDS, compatibility_table
 from believer.diagnostics.sdd import diagnose, diagnosis
 from believer.diagnostics.sdd_figure import draw_many
 from believer.diagnostics.sdd_report import SDDReport
@@ -29,14 +28,12 @@ from believer.surrogates.protocols import Surrogate
 
 ACQUISITIONS: dict[str, Acquisition] = {"logei": LogEI(), "ei": EI(xi=0.01), "ucb": UCB(), "pi": PI(xi=0.01)}
 LIES: dict[str, Lie] = {name: s.lie for name, s in STRATEGIES.items() if isinstance(s, PseudoObservations)}
-_SEEDS = 10
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The options of ``believer sdd``."""
     names = ", ".join(surrogates.SURROGATES)
     parser.add_argument("surrogates", nargs="*", metavar="SURROGATE", help=f"{names}, or your own as module:object")
-    parser.add_argument("--table", action="store_true", help="measure every row of the paper's Table 1 instead")
     parser.add_argument("--problem", default="hartmann6", choices=list(PROBLEMS), help="default: %(default)s")
     parser.add_argument("--data", type=Path, metavar="CSV", help="a table of numbers, instead of a problem")
     parser.add_argument("--target", metavar="COLUMN", help="the column of --data to be minimized (default: the last)")
@@ -45,13 +42,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--q", type=at_least(2), default=3, help="points in a batch (default: %(default)s)")
     parser.add_argument("--n", type=at_least(2), default=30, help="observations to begin with (default: %(default)s)")
-    parser.add_argument(
-        "--seeds", type=at_least(1), help=f"initial designs (default: {_SEEDS}; {LEAST_SEEDS} with --table)"
-    )
-    parser.add_argument("--acquisition", choices=list(ACQUISITIONS), help="default: logei")
-    parser.add_argument("--lie", help=f"{', '.join(LIES)}, or a number (default: cl_min)")
-    parser.add_argument("--update", nargs="+", choices=UPDATES, help="one or more (default: auto)")
-    parser.add_argument("--incumbent", choices=INCUMBENTS, help="default: believed; data with --table")
+    parser.add_argument("--seeds", type=at_least(1), default=10, help="initial designs (default: %(default)s)")
+    parser.add_argument("--acquisition", choices=list(ACQUISITIONS), default="logei", help="default: %(default)s")
+    parser.add_argument("--lie", default="cl_min", help=f"{', '.join(LIES)}, or a number (default: %(default)s)")
+    parser.add_argument("--update", nargs="+", choices=UPDATES, default=["auto"], help="one or more (default: auto)")
+    parser.add_argument("--incumbent", choices=INCUMBENTS, default="believed", help="default: %(default)s")
     parser.add_argument("--workers", type=at_least(1), help="processes (default: one a core)")
     parser.add_argument("--out", type=Path, help="folder for report, figures and results; a run there is resumed")
 
@@ -59,20 +54,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Diagnose, print, and leave report, figures and resumable results in the folder if one was given."""
     started = time.monotonic()
-    if not arguments.table and not arguments.surrogates:
-        raise InvalidInput(f"name one or more surrogates ({', '.join(surrogates.SURROGATES)}), or say --table.")
-    named = (arguments.surrogates, arguments.data, arguments.acquisition, arguments.lie, arguments.update)
-    if arguments.table and any(named):
-        raise InvalidInput(
-            "--table measures the paper's rows, lies and acquisitions on a problem; leave out surrogates, --data, "
-            "--acquisition, --lie and --update."
-        )
+    if not arguments.surrogates:
+        raise InvalidInput(f"name one or more surrogates: {', '.join(surrogates.SURROGATES)}, or module:object.")
     if arguments.data is None and (arguments.target is not None or arguments.bounds):
         raise InvalidInput("--target and --bounds are of a table; name it with --data, or leave them out.")
     out = None if arguments.out is None else _Folder(writable(arguments.out))
     if out is not None and importlib.util.find_spec("matplotlib") is None:
         raise MissingExtra("matplotlib", "plots")
-    (_run_table if arguments.table else _run_surrogates)(arguments, out)
+    _diagnose(arguments, out)
     if out is not None:
         print(f"\nReport, figures and results are in {out.path}{os.sep}.")
     print(f"Done in {time.monotonic() - started:.0f} s.")
@@ -94,44 +83,21 @@ class _Folder:
         (self.path / name).write_text(text, encoding="utf-8")
 
 
-def _running(arguments: argparse.Namespace, out: _Folder | None) -> dict[str, Any]:
-    """How the cells are run."""
-    return {
-        "workers": arguments.workers or os.cpu_count() or 1,
-        "results": None if out is None else out.results,
-        "progress": True,
-    }
-
-
-def _run_table(arguments: argparse.Namespace, out: _Folder | None) -> None:
-    table = compatibility_table(
-        arguments.seeds or LEAST_SEEDS,
-        problem=arguments.problem,
-        n=arguments.n,
-        q=arguments.q,
-        incumbent=arguments.incumbent or "data",
-        **_running(arguments, out),
-    )
-    print(table)
-    if out is not None:
-        command = f"`believer sdd --table` on {arguments.problem}, n={arguments.n}, q={arguments.q}"
-        made_by = f"Made by {command}, with {_versions()}.\n"
-        out.write("compatibility.md", "\n".join([table.table().markdown(), made_by, table.details().markdown()]))
-        out.write("compatibility.csv", table.details().csv())
-        out.write("compatibility.json", table.to_json())
-        table.figure().savefig(out.path / "compatibility.png")
-
-
-def _run_surrogates(arguments: argparse.Namespace, out: _Folder | None) -> None:
+def _diagnose(arguments: argparse.Namespace, out: _Folder | None) -> None:
     problem = arguments.problem if arguments.data is None else _read(arguments.data, arguments.target, arguments.bounds)
-    acquisition, lie = ACQUISITIONS[arguments.acquisition or "logei"], _lie(arguments.lie or "cl_min")
-    incumbent = arguments.incumbent or "believed"
+    acquisition, lie = ACQUISITIONS[arguments.acquisition], _lie(arguments.lie)
     diagnoses = [
-        diagnosis(surrogate, problem, arguments.q, acquisition, lie, update, None, arguments.n, incumbent)
+        diagnosis(surrogate, problem, arguments.q, acquisition, lie, update, None, arguments.n, arguments.incumbent)
         for surrogate in map(surrogate_named, arguments.surrogates)
-        for update in arguments.update or ["auto"]
+        for update in arguments.update
     ]
-    reports = diagnose(diagnoses, arguments.seeds or _SEEDS, **_running(arguments, out))
+    reports = diagnose(
+        diagnoses,
+        arguments.seeds,
+        workers=arguments.workers or os.cpu_count() or 1,
+        results=None if out is None else out.results,
+        progress=True,
+    )
     for report in reports:
         print(f"{report}\n")
     summary = summary_table(reports)

@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from believer.diagnostics.compatibility import CompatibilityTable
-
 COLORS = {RESPONDS_DIVERSE: BLUE, RESPONDS_HIDDEN: ORANGE, NO_RESPONSE: GRAY, OTHER_REASON: RED}
 _INK = {RESPONDS_DIVERSE: "white", RESPONDS_HIDDEN: BLACK, NO_RESPONSE: "white", OTHER_REASON: "white"}
 _LEAST = 1e-6
@@ -114,42 +112,26 @@ def draw_many(reports: list[SDDReport]) -> Figure:
     figure = new_figure(9.0, 1.6 + 0.42 * len(reports))
     axes = figure.subplots()
     for row, report in enumerate(reports):
-        _draw_verdicts(axes, row, report)
+        draw_verdicts(axes, row, report)
     labels = [f"{members.brief(r.settings['surrogate'])}, {r.settings['update']}" for r in reports]
     axes.set_yticks(range(len(reports)), labels)
     axes.invert_yaxis()
     axes.set(xlabel="data sets", xlim=(0, max(len(r.measurements) for r in reports)))
-    _whole_ticks(axes)
+    whole_ticks(axes)
     entitle(figure, "", "what the Structural Diversity Diagnostic says")
     legend_below(figure)
     return figure
 
 
-def draw_compatibility(table: CompatibilityTable) -> Figure:
-    """A panel for each lie and acquisition: a bar of verdicts for each row of the paper's Table 1."""
-    combinations = list(table.rows[0].reports)
-    figure = new_figure(12.0, 2.0 + 0.33 * len(table.rows))
-    panels = figure.subplots(1, len(combinations), sharey=True, squeeze=False)[0]
-    for axes, key in zip(panels, combinations, strict=True):
-        for row, one in enumerate(table.rows):
-            _draw_verdicts(axes, row, one.reports[key])
-        axes.set(title=key, xlabel="data sets", xlim=(0, len(table.rows[0].reports[key].measurements)))
-        _whole_ticks(axes)
-    labels = [f"{one.entry.row}: {one.entry.reading}\npaper: {one.entry.compatible}" for one in table.rows]
-    panels[0].set_yticks(range(len(table.rows)), labels, fontsize=8)
-    panels[0].invert_yaxis()
-    entitle(figure, "", "the paper's Table 1, measured")
-    legend_below(figure)
-    return figure
-
-
-def _whole_ticks(axes: Axes) -> None:
+def whole_ticks(axes: Axes) -> None:
+    """Whole numbers along the x axis."""
     from matplotlib.ticker import MaxNLocator
 
     axes.xaxis.set_major_locator(MaxNLocator(integer=True))
 
 
-def _draw_verdicts(axes: Axes, row: int, report: SDDReport) -> None:
+def draw_verdicts(axes: Axes, row: int, report: SDDReport) -> None:
+    """A bar in ``row``: how many data sets gave which verdict."""
     left = 0
     for verdict, count in report.verdicts.items():
         if count:

@@ -1,0 +1,71 @@
+"""Cells of kind "sdd": the Structural Diversity Diagnostic with its controls (Exp 3, 7a, 7b, 8, 12, Table 1).
+
+``printed``: EI with ξ = 0.01, UCB with β = 2 or PI over the best real result, y as it is. ``ours``: LogEI, UCB or PI
+over real and believed results, y standardized. Both climb from 0.2, 0.5 and 0.8 of the way along the box's diagonal.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from believer.acquisitions import EI, PI, UCB, Acquisition, LogEI
+from believer.diagnostics.source import FromProblem
+from believer.diagnostics.structural import Probe, measure, standardized
+from believer.experiments import Cell
+from believer.maximize import FixedStarts
+from believer_paper.cells.loops import LIES, XI
+from believer_paper.setup.surrogates import surrogate_of
+
+PRINTED: dict[str, Acquisition] = {"ei": EI(XI), "ucb": UCB(), "pi": PI(XI)}
+OURS: dict[str, Acquisition] = {"ei": LogEI(), "ucb": UCB(), "pi": PI()}
+
+
+CONDITIONED = (("gp", "condition"), ("mq_rbf", "condition"))
+UNTOLD = (("neural", "none"), ("forest", "none"))
+AS_PRINTED = (*CONDITIONED, *UNTOLD)
+"""The paper's four surrogates, and what it does with a lie unless it says otherwise."""
+
+OTHER_LIES = ("cl_max", "cl_mean", "kb")
+
+SETTINGS: tuple[tuple[dict[str, Any], int], ...] = (
+    *(({"surrogate": s, "update": u}, 20) for s, u in CONDITIONED),
+    *(({"surrogate": s, "update": u}, 20) for s, u in UNTOLD),
+    ({"surrogate": "forest", "update": "refit"}, 10),
+    ({"surrogate": "neural", "update": "refit"}, 10),
+    *(({"surrogate": "forest", "update": "refit", "lie": lie}, 5) for lie in OTHER_LIES),
+    ({"surrogate": "gp", "update": "condition", "lie": "kb"}, 10),
+    ({"surrogate": "mq_rbf", "update": "condition", "lie": "kb"}, 20),
+    ({"surrogate": "neural", "update": "refit", "lie": "kb"}, 5),
+    *(({"surrogate": s, "update": u, "lie": "kb"}, 5) for s, u in UNTOLD),
+    *(
+        ({"surrogate": s, "update": u, "lie": lie}, 10)
+        for s, u in (
+            *(("mq_rbf_power", "condition"), ("fixed_rbf", "none"), ("fixed_rbf", "condition")),
+            *(("last_layer", "condition"), ("svr", "none"), ("svr", "refit"), ("sparse_gp", "condition")),
+        )
+        for lie in ("cl_min", "kb")
+    ),
+    *(({"surrogate": s, "update": u, "acquisition": "ucb"}, 10) for s, u in CONDITIONED),
+    *(({"surrogate": s, "update": u, "acquisition": "ucb"}, 5) for s, u in UNTOLD),
+)
+"""Diagnoses that only the ledger needs: settings besides the preset, and how many data sets."""
+
+
+def diagnosis(cell: Cell) -> dict[str, Any]:
+    """Measure the cell's data set; what ``Measurement.from_json`` reads."""
+    s = cell.settings
+    source = FromProblem(s["problem"], s["n"])
+    printed = s["preset"] == "printed"
+    probe = Probe(
+        surrogate=surrogate_of(s["preset"], s["surrogate"], source.space),
+        acquisition=(PRINTED if printed else OURS)[s["acquisition"]],
+        lie=LIES[s["lie"]],
+        update=s["update"],
+        incumbent="data" if printed else "believed",
+        maximizer=FixedStarts(),
+        q=s["q"],
+    )
+    data = source.draw(cell.seed)
+    if not printed:
+        probe, data = standardized(probe, data)
+    return measure(probe, data, cell.seed).to_json()

@@ -1,0 +1,111 @@
+"""A surrogate fitted to data of a problem, ready to be asked and lied to: what pictures and timings start from.
+
+``printed``: EI with ξ = 0.01 in the units of y, y as it is. ``ours``: LogEI, y standardized. The lie is CL-min's in
+both, so the incumbent f⁺ is the same whether lies count towards it or not.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import partial
+
+import numpy as np
+
+from believer.acquisitions import EI, Bound, LogEI
+from believer.arrays import Array, frozen
+from believer.batch import ConstantLie, Data, Pending, PseudoObservations, Request
+from believer.batch.picking import best_places, pick
+from believer.diagnostics.source import DataSet
+from believer.maximize import Maximizer
+from believer.numerics.sampling import stream
+from believer.problems import PROBLEMS, Problem
+from believer.surrogates.gp import standardization
+from believer.surrogates.protocols import Model, Surrogate
+from believer_paper.cells.loops import XI
+from believer_paper.setup.surrogates import surrogate_of
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Situation:
+    """Data of a problem and a model fitted to them, as the engine's own functions take them.
+
+    shift, scale: from the request's y, which ``ours`` standardizes, back to the problem's.
+    """
+
+    problem: Problem
+    request: Request
+    shift: float
+    scale: float
+
+    @property
+    def values(self) -> Array:
+        """The data's values (n,), in the problem's units."""
+        return self.shift + self.scale * self.request.data.y
+
+    @property
+    def lie(self) -> float:
+        """CL-min's, in the problem's units."""
+        return float(self.values.min())
+
+    def told(self, x: Array, update: str) -> Model:
+        """The model after the lie about ``x`` (d,), by "condition", "refit" or "none"."""
+        return _strategy(update).begin(self.request).told(self.request, 0, x).model
+
+    def again(self, seed: int) -> Situation:
+        """The same model on the same data, with other random numbers for what comes next."""
+        return replace(self, request=replace(self.request, randomness=partial(stream, seed)))
+
+    def best(self) -> Array:
+        """Where the acquisition is largest (d,), by the library's search for the model's kind."""
+        request = self.request
+        objective = _strategy("none").begin(request).objective(request)
+        return pick(objective, request, 0, best_places(request), request.avoid).x
+
+    def improvement(self, model: Model, X: Array) -> Array:
+        """The expected improvement (m,) at ``X`` (m, d), in the problem's units."""
+        acquisition = self.request.acquisition
+        assert isinstance(acquisition, EI | LogEI)
+        return self.scale * Bound(EI(acquisition.xi), model, float(self.request.data.y.min())).value(X)
+
+    def batch(self, update: str) -> tuple[Array, Model]:
+        """[paper] Algorithm 1: the points (q, d), and the model from which the last was chosen."""
+        request = self.request
+        belief = _strategy(update).begin(request)
+        points: list[Array] = []
+        for trial in request.ids:
+            if points:
+                belief = belief.told(request, trial - 1, points[-1])
+            around = best_places(request, belief.X, belief.y)
+            points.append(pick(belief.objective(request), request, trial, around, request.avoid).x)
+        return np.array(points), belief.model
+
+
+def situation(
+    preset: str, name: str | Surrogate, problem: str, data: DataSet, seed: int, q: int = 1, by: Maximizer | None = None
+) -> Situation:
+    """The preset's surrogate of that ``name``, or one that is given, fitted to ``data``.
+
+    q points are asked for, none of them avoided; ``by`` maximizes the acquisition (None: the library's way).
+    """
+    asked = PROBLEMS[problem]()
+    surrogate = surrogate_of(preset, name, asked.space) if isinstance(name, str) else name
+    shift, scale = (0.0, 1.0) if preset == "printed" else standardization(data.y)
+    y, none = frozen((data.y - shift) / scale), frozen(np.zeros((0, data.region.dim)))
+    request = Request(
+        ids=tuple(range(q)),
+        surrogate=surrogate,
+        acquisition=EI(XI) if preset == "printed" else LogEI(),
+        model=surrogate.fit(data.X, y, stream(seed, 0, "fit"), None),
+        data=Data(data.X, y),
+        pending=Pending((), none),
+        region=data.region,
+        avoid=none,
+        distinct=False,
+        randomness=partial(stream, seed),
+        maximizer=by,
+    )
+    return Situation(asked, request, shift, scale)
+
+
+def _strategy(update: str) -> PseudoObservations:
+    return PseudoObservations(ConstantLie("min"), update, "data")

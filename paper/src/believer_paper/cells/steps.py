@@ -1,0 +1,127 @@
+"""Cells of kinds "step" (Exp 5, Table 3) and "scaling" (what conditioning costs as n grows).
+
+``step``, one update by a lie, on data of Hartmann-6D:
+  gp, mq_rbf (conditioned), neural, forest (trained again): {seconds, wall_seconds}, a number a round. Surrogates take
+  turns, so that a slow moment of the machine meets them all; quick ones are timed in blocks. The update alone is timed,
+  as in the paper: no prediction, no search.
+  batch: {gp, neural: {seconds, wall_seconds}}, one number each: a whole batch of q from the diagnostic's three starts
+  with its q - 1 updates, as in Table 7, after the first fit.
+``scaling``, the library's process with hyperparameters that are given:
+  ns; seconds, wall_seconds: of one conditioning step, the median of the rounds for each of ``ns``; samples_seconds
+  (ns, rounds); anew_seconds: of factoring everything from nothing, once for each of ``ns``.
+
+``seconds`` are the processor's: what the wall clock shows for one thread on a machine that does nothing else.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from believer.arrays import Array, frozen
+from believer.diagnostics.source import FromProblem
+from believer.errors import InvalidInput
+from believer.experiments import Cell
+from believer.maximize import FixedStarts
+from believer.numerics.sampling import stream
+from believer.problems import PROBLEMS
+from believer.surrogates.gp import GPModel, posterior, standardization
+from believer.surrogates.gp_fit import Hyperparameters
+from believer.surrogates.protocols import Conditionable
+from believer_paper.cells.situation import Situation, situation
+
+PROBLEM = "hartmann6"
+UPDATES = {"gp": "condition", "mq_rbf": "condition", "neural": "refit", "forest": "refit"}
+
+_ROUNDS = 2
+_BLOCK = 100
+"""Conditioning steps that are timed together, at most: one takes some ten microseconds."""
+
+_SCALING_ROUNDS = 7
+_BLOCK_WORK = 4e6
+"""n² times the number of steps in a block of "scaling": some milliseconds at every n."""
+
+Clocks = tuple[float, float]
+
+
+def step(cell: Cell) -> dict[str, Any]:
+    """Time the cell's updates, and whole batches."""
+    s, space = cell.settings, PROBLEMS[PROBLEM]().space
+    if s["d"] != space.dim:
+        raise InvalidInput(f"d must be {space.dim}, that of {PROBLEM}; got {s['d']!r}.")
+    data = FromProblem(PROBLEM, s["n"]).draw(cell.seed)
+    scenes = {name: situation(s["preset"], name, PROBLEM, data, cell.seed, s["q"], FixedStarts()) for name in UPDATES}
+    x = stream(cell.seed, 0, "lie").random((1, space.dim))
+    for name in ("gp", "mq_rbf"):
+        _step(scenes[name], UPDATES[name], x, stream(cell.seed, 0, "refit"))  # what trains has warmed up by its fit
+    rounds = [
+        {name: _step(scene, UPDATES[name], x, stream(cell.seed, turn, "refit")) for name, scene in scenes.items()}
+        for turn in range(_ROUNDS)
+    ]
+    whole = {name: _timed(partial(scenes[name].batch, UPDATES[name])) for name in ("gp", "neural")}
+    return {**_by_name(rounds), "batch": _by_name([whole])}
+
+
+def scaling(cell: Cell) -> dict[str, Any]:
+    """Time one conditioning step for each of the cell's ``ns``."""
+    ns = cell.settings["ns"]
+    x, y = stream(cell.seed, 0, "lie").random((1, PROBLEMS[PROBLEM]().space.dim)), np.zeros(1)
+    makers = [_process(n, cell.seed) for n in ns]
+    models = [make() for make in makers]
+    anew = [_timed(make)[0] for make in makers]
+    blocks = [min(_BLOCK, max(1, round(_BLOCK_WORK / n**2))) for n in ns]
+    # A round visits every n: a slow moment of the machine meets them all.
+    rounds = [
+        [_timed(partial(model.condition, x, y), block) for model, block in zip(models, blocks, strict=True)]
+        for _ in range(_SCALING_ROUNDS)
+    ]
+    samples = np.array(rounds)
+    medians = np.median(samples, axis=0)
+    return {
+        **{"ns": list(ns), "seconds": medians[:, 0].tolist(), "wall_seconds": medians[:, 1].tolist()},
+        **{"samples_seconds": samples[:, :, 0].T.tolist(), "anew_seconds": anew},
+    }
+
+
+def _step(scene: Situation, update: str, x: Array, rng: np.random.Generator) -> Clocks:
+    """Seconds of one update by a lie about ``x`` (1, d), in a block where it is quick."""
+    return _timed(_update(scene, update, x, rng), _BLOCK if update == "condition" else 1)
+
+
+def _update(scene: Situation, update: str, x: Array, rng: np.random.Generator) -> Callable[[], object]:
+    """What is timed: the model's own conditioning, or the recipe's own training on data and lie."""
+    request = scene.request
+    lie, model = request.data.y.min(keepdims=True), request.model
+    if update == "condition":
+        assert isinstance(model, Conditionable)
+        return partial(model.condition, x, lie)
+    X, y = np.vstack([request.data.X, x]), np.concatenate([request.data.y, lie])
+    return partial(request.surrogate.fit, X, y, rng, model)
+
+
+def _process(n: int, seed: int) -> Callable[[], GPModel]:
+    """Makes the posterior of ``n`` uniform points, at lengthscales of 0.5."""
+    problem = PROBLEMS[PROBLEM]()
+    X = stream(seed, n, "design").random((n, problem.space.dim))
+    y = problem.evaluate(X)
+    hyper = Hyperparameters("matern52", frozen(np.full(X.shape[1], 0.5)), signal=1.0, noise=1e-6)
+    return partial(posterior, hyper, X, y, *standardization(y))
+
+
+def _timed(work: Callable[[], object], times: int = 1) -> Clocks:
+    """Seconds of the processor and of the wall clock for one call, out of ``times`` in a row."""
+    cpu, wall = time.process_time(), time.perf_counter()
+    for _ in range(times):
+        work()
+    return (time.process_time() - cpu) / times, (time.perf_counter() - wall) / times
+
+
+def _by_name(rounds: list[dict[str, Clocks]]) -> dict[str, dict[str, list[float]]]:
+    return {
+        name: {"seconds": [one[name][0] for one in rounds], "wall_seconds": [one[name][1] for one in rounds]}
+        for name in rounds[0]
+    }

@@ -1,0 +1,290 @@
+"""The chapters of the report: summary, ledger, experiments, the paper against itself, and where it all came from."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from believer.experiments import Finished, Table
+from believer.experiments.page import Section
+from believer_paper.figures import PaperFigure
+from believer_paper.inconsistencies.inconsistency import Inconsistency
+from believer_paper.ledger import OVERALL, Entry, ledger_table
+from believer_paper.ledger.claim import VERDICTS
+from believer_paper.plan import EXPERIMENTS
+from believer_paper.results import PRESETS, Results
+from believer_paper.tables.costs import clocks
+from believer_paper.tables.layout import PaperTable
+
+_JUDGED = (
+    "Every verdict is computed from the cells of this run by the rule that stands under Test; none is typed in. The "
+    "paper's own set-up (printed) and this library's defaults (ours) are judged apart; what depends on neither, once."
+)
+_AGAINST_ITSELF = {
+    "contradiction": (
+        "The paper against itself",
+        "inconsistencies",
+        "Where two numbers of the paper, or a number and a sentence, cannot both be so. Each is computed from what the "
+        "paper prints, allows for rounding, and needs no run.",
+    ),
+    "beyond the data": (
+        "The paper beyond its data",
+        "beyond",
+        "Where a sentence of the paper says more than its numbers show: both may be so, but the one does not follow "
+        "from the other. Each is computed from what the paper prints, and needs no run.",
+    ),
+}
+"""Heading, anchor and opening words by the kind of an inconsistency, in the order of the report."""
+
+_PRESETS = (
+    'There are two presets: "printed" is the paper\'s own set-up as far as it is printed, "ours" is this library with '
+    "its defaults. The paper's numbers are there to be compared with; nothing was tuned to match them."
+)
+_CELLS = (
+    "All of this is made from cells, each deterministic from its settings and its seed, but for times. They are the "
+    "lines of cells.jsonl (packed as cells.jsonl.gz), with settings, seed, result and provenance; "
+    'believer.experiments.read_store("cells.jsonl") reads them.'
+)
+_SECONDS = (
+    "Seconds are sums over all cells. Processor time (CPU) does not depend on what else ran; several workers shared "
+    "the machine, which lengthens the wall clock beside it. Within scikit-learn and BoTorch are CPU seconds, counted "
+    "where the printed loops call these libraries; the rest is what is left of the CPU seconds without them."
+)
+_PROVENANCE = ("believer", "commit", "backend", "python", "numpy", "scipy", "platform", "threads")
+_SMOKE = "A smoke run: tiny experiments on a seed or two. Its numbers and verdicts mean nothing."
+_ALL = "Over all presets"
+_SHORT = 5
+"""Columns of the ledger that say what the verdicts are; the others say why."""
+
+_SEVERAL = dict(zip(VERDICTS, ("hold", "hold in part", "fail", "cannot be tested"), strict=True))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Report:
+    """All that is written down. pictures: the figures as PNG, by the name of their file without its ending."""
+
+    results: Results
+    command: str
+    wanted: tuple[str, ...]
+    entries: tuple[Entry, ...]
+    tables: tuple[PaperTable, ...]
+    figures: tuple[PaperFigure, ...]
+    pictures: Mapping[str, bytes]
+    inconsistencies: tuple[Inconsistency, ...]
+    machine: Mapping[str, Any]
+
+    def anchors(self) -> dict[str, str]:
+        """Where in the report a table or figure is, by what the ledger calls it."""
+        tables = {table.label.lower(): f"#{table.name}" for table in self.tables}
+        return tables | {f"figure {figure.number}": f"#figure{figure.number:02d}" for figure in self.figures}
+
+    def files(self) -> dict[str, str]:
+        """The same, as files beside the report; a figure's is that of its first preset."""
+        found = {table.label.lower(): f"tables/{table.name}.md" for table in self.tables}
+        for figure in self.figures:
+            found[f"figure {figure.number}"] = f"{next(iter(self.drawn(figure)))}.png"
+        return found
+
+    def drawn(self, figure: PaperFigure) -> dict[str, str]:
+        """The pictures of a figure, each with its caption."""
+        names = {f"figures/{figure.name(preset)}": preset for preset in self.results.presets}
+        return {
+            name: f"Figure {figure.number}, {preset}: {figure.title}"
+            for name, preset in names.items()
+            if name in self.pictures
+        }
+
+
+def chapters(report: Report) -> list[Section]:
+    """The report in its order."""
+    anchors = report.anchors()
+    return [
+        _summary(report),
+        *ledger_chapter(report.entries, {**anchors, "cells": "#cells"}),
+        *(section for name in report.wanted for section in _experiment(report, name)),
+        *_further(report),
+        *inconsistency_chapter(report.inconsistencies, anchors),
+        *_origin(report),
+    ]
+
+
+def found(report: Report) -> list[str]:
+    """How many claims hold and fail: a sentence on all that was run, and one a preset."""
+    told = [_SMOKE] if "--smoke" in report.command.split() else []
+    for who, verdicts in _verdicts(report).items():
+        counts = ", ".join(
+            f"{len(it)} {verdict if len(it) == 1 else _SEVERAL[verdict]}" for verdict, it in verdicts.items()
+        )
+        told.append(f"{who}: of {len(report.entries)} claims, {counts}.")
+    return told
+
+
+def spent(report: Report) -> str:
+    """What it cost in all, in a sentence."""
+    cells, cpu, wall, sklearn, botorch, rest = _costs(report.results.finished)
+    apart = f"{sklearn:.0f} s within scikit-learn, {botorch:.0f} s within BoTorch and {rest:.0f} s for the rest"
+    return f"Cost: {cells} cells, {cpu:.0f} s of the processor ({wall:.0f} s by the clock): {apart}."
+
+
+def ledger_chapter(entries: Sequence[Entry], places: Mapping[str, str]) -> list[Section]:
+    """The claims in short, then a part for each; ``places`` says where what lies behind them is."""
+    listed = ledger_table(entries)
+    short = Table("", listed.columns[:_SHORT], [row[:_SHORT] for row in listed.rows])
+    parts = [
+        Section(
+            f"Claim {entry.claim.number}: {entry.claim.sentence}",
+            [f"{who}: {finding.verdict}. {finding.evidence}" for who, finding in entry.findings.items()],
+            [f"Test: {entry.claim.test}"],
+            anchor=_claim(entry),
+            level=3,
+            links=_see("Behind it", entry.links, places),
+        )
+        for entry in entries
+    ]
+    return [Section("The ledger of claims", text=[_JUDGED, OVERALL], tables=[short], anchor="ledger"), *parts]
+
+
+def inconsistency_chapter(found: Sequence[Inconsistency], places: Mapping[str, str]) -> list[Section]:
+    """A chapter for each kind of inconsistency that there is, with a part for each of them."""
+    sections = []
+    for kind, (title, anchor, opening) in _AGAINST_ITSELF.items():
+        parts = [_inconsistency(n, one, places) for n, one in enumerate(found, start=1) if one.kind == kind]
+        if parts:
+            sections += [Section(title, text=[opening], anchor=anchor), *parts]
+    return sections
+
+
+def _inconsistency(number: int, one: Inconsistency, places: Mapping[str, str]) -> Section:
+    return Section(
+        f"{_of_tables(one.tables)}: {one.name.replace('_', ' ')}",
+        [],
+        [one.what, f"Where in the paper: {', '.join(one.places)}."],
+        [Table("", ["what", "value"], list(one.numbers.items()))],
+        anchor=f"inconsistency{number:02d}",
+        level=3,
+        links=_see("Done again", [f"table {table}" for table in one.tables], places),
+    )
+
+
+def cost(finished: Sequence[Finished]) -> Table:
+    """Cells and seconds by preset, on both clocks, those within other libraries apart."""
+    groups = {
+        **{preset: [one for one in finished if _preset(one) == preset] for preset in PRESETS},
+        "of no preset": [one for one in finished if _preset(one) is None],
+        "in all": finished,
+    }
+    rows = [(who, *_costs(cells)) for who, cells in groups.items() if cells]
+    return Table("What it cost", ["preset", "cells", *_CLOCKS], rows)
+
+
+_CLOCKS = ("CPU seconds", "wall seconds", "CPU within scikit-learn", "CPU within BoTorch", "CPU of the rest")
+
+
+def _costs(cells: Sequence[Finished]) -> tuple[int, float, float, float, float, float]:
+    """How many, and their seconds: of both clocks, within scikit-learn and BoTorch, and what that leaves of the CPU."""
+    within = {True: 0.0, False: 0.0}
+    cpu, wall = 0.0, 0.0
+    for one in cells:
+        options = one.cell.settings.get("options", {})
+        of_processor, of_clock, foreign = map(float, clocks(one))
+        cpu, wall = cpu + of_processor, wall + of_clock
+        within[options.get("process") == "botorch"] += foreign
+    return len(cells), cpu, wall, within[False], within[True], cpu - within[False] - within[True]
+
+
+def _summary(report: Report) -> Section:
+    links = {
+        verdict.capitalize(): {f"claim {entry.claim.number}": f"#{_claim(entry)}" for entry in those}
+        for verdict, those in _verdicts(report)[_ALL].items()
+        if those
+    }
+    text = [_PRESETS, _SECONDS]
+    return Section("Summary", found(report), text, [cost(report.results.finished)], anchor="summary", links=links)
+
+
+def _verdicts(report: Report) -> dict[str, dict[str, list[Entry]]]:
+    """The claims by verdict: over all presets, and under each, where a claim that depends on none counts as well."""
+    sorted_out: dict[str, dict[str, list[Entry]]] = {}
+    for who in (_ALL, *report.results.presets):
+        of = sorted_out[who] = {verdict: [] for verdict in VERDICTS}
+        for entry in report.entries:
+            finding = entry.findings.get(who)
+            of[entry.verdict if finding is None else finding.verdict].append(entry)
+    return sorted_out
+
+
+def _experiment(report: Report, name: str) -> list[Section]:
+    experiment = EXPERIMENTS[name]
+    parts = [_table(table) for table in report.tables if _home(table.experiments, report.wanted) == name]
+    parts += [_figure(report, it) for it in report.figures if _home(it.experiments, report.wanted) == name]
+    return [Section(experiment.title, text=experiment.choices, anchor=name), *parts]
+
+
+def _further(report: Report) -> list[Section]:
+    """Tables and figures of no experiment that was asked for, such as the runtimes of all."""
+    parts = [_table(table) for table in report.tables if not _home(table.experiments, report.wanted)]
+    parts += [_figure(report, figure) for figure in report.figures if not _home(figure.experiments, report.wanted)]
+    return [Section("Further tables and figures", anchor="further"), *parts] if parts else []
+
+
+def _table(table: PaperTable) -> Section:
+    files = {f"{table.name}{ending}": f"tables/{table.name}{ending}" for ending in (".md", ".csv")}
+    shown = replace(table.table, title="")
+    title = f"{table.label}: {table.title}"
+    return Section(title, [], table.notes, [shown], anchor=table.name, level=3, links={"Files": files})
+
+
+def _figure(report: Report, figure: PaperFigure) -> Section:
+    title, anchor = f"Figure {figure.number}: {figure.title}", f"figure{figure.number:02d}"
+    return Section(title, figures=report.drawn(figure), anchor=anchor, level=3)
+
+
+def _home(experiments: Iterable[str], wanted: Sequence[str]) -> str:
+    """The first of the experiments asked for that a table or figure is of; none for what is of all experiments."""
+    return "" if EXPERIMENTS.keys() <= set(experiments) else next((name for name in wanted if name in experiments), "")
+
+
+def _origin(report: Report) -> list[Section]:
+    finished, machine = report.results.finished, report.machine
+    kinds = Counter((one.cell.experiment, _preset(one)) for one in finished)
+    cells = Table("Cells", ["kind", "preset", "cells"], [(*key, n) for key, n in sorted(kinds.items(), key=str)])
+    seen = [(name, Counter(str(one.provenance.get(name)) for one in finished)) for name in _PROVENANCE]
+    rows = [(name, value, n) for name, values in seen for value, n in values.most_common()]
+    about = [[name, _plain(value)] for name, value in machine.items()]
+    return [
+        Section("Provenance", text=[_CELLS], tables=[cells], anchor="cells"),
+        Section("Versions", tables=[Table("", ["of", "is", "cells"], rows)], anchor="versions", level=3),
+        Section("The machine that wrote this", tables=[Table("", ["what", "is"], about)], anchor="machine", level=3),
+    ]
+
+
+def _claim(entry: Entry) -> str:
+    return f"claim{entry.claim.number:02d}"
+
+
+def _see(label: str, names: Iterable[str], places: Mapping[str, str]) -> dict[str, dict[str, str]]:
+    """Links to what is named; what has no place is named alone. "cells: ..." is found under "cells"."""
+    targets = {name: places.get(name.split(":")[0].lower(), "") for name in names}
+    return {label: targets} if targets else {}
+
+
+def _of_tables(numbers: Sequence[int]) -> str:
+    if not numbers:
+        return "Text"
+    return f"Table{'s' * (len(numbers) > 1)} {', '.join(map(str, numbers))}"
+
+
+def _preset(one: Finished) -> str | None:
+    preset: str | None = one.cell.settings.get("preset")
+    return preset
+
+
+def _plain(value: Any) -> str:
+    """A value of the machine's description, for a reader."""
+    if isinstance(value, Mapping):
+        return ", ".join(f"{name} {_plain(it)}" for name, it in value.items()) or "-"
+    if isinstance(value, list):
+        return "; ".join(map(_plain, value)) or "-"
+    return "unknown" if value is None else str(value)

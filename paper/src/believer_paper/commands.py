@@ -1,0 +1,6 @@
+"""What this distribution adds to the command ``believer``; the files themselves are loaded when they are called."""
+
+from believer.cli import verb_in
+
+REPRODUCE = verb_in("believer_paper.command", "run the paper's experiments again, and judge its claims")
+TABLE1 = verb_in("believer_paper.table1", "measure the paper's Table 1: which surrogates can be lied to")

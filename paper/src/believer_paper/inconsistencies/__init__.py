@@ -1,0 +1,47 @@
+"""The internal inconsistencies of the paper: where it contradicts itself, or says more than it shows.
+
+No run is needed and nothing of ours is judged: each check computes from ``printed`` and ``stated`` alone, allows for
+the rounding of what is printed, and finds nothing where the numbers agree. Left out, because on computing they agree:
+253 times by 0.103 / 0.0004 s, three to four times by 35 / 10.7, and a total of 128 minutes (all by rounding); the
+distances at q=2 and q=3 of Table 2 (one greedy batch within the other); random's rows at q=2 and q=3 of Table 4 (the
+same draws); 150 evaluations in 15 iterations of 10 (after the design); beta=2 beside a square root of beta.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from believer.experiments import Table, formatted
+from believer_paper.inconsistencies import costs, diversity, loops, settings
+from believer_paper.inconsistencies.inconsistency import KINDS, Check, Inconsistency
+
+__all__ = ["CHECKS", "KINDS", "Inconsistency", "inconsistencies", "inconsistency_table"]
+
+CHECKS: tuple[Check, ...] = (
+    *costs.CHECKS,
+    *loops.CHECKS,
+    *diversity.CHECKS,
+    *settings.CHECKS,
+)
+
+
+def inconsistencies() -> tuple[Inconsistency, ...]:
+    """Those that the paper's numbers show: by kind, then by table; those of no table last."""
+    found = [one for one in (check() for check in CHECKS) if one is not None]
+    return tuple(sorted(found, key=lambda one: (KINDS.index(one.kind), not one.tables, one.tables)))
+
+
+def inconsistency_table(entries: Sequence[Inconsistency]) -> Table:
+    """A row for each: kind, tables, sections and figures, the sentence, and the numbers behind it."""
+    rows = [
+        [
+            number,
+            one.kind,
+            ", ".join(map(str, one.tables)) or None,
+            ", ".join(one.places),
+            one.what,
+            "; ".join(f"{label}: {formatted(value)}" for label, value in one.numbers.items()),
+        ]
+        for number, one in enumerate(entries, start=1)
+    ]
+    return Table("Internal inconsistencies of the paper", ["no.", "kind", "tables", "where", "what", "numbers"], rows)

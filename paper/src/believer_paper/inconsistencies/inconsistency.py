@@ -1,0 +1,51 @@
+"""One internal inconsistency of the paper, and the small arithmetic that the checks share."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Literal, TypeAlias, get_args
+
+from believer.experiments.report import Value
+from believer_paper.numbers.printed import Printed
+
+Kind: TypeAlias = Literal["contradiction", "beyond the data"]
+"""Two numbers, or a number and a sentence, that cannot both be so; a sentence that says more than the paper shows."""
+
+KINDS: tuple[Kind, ...] = get_args(Kind)
+
+
+@dataclass(frozen=True, slots=True)
+class Inconsistency:
+    """Two things in the paper that do not fit each other, in the way that ``kind`` says.
+
+    tables: their numbers in the paper. places: sections, appendices and figures concerned. what: in a sentence or two.
+    numbers: what shows it, read from ``printed`` and ``stated`` or computed from these, by what it is.
+    """
+
+    name: str
+    kind: Kind
+    tables: tuple[int, ...]
+    places: tuple[str, ...]
+    what: str
+    numbers: Mapping[str, Value]
+
+
+Check: TypeAlias = Callable[[], Inconsistency | None]
+"""Looks at the paper's numbers as they are now; None where they agree."""
+
+
+def span(value: float, unit: float) -> tuple[float, float]:
+    """What a number may have been before it was rounded to multiples of ``unit``."""
+    return value - unit / 2, value + unit / 2
+
+
+def spread(value: Printed) -> float:
+    """The printed standard deviation; 0 where none is printed."""
+    return 0.0 if value.std is None else value.std
+
+
+def standard_error(seeds: int, *values: Printed) -> float:
+    """Of a sum or difference of means, each over so many seeds and independent of the others."""
+    return math.hypot(*map(spread, values)) / math.sqrt(seeds)

@@ -1,0 +1,86 @@
+"""The ledger: every claim of the paper with its test, what was found under each preset, and one verdict over all."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from believer.experiments import Table
+from believer_paper.ledger import batches, controls, diagnoses, loops, theory
+from believer_paper.ledger.claim import Claim, Finding
+from believer_paper.results import PRESETS, Results
+
+CLAIMS: tuple[Claim, ...] = tuple(
+    sorted(
+        (
+            *diagnoses.CLAIMS,
+            *controls.CLAIMS,
+            *loops.CLAIMS,
+            *batches.CLAIMS,
+            *theory.CLAIMS,
+        ),
+        key=lambda claim: claim.number,
+    )
+)
+"""All claims, in the order of their numbers."""
+
+EITHER = "either preset"
+"""Whom a finding is of that depends on no preset."""
+
+OVERALL = (
+    "Over the presets: the verdict that all which could be tested share; where they differ, the claim holds in part; "
+    "where none could be tested, it cannot be."
+)
+
+_UNTESTED = "cannot be tested"
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A claim and what was found, by preset, or under :data:`EITHER`."""
+
+    claim: Claim
+    findings: Mapping[str, Finding]
+
+    @property
+    def verdict(self) -> str:
+        """The verdict that :data:`OVERALL` gives."""
+        tested = {finding.verdict for finding in self.findings.values()} - {_UNTESTED}
+        return "holds in part" if len(tested) > 1 else next(iter(tested), _UNTESTED)
+
+    @property
+    def links(self) -> tuple[str, ...]:
+        """Where the evidence stands, each place once."""
+        return tuple(dict.fromkeys(link for finding in self.findings.values() for link in finding.links))
+
+
+def ledger(results: Results) -> tuple[Entry, ...]:
+    """Judge every claim on finished cells, under each preset that any cell is of."""
+    return tuple(Entry(claim, _findings(claim, results)) for claim in CLAIMS)
+
+
+def _findings(claim: Claim, results: Results) -> dict[str, Finding]:
+    if not claim.per_preset:
+        return {EITHER: claim.judge(results, None)}
+    return {preset: claim.judge(results, preset) for preset in results.presets}
+
+
+def ledger_table(entries: Iterable[Entry]) -> Table:
+    """A row a claim; None under a preset that the claim does not depend on, or that was not run."""
+    columns = ("number", "claim", "verdict", *PRESETS, "evidence", "test", "links")
+    return Table("The ledger of claims", columns, [_row(entry) for entry in entries])
+
+
+def _row(entry: Entry) -> tuple[str | int | None, ...]:
+    by_preset = (entry.findings[preset].verdict if preset in entry.findings else None for preset in PRESETS)
+    evidence = "\n".join(f"{who}: {finding.evidence}" for who, finding in entry.findings.items())
+    claim = entry.claim
+    return (
+        claim.number,
+        claim.sentence,
+        entry.verdict,
+        *by_preset,
+        evidence,
+        claim.test,
+        ", ".join(entry.links),
+    )

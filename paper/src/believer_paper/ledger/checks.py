@@ -1,0 +1,197 @@
+"""What verdicts are made of: questions to the data that are answered yes, no, or not decided by so few data.
+
+======  ========================================================================================
+symbol  meaning
+======  ========================================================================================
+m       paired seeds
+d       differences of a pair, ours - theirs, (m,)
+s       pooled standard deviation of the two, √((s₁² + s₂²) / 2): the unit of a margin
+Δ       shift, the Hodges-Lehmann estimate: the median of (dᵢ + dⱼ) / 2 over i ≤ j
+======  ========================================================================================
+
+The rules are the same for every claim. "A is lower than B" asks the signed-rank test, corrected by Holm for all such
+tests of the claim; a test that finds nothing refutes nothing, so "no" needs the test to find the reverse, or the
+interval of Δ to leave out every advantage beyond a margin. Nor does such a test show that "A is not worse than B": the
+interval must end below the margin, as in a test of equivalence at the same level. Δ is what the signed-rank test is
+about, so that the test, the number that is printed and its interval speak of one thing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+
+import numpy as np
+
+from believer.arrays import Array, frozen
+from believer.experiments import hodges_lehmann, holm, vargha_delaney, wilcoxon
+from believer_paper.compatibility import COMPATIBLE_FROM, LIMITED_FROM
+from believer_paper.ledger.claim import Finding, not_run
+from believer_paper.numbers.printed import SEEDS
+from believer_paper.results import Results
+
+YES, OPEN, NO = "yes", "open", "no"
+
+RULE = "Holds if every check says yes, fails if more than half say no, holds in part otherwise."
+
+ALPHA = 0.05
+MARGIN = 0.5
+"""Pooled standard deviations that count as no difference: what is conventionally called a medium effect."""
+
+_RESAMPLES = 2_000
+
+TESTED = f"Wilcoxon signed-rank on paired seeds, Holm p < {ALPHA:g}"
+SHOWN = (
+    f"{TESTED}; no: the test finds the reverse, or the 90 % bootstrap interval of the shift leaves out every advantage "
+    f"beyond {MARGIN:g} pooled standard deviations; open: else"
+)
+"""How "lower" and "higher" are decided, for the text of a test. The shift is Δ."""
+
+NOT_WORSE = (
+    f"the 90 % bootstrap interval of the shift ends at {MARGIN:g} pooled standard deviations or below, be it "
+    "significantly worse within them or not (no: the interval lies beyond, or reaches beyond and is worse by "
+    f"{TESTED}; open: else)"
+)
+
+LEAST_SETS = SEEDS["exp8"]
+"""Data sets below which no share is judged: as many as the paper's own table of them has."""
+
+
+def together(answers: Iterable[str]) -> str:
+    """One answer for many: yes if all say so, no if more than half say no; none at all decide nothing."""
+    found = list(answers)
+    if found and all(answer == YES for answer in found):
+        return YES
+    return NO if found.count(NO) > len(found) / 2 else OPEN
+
+
+def verdict(answers: Iterable[str]) -> str:
+    """The verdict that :data:`RULE` gives."""
+    return {YES: "holds", OPEN: "holds in part", NO: "fails"}[together(answers)]
+
+
+def judged(answers: Iterable[str], evidence: str, *links: str) -> Finding:
+    """The finding of a claim's checks."""
+    return Finding(verdict(answers), evidence, links)
+
+
+def by_preset(judge: Callable[[Results, str], Finding]) -> Callable[[Results, str | None], Finding]:
+    """``judge`` of a claim that is judged under each preset apart."""
+
+    def asked(results: Results, preset: str | None) -> Finding:
+        return not_run("a preset") if preset is None else judge(results, preset)
+
+    return asked
+
+
+def mostly(successes: int, trials: int) -> str:
+    """Yes from 90 %, no up to 10 %: as Table 1's "yes", "limited" and "no" are told apart."""
+    share = successes / trials
+    return YES if share >= COMPATIBLE_FROM else OPEN if share > LIMITED_FROM else NO
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Contrast:
+    """Two configurations on the same seeds.
+
+    d (m,): ours - theirs. spread: s. effect: how often a value of ours exceeds one of theirs, None where that makes no
+    sense. p: of the signed-rank test, corrected once the contrast is in a :func:`family`.
+    """
+
+    name: str
+    d: Array
+    spread: float
+    effect: float | None
+    p: float
+
+    @property
+    def shift(self) -> float:
+        """Δ."""
+        return hodges_lehmann(self.d)
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """The percentile bootstrap's of Δ, at the level at which two one-sided tests at α decide on equivalence."""
+        return _interval(tuple(self.d.tolist()))
+
+    def lower(self) -> str:
+        """Is ours lower? As :data:`SHOWN` says."""
+        if self.p < ALPHA and self.shift != 0.0:
+            return YES if self.shift < 0.0 else NO
+        return NO if self.interval[0] >= -MARGIN * self.spread else OPEN
+
+    def higher(self) -> str:
+        """Is ours higher? As :data:`SHOWN` says."""
+        return replace(self, d=frozen(-self.d)).lower()
+
+    def not_worse(self) -> str:
+        """Is ours higher by the margin at most? As :data:`NOT_WORSE` says."""
+        low, high = self.interval
+        margin = MARGIN * self.spread
+        if high <= margin:
+            return YES
+        return NO if low > margin or self.higher() == YES else OPEN
+
+    def equal(self, margin: float | None = None) -> str:
+        """Is the interval within the margin on both sides, be the difference significant or not?
+
+        No if it lies beyond, or reaches beyond and the test finds a difference. margin: in the units of the values,
+        :data:`MARGIN` standard deviations unless given.
+        """
+        low, high = self.interval
+        most = MARGIN * self.spread if margin is None else margin
+        if -most <= low and high <= most:
+            return YES
+        return NO if low > most or high < -most or self.p < ALPHA else OPEN
+
+    def text(self, brief: bool = False) -> str:
+        """The numbers: shift, effect size, p, and unless ``brief`` the interval in units of s."""
+        low, high = (end / self.spread if self.spread else end for end in self.interval)
+        effect = "" if self.effect is None else f"A12 {self.effect:.2f}, "
+        interval = "" if brief else f"{low:+.2f} to {high:+.2f} std, "
+        return f"{self.name} {self.shift:+.3g} ({effect}{interval}p {self.p:.2g})"
+
+
+@cache
+def _interval(d: tuple[float, ...]) -> tuple[float, float]:
+    """Kept, because an answer and its text both ask for it."""
+    i, j = np.triu_indices(len(d))
+    draws = np.random.default_rng(0).choice(d, size=(_RESAMPLES, len(d)))
+    shifts = np.median((draws[:, i] + draws[:, j]) / 2.0, axis=1)
+    low, high = np.quantile(shifts, [ALPHA, 1.0 - ALPHA])
+    return float(low), float(high)
+
+
+def contrast(name: str, ours: Iterable[float], theirs: Iterable[float]) -> Contrast:
+    """Two samples, paired by position (m,)."""
+    a, b = np.array(list(ours)), np.array(list(theirs))
+    spread = float(np.sqrt((_variance(a) + _variance(b)) / 2.0))
+    return Contrast(name, frozen(a - b), spread, vargha_delaney(a, b), wilcoxon(a - b))
+
+
+def pooled(name: str, contrasts: Sequence[Contrast]) -> Contrast:
+    """All differences of several contrasts together, each in units of its own spread."""
+    d = np.concatenate([one.d / (one.spread or 1.0) for one in contrasts])
+    return Contrast(name, frozen(d), 1.0, None, wilcoxon(d))
+
+
+def averaged(name: str, contrasts: Sequence[Contrast]) -> Contrast:
+    """The mean over several contrasts on the same seeds, seed by seed, each in units of its own spread."""
+    d = np.mean([one.d / (one.spread or 1.0) for one in contrasts], axis=0)
+    return Contrast(name, frozen(d), 1.0, None, wilcoxon(d))
+
+
+def family(contrasts: Sequence[Contrast]) -> list[Contrast]:
+    """The same with p values corrected for their number."""
+    corrected = holm([one.p for one in contrasts])
+    return [replace(one, p=p) for one, p in zip(contrasts, corrected, strict=True)]
+
+
+def enough(seeds: int, tests: int) -> bool:
+    """Whether the signed-rank test on so many pairs could find anything, corrected for so many tests."""
+    return tests * 2.0 ** (1 - seeds) < ALPHA
+
+
+def _variance(sample: Array) -> float:
+    return float(sample.var(ddof=1)) if len(sample) > 1 else 0.0

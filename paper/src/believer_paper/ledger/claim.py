@@ -1,0 +1,83 @@
+"""A claim of the paper, how it is tested, and what the finished cells say of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+from believer.errors import InvalidInput
+from believer.experiments import wilson_interval
+from believer_paper.results import Results
+
+VERDICTS = ("holds", "holds in part", "fails", "cannot be tested")
+"""All that a test can find."""
+
+ENOUGH = 0.95
+"""The share of situations in which a claim must hold to be said to hold, where its test names no other."""
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What a test found: the verdict, the numbers that it follows from, and where these stand.
+
+    links: names such as "table 4", "figure 13", "cells: loop hartmann6".
+    """
+
+    verdict: str
+    evidence: str
+    links: tuple[str, ...]
+
+    def __post_init__(self) -> None:
+        if self.verdict not in VERDICTS:
+            raise InvalidInput(f"verdict must be one of {', '.join(VERDICTS)}; got {self.verdict!r}.")
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """One entry of the ledger.
+
+    number: as in the specification. sentence: the claim in our words. test: the rule that leads to a verdict, with its
+    thresholds. judge: the rule done, on finished cells and one preset. per_preset: whether the presets are judged
+    apart; where they are not, ``judge`` gets None.
+    """
+
+    number: int
+    sentence: str
+    test: str
+    judge: Callable[[Results, str | None], Finding]
+    per_preset: bool
+
+
+def not_run(what: str) -> Finding:
+    """The finding of a claim whose cells are missing: ``what`` names them."""
+    return Finding("cannot be tested", f"Cells are missing, or too few: {what}.", ())
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """In how many of ``total`` situations something was so; as text with its interval."""
+
+    hits: int
+    total: int
+
+    @classmethod
+    def of(cls, outcomes: Iterable[object]) -> Share:
+        """The share of ``outcomes`` that are true."""
+        found = [bool(outcome) for outcome in outcomes]
+        return cls(sum(found), len(found))
+
+    @property
+    def rate(self) -> float:
+        """hits / total; zero of nothing."""
+        return self.hits / self.total if self.total else 0.0
+
+    @property
+    def enough(self) -> bool:
+        """Whether there were any situations, and it was so in 95 % of them."""
+        return self.total > 0 and self.rate >= ENOUGH
+
+    def __str__(self) -> str:
+        if not self.total:
+            return "none of 0"
+        low, high = wilson_interval(self.hits, self.total)
+        return f"{self.hits} of {self.total} ({100 * low:.0f}-{100 * high:.0f} %)"

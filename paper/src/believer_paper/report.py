@@ -1,0 +1,116 @@
+"""The report on the paper done again: its files, made from finished cells alone.
+
+The cells lie elsewhere and are not touched: whatever happens here, the same command makes the report again.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+
+from believer.appending import explained
+from believer.experiments.page import as_html, as_markdown, png
+from believer_paper import chapters
+from believer_paper.chapters import Report
+from believer_paper.figures import FIGURES
+from believer_paper.inconsistencies import inconsistencies, inconsistency_table
+from believer_paper.ledger import ledger, ledger_table
+from believer_paper.machine import machine
+from believer_paper.packing import PACKED
+from believer_paper.plan import EXPERIMENTS
+from believer_paper.results import Results
+from believer_paper.tables import tables
+
+TITLE = "The paper, done again: what holds, what fails, what it cost"
+
+_EARLIER = ("tables/table[0-9][0-9].*", "tables/exp[0-9][0-9]_text.*", "figures/figure[0-9][0-9]_*.png")
+"""Files whose names depend on what was asked for: those of an earlier report go."""
+
+_SAFE = "The finished cells are safe; make room and give the same command again: it will make only the report."
+
+
+def make_report(results: Results, command: str, wanted: Sequence[str]) -> Report:
+    """The report on the experiments named in ``wanted``; what their cells do not suffice for is left out."""
+    pictures = {
+        f"figures/{figure.name(preset)}": png(drawn)
+        for figure in FIGURES.values()
+        if _asked(figure.experiments, wanted)
+        for preset in results.presets
+        if (drawn := figure.draw(results, preset)) is not None
+    }
+    shown = [f for f in FIGURES.values() if any(f"figures/{f.name(preset)}" in pictures for preset in results.presets)]
+    return Report(
+        results=results,
+        command=command,
+        wanted=tuple(wanted),
+        entries=tuple(ledger(results)),
+        tables=tuple(table for _, table in sorted(tables(results).items()) if _asked(table.experiments, wanted)),
+        figures=tuple(sorted(shown, key=lambda figure: figure.number)),
+        pictures=pictures,
+        inconsistencies=inconsistencies(),
+        machine=machine(),
+    )
+
+
+def write_report(results: Results, out: Path, command: str, wanted: Sequence[str]) -> str:
+    """Write the report into the folder ``out``, in the place of an earlier one; the summary of it, for a terminal.
+
+    ``report.html`` needs no other file; ``report.md`` shows the figures beside it. ``JournalError`` when a file cannot
+    be written: each is there whole, or as it was.
+    """
+    report = make_report(results, command, wanted)
+    files = _files(report)
+    _write(out, files)
+    for path in [path for pattern in _EARLIER for path in out.glob(pattern)]:
+        if path.relative_to(out).as_posix() not in files:
+            path.unlink()
+    kinds = f"{len(report.tables)} tables, {len(report.pictures)} figures, the ledger and the inconsistencies"
+    lines = [
+        *chapters.found(report),
+        chapters.spent(report),
+        f"{out / 'report.html'} has {kinds}; files are beside it.",
+    ]
+    return "\n".join([TITLE, "", *lines]) + "\n"
+
+
+def _files(report: Report) -> dict[str, bytes]:
+    """Every file by its name; the reports, which show the others, last."""
+    made = f"Made by: {report.command}." if report.command else ""
+    places, sections = report.files(), chapters.chapters(report)
+    judged = chapters.ledger_chapter(report.entries, {**places, "cells": PACKED})
+    against = chapters.inconsistency_chapter(report.inconsistencies, places)
+    texts = {
+        **{f"tables/{table.name}.md": table.markdown() for table in report.tables},
+        **{f"tables/{table.name}.csv": table.data.csv() for table in report.tables},
+        "ledger.csv": ledger_table(report.entries).csv(),
+        "inconsistencies.csv": inconsistency_table(report.inconsistencies).csv(),
+        "ledger.md": as_markdown(TITLE, judged, made),
+        "inconsistencies.md": as_markdown(TITLE, against, made),
+        "machine.json": json.dumps(report.machine, indent=2) + "\n",
+        "report.md": as_markdown(TITLE, sections, made),
+        "report.html": as_html(TITLE, sections, made, report.pictures),
+    }
+    pictures = {f"{name}.png": picture for name, picture in report.pictures.items()}
+    return pictures | {name: text.encode() for name, text in texts.items()}
+
+
+def _write(out: Path, files: Mapping[str, bytes]) -> None:
+    """Each file under another name first: what stood there stays until the new one is whole."""
+    for name, content in files.items():
+        path = out / name
+        begun = path.with_name(f"{path.name}.part")
+        with explained("write", path, _SAFE):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            try:
+                begun.write_bytes(content)
+                os.replace(begun, path)
+            finally:
+                begun.unlink(missing_ok=True)
+
+
+def _asked(experiments: Iterable[str], wanted: Sequence[str]) -> bool:
+    """Whether a table or figure is of what was asked for, or of no experiment in particular."""
+    known = [name for name in experiments if name in EXPERIMENTS]
+    return not known or any(name in wanted for name in known)

@@ -1,0 +1,169 @@
+"""The Gaussian process of the printed set-up: another library finds the hyperparameters, in the units of the box.
+
+======  ==========================================================  ========
+symbol  meaning                                                     shape
+======  ==========================================================  ========
+x       points of the unit cube, x_raw = low + x (high - low)       (n, d)
+ℓ       lengthscales; in the cube ℓ = ℓ_raw / (high - low)          (d,)
+y       values, standardized by ``shift`` and ``scale``             (n,)
+======  ==========================================================  ========
+
+[paper] appendix "Hyperparameter details": Matérn-5/2 with ARD, σ_f² from 1 in [1e-3, 1e3], ℓ from 1 in [1e-2, 1e2],
+σ_n² = 1e-6, five restarts, y normalized. Once the hyperparameters are known the posterior is the same in any library to
+rounding (a test compares them), so it is computed by ours: predictions are what a whole run spends its time on.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from contextlib import nullcontext
+from dataclasses import dataclass, field
+from typing import Any, Self
+
+import numpy as np
+
+from believer.arrays import Array, frozen
+from believer.errors import InvalidInput, MissingExtra
+from believer.space import Space
+from believer.surrogates.gp import GP, GPModel, posterior, standardization
+from believer.surrogates.gp_fit import PRESETS, Hyperparameters
+from believer.surrogates.protocols import Model, Prediction
+from believer.surrogates.sklearn import scikit_learn
+from believer_paper.setup.watch import Watch
+
+NOISE = 1e-6
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ProcessModel:
+    """A process that normalizes y again with every lie, as a refit of scikit-learn's without its optimizer does.
+
+    Mean invariance ([paper] Lemma 1) is lost by that. It offers no gradients: the paper's L-BFGS-B had none.
+    """
+
+    inner: GPModel
+    X: Array
+    y: Array
+    renormalize: bool
+
+    @property
+    def lengthscales(self) -> Array:
+        """ℓ (d,), in the unit cube."""
+        return self.inner.lengthscales
+
+    def predict(self, X: Array) -> Prediction:
+        """Latent mean and std at ``X`` (m, d)."""
+        return self.inner.predict(X)
+
+    def condition(self, X: Array, y: Array) -> Self:
+        """The model with more data, hyperparameters frozen; y normalized anew, or not."""
+        points, values = frozen(np.vstack([self.X, X])), frozen(np.concatenate([self.y, y]))
+        if self.renormalize:
+            inner = posterior(self.inner.hyper, points, values, *standardization(values))
+        else:
+            inner = self.inner.condition(X, y)
+        return type(self)(inner, points, values, self.renormalize)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Process:
+    """Recipe of the printed process over ``space``.
+
+    by: whose search finds the hyperparameters, "sklearn", "botorch" (``SingleTaskGP`` with its own priors and kernel)
+    or "twin" (this library's, with the paper's settings). renormalize: whether a lie renews the scaling of y. gradient:
+    give the plain model, with gradients and frozen scaling.
+    """
+
+    space: Space
+    by: str = "sklearn"
+    renormalize: bool = True
+    gradient: bool = False
+    watch: Watch = field(default_factory=Watch)
+
+    def __post_init__(self) -> None:
+        if self.by not in _SEARCHES:
+            raise InvalidInput(f"by must be one of {', '.join(_SEARCHES)}; got {self.by!r}.")
+        if self.gradient and self.renormalize:
+            raise InvalidInput("gradients are of the model with frozen scaling; pass renormalize=False with them.")
+
+    def fit(self, X: Array, y: Array, rng: np.random.Generator, previous: Model | None = None) -> Model:
+        """Find hyperparameters in the units of the box, from scratch; then the exact posterior."""
+        low, high = box_of(self.space)
+        raw = low + X * (high - low)
+        elsewhere = nullcontext() if self.by == "twin" else self.watch.elsewhere()
+        with elsewhere, warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # a search at its bounds, or out of iterations: the paper's went on too
+            found, shift, scale = _SEARCHES[self.by](raw, y, int(rng.integers(2**31)))
+        hyper = Hyperparameters(**{**found, "lengthscales": frozen(found["lengthscales"] / (high - low))})
+        inner = posterior(hyper, X, y, shift, scale)
+        if self.gradient:
+            return inner
+        return ProcessModel(inner, frozen(X), frozen(y), self.renormalize)
+
+
+def box_of(space: Space) -> tuple[Array, Array]:
+    """Lower and upper ends (d,) of a space of plain Floats; the unit cube for any other."""
+    from believer.parameters import Float
+
+    parameters = list(space.parameters.values())
+    if all(isinstance(p, Float) and not p.log and p.step is None for p in parameters):
+        return np.array([p.low for p in parameters]), np.array([p.high for p in parameters])  # type: ignore[union-attr]
+    return np.zeros(space.dim), np.ones(space.dim)
+
+
+Found = tuple[dict[str, Any], float, float]
+
+
+def _by_sklearn(X: Array, y: Array, seed: int) -> Found:
+    """``GaussianProcessRegressor`` as [paper] sets it up."""
+    gp = scikit_learn("sklearn.gaussian_process")
+    kernels = scikit_learn("sklearn.gaussian_process.kernels")
+    settings = PRESETS["paper"]
+    kernel = kernels.ConstantKernel(1.0, settings.signal_bounds) * kernels.Matern(
+        np.ones(X.shape[1]), settings.lengthscale_bounds, nu=2.5
+    )
+    regressor = gp.GaussianProcessRegressor(
+        kernel, alpha=NOISE, normalize_y=True, n_restarts_optimizer=settings.restarts, random_state=seed
+    ).fit(X, y)
+    fitted = regressor.kernel_
+    found = {"kernel": "matern52", "lengthscales": np.atleast_1d(fitted.k2.length_scale), "noise": NOISE}
+    return {**found, "signal": float(fitted.k1.constant_value)}, *standardization(y)
+
+
+def _by_twin(X: Array, y: Array, seed: int) -> Found:
+    """This library's search with the same likelihood, bounds and restarts."""
+    # The search is the same in any units of X, as long as its bounds are.
+    model = GP(fit="paper", noise=NOISE).fit(X, y, np.random.default_rng(seed))
+    found = {"kernel": "matern52", "lengthscales": model.lengthscales, "noise": NOISE, "signal": model.hyper.signal}
+    return found, *standardization(y)
+
+
+def _by_botorch(X: Array, y: Array, seed: int) -> Found:
+    """``SingleTaskGP`` with its defaults: SE kernel, priors that scale with d, noise inferred."""
+    try:
+        import torch
+        from botorch.fit import fit_gpytorch_mll
+        from botorch.models import SingleTaskGP
+        from gpytorch.mlls import ExactMarginalLogLikelihood
+    except ImportError as error:
+        raise MissingExtra("botorch", "botorch") from error
+    torch.set_num_threads(1)
+    torch.manual_seed(seed)
+    model = SingleTaskGP(torch.as_tensor(X, dtype=torch.double), torch.as_tensor(y, dtype=torch.double)[:, None])
+    fit_gpytorch_mll(ExactMarginalLogLikelihood(model.likelihood, model))
+    found = {
+        "kernel": "se",
+        "lengthscales": model.covar_module.lengthscale.detach().numpy()[0].copy(),
+        "noise": float(model.likelihood.noise.item()),
+        "signal": 1.0,
+        "mean": float(model.mean_module.constant.item()),
+    }
+    return found, float(y.mean()), float(y.std(ddof=1))
+
+
+_SEARCHES: dict[str, Callable[[Array, Array, int], Found]] = {
+    "sklearn": _by_sklearn,
+    "botorch": _by_botorch,
+    "twin": _by_twin,
+}

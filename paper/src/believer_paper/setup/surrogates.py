@@ -1,0 +1,44 @@
+"""Which surrogate a name means under each preset."""
+
+from __future__ import annotations
+
+from believer.errors import InvalidInput
+from believer.space import Space
+from believer.surrogates import GP, MQRBF, SVR, FixedRBF, LastLayer, NeuralEnsemble, RandomForest, SparseGP
+from believer.surrogates.protocols import Surrogate
+from believer_paper.setup.networks import PrintedNetworks
+from believer_paper.setup.process import Process
+
+INDUCING = 20
+"""Inducing points of the sparse process in Table 1, where the paper gives no number."""
+
+
+def surrogate_of(preset: str, name: str, space: Space) -> Surrogate:
+    """The surrogate ``name`` as the paper set it up ("printed"), or as the library does ("ours").
+
+    Forests, the sparse process, fixed centers, the last layer and SVR are the library's under both: their settings are
+    the paper's where it prints any.
+    """
+    if preset not in ("printed", "ours"):
+        raise InvalidInput(f'preset must be "printed" or "ours"; got {preset!r}.')
+    printed = preset == "printed"
+    match name:
+        case "gp":
+            return Process(space) if printed else GP()
+        case "mq_rbf":
+            return MQRBF(form="printed") if printed else MQRBF()
+        case "mq_rbf_power":
+            return MQRBF(form="power")
+        case "neural":
+            return PrintedNetworks(space) if printed else NeuralEnsemble()
+        case "forest":
+            return RandomForest()
+        case "fixed_rbf":
+            return FixedRBF()
+        case "last_layer":
+            return LastLayer()
+        case "svr":
+            return SVR()
+        case "sparse_gp":
+            return SparseGP(INDUCING)
+    raise InvalidInput(f"there is no surrogate {name!r} in the paper.")

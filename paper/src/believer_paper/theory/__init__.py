@@ -1,0 +1,81 @@
+"""The propositions of the paper as functions, each beside its exact counterpart; docs/theory.md shows what holds.
+
+======================  ==================================================================
+module                  of [paper]
+======================  ==================================================================
+``rank_one``            Eq. 1-2 and 12: mean and variance after a lie
+``distinctness``        Prop. 1: does the next point differ from the last?
+``counterexamples``     situations in which Prop. 1, or a separation of order ℓ, fails
+``suppression``         Prop. 2, Eq. 3: how far a lie suppresses the variance
+``invariance``          Lemma 1: believing leaves the mean
+``degeneracy``          Cor. 1: a model that no lie moves
+``monotonicity``        Prop. 3: which acquisitions rise with σ
+``penalty``             Eq. 4: ψ, and Local Penalization
+``expansion``           Eq. 17: EI to first order
+``determinantal``       appendix C.5: log ψ and determinants
+======================  ==================================================================
+"""
+
+from believer_paper.theory.counterexamples import COUNTEREXAMPLES, Tally, counterexample, tally
+from believer_paper.theory.degeneracy import UnmovedBatch, unmoved_batch
+from believer_paper.theory.determinantal import LogPenalty, log_chain, log_determinant, log_penalty
+from believer_paper.theory.distinctness import Guarantee, guarantee
+from believer_paper.theory.expansion import Change, improvement_change
+from believer_paper.theory.family import Family
+from believer_paper.theory.invariance import Believed, believe, mean_shift, restandardized
+from believer_paper.theory.monotonicity import Monotonicity, exact_sign, monotonicity
+from believer_paper.theory.penalty import Penalty, improvement_ratio, local_penalty, penalty, printed_penalty
+from believer_paper.theory.rank_one import RankOne, conditioned, observation_noise, rank_one, variance_at_the_point
+from believer_paper.theory.situation import Situation, Told, tell
+from believer_paper.theory.suppression import (
+    Suppression,
+    exact_radius,
+    guaranteed_radius,
+    kappa,
+    printed_radius,
+    suppression,
+)
+
+__all__ = [
+    "COUNTEREXAMPLES",
+    "Believed",
+    "Change",
+    "Family",
+    "Guarantee",
+    "LogPenalty",
+    "Monotonicity",
+    "Penalty",
+    "RankOne",
+    "Situation",
+    "Suppression",
+    "Tally",
+    "Told",
+    "UnmovedBatch",
+    "believe",
+    "conditioned",
+    "counterexample",
+    "exact_radius",
+    "exact_sign",
+    "guarantee",
+    "guaranteed_radius",
+    "improvement_change",
+    "improvement_ratio",
+    "kappa",
+    "local_penalty",
+    "log_chain",
+    "log_determinant",
+    "log_penalty",
+    "mean_shift",
+    "monotonicity",
+    "observation_noise",
+    "penalty",
+    "printed_penalty",
+    "printed_radius",
+    "rank_one",
+    "restandardized",
+    "suppression",
+    "tally",
+    "tell",
+    "unmoved_batch",
+    "variance_at_the_point",
+]

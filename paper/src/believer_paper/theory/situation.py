@@ -1,0 +1,122 @@
+"""One step of [paper] Algorithm 1 as a value: what a point was chosen by, and what a lie about it does.
+
+======  ==================================================================
+symbol  meaning
+======  ==================================================================
+x₁, ỹ   the point that was chosen, and the lie about it
+α, α'   acquisition before the lie, and after it
+f⁺      incumbent: over real results ("data"), or over lies too ("believed")
+======  ==================================================================
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import product
+
+import numpy as np
+
+from believer.acquisitions import Acquisition, Bound
+from believer.arrays import Array, frozen
+from believer.batch import Data, Lie, Pending, PseudoObservations, Request
+from believer.batch.picking import maximizer_for
+from believer.batch.pseudo import INCUMBENTS
+from believer.batch.request import Randomness
+from believer.errors import InvalidInput
+from believer.maximize import Maximizer, Maximum, Search
+from believer.region import Region
+from believer.surrogates import GP
+from believer.surrogates.protocols import Conditionable
+from believer_paper.theory import arguments
+
+_CORNERS_UP_TO = 10
+_LINE = 2001
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Situation:
+    """A model of ``data``, an acquisition, a lie, the box (None: the unit cube), and which f⁺ counts."""
+
+    model: Conditionable
+    acquisition: Acquisition
+    lie: Lie
+    data: Data
+    region: Region | None = None
+    incumbent: str = "believed"
+
+    def __post_init__(self) -> None:
+        if self.incumbent not in INCUMBENTS:
+            raise InvalidInput(f"incumbent must be one of {', '.join(INCUMBENTS)}; got {self.incumbent!r}.")
+
+    @property
+    def box(self) -> Region:
+        """Where points are looked for."""
+        return Region.cube(self.data.X.shape[1]) if self.region is None else self.region
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Told:
+    """The ``lie`` about ``x`` (d,), and the acquisition on the model that believes it."""
+
+    x: Array
+    lie: float
+    bound: Bound
+
+
+def request(situation: Situation, q: int, randomness: Randomness, maximizer: Maximizer | None = None) -> Request:
+    """What the library's own strategy would be asked for ``q`` points here."""
+    nothing = frozen(np.zeros((0, situation.box.dim)))
+    return Request(
+        ids=tuple(range(q)),
+        surrogate=GP(),  # never asked: no lie leads to a fit
+        acquisition=situation.acquisition,
+        model=situation.model,
+        data=situation.data,
+        pending=Pending((), nothing),
+        region=situation.box,
+        avoid=nothing,
+        distinct=False,
+        randomness=randomness,
+        maximizer=maximizer,
+    )
+
+
+def strategy(situation: Situation, update: str = "condition") -> PseudoObservations:
+    """The strategy that tells this situation's lie."""
+    return PseudoObservations(situation.lie, update, situation.incumbent)
+
+
+def before(situation: Situation) -> Bound:
+    """α: what the first point is chosen by."""
+    asked, liar = request(situation, 1, lambda *_: np.random.default_rng(0)), strategy(situation)
+    return liar.begin(asked).objective(asked)
+
+
+def tell(situation: Situation, x: Array, rng: np.random.Generator) -> Told:
+    """Lie about ``x`` (d,): the lie, and α'. Only a fantasy draws from ``rng``."""
+    arguments.conditionable(situation.model)
+    x = arguments.point(x, situation.box.dim)
+    asked, liar = request(situation, 1, lambda *_: rng), strategy(situation)
+    belief = liar.begin(asked).told(asked, 0, x)
+    return Told(frozen(x), float(belief.y[0]), belief.objective(asked))
+
+
+def strongest(bound: Bound, region: Region, around: Array, rng: np.random.Generator) -> Maximum:
+    """The maximizer over the box, as surely as a search can find it.
+
+    The library's own maximizer, started also from ``around`` (k, d); then the points it was started from, every corner
+    of a box of up to ten columns, and a dense line where there is only one column.
+    """
+    none = np.zeros((0, region.dim))
+    climbed = maximizer_for(bound, None).maximize(bound, Search(region, region.snap(around), none), rng)
+    pool = [climbed.x[None, :], region.snap(around)]
+    if region.dim <= _CORNERS_UP_TO:
+        ends = list(zip(region.lower, region.upper, strict=True))
+        pool.append(region.snap(np.array(list(product(*ends)))))
+    if region.dim == 1:
+        pool.append(region.snap(np.linspace(region.lower, region.upper, _LINE)))
+    points = np.vstack(pool)
+    points = points[region.allows(points)]
+    values = bound.value(points)
+    top = int(np.argmax(values))
+    return Maximum(frozen(points[top]), float(values[top]), 0)
