@@ -146,4 +146,4 @@ def with_history() -> Optimizer:
 
 
 def state(optimizer: Optimizer) -> Any:
-    return optimizer.records(), optimizer.queued, optimizer.tally, optimizer.best, optimizer.hyperparameters
+    return optimizer.records(), optimizer.queued, optimizer.counts, optimizer.best, optimizer.hyperparameters

@@ -30,8 +30,8 @@ from believer import (
     replay,
 )
 from believer.errors import JournalError
-from believer.journal import read_events
 from believer.numerics import backend
+from believer.study.journal import read_events
 
 ALL_SPACES = {**SPACES, "long grids": Space({"n": Int(0, 30_000), "x": Float(-1.0, 1.0, step=1e-5), "y": Float(0, 1)})}
 any_space = pytest.mark.parametrize("name", ALL_SPACES)

@@ -18,8 +18,8 @@ import pytest
 
 from believer import Float, Int, Optimizer, Space, minimize, replay
 from believer.errors import JournalError, JournalLocked
-from believer.events import Abandoned, Asked, Enqueued, Failed, Observed, Told
-from believer.journal import read_events
+from believer.study.events import Abandoned, Asked, Enqueued, Failed, Observed, Told
+from believer.study.journal import read_events
 
 SPACE = Space({"x": Float(-5.0, 10.0), "n": Int(1, 50)})
 SETTINGS: dict[str, Any] = {"n_init": 4, "seed": 5}
@@ -155,7 +155,7 @@ def test_a_killed_run_is_resumed_to_its_budget_with_pending_trials_first(tmp_pat
         hear_and_kill(process, 30, 0.0)
     with Optimizer.load(path) as study:
         waiting = [trial.params for trial in study.pending]
-        answered = study.tally.answered
+        answered = study.counts.answered
     budget = answered + len(waiting) + 4
     evaluated: list[dict[str, Any]] = []
 
@@ -222,7 +222,7 @@ def test_a_second_writer_is_refused_while_the_first_lives_and_welcome_after_its_
         assert replay(path).identical
         process.kill()
     with Optimizer.load(path) as study:
-        assert study.tally.done == 1
+        assert study.counts.done == 1
         assert study.ask(1)[0].id == 1
 
 

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from believer.errors import InvalidInput
-from believer.events import (
+from believer.study.events import (
     FORMAT,
     Abandoned,
     Asked,

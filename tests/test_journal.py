@@ -19,10 +19,10 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from test_events import EVENTS, all_bits
 
-from believer import appending as module
 from believer.errors import InvalidInput, JournalCorrupt, JournalError, JournalLocked, JournalTooNew
-from believer.events import FORMAT, Abandoned, Asked, Begun, Enqueued, Event, Failed, Observed, Told, encode_event
-from believer.journal import Journal, read_events, write_events
+from believer.study import line_file as module
+from believer.study.events import FORMAT, Abandoned, Asked, Begun, Enqueued, Event, Failed, Observed, Told, encode_event
+from believer.study.journal import Journal, read_events, write_events
 
 posix_only = pytest.mark.skipif(sys.platform == "win32", reason="processes fork, and files can be replaced, on POSIX")
 
@@ -542,7 +542,7 @@ def test_a_lock_that_the_file_system_refuses_is_a_journal_error(path: Path, monk
 
 
 def start(code: str, *args: object) -> subprocess.Popen[str]:
-    imports = "import os, sys, time\nfrom believer.events import *\nfrom believer.journal import *\n"
+    imports = "import os, sys, time\nfrom believer.study.events import *\nfrom believer.study.journal import *\n"
     header = imports + "BEGUN = Begun(FORMAT, {}, {})\n"
     command = [sys.executable, "-c", header + textwrap.dedent(code), *map(str, args)]
     return subprocess.Popen(

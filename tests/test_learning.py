@@ -110,5 +110,5 @@ def test_a_surrogate_that_breaks_its_promises_gets_one_clear_error_and_nothing_i
     optimizer.tell_many(optimizer.ask(2), [0.0, 1.0])
     with pytest.raises(error, match=words):
         optimizer.ask(1)
-    assert optimizer.tally.done == 2
+    assert optimizer.counts.done == 2
     assert optimizer.pending == ()

@@ -34,8 +34,8 @@ from believer import (
     minimize,
 )
 from believer.errors import EvaluationError, InvalidInput, JournalLocked
-from believer.journal import read_events
 from believer.progress import Progress
+from believer.study.journal import read_events
 
 SQUARE = Space({"x": Float(-5.0, 10.0), "y": Float(0.0, 15.0)})
 
@@ -238,7 +238,7 @@ def test_an_error_in_the_callback_ends_the_run_and_frees_the_journal(journal: Pa
     with pytest.raises(LookupError, match="mine"):
         minimize(bowl, SQUARE, budget=6, q=2, callback=broken, journal=journal)
     with Optimizer.load(journal) as study:
-        assert study.tally.done == 2
+        assert study.counts.done == 2
 
 
 FINITE = Space({"n": Int(0, 6), "c": Categorical(["a"])})
@@ -283,7 +283,7 @@ def test_async_stops_handing_out_and_waits_for_what_is_running() -> None:
             q=2,
             executor=executor,
             mode="async",
-            stop=lambda optimizer: optimizer.tally.answered >= 3,
+            stop=lambda optimizer: optimizer.counts.answered >= 3,
         )
     assert result.stopped == "stop"
     assert result.evaluations in (3, 4)
@@ -392,7 +392,7 @@ def test_an_interrupted_run_goes_on_to_the_study_it_would_have_been(
         minimize(f, SQUARE, executor=make() if make else None, **settings)
     with Optimizer.load(journal) as study:
         waiting = [key(trial.params) for trial in study.pending]
-        answered = study.tally.answered
+        answered = study.counts.answered
     assert waiting
     assert answered <= len(calls)
     again: list[tuple[float, float]] = []
@@ -422,7 +422,7 @@ def test_a_function_that_cannot_travel_is_an_evaluation_error_and_the_study_is_i
         with pytest.raises(EvaluationError, match="importable by name"):
             minimize(lambda params: 0.0, SQUARE, budget=4, q=2, executor=pool, mode=mode, journal=journal)
         with Optimizer.load(journal) as study:
-            assert study.tally.pending == 2
+            assert study.counts.pending == 2
     result = minimize(bowl, SQUARE, budget=4, q=2, executor=pool, journal=journal)
     assert result.evaluations == 4
 
@@ -434,7 +434,7 @@ def test_a_worker_that_dies_is_an_evaluation_error_and_the_study_goes_on_elsewhe
         with pytest.raises(EvaluationError, match="takes no more work"):
             minimize(bowl, SQUARE, budget=4, q=2, executor=executor, journal=journal)
     with Optimizer.load(journal) as study:
-        assert study.tally.pending == 2
+        assert study.counts.pending == 2
     assert minimize(bowl, SQUARE, budget=4, q=2, journal=journal).evaluations == 4
 
 
@@ -468,7 +468,7 @@ def test_a_budget_that_shrank_is_not_exceeded(mode: str, journal: Path) -> None:
         study.tell(batch[1], 2.0)
     result = minimize(bowl, SQUARE, budget=3, q=3, executor=Eager(), mode=mode, journal=journal)
     assert (result.evaluations, result.stopped) == (3, "budget")
-    assert result.optimizer.tally.pending == 3
+    assert result.optimizer.counts.pending == 3
 
 
 @pytest.mark.parametrize("mode", ["batch", "async"])
@@ -525,7 +525,7 @@ def test_a_journal_of_a_study_with_other_settings_is_refused_and_left_alone(what
 def test_no_seed_goes_on_with_the_seed_of_the_journal(journal: Path) -> None:
     first = minimize(bowl, SQUARE, budget=4, q=2, seed=None, journal=journal)
     again = minimize(bowl, SQUARE, budget=6, q=2, seed=None, journal=journal)
-    assert again.optimizer.setup.seed == first.optimizer.setup.seed
+    assert again.optimizer.settings.seed == first.optimizer.settings.seed
     assert again.optimizer.records()[:4] == first.optimizer.records()
 
 
@@ -536,7 +536,7 @@ def test_the_constraint_and_options_of_a_run_are_those_of_its_study(journal: Pat
     result = minimize(bowl, space, budget=6, q=2, journal=journal, **options)
     assert result.evaluations == 6
     assert all(below(trial.params) for trial in result.optimizer.trials)
-    assert result.optimizer.setup.n_init == 3
+    assert result.optimizer.settings.n_init == 3
 
 
 def test_a_journal_in_use_is_refused(journal: Path) -> None:

@@ -40,7 +40,6 @@ from believer import (
     SklearnSurrogate,
     Space,
     SparseGP,
-    members,
     replay,
 )
 from believer.arrays import Array
@@ -48,6 +47,7 @@ from believer.batch import STRATEGIES, Chosen, Request
 from believer.errors import BelieverError, InvalidInput, JournalError
 from believer.maximize import Maximum, Objective, Search
 from believer.numerics import lbfgs
+from believer.study import serialization
 from believer.surrogates.gp import GPModel
 
 ROLES = ("fit", "pointwise", "choose", "maximize", "verb")
@@ -84,14 +84,14 @@ def through_json(config: Any) -> Any:
 
 @pytest.mark.parametrize("member", [*DEFAULTS, *VARIANTS], ids=repr)
 def test_every_member_survives_its_config_and_json(member: Any) -> None:
-    config = through_json(members.to_config(member))
-    assert config == members.to_config(member)
-    assert not members.is_custom(config)
-    rebuilt = members.from_config(config, "member")
+    config = through_json(serialization.to_config(member))
+    assert config == serialization.to_config(member)
+    assert not serialization.is_custom(config)
+    rebuilt = serialization.from_config(config, "member")
     assert type(rebuilt) is type(member)
     assert rebuilt == member
     assert repr(rebuilt) == repr(member)
-    assert members.from_config(config, "member", member) is member
+    assert serialization.from_config(config, "member", member) is member
 
 
 def test_no_public_member_is_left_out() -> None:
@@ -104,13 +104,13 @@ def test_no_public_member_is_left_out() -> None:
 def test_a_wrapped_estimator_is_written_by_name_and_passed_again() -> None:
     linear_model = pytest.importorskip("sklearn.linear_model")
     member = SklearnSurrogate(linear_model.BayesianRidge())
-    config = through_json(members.to_config(member))
-    assert members.is_custom(config)
+    config = through_json(serialization.to_config(member))
+    assert serialization.is_custom(config)
     with pytest.raises(InvalidInput, match="custom surrogate"):
-        members.from_config(config, "surrogate")
-    assert members.from_config(config, "surrogate", member) is member
+        serialization.from_config(config, "surrogate")
+    assert serialization.from_config(config, "surrogate", member) is member
     with pytest.raises(InvalidInput, match="was written with surrogate"):
-        members.from_config(config, "surrogate", SklearnSurrogate(linear_model.Ridge()))
+        serialization.from_config(config, "surrogate", SklearnSurrogate(linear_model.Ridge()))
 
 
 @pytest.mark.parametrize(
@@ -126,11 +126,11 @@ def test_a_wrapped_estimator_is_written_by_name_and_passed_again() -> None:
     ],
 )
 def test_a_member_is_told_briefly_by_what_is_not_the_default(member: Any, text: str) -> None:
-    assert members.brief(through_json(members.to_config(member))) == text
+    assert serialization.brief(through_json(serialization.to_config(member))) == text
 
 
 def test_a_custom_member_is_told_by_its_class() -> None:
-    assert members.brief(members.to_config(pytest)) == "module"
+    assert serialization.brief(serialization.to_config(pytest)) == "module"
 
 
 @pytest.mark.parametrize(
@@ -148,17 +148,17 @@ def test_a_custom_member_is_told_by_its_class() -> None:
 )
 def test_settings_given_as_numpy_numbers_are_numbers(member: Any) -> None:
     """And not custom members that must be passed again."""
-    config = through_json(members.to_config(member))
-    assert not members.is_custom(config)
-    assert members.from_config(config, "member") == member
+    config = through_json(serialization.to_config(member))
+    assert not serialization.is_custom(config)
+    assert serialization.from_config(config, "member") == member
 
 
 def test_strategies_are_named_or_are_themselves() -> None:
     for name, strategy in STRATEGIES.items():
-        assert members.strategy_named(name) is strategy
-        assert members.strategy_named(strategy) is strategy
+        assert serialization.strategy_named(name) is strategy
+        assert serialization.strategy_named(strategy) is strategy
     with pytest.raises(InvalidInput, match=r"cl_min, cl_max, .*random, or an object such as .*; got 'KB'"):
-        members.strategy_named("KB")
+        serialization.strategy_named("KB")
 
 
 # Whole studies
@@ -183,12 +183,12 @@ def test_a_study_of_the_librarys_members_is_loaded_without_passing_them(
     optimizer.ask(1)
     optimizer.save(tmp_path / "study.jsonl")
     with Optimizer.load(tmp_path / "study.jsonl") as loaded:
-        assert loaded.setup.to_config() == optimizer.setup.to_config()
+        assert loaded.settings.to_config() == optimizer.settings.to_config()
         assert loaded.space == optimizer.space
         assert loaded.ask(2).unit.tobytes() == optimizer.ask(2).unit.tobytes()
     members_again = {name: value for name, value in options.items() if name not in ("n_init", "seed", "maximize")}
     with Optimizer.load(tmp_path / "study.jsonl", **members_again) as loaded:
-        assert loaded.tally == optimizer.tally
+        assert loaded.counts == optimizer.counts
 
 
 @dataclass(frozen=True)
@@ -382,4 +382,4 @@ def test_settings_that_make_no_sense_are_refused_by_load_and_replay(
 )
 def test_a_class_or_a_lie_in_place_of_a_strategy_is_refused_with_what_to_do(strategy: Any, advice: str) -> None:
     with pytest.raises(InvalidInput, match=advice):
-        members.strategy_named(strategy)
+        serialization.strategy_named(strategy)

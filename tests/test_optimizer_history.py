@@ -83,8 +83,8 @@ def test_seeds_decide_and_none_draws_one() -> None:
     assert same[0] == same[1]
     assert Optimizer(SPACES["mixed"], seed=10).ask(3).params != same[0]
     drawn = [Optimizer(SPACES["mixed"], seed=None) for _ in range(2)]
-    assert drawn[0].setup.seed != drawn[1].setup.seed
-    again = Optimizer(SPACES["mixed"], seed=drawn[0].setup.seed)
+    assert drawn[0].settings.seed != drawn[1].settings.seed
+    again = Optimizer(SPACES["mixed"], seed=drawn[0].settings.seed)
     assert again.ask(3).params == drawn[0].ask(3).params
 
 
@@ -140,7 +140,7 @@ def test_an_ask_that_could_not_be_recorded_leaves_no_trace(tmp_path: Path, monke
         raise JournalError("the disk is full")
 
     with monkeypatch.context() as patch:
-        patch.setattr("believer.journal.Journal.append", full)
+        patch.setattr("believer.study.journal.Journal.append", full)
         with pytest.raises(JournalError, match="the disk is full"):
             optimizer.ask(1)
     optimizer.enqueue(point)

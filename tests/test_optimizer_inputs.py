@@ -125,7 +125,7 @@ def test_a_thousand_observations_cost_no_fit() -> None:
     for i, point in enumerate(points):
         optimizer.observe(point, float(i))
     assert surrogate.fits == []
-    assert optimizer.tally.done == 1000
+    assert optimizer.counts.done == 1000
 
 
 # Wrong input

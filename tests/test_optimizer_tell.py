@@ -155,7 +155,7 @@ def test_an_observed_failure_is_a_failure() -> None:
     optimizer.observe({"x0": 0.5, "x1": 0.5}, error="burnt")
     optimizer.observe({"x0": 0.6, "x1": 0.5}, math.nan)
     assert [record["status"] for record in optimizer.records()[4:]] == ["failed", "failed"]
-    assert optimizer.tally.failed == 2
+    assert optimizer.counts.failed == 2
     optimizer.ask(2)
 
 
@@ -216,12 +216,12 @@ def test_an_abandoned_trial_is_not_pending_not_repeated_and_its_late_result_is_a
     optimizer.abandon(trial)
     optimizer.abandon(trial.id)
     assert optimizer.pending == ()
-    assert optimizer.tally.abandoned == 1
+    assert optimizer.counts.abandoned == 1
     assert optimizer.records()[-1]["status"] == "abandoned"
     optimizer.ask(3)
     assert_distinct(optimizer.trials)
     optimizer.tell(trial, -100.0)
-    assert optimizer.tally.abandoned == 0
+    assert optimizer.counts.abandoned == 0
     assert optimizer.best == (trial.params, -100.0)
     with pytest.raises(TrialError, match="nothing to abandon"):
         optimizer.abandon(trial)

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from believer.arrays import Array, BoolArray, frozen
-from believer.region import Block, Region
+from believer.space.region import Block, Region
 
 STEPS = Block(1, 2, frozen([[0.0], [0.2], [1.0]]), ordered=True)
 KINDS = Block(2, 4, frozen([[1.0, 0.0], [0.0, 1.0]]), ordered=False)

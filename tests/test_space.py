@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from believer.errors import InvalidInput
-from believer.parameters import MAX_GRID, Categorical, Float, Int, Parameter
 from believer.space import Space
+from believer.space.parameters import MAX_GRID, Categorical, Float, Int, Parameter
 
 law = settings(max_examples=60)
 bounds = st.floats(-1e6, 1e6, allow_subnormal=False)

@@ -282,7 +282,7 @@ class Study(RuleBasedStateMachine):
         assert [trial.params for trial in study.trials] == self.params
         assert [trial.id for trial in study.pending] == self.having("pending")
         assert list(study.queued) == self.queue
-        tally = study.tally
+        tally = study.counts
         assert (tally.done, tally.failed, tally.pending, tally.abandoned) == tuple(
             len(self.having(status)) for status in ("done", "failed", "pending", "abandoned")
         )

@@ -18,7 +18,7 @@ from believer.arrays import Array
 from believer.batch.verdict import random_pair_distance
 from believer.experiments import Cell, Finished
 from believer.experiments.page import png
-from believer.region import Region
+from believer.space.region import Region
 from believer_paper.cells.diagnoses import AS_PRINTED
 from believer_paper.cells.pictures import picture
 from believer_paper.figures import FIGURES

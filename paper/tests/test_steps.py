@@ -12,7 +12,7 @@ from believer.errors import InvalidInput
 from believer.experiments import Cell, plain
 from believer.surrogates.protocols import Model
 from believer_paper.cells import steps
-from believer_paper.cells.situation import situation
+from believer_paper.cells.fitted import fitted
 
 DATA = FromProblem("hartmann6", 12).draw(0)
 X = np.random.default_rng(0).random((1, 6))
@@ -52,7 +52,7 @@ def test_several_rounds_take_turns_after_a_warm_up(monkeypatch: pytest.MonkeyPat
     assert asked == [
         *((name, block) for name in turn[:2]),
         *steps._ROUNDS * [(name, block if "condition" in name else 1) for name in turn],
-        *2 * [("Situation.batch", 1)],
+        *2 * [("FittedProblem.batch", 1)],
     ]
     assert result["forest"] == {"seconds": [1.0] * steps._ROUNDS, "wall_seconds": [2.0] * steps._ROUNDS}
 
@@ -60,10 +60,10 @@ def test_several_rounds_take_turns_after_a_warm_up(monkeypatch: pytest.MonkeyPat
 @pytest.mark.parametrize("preset", ["printed", "ours"])
 @pytest.mark.parametrize(("name", "update"), [("gp", "condition"), ("mq_rbf", "condition"), ("forest", "refit")])
 def test_what_is_timed_is_the_update_that_a_batch_makes(preset: str, name: str, update: str) -> None:
-    scene = situation(preset, name, "hartmann6", DATA, 0)
+    scene = fitted(preset, name, "hartmann6", DATA, 0)
     made = steps._update(scene, update, X, scene.request.randomness(0, "refit"))()
     assert isinstance(made, Model)
-    mine, told = made.predict(AT), scene.told(X[0], update).predict(AT)
+    mine, told = made.predict(AT), scene.updated(X[0], update).predict(AT)
     assert np.array_equal(mine.mean, told.mean)
     assert np.array_equal(mine.std, told.std)
     assert not np.array_equal(mine.mean, scene.request.model.predict(AT).mean)

@@ -19,11 +19,11 @@ from believer.loop import Result, Seconds, Target, minimize
 from believer.maximize import Candidates, FixedStarts, Multistart
 from believer.numerics.backend import name as backend
 from believer.optimizer import Optimizer
-from believer.parameters import Categorical, Float, Int
 from believer.replay import Replay, replay
 from believer.space import Space
+from believer.space.parameters import Categorical, Float, Int
+from believer.study.trials import Batch, Trial
 from believer.surrogates import GP, LOADED_ON_USE
-from believer.trials import Batch, Trial
 
 if TYPE_CHECKING:
     from believer.batch import DPP, GPBUCB, QEI, UCBPE, LipschitzPenalization, LocalPenalization, Thompson, TopQ

@@ -38,7 +38,7 @@ def frozen(a: npt.ArrayLike) -> Array:
     return out
 
 
-def sealed(a: Array) -> Array:
+def read_only(a: Array) -> Array:
     """``a`` itself, made read-only: for an array that was just made and that nobody else writes to."""
     a.flags.writeable = False
     return a

@@ -12,12 +12,12 @@ from typing import Any
 
 from believer.arrays import finite, whole
 from believer.errors import EvaluationError, InvalidInput, SpaceExhausted
-from believer.journal import PathLike
 from believer.optimizer import Optimizer
 from believer.progress import Progress
-from believer.setup import make_setup
 from believer.space import Space
-from believer.trials import Batch, Trial, checked_result
+from believer.study.journal import PathLike
+from believer.study.settings import make_settings
+from believer.study.trials import Batch, Trial, checked_result
 
 Function = Callable[[dict[str, Any]], float]
 Stop = Callable[[Optimizer], bool]
@@ -38,7 +38,7 @@ class Target:
 
     def __call__(self, optimizer: Optimizer) -> bool:
         """Whether the best result reaches the target."""
-        best, sign = optimizer.best, optimizer.setup.sign
+        best, sign = optimizer.best, optimizer.settings.sign
         return best is not None and sign * best[1] <= sign * self.value
 
 
@@ -121,8 +121,8 @@ def minimize(
         bar.close()
         optimizer.close()
     params, value = optimizer.best or (None, None)
-    tally = optimizer.tally
-    return Result(params, value, tally.answered, tally.failed, reason, optimizer)
+    counts = optimizer.counts
+    return Result(params, value, counts.answered, counts.failed, reason, optimizer)
 
 
 def _stopper(stop: float | Target | Seconds | Stop | None) -> Stop:
@@ -143,12 +143,14 @@ def _open(space: Space, seed: int | None, journal: PathLike | None, options: Map
     if journal is None or not Path(journal).exists() or Path(journal).stat().st_size == 0:
         return Optimizer(space, seed=seed, journal=journal, **options)
     given = {name: options.get(name) for name in ("surrogate", "acquisition", "maximizer", "n_init")}
-    wanted = make_setup(space, strategy=options.get("strategy", "kb"), seed=seed, maximize=False, **given).to_config()
+    wanted = make_settings(
+        space, strategy=options.get("strategy", "kb"), seed=seed, maximize=False, **given
+    ).to_config()
     custom = {
         name: options[name] for name in ("surrogate", "acquisition", "strategy", "maximizer") if options.get(name)
     }
     optimizer = Optimizer.load(journal, constraint=space.constraint, **custom)
-    found = optimizer.setup.to_config()
+    found = optimizer.settings.to_config()
     other = [name for name in wanted if wanted[name] != found[name] and (name, seed) != ("seed", None)]
     if other:
         optimizer.close()
@@ -197,7 +199,7 @@ class _Run:
                 return reason
             batch: Batch | None = None
             if waiting:
-                k = min(self.q, self.budget - optimizer.tally.answered)
+                k = min(self.q, self.budget - optimizer.counts.answered)
                 trials, waiting = waiting[:k], waiting[k:]
             else:
                 batch = self._ask(optimizer, min(self.q, self._left(optimizer)))
@@ -219,7 +221,7 @@ class _Run:
                 reason = reason or self._reason(optimizer)
                 while (
                     not reason
-                    and len(running) < min(self.q, self.budget - optimizer.tally.answered)
+                    and len(running) < min(self.q, self.budget - optimizer.counts.answered)
                     and (waiting or self._left(optimizer) > 0)
                 ):
                     batch = None if waiting else self._ask(optimizer, 1)
@@ -243,10 +245,10 @@ class _Run:
 
     def _left(self, optimizer: Optimizer) -> int:
         """Evaluations that may still be handed out."""
-        return self.budget - optimizer.tally.answered - optimizer.tally.pending
+        return self.budget - optimizer.counts.answered - optimizer.counts.pending
 
     def _reason(self, optimizer: Optimizer) -> str:
-        if optimizer.tally.answered >= self.budget:
+        if optimizer.counts.answered >= self.budget:
             return "budget"
         return "stop" if self.stop(optimizer) else ""
 
@@ -299,7 +301,7 @@ class _Run:
     @staticmethod
     def _show(optimizer: Optimizer, bar: Progress) -> None:
         best = optimizer.best
-        bar.show(optimizer.tally.answered, "" if best is None else f"best {best[1]:.6g}")
+        bar.show(optimizer.counts.answered, "" if best is None else f"best {best[1]:.6g}")
 
 
 def _outcome(future: Future[Outcome]) -> Outcome:

@@ -15,7 +15,6 @@ from typing import Any, Self
 
 import numpy as np
 
-from believer import members
 from believer.acquisitions import Acquisition
 from believer.arrays import Array, frozen, whole
 from believer.batch import Pending, Request, Strategy
@@ -23,16 +22,17 @@ from believer.batch.random import REPLACED, design_point, draw, is_new
 from believer.batch.request import checked_answer
 from believer.batch.verdict import judge
 from believer.errors import InvalidInput, JournalCorrupt, JournalError, SpaceExhausted, TrialError
-from believer.events import FORMAT, Abandoned, Asked, Begun, Enqueued, Event, Failed, Observed, Told
-from believer.journal import Journal, PathLike, read_events, write_events
-from believer.learning import Learner
 from believer.maximize import Maximizer
 from believer.maximize.objective import ENUMERATE_UP_TO, remaining
-from believer.region import Region
-from believer.setup import make_setup, setup_from_config, versions
 from believer.space import Constraint, Space
+from believer.space.region import Region
+from believer.study import serialization
+from believer.study.events import FORMAT, Abandoned, Asked, Begun, Enqueued, Event, Failed, Observed, Told
+from believer.study.journal import Journal, PathLike, read_events, write_events
+from believer.study.model_cache import Learner
+from believer.study.settings import make_settings, settings_from_config, versions
+from believer.study.trials import Batch, Counts, Ledger, Trial, checked_result, columns, same_value
 from believer.surrogates.protocols import Model, Prediction, Surrogate
-from believer.trials import Batch, Ledger, Tally, Trial, checked_result, columns, same_value
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -88,13 +88,13 @@ class Optimizer:
     ) -> None:
         if journal is not None and not isinstance(journal, str | os.PathLike):
             raise InvalidInput(f"journal must be a path; got {journal!r}.")
-        self.setup = make_setup(space, surrogate, acquisition, strategy, maximizer, n_init, seed, maximize)
-        self._start(journal, [Begun(FORMAT, self.setup.to_config(), versions())])
+        self.settings = make_settings(space, surrogate, acquisition, strategy, maximizer, n_init, seed, maximize)
+        self._start(journal, [Begun(FORMAT, self.settings.to_config(), versions())])
 
     def _start(self, journal: Journal | PathLike | None, events: list[Event]) -> None:
         """Nothing learnt yet, and the ledger of ``events``."""
-        self._ledger = Ledger(self.setup.space)
-        self._learner = Learner(self.setup, self._ledger)
+        self._ledger = Ledger(self.settings.space)
+        self._learner = Learner(self.settings, self._ledger)
         self._memory: object = None
         for line, event in enumerate(events, start=1):
             try:
@@ -109,7 +109,7 @@ class Optimizer:
     @property
     def space(self) -> Space:
         """Where it searches."""
-        return self.setup.space
+        return self.settings.space
 
     def ask(
         self,
@@ -139,7 +139,7 @@ class Optimizer:
         if not isinstance(distinct, bool | np.bool_):
             raise InvalidInput(f"distinct must be True or False; got {distinct!r}.")
         distinct = bool(distinct)
-        chosen_by = self.setup.strategy if strategy is None else members.strategy_named(strategy)
+        chosen_by = self.settings.strategy if strategy is None else serialization.strategy_named(strategy)
         held = self.space.check_fixed(fixed or {})
         region = self.space.region(held)
         before = self._ledger.pending
@@ -169,15 +169,15 @@ class Optimizer:
             raise
 
         informed = model if q == 1 or model is None else self._learner.informed(before)
-        wanted = {"strategy": members.to_config(chosen_by), "fixed": held, "distinct": distinct}
+        wanted = {"strategy": serialization.to_config(chosen_by), "fixed": held, "distinct": distinct}
         return _Proposal(Asked(tuple(draft.entries), wanted, described), region, informed)
 
     def _extend_design(self, draft: _Draft, q: int, pending: int, region: Region, held: dict[str, Any]) -> None:
         """Design points until ``n_init`` results or pending trials exist; and beyond, while there is no result."""
         known = len(self._ledger.values) + pending
         index = self._ledger.designed()
-        while len(draft.entries) < q and (known + len(draft.entries) < self.setup.n_init or not self._ledger.values):
-            planned = design_point(index, self.setup.n_init, region, self._learner.randomness(0, "design"))
+        while len(draft.entries) < q and (known + len(draft.entries) < self.settings.n_init or not self._ledger.values):
+            planned = design_point(index, self.settings.n_init, region, self._learner.randomness(0, "design"))
             x, note = self._new_point(draft, planned, region)
             why = f"point {index + 1} of a Latin hypercube{note}"
             draft.add({**self.space.decode(x[None, :])[0], **held}, x, "design", why)
@@ -196,8 +196,8 @@ class Optimizer:
         X = np.array([trial.unit for trial in before] + early).reshape(len(ids), self.space.dim)
         return Request(
             ids=tuple(range(draft.next_id, draft.next_id + q - len(early))),
-            surrogate=self.setup.surrogate,
-            acquisition=self.setup.acquisition,
+            surrogate=self.settings.surrogate,
+            acquisition=self.settings.acquisition,
             model=model,
             data=self._learner.data(),
             pending=Pending(ids, frozen(X)),
@@ -205,8 +205,8 @@ class Optimizer:
             avoid=draft.taken,
             distinct=draft.distinct,
             randomness=self._learner.randomness,
-            sign=self.setup.sign,
-            maximizer=self.setup.maximizer,
+            sign=self.settings.sign,
+            maximizer=self.settings.maximizer,
             failed=self._learner.failed(),
         )
 
@@ -248,7 +248,7 @@ class Optimizer:
             raise InvalidInput(f"predict needs a list of params, [params]; got one, {dict(points)}.")
         X = self.space.encode(rows)
         at = self._learner.model().predict(X)
-        return Prediction(self.setup.sign * at.mean, at.std)
+        return Prediction(self.settings.sign * at.mean, at.std)
 
     def tell(self, trial: Trial | int, value: float | None = None, *, error: str | None = None) -> None:
         """The result of a trial; NaN, an infinity or ``error="..."`` mark a failed evaluation."""
@@ -326,9 +326,9 @@ class Optimizer:
         return tuple(self._ledger.events)
 
     @property
-    def tally(self) -> Tally:
+    def counts(self) -> Counts:
         """How many trials are done, failed, pending and abandoned."""
-        return self._ledger.tally
+        return self._ledger.counts
 
     @property
     def queued(self) -> tuple[dict[str, Any], ...]:
@@ -340,7 +340,7 @@ class Optimizer:
         """Parameters and value of the best result; None before the first. Among equals, the first."""
         if not self._ledger.values:
             return None
-        pick = max if self.setup.maximize else min
+        pick = max if self.settings.maximize else min
         ids = sorted(self._ledger.values)
         best = pick(ids, key=self._ledger.values.__getitem__)
         return dict(self._ledger.trials[best].params), self._ledger.values[best]
@@ -409,7 +409,7 @@ class Optimizer:
         assert isinstance(begun, Begun)
         study = cls.__new__(cls)
         try:
-            study.setup = setup_from_config(begun.config, *passed)
+            study.settings = settings_from_config(begun.config, *passed)
         except (KeyError, TypeError, AttributeError) as error:
             raise JournalCorrupt(f"the first line lacks a setting, or has a wrong one: {error!r}", 1) from error
         study._start(journal, events)

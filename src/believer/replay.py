@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from believer import members
 from believer.acquisitions import Acquisition
 from believer.batch import Strategy
 from believer.errors import BelieverError, JournalCorrupt, TrialError
-from believer.events import Asked, Begun, Event
-from believer.journal import PathLike, read_events
 from believer.maximize import Maximizer
 from believer.numerics import backend
 from believer.optimizer import Optimizer
 from believer.space import Constraint
+from believer.study import serialization
+from believer.study.events import Asked, Begun, Event
+from believer.study.journal import PathLike, read_events
 from believer.surrogates.protocols import Surrogate
 
 
@@ -80,9 +80,9 @@ def _other_backend(begun: Event) -> str:
 def _ask_again(study: Optimizer, event: Asked, strategies: Sequence[Strategy]) -> str | None:
     """What differs between the ask in the journal and the same ask made now; None when nothing does."""
     wanted = event.request
-    known = (study.setup.strategy, *strategies)
-    passed = next((member for member in known if members.to_config(member) == wanted["strategy"]), None)
-    strategy = members.from_config(wanted["strategy"], "strategies", passed)
+    known = (study.settings.strategy, *strategies)
+    passed = next((member for member in known if serialization.to_config(member) == wanted["strategy"]), None)
+    strategy = serialization.from_config(wanted["strategy"], "strategies", passed)
     try:
         again = study._propose(len(event.trials), strategy, wanted["fixed"], wanted["distinct"]).event
     except BelieverError as error:

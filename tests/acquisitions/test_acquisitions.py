@@ -14,7 +14,7 @@ from believer.acquisitions import EI, PI, UCB, Acquisition, Bound, LogEI
 from believer.arrays import Array, frozen
 from believer.errors import InvalidInput, MissingCapability
 from believer.maximize import Multistart, Search
-from believer.region import Region
+from believer.space.region import Region
 from believer.surrogates.gp import GPModel, posterior
 from believer.surrogates.gp_fit import Hyperparameters
 from believer.surrogates.kernels import KERNELS

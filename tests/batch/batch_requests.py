@@ -13,7 +13,7 @@ from believer.acquisitions import UCB, LogEI, Pointwise
 from believer.arrays import Array, frozen, near_any
 from believer.batch import Chosen, Data, Pending, Request, Strategy
 from believer.maximize import Multistart
-from believer.region import Region
+from believer.space.region import Region
 from believer.surrogates import GP, GPModel
 from believer.surrogates.gp import posterior, standardization
 from believer.surrogates.gp_fit import Hyperparameters

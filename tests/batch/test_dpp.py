@@ -99,7 +99,7 @@ def test_no_relevant_point_of_a_grid_would_be_better_in_place_of_one(d: int, see
     grid = LINE if d == 1 else PLANE
     grid = grid[where.holds(grid)]
     for j in (1, 2):
-        given = hallucinated(request, "dpp").told(np.delete(X, j, axis=0)).model
+        given = hallucinated(request, "dpp").conditioned(np.delete(X, j, axis=0)).model
         assert where.holds(X[[j]])[0]
         # An exchange is worth it from one percent on.
         assert given.predict(X[[j]]).std[0] >= (1.0 - 1e-2) * given.predict(grid).std.max(initial=0.0)
@@ -107,7 +107,7 @@ def test_no_relevant_point_of_a_grid_would_be_better_in_place_of_one(d: int, see
 
 def test_provenance_tells_the_greedy_the_exchanged_and_the_drawn() -> None:
     request = replace(asked(1, 3, seed=1, noise=1e-3), ids=tuple(range(20, 24)), maximizer=FAST)
-    where = relevance(request, 2.0).words()
+    where = relevance(request, 2.0).describe()
     said = [choice.provenance for choice in DPP(beta=2.0).choose(request).choices[1:]]
     exchanged = f"chosen at posterior std rank 1 in {where} given all other points of the batch"
     assert exchanged in said

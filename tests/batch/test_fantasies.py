@@ -9,11 +9,12 @@ import pytest
 from batch_requests import FAST, Watching, data_for, model_of, points, randomness, request_for
 from scipy.special import logsumexp
 
-from believer import GP, Candidates, Categorical, Float, Int, Optimizer, PseudoObservations, Space, members
+from believer import GP, Candidates, Categorical, Float, Int, Optimizer, PseudoObservations, Space
 from believer.acquisitions import EI, PI, UCB, Acquisition, LogEI, Pointwise
 from believer.arrays import Array, frozen, near_any
 from believer.batch import Believe, Fantasy, Pending, Request
 from believer.batch.fantasies import Averaged, Fantasized, Separate, average
+from believer.study import serialization
 from believer.surrogates import GPModel, SparseGP
 from believer.surrogates.gp_fantasies import GPFantasies
 from believer.surrogates.protocols import Model, Prediction, PredictionGradient
@@ -64,7 +65,7 @@ def fantasized(member: PseudoObservations, request: Request) -> Fantasized:
     """What the strategy holds of the request's pending points, before it chooses any."""
     held = member._resume(request, None)
     for trial, x in zip(request.pending.ids, request.pending.X, strict=True):
-        held = held.told(request, trial, x)
+        held = held.with_lie(request, trial, x)
     assert isinstance(held, Fantasized)
     return held
 
@@ -345,16 +346,16 @@ def test_a_study_with_fantasies_goes_on_from_its_journal(tmp_path: Path) -> None
     stays = study(MIXED, member)
     study(MIXED, member, journal=path).close()
     with Optimizer.load(path, strategy=member) as loaded:
-        assert loaded.setup.strategy == member
+        assert loaded.settings.strategy == member
         assert [t.params for t in loaded.ask(2)] == [t.params for t in stays.ask(2)]
 
 
 def test_fantasies_are_written_down_with_their_number_and_old_ones_are_read_without_it() -> None:
-    written = members.to_config(PseudoObservations(Fantasy(16)))
+    written = serialization.to_config(PseudoObservations(Fantasy(16)))
     assert written["lie"] == {"type": "Fantasy", "samples": 16}
-    assert members.from_config(written, "strategy") == PseudoObservations(Fantasy(16))
+    assert serialization.from_config(written, "strategy") == PseudoObservations(Fantasy(16))
     old = {**written, "lie": {"type": "Fantasy"}}
-    assert members.from_config(old, "strategy") == PseudoObservations(Fantasy())
+    assert serialization.from_config(old, "strategy") == PseudoObservations(Fantasy())
 
 
 def test_many_fantasies_at_points_that_are_known_are_kriging_believer() -> None:

@@ -27,7 +27,7 @@ from believer.batch.hallucination import GPBUCB, UCBPE, BatchUCB, Hallucination,
 from believer.batch.relevance import relevance
 from believer.batch.schedules import LogBeta, TheoryBeta, beta_at
 from believer.errors import InvalidInput, MissingCapability
-from believer.region import Block, Region
+from believer.space.region import Block, Region
 from believer.surrogates import GPModel
 from believer.surrogates.protocols import Prediction
 from believer.testing import FakeSurrogate
@@ -56,32 +56,32 @@ def test_the_std_is_that_of_the_joint_posterior_and_the_mean_stays() -> None:
     model = request.model
     assert isinstance(model, GPModel)
     X, at = np.random.default_rng(4).random((3, 2)), PLANE[::101]
-    told = hallucinated(request, "gp_bucb").told(X)
+    given = hallucinated(request, "gp_bucb").conditioned(X)
     joint = model.joint(np.vstack([X, at])).covariance
     noisy = joint[:3, :3] + 0.05 * model.scale**2 * np.eye(3)
     left = np.diagonal(joint)[3:] - np.einsum("im,im->m", joint[:3, 3:], np.linalg.solve(noisy, joint[:3, 3:]))
-    np.testing.assert_allclose(told.model.predict(at).std ** 2, left, rtol=1e-8)
-    np.testing.assert_allclose(told.model.predict(at).mean, model.predict(at).mean, rtol=1e-9)
-    np.testing.assert_array_equal(told.y, [model.predict(x[None, :]).mean[0] for x in X])
+    np.testing.assert_allclose(given.model.predict(at).std ** 2, left, rtol=1e-8)
+    np.testing.assert_allclose(given.model.predict(at).mean, model.predict(at).mean, rtol=1e-9)
+    np.testing.assert_array_equal(given.y, [model.predict(x[None, :]).mean[0] for x in X])
 
 
 def test_the_batch_bound_of_a_process_is_ucb_on_the_conditioned_one() -> None:
-    told = hallucinated(asked(), "gp_bucb").told(np.random.default_rng(4).random((3, 2)))
-    two, one = BatchUCB(UCB(3.0), told), Bound(UCB(3.0), told.model, 0.0)
+    given = hallucinated(asked(), "gp_bucb").conditioned(np.random.default_rng(4).random((3, 2)))
+    two, one = BatchUCB(UCB(3.0), given), Bound(UCB(3.0), given.model, 0.0)
     X = np.random.default_rng(5).random((20, 2))
     np.testing.assert_allclose(two.value(X), one.value(X), rtol=1e-9)
     for ours, known in zip(two.value_with_gradient(X), one.value_with_gradient(X), strict=True):
         np.testing.assert_allclose(ours, known, rtol=1e-7, atol=1e-8)
 
 
-def test_a_model_whose_mean_moves_when_told_of_it_keeps_the_mean_of_real_results() -> None:
+def test_a_model_whose_mean_moves_when_given_of_it_keeps_the_mean_of_real_results() -> None:
     data = data_for()
     model = FakeSurrogate().fit(data.X, data.y, np.random.default_rng(0))
-    told = hallucinated(request_for(data=data, model=model), "gp_bucb").told(np.array([[0.5, 0.5]]))
+    given = hallucinated(request_for(data=data, model=model), "gp_bucb").conditioned(np.array([[0.5, 0.5]]))
     at = np.array([[0.52, 0.5], [0.1, 0.1]])
-    assert abs(told.model.predict(at).mean[0] - model.predict(at).mean[0]) > 1e-3
-    expected = -model.predict(at).mean + np.sqrt(2.0) * told.model.predict(at).std
-    np.testing.assert_allclose(BatchUCB(UCB(2.0), told).value(at), expected)
+    assert abs(given.model.predict(at).mean[0] - model.predict(at).mean[0]) > 1e-3
+    expected = -model.predict(at).mean + np.sqrt(2.0) * given.model.predict(at).std
+    np.testing.assert_allclose(BatchUCB(UCB(2.0), given).value(at), expected)
 
 
 @pytest.mark.parametrize(("member", "name"), [(GPBUCB(), "gp_bucb"), (UCBPE(), "ucb_pe")])
@@ -101,7 +101,7 @@ def test_every_point_of_gp_bucb_has_the_best_bound_of_all(d: int, seed: int, noi
     request = replace(asked(d, 8, seed, noise), distinct=False, avoid=np.zeros((0, d)))
     X = points(GPBUCB(2.0).choose(request))
     for i in range(3):
-        objective = BatchUCB(UCB(2.0), hallucinated(request, "gp_bucb").told(X[:i]))
+        objective = BatchUCB(UCB(2.0), hallucinated(request, "gp_bucb").conditioned(X[:i]))
         best = objective.value(LINE if d == 1 else PLANE).max()
         # A climb rests when a step gains less than 1e-6 of the value.
         assert objective.value(X[[i]])[0] >= best - 1e-5 * abs(best)
@@ -117,9 +117,9 @@ def test_the_further_points_of_ucb_pe_are_the_least_known_of_the_relevant_ones(d
     grid = LINE if d == 1 else PLANE
     grid = grid[where.holds(grid)]
     for i in (1, 2):
-        told = hallucinated(request, "ucb_pe").told(X[:i]).model
+        given = hallucinated(request, "ucb_pe").conditioned(X[:i]).model
         assert where.holds(X[[i]])[0]
-        assert told.predict(X[[i]]).std[0] >= (1.0 - 1e-3) * told.predict(grid).std.max(initial=0.0)
+        assert given.predict(X[[i]]).std[0] >= (1.0 - 1e-3) * given.predict(grid).std.max(initial=0.0)
 
 
 def test_gp_bucb_is_kriging_believer_with_ucb() -> None:
@@ -166,7 +166,7 @@ def test_provenance_says_by_what_rule_and_after_what() -> None:
         "chosen at UCB (β = 3.2) rank 1 after hallucinating 1 point",
         "chosen at UCB (β = 3.2) rank 1 after hallucinating 2 points",
     ]
-    where = relevance(request, 0.5).words()
+    where = relevance(request, 0.5).describe()
     assert re.fullmatch(r"the relevant region \(\d+ % of the space\)", where)
     assert [choice.provenance for choice in UCBPE(0.5).choose(request).choices] == [
         "chosen at UCB (β = 0.5) rank 1",
@@ -200,7 +200,7 @@ def test_where_nothing_relevant_is_new_the_bound_decides_and_provenance_says_so(
         fallen_back = "no new point of the relevant region was found" in choice.provenance
         assert fallen_back == (not relevant[i]) == ("UCB (β = 0.5)" in choice.provenance)
         if fallen_back:
-            objective = BatchUCB(UCB(0.5), hallucinated(request, "ucb_pe").told(points(chosen)[:i]))
+            objective = BatchUCB(UCB(0.5), hallucinated(request, "ucb_pe").conditioned(points(chosen)[:i]))
             new = cells[~near_any(cells, np.vstack([data.X, points(chosen)[:i]]))]
             assert objective.value(points(chosen)[[i]])[0] == pytest.approx(objective.value(new).max(), rel=1e-9)
 
@@ -287,11 +287,11 @@ def test_a_scale_below_zero_is_refused() -> None:
 
 
 def test_hallucinating_nothing_changes_nothing() -> None:
-    told = hallucinated(asked(), "gp_bucb")
+    given = hallucinated(asked(), "gp_bucb")
     none: Array = np.zeros((0, 2))
-    assert isinstance(told, Hallucination)
-    assert told.told(none) is told
-    assert told.after() == ""
+    assert isinstance(given, Hallucination)
+    assert given.conditioned(none) is given
+    assert given.after() == ""
 
 
 def test_numbers_of_numpy_are_numbers() -> None:

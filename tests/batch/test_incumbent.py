@@ -10,7 +10,7 @@ from believer.acquisitions import LogEI
 from believer.arrays import Array, frozen
 from believer.batch import Data, Pending, Request
 from believer.batch.incumbent import believed_incumbent, is_noisy, real_incumbent
-from believer.region import Region
+from believer.space.region import Region
 from believer.surrogates import GP
 from believer.surrogates.protocols import Prediction
 

@@ -18,7 +18,7 @@ from believer.batch.joint import QEI
 from believer.batch.picking import Picked
 from believer.errors import InvalidInput, MissingCapability
 from believer.maximize import Candidates, FixedStarts, Multistart
-from believer.region import Block, Region
+from believer.space.region import Block, Region
 from believer.surrogates import GP, GPModel
 from believer.surrogates.gp import posterior
 from believer.surrogates.gp_fit import Hyperparameters

@@ -16,7 +16,7 @@ from believer.batch.penalization import Penalized
 from believer.batch.picking import best_places, pick
 from believer.errors import InvalidInput, MissingCapability
 from believer.maximize import Candidates, Multistart
-from believer.region import Block, Region
+from believer.space.region import Block, Region
 from believer.surrogates import GP, GPModel
 from believer.surrogates.gp import posterior, standardization
 from believer.surrogates.gp_fit import Hyperparameters

@@ -30,9 +30,9 @@ from believer.errors import InvalidInput, MissingCapability
 from believer.maximize import Candidates, Multistart
 from believer.numerics import lbfgs
 from believer.optimizer import Optimizer
-from believer.parameters import Categorical, Float, Int
-from believer.region import Block, Region
 from believer.space import Space
+from believer.space.parameters import Categorical, Float, Int
+from believer.space.region import Block, Region
 from believer.surrogates.protocols import Model
 
 MEMBERS: list[Strategy] = [

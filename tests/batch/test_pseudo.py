@@ -22,7 +22,7 @@ from believer.batch import (
 )
 from believer.errors import InvalidInput, MissingCapability
 from believer.maximize import Candidates, FixedStarts, Multistart, Search
-from believer.region import Block, Region
+from believer.space.region import Block, Region
 from believer.surrogates.kernels import KERNELS
 from believer.surrogates.protocols import Model
 

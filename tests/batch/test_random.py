@@ -14,7 +14,7 @@ from believer.batch import Data, Pending, RandomBatch, Request
 from believer.batch.random import design_point, draw
 from believer.errors import SpaceExhausted
 from believer.maximize.objective import ENUMERATE_UP_TO
-from believer.region import Block, Region
+from believer.space.region import Block, Region
 from believer.surrogates import GP
 from believer.surrogates.protocols import Prediction
 

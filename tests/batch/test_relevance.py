@@ -14,7 +14,7 @@ from believer.batch.hallucination import hallucinated
 from believer.batch.relevance import Assured, Exploration, relevance
 from believer.batch.request import Request
 from believer.maximize import Maximum, Objective, Search
-from believer.region import Block, Region
+from believer.space.region import Block, Region
 from believer.testing import FakeSurrogate
 
 PLANE = np.stack(np.meshgrid(*[np.linspace(0.0, 1.0, 101)] * 2), axis=-1).reshape(-1, 2)
@@ -99,8 +99,8 @@ def test_the_share_of_a_finite_space_is_counted() -> None:
     request = replace(asked(), region=TABLE)
     where = relevance(request, 0.5)
     assert where.share == where.holds(TABLE.enumerate()).mean()
-    assert where.words() == f"the relevant region ({100.0 * where.share:.0f} % of the space)"
-    assert replace(where, share=0.004).words() == "the relevant region (under 1 % of the space)"
+    assert where.describe() == f"the relevant region ({100.0 * where.share:.0f} % of the space)"
+    assert replace(where, share=0.004).describe() == "the relevant region (under 1 % of the space)"
 
 
 def test_the_region_is_the_same_for_every_trial_until_a_result_comes_in() -> None:
@@ -142,7 +142,7 @@ def test_places_that_the_space_forbids_assure_nothing() -> None:
 def test_the_gradient_of_exploration_is_that_of_its_differences(wall: bool) -> None:
     request = asked(n=25)
     where = relevance(request, 0.5)
-    told = hallucinated(request, "ucb_pe").told(np.array([[0.3, 0.8]]))
+    told = hallucinated(request, "ucb_pe").conditioned(np.array([[0.3, 0.8]]))
     objective = Exploration(told.model, where, wall)
     X = np.random.default_rng(1).random((40, 2))
     inside = where.holds(X)

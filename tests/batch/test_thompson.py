@@ -16,7 +16,7 @@ from believer.batch.request import Data, Pending
 from believer.batch.thompson import Depth, Thompson
 from believer.errors import InvalidInput, MissingCapability, SpaceExhausted
 from believer.maximize import Candidates, FixedStarts
-from believer.region import Block, Region
+from believer.space.region import Block, Region
 from believer.surrogates import GP, MQRBF, SVR, FixedRBF, GPModel, LastLayer, SparseGP
 from believer.surrogates.gp import posterior
 from believer.surrogates.gp_fit import Hyperparameters

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from believer.arrays import Array, frozen
 from believer.batch.verdict import NEAR_IN_CUBE, NEAR_IN_LENGTHSCALES, Verdict, effective_size, judge
-from believer.region import Block, Region
+from believer.space.region import Block, Region
 from believer.surrogates.gp import GPModel, posterior
 from believer.surrogates.gp_fit import Hyperparameters
 from believer.surrogates.protocols import JointPrediction, Prediction

@@ -9,8 +9,8 @@ from believer.bench.members import Theirs, require_space, versions
 from believer.bench.peers import PEERS
 from believer.errors import InvalidInput, MissingExtra
 from believer.numerics.sampling import latin_hypercube
-from believer.parameters import Categorical, Float, Int
 from believer.space import Space
+from believer.space.parameters import Categorical, Float, Int
 
 BOTTOM = np.array([0.2, 0.7])
 

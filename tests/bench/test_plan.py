@@ -17,8 +17,8 @@ from believer.bench.plan import benchmark, members, plan
 from believer.bench.report import BenchReport
 from believer.errors import EvaluationError, InvalidInput, MissingCapability, MissingExtra
 from believer.experiments import Cell, read_store
-from believer.parameters import Float, Int
 from believer.space import Space
+from believer.space.parameters import Float, Int
 from believer.surrogates import MQRBF
 
 BRANIN, WAVE = Contest.of_problem("branin"), Contest.of_problem("wave1")

@@ -19,9 +19,9 @@ from believer.errors import InvalidInput, MissingExtra
 from believer.experiments import Cell
 from believer.numerics.sampling import latin_hypercube
 from believer.optimizer import Optimizer
-from believer.parameters import Categorical, Float, Int
 from believer.problems import branin, hartmann6
 from believer.space import Space
+from believer.space.parameters import Categorical, Float, Int
 
 PER_BATCH = ("batches", "seconds", "cpu_seconds", "spread", "least", "effective", "near_duplicates")
 MIXED = Space({"a": Float(1e-3, 1, log=True), "b": Int(0, 4), "c": Categorical(["u", "v"])})
@@ -289,6 +289,6 @@ def test_ours_takes_the_options_of_an_optimizer() -> None:
     member = Ours(Space.unit(2), X, np.array([1.0, np.nan, 0.5]), 0, strategy="random")
     assert member.effective is None
     member.tell(member.ask(2), np.array([np.nan, 2.0]))
-    assert member._optimizer.tally.failed == 2
-    assert member._optimizer.tally.done == 3
+    assert member._optimizer.counts.failed == 2
+    assert member._optimizer.counts.done == 3
     assert member.effective is not None

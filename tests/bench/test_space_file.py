@@ -7,8 +7,8 @@ import pytest
 
 from believer.bench.space_file import read_space
 from believer.errors import InvalidInput
-from believer.parameters import Categorical, Float, Int
 from believer.space import Space
+from believer.space.parameters import Categorical, Float, Int
 
 SPACE = Space(
     {

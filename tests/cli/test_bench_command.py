@@ -247,7 +247,7 @@ def test_list_names_everything_and_what_is_installed(monkeypatch: pytest.MonkeyP
 )
 def test_seeds_are_a_number_or_ranges_and_are_written_as_read(text: str, seeds: list[int]) -> None:
     assert list(command.seeds_of(text)) == seeds
-    assert list(command.seeds_of(command._spoken(seeds))) == seeds
+    assert list(command.seeds_of(command._describe(seeds))) == seeds
 
 
 @pytest.mark.parametrize(

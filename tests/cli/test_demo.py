@@ -75,9 +75,9 @@ def test_figures_are_pictures_of_something(run: Run, name: str) -> None:
 @pytest.mark.parametrize(("study", "parameters"), [("svm", 4), ("hartmann", 6)])
 def test_journals_hold_the_new_study_and_not_the_one_that_was_there(run: Run, study: str, parameters: int) -> None:
     with bv.Optimizer.load(run.folder / f"{study}.jsonl") as optimizer:
-        assert optimizer.setup.seed == 3
+        assert optimizer.settings.seed == 3
         assert len(optimizer.space) == parameters
-        assert optimizer.tally.done == len(optimizer.trials) == BUDGET
+        assert optimizer.counts.done == len(optimizer.trials) == BUDGET
         assert optimizer.best is not None
         rows = (run.folder / f"{study}.csv").read_text().splitlines()
     assert len(rows) == 1 + BUDGET

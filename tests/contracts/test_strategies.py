@@ -20,7 +20,7 @@ from believer.errors import MissingCapability
 from believer.surrogates import GP, LOADED_ON_USE
 from believer.surrogates.protocols import Joint, Surrogate
 from believer.testing import BareSurrogate, Check, ContractBroken, FakeSurrogate, strategy_checks
-from believer.testing.requests import Case, request, require_answer, words
+from believer.testing.requests import Subject, request, require_answer, words
 from believer.testing.scenes import fitted, scene
 
 # One of each way to choose: the others compute what these compute.
@@ -109,7 +109,7 @@ SURROGATES = [name for name in HERE if name not in ALIKE]
 
 @cache
 def asked_with(surrogate: str) -> Request:
-    return request(Case(STRATEGIES["random"], HERE[surrogate].make(), LogEI()), q=2, pending=1)
+    return request(Subject(STRATEGIES["random"], HERE[surrogate].make(), LogEI()), q=2, pending=1)
 
 
 def refusal(member: Variant, surrogate: str) -> str | None:
@@ -139,7 +139,7 @@ def test_the_surrogates_named_for_an_ability_are_those_that_have_it() -> None:
 
 
 def test_the_strategies_said_to_work_with_any_surrogate_do() -> None:
-    bare = Case(STRATEGIES["random"], BareSurrogate(), LogEI())
+    bare = Subject(STRATEGIES["random"], BareSurrogate(), LogEI())
     asked = request(bare)
     with pytest.raises(MissingCapability) as caught:
         require(asked.model, Joint, "this")

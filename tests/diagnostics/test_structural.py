@@ -28,7 +28,7 @@ from believer.diagnostics.structural import RESTARTS, Probe, measure, response
 from believer.maximize import FixedStarts, Maximizer
 from believer.numerics import backend
 from believer.numerics.sampling import stream
-from believer.region import Region
+from believer.space.region import Region
 from believer.surrogates.protocols import Model, Surrogate
 
 BRANIN = source_of("branin", 8).draw(0)

@@ -13,7 +13,7 @@ from believer.arrays import Array, BoolArray, frozen, near_any
 from believer.errors import InvalidInput, MissingCapability, SpaceExhausted
 from believer.maximize import Candidates, FixedStarts, Maximizer, Maximum, Multistart, Objective, Search
 from believer.maximize.objective import ENUMERATE_UP_TO
-from believer.region import Block, Region
+from believer.space.region import Block, Region
 from believer.surrogates.gp import posterior
 from believer.surrogates.gp_fit import Hyperparameters
 

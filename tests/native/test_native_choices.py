@@ -25,7 +25,7 @@ from believer.batch.picking import best_places, pick, taken
 from believer.maximize import Multistart, Objective
 from believer.problems.synthetic import hartmann6
 from believer.surrogates import GP
-from believer.testing.requests import CORNER, LONG, MIXED, PLANE, Case, points, request, results
+from believer.testing.requests import CORNER, LONG, MIXED, PLANE, Subject, points, request, results
 
 SEARCH = Multistart(starts=6, candidates=128, neighbors=16)
 STEPS = 10.0
@@ -63,7 +63,7 @@ def asked(place: str, lie: Lie, q: int, pending: int, acquisition: Acquisition) 
     space, data = PLACES[place]
     strategy = PseudoObservations(lie)
     # One fit for all: what differs is what is made of it.
-    case = Case(strategy, GP(), acquisition)
+    case = Subject(strategy, GP(), acquisition)
     made = python(lambda: request(case, space, data(), q, pending))
     return strategy, replace(made, maximizer=SEARCH)
 
@@ -81,7 +81,7 @@ def steps(twin: Twin, strategy: PseudoObservations, request: Request) -> Iterato
     """The batch as ``twin`` chooses it: [paper] Algorithm 1, step by step."""
     belief = strategy._resume(request, None)
     for trial, x in zip(request.pending.ids, request.pending.X, strict=True):
-        belief = twin(partial(belief.told, request, trial, x))
+        belief = twin(partial(belief.with_lie, request, trial, x))
     avoid = request.avoid
     for trial in request.ids:
         objective = twin(partial(belief.objective, request))
@@ -93,7 +93,7 @@ def steps(twin: Twin, strategy: PseudoObservations, request: Request) -> Iterato
         x = twin(choose)
         yield Step(objective, x, choose)
         avoid = taken(avoid, x, request)
-        belief = twin(partial(belief.told, request, trial, x))
+        belief = twin(partial(belief.with_lie, request, trial, x))
 
 
 def assert_choices_are_as_good(strategy: PseudoObservations, request: Request) -> None:

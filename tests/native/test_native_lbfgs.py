@@ -196,13 +196,13 @@ def test_the_starts_are_left_alone_and_read_only_arrays_are_welcome() -> None:
     for array in arrays:
         array.flags.writeable = False
 
-    def sealed(X: Array) -> tuple[Array, Array]:
+    def read_only(X: Array) -> tuple[Array, Array]:
         answer = waves(X)
         for part in answer:
             part.flags.writeable = False
         return answer
 
-    minimized(sealed, *arrays, Settings())
+    minimized(read_only, *arrays, Settings())
     for array, copy in zip(arrays, before, strict=True):
         np.testing.assert_array_equal(array, copy)
 

@@ -12,7 +12,7 @@ from believer.acquisitions import Bound, LogEI
 from believer.arrays import Array, frozen
 from believer.maximize import Maximum, Multistart, Search, multistart
 from believer.maximize.multistart import _pick_starts
-from believer.region import Block, Region
+from believer.space.region import Block, Region
 from believer.surrogates.gp import GPModel, posterior
 from believer.surrogates.gp_fit import Hyperparameters
 

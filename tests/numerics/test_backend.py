@@ -13,9 +13,9 @@ import pytest
 from waiting import PATIENCE
 
 import believer as bv
-from believer import setup
 from believer.errors import InvalidInput
 from believer.numerics import backend
+from believer.study import settings
 
 BUILT = find_spec("believer._native") is not None
 needs_native = pytest.mark.skipif(not BUILT, reason="believer._native is not built here")
@@ -50,9 +50,9 @@ def failing(error: Exception) -> Callable[[], NoReturn]:
 
 def test_the_name_the_module_and_the_journal_say_the_same() -> None:
     assert backend.name() == ("python" if backend.native() is None else "native")
-    assert bv.backend() == backend.name() == setup.versions()["backend"]
+    assert bv.backend() == backend.name() == settings.versions()["backend"]
     with backend.using("python"):
-        assert bv.backend() == backend.name() == setup.versions()["backend"] == "python"
+        assert bv.backend() == backend.name() == settings.versions()["backend"] == "python"
 
 
 def test_python_by_name_is_no_module() -> None:

@@ -12,7 +12,6 @@ import numpy as np
 import pytest
 
 from believer.errors import InvalidInput, MissingExtra
-from believer.parameters import Categorical, Float, Int
 from believer.problems import (
     PROBLEMS,
     Problem,
@@ -26,6 +25,7 @@ from believer.problems import (
     synthetic,
 )
 from believer.space import Space
+from believer.space.parameters import Categorical, Float, Int
 
 SYNTHETIC = [name for name in PROBLEMS if name != "svm_breast_cancer"]
 

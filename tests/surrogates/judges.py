@@ -11,7 +11,7 @@ from scipy.stats import chi2
 
 import believer as bv
 from believer.arrays import Array, BoolArray, frozen
-from believer.members import from_config, to_config
+from believer.study.serialization import from_config, to_config
 from believer.surrogates.gp_fit import Hyperparameters
 from believer.surrogates.network import Networks
 from believer.surrogates.protocols import Model, Surrogate

@@ -16,7 +16,7 @@ from believer.batch.random import draw
 from believer.batch.request import Choice
 from believer.errors import MissingCapability
 from believer.maximize import Search
-from believer.region import Region
+from believer.space.region import Region
 from believer.surrogates.protocols import Model, Smoothing, Surrogate
 from believer.testing import (
     ONE_AT_A_TIME,

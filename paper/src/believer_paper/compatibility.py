@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from believer.acquisitions import EI, UCB, Acquisition
-from believer.appending import PathLike
 from believer.batch import Believe, ConstantLie, Lie
 from believer.diagnostics.sdd import diagnose, diagnosis
 from believer.diagnostics.sdd_report import (
@@ -25,6 +24,7 @@ from believer.diagnostics.sdd_report import (
 )
 from believer.errors import InvalidInput
 from believer.experiments import Table, wilson_interval
+from believer.study.line_file import PathLike
 from believer.surrogates import GP, MQRBF, SVR, FixedRBF, LastLayer, NeuralEnsemble, RandomForest, SparseGP
 from believer.surrogates.protocols import Surrogate
 

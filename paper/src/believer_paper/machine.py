@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from believer.setup import versions
+from believer.study.settings import versions
 
 PACKAGES = ("numpy", "scipy", "scikit-learn", "torch", "gpytorch", "botorch", "matplotlib", "dask", "distributed")
 """Whose versions are told, where they are installed."""

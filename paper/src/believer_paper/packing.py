@@ -10,13 +10,13 @@ import gzip
 import zlib
 from pathlib import Path
 
-from believer.appending import Words, explained, finished_lines, read_lines, replace_file
 from believer.errors import JournalError
+from believer.study.line_file import Wording, explained, finished_lines, read_lines, replace_file
 
 CELLS = "cells.jsonl"
 PACKED = "cells.jsonl.gz"
 
-_WORDS = Words(
+_WORDING = Wording(
     file="store",
     holder="run",
     lost="Run again with another path.",
@@ -27,7 +27,7 @@ _WORDS = Words(
 def pack(folder: Path) -> Path:
     """Compress the finished lines of the folder's cells; whatever happens, the packed file is whole, old or new."""
     data = b"".join(line + b"\n" for line in read_lines(folder / CELLS))
-    replace_file(folder / PACKED, gzip.compress(data, mtime=0), _WORDS)
+    replace_file(folder / PACKED, gzip.compress(data, mtime=0), _WORDING)
     return folder / PACKED
 
 
@@ -42,7 +42,7 @@ def unpack(folder: Path) -> None:
     there = dict.fromkeys(read_lines(folder / CELLS) if (folder / CELLS).exists() else [])
     missing = [line for line in _packed_lines(folder / PACKED) if line not in there]
     if missing:
-        replace_file(folder / CELLS, b"".join(line + b"\n" for line in [*there, *missing]), _WORDS)
+        replace_file(folder / CELLS, b"".join(line + b"\n" for line in [*there, *missing]), _WORDING)
 
 
 def _packed_lines(path: Path) -> list[bytes]:

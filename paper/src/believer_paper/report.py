@@ -10,8 +10,8 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
-from believer.appending import explained
 from believer.experiments.page import as_html, as_markdown, png
+from believer.study.line_file import explained
 from believer_paper import chapters
 from believer_paper.chapters import Report
 from believer_paper.figures import FIGURES

@@ -12,7 +12,7 @@ from believer.batch.pseudo import INCUMBENTS
 from believer.cli.arguments import at_least, writable
 from believer.errors import MissingExtra
 from believer.problems import PROBLEMS
-from believer.setup import versions
+from believer.study.settings import versions
 from believer_paper.compatibility import LEAST_SEEDS, CompatibilityTable, compatibility_table
 
 

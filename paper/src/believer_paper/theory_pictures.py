@@ -27,7 +27,7 @@ from believer_paper.theory import (
     unmoved_batch,
 )
 from believer_paper.theory.counterexamples import line_model
-from believer_paper.theory.situation import before, tell
+from believer_paper.theory.situation import before, lie_about
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -78,12 +78,12 @@ def distinct_points(tries: int = 100) -> Figure:
     left, right = figure.subplots(1, 2, width_ratios=(5, 7))
     situation = COUNTEREXAMPLES["box_end"]()
     rng = np.random.default_rng(0)
-    x = guarantee(situation, rng).told.x
+    x = guarantee(situation, rng).step.x
     believed = Situation(situation.model, situation.acquisition, situation.lie, situation.data)
     for bound, color, style, label in (
         (before(situation), GRAY, "-", "EI before"),
-        (tell(situation, x, rng).bound, RED, "-", "EI after believing, f⁺ of data"),
-        (tell(believed, x, rng).bound, BLUE, "--", "EI after believing, f⁺ believed"),
+        (lie_about(situation, x, rng).bound, RED, "-", "EI after believing, f⁺ of data"),
+        (lie_about(believed, x, rng).bound, BLUE, "--", "EI after believing, f⁺ believed"),
     ):
         values = bound.value(LINE)
         top = int(np.argmax(values))
@@ -150,7 +150,7 @@ def mean_invariance() -> Figure:
     data, recipe = Data(frozen(X), frozen(wave1().evaluate(X))), GP(fit="paper")
     rng = np.random.default_rng(0)
     situation = Situation(recipe.fit(data.X, data.y, rng), EI(), Believe(), data)
-    x = guarantee(situation, rng).told.x
+    x = guarantee(situation, rng).step.x
     found = believe(recipe, data, x, LINE, np.random.default_rng(0))
     figure = new_figure(9.5, 3.9)
     left, right = figure.subplots(1, 2)

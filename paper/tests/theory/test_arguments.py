@@ -79,7 +79,7 @@ def test_a_point_of_another_shape_or_not_finite_is_refused(name: str, x: object)
 def test_a_point_to_tell_or_to_believe_at_is_checked_too(x: object) -> None:
     rng = np.random.default_rng(0)
     with pytest.raises(InvalidInput, match=r"^x must"):
-        theory.tell(SITUATION, x, rng)  # type: ignore[arg-type]
+        theory.lie_about(SITUATION, x, rng)  # type: ignore[arg-type]
     with pytest.raises(InvalidInput, match=r"must"):
         theory.believe(GP(), DATA, x, AT, rng)  # type: ignore[arg-type]
 

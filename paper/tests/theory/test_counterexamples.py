@@ -42,7 +42,7 @@ def test_a_search_finds_a_repeated_point(acquisition: Acquisition, lie: Lie, inc
     assert found is not None
     assert not found.moves
     line = np.linspace(0.0, 1.0, 3001)[:, None]
-    values = found.told.bound.value(line)
+    values = found.step.bound.value(line)
     assert values.max() <= found.value_after + 1e-7 * max(1.0, float(np.abs(values).max()))
 
 

@@ -14,11 +14,11 @@ from believer.arrays import Array, frozen
 from believer.batch import Believe, ConstantLie, Data, Fantasy, Lie, PseudoObservations
 from believer.errors import InvalidInput
 from believer.maximize import Multistart, Search
-from believer.region import Region
+from believer.space.region import Region
 from believer.surrogates.gp import GPModel, posterior
 from believer.surrogates.gp_fit import Hyperparameters
 from believer.surrogates.protocols import Prediction
-from believer_paper.theory import COUNTEREXAMPLES, Family, Guarantee, Situation, guarantee, monotonicity, tell
+from believer_paper.theory import COUNTEREXAMPLES, Family, Guarantee, Situation, guarantee, lie_about, monotonicity
 from believer_paper.theory.distinctness import ABOVE_THE_NOISE, CONE, NO_IMPROVEMENT_LEFT, ceiling
 from believer_paper.theory.situation import before, request, strongest
 
@@ -38,7 +38,7 @@ seeds = st.integers(0, 2**32)
 
 def improvement(bound_to: Situation, x: Array, rng: np.random.Generator) -> float:
     """EI at ``x`` after the lie about it."""
-    told = tell(replace(bound_to, acquisition=EI()), x, rng)
+    told = lie_about(replace(bound_to, acquisition=EI()), x, rng)
     return float(told.bound.value(x[None, :])[0])
 
 
@@ -60,7 +60,7 @@ def test_without_noise_no_lie_repeats_a_point_under_improvement_over_what_is_bel
     rng = np.random.default_rng(seed)
     found = guarantee(Family(acquisition, lie).draw(rng), rng)
     # Zero in exact arithmetic; rounding leaves about 1e-8 of σ_f, below which no EI can be told from none.
-    assert improvement(found.situation, found.told.x, np.random.default_rng(seed)) < 1e-7
+    assert improvement(found.situation, found.step.x, np.random.default_rng(seed)) < 1e-7
     assert found.exhausted == (most_to_gain(found) <= 1e-7)
     assert found.promise == (None if found.exhausted else NO_IMPROVEMENT_LEFT)
     assert found.moves or not found.applies
@@ -88,7 +88,7 @@ def test_without_noise_ucb_repeats_corners_only(kernel: str, lie: Lie, seed: int
     found = guarantee(Family(UCB(), lie, kernel=kernel).draw(rng), rng)
     model = found.situation.model
     assert isinstance(model, GPModel)
-    inside = 1e-6 < found.told.x[0] < 1.0 - 1e-6
+    inside = 1e-6 < found.step.x[0] < 1.0 - 1e-6
     assert found.applies == (inside and model.jitter == 0.0)
     # Below 1e-4 the cone is as flat as rounding.
     assert found.moves or not found.applies or found.std_before < 1e-4
@@ -99,7 +99,7 @@ def test_without_noise_ucb_repeats_corners_only(kernel: str, lie: Lie, seed: int
 def test_a_point_on_a_face_that_is_no_corner_is_not_repeated_by_ucb_without_noise(seed: int) -> None:
     rng = np.random.default_rng(seed)
     found = guarantee(Family(UCB(), Believe(), dim=2).draw(rng), rng)
-    on_faces = int(((found.told.x < 1e-6) | (found.told.x > 1.0 - 1e-6)).sum())
+    on_faces = int(((found.step.x < 1e-6) | (found.step.x > 1.0 - 1e-6)).sum())
     assert found.applies == (on_faces < 2)
     assert found.moves or on_faces == 2
 
@@ -111,8 +111,8 @@ def test_a_point_on_a_face_that_is_no_corner_is_not_repeated_by_ucb_without_nois
 def test_room_above_the_noise_keeps_the_next_point_away(noise: float, lie: Lie, seed: int) -> None:
     rng = np.random.default_rng(seed)
     found = guarantee(Family(EI(), lie, noise=noise).draw(rng), rng)
-    at = found.told.bound.model.predict(found.told.x[None, :])
-    if found.told.bound.incumbent <= at.mean[0]:
+    at = found.step.bound.model.predict(found.step.x[None, :])
+    if found.step.bound.incumbent <= at.mean[0]:
         assert found.value_after < ceiling(noise)
     if found.promise is not None:
         assert found.promise == ABOVE_THE_NOISE
@@ -151,11 +151,11 @@ def test_a_promise_is_kept_over_a_whole_batch() -> None:
             found = guarantee(situation, rng)
             if not found.applies:
                 break
-            X, model = situation.data.X, found.told.bound.model
+            X, model = situation.data.X, found.step.bound.model
             assert (before(situation).value(X) < 1e-7).all(), "nothing is left to gain at data and earlier points"
-            assert np.abs(X - found.told.x).max(axis=1).min() > 1e-6
+            assert np.abs(X - found.step.x).max(axis=1).min() > 1e-6
             assert isinstance(model, GPModel)
-            data = Data(frozen(np.vstack([X, found.told.x])), frozen(np.append(situation.data.y, found.told.lie)))
+            data = Data(frozen(np.vstack([X, found.step.x])), frozen(np.append(situation.data.y, found.step.lie)))
             situation, steps = replace(situation, model=model, data=data), steps + 1
     assert steps >= 10
 
@@ -177,8 +177,8 @@ def test_the_acquisition_drops_at_the_point_and_the_point_stays_the_maximizer(na
     assert not found.applies
     assert found.separation == 0.0
     line = np.linspace(0.0, 1.0, 5001)[:, None]
-    elsewhere = line[np.abs(line[:, 0] - found.told.x[0]) > 1e-6]
-    assert found.told.bound.value(elsewhere).max() <= found.value_after + 1e-12
+    elsewhere = line[np.abs(line[:, 0] - found.step.x[0]) > 1e-6]
+    assert found.step.bound.value(elsewhere).max() <= found.value_after + 1e-12
     assert "repeated" in str(found)
 
 
@@ -188,7 +188,7 @@ def test_non_decreasing_in_std_is_not_enough_for_a_drop() -> None:
     assert found.variance_drops
     assert not found.acquisition_drops
     assert not found.moves
-    assert 0.01 < found.told.x[0] < 0.99
+    assert 0.01 < found.step.x[0] < 0.99
 
 
 def test_probability_of_improvement_rises_where_a_better_mean_is_believed() -> None:
@@ -283,7 +283,7 @@ def test_a_told_lie_is_that_of_the_batch_strategy(lie: Lie, noise: float, incumb
     situation = Family(EI(), lie, incumbent, noise, dim=2).draw(np.random.default_rng(4))
     asked = request(situation, 2, lambda trial, purpose: np.random.default_rng([trial, len(purpose)]))
     first, second = (choice.x for choice in PseudoObservations(lie, "condition", incumbent).choose(asked).choices)
-    told = tell(situation, first, np.random.default_rng([0, len("lie")]))
+    told = lie_about(situation, first, np.random.default_rng([0, len("lie")]))
     # The strategy starts its search from the best three of data and lies.
     best = np.argsort(np.append(situation.data.y, told.lie), kind="stable")[:3]
     search = Search(situation.box, np.vstack([situation.data.X, first])[best], np.zeros((0, 2)))

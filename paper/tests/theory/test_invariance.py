@@ -65,7 +65,7 @@ def hartmann() -> tuple[Data, Array, Array]:
     X = rng.random((20, 6))
     data = Data(frozen(X), frozen(hartmann6().evaluate(X)))
     situation = Situation(GP(fit="paper").fit(data.X, data.y, rng), EI(), Believe(), data)
-    return data, guarantee(situation, rng).told.x, rng.random((200, 6))
+    return data, guarantee(situation, rng).step.x, rng.random((200, 6))
 
 
 def test_restandardizing_or_refitting_after_a_believed_value_moves_the_mean(

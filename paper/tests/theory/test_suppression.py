@@ -157,13 +157,13 @@ def test_suppressed_variance_does_not_separate_points() -> None:
     found = guarantee(situation, np.random.default_rng(0))
     model = situation.model
     assert isinstance(model, GPModel)
-    around = suppression(model, found.told.x)
+    around = suppression(model, found.step.x)
     # All that Prop. 2 asks for: SE, no noise, κ near 1, a maximizer of the variance; and the radius is what it says.
     assert model.hyper.kernel == "se"
     assert model.hyper.noise == 0.0
     assert around.kappa > 0.98
     line = np.linspace(0.0, 1.0, 401)[:, None]
-    assert (model.predict(line).std <= model.predict(found.told.x[None, :]).std + 1e-9).all()
+    assert (model.predict(line).std <= model.predict(found.step.x[None, :]).std + 1e-9).all()
     assert around.exact.min() > 0.83
     assert found.moves
     assert found.lengthscales is not None

@@ -76,19 +76,21 @@ class DPP:
     def choose(self, request: Request, memory: object = None) -> Chosen:
         """The first point, then the others together."""
         require(request.model, Joint, "dpp")
-        told = hallucinated(request, "dpp")
+        given = hallucinated(request, "dpp")
         choices = list(_FIRST.choose(replace(request, ids=request.ids[:1])).choices)
         if len(request.ids) == 1:
             return Chosen(tuple(choices))
         beta = beta_at(self.beta, len(request.data.y) + 1, request.region)
         where = relevance(request, beta)
         if self.mode == "sample":
-            choices += _drawn(request, told.told(_points(choices)), where)
+            choices += _drawn(request, given.conditioned(_points(choices)), where)
         for trial in request.ids[len(choices) :]:
             X = _points(choices)
-            choices.append(by_exploration(request, trial, told.told(X), where, beta, taken(request.avoid, X, request)))
+            choices.append(
+                by_exploration(request, trial, given.conditioned(X), where, beta, taken(request.avoid, X, request))
+            )
         for _ in range(self.sweeps if self.mode == "max" else 0):
-            moved = [_exchange(request, told, where, choices, j) for j in range(1, len(choices))]
+            moved = [_exchange(request, given, where, choices, j) for j in range(1, len(choices))]
             if not any(moved):
                 break
         return Chosen(tuple(choices))
@@ -98,34 +100,34 @@ def _points(choices: list[Choice]) -> Array:
     return np.array([choice.x for choice in choices])
 
 
-def _exchange(request: Request, told: Hallucination, where: Relevance, choices: list[Choice], j: int) -> bool:
+def _exchange(request: Request, given: Hallucination, where: Relevance, choices: list[Choice], j: int) -> bool:
     """Put a point of R⁺ with a larger σ_j|· in place of ``choices[j]``, if one is found."""
     others = np.delete(_points(choices), j, axis=0)
-    given = told.told(others)
+    given = given.conditioned(others)
     picked = explore(request, request.ids[j], given, where, taken(request.avoid, others, request))
     if picked is None:
         return False
     old, new = given.model.predict(np.array([choices[j].x, picked.x])).std
     if new <= (1.0 + _GAIN) * old:
         return False
-    choices[j] = picked.choice("posterior std", f" in {where.words()} given all other points of the batch")
+    choices[j] = picked.choice("posterior std", f" in {where.describe()} given all other points of the batch")
     return True
 
 
-def _drawn(request: Request, told: Hallucination, where: Relevance) -> list[Choice]:
+def _drawn(request: Request, given: Hallucination, where: Relevance) -> list[Choice]:
     """A draw of the batch's further points among candidates of R⁺, which may be fewer than are wanted.
 
     Without σ_n² on the diagonal, which a model need not tell: noise would only make neighbors less unlikely.
     """
     region, rng = request.region, request.randomness(request.ids[1], "dpp")
-    around = np.vstack([best_places(request), where.best, told.X[-1:]])
+    around = np.vstack([best_places(request), where.best, given.X[-1:]])
     neighbors = _NEIGHBORS + 2 * len(request.ids)
     pool = candidates(_CANDIDATES, Search(region, around, request.avoid), neighbors, _WIDTHS, rng)
     pool = np.unique(pool, axis=0)
-    pool = pool[where.holds(pool) & ~region.among(pool, taken(request.avoid, told.X, request))]
+    pool = pool[where.holds(pool) & ~region.among(pool, taken(request.avoid, given.X, request))]
     k = min(len(request.ids) - 1, len(pool))
-    rows = k_dpp(cast(Joint, told.model).joint(pool).covariance, k, rng) if k else ()
-    how = f"drawn from a DPP over {len(pool)} points of {where.words()}{told.after()}"
+    rows = k_dpp(cast(Joint, given.model).joint(pool).covariance, k, rng) if k else ()
+    how = f"drawn from a DPP over {len(pool)} points of {where.describe()}{given.after()}"
     return [Choice(frozen(pool[row]), how) for row in rows]
 
 

@@ -25,7 +25,7 @@ from believer.acquisitions import EI, PI, UCB, Acquisition, Bound, LogEI, Pointw
 from believer.arrays import Array, frozen
 from believer.batch.incumbent import believed_incumbent, is_noisy
 from believer.batch.request import Request
-from believer.batch.update import resolved, told
+from believer.batch.update import resolved, updated
 from believer.maximize import Objective
 from believer.surrogates.protocols import (
     Differentiable,
@@ -143,7 +143,7 @@ class Fantasized:
             return Bound(request.acquisition, self.base, float(incumbents[0]))
         return Averaged(request.acquisition, self.models, incumbents)
 
-    def told(self, request: Request, trial: int, x: Array) -> Fantasized:
+    def with_lie(self, request: Request, trial: int, x: Array) -> Fantasized:
         """[paper] Algorithm 1, lines 6-7 and 3, for each fantasy: draw a value of ``x`` and update the model."""
         X, rng = np.vstack([self.X, x]), request.randomness(trial, "lie")
         models, update = self.models, self.strategy.update
@@ -153,7 +153,7 @@ class Fantasized:
             Y = np.column_stack([self.Y, drawn])
             if update != "none":
                 pairs = zip(each, Y, strict=True)
-                models = Separate(tuple(told(model, update, request, trial, X, y) for model, y in pairs))
+                models = Separate(tuple(updated(model, update, request, trial, X, y) for model, y in pairs))
         else:
             models, values = models.fantasize(x, rng)
             Y = np.column_stack([self.Y, values])

@@ -50,7 +50,7 @@ class Hallucination:
     X: Array
     y: Array
 
-    def told(self, X: Array) -> Self:
+    def conditioned(self, X: Array) -> Self:
         """With ``X`` (k, d) hallucinated as well, one by one."""
         here = self
         for x in X:
@@ -68,7 +68,7 @@ def hallucinated(request: Request, strategy: str) -> Hallucination:
     """The request's model, told of the pending points; MissingCapability if ``strategy`` cannot condition it."""
     require(request.model, Conditionable, strategy)
     model = cast(Conditionable, request.model)
-    return Hallucination(model, model, frozen(np.zeros((0, request.region.dim))), frozen(np.zeros(0))).told(
+    return Hallucination(model, model, frozen(np.zeros((0, request.region.dim))), frozen(np.zeros(0))).conditioned(
         request.pending.X
     )
 
@@ -78,39 +78,39 @@ class BatchUCB:
     """-μ + √β σ', with mean and std from two models ([Desautels2014])."""
 
     acquisition: UCB
-    told: Hallucination
+    given: Hallucination
 
     @property
     def has_gradient(self) -> bool:
         """Whether both models give gradients."""
-        return isinstance(self.told.real, Differentiable) and isinstance(self.told.model, Differentiable)
+        return isinstance(self.given.real, Differentiable) and isinstance(self.given.model, Differentiable)
 
     def value(self, X: Array) -> Array:
         """-μ + √β σ' (m,) at ``X`` (m, d)."""
-        mean, std = self.told.real.predict(X).mean, self.told.model.predict(X).std
+        mean, std = self.given.real.predict(X).mean, self.given.model.predict(X).std
         return self.acquisition.pointwise(mean, std, 0.0).value
 
     def value_with_gradient(self, X: Array) -> tuple[Array, Array]:
         """The same with its gradient (m, d)."""
-        real = cast(Differentiable, self.told.real).predict_with_gradient(X)
-        told = cast(Differentiable, self.told.model).predict_with_gradient(X)
-        at = self.acquisition.pointwise(real.mean, told.std, 0.0)
-        return at.value, at.by_mean[:, None] * real.mean_gradient + at.by_std[:, None] * told.std_gradient
+        real = cast(Differentiable, self.given.real).predict_with_gradient(X)
+        given = cast(Differentiable, self.given.model).predict_with_gradient(X)
+        at = self.acquisition.pointwise(real.mean, given.std, 0.0)
+        return at.value, at.by_mean[:, None] * real.mean_gradient + at.by_std[:, None] * given.std_gradient
 
 
-def by_ucb(request: Request, trial: int, told: Hallucination, beta: float, avoid: Array, note: str = "") -> Choice:
+def by_ucb(request: Request, trial: int, given: Hallucination, beta: float, avoid: Array, note: str = "") -> Choice:
     """The point with the best bound; ``note`` ends its provenance."""
     ucb = UCB(beta)
-    objective: Objective = BatchUCB(ucb, told) if len(told.X) else Bound(ucb, request.model, 0.0)
-    picked = pick(objective, request, trial, best_places(request, told.X, told.y), avoid)
-    return picked.choice(f"UCB (β = {beta:.3g})", told.after() + note)
+    objective: Objective = BatchUCB(ucb, given) if len(given.X) else Bound(ucb, request.model, 0.0)
+    picked = pick(objective, request, trial, best_places(request, given.X, given.y), avoid)
+    return picked.choice(f"UCB (β = {beta:.3g})", given.after() + note)
 
 
-def explore(request: Request, trial: int, told: Hallucination, where: Relevance, avoid: Array) -> Picked | None:
+def explore(request: Request, trial: int, given: Hallucination, where: Relevance, avoid: Array) -> Picked | None:
     """The point of R⁺ with the largest σ'; None when no new point of R⁺ is found."""
     # R⁺ holds the point that y• belongs to; and for ucb_pe the UCB point, which is the first that was hallucinated.
-    around = np.vstack([best_places(request), where.best, told.X[:1]])
-    slope, wall = (Exploration(told.model, where, wall) for wall in (False, True))
+    around = np.vstack([best_places(request), where.best, given.X[:1]])
+    slope, wall = (Exploration(given.model, where, wall) for wall in (False, True))
     far = replace(request, maximizer=request.maximizer or (_UP_THE_SLOPE if slope.has_gradient else None))
     picked = pick(slope, far, trial, around, avoid)
     if where.holds(picked.x[None, :])[0]:
@@ -121,13 +121,13 @@ def explore(request: Request, trial: int, told: Hallucination, where: Relevance,
 
 
 def by_exploration(
-    request: Request, trial: int, told: Hallucination, where: Relevance, beta: float, avoid: Array
+    request: Request, trial: int, given: Hallucination, where: Relevance, beta: float, avoid: Array
 ) -> Choice:
     """The point with the largest σ' in R⁺, or by UCB where R⁺ has nothing new to offer."""
-    picked = explore(request, trial, told, where, avoid)
+    picked = explore(request, trial, given, where, avoid)
     if picked is None:
-        return by_ucb(request, trial, told, beta, avoid, "; no new point of the relevant region was found")
-    return picked.choice("posterior std", f" in {where.words()}{told.after()}")
+        return by_ucb(request, trial, given, beta, avoid, "; no new point of the relevant region was found")
+    return picked.choice("posterior std", f" in {where.describe()}{given.after()}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,13 +146,13 @@ class GPBUCB:
 
     def choose(self, request: Request, memory: object = None) -> Chosen:
         """One point at a time, each hallucinated before the next."""
-        told = hallucinated(request, "gp_bucb")
+        given = hallucinated(request, "gp_bucb")
         beta = beta_at(self.beta, len(request.data.y) + 1, request.region)
         choices: list[Choice] = []
         avoid = request.avoid
         for trial in request.ids:
-            choices.append(by_ucb(request, trial, told, beta, avoid))
-            told, avoid = told.told(choices[-1].x[None, :]), taken(avoid, choices[-1].x, request)
+            choices.append(by_ucb(request, trial, given, beta, avoid))
+            given, avoid = given.conditioned(choices[-1].x[None, :]), taken(avoid, choices[-1].x, request)
         return Chosen(tuple(choices))
 
 
@@ -175,16 +175,16 @@ class UCBPE:
 
     def choose(self, request: Request, memory: object = None) -> Chosen:
         """UCB first, then exploration of what is relevant given real results."""
-        told = hallucinated(request, "ucb_pe")
+        given = hallucinated(request, "ucb_pe")
         beta = beta_at(self.beta, len(request.data.y) + 1, request.region)
         where: Relevance | None = None
         choices: list[Choice] = []
         avoid = request.avoid
         for trial in request.ids:
-            if not len(told.X):
-                choices.append(by_ucb(request, trial, told, beta, avoid))
+            if not len(given.X):
+                choices.append(by_ucb(request, trial, given, beta, avoid))
             else:
                 where = relevance(request, beta) if where is None else where
-                choices.append(by_exploration(request, trial, told, where, beta, avoid))
-            told, avoid = told.told(choices[-1].x[None, :]), taken(avoid, choices[-1].x, request)
+                choices.append(by_exploration(request, trial, given, where, beta, avoid))
+            given, avoid = given.conditioned(choices[-1].x[None, :]), taken(avoid, choices[-1].x, request)
         return Chosen(tuple(choices))

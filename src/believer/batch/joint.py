@@ -23,7 +23,7 @@ from believer.maximize.objective import ranked
 from believer.maximize.screening import near
 from believer.numerics import lbfgs
 from believer.numerics.sampling import normal_sobol
-from believer.region import Region
+from believer.space.region import Region
 from believer.surrogates.gp import standardization
 from believer.surrogates.protocols import JointlyDifferentiable
 
@@ -212,12 +212,12 @@ def _renewed(batch: Array, request: Request) -> tuple[Array, list[str]]:
     belief = _BELIEVER.begin(request)
     ids = (*request.pending.ids, *(request.ids[i] for i in kept))
     for trial, x in zip(ids, np.vstack([request.pending.X, batch[kept]]), strict=True):
-        belief = belief.told(request, trial, x)
+        belief = belief.with_lie(request, trial, x)
     batch = batch.copy()
     for i in old:
         around = best_places(request, belief.X, belief.y)
         picked = pick(belief.objective(request), request, request.ids[i], around, avoid)
         notes[i] = REPLACED if picked.replaced else f"{_NOT_NEW}{counted(len(belief.ids))}"
         batch[i], avoid = picked.x, taken(avoid, picked.x, request)
-        belief = belief.told(request, request.ids[i], picked.x)
+        belief = belief.with_lie(request, request.ids[i], picked.x)
     return batch, notes

@@ -34,7 +34,7 @@ from believer.batch.request import Chosen, Request
 from believer.errors import InvalidInput
 from believer.numerics import lbfgs
 from believer.numerics.sampling import sobol
-from believer.region import Region
+from believer.space.region import Region
 from believer.surrogates.gp import standardization
 from believer.surrogates.protocols import Differentiable
 

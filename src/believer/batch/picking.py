@@ -14,7 +14,7 @@ from believer.arrays import Array, frozen
 from believer.batch.random import REPLACED, draw, is_new
 from believer.batch.request import Choice, Request
 from believer.maximize import Candidates, Maximizer, Multistart, Objective, Search
-from believer.region import Region
+from believer.space.region import Region
 
 _AROUND = 3
 _CLIMBING, _SCREENING = Multistart(), Candidates()

@@ -11,14 +11,14 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from believer.acquisitions import Bound
-from believer.arrays import Array, frozen, sealed
+from believer.arrays import Array, frozen, read_only
 from believer.batch import fantasies
 from believer.batch.fantasies import Fantasized
 from believer.batch.incumbent import believed_incumbent
 from believer.batch.lies import Believe, Fantasy, Lie
 from believer.batch.picking import best_places, counted, pick, taken
 from believer.batch.request import Chosen, Request
-from believer.batch.update import told
+from believer.batch.update import updated
 from believer.errors import InvalidInput
 from believer.surrogates.protocols import Model
 
@@ -43,12 +43,12 @@ class Belief:
             return Bound(request.acquisition, self.model, float(request.data.y.min()))
         return Bound(request.acquisition, self.model, believed_incumbent(request, self.model, self.X, self.y))
 
-    def told(self, request: Request, trial: int, x: Array) -> Belief:
+    def with_lie(self, request: Request, trial: int, x: Array) -> Belief:
         """[paper] Algorithm 1, lines 6-7 and 3: lie about ``x`` (d,) and update the model."""
         strategy, rng = self.strategy, request.randomness(trial, "lie")
         lie = strategy.lie.value(self.model, x, request.data, request.sign, rng)
-        X, y = sealed(np.vstack([self.X, x])), sealed(np.append(self.y, lie))
-        model = told(self.model, strategy.update, request, trial, X, y)
+        X, y = read_only(np.vstack([self.X, x])), read_only(np.append(self.y, lie))
+        model = updated(self.model, strategy.update, request, trial, X, y)
         return replace(self, model=model, ids=(*self.ids, trial), X=X, y=y)
 
 
@@ -79,7 +79,7 @@ class PseudoObservations:
         """[paper] Algorithm 1, lines 2-8, after the pending points."""
         belief = self._resume(request, memory)
         for trial, x in zip(request.pending.ids[len(belief.ids) :], request.pending.X[len(belief.ids) :], strict=True):
-            belief = belief.told(request, trial, x)
+            belief = belief.with_lie(request, trial, x)
         choices = []
         avoid = request.avoid
         for trial in request.ids:
@@ -87,7 +87,7 @@ class PseudoObservations:
             picked = pick(belief.objective(request), request, trial, around, avoid)
             choices.append(picked.choice(type(request.acquisition).__name__, self._after(belief.ids)))
             avoid = taken(avoid, picked.x, request)
-            belief = belief.told(request, trial, picked.x)
+            belief = belief.with_lie(request, trial, picked.x)
         return Chosen(tuple(choices), belief)
 
     def _resume(self, request: Request, memory: object) -> Belief | Fantasized:

@@ -10,7 +10,7 @@ from believer.arrays import Array, frozen
 from believer.batch.request import Choice, Chosen, Request
 from believer.maximize.objective import new_points
 from believer.numerics.sampling import latin_hypercube
-from believer.region import Region
+from believer.space.region import Region
 
 REPLACED = "; replaced by a uniform draw, because it was not allowed or not new"
 """What provenance adds when a point had to be replaced."""

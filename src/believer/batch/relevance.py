@@ -28,7 +28,7 @@ from believer.batch.request import Request
 from believer.maximize import Search
 from believer.maximize.objective import ENUMERATE_UP_TO
 from believer.maximize.screening import spread
-from believer.region import Region
+from believer.space.region import Region
 from believer.surrogates.protocols import Differentiable, Model
 
 _SCREENED = 512
@@ -64,7 +64,7 @@ class Relevance:
         """Which rows of ``X`` (m, d) are relevant."""
         return self.excess(X) <= 0.0
 
-    def words(self) -> str:
+    def describe(self) -> str:
         """ "the relevant region (12 % of the space)"."""
         percent = 100.0 * self.share
         return f"the relevant region ({'under 1' if percent < 1.0 else f'{percent:.0f}'} % of the space)"

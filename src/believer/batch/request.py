@@ -12,7 +12,7 @@ from believer.acquisitions import Acquisition
 from believer.arrays import Array
 from believer.errors import InvalidInput
 from believer.maximize import Maximizer
-from believer.region import Region
+from believer.space.region import Region
 from believer.surrogates.protocols import Model, Surrogate
 
 Randomness = Callable[[int, str], np.random.Generator]

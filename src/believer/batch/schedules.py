@@ -22,7 +22,7 @@ from typing import Protocol, cast
 
 from believer.arrays import finite
 from believer.errors import InvalidInput
-from believer.region import Region
+from believer.space.region import Region
 
 MOST_NATS = 300.0
 """The largest C; e^{2C} is a number up to there, and a bound of no use long before."""

@@ -18,7 +18,7 @@ def resolved(update: str, model: Model) -> str:
     return "condition" if isinstance(model, GPModel | Conditionable) else "refit"
 
 
-def told(model: Model, update: str, request: Request, trial: int, X: Array, y: Array) -> Model:
+def updated(model: Model, update: str, request: Request, trial: int, X: Array, y: Array) -> Model:
     """``model``, which knows all but the last of the lies ``X`` (p, d), ``y`` (p,), told of that one, too.
 
     trial: to which the last lie belongs; a refit draws from its randomness.

@@ -17,8 +17,8 @@ from functools import lru_cache
 
 import numpy as np
 
-from believer.arrays import Array, sealed
-from believer.region import Region
+from believer.arrays import Array, read_only
+from believer.space.region import Region
 from believer.surrogates.protocols import Joint, Model, Scaled
 
 NEAR_IN_CUBE = 1e-3
@@ -58,7 +58,7 @@ def random_pair_distance(region: Region) -> float:
 @lru_cache(maxsize=8)
 def _pairs(d: int) -> tuple[Array, Array]:
     draws = np.random.default_rng(0).random((2, _RANDOM_PAIRS, d))
-    return sealed(draws[0]), sealed(draws[1])
+    return read_only(draws[0]), read_only(draws[1])
 
 
 def effective_size(model: Model, X: Array) -> float | None:

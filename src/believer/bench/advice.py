@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from believer.bench.peers import PEERS
-from believer.bench.ranking import Comparison, Ranking, all_pairs, pairs_needed, rank
+from believer.bench.ranking import PairedTest, Ranking, all_pairs, pairs_needed, rank
 from believer.bench.runs import Case, Run, called, cases_of, members_of, size_name
 from believer.bench.summary import duration, milliseconds
 from believer.experiments import Table
@@ -240,11 +240,11 @@ def _advice(runs: Sequence[Run], q: int, reference: str, clock: str) -> Advice:
     )
 
 
-def _other(comparison: Comparison, member: str) -> str:
+def _other(comparison: PairedTest, member: str) -> str:
     return comparison.theirs if comparison.ours == member else comparison.ours
 
 
-def _shown_above(comparisons: Sequence[Comparison], member: str, cases: Sequence[Case] = ()) -> tuple[str, ...]:
+def _shown_above(comparisons: Sequence[PairedTest], member: str, cases: Sequence[Case] = ()) -> tuple[str, ...]:
     """Who is shown to be better than ``member``, with p, and on which of ``cases`` if they are given."""
     found = [c for c in comparisons if member in (c.ours, c.theirs) and c.better not in (None, member)]
     where = [f" on {called(c.case, cases)}" if cases and c.case is not None else "" for c in found]

@@ -21,7 +21,7 @@ from believer.bench.loading import load
 from believer.errors import InvalidInput
 from believer.problems import PROBLEMS
 from believer.space import Space
-from believer.trials import checked_result
+from believer.study.trials import checked_result
 
 Function = Callable[[dict[str, Any]], float]
 

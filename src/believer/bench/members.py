@@ -23,10 +23,10 @@ from believer.batch import STRATEGIES
 from believer.bench.peers import PEERS, Peer
 from believer.errors import InvalidInput, MissingCapability
 from believer.optimizer import Optimizer
-from believer.parameters import Float
 from believer.space import Space
+from believer.space.parameters import Float
+from believer.study.trials import Batch
 from believer.surrogates.protocols import Surrogate
-from believer.trials import Batch
 
 
 class Member(Protocol):

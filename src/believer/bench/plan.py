@@ -9,7 +9,6 @@ from concurrent.futures import Executor
 
 import numpy as np
 
-from believer.appending import PathLike
 from believer.arrays import whole
 from believer.batch import STRATEGIES
 from believer.bench.contest import Contest, Function
@@ -21,6 +20,7 @@ from believer.bench.runs import EXPERIMENT
 from believer.errors import InvalidInput, MissingCapability
 from believer.experiments import Cell, run
 from believer.space import Space
+from believer.study.line_file import PathLike
 
 PROBLEMS = ("hartmann6", "ackley8")
 BUDGET, Q, SEEDS = 50, 3, 20

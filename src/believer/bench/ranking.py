@@ -47,7 +47,7 @@ class Ranking:
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
+class PairedTest:
     """``ours`` against ``theirs`` over the seeds of both, on one case or (None) on several at once.
 
     shift: Hodges-Lehmann estimate of ours - theirs in values to be minimized, None over several cases. effect: how
@@ -170,7 +170,7 @@ def average_ranks(values: Array) -> Array:
     return ranks
 
 
-def against(runs: Sequence[Run], reference: str) -> tuple[Comparison, ...]:
+def against(runs: Sequence[Run], reference: str) -> tuple[PairedTest, ...]:
     """``reference`` and every other member, case by case, over the seeds of both; Holm over all of them."""
     values = finals(runs)
     found = [
@@ -182,7 +182,7 @@ def against(runs: Sequence[Run], reference: str) -> tuple[Comparison, ...]:
     return _corrected(found)
 
 
-def all_pairs(runs: Sequence[Run], ranking: Ranking, by_case: bool = False) -> tuple[Comparison, ...]:
+def all_pairs(runs: Sequence[Run], ranking: Ranking, by_case: bool = False) -> tuple[PairedTest, ...]:
     """Every two ranked members over all cases at once, or case by case; Holm over all of them.
 
     All pairs are corrected for, not only those with the best member: which one that is, the same data say.
@@ -196,7 +196,7 @@ def all_pairs(runs: Sequence[Run], ranking: Ranking, by_case: bool = False) -> t
     return _corrected([comparison for comparison in found if comparison is not None])
 
 
-def _compare(values: dict[str, dict[Block, float]], ours: str, theirs: str, cases: Sequence[Case]) -> Comparison | None:
+def _compare(values: dict[str, dict[Block, float]], ours: str, theirs: str, cases: Sequence[Case]) -> PairedTest | None:
     """A comparison that is not corrected yet; None without a seed that both have.
 
     Several cases are tested at once on the signed ranks of the differences within each: problems count alike, whatever
@@ -215,7 +215,7 @@ def _compare(values: dict[str, dict[Block, float]], ours: str, theirs: str, case
     one = len(cases) == 1
     signed = d if one else np.concatenate([_signed_shares(each) for each in differences])
     lead = _signed_ranks(signed).sum()  # of what is tested; sums of halves are exact
-    return Comparison(
+    return PairedTest(
         case=cases[0] if one else None,
         ours=ours,
         theirs=theirs,
@@ -243,7 +243,7 @@ def _signed_shares(d: Array) -> Array:
     return shares
 
 
-def _corrected(found: Sequence[Comparison]) -> tuple[Comparison, ...]:
+def _corrected(found: Sequence[PairedTest]) -> tuple[PairedTest, ...]:
     if not found:
         return ()
     corrected = holm([comparison.p for comparison in found])

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from believer.bench import curves
 from believer.bench.advice import Advice, advise, default_strategy, reference_of
-from believer.bench.ranking import Comparison, against
+from believer.bench.ranking import PairedTest, against
 from believer.bench.runs import Case, Run, called, cases_of, read_runs, sequential_of
 from believer.bench.summary import (
     Axis,
@@ -43,7 +43,7 @@ class BenchReport:
     runs: tuple[Run, ...]
     reference: str | None
     lines: tuple[Line, ...]
-    comparisons: tuple[Comparison, ...]
+    comparisons: tuple[PairedTest, ...]
     advice: tuple[Advice, ...]
     notices: tuple[str, ...]
     command: str = ""

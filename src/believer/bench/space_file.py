@@ -30,8 +30,8 @@ from pathlib import Path
 from typing import Any
 
 from believer.errors import InvalidInput
-from believer.parameters import Categorical, Float, Int, Parameter
 from believer.space import Space
+from believer.space.parameters import Categorical, Float, Int, Parameter
 
 _TYPES: dict[str, type[Parameter]] = {"float": Float, "int": Int, "categorical": Categorical}
 _NUMBER = (("low", "high"), ("log", "step"))

@@ -169,12 +169,12 @@ def command_of(arguments: argparse.Namespace) -> str:
     if arguments.function is not None:
         words += ["--function", arguments.function, "--space", arguments.space.name]
         words += ["--maximize"] if arguments.maximize else []
-    words += ["--seeds", _spoken(arguments.seeds), "--budget", str(arguments.budget)]
+    words += ["--seeds", _describe(arguments.seeds), "--budget", str(arguments.budget)]
     words += [] if arguments.n_init is None else ["--n-init", str(arguments.n_init)]
     return shlex.join(words)
 
 
-def _spoken(seeds: Sequence[int]) -> str:
+def _describe(seeds: Sequence[int]) -> str:
     """Seeds as ranges, as ``seeds_of`` reads them."""
     starts = [seed for i, seed in enumerate(seeds) if i == 0 or seeds[i - 1] != seed - 1]
     ends = [seed for i, seed in enumerate(seeds) if i == len(seeds) - 1 or seeds[i + 1] != seed + 1]

@@ -28,7 +28,7 @@ from believer.loop import minimize
 from believer.optimizer import Optimizer
 from believer.problems import hartmann6, svm_breast_cancer
 from believer.space import Space
-from believer.trials import Batch
+from believer.study.trials import Batch
 
 _SVM_EVALUATIONS, _HARTMANN_EVALUATIONS = 30, 50
 _LEAST_ERROR = 1e-4
@@ -40,7 +40,7 @@ _SECOND_BASIN = -3.2032
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Study:
-    """What to minimize and how to speak of it; ``name`` begins its files, ``told`` puts the best value into words."""
+    """What to minimize; ``name`` begins its files, ``wording`` says the best value in a sentence."""
 
     name: str
     label: str
@@ -49,7 +49,7 @@ class _Study:
     space: Space
     budget: int
     values_are: str
-    told: Callable[[float], str]
+    wording: Callable[[float], str]
     optimum: float | None = None
 
 
@@ -106,7 +106,7 @@ def _svm(budget: int | None) -> _Study:
         space=svm_breast_cancer().space,
         budget=budget or _SVM_EVALUATIONS,
         values_are="log10 of the CV error",
-        told=lambda value: f"best error {10**value:.4f}",
+        wording=lambda value: f"best error {10**value:.4f}",
     )
 
 
@@ -120,7 +120,7 @@ def _hartmann(budget: int | None) -> _Study:
         space=problem.space,
         budget=budget or _HARTMANN_EVALUATIONS,
         values_are="value",
-        told=lambda value: f"best {value:.5f}",
+        wording=lambda value: f"best {value:.5f}",
         optimum=problem.optimum,
     )
 
@@ -130,8 +130,8 @@ def _solve(study: _Study, q: int, seed: int, folder: Path, executor: Executor | 
 
     def tell(optimizer: Optimizer, batch: Batch) -> None:
         best = optimizer.best
-        so_far = "no result yet" if best is None else study.told(best[1])
-        _say(f"   {optimizer.tally.answered:>3}/{study.budget}  {so_far}  {batch.verdict}")
+        so_far = "no result yet" if best is None else study.wording(best[1])
+        _say(f"   {optimizer.counts.answered:>3}/{study.budget}  {so_far}  {batch.verdict}")
 
     result = minimize(study.function, study.space, study.budget, q, executor, seed=seed, progress=True, callback=tell)
     optimizer = result.optimizer
@@ -148,14 +148,14 @@ def _solve(study: _Study, q: int, seed: int, folder: Path, executor: Executor | 
 
 def _conclude_svm(optimizer: Optimizer) -> None:
     params, value, design, count = _best_and_design(optimizer)
-    _say(f"   Best: accuracy {_accuracy(value)} with {_spoken(params)}.")
+    _say(f"   Best: accuracy {_accuracy(value)} with {_describe(params)}.")
     _say(f"   The best of the {count} design points alone: accuracy {_accuracy(design)}.")
 
 
 def _conclude_hartmann(optimizer: Optimizer, study: _Study) -> None:
     params, value, design, count = _best_and_design(optimizer)
     assert study.optimum is not None
-    _say(f"   Best: {value:.5f}, {value - study.optimum:.5f} above the optimum, at {_spoken(params)}.")
+    _say(f"   Best: {value:.5f}, {value - study.optimum:.5f} above the optimum, at {_describe(params)}.")
     if abs(value - _SECOND_BASIN) < 0.02:
         _say(f"   That is the function's second-best basin ({_SECOND_BASIN}); another --seed may find the best one.")
     _say(f"   The best of the {count} design points alone: {design:.5f}, {design - study.optimum:.5f} above.")
@@ -173,7 +173,7 @@ def _accuracy(value: float) -> str:
     return f"{100 * (1 - 10**value):.2f} %"
 
 
-def _spoken(params: dict[str, Any]) -> str:
+def _describe(params: dict[str, Any]) -> str:
     return ", ".join(f"{name}={value:.4g}" for name, value in params.items())
 
 

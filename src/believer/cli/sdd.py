@@ -23,7 +23,7 @@ from believer.diagnostics.sdd_report import SDDReport
 from believer.errors import InvalidInput, MissingExtra
 from believer.experiments import Table
 from believer.problems import PROBLEMS
-from believer.setup import versions
+from believer.study.settings import versions
 from believer.surrogates.protocols import Surrogate
 
 ACQUISITIONS: dict[str, Acquisition] = {"logei": LogEI(), "ei": EI(xi=0.01), "ucb": UCB(), "pi": PI(xi=0.01)}

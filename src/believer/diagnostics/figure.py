@@ -12,11 +12,11 @@ import numpy as np
 
 from believer.arrays import Array
 from believer.errors import MissingExtra
-from believer.events import Asked
 from believer.optimizer import Optimizer
-from believer.parameters import Categorical, Int, Parameter
 from believer.space import Space
-from believer.trials import Trial
+from believer.space.parameters import Categorical, Int, Parameter
+from believer.study.events import Asked
+from believer.study.trials import Trial
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -25,9 +25,9 @@ from believer.diagnostics.figure import (
     new_figure,
 )
 from believer.errors import InvalidInput
-from believer.parameters import Categorical
 from believer.problems import Problem, wave1
 from believer.space import Space
+from believer.space.parameters import Categorical
 from believer.surrogates import GP
 from believer.surrogates.gp import GPModel
 

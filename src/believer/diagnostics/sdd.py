@@ -15,9 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from believer import members
 from believer.acquisitions import Acquisition, LogEI
-from believer.appending import PathLike
 from believer.arrays import whole
 from believer.batch import ConstantLie, Lie, PseudoObservations
 from believer.diagnostics.measurement import Measurement
@@ -28,6 +26,8 @@ from believer.errors import BelieverError, EvaluationError, InvalidInput, SpaceE
 from believer.experiments import Cell, fingerprint, run
 from believer.maximize import FixedStarts, Maximizer
 from believer.maximize.objective import remaining
+from believer.study import serialization
+from believer.study.line_file import PathLike
 from believer.surrogates.inspection import require_surrogate
 from believer.surrogates.protocols import Surrogate
 
@@ -37,7 +37,7 @@ VERSION = 2
 
 def _label(settings: Mapping[str, Any]) -> str:
     """What a progress bar shows of a cell."""
-    return f"sdd: {members.brief(settings['surrogate'])}, {settings['update']}"
+    return f"sdd: {serialization.brief(settings['surrogate'])}, {settings['update']}"
 
 
 def _key(settings: Mapping[str, Any]) -> str:
@@ -90,8 +90,8 @@ class Diagnosis:
 
 def _config(member: object) -> Any:
     """A member as plain data; a custom one also by its fingerprint, so that two of a class are not taken for one."""
-    config = members.to_config(member)
-    return {**config, "custom_repr": fingerprint(member)} if members.is_custom(config) else config
+    config = serialization.to_config(member)
+    return {**config, "custom_repr": fingerprint(member)} if serialization.is_custom(config) else config
 
 
 def diagnosis(

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from believer import members
 from believer.diagnostics.figure import BLACK, BLUE, GRAY, GREEN, ORANGE, RED, entitle, legend_below, new_figure
 from believer.diagnostics.sdd_report import (
     DIVERSE_FROM,
@@ -20,6 +19,7 @@ from believer.diagnostics.sdd_report import (
     own_response,
     verdict_of,
 )
+from believer.study import serialization
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -113,7 +113,7 @@ def draw_many(reports: list[SDDReport]) -> Figure:
     axes = figure.subplots()
     for row, report in enumerate(reports):
         draw_verdicts(axes, row, report)
-    labels = [f"{members.brief(r.settings['surrogate'])}, {r.settings['update']}" for r in reports]
+    labels = [f"{serialization.brief(r.settings['surrogate'])}, {r.settings['update']}" for r in reports]
     axes.set_yticks(range(len(reports)), labels)
     axes.invert_yaxis()
     axes.set(xlabel="data sets", xlim=(0, max(len(r.measurements) for r in reports)))

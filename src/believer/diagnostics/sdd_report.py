@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from believer import members
 from believer.diagnostics.measurement import Measurement, Part
 from believer.errors import InvalidInput
 from believer.experiments import Table
+from believer.study import serialization
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -76,9 +76,9 @@ class SDDReport:
         """Surrogate, data and how it was lied to, in one line."""
         s = self.settings
         data = f"{s['problem']}, n={s['n']}" if "problem" in s else f"a table of {s['n']} points"
-        how = f"lie {members.brief(s['lie'])}, {members.brief(s['acquisition'])}, update {s['update']}"
+        how = f"lie {serialization.brief(s['lie'])}, {serialization.brief(s['acquisition'])}, update {s['update']}"
         seeds = f"{len(self.measurements)} seed{'s' if len(self.measurements) > 1 else ''}"
-        return f"{members.brief(s['surrogate'])} on {data}, q={s['q']}: {how}, {seeds}"
+        return f"{serialization.brief(s['surrogate'])} on {data}, q={s['q']}: {how}, {seeds}"
 
     @property
     def verdicts(self) -> dict[str, int]:
@@ -117,7 +117,7 @@ class SDDReport:
         """The printed columns and the controls in one row, for a table of several surrogates."""
         fixed = self.parts("fixed")
         return {
-            "surrogate": members.brief(self.settings["surrogate"]),
+            "surrogate": serialization.brief(self.settings["surrogate"]),
             "update": self.settings["update"],
             "min dist": _mean(part.min_distance for part in fixed),
             "mean dist": _mean(part.mean_distance for part in fixed),

@@ -15,8 +15,8 @@ from believer.errors import InvalidInput
 from believer.experiments import fingerprint
 from believer.numerics.sampling import latin_hypercube, stream
 from believer.problems import PROBLEMS, Problem
-from believer.region import Region
 from believer.space import Space
+from believer.space.region import Region
 
 Bounds: TypeAlias = Sequence[tuple[float, float]]
 

@@ -36,7 +36,7 @@ from believer.diagnostics.source import DataSet
 from believer.maximize import Candidates, FixedStarts, Maximizer, Maximum, Search
 from believer.maximize.screening import near
 from believer.numerics.sampling import sobol, stream
-from believer.region import Region
+from believer.space.region import Region
 from believer.surrogates.gp import standardization
 from believer.surrogates.inspection import inspected, refuse_mutation
 from believer.surrogates.protocols import Conditionable, Model, Scaled, Stochastic, Surrogate
@@ -73,21 +73,21 @@ def measure(probe: Probe, data: DataSet, seed: int) -> Measurement:
     model = probe.surrogate.fit(data.X, data.y, randomness(0, "fit"), None)
     lies = _Batches(probe, data, model, randomness)
     refuse_mutation(model, lies.looked_at, inspected(model, lies.looked_at), "being asked again")
-    fixed = lies.told(probe.maximizer)
-    free = lies.told(_FREE)
+    fixed = lies.with_lies(probe.maximizer)
+    free = lies.with_lies(_FREE)
     started = time.perf_counter()
-    nulls = list(lies.untold_models())
+    nulls = list(lies.models_without_lies())
     refits = time.perf_counter() - started
     frozen_lies = _frozen(lies, seed)
     return Measurement(
         seed=seed,
         fixed=fixed.part(),
-        random=lies.told(FixedStarts(levels=(), draws=RESTARTS, seed=seed)).part(),
+        random=lies.with_lies(FixedStarts(levels=(), draws=RESTARTS, seed=seed)).part(),
         free=free.part(),
-        null=lies.untold(nulls, probe.maximizer, refits).part(),
-        null_free=lies.untold(nulls, _FREE, refits).part(),
-        frozen=None if frozen_lies is None else frozen_lies.told(probe.maximizer).part(),
-        frozen_free=None if frozen_lies is None else frozen_lies.told(_FREE).part(),
+        null=lies.without_lies(nulls, probe.maximizer, refits).part(),
+        null_free=lies.without_lies(nulls, _FREE, refits).part(),
+        frozen=None if frozen_lies is None else frozen_lies.with_lies(probe.maximizer).part(),
+        frozen_free=None if frozen_lies is None else frozen_lies.with_lies(_FREE).part(),
         moved=None if None in fixed.moved else float(np.mean([share for share in fixed.moved if share is not None])),
         reached=_reached(fixed, lies, data),
         random_pair=random_pair_distance(data.region),
@@ -177,7 +177,7 @@ class _Batches:
             randomness=self.randomness,
         )
 
-    def told(self, maximizer: Maximizer) -> _Walk:
+    def with_lies(self, maximizer: Maximizer) -> _Walk:
         """[paper] Algorithm 1: pick, lie, update; by the engine's own functions."""
         probe, request = self.probe, self.request(self.model)
         strategy = PseudoObservations(probe.lie, probe.update, probe.incumbent)
@@ -205,13 +205,13 @@ class _Batches:
         before, X = belief.model, np.vstack([self.looked_at, x])
         was = inspected(before, X)
         started = time.perf_counter()
-        belief = belief.told(request, trial, x)
+        belief = belief.with_lie(request, trial, x)
         seconds = time.perf_counter() - started
         refuse_mutation(before, X, was, "a lie")
         inspected(belief.model, X)
         return belief, seconds
 
-    def untold_models(self) -> Iterator[Model]:
+    def models_without_lies(self) -> Iterator[Model]:
         """The models of a batch without lies: the update is run all the same, on the real data alone."""
         model = self.model
         yield model
@@ -221,7 +221,7 @@ class _Batches:
                 model = self.probe.surrogate.fit(self.data.X, self.data.y, self.randomness(trial, "refit"), model)
             yield model
 
-    def untold(self, models: list[Model], maximizer: Maximizer, refits: float) -> _Walk:
+    def without_lies(self, models: list[Model], maximizer: Maximizer, refits: float) -> _Walk:
         """A batch from ``models`` that were told nothing; ``refits`` are the seconds that these took."""
         started = time.perf_counter()
         strategy = PseudoObservations(self.probe.lie, "none", self.probe.incumbent)

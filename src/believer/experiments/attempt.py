@@ -12,7 +12,7 @@ from typing import Any
 from believer.errors import BelieverError, InvalidInput, MissingCapability, MissingExtra
 from believer.experiments import plain
 from believer.experiments.cells import Cell
-from believer.setup import versions
+from believer.study.settings import versions
 
 Work = Callable[[Cell], Mapping[str, Any]]
 """At the top of a module, so that any process can find it. Returns plain JSON that depends on the cell alone."""
@@ -22,7 +22,7 @@ _CALLER_ERRORS = (InvalidInput, MissingCapability, MissingExtra)
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class Attempt:
     """A result with its provenance; or an error with its traceback, and the exception if the caller is to blame."""
 
     result: dict[str, Any] | None = None
@@ -32,16 +32,16 @@ class Outcome:
     blame: BelieverError | None = None
 
 
-def attempt(work: Work, cell: Cell) -> Outcome:
+def attempt(work: Work, cell: Cell) -> Attempt:
     """Do the work. Never raises, but for an interrupt: an exception of another module may not survive the journey."""
     start, cpu = time.perf_counter(), time.process_time()
     try:
         result = _plain(work(cell))
     except (Exception, SystemExit) as error:
         blame = error if isinstance(error, _CALLER_ERRORS) and _travels(error) else None
-        return Outcome(error=_text(error), trace=traceback.format_exc(), blame=blame)
+        return Attempt(error=_text(error), trace=traceback.format_exc(), blame=blame)
     seconds = {"seconds": time.perf_counter() - start, "cpu_seconds": time.process_time() - cpu}
-    return Outcome(result, {**versions(), **{name: round(value, 6) for name, value in seconds.items()}})
+    return Attempt(result, {**versions(), **{name: round(value, 6) for name, value in seconds.items()}})
 
 
 def _plain(result: Mapping[str, Any]) -> dict[str, Any]:

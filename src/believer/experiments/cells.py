@@ -74,11 +74,11 @@ class Cell:
 
     def __str__(self) -> str:
         """A label for a line of progress: without settings that are nested, long, or of no use to a reader."""
-        settings = "".join(f" {name}={value}" for name, value in self.settings.items() if _spoken(name, value))
+        settings = "".join(f" {name}={value}" for name, value in self.settings.items() if _describe(name, value))
         return f"{self.experiment}{settings} seed={self.seed}"
 
 
-def _spoken(name: str, value: Any) -> bool:
+def _describe(name: str, value: Any) -> bool:
     return name not in _UNSPOKEN and not isinstance(value, dict | list) and len(str(value)) <= _SPOKEN_LENGTH
 
 

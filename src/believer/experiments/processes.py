@@ -20,7 +20,7 @@ from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Future, ProcessP
 from contextlib import contextmanager
 
 from believer.errors import EvaluationError, InvalidInput
-from believer.experiments.attempt import Outcome, Work, attempt
+from believer.experiments.attempt import Attempt, Work, attempt
 from believer.experiments.cells import Cell
 
 LOOK_UP = 1.0
@@ -29,7 +29,7 @@ LOOK_UP = 1.0
 ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")
 
 
-def in_processes(cells: Iterable[Cell], work: Work, count: int) -> Generator[tuple[Cell, Outcome], None, None]:
+def in_processes(cells: Iterable[Cell], work: Work, count: int) -> Generator[tuple[Cell, Attempt], None, None]:
     """Outcomes as they come in from ``count`` processes, each with one BLAS thread unless the environment says more.
 
     A cell that kills its process twice, alone in it, is an outcome with an error. Close the generator to stop at once.
@@ -48,9 +48,9 @@ def in_processes(cells: Iterable[Cell], work: Work, count: int) -> Generator[tup
     pool.close()
 
 
-def _together(waiting: deque[Cell], pool: _Pool) -> Generator[tuple[Cell, Outcome], None, list[Cell]]:
+def _together(waiting: deque[Cell], pool: _Pool) -> Generator[tuple[Cell, Attempt], None, list[Cell]]:
     """Work off ``waiting``, until a process dies: then returns the cells that were under way, the pool new."""
-    running: dict[Future[Outcome], Cell] = {}
+    running: dict[Future[Attempt], Cell] = {}
     suspects: list[Cell] = []
     broken = False
     while running or (waiting and not broken):
@@ -76,7 +76,7 @@ def _together(waiting: deque[Cell], pool: _Pool) -> Generator[tuple[Cell, Outcom
     return suspects
 
 
-def _alone(cell: Cell, pool: _Pool) -> Outcome:
+def _alone(cell: Cell, pool: _Pool) -> Attempt:
     """Two attempts at ``cell``, with nothing else under way."""
     for _ in range(2):
         try:
@@ -89,10 +89,10 @@ def _alone(cell: Cell, pool: _Pool) -> Outcome:
         if outcome is not None:
             return outcome
         pool.renew()
-    return Outcome(error="its worker process died, twice (out of memory, or killed from outside?)")
+    return Attempt(error="its worker process died, twice (out of memory, or killed from outside?)")
 
 
-def _outcome(future: Future[Outcome]) -> Outcome | None:
+def _outcome(future: Future[Attempt]) -> Attempt | None:
     """What came back; None if the process died."""
     try:
         return future.result()
@@ -113,7 +113,7 @@ class _Pool:
     def _new(self) -> ProcessPoolExecutor:
         return ProcessPoolExecutor(self.count, multiprocessing.get_context("spawn"), prepare_worker)
 
-    def submit(self, cell: Cell) -> Future[Outcome]:
+    def submit(self, cell: Cell) -> Future[Attempt]:
         with inherited_by_workers():  # an executor starts its processes one by one, as work comes in
             return self._executor.submit(attempt, self._work, cell)
 

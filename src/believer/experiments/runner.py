@@ -10,15 +10,15 @@ from contextlib import closing, contextmanager
 from itertools import islice
 from typing import Any
 
-from believer.appending import PathLike
 from believer.arrays import whole
 from believer.errors import EvaluationError, InvalidInput
-from believer.experiments.attempt import Outcome, Work, attempt
+from believer.experiments.attempt import Attempt, Work, attempt
 from believer.experiments.cells import Cell
 from believer.experiments.lines import ProgressLines
 from believer.experiments.processes import LOOK_UP, in_processes
 from believer.experiments.store import Store
 from believer.progress import Progress
+from believer.study.line_file import PathLike
 
 _UNDER_WAY = 256
 """Cells handed to someone else's executor at a time: enough to keep a cluster busy, and not a million futures."""
@@ -29,7 +29,7 @@ _BAR_WIDTH = 52
 _LABEL = 80
 """Characters of a cell that an error shows."""
 
-Outcomes = Generator[tuple[Cell, Outcome], None, None]
+Outcomes = Generator[tuple[Cell, Attempt], None, None]
 
 
 def run(
@@ -113,7 +113,7 @@ def _inline(todo: Sequence[Cell], work: Work) -> Outcomes:
 def _on_executor(todo: Sequence[Cell], work: Work, executor: Executor) -> Outcomes:
     """Outcomes as they come in; someone else's executor is not ours to mend when it breaks, nor to shut down."""
     rest = iter(todo)
-    running: dict[Future[Outcome], Cell] = {}
+    running: dict[Future[Attempt], Cell] = {}
     try:
         while True:
             for cell in islice(rest, _UNDER_WAY - len(running)):
@@ -128,7 +128,7 @@ def _on_executor(todo: Sequence[Cell], work: Work, executor: Executor) -> Outcom
                 except (BrokenExecutor, CancelledError):
                     raise
                 except Exception as error:  # the function or its cell could not travel
-                    outcome = Outcome(error=f"{type(error).__name__}: {error}")
+                    outcome = Attempt(error=f"{type(error).__name__}: {error}")
                 yield cell, outcome
     except (RuntimeError, CancelledError) as error:  # broken, or shut down
         raise EvaluationError(
@@ -140,9 +140,9 @@ def _on_executor(todo: Sequence[Cell], work: Work, executor: Executor) -> Outcom
             future.cancel()
 
 
-def _collect(outcomes: Outcomes, book: Store, bar: Progress | ProgressLines, done: int) -> dict[Cell, Outcome]:
+def _collect(outcomes: Outcomes, book: Store, bar: Progress | ProgressLines, done: int) -> dict[Cell, Attempt]:
     """Store results as they come in; returns the failures."""
-    failures: dict[Cell, Outcome] = {}
+    failures: dict[Cell, Attempt] = {}
     room = max(0, shutil.get_terminal_size().columns - _BAR_WIDTH)
     bar.show(done)
     for cell, outcome in outcomes:
@@ -158,7 +158,7 @@ def _collect(outcomes: Outcomes, book: Store, bar: Progress | ProgressLines, don
     return failures
 
 
-def _error(failures: Sequence[tuple[Cell, Outcome]], total: int, book: Store) -> EvaluationError:
+def _error(failures: Sequence[tuple[Cell, Attempt]], total: int, book: Store) -> EvaluationError:
     cell, outcome = failures[0]
     label = str(cell) if len(str(cell)) <= _LABEL else f"{str(cell)[:_LABEL]}... seed={cell.seed}"
     kept = f" The others are in {book.path}; the same call tries again only these." if book.path else ""

@@ -2,7 +2,7 @@
 
 One object a line: ``format``, ``key``, ``cell`` (experiment, settings, seed), ``result``, ``provenance``. Lines stand
 alone, so files of two machines can be joined by ``cat``; of a cell that is there twice, the first line counts. How a
-line reaches the disk, and the lock, are told in :mod:`believer.appending`.
+line reaches the disk, and the lock, are told in :mod:`believer.study.line_file`.
 """
 
 from __future__ import annotations
@@ -15,18 +15,18 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from believer.appending import LineFile, PathLike, Words, explained, read_lines
 from believer.errors import InvalidInput, JournalCorrupt, JournalTooNew
 from believer.experiments import plain
 from believer.experiments.cells import Cell
 from believer.experiments.provenance import commit
-from believer.setup import versions
+from believer.study.line_file import LineFile, PathLike, Wording, explained, read_lines
+from believer.study.settings import versions
 
 FORMAT = 1
 """The newest format of a line that this version reads, and the one that it writes."""
 
 _FIELDS = ("format", "key", "cell", "result", "provenance")
-_WORDS = Words(
+_WORDING = Wording(
     file="store",
     holder="run",
     lost="Run again with another path.",
@@ -67,7 +67,7 @@ class Store:
         if path is None:
             return
         with explained("open", path, "Its directory must exist and be writable."):
-            file = LineFile(path, _WORDS, create=True)
+            file = LineFile(path, _WORDING, create=True)
             try:
                 lines = file.lines()
                 self._finished = _parsed(lines, file.path)

@@ -9,7 +9,7 @@ import numpy as np
 from believer.arrays import SAME_POINT, Array, whole
 from believer.errors import InvalidInput, SpaceExhausted
 from believer.maximize.objective import Maximum, Objective, Search
-from believer.region import Region
+from believer.space.region import Region
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -21,7 +21,7 @@ from believer.maximize.objective import (
 )
 from believer.maximize.screening import alternatives, candidates
 from believer.numerics import backend, lbfgs
-from believer.region import Region
+from believer.space.region import Region
 
 _AMONG, _APART = 8, 0.05
 """Starts are picked among so many times their number of best candidates, and lie so far apart."""

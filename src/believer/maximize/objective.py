@@ -9,7 +9,7 @@ import numpy as np
 
 from believer.arrays import Array
 from believer.errors import NumericalError, SpaceExhausted
-from believer.region import Region
+from believer.space.region import Region
 
 ENUMERATE_UP_TO = 4096
 """A finite region with no more points than this is searched exhaustively."""

@@ -7,7 +7,7 @@ import numpy as np
 from believer.arrays import Array
 from believer.maximize.objective import Search
 from believer.numerics.sampling import sobol
-from believer.region import Block, Region
+from believer.space.region import Block, Region
 
 FEASIBLE_TRIES = 12
 """Rounds of ever more draws before a constraint counts as satisfied nowhere."""

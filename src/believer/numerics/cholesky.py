@@ -22,7 +22,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg import lapack
 
-from believer.arrays import Array, packed, sealed
+from believer.arrays import Array, packed, read_only
 from believer.errors import NumericalError
 from believer.numerics import backend
 
@@ -86,7 +86,7 @@ class Factor:
         native = backend.native()
         if native is not None:
             tail, pivot = native.append(self.base, self.tail, packed(k), variance, _LEAST_PIVOT)
-            return Factor(self.base, sealed(tail), max(self.jitter, _LEAST_PIVOT * variance - pivot))
+            return Factor(self.base, read_only(tail), max(self.jitter, _LEAST_PIVOT * variance - pivot))
         v = self.whiten(k[None, :])
         pivot = variance - float(v[0] @ v[0])
         least = _LEAST_PIVOT * variance
@@ -97,7 +97,7 @@ class Factor:
         tail[:-1, :N] = self.tail
         tail[-1, :N] = self.unwhiten(v)[0] / -root
         tail[-1, N] = 1.0 / root
-        return Factor(self.base, sealed(tail), jitter)
+        return Factor(self.base, read_only(tail), jitter)
 
 
 def _half(n: int) -> int:
@@ -124,7 +124,7 @@ def factor(K: Array) -> Factor:
         if L is not None:
             Winv, info = lapack.dtrtri(L.T, lower=0)
             if info == 0:
-                return Factor(sealed(np.ascontiguousarray(Winv.T)), sealed(np.zeros((0, len(K)))), jitter)
+                return Factor(read_only(np.ascontiguousarray(Winv.T)), read_only(np.zeros((0, len(K)))), jitter)
     raise NumericalError(
         f"the covariance of {len(K)} points is not positive definite even with a jitter of {JITTER_STEPS[-1]:g} of its "
         "diagonal; are there infinite values, or a kernel that is not one?"

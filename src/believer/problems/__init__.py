@@ -6,11 +6,11 @@ import math
 from collections.abc import Callable, Sequence
 
 from believer.arrays import Array
-from believer.parameters import Float
 from believer.problems import svm, synthetic
 from believer.problems.problem import OfRow, Problem
 from believer.problems.wrappers import noisy, shifted
 from believer.space import Space
+from believer.space.parameters import Float
 
 __all__ = [
     "PROBLEMS",

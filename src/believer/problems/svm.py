@@ -23,8 +23,8 @@ import numpy.typing as npt
 
 from believer.arrays import Array, frozen
 from believer.errors import MissingExtra
-from believer.parameters import Float, Int
 from believer.space import Space
+from believer.space.parameters import Float, Int
 
 FOLDS_SEED = 0
 """Seed of the shuffle that makes the five folds."""

@@ -11,8 +11,8 @@ import numpy.typing as npt
 
 from believer.arrays import BoolArray, as_values
 from believer.errors import InvalidInput
-from believer.parameters import Categorical, Float
 from believer.problems.problem import Problem
+from believer.space.parameters import Categorical, Float
 
 _SEAM = 1e-12
 """A point that rounding put this little below the lower end has not wrapped around."""

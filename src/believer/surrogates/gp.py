@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from believer.arrays import Array, as_data, finite, frozen, packed, sealed
+from believer.arrays import Array, as_data, finite, frozen, packed, read_only
 from believer.errors import InvalidInput
 from believer.numerics import backend
 from believer.numerics.cholesky import Factor, factor
@@ -194,11 +194,11 @@ class GPModel:
             alpha[:-1] += model.alpha
             model = replace(
                 model,
-                X=sealed(np.concatenate((model.X, x[None, :]))),
-                y=sealed(data),
+                X=read_only(np.concatenate((model.X, x[None, :]))),
+                y=read_only(data),
                 factor=grown,
-                whitened=sealed(np.concatenate((model.whitened, [new]))),
-                alpha=sealed(alpha),
+                whitened=read_only(np.concatenate((model.whitened, [new]))),
+                alpha=read_only(alpha),
             )
         return model
 
@@ -237,7 +237,7 @@ def _covariance_factor(hyper: Hyperparameters, X: Array) -> Factor:
         kernel, diagonal = native.KERNELS[hyper.kernel], hyper.signal + hyper.noise
         base = native.covariance_factor(kernel, packed(X), hyper.lengthscales, hyper.signal, diagonal)
         if base is not None:
-            return Factor(sealed(base), sealed(np.zeros((0, len(X)))), 0.0)
+            return Factor(read_only(base), read_only(np.zeros((0, len(X)))), 0.0)
     return factor(prior_covariance(hyper, X, hyper.signal + hyper.noise))
 
 

@@ -67,9 +67,9 @@ class GPFantasies:
         the distribution, so that averages over fantasies vary less.
         """
         strata = latin_hypercube(len(self.normals), 1, rng)[:, 0]
-        return self.told(x, normal(strata))
+        return self.condition(x, normal(strata))
 
-    def told(self, x: Array, normals: Array) -> tuple[Self, Array]:
+    def condition(self, x: Array, normals: Array) -> tuple[Self, Array]:
         """All told of ``x`` (d,), by whitened coordinates (S,); and the values (S,) that these stand for."""
         model = self.believer
         k, _ = model.hyper.cross(x[None, :], model.X)

@@ -20,9 +20,9 @@ from believer.batch.random import draw
 from believer.errors import MissingCapability
 from believer.maximize import Candidates, Maximizer, Multistart
 from believer.numerics.sampling import stream
-from believer.parameters import Categorical, Float, Int
-from believer.region import Region
 from believer.space import Space
+from believer.space.parameters import Categorical, Float, Int
+from believer.space.region import Region
 from believer.surrogates import LOADED_ON_USE
 from believer.surrogates.protocols import Conditionable, Differentiable, Model, Surrogate
 from believer.testing.contract import Breach, require
@@ -46,7 +46,7 @@ _ON_THE_GRID = 1e-12
 
 
 @dataclass(frozen=True, slots=True)
-class Case:
+class Subject:
     """A strategy, and what it is to work with."""
 
     strategy: Strategy
@@ -76,7 +76,7 @@ def results(space: Space = PLANE, n: int = 6) -> Data:
 
 
 def request(
-    case: Case,
+    case: Subject,
     space: Space = PLANE,
     data: Data | None = None,
     q: int = 3,
@@ -185,7 +185,7 @@ def require_answer(strategy: Strategy, asked: Request) -> Array:
     return X
 
 
-def require_answer_or_refusal(case: Case, asked: Request) -> None:
+def require_answer_or_refusal(case: Subject, asked: Request) -> None:
     """An answer as above; or MissingCapability, with the name of a surrogate that would do."""
     try:
         require_answer(case.strategy, asked)

@@ -12,14 +12,14 @@ from believer.arrays import near_any
 from believer.batch import STRATEGIES, Believe, PseudoObservations, Strategy
 from believer.errors import BelieverError, MissingCapability
 from believer.optimizer import Optimizer
-from believer.parameters import Float, Int
 from believer.replay import replay
 from believer.space import Space
+from believer.space.parameters import Float, Int
+from believer.study.trials import Batch
 from believer.surrogates.protocols import Conditionable, Surrogate
 from believer.testing.contract import Breach, Law, law, require
-from believer.testing.requests import Case, quick
+from believer.testing.requests import Subject, quick
 from believer.testing.scenes import fitted, scene
-from believer.trials import Batch
 
 _SPACE = Space({"x": Float(-1.0, 2.0), "k": Int(1, 9)})
 
@@ -31,7 +31,7 @@ def _objective(params: dict[str, Any]) -> float:
     return value
 
 
-def _study(case: Case, journal: Path | None = None) -> Optimizer:
+def _study(case: Subject, journal: Path | None = None) -> Optimizer:
     maximizer = quick(fitted(case.surrogate, scene()))
     return Optimizer(
         _SPACE, case.surrogate, case.acquisition, case.strategy, n_init=5, seed=7, maximizer=maximizer, journal=journal
@@ -53,7 +53,7 @@ def _begin(study: Optimizer) -> None:
     study.tell(batch[0], _objective(batch[0].params))
 
 
-def _suggestions(case: Case) -> list[dict[str, Any]]:
+def _suggestions(case: Subject) -> list[dict[str, Any]]:
     """Params of all trials, the last two suggested while one was pending."""
     study = _study(case)
     _begin(study)
@@ -70,7 +70,7 @@ def _suggestions(case: Case) -> list[dict[str, Any]]:
     return points
 
 
-def _suggests(case: Case) -> None:
+def _suggests(case: Subject) -> None:
     """Distinct points inside the space, with a trial pending and one that failed; the same seed, the same points."""
     first, again = (_suggestions(case) for _ in range(2))
     require(
@@ -78,7 +78,7 @@ def _suggests(case: Case) -> None:
     )
 
 
-def _goes_on(case: Case) -> None:
+def _goes_on(case: Subject) -> None:
     """Loaded from its journal, a study suggests what the study that was never closed suggests."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "study.jsonl"
@@ -95,18 +95,18 @@ def _goes_on(case: Case) -> None:
                 _answer(loaded, two)
 
 
-def _passed(case: Case, study: Optimizer) -> dict[str, Any]:
+def _passed(case: Subject, study: Optimizer) -> dict[str, Any]:
     """What is passed again with a journal: members that are not the library's must be, others may be."""
     return {
         "surrogate": case.surrogate,
         "acquisition": case.acquisition,
         "strategy": case.strategy,
-        "maximizer": study.setup.maximizer,
+        "maximizer": study.settings.maximizer,
     }
 
 
-def _with(surrogate: Surrogate, strategy: Strategy) -> Case:
-    return Case(strategy, surrogate, LogEI())
+def _with(surrogate: Surrogate, strategy: Strategy) -> Subject:
+    return Subject(strategy, surrogate, LogEI())
 
 
 def _suggests_if_able(surrogate: Surrogate, strategy: Strategy) -> None:
@@ -149,19 +149,19 @@ LAWS = (
 
 
 @law("Look at the traceback: it is the call of choose that a study makes.")
-def a_study_gets_distinct_points_of_its_space_the_same_for_the_same_seed(case: Case) -> None:
+def a_study_gets_distinct_points_of_its_space_the_same_for_the_same_seed(case: Subject) -> None:
     """Through ask and tell, with a trial pending across asks and one that failed."""
     _suggests(case)
 
 
 @law("Keep nothing but settings in the strategy: a journal holds those, the data and the seed, and no memory.")
-def with_the_strategy_a_study_goes_on_from_its_journal(case: Case) -> None:
+def with_the_strategy_a_study_goes_on_from_its_journal(case: Subject) -> None:
     """Loaded, with the strategy passed again, it suggests what the study that was never closed suggests."""
     _goes_on(case)
 
 
 @law("Let choices depend on the request alone: a replay makes every request of a journal again, and compares.")
-def every_ask_of_a_journal_can_be_replayed(case: Case) -> None:
+def every_ask_of_a_journal_can_be_replayed(case: Subject) -> None:
     """Five asks, of one point and of several, answered in another order, one while others are pending."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "study.jsonl"

@@ -7,7 +7,7 @@ from typing import Any
 from believer.acquisitions import Acquisition, LogEI
 from believer.batch import Strategy
 from believer.errors import MissingExtra
-from believer.members import strategy_named
+from believer.study.serialization import strategy_named
 from believer.surrogates import GP
 from believer.surrogates.inspection import require_surrogate
 from believer.surrogates.protocols import Surrogate
@@ -23,7 +23,7 @@ from believer.testing import (
     values,
 )
 from believer.testing.contract import Check, Law, Summary
-from believer.testing.requests import Case
+from believer.testing.requests import Subject
 from believer.testing.scenes import fitted, scene
 
 LAWS: tuple[Law, ...] = (
@@ -70,7 +70,7 @@ def strategy_checks(
     surrogate, acquisition: what it is tried with, GP() and LogEI() unless it needs others.
     one_at_a_time: it promises that q points asked for one by one are those asked for at once, bit for bit.
     """
-    case = Case(
+    case = Subject(
         strategy_named(strategy),
         GP() if surrogate is None else surrogate,
         LogEI() if acquisition is None else acquisition,

@@ -16,7 +16,7 @@ from believer.surrogates.inspection import complete, refuse_mutation
 from believer.testing.contract import Breach, law, require
 from believer.testing.requests import (
     MIXED,
-    Case,
+    Subject,
     after_failures,
     chosen,
     points,
@@ -43,7 +43,7 @@ def _arrays(asked: Request) -> dict[str, Array]:
 
 
 @law("Work on copies of the request's arrays, and never change its model.")
-def a_request_is_left_as_it_was(case: Case) -> None:
+def a_request_is_left_as_it_was(case: Subject) -> None:
     """Arrays that could be written to keep their values, and the model predicts as before."""
     asked = after_failures(request(case))
     assert asked.failed is not None
@@ -73,7 +73,7 @@ def _next(asked: Request, X: Array, kept: tuple[int, ...]) -> Request:
     return replace(asked, ids=(first, first + 1), pending=Pending(ids, waiting), avoid=avoid)
 
 
-def _later(case: Case, asked: Request, X: Array) -> Iterator[tuple[str, Request]]:
+def _later(case: Subject, asked: Request, X: Array) -> Iterator[tuple[str, Request]]:
     """Requests that a study may make after ``asked`` was answered by ``X`` (q, d), each with what came between."""
     both, one = _next(asked, X, (0, 1)), _next(asked, X, (1,))
     yield "when both points are pending", both
@@ -84,7 +84,7 @@ def _later(case: Case, asked: Request, X: Array) -> Iterator[tuple[str, Request]
     yield "when repeats are welcome", welcoming_repeats(both)
 
 
-def _told(case: Case, asked: Request, X: Array) -> Request:
+def _told(case: Subject, asked: Request, X: Array) -> Request:
     """``asked`` when the points ``X`` (k, d) have returned."""
     known = Data(frozen(np.vstack([asked.data.X, X])), frozen(np.concatenate([asked.data.y, values_at(X)])))
     model = case.surrogate.fit(known.X, known.y, asked.randomness(len(known.y), "fit"), asked.model)
@@ -92,7 +92,7 @@ def _told(case: Case, asked: Request, X: Array) -> Request:
 
 
 @law("Use memory only where it is about this very request: the same strategy, model, pending points and their order.")
-def memory_of_an_earlier_call_changes_nothing(case: Case) -> None:
+def memory_of_an_earlier_call_changes_nothing(case: Subject) -> None:
     """Whatever has happened since, bit for bit what is chosen without it."""
     asked = request(case, MIXED, q=2)
     answer = case.strategy.choose(asked, None)
@@ -103,7 +103,7 @@ def memory_of_an_earlier_call_changes_nothing(case: Case) -> None:
 
 
 @law("Look at memory with isinstance of a class of your own, and ignore all else.")
-def memory_of_others_is_ignored(case: Case) -> None:
+def memory_of_others_is_ignored(case: Subject) -> None:
     """Another strategy may have chosen last; and a user may pass anything."""
     asked = request(case, q=1, pending=0)
     for other in (PseudoObservations(Believe()), PseudoObservations(ConstantLie())):
@@ -118,7 +118,7 @@ def memory_of_others_is_ignored(case: Case) -> None:
 
 
 @law("Hold plain data and importable classes and functions only: no lambdas, no open files, no local classes.")
-def a_strategy_survives_pickling(case: Case) -> None:
+def a_strategy_survives_pickling(case: Subject) -> None:
     """Seeds run in other processes."""
     asked = request(case)
     again: Strategy = pickle.loads(pickle.dumps(case.strategy))
@@ -132,7 +132,7 @@ def _settings(strategy: Any) -> list[str]:
 
 
 @law("Make it a frozen dataclass: @dataclass(frozen=True, slots=True).")
-def settings_cannot_be_changed(case: Case) -> None:
+def settings_cannot_be_changed(case: Subject) -> None:
     """A study writes them down once, at its beginning."""
     strategy = copy.deepcopy(case.strategy)
     for name in _settings(strategy):
@@ -144,7 +144,7 @@ def settings_cannot_be_changed(case: Case) -> None:
 
 
 @law("Compare by settings (a dataclass does, unless eq=False), and keep nothing of a call in the strategy.")
-def a_strategy_equals_its_copy_before_and_after_a_call(case: Case) -> None:
+def a_strategy_equals_its_copy_before_and_after_a_call(case: Subject) -> None:
     """Otherwise nobody can tell whether a memory or a journal is its own."""
     before = copy.deepcopy(case.strategy)
     require(before == case.strategy, "a copy of it, with the same settings, does not equal it.")
@@ -156,7 +156,7 @@ def a_strategy_equals_its_copy_before_and_after_a_call(case: Case) -> None:
     "Choose in the order of the ids, each point given those before it as if they were pending, with the randomness of "
     "its own trial; or do not promise one_at_a_time."
 )
-def points_asked_for_one_by_one_are_those_asked_for_at_once(case: Case) -> None:
+def points_asked_for_one_by_one_are_those_asked_for_at_once(case: Subject) -> None:
     """q = 4, bit for bit: with memory and without it, in the plane and in a mixed space."""
     for asked in (request(case, q=4), after_failures(request(case, MIXED, q=4))):
         at_once = chosen(case.strategy, asked)

@@ -30,7 +30,7 @@ from believer.batch.verdict import judge
 from believer.experiments import Cell
 from believer.numerics.sampling import latin_hypercube, normal_sobol, stream
 from believer.problems import PROBLEMS
-from believer.region import Region
+from believer.space.region import Region
 from believer.surrogates import GP, GPModel
 from believer_paper.theory import observation_noise
 

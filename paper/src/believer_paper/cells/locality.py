@@ -40,7 +40,7 @@ from believer.experiments import Cell, rank_correlation
 from believer.numerics.sampling import sobol
 from believer.surrogates.gp import standardization
 from believer.surrogates.protocols import Model
-from believer_paper.cells.situation import Situation, situation
+from believer_paper.cells.fitted import FittedProblem, fitted
 
 PROBLEM, N = "hartmann6", 30
 _RAYS, _STEPS = 512, 12
@@ -51,16 +51,16 @@ _NOTABLE = 0.01
 def locality(cell: Cell) -> dict[str, Any]:
     """Lie once about the maximum of the acquisition, by the cell's ``update``, and see what changes where."""
     s, seed = cell.settings, cell.seed
-    scene = situation(s["preset"], s["surrogate"], PROBLEM, FromProblem(PROBLEM, N).draw(seed), seed)
+    scene = fitted(s["preset"], s["surrogate"], PROBLEM, FromProblem(PROBLEM, N).draw(seed), seed)
     x, update, pair = scene.best(), s["update"], random_pair_distance(scene.request.region)
     rays = _rays(x)
     r = np.sqrt(((rays - x) ** 2).sum(axis=2))
     edges = np.linspace(0.0, _BINS * pair / _BINS_IN_PAIR, _BINS + 1)
     models = {
         "before": scene.request.model,
-        "after": scene.told(x, update),
-        "again": scene.again(seed + 1).told(x, update),
-        "untold": _untold(scene, update),
+        "after": scene.updated(x, update),
+        "again": scene.again(seed + 1).updated(x, update),
+        "untold": _without_lie(scene, update),
     }
     beliefs = {name: model.predict(rays.reshape(-1, len(x))) for name, model in models.items()}
     unit = standardization(scene.request.data.y)[1]
@@ -81,7 +81,7 @@ def _rays(x: Array) -> Array:
     return rays
 
 
-def _untold(scene: Situation, update: str) -> Model:
+def _without_lie(scene: FittedProblem, update: str) -> Model:
     """The model after the update without a lie: trained again with the same random numbers, or as it was."""
     request = scene.request
     if update != "refit":

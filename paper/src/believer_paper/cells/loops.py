@@ -23,8 +23,8 @@ from believer.experiments import Cell
 from believer.optimizer import Optimizer
 from believer.problems import PROBLEMS, noisy
 from believer.space import Space
+from believer.study.trials import Batch
 from believer.surrogates import GP
-from believer.trials import Batch
 from believer_paper.setup.process import Process, box_of
 from believer_paper.setup.product import PrintedPenalization
 from believer_paper.setup.search import ScipyStarts

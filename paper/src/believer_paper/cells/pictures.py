@@ -32,12 +32,12 @@ from believer.errors import InvalidInput
 from believer.experiments import Cell
 from believer.maximize import FixedStarts
 from believer.problems import wave1
-from believer.region import Region
+from believer.space.region import Region
 from believer.surrogates import GP
 from believer.surrogates.gp import GPModel
 from believer.surrogates.protocols import Model
 from believer_paper.cells.diagnoses import AS_PRINTED
-from believer_paper.cells.situation import Situation, situation
+from believer_paper.cells.fitted import FittedProblem, fitted
 from believer_paper.setup.process import box_of
 
 UPDATES = dict(AS_PRINTED)
@@ -64,14 +64,14 @@ def picture(cell: Cell) -> dict[str, Any]:
 
 def _exp1(preset: str, seed: int) -> dict[str, Any]:
     recipe = GP("se", fit="paper" if preset == "printed" else "default")
-    scene = situation(preset, recipe, "wave1", FromProblem("wave1", _FEW).draw(seed), seed)
+    scene = fitted(preset, recipe, "wave1", FromProblem("wave1", _FEW).draw(seed), seed)
     line = np.linspace(0.0, 1.0, _LINE)[:, None]
     model = scene.request.model
     assert isinstance(model, GPModel)
     x = _best(scene, line)
     curves = {
         name: {**_belief(scene, one, line), "improvement": _rounded(scene.improvement(one, line))}
-        for name, one in (("before", model), ("after", scene.told(x, "condition")))
+        for name, one in (("before", model), ("after", scene.updated(x, "condition")))
     }
     return {**_interval(scene, line, x), "lengthscale": float(model.lengthscales[0]), **curves}
 
@@ -79,7 +79,7 @@ def _exp1(preset: str, seed: int) -> dict[str, Any]:
 def _exp2(preset: str, seed: int) -> dict[str, Any]:
     line = np.linspace(0.0, 1.0, _SHORT_LINE)[:, None]
     data = _with_gap(seed)
-    scenes = {name: situation(preset, name, "wave1", data, seed) for name in UPDATES}
+    scenes = {name: fitted(preset, name, "wave1", data, seed) for name in UPDATES}
     x = _best(scenes["gp"], line)
     answers = {name: _answer(scene, UPDATES[name], x, line) for name, scene in scenes.items()}
     return {**_interval(scenes["gp"], line, x), "surrogates": answers}
@@ -93,10 +93,10 @@ def _with_gap(seed: int) -> DataSet:
     return DataSet(X, frozen(wave1().evaluate(X)), Region.cube(1))
 
 
-def _answer(scene: Situation, update: str, x: Array, line: Array) -> dict[str, Any]:
+def _answer(scene: FittedProblem, update: str, x: Array, line: Array) -> dict[str, Any]:
     """What the lie about ``x`` (1,) does to a model, and what a refit does."""
     before = _belief(scene, scene.request.model, line)
-    after, refit = (_belief(scene, scene.told(x, way), line) for way in (update, "refit"))
+    after, refit = (_belief(scene, scene.updated(x, way), line) for way in (update, "refit"))
     return {
         **{"update": update, "before": before, "after": after, "refit": refit},
         **{"changed": _change(before, after), "refit_changed": _change(before, refit)},
@@ -107,7 +107,7 @@ def _overview(preset: str, seed: int) -> dict[str, Any]:
     data = FromProblem("branin", _MORE).draw(seed)
     side = np.linspace(0.0, 1.0, _SIDE)
     grid = np.stack([np.tile(side, _SIDE), np.repeat(side, _SIDE)], axis=1)
-    scenes = {name: situation(preset, name, "branin", data, seed, 3, FixedStarts()) for name in UPDATES}
+    scenes = {name: fitted(preset, name, "branin", data, seed, 3, FixedStarts()) for name in UPDATES}
     scene = scenes["gp"]
     low, high = box_of(scene.problem.space)
     truth = scene.problem.evaluate(grid)
@@ -121,7 +121,7 @@ def _overview(preset: str, seed: int) -> dict[str, Any]:
     }
 
 
-def _chosen(scene: Situation, update: str, grid: Array) -> dict[str, Any]:
+def _chosen(scene: FittedProblem, update: str, grid: Array) -> dict[str, Any]:
     """The batch of one surrogate, over what its model believes on the ``grid`` (m, 2)."""
     model = scene.request.model
     points, last = scene.batch(update)
@@ -135,20 +135,20 @@ def _chosen(scene: Situation, update: str, grid: Array) -> dict[str, Any]:
     }
 
 
-def _best(scene: Situation, line: Array) -> Array:
+def _best(scene: FittedProblem, line: Array) -> Array:
     """The point (1,) of the ``line`` (m, 1) where the expected improvement is largest."""
     best: Array = line[int(np.argmax(scene.improvement(scene.request.model, line)))]
     return best
 
 
-def _interval(scene: Situation, line: Array, x: Array) -> dict[str, Any]:
+def _interval(scene: FittedProblem, line: Array, x: Array) -> dict[str, Any]:
     """What the pictures of one dimension share; wave1 lives on [0, 1], so its units are the cube's."""
     data = {"x": _rounded(scene.request.data.X[:, 0]), "y": _rounded(scene.values)}
     truth = _rounded(scene.problem.evaluate(line))
     return {"x": _rounded(line[:, 0]), "truth": truth, "data": data, "lie": {"x": float(x[0]), "y": scene.lie}}
 
 
-def _belief(scene: Situation, model: Model, X: Array) -> dict[str, Any]:
+def _belief(scene: FittedProblem, model: Model, X: Array) -> dict[str, Any]:
     at = model.predict(X)
     return {"mean": _rounded(scene.shift + scene.scale * at.mean), "std": _rounded(scene.scale * at.std)}
 
@@ -157,7 +157,7 @@ def _change(before: dict[str, Any], after: dict[str, Any]) -> dict[str, float]:
     return {name: float(np.abs(np.subtract(after[name], before[name])).max()) for name in before}
 
 
-def _in_box(scene: Situation, X: Array) -> Array:
+def _in_box(scene: FittedProblem, X: Array) -> Array:
     """Points of the cube (m, d) in the units of the box."""
     low, high = box_of(scene.problem.space)
     return low + X * (high - low)

@@ -74,7 +74,7 @@ def steps(rng: np.random.Generator) -> dict[str, Any]:
             one = guarantee(family.draw(rng), rng)
             found += [] if one.exhausted else [one]
         repeated = [one for one in found if not one.moves]
-        ends = [one for one in repeated if min(one.told.x[0], 1.0 - one.told.x[0]) < _AT_END]
+        ends = [one for one in repeated if min(one.step.x[0], 1.0 - one.step.x[0]) < _AT_END]
         case = {"acquisition": name, "incumbent": incumbent, "lie": lie, "noise": noise, "tries": len(found)}
         counts = {"repeats": len(repeated), "at_ends": len(ends), "drops": sum(o.acquisition_drops for o in found)}
         cases.append({**case, **counts, "gaps": [one.lengthscales for one in found]})
@@ -175,7 +175,7 @@ def believing(rng: np.random.Generator) -> dict[str, Any]:
     """
     recipe, data = GP(fit="paper"), _hartmann(rng, 20)
     situation = Situation(recipe.fit(data.X, data.y, rng), EI(), Believe(), data)
-    x = guarantee(situation, rng).told.x
+    x = guarantee(situation, rng).step.x
     found = propositions.believe(recipe, data, x, rng.random((_POINTS, 6)), rng)
     return {"shifts": found.shifts, "rises": found.rises}
 

@@ -28,7 +28,7 @@ from believer.surrogates.gp import GPModel
 from believer_paper import theory
 from believer_paper.cells.loops import LIES
 from believer_paper.theory import Family, Situation
-from believer_paper.theory.situation import before, strongest, tell
+from believer_paper.theory.situation import before, lie_about, strongest
 
 _NOISE = 1e-6
 _SCENES = 25
@@ -131,7 +131,7 @@ def geometry(rng: np.random.Generator) -> dict[str, Any]:
         first = before(scene.situation).value(scene.at)
         stds, zones, nexts = {}, {}, {}
         for name, lie in _LIES.items():
-            bound = tell(replace(scene.situation, lie=lie), scene.x, rng).bound
+            bound = lie_about(replace(scene.situation, lie=lie), scene.x, rng).bound
             stds[name], zones[name] = bound.model.predict(scene.at).std, bound.value(scene.at) <= 0.5 * first
             nexts[name] = strongest(bound, scene.situation.box, np.vstack([scene.x, scene.situation.data.X]), rng).x
         for name in others:

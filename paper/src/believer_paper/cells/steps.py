@@ -32,7 +32,7 @@ from believer.problems import PROBLEMS
 from believer.surrogates.gp import GPModel, posterior, standardization
 from believer.surrogates.gp_fit import Hyperparameters
 from believer.surrogates.protocols import Conditionable
-from believer_paper.cells.situation import Situation, situation
+from believer_paper.cells.fitted import FittedProblem, fitted
 
 PROBLEM = "hartmann6"
 UPDATES = {"gp": "condition", "mq_rbf": "condition", "neural": "refit", "forest": "refit"}
@@ -54,7 +54,7 @@ def step(cell: Cell) -> dict[str, Any]:
     if s["d"] != space.dim:
         raise InvalidInput(f"d must be {space.dim}, that of {PROBLEM}; got {s['d']!r}.")
     data = FromProblem(PROBLEM, s["n"]).draw(cell.seed)
-    scenes = {name: situation(s["preset"], name, PROBLEM, data, cell.seed, s["q"], FixedStarts()) for name in UPDATES}
+    scenes = {name: fitted(s["preset"], name, PROBLEM, data, cell.seed, s["q"], FixedStarts()) for name in UPDATES}
     x = stream(cell.seed, 0, "lie").random((1, space.dim))
     for name in ("gp", "mq_rbf"):
         _step(scenes[name], UPDATES[name], x, stream(cell.seed, 0, "refit"))  # what trains has warmed up by its fit
@@ -87,12 +87,12 @@ def scaling(cell: Cell) -> dict[str, Any]:
     }
 
 
-def _step(scene: Situation, update: str, x: Array, rng: np.random.Generator) -> Clocks:
+def _step(scene: FittedProblem, update: str, x: Array, rng: np.random.Generator) -> Clocks:
     """Seconds of one update by a lie about ``x`` (1, d), in a block where it is quick."""
     return _timed(_update(scene, update, x, rng), _BLOCK if update == "condition" else 1)
 
 
-def _update(scene: Situation, update: str, x: Array, rng: np.random.Generator) -> Callable[[], object]:
+def _update(scene: FittedProblem, update: str, x: Array, rng: np.random.Generator) -> Callable[[], object]:
     """What is timed: the model's own conditioning, or the recipe's own training on data and lie."""
     request = scene.request
     lie, model = request.data.y.min(keepdims=True), request.model

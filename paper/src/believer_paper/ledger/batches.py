@@ -12,7 +12,7 @@ from believer.diagnostics.source import FromProblem
 from believer_paper.cells.loops import NOISE_SHARE
 from believer_paper.ledger.checks import NO, NOT_WORSE, OPEN, RULE, SHOWN, YES, Contrast, by_preset, judged
 from believer_paper.ledger.claim import Claim, Finding, not_run
-from believer_paper.ledger.loops import BUDGET, NAMES, PROBLEMS, SIZES, all_tested, compared, final, runs, told
+from believer_paper.ledger.loops import BUDGET, NAMES, PROBLEMS, SIZES, all_tested, compared, described, final, runs
 from believer_paper.numbers.printed import BOXES, BUDGETS, DISTINCT, N_INIT, Q10_OVER_RANDOM, SVM_SAMPLES
 from believer_paper.results import Loop, Results, paired
 
@@ -55,7 +55,7 @@ def _highest(results: Results, preset: str) -> Finding:
     batches, drawn = runs(results, preset, "hartmann6", ("cl_min", 3), ("random", 3))
     evidence = (
         f"CL-min is more diverse than another lie in {answers.count(YES)} of {len(found)} comparisons, less in "
-        f"{lower}: {told(found)}. Its mean distance at q=3 is {_mean(batches):.3g}, a random batch's "
+        f"{lower}: {described(found)}. Its mean distance at q=3 is {_mean(batches):.3g}, a random batch's "
         f"{_mean(drawn):.3g}, a random pair's {_random_pair():.3g}. Elsewhere: {elsewhere or 'not run'}."
     )
     return judged(answers, evidence, "figure 9", "figure 8", "figure 11", "cells: loop hartmann6 q=2, 3")
@@ -89,9 +89,9 @@ def _noisy(results: Results, preset: str) -> Finding:
     answers = [one.lower() for one in found[:2]] + [one.not_worse() for one in found[2:4]]
     answers += [one.equal(margin) for one, margin in zip(found[4:], margins, strict=True)]
     evidence = (
-        f"Value without noise of the point that looked best, with noise: {told(found[:2])}; less the same run without "
-        f"noise: {told(found[2:4])}. Diversity less that without noise, {margins[0] / UNCHANGED:.3g} and "
-        f"{margins[1] / UNCHANGED:.3g}: {told(found[4:])}."
+        f"Value without noise of the point that looked best, with noise: {described(found[:2])}; less the same run "
+        f"without noise: {described(found[2:4])}. Diversity less that without noise, {margins[0] / UNCHANGED:.3g} and "
+        f"{margins[1] / UNCHANGED:.3g}: {described(found[4:])}."
     )
     return judged(answers, evidence, "table 6", "exp 11 (text)", "cells: loop hartmann6 q=3 noise=0.1")
 
@@ -127,7 +127,7 @@ def _large(results: Results, preset: str) -> Finding:
         f"{apart[1]:.1%} of KB's (in those of the unit cube: {in_cube[0]:.1%} and {in_cube[1]:.1%}), least distance "
         f"{min(map(np.nanmin, least)):.2g}, mean distance {min(map(np.min, far)):.3g} to {max(map(np.max, far)):.3g}; "
         f"single batches diverse on {sum(alone)} of {len(alone)}. Random ends {ratios[0]:.2f} times as high as CL-min "
-        f"and {ratios[1]:.2f} as KB: {told(found)}."
+        f"and {ratios[1]:.2f} as KB: {described(found)}."
     )
     return judged(
         answers, evidence, "table 11", "exp 12 (text)", "figure 20", "figure 21", "figure 22", "cells: loop levy10 q=10"
@@ -151,7 +151,7 @@ def _tuning(results: Results, preset: str) -> Finding:
     samples = [SVM_SAMPLES * (mean - means[0]) for mean in means[1:]]
     evidence = (
         f"Mean error: CL-min {means[0]:.4f}, sequential {means[1]:.4f}, random {means[2]:.4f}, so CL-min is better by "
-        f"{samples[0]:+.2f} and {samples[1]:+.2f} of {SVM_SAMPLES} samples: {told(found)}."
+        f"{samples[0]:+.2f} and {samples[1]:+.2f} of {SVM_SAMPLES} samples: {described(found)}."
     )
     return Finding(verdict, evidence, ("exp 6 (text)", "figure 12", "cells: loop svm_breast_cancer q=2"))
 

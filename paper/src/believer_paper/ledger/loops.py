@@ -72,7 +72,7 @@ def all_tested(contrasts: Iterable[Contrast | None], tests: int) -> list[Contras
     return family(found) if len(found) == tests else None
 
 
-def told(contrasts: Sequence[Contrast]) -> str:
+def described(contrasts: Sequence[Contrast]) -> str:
     """Their numbers in a row, without intervals where they are many."""
     return "; ".join(one.text(len(contrasts) > _MANY) for one in contrasts)
 
@@ -94,7 +94,7 @@ def _near_sequential(results: Results, preset: str) -> Finding:
     won = [[one.lower() for one in half] for half in (wins[:6], wins[6:])]
     answers = [*(one.not_worse() for one in same), *map(together, won)]
     evidence = (
-        f"Equal evaluations, difference to sequential in std over all problems: {told(same)}. Equal iterations: "
+        f"Equal evaluations, difference to sequential in std over all problems: {described(same)}. Equal iterations: "
         f"{NAMES['cl_min']} wins {won[0].count(YES)} of 6 and {NAMES['kb']} {won[1].count(YES)} of 6, the least clear "
         f"of them {max(wins, key=lambda one: one.p).text()}."
     )
@@ -152,7 +152,7 @@ def _slower(results: Results, preset: str) -> Finding:
     evidence = (
         f"CL-max is slower in {answers.count(YES)} of {len(found)} comparisons, faster in {len(faster)}"
         f"{' (' + ', '.join(faster) + ')' if faster else ''}, and not slower beyond the margin in {answers.count(NO)}. "
-        f"All problems, in std: {told(found[:2])}. One by one: {told(found[2:])}."
+        f"All problems, in std: {described(found[:2])}. One by one: {described(found[2:])}."
     )
     return judged(answers, evidence, "exp 4 (text)", "figure 2", "figure 7", "figure 10", "cells: loop cl_max")
 
@@ -165,14 +165,14 @@ def _penalization(results: Results, preset: str) -> Finding:
     better, worse = (sum(side(one) == YES for one in found) for side in (Contrast.lower, Contrast.higher))
     evidence = (
         f"Not worse than LP in {answers.count(YES)} of {len(found)} comparisons, worse in {answers.count(NO)}; "
-        f"significantly better in {better}, worse in {worse}: {told(found)}.{_starts(results, preset)}"
+        f"significantly better in {better}, worse in {worse}: {described(found)}.{_starts(results, preset)}"
     )
     lipschitz = _against(results, preset, "lp_lipschitz")
     if lipschitz is not None:
         others = [one.not_worse() for one in lipschitz]
         evidence += (
             f" Beside it, and deciding nothing, {NAMES['lp_lipschitz']}: not worse in {others.count(YES)} of "
-            f"{len(others)}, worse in {others.count(NO)}: {told(lipschitz)}."
+            f"{len(others)}, worse in {others.count(NO)}: {described(lipschitz)}."
         )
     return judged(answers, evidence, "table 4", "figure 13", "figure 14", "cells: loop lp q=2, 3")
 
@@ -208,7 +208,7 @@ def _joint(results: Results, preset: str) -> Finding:
     found = all_tested(contrasts, 2)
     if found is None:
         return not_run("CL-min, KB and joint q-EI on Hartmann-6D (Exp 10)")
-    evidence = f"Final best less that of q-EI over {len(kb)} seeds: {told(found)}."
+    evidence = f"Final best less that of q-EI over {len(kb)} seeds: {described(found)}."
     return judged([found[0].not_worse()], evidence, "table 5", "figure 17", "cells: loop hartmann6 q=3 qei")
 
 
@@ -225,7 +225,9 @@ def _patterns(results: Results, preset: str) -> Finding:
     answers = [_no_difference(one) if i % 3 == 0 else one.lower() for i, one in enumerate(found)]
     hartmann = "as" if all(answer == YES for answer in answers[:3]) else "not as"
     evidence = f"{answers[3:].count(YES)} of 6 tests as printed for Hartmann-6D, which itself is {hartmann} printed: "
-    return judged(answers[3:], evidence + told(found) + ".", "exp 4 (text)", "figure 7", "figure 10", "cells: loop q=3")
+    return judged(
+        answers[3:], evidence + described(found) + ".", "exp 4 (text)", "figure 7", "figure 10", "cells: loop q=3"
+    )
 
 
 def _no_difference(one: Contrast) -> str:

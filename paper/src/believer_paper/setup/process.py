@@ -104,7 +104,7 @@ class Process:
 
 def box_of(space: Space) -> tuple[Array, Array]:
     """Lower and upper ends (d,) of a space of plain Floats; the unit cube for any other."""
-    from believer.parameters import Float
+    from believer.space.parameters import Float
 
     parameters = list(space.parameters.values())
     if all(isinstance(p, Float) and not p.log and p.step is None for p in parameters):

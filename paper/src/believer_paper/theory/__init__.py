@@ -26,7 +26,7 @@ from believer_paper.theory.invariance import Believed, believe, mean_shift, rest
 from believer_paper.theory.monotonicity import Monotonicity, exact_sign, monotonicity
 from believer_paper.theory.penalty import Penalty, improvement_ratio, local_penalty, penalty, printed_penalty
 from believer_paper.theory.rank_one import RankOne, conditioned, observation_noise, rank_one, variance_at_the_point
-from believer_paper.theory.situation import Situation, Told, tell
+from believer_paper.theory.situation import Situation, Step, lie_about
 from believer_paper.theory.suppression import (
     Suppression,
     exact_radius,
@@ -47,9 +47,9 @@ __all__ = [
     "Penalty",
     "RankOne",
     "Situation",
+    "Step",
     "Suppression",
     "Tally",
-    "Told",
     "UnmovedBatch",
     "believe",
     "conditioned",
@@ -61,6 +61,7 @@ __all__ = [
     "improvement_change",
     "improvement_ratio",
     "kappa",
+    "lie_about",
     "local_penalty",
     "log_chain",
     "log_determinant",
@@ -75,7 +76,6 @@ __all__ = [
     "restandardized",
     "suppression",
     "tally",
-    "tell",
     "unmoved_batch",
     "variance_at_the_point",
 ]

@@ -27,7 +27,7 @@ from believer.surrogates.gp import GPModel, posterior
 from believer.surrogates.gp_fit import Hyperparameters
 from believer_paper.theory.distinctness import Guarantee, guarantee
 from believer_paper.theory.family import Family
-from believer_paper.theory.situation import Situation, before, tell
+from believer_paper.theory.situation import Situation, before, lie_about
 
 NEAR = 0.1
 """Points closer than this, in lengthscales, count as near."""
@@ -165,7 +165,7 @@ def _on_the_line(situation: Situation, rng: np.random.Generator) -> _Seen:
     line = np.linspace(0.0, 1.0, _LINE)[:, None]
     first = before(situation).value(line)
     top = int(np.argmax(first))
-    second = tell(situation, line[top], rng).bound.value(line)
+    second = lie_about(situation, line[top], rng).bound.value(line)
     rise = float(second[top] - first[top])
     cells = abs(int(np.argmax(second)) - top)
     model = situation.model

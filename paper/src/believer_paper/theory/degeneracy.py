@@ -51,5 +51,5 @@ def unmoved_batch(
     belief, incumbents = liar.begin(asked), []
     for trial, x in enumerate(X):
         incumbents.append(belief.objective(asked).incumbent)
-        belief = belief.told(asked, trial, x)
+        belief = belief.with_lie(asked, trial, x)
     return UnmovedBatch(frozen(X), frozen(incumbents))

@@ -43,7 +43,7 @@ from believer.maximize import Maximum
 from believer.surrogates import GPModel
 from believer.surrogates.protocols import Scaled
 from believer_paper.theory.rank_one import observation_noise
-from believer_paper.theory.situation import Situation, Told, before, strongest, tell
+from believer_paper.theory.situation import Situation, Step, before, lie_about, strongest
 
 NO_IMPROVEMENT_LEFT = "no improvement is left: without noise, EI is zero where a lie no better than f⁺ was told"
 CONE = "a cone: without noise, σ rises from zero in every direction, and the point is not a corner"
@@ -58,13 +58,13 @@ _DENSITY_AT_ZERO = 1.0 / np.sqrt(2.0 * np.pi)
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Guarantee:
-    """What a proof promises about the next point, and what a search finds: x₁ is ``told.x``, the best of α' ``best``.
+    """What a proof promises about the next point, and what a search finds: x₁ is ``step.x``, the best of α' ``best``.
 
     promise: the condition of this module under which x₁ cannot be chosen again; None where none applies.
     """
 
     situation: Situation
-    told: Told
+    step: Step
     promise: str | None
     std_before: float
     std_after: float
@@ -91,17 +91,17 @@ class Guarantee:
     def moves(self) -> bool:
         """Step 3: another point is better than x₁ after the lie, beyond rounding."""
         gain = self.best.value - self.value_after
-        return gain > _ROUNDING * self._magnitude and not near_any(self.best.x[None, :], self.told.x[None, :])[0]
+        return gain > _ROUNDING * self._magnitude and not near_any(self.best.x[None, :], self.step.x[None, :])[0]
 
     @property
     def exhausted(self) -> bool:
         """Whether EI after the lie is nowhere above what rounding leaves of σ: then no point is better than another."""
-        return _exhausted(self.told.bound, self.best.x)
+        return _exhausted(self.step.bound, self.best.x)
 
     @property
     def separation(self) -> float:
         """Distance from x₁ to the maximizer of α' in the cube; zero when x₁ is still as good as any."""
-        return float(np.linalg.norm(self.best.x - self.told.x)) if self.moves else 0.0
+        return float(np.linalg.norm(self.best.x - self.step.x)) if self.moves else 0.0
 
     @property
     def lengthscales(self) -> float | None:
@@ -109,14 +109,14 @@ class Guarantee:
         model = self.situation.model
         if not isinstance(model, Scaled):
             return None
-        return float(np.linalg.norm((self.best.x - self.told.x) / model.lengthscales)) if self.moves else 0.0
+        return float(np.linalg.norm((self.best.x - self.step.x) / model.lengthscales)) if self.moves else 0.0
 
     @property
     def _magnitude(self) -> float:
         return max(abs(self.value_before), abs(self.value_after), abs(self.best.value))
 
     def __str__(self) -> str:
-        x, a = np.array2string(self.told.x, precision=4), type(self.situation.acquisition).__name__
+        x, a = np.array2string(self.step.x, precision=4), type(self.situation.acquisition).__name__
         changed = f"{a} at x1 = {x} went from {self.value_before:.4g} to {self.value_after:.4g} after the lie"
         proof = f"proven ({self.promise})" if self.promise else "no proof covers this"
         if self.moves:
@@ -135,37 +135,37 @@ def guarantee(situation: Situation, rng: np.random.Generator) -> Guarantee:
     first = before(situation)
     best_known = data.X[np.argsort(data.y, kind="stable")[:3]]
     x = strongest(first, region, best_known, rng).x
-    told = tell(situation, x, rng)
-    best = strongest(told.bound, region, np.vstack([x[None, :], best_known]), rng)
+    step = lie_about(situation, x, rng)
+    best = strongest(step.bound, region, np.vstack([x[None, :], best_known]), rng)
     return Guarantee(
         situation=situation,
-        told=told,
-        promise=promise(situation, told, best),
+        step=step,
+        promise=promise(situation, step, best),
         std_before=float(first.model.predict(x[None, :]).std[0]),
-        std_after=float(told.bound.model.predict(x[None, :]).std[0]),
+        std_after=float(step.bound.model.predict(x[None, :]).std[0]),
         value_before=float(first.value(x[None, :])[0]),
-        value_after=float(told.bound.value(x[None, :])[0]),
+        value_after=float(step.bound.value(x[None, :])[0]),
         best=best,
     )
 
 
-def promise(situation: Situation, told: Told, best: Maximum) -> str | None:
+def promise(situation: Situation, step: Step, best: Maximum) -> str | None:
     """The condition of this module that holds; None where none does, or the model is no exact Gaussian process."""
     model, acquisition = situation.model, situation.acquisition
     if not isinstance(model, GPModel) or situation.box.size is not None:
         return None
     noise = observation_noise(model) + model.jitter * model.scale**2
     if isinstance(acquisition, UCB):
-        return CONE if noise == 0.0 and acquisition.beta > 0.0 and _has_room(situation, told.x) else None
+        return CONE if noise == 0.0 and acquisition.beta > 0.0 and _has_room(situation, step.x) else None
     if not isinstance(acquisition, EI | LogEI):
         return None
-    target = told.bound.incumbent - acquisition.xi
+    target = step.bound.incumbent - acquisition.xi
     if noise == 0.0:
-        return NO_IMPROVEMENT_LEFT if target <= told.lie and not _exhausted(told.bound, best.x) else None
-    at_point = float(told.bound.model.predict(told.x[None, :]).mean[0])
+        return NO_IMPROVEMENT_LEFT if target <= step.lie and not _exhausted(step.bound, best.x) else None
+    at_point = float(step.bound.model.predict(step.x[None, :]).mean[0])
     # μ'(x₁) and the lie agree to rounding where they agree at all (Kriging Believer).
     reached = target - at_point <= _ROUNDING * model.scale
-    return ABOVE_THE_NOISE if reached and _improvement(told.bound, best.x) > ceiling(noise) else None
+    return ABOVE_THE_NOISE if reached and _improvement(step.bound, best.x) > ceiling(noise) else None
 
 
 def ceiling(noise: float) -> float:

@@ -24,7 +24,7 @@ from believer.batch.pseudo import INCUMBENTS
 from believer.batch.request import Randomness
 from believer.errors import InvalidInput
 from believer.maximize import Maximizer, Maximum, Search
-from believer.region import Region
+from believer.space.region import Region
 from believer.surrogates import GP
 from believer.surrogates.protocols import Conditionable
 from believer_paper.theory import arguments
@@ -55,7 +55,7 @@ class Situation:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Told:
+class Step:
     """The ``lie`` about ``x`` (d,), and the acquisition on the model that believes it."""
 
     x: Array
@@ -92,13 +92,13 @@ def before(situation: Situation) -> Bound:
     return liar.begin(asked).objective(asked)
 
 
-def tell(situation: Situation, x: Array, rng: np.random.Generator) -> Told:
+def lie_about(situation: Situation, x: Array, rng: np.random.Generator) -> Step:
     """Lie about ``x`` (d,): the lie, and α'. Only a fantasy draws from ``rng``."""
     arguments.conditionable(situation.model)
     x = arguments.point(x, situation.box.dim)
     asked, liar = request(situation, 1, lambda *_: rng), strategy(situation)
-    belief = liar.begin(asked).told(asked, 0, x)
-    return Told(frozen(x), float(belief.y[0]), belief.objective(asked))
+    belief = liar.begin(asked).with_lie(asked, 0, x)
+    return Step(frozen(x), float(belief.y[0]), belief.objective(asked))
 
 
 def strongest(bound: Bound, region: Region, around: Array, rng: np.random.Generator) -> Maximum:

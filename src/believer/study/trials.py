@@ -11,8 +11,8 @@ import numpy as np
 from believer.arrays import Array, frozen
 from believer.batch.verdict import Verdict
 from believer.errors import InvalidInput, TrialError
-from believer.events import Abandoned, Asked, Begun, Enqueued, Event, Failed, Observed, Told
 from believer.space import Space
+from believer.study.events import Abandoned, Asked, Begun, Enqueued, Event, Failed, Observed, Told
 
 _LARGEST = 1e100
 """Squares of values must be numbers too."""
@@ -69,7 +69,7 @@ class Batch(Sequence[Trial]):
         return iter(self.trials)
 
     def __str__(self) -> str:
-        lines = [f"{trial.id}: {_spoken(trial.params)}  ({trial.provenance})" for trial in self.trials]
+        lines = [f"{trial.id}: {_describe(trial.params)}  ({trial.provenance})" for trial in self.trials]
         return "\n".join([*lines, self.verdict.sentence])
 
 
@@ -109,12 +109,12 @@ def checked_result(value: float | None, error: str | None) -> tuple[float, str |
     return number, None if np.isfinite(number) else f"returned {number}"
 
 
-def _spoken(params: Mapping[str, Any]) -> str:
+def _describe(params: Mapping[str, Any]) -> str:
     return ", ".join(f"{k}={v:.4g}" if isinstance(v, float) else f"{k}={v}" for k, v in params.items())
 
 
 @dataclass(frozen=True, slots=True)
-class Tally:
+class Counts:
     """How many trials are in which state; ``answered`` ones are done or failed."""
 
     done: int
@@ -154,10 +154,10 @@ class Ledger:
         return tuple(self.trials[i] for i in sorted(open_ids))
 
     @property
-    def tally(self) -> Tally:
+    def counts(self) -> Counts:
         """How many trials are in which state."""
         done, failed, abandoned = len(self.values), len(self.errors), len(self.abandoned)
-        return Tally(done, failed, len(self.trials) - done - failed - abandoned, abandoned)
+        return Counts(done, failed, len(self.trials) - done - failed - abandoned, abandoned)
 
     def designed(self) -> int:
         """How many trials came from the space-filling design."""

@@ -26,7 +26,7 @@ from believer_paper.setup.surrogates import surrogate_of
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Situation:
+class FittedProblem:
     """Data of a problem and a model fitted to them, as the engine's own functions take them.
 
     shift, scale: from the request's y, which ``ours`` standardizes, back to the problem's.
@@ -47,11 +47,11 @@ class Situation:
         """CL-min's, in the problem's units."""
         return float(self.values.min())
 
-    def told(self, x: Array, update: str) -> Model:
+    def updated(self, x: Array, update: str) -> Model:
         """The model after the lie about ``x`` (d,), by "condition", "refit" or "none"."""
-        return _strategy(update).begin(self.request).told(self.request, 0, x).model
+        return _strategy(update).begin(self.request).with_lie(self.request, 0, x).model
 
-    def again(self, seed: int) -> Situation:
+    def again(self, seed: int) -> FittedProblem:
         """The same model on the same data, with other random numbers for what comes next."""
         return replace(self, request=replace(self.request, randomness=partial(stream, seed)))
 
@@ -74,15 +74,15 @@ class Situation:
         points: list[Array] = []
         for trial in request.ids:
             if points:
-                belief = belief.told(request, trial - 1, points[-1])
+                belief = belief.with_lie(request, trial - 1, points[-1])
             around = best_places(request, belief.X, belief.y)
             points.append(pick(belief.objective(request), request, trial, around, request.avoid).x)
         return np.array(points), belief.model
 
 
-def situation(
+def fitted(
     preset: str, name: str | Surrogate, problem: str, data: DataSet, seed: int, q: int = 1, by: Maximizer | None = None
-) -> Situation:
+) -> FittedProblem:
     """The preset's surrogate of that ``name``, or one that is given, fitted to ``data``.
 
     q points are asked for, none of them avoided; ``by`` maximizes the acquisition (None: the library's way).
@@ -104,7 +104,7 @@ def situation(
         randomness=partial(stream, seed),
         maximizer=by,
     )
-    return Situation(asked, request, shift, scale)
+    return FittedProblem(asked, request, shift, scale)
 
 
 def _strategy(update: str) -> PseudoObservations:

@@ -25,7 +25,7 @@ PathLike: TypeAlias = str | os.PathLike[str]
 
 
 @dataclass(frozen=True, slots=True)
-class Words:
+class Wording:
     """How errors speak of a file: what it is, who holds it open, and how to go on when it was lost or is in doubt."""
 
     file: str
@@ -43,7 +43,7 @@ class LineFile:
 
     __slots__ = ("__weakref__", "_closed_because", "_fd", "_path", "_words")
 
-    def __init__(self, path: PathLike, words: Words, create: bool) -> None:
+    def __init__(self, path: PathLike, words: Wording, create: bool) -> None:
         """Open and lock the file; OSError if that cannot be done, ``JournalLocked`` if someone else has it."""
         self._fd: int | None = None  # also when the next lines raise
         self._closed_because = ""
@@ -152,7 +152,7 @@ def finished_lines(data: bytes) -> list[bytes]:
     return data.split(b"\n")[:-1]
 
 
-def replace_file(path: PathLike, data: bytes, words: Words) -> None:
+def replace_file(path: PathLike, data: bytes, words: Wording) -> None:
     """Write a whole file at once: whatever happens, ``path`` holds all of the old file or all of the new.
 
     Raises ``JournalLocked`` if someone is writing to ``path``.
@@ -201,7 +201,7 @@ def explained(verb: str, path: PathLike, advice: str) -> Iterator[None]:
         raise JournalError(f"cannot {verb} {os.fspath(path)}: {error.strerror or error}. {advice}") from error
 
 
-def _open_locked(path: str, words: Words, create: bool) -> int:
+def _open_locked(path: str, words: Wording, create: bool) -> int:
     flags = os.O_RDWR | os.O_APPEND | getattr(os, "O_BINARY", 0) | (os.O_CREAT if create else 0)
     while True:
         fd = os.open(path, flags, 0o666)

@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 import scipy
 
-from believer import members
 from believer._version import __version__
 from believer.acquisitions import EI, Acquisition, LogEI
 from believer.arrays import frozen, whole
@@ -22,14 +21,15 @@ from believer.errors import BelieverError, InvalidInput, MissingCapability, Miss
 from believer.maximize import Maximizer
 from believer.numerics import backend
 from believer.numerics.sampling import stream
-from believer.region import Region
 from believer.space import Constraint, Space
+from believer.space.region import Region
+from believer.study import serialization
 from believer.surrogates import GP
 from believer.surrogates.protocols import Surrogate
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Setup:
+class StudySettings:
     """What an optimizer was made with."""
 
     space: Space
@@ -51,17 +51,17 @@ class Setup:
         return {
             "space": self.space.to_config(),
             "constraint": _callable_name(self.space.constraint),
-            "surrogate": members.to_config(self.surrogate),
-            "acquisition": members.to_config(self.acquisition),
-            "strategy": members.to_config(self.strategy),
-            "maximizer": members.to_config(self.maximizer),
+            "surrogate": serialization.to_config(self.surrogate),
+            "acquisition": serialization.to_config(self.acquisition),
+            "strategy": serialization.to_config(self.strategy),
+            "maximizer": serialization.to_config(self.maximizer),
             "n_init": self.n_init,
             "seed": self.seed,
             "maximize": self.maximize,
         }
 
 
-def make_setup(
+def make_settings(
     space: Space,
     surrogate: Surrogate | None,
     acquisition: Acquisition | None,
@@ -70,15 +70,15 @@ def make_setup(
     n_init: int | None,
     seed: int | None,
     maximize: bool,
-) -> Setup:
+) -> StudySettings:
     """Settings with their defaults filled in; InvalidInput when one breaks a rule."""
     if not isinstance(space, Space):
         raise InvalidInput(f"space must be a believer.Space; got {type(space).__name__}.")
-    made = Setup(
+    made = StudySettings(
         space=space,
         surrogate=GP() if surrogate is None else _having("fit", surrogate, "surrogate"),
         acquisition=LogEI() if acquisition is None else _having("pointwise", acquisition, "acquisition"),
-        strategy=members.strategy_named(strategy),
+        strategy=serialization.strategy_named(strategy),
         maximizer=None if maximizer is None else _having("maximize", maximizer, "maximizer"),
         n_init=whole(2 * len(space) if n_init is None else n_init, "n_init", 1),
         seed=secrets.randbits(63) if seed is None else whole(seed, "seed", 0),
@@ -88,15 +88,17 @@ def make_setup(
     return made
 
 
-def _rehearse(setup: Setup) -> None:
+def _rehearse(settings: StudySettings) -> None:
     """MissingCapability, or MissingExtra, for members that cannot work together, before a design is paid for.
 
     A strategy that needs something is asked once for a point, on three made-up results. Custom members are left
     alone: a call of theirs may cost, or count; they are told at the first ask.
     """
-    recipe, strategy = setup.surrogate, setup.strategy
-    whole_range = isinstance(recipe, GP) and isinstance(setup.acquisition, LogEI | EI)
-    custom = any(members.is_custom(members.to_config(member)) for member in (recipe, strategy, setup.acquisition))
+    recipe, strategy = settings.surrogate, settings.strategy
+    whole_range = isinstance(recipe, GP) and isinstance(settings.acquisition, LogEI | EI)
+    custom = any(
+        serialization.is_custom(serialization.to_config(member)) for member in (recipe, strategy, settings.acquisition)
+    )
     if whole_range or custom or type(strategy).__name__ not in LOADED_ON_USE:
         return
     X, y = frozen(np.array([[0.1], [0.4], [0.9]])), frozen(np.array([1.0, 0.0, 2.0]))
@@ -104,7 +106,7 @@ def _rehearse(setup: Setup) -> None:
         request = Request(
             ids=(0,),
             surrogate=recipe,
-            acquisition=setup.acquisition,
+            acquisition=settings.acquisition,
             model=recipe.fit(X, y, np.random.default_rng(0)),
             data=Data(X, y),
             pending=Pending((), X[:0]),
@@ -120,29 +122,29 @@ def _rehearse(setup: Setup) -> None:
         pass  # whatever else it is, three made-up results are no reason to refuse a study
 
 
-def setup_from_config(
+def settings_from_config(
     config: Mapping[str, Any],
     surrogate: Surrogate | None = None,
     acquisition: Acquisition | None = None,
     strategy: str | Strategy | None = None,
     maximizer: Maximizer | None = None,
     constraint: Constraint | None = None,
-) -> Setup:
-    """Inverse of :meth:`Setup.to_config`; what was custom is passed again and checked by name."""
+) -> StudySettings:
+    """Inverse of :meth:`StudySettings.to_config`; what was custom is passed again and checked by name."""
     if _callable_name(constraint) != config["constraint"]:
         raise InvalidInput(
             f"the journal was written with the constraint {config['constraint']}; got {_callable_name(constraint)}. "
             "Pass the same function as constraint=..."
         )
-    named = None if strategy is None else members.strategy_named(strategy)
-    return Setup(
+    named = None if strategy is None else serialization.strategy_named(strategy)
+    return StudySettings(
         space=Space.from_config(config["space"], constraint),
-        surrogate=_having("fit", members.from_config(config["surrogate"], "surrogate", surrogate), "surrogate"),
+        surrogate=_having("fit", serialization.from_config(config["surrogate"], "surrogate", surrogate), "surrogate"),
         acquisition=_having(
-            "pointwise", members.from_config(config["acquisition"], "acquisition", acquisition), "acquisition"
+            "pointwise", serialization.from_config(config["acquisition"], "acquisition", acquisition), "acquisition"
         ),
-        strategy=members.strategy_named(members.from_config(config["strategy"], "strategy", named)),
-        maximizer=members.from_config(config["maximizer"], "maximizer", maximizer),
+        strategy=serialization.strategy_named(serialization.from_config(config["strategy"], "strategy", named)),
+        maximizer=serialization.from_config(config["maximizer"], "maximizer", maximizer),
         n_init=whole(config["n_init"], "n_init", 1),
         seed=whole(config["seed"], "seed", 0),
         maximize=_flag(config["maximize"]),

@@ -1,6 +1,6 @@
 """The search space: named parameters in a fixed order, and the encoding of their values into the unit cube.
 
-The columns of ``believer.parameters`` stand side by side, in the order of the names.
+The columns of ``believer.space.parameters`` stand side by side, in the order of the names.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from believer.arrays import SAME_POINT, Array, BoolArray, as_points, frozen, whole
 from believer.errors import InvalidInput
-from believer.parameters import (
+from believer.space.parameters import (
     MAX_GRID,
     Categorical,
     Float,
@@ -29,7 +29,7 @@ from believer.parameters import (
     grid,
     width,
 )
-from believer.region import Block, Region
+from believer.space.region import Block, Region
 
 _SAME_VALUE = 1e-12
 

@@ -113,12 +113,12 @@ def from_config(config: Any, what: str, passed: object = None) -> Any:
     if passed is not None:
         if to_config(passed) != _completed(config, what):
             raise InvalidInput(
-                f"the journal was written with {what} {_spoken(config)}; got {_spoken(to_config(passed))}. "
+                f"the journal was written with {what} {_describe(config)}; got {_describe(to_config(passed))}. "
                 "Pass the same one, or none if it is the library's own."
             )
         return passed
     if is_custom(config):
-        raise InvalidInput(f"the journal was written with a custom {what}, {_spoken(config)}: pass it as {what}=...")
+        raise InvalidInput(f"the journal was written with a custom {what}, {_describe(config)}: pass it as {what}=...")
     return _rebuild(config, what)
 
 
@@ -144,7 +144,7 @@ def _rebuild(config: Any, what: str) -> Any:
         ) from error
 
 
-def _spoken(config: Any) -> str:
+def _describe(config: Any) -> str:
     if isinstance(config, dict):
         return str(
             config.get("custom")

@@ -10,10 +10,10 @@ from believer.arrays import frozen
 from believer.batch import Data
 from believer.errors import JournalError
 from believer.numerics.sampling import stream
-from believer.setup import Setup
+from believer.study.settings import StudySettings
+from believer.study.trials import Ledger, Trial
 from believer.surrogates.inspection import inspected
 from believer.surrogates.protocols import Conditionable, Model, Restorable
-from believer.trials import Ledger, Trial
 
 Ids = tuple[int, ...]
 
@@ -24,20 +24,20 @@ class Learner:
     Two are remembered: the fit to real results, and that fit conditioned on failed trials.
     """
 
-    def __init__(self, setup: Setup, ledger: Ledger) -> None:
-        self._setup, self._ledger = setup, ledger
+    def __init__(self, settings: StudySettings, ledger: Ledger) -> None:
+        self._settings, self._ledger = settings, ledger
         self._fit: tuple[Ids, Model] | None = None
         self._model: tuple[tuple[Ids, Ids], Model] | None = None
 
     def randomness(self, trial_id: int, purpose: str) -> np.random.Generator:
         """The generator of a trial and a purpose, from the study's seed."""
-        return stream(self._setup.seed, trial_id, purpose)
+        return stream(self._settings.seed, trial_id, purpose)
 
     def data(self) -> Data:
         """Real results in id order, to be minimized."""
         ids = sorted(self._ledger.values)
-        X = np.array([self._ledger.trials[i].unit for i in ids]).reshape(len(ids), self._setup.space.dim)
-        return Data(frozen(X), frozen(self._setup.sign * np.array([self._ledger.values[i] for i in ids])))
+        X = np.array([self._ledger.trials[i].unit for i in ids]).reshape(len(ids), self._settings.space.dim)
+        return Data(frozen(X), frozen(self._settings.sign * np.array([self._ledger.values[i] for i in ids])))
 
     def failed(self) -> Data | None:
         """Failed trials in id order, as the worst real result; None without any."""
@@ -60,7 +60,7 @@ class Learner:
             model = model.condition(failed.X, failed.y)
         elif failed is not None:
             X, y = np.vstack([data.X, failed.X]), np.concatenate([data.y, failed.y])
-            model = self._setup.surrogate.fit(X, y, self.randomness(len(ids), "failed"), model)
+            model = self._settings.surrogate.fit(X, y, self.randomness(len(ids), "failed"), model)
         self._model = ((ids, lost), model)
         return model
 
@@ -69,7 +69,7 @@ class Learner:
 
         A fit that only ``predict`` asked for is no warm start: what is looked at must not change what is suggested.
         """
-        surrogate = self._setup.surrogate
+        surrogate = self._settings.surrogate
         previous = None
         if self._ledger.fitted is not None and isinstance(surrogate, Restorable):
             known, state = self._ledger.fitted
@@ -89,9 +89,9 @@ class Learner:
 
     def described(self) -> dict[str, Any] | None:
         """Hyperparameters of the current fit, where the surrogate can write them down."""
-        if self._fit is None or not isinstance(self._setup.surrogate, Restorable):
+        if self._fit is None or not isinstance(self._settings.surrogate, Restorable):
             return None
-        return self._setup.surrogate.describe(self._fit[1])
+        return self._settings.surrogate.describe(self._fit[1])
 
     def informed(self, pending: tuple[Trial, ...]) -> Model:
         """The model given results and pending points: what a verdict is measured with."""

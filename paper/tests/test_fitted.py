@@ -7,13 +7,13 @@ from believer.arrays import Array
 from believer.batch import ConstantLie, PseudoObservations
 from believer.diagnostics.source import FromProblem
 from believer.maximize import FixedStarts
-from believer_paper.cells.situation import Situation, situation
+from believer_paper.cells.fitted import FittedProblem, fitted
 
 DATA = FromProblem("branin", 12).draw(0)
 
 
-def posed(preset: str, name: str, q: int = 3) -> Situation:
-    return situation(preset, name, "branin", DATA, 0, q, FixedStarts())
+def posed(preset: str, name: str, q: int = 3) -> FittedProblem:
+    return fitted(preset, name, "branin", DATA, 0, q, FixedStarts())
 
 
 @pytest.mark.parametrize("preset", ["printed", "ours"])

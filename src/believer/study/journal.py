@@ -2,7 +2,7 @@
 
 A journal is a text file of JSON objects, one event a line, of which the first is always ``begun``. Reading one parses
 JSON and nothing else: no code in it can run. How its lines reach the disk, and its lock, are told in
-:mod:`believer.appending`.
+:mod:`believer.study.line_file`.
 
 A line that has its newline and cannot be understood, the last one included, was acknowledged once and then damaged or
 edited: that is ``JournalCorrupt``, never a silent loss.
@@ -16,13 +16,13 @@ from pathlib import Path
 from types import TracebackType
 from typing import NoReturn
 
-from believer.appending import LineFile, PathLike, Words, explained, read_lines, replace_file
 from believer.errors import InvalidInput, JournalCorrupt, JournalError, JournalTooNew
-from believer.events import FORMAT, Begun, Event, decode_event, encode_event, parse_object
+from believer.study.events import FORMAT, Begun, Event, decode_event, encode_event, parse_object
+from believer.study.line_file import LineFile, PathLike, Wording, explained, read_lines, replace_file
 
 __all__ = ["Journal", "PathLike", "read_events", "write_events"]
 
-_WORDS = Words(
+_WORDING = Wording(
     file="journal",
     holder="Optimizer",
     lost="Save the study to another path.",
@@ -81,7 +81,7 @@ def write_events(path: PathLike, events: Iterable[Event]) -> None:
     events = tuple(events)
     if not events or any(isinstance(event, Begun) != (i == 0) for i, event in enumerate(events)):
         raise InvalidInput("the first event, and no other, must be begun.")
-    replace_file(path, b"".join(_line(event) + b"\n" for event in events), _WORDS)
+    replace_file(path, b"".join(_line(event) + b"\n" for event in events), _WORDING)
 
 
 class Journal:
@@ -101,7 +101,7 @@ class Journal:
         """Begin a journal where there is none, or an empty file; ``JournalError`` where there is more."""
         line = _line(begun)
         with explained("create", path, "Its directory must exist and be writable."):
-            file = LineFile(path, _WORDS, create=True)
+            file = LineFile(path, _WORDING, create=True)
             try:
                 if file.size() > 0:
                     raise JournalError(
@@ -119,7 +119,7 @@ class Journal:
     def open(cls, path: PathLike) -> tuple[Journal, list[Event]]:
         """Lock a journal, read it, and cut off a torn last line. Raises as ``read_events``, and ``JournalLocked``."""
         with explained("open", path, "Check the path, and that you may write there."):
-            file = LineFile(path, _WORDS, create=False)
+            file = LineFile(path, _WORDING, create=False)
             try:
                 lines = file.lines()
                 events = _parsed(lines, file.path)
