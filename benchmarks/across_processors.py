@@ -19,6 +19,8 @@ from typing import Any
 
 import numpy as np
 
+from believer.surrogates.data import Data
+
 ROOT = Path(__file__).parent.parent
 sys.path.insert(0, str(ROOT / "tests"))
 
@@ -47,7 +49,7 @@ def compute() -> list[dict[str, Any]]:
             y = problem.evaluate(X)
             given = Hyperparameters("matern52", np.full(d, 0.5 * np.sqrt(d)), 1.0, 1e-6)
             predicted = posterior(given, X, y, *standardization(y)).predict(at)
-            fitted = bv.GP().fit(X, y, np.random.default_rng(seed)).hyper
+            fitted = bv.GP().fit(Data(X, y), np.random.default_rng(seed)).hyper
             study = bv.Optimizer(problem.space, seed=seed)
             for params, value in zip(problem.space.decode(X), y, strict=True):
                 study.observe(params, value)

@@ -22,6 +22,8 @@ from __future__ import annotations
 
 import os
 
+from believer.surrogates.data import Data
+
 # ruff: noqa: E402 - the settings below must come before NumPy: its thread pools read them once, at import.
 for _name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ[_name] = "1"
@@ -147,12 +149,12 @@ def fits(problem: Problem, n: int, clustered: bool, warm: bool, compiled: str) -
     previous = None
     if warm:
         with backend.using("python"):
-            previous = GP().fit(X[:-3], y[:-3], np.random.default_rng(0))
+            previous = GP().fit(Data(X[:-3], y[:-3]), np.random.default_rng(0))
     reached, seconds = [], []
     for name in (compiled, "python"):
         with backend.using(name):
             start = time.process_time()
-            model = GP().fit(X, y, np.random.default_rng(1), previous)
+            model = GP().fit(Data(X, y), np.random.default_rng(1), previous)
             seconds.append(time.process_time() - start)
         reached.append(log_posterior(model, X, y))
     return reached[0] - reached[1], seconds[0], seconds[1]

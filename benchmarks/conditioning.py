@@ -11,6 +11,8 @@ from __future__ import annotations
 
 import os
 
+from believer.surrogates.data import Data
+
 # ruff: noqa: E402 - the settings below must come before NumPy: its thread pools read them once, at import.
 for _name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ[_name] = "1"
@@ -42,13 +44,13 @@ def pairs() -> dict[str, tuple[float, Pair]]:
     y = hartmann6(X)
 
     def fitted(surrogate: Any) -> Any:
-        return surrogate.fit(X[:N], y[:N], np.random.default_rng(1))
+        return surrogate.fit(Data(X[:N], y[:N]), np.random.default_rng(1))
 
     def pair(model: Any, refit: Callable[[], Any]) -> Pair:
-        apart = model.condition(X[N:], y[N:]).predict(X * 0.9).mean - refit().predict(X * 0.9).mean
+        apart = model.condition(Data(X[N:], y[N:])).predict(X * 0.9).mean - refit().predict(X * 0.9).mean
         if np.abs(apart).max() > 1e-6 * np.ptp(y):
             raise RuntimeError(f"conditioning and refit differ by {np.abs(apart).max():.3g}")
-        return lambda: model.condition(X[N:], y[N:]), refit
+        return lambda: model.condition(Data(X[N:], y[N:])), refit
 
     e, f, s = fitted(bv.GP()), fitted(bv.FixedRBF()), fitted(bv.SparseGP())
     printed, power, last = fitted(bv.MQRBF(form="printed")), fitted(bv.MQRBF(form="power")), fitted(bv.LastLayer())

@@ -21,6 +21,7 @@ from believer.bench.peers import PEERS
 from believer.numerics.sampling import latin_hypercube
 from believer.problems.synthetic import hartmann6
 from believer.surrogates import GP
+from believer.surrogates.data import Data
 
 CONDITION_SIZES = (50, 100, 200, 500, 1000, 2000)
 MEMORY_N, MEMORY_Q = 2000, 50
@@ -80,9 +81,9 @@ def our_calls(X: Array, y: Array) -> tuple[Callable[[], object], Callable[[], ob
     n = len(X) - 1
     surrogate = GP()
     few = min(n, 200)
-    state = surrogate.describe(surrogate.fit(X[:few], y[:few], np.random.default_rng(n)))
-    model = surrogate.restore(X[:n], y[:n], state)
-    return lambda: model.condition(X[n:], y[n:]), lambda: surrogate.restore(X, y, state)
+    state = surrogate.describe(surrogate.fit(Data(X[:few], y[:few]), np.random.default_rng(n)))
+    model = surrogate.restore(Data(X[:n], y[:n]), state)
+    return lambda: model.condition(Data(X[n:], y[n:])), lambda: surrogate.restore(Data(X, y), state)
 
 
 def botorch_calls(X: Array, y: Array) -> list[Callable[[], object]]:

@@ -221,7 +221,7 @@ def believed_values() -> Table:
         rng = np.random.default_rng(seed)
         X = rng.random((20, 6))
         data, at = Data(frozen(X), frozen(hartmann6().evaluate(X))), rng.random((200, 6))
-        situation = Situation(recipe.fit(X, data.y, np.random.default_rng(seed)), EI(), Believe(), data)
+        situation = Situation(recipe.fit(Data(X, data.y), np.random.default_rng(seed)), EI(), Believe(), data)
         x = guarantee(situation, rng).step.x
         found = theory.believe(recipe, data, x, at, np.random.default_rng(seed))
         shifts.append(found.shifts)

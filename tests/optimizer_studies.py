@@ -98,9 +98,10 @@ class SpySurrogate:
 
     fits: list[tuple[Array, Array]] = field(default_factory=list)
 
-    def fit(self, X: Array, y: Array, rng: np.random.Generator, previous: Model | None = None) -> GPModel:
+    def fit(self, data: Data, rng: np.random.Generator, previous: Model | None = None) -> GPModel:
+        X, y = data.X, data.y
         self.fits.append((X, y))
-        return GP().fit(X, y, rng, previous)
+        return GP().fit(Data(X, y), rng, previous)
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,7 +119,8 @@ class SpyAcquisition:
 class Plain:
     """A surrogate that can only predict: the nearest neighbor, and the distance to it."""
 
-    def fit(self, X: Array, y: Array, rng: np.random.Generator, previous: object = None) -> PlainModel:
+    def fit(self, data: Data, rng: np.random.Generator, previous: object = None) -> PlainModel:
+        X, y = data.X, data.y
         return PlainModel(X, y)
 
 

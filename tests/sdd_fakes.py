@@ -11,6 +11,7 @@ import numpy as np
 from believer.arrays import Array
 from believer.diagnostics.measurement import Measurement, Part
 from believer.surrogates import GP, GPModel
+from believer.surrogates.data import Data
 from believer.surrogates.protocols import Model, Prediction
 
 
@@ -29,8 +30,9 @@ class SpotsModel:
             std = np.maximum(std, (1.0 - 0.1 * number) * np.clip(1.0 - r2, 0.0, None))
         return Prediction(np.full(len(X), self.mean), std)
 
-    def condition(self, X: Array, y: Array) -> Self:
+    def condition(self, data: Data) -> Self:
         """Every spot that was visited is closed."""
+        X = data.X
         left = tuple(c for c in self.open if not (np.sqrt(((X - c) ** 2).sum(axis=1)) < 0.05).any())
         return replace(self, open=left)
 
@@ -41,7 +43,8 @@ class Spots:
 
     spots: tuple[float, ...] = (0.35, 0.65, 0.1, 0.9)
 
-    def fit(self, X: Array, y: Array, rng: np.random.Generator, previous: Model | None = None) -> SpotsModel:
+    def fit(self, data: Data, rng: np.random.Generator, previous: Model | None = None) -> SpotsModel:
+        y = data.y
         return SpotsModel(self.spots, float(y.min()) + 1.0)
 
 
@@ -59,7 +62,8 @@ class StepsModel:
         at = self._cells(X)
         return Prediction(self.sums[at] / (1.0 + self.counts[at]), 1.0 / np.sqrt(1.0 + self.counts[at]))
 
-    def condition(self, X: Array, y: Array) -> Self:
+    def condition(self, data: Data) -> Self:
+        X, y = data.X, data.y
         sums, counts = self.sums.copy(), self.counts.copy()
         np.add.at(sums, self._cells(X), y)
         np.add.at(counts, self._cells(X), 1.0)
@@ -72,8 +76,9 @@ class Steps:
 
     cells: int = 5
 
-    def fit(self, X: Array, y: Array, rng: np.random.Generator, previous: Model | None = None) -> StepsModel:
-        return StepsModel(np.zeros(self.cells), np.zeros(self.cells)).condition(X, y)
+    def fit(self, data: Data, rng: np.random.Generator, previous: Model | None = None) -> StepsModel:
+        X, y = data.X, data.y
+        return StepsModel(np.zeros(self.cells), np.zeros(self.cells)).condition(Data(X, y))
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,8 +87,9 @@ class Deaf:
 
     keep: int
 
-    def fit(self, X: Array, y: Array, rng: np.random.Generator, previous: Model | None = None) -> Model:
-        return GP().fit(X[: self.keep], y[: self.keep], np.random.default_rng(0), None)
+    def fit(self, data: Data, rng: np.random.Generator, previous: Model | None = None) -> Model:
+        X, y = data.X, data.y
+        return GP().fit(Data(X[: self.keep], y[: self.keep]), np.random.default_rng(0), None)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -95,7 +101,7 @@ class DeafModel:
     def predict(self, X: Array) -> Prediction:
         return self.inner.predict(X)
 
-    def condition(self, X: Array, y: Array) -> Self:
+    def condition(self, data: Data) -> Self:
         return self
 
 
@@ -103,8 +109,9 @@ class DeafModel:
 class DeafConditioned:
     """Its models take lies and do nothing with them."""
 
-    def fit(self, X: Array, y: Array, rng: np.random.Generator, previous: Model | None = None) -> DeafModel:
-        return DeafModel(GP().fit(X, y, rng, None))
+    def fit(self, data: Data, rng: np.random.Generator, previous: Model | None = None) -> DeafModel:
+        X, y = data.X, data.y
+        return DeafModel(GP().fit(Data(X, y), rng, None))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -121,7 +128,8 @@ class TiltModel:
 class Tilt:
     """Draws its plane anew at every fit and ignores all data."""
 
-    def fit(self, X: Array, y: Array, rng: np.random.Generator, previous: Model | None = None) -> TiltModel:
+    def fit(self, data: Data, rng: np.random.Generator, previous: Model | None = None) -> TiltModel:
+        X = data.X
         return TiltModel(rng.standard_normal((X.shape[1],)))
 
 
@@ -131,7 +139,8 @@ class FixableTilt:
 
     seed: int | None = None
 
-    def fit(self, X: Array, y: Array, rng: np.random.Generator, previous: Model | None = None) -> TiltModel:
+    def fit(self, data: Data, rng: np.random.Generator, previous: Model | None = None) -> TiltModel:
+        X = data.X
         source = rng if self.seed is None else np.random.default_rng(self.seed)
         return TiltModel(source.standard_normal((X.shape[1],)))
 
@@ -160,7 +169,7 @@ class Answering:
 
     answer: Callable[[Array], Any]
 
-    def fit(self, X: Array, y: Array, rng: np.random.Generator, previous: Model | None = None) -> Any:
+    def fit(self, data: Data, rng: np.random.Generator, previous: Model | None = None) -> Any:
         return AnsweringModel(self.answer)
 
 

@@ -10,6 +10,7 @@ import pytest
 from believer import GP, Float, Optimizer, PseudoObservations, Space
 from believer.arrays import Array
 from believer.errors import InvalidInput, MissingCapability
+from believer.surrogates.data import Data
 from believer.surrogates.protocols import Model, Prediction
 
 SPACE = Space({"x": Float(0.0, 1.0), "y": Float(0.0, 1.0)})
@@ -33,7 +34,8 @@ class Refitted:
 
     fits: list[tuple[Array, Array]] = field(default_factory=list)
 
-    def fit(self, X: Array, y: Array, rng: np.random.Generator, previous: Model | None = None) -> NearestModel:
+    def fit(self, data: Data, rng: np.random.Generator, previous: Model | None = None) -> NearestModel:
+        X, y = data.X, data.y
         self.fits.append((X, y))
         return NearestModel(X, y)
 
@@ -67,9 +69,10 @@ def test_a_refit_of_a_model_that_could_be_conditioned_keeps_failures_too() -> No
 
     @dataclass(frozen=True)
     class Spy:
-        def fit(self, X: Array, y: Array, rng: np.random.Generator, previous: Model | None = None) -> Model:
+        def fit(self, data: Data, rng: np.random.Generator, previous: Model | None = None) -> Model:
+            X, y = data.X, data.y
             fits.append(len(X))
-            return GP().fit(X, y, rng, previous)
+            return GP().fit(Data(X, y), rng, previous)
 
     optimizer = Optimizer(SPACE, surrogate=Spy(), n_init=5, strategy=PseudoObservations(update="refit"))
     batch = optimizer.ask(5)
@@ -103,7 +106,7 @@ def test_a_surrogate_that_breaks_its_promises_gets_one_clear_error_and_nothing_i
 ) -> None:
     @dataclass(frozen=True)
     class Broken:
-        def fit(self, X: Array, y: Array, rng: np.random.Generator, previous: Model | None = None) -> Wrong:
+        def fit(self, data: Data, rng: np.random.Generator, previous: Model | None = None) -> Wrong:
             return Wrong(answer)
 
     optimizer = Optimizer(SPACE, surrogate=Broken(), n_init=2)  # type: ignore[arg-type]

@@ -48,6 +48,7 @@ from believer.errors import BelieverError, InvalidInput, JournalError
 from believer.maximize import Maximum, Objective, Search
 from believer.numerics import lbfgs
 from believer.study import serialization
+from believer.surrogates.data import Data
 from believer.surrogates.gp import GPModel
 
 ROLES = ("fit", "pointwise", "choose", "maximize", "verb")
@@ -214,8 +215,9 @@ class Anywhere:
 
 @dataclass(frozen=True)
 class OtherSurrogate:
-    def fit(self, X: Array, y: Array, rng: np.random.Generator, previous: Any = None) -> GPModel:
-        return GP().fit(X, y, rng, previous)
+    def fit(self, data: Data, rng: np.random.Generator, previous: Any = None) -> GPModel:
+        X, y = data.X, data.y
+        return GP().fit(Data(X, y), rng, previous)
 
 
 @dataclass(frozen=True)

@@ -21,9 +21,9 @@ from optimizer_studies import (
 )
 
 from believer import Batch, ConstantLie, Optimizer, PseudoObservations, Space
-from believer.arrays import Array
 from believer.batch import STRATEGIES
 from believer.errors import InvalidInput
+from believer.surrogates.data import Data
 from believer.surrogates.gp import GPModel
 
 # Batches
@@ -197,9 +197,9 @@ def test_a_lie_is_stated_for_minimization_and_a_number_in_the_users_units(
     lies: list[float] = []
     condition = GPModel.condition
 
-    def spy(self: GPModel, X: Array, y: Array) -> GPModel:
-        lies.extend(y.tolist())
-        return condition(self, X, y)
+    def spy(self: GPModel, data: Data) -> GPModel:
+        lies.extend(data.y.tolist())
+        return condition(self, data)
 
     optimizer = Optimizer(SPACES["cube"], n_init=3, maximize=True, strategy=PseudoObservations(ConstantLie(of)))
     optimizer.tell_many(optimizer.ask(3), [9.0, 1.0, -7.0])

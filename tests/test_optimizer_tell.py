@@ -22,6 +22,7 @@ from optimizer_studies import (
 from believer import Int, Optimizer, PseudoObservations, Space, Trial
 from believer.arrays import Array
 from believer.errors import BelieverError, TrialError
+from believer.surrogates.data import Data
 from believer.surrogates.gp import GPModel
 
 # Pending trials and the fit
@@ -113,9 +114,9 @@ def test_a_failure_is_conditioned_at_the_worst_real_value_and_never_in_the_fit(
     conditioned: list[tuple[Array, Array]] = []
     condition = GPModel.condition
 
-    def spy(self: GPModel, X: Array, y: Array) -> GPModel:
-        conditioned.append((X, y))
-        return condition(self, X, y)
+    def spy(self: GPModel, data: Data) -> GPModel:
+        conditioned.append((data.X, data.y))
+        return condition(self, data)
 
     monkeypatch.setattr(GPModel, "condition", spy)
     optimizer.ask(1)

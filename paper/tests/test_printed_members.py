@@ -12,6 +12,7 @@ from believer.experiments import Cell
 from believer.maximize.objective import Search
 from believer.problems import PROBLEMS
 from believer.space import Space
+from believer.surrogates.data import Data
 from believer_paper.cells.loops import loop, printed_strategy
 from believer_paper.results import Results
 from believer_paper.setup.networks import PrintedNetworks
@@ -68,7 +69,7 @@ def test_forward_differences_are_those_of_scipy() -> None:
 
     problem = PROBLEMS["hartmann6"]()
     X = np.random.default_rng(0).random((15, 6))
-    model = Process(problem.space, "twin").fit(X, problem.evaluate(X), np.random.default_rng(0))
+    model = Process(problem.space, "twin").fit(Data(X, problem.evaluate(X)), np.random.default_rng(0))
     bound = Bound(EI(0.01), model, float(problem.evaluate(X).min()))
     drawn = np.random.default_rng(4).random((10, 6))
     ends = [
@@ -85,7 +86,7 @@ def test_networks_predict_what_scikit_learn_predicts_in_raw_units() -> None:
     problem = PROBLEMS["levy10"]()
     X = np.random.default_rng(0).random((30, 10))
     y = problem.evaluate(X)
-    model = PrintedNetworks(problem.space).fit(X, y, np.random.default_rng(7))
+    model = PrintedNetworks(problem.space).fit(Data(X, y), np.random.default_rng(7))
     low, high = box_of(problem.space)
     seed = int(np.random.default_rng(7).integers(2**31, size=10)[3])
     theirs = MLPRegressor(hidden_layer_sizes=(64, 64), max_iter=2000, early_stopping=True, random_state=seed)
@@ -100,7 +101,7 @@ def test_a_penalized_product_is_zero_where_a_point_is_taken() -> None:
     problem = PROBLEMS["hartmann6"]()
     X = np.random.default_rng(0).random((15, 6))
     y = problem.evaluate(X)
-    bound = Bound(EI(), Process(problem.space, "twin").fit(X, y, np.random.default_rng(0)), float(y.max()))
+    bound = Bound(EI(), Process(problem.space, "twin").fit(Data(X, y), np.random.default_rng(0)), float(y.max()))
     at = np.random.default_rng(2).random((2, 6))
     product = Product(bound, GaussianPenalty(at[:1], np.full(6, 0.2)))
     values, plain = product.value(at), bound.value(at)
@@ -113,7 +114,7 @@ def test_the_gradient_of_a_penalized_product_is_that_of_central_differences() ->
     problem = PROBLEMS["hartmann6"]()
     X = np.random.default_rng(0).random((15, 6))
     y = problem.evaluate(X)
-    model = Process(problem.space, "twin", renormalize=False, gradient=True).fit(X, y, np.random.default_rng(0))
+    model = Process(problem.space, "twin", renormalize=False, gradient=True).fit(Data(X, y), np.random.default_rng(0))
     product = Product(Bound(EI(), model, float(y.max())), GaussianPenalty(X[:2] + 0.05, np.full(6, 0.4)))
     assert product.has_gradient
     at, h = np.random.default_rng(2).random((4, 6)), 1e-6

@@ -8,6 +8,7 @@ import pytest
 from believer.errors import InvalidInput
 from believer.problems import PROBLEMS
 from believer.space import Space
+from believer.surrogates.data import Data
 from believer.surrogates.gp import GPModel
 from believer_paper.setup.process import Process, ProcessModel, box_of
 
@@ -30,10 +31,10 @@ def test_predictions_are_those_of_scikit_learn_with_the_same_hyperparameters_in_
     from sklearn.gaussian_process.kernels import ConstantKernel, Matern
 
     space, X, y = data()
-    model = Process(space).fit(X, y, np.random.default_rng(0))
+    model = Process(space).fit(Data(X, y), np.random.default_rng(0))
     assert isinstance(model, ProcessModel)
     low, high = box_of(space)
-    told = model.condition(X[:1] + 0.01, np.array([y.min() - 50.0]))
+    told = model.condition(Data(X[:1] + 0.01, np.array([y.min() - 50.0])))
     for ours, points, values in ((model, X, y), (told, told.X, told.y)):
         kernel = ConstantKernel(ours.inner.hyper.signal) * Matern(ours.lengthscales * (high - low), nu=2.5)
         theirs = GaussianProcessRegressor(kernel, alpha=1e-6, normalize_y=True, optimizer=None)
@@ -51,7 +52,7 @@ def test_predictions_are_those_of_botorch_with_the_same_hyperparameters() -> Non
     from botorch.models import SingleTaskGP
 
     space, X, y = data("hartmann6")
-    model = Process(space, "botorch", renormalize=False).fit(X, y, np.random.default_rng(0))
+    model = Process(space, "botorch", renormalize=False).fit(Data(X, y), np.random.default_rng(0))
     assert isinstance(model, ProcessModel)
     hyper = model.inner.hyper
     theirs = SingleTaskGP(torch.as_tensor(X), torch.as_tensor(y)[:, None])
@@ -71,7 +72,7 @@ def test_the_twin_finds_a_likelihood_as_good_as_scikit_learn_does() -> None:
     space, X, y = data("hartmann6", 20)
     found = {}
     for by in ("sklearn", "twin"):
-        model = Process(space, by).fit(X, y, np.random.default_rng(0))
+        model = Process(space, by).fit(Data(X, y), np.random.default_rng(0))
         assert isinstance(model, ProcessModel)
         found[by] = model.inner.log_marginal_likelihood()
     assert found["twin"] == pytest.approx(found["sklearn"], abs=1e-3)
@@ -81,9 +82,9 @@ def test_a_lie_renews_the_scaling_only_where_it_should() -> None:
     space, X, y = data("hartmann6")
     at, lie = X[:1] * 0.5, np.array([5.0])
     for renormalize in (True, False):
-        model = Process(space, "twin", renormalize).fit(X, y, np.random.default_rng(0))
+        model = Process(space, "twin", renormalize).fit(Data(X, y), np.random.default_rng(0))
         assert isinstance(model, ProcessModel)
-        told = model.condition(at, lie)
+        told = model.condition(Data(at, lie))
         assert (told.inner.scale == model.inner.scale) is not renormalize
         assert told.predict(at).mean[0] == pytest.approx(5.0, abs=0.05)
         assert len(told.y) == len(y) + 1
@@ -91,7 +92,7 @@ def test_a_lie_renews_the_scaling_only_where_it_should() -> None:
 
 def test_with_gradients_the_plain_model_is_given_and_scaling_must_stay() -> None:
     space, X, y = data("hartmann6")
-    assert isinstance(Process(space, "twin", False, True).fit(X, y, np.random.default_rng(0)), GPModel)
+    assert isinstance(Process(space, "twin", False, True).fit(Data(X, y), np.random.default_rng(0)), GPModel)
     with pytest.raises(InvalidInput, match="renormalize=False"):
         Process(space, "twin", True, True)
     with pytest.raises(InvalidInput, match="by must be one of"):
@@ -102,7 +103,7 @@ def test_with_gradients_the_plain_model_is_given_and_scaling_must_stay() -> None
 def test_a_fit_depends_on_its_generator_alone_and_its_time_is_counted(by: str) -> None:
     space, X, y = data("hartmann6", 12)
     process = Process(space, by, renormalize=False)
-    first, second = (process.fit(X, y, np.random.default_rng(5)) for _ in range(2))
+    first, second = (process.fit(Data(X, y), np.random.default_rng(5)) for _ in range(2))
     assert isinstance(first, ProcessModel)
     assert isinstance(second, ProcessModel)
     np.testing.assert_array_equal(first.lengthscales, second.lengthscales)

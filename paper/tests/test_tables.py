@@ -12,6 +12,7 @@ from paper_cells import loop_cell, made_up, results, sdd_cell, with_result, with
 
 from believer.experiments import Cell, Finished
 from believer.problems import hartmann6
+from believer.surrogates.data import Data
 from believer_paper import plan
 from believer_paper.cells.diagnoses import AS_PRINTED
 from believer_paper.numbers import printed
@@ -436,7 +437,7 @@ def test_the_printed_process_is_what_the_settings_say() -> None:
     pytest.importorskip("sklearn")
     space, rng = hartmann6().space, np.random.default_rng(0)
     X = rng.random((8, 6))
-    model: Any = surrogate_of("printed", "gp", space).fit(X, X.sum(axis=1), rng, None)
+    model: Any = surrogate_of("printed", "gp", space).fit(Data(X, X.sum(axis=1)), rng, None)
     assert model.inner.hyper.kernel == "matern52"
     assert len(model.lengthscales) == 6
     assert model.renormalize is True

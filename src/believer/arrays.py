@@ -79,15 +79,6 @@ def as_values(y: Any, n: int | None = None, name: str = "y") -> Array:
     return values
 
 
-def as_data(X: Any, y: Any, what: str) -> tuple[Array, Array]:
-    """``X`` (n, d) and ``y`` (n,) that ``what`` can be fitted to, n at least one; a clear error otherwise."""
-    points = as_points(X)
-    values = as_values(y, len(points))
-    if len(points) == 0:
-        raise InvalidInput(f"{what} needs at least one observation to be fitted; got none.")
-    return points, values
-
-
 def whole(value: Any, name: str, least: int) -> int:
     """``value`` as an int of at least ``least``; a clear error otherwise."""
     if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:

@@ -26,6 +26,7 @@ from believer.batch.hallucination import UCBPE, hallucinated
 from believer.batch.relevance import relevance
 from believer.errors import InvalidInput, MissingCapability
 from believer.surrogates import GPModel
+from believer.surrogates.data import Data
 from believer.testing import FakeSurrogate
 
 MEMBERS = [DPP(), DPP(beta=2.0), DPP(sweeps=0), DPP("sample"), DPP("sample", beta=2.0)]
@@ -65,7 +66,7 @@ def log_chain(model: GPModel, X: Array) -> float:
     for x in X[:, None, :]:
         at = model.predict(x)
         total += float(np.log(at.std[0] ** 2 + noise))
-        model = model.condition(x, at.mean)
+        model = model.condition(Data(x, at.mean))
     return total
 
 
@@ -192,6 +193,6 @@ def test_settings_that_make_no_sense_are_refused(bad: dict[str, object]) -> None
 
 def test_a_model_without_covariances_is_refused_by_name() -> None:
     data = data_for()
-    model = FakeSurrogate().fit(data.X, data.y, np.random.default_rng(0))
+    model = FakeSurrogate().fit(data, np.random.default_rng(0))
     with pytest.raises(MissingCapability, match="dpp needs a model that gives joint covariances"):
         DPP().choose(request_for(data=data, model=model))

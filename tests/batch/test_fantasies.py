@@ -16,6 +16,7 @@ from believer.batch import Believe, Fantasy, Pending, Request
 from believer.batch.fantasies import Averaged, Fantasized, Separate, average
 from believer.study import serialization
 from believer.surrogates import GPModel, SparseGP
+from believer.surrogates.data import Data
 from believer.surrogates.gp_fantasies import GPFantasies
 from believer.surrogates.protocols import Model, Prediction, PredictionGradient
 from believer.testing.fake import FakeSurrogate
@@ -37,8 +38,9 @@ class Apart:
     def predict_with_gradient(self, X: Array) -> PredictionGradient:
         return self.inner.predict_with_gradient(X)
 
-    def condition(self, X: Array, y: Array) -> Self:
-        return replace(self, inner=self.inner.condition(X, y))
+    def condition(self, data: Data) -> Self:
+        X, y = data.X, data.y
+        return replace(self, inner=self.inner.condition(Data(X, y)))
 
 
 @dataclass(frozen=True)
@@ -100,7 +102,7 @@ def test_the_average_is_that_of_the_acquisition_on_the_model_of_every_fantasy(
     base = model_of(request.data)
     rows = []
     for s, y in enumerate(held.Y):
-        model: Model = base if kind == "none" else base.condition(held.X, y)
+        model: Model = base if kind == "none" else base.condition(Data(held.X, y))
         if kind == "refit":
             assert isinstance(held.models, Separate)
             model = held.models.models[s]
@@ -151,7 +153,7 @@ def test_the_average_tends_to_the_expectation_over_the_result_that_is_out(noise:
     density = np.exp(-0.5 * z**2)
     rows = []
     for value in at.mean[0] + std * z:
-        told = model.condition(x, np.array([value]))
+        told = model.condition(Data(x, np.array([value])))
         best = min(request.data.y.min(), value)
         if noise > 1e-3:
             best = told.predict(np.vstack([request.data.X, x])).mean.min()
@@ -183,7 +185,7 @@ def test_separate_models_choose_what_shared_ones_do() -> None:
     held = fantasized(PseudoObservations(Fantasy(6)), request)
     model = request.model
     assert isinstance(model, GPModel)
-    apart = Separate(tuple(model.condition(held.X, y) for y in held.Y))
+    apart = Separate(tuple(model.condition(Data(held.X, y)) for y in held.Y))
     shared = held.objective(request)
     one = Averaged(LogEI(), apart, np.minimum(request.data.y.min(), held.Y.min(axis=1)))
     np.testing.assert_allclose(one.value(AT), shared.value(AT), rtol=1e-7)
@@ -240,7 +242,7 @@ def test_memory_saves_the_draws_that_were_made() -> None:
 
 def test_a_model_without_gradients_is_searched_without_them() -> None:
     surrogate, data = FakeSurrogate(), data_for()
-    model = surrogate.fit(data.X, data.y, np.random.default_rng(0))
+    model = surrogate.fit(data, np.random.default_rng(0))
     request = with_pending(request_for(model=model, surrogate=surrogate, maximizer=Candidates(32, 4, rounds=1)))
     member = PseudoObservations(Fantasy(3))
     assert not averaged(member, request).has_gradient
@@ -262,7 +264,7 @@ def test_every_fantasy_has_the_incumbent_of_its_own_values_under_the_rule_for_no
     held.objective(request).value(AT)
     model, data = model_of(request.data, noise), request.data
     if noise > 1e-3:
-        told = [model if kind == "none" else model.condition(held.X, y) for y in held.Y]
+        told = [model if kind == "none" else model.condition(Data(held.X, y)) for y in held.Y]
         expected = [m.predict(np.vstack([data.X, held.X])).mean.min() for m in told]
     else:
         expected = [min(data.y.min(), y.min()) for y in held.Y]

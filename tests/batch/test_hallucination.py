@@ -76,7 +76,7 @@ def test_the_batch_bound_of_a_process_is_ucb_on_the_conditioned_one() -> None:
 
 def test_a_model_whose_mean_moves_when_given_of_it_keeps_the_mean_of_real_results() -> None:
     data = data_for()
-    model = FakeSurrogate().fit(data.X, data.y, np.random.default_rng(0))
+    model = FakeSurrogate().fit(data, np.random.default_rng(0))
     given = hallucinated(request_for(data=data, model=model), "gp_bucb").conditioned(np.array([[0.5, 0.5]]))
     at = np.array([[0.52, 0.5], [0.1, 0.1]])
     assert abs(given.model.predict(at).mean[0] - model.predict(at).mean[0]) > 1e-3

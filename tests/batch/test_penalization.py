@@ -443,7 +443,7 @@ def test_the_incumbent_is_that_of_real_results_and_with_noise_the_least_mean_the
 class NeverAgain:
     """A surrogate that must not be fitted."""
 
-    def fit(self, X: Array, y: Array, rng: np.random.Generator, previous: Model | None = None) -> Model:
+    def fit(self, data: Data, rng: np.random.Generator, previous: Model | None = None) -> Model:
         raise AssertionError("the model is never updated")
 
 

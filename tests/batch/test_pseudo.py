@@ -220,7 +220,7 @@ def test_with_noise_the_incumbent_is_the_least_posterior_mean_over_results_and_l
     watch = Watching()
     chosen = PseudoObservations(Believe()).choose(request_for((20, 21), data, model=model, acquisition=watch))
     first = float(model.predict(data.X).mean.min())
-    believed = model.condition(points(chosen)[:1], model.predict(points(chosen)[:1]).mean)
+    believed = model.condition(Data(points(chosen)[:1], model.predict(points(chosen)[:1]).mean))
     second = float(believed.predict(np.vstack([data.X, points(chosen)[:1]])).mean.min())
     assert watch.seen == [first, second]
     assert first > data.y.min()
@@ -286,7 +286,8 @@ class NearestSurrogate:
 
     fits: list[tuple[Array, Array, Model | None]] = field(default_factory=list, compare=False)
 
-    def fit(self, X: Array, y: Array, rng: np.random.Generator, previous: Model | None = None) -> Nearest:
+    def fit(self, data: Data, rng: np.random.Generator, previous: Model | None = None) -> Nearest:
+        X, y = data.X, data.y
         self.fits.append((X, y, previous))
         return Nearest(X, y)
 

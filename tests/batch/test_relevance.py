@@ -180,7 +180,7 @@ def test_behind_the_wall_nothing_is_as_good_as_inside() -> None:
 
 def test_a_model_without_gradients_is_explored_all_the_same() -> None:
     data = data_for()
-    request = request_for(data=data, model=FakeSurrogate().fit(data.X, data.y, np.random.default_rng(0)))
+    request = request_for(data=data, model=FakeSurrogate().fit(data, np.random.default_rng(0)))
     where = relevance(replace(request, maximizer=None), 1.0)
     assert not Exploration(request.model, where, True).has_gradient
     assert where.holds(where.best[None, :])[0]

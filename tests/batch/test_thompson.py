@@ -12,12 +12,13 @@ import believer as bv
 from believer.acquisitions import Pointwise
 from believer.arrays import SAME_POINT, Array, frozen, near_any
 from believer.batch.random import REPLACED
-from believer.batch.request import Data, Pending
+from believer.batch.request import Pending
 from believer.batch.thompson import Depth, Thompson
 from believer.errors import InvalidInput, MissingCapability, SpaceExhausted
 from believer.maximize import Candidates, FixedStarts
 from believer.space.region import Block, Region
 from believer.surrogates import GP, MQRBF, SVR, FixedRBF, GPModel, LastLayer, SparseGP
+from believer.surrogates.data import Data
 from believer.surrogates.gp import posterior
 from believer.surrogates.gp_fit import Hyperparameters
 from believer.surrogates.protocols import Model, Prediction
@@ -207,7 +208,7 @@ def test_points_are_distinct_and_inside_with_any_maximizer(kind: str, maximizer:
 @pytest.mark.parametrize("surrogate", [MQRBF(form="printed"), SVR()], ids=repr)
 def test_a_model_that_cannot_draw_is_refused_with_the_names_of_those_that_can(surrogate: Any) -> None:
     data = data_for()
-    model = surrogate.fit(data.X, data.y, np.random.default_rng(0))
+    model = surrogate.fit(data, np.random.default_rng(0))
     with pytest.raises(MissingCapability, match=r"thompson needs a model that gives functions .*MQRBF.*GP.*random\."):
         Thompson().choose(request_for(model=model, data=data))
 

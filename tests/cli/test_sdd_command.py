@@ -44,7 +44,7 @@ class Plane:
     def __repr__(self):
         return "Plane()"
 
-    def fit(self, X, y, rng, previous=None):
+    def fit(self, data, rng, previous=None):
         return Model()
 
 
@@ -249,7 +249,7 @@ def test_a_table_that_cannot_be_read_is_told_in_one_line(
         (("kriging",), "surrogate must be one of gp, .*, or module:object; got 'kriging'"),
         (("no_such_module:thing",), "cannot load 'no_such_module:thing': No module named 'no_such_module'"),
         (("math:gp",), "cannot load 'math:gp': module 'math' has no attribute 'gp'"),
-        (("math:pi",), r"surrogate must be an object with a method fit\(X, y, rng, previous\); got 3\.14"),
+        (("math:pi",), r"surrogate must be an object with a method fit\(data, rng, previous\); got 3\.14"),
         (("gp", "--seeds", "0"), "must be a whole number, 1 or more; got '0'"),
         (("gp", "--seeds", "two"), "must be a whole number, 1 or more; got 'two'"),
         (("gp", "--q", "1"), "must be a whole number, 2 or more; got '1'"),

@@ -23,6 +23,7 @@ from believer.diagnostics.structural import measure
 from believer.errors import BelieverError, EvaluationError, InvalidInput, MissingCapability, SpaceExhausted
 from believer.experiments import read_store
 from believer.problems import Problem
+from believer.surrogates.data import Data
 from believer.surrogates.protocols import Model, Prediction, Surrogate
 
 X = np.array([[2, 11], [14, 6], [5, 3], [9, 15], [8, 8], [12, 1]]) / 16.0
@@ -196,7 +197,8 @@ class Leaning:
 
     slope: float
 
-    def fit(self, X: Array, y: Array, rng: np.random.Generator, previous: Model | None = None) -> TiltModel:
+    def fit(self, data: Data, rng: np.random.Generator, previous: Model | None = None) -> TiltModel:
+        X = data.X
         return TiltModel(np.full(X.shape[1], self.slope))
 
 
@@ -372,14 +374,14 @@ class Untouched:
     def __repr__(self) -> str:
         return "Untouched()"
 
-    def fit(self, X: Array, y: Array, rng: np.random.Generator, previous: Model | None = None) -> Model:
+    def fit(self, data: Data, rng: np.random.Generator, previous: Model | None = None) -> Model:
         pytest.fail("no work must be done before the input is checked")
 
 
 @pytest.mark.parametrize(
     ("changes", "error", "text"),
     [
-        ({"surrogate": bv.GP}, InvalidInput, r"surrogate must be an object with a method fit\(X, y, rng, previous\)"),
+        ({"surrogate": bv.GP}, InvalidInput, r"surrogate must be an object with a method fit\(data, rng, previous\)"),
         ({"surrogate": "gp"}, InvalidInput, "surrogate must be an object .*got 'gp'"),
         ({"surrogate": None}, InvalidInput, "surrogate must be an object .*got None"),
         ({"data": "hartmann7"}, InvalidInput, "problem must be one of hartmann6, .*got 'hartmann7'"),
@@ -429,7 +431,7 @@ class Growing:
         self.level += self.by == "predict"
         return Prediction(X.sum(axis=1) + self.level, np.full(len(X), 0.5))
 
-    def condition(self, X: Array, y: Array) -> "Growing":
+    def condition(self, data: Data) -> "Growing":
         self.level += self.by == "condition"
         return self
 
@@ -438,7 +440,7 @@ class Growing:
 class Mutating:
     by: str
 
-    def fit(self, X: Array, y: Array, rng: np.random.Generator, previous: Any = None) -> Growing:
+    def fit(self, data: Data, rng: np.random.Generator, previous: Any = None) -> Growing:
         if previous is not None:
             previous.level += self.by == "fit"
         return Growing(self.by)
@@ -489,7 +491,7 @@ def test_a_surrogate_that_gives_no_model_is_told_so() -> None:
 
 
 class Answered:
-    def fit(self, X: Array, y: Array, rng: np.random.Generator, previous: Model | None = None) -> Any:
+    def fit(self, data: Data, rng: np.random.Generator, previous: Model | None = None) -> Any:
         return None
 
 
@@ -497,7 +499,7 @@ class Failing:
     def __repr__(self) -> str:
         return "Failing()"
 
-    def fit(self, X: Array, y: Array, rng: np.random.Generator, previous: Model | None = None) -> Model:
+    def fit(self, data: Data, rng: np.random.Generator, previous: Model | None = None) -> Model:
         raise ZeroDivisionError("no luck today")
 
 

@@ -18,6 +18,7 @@ from believer.diagnostics.sdd_report import SDDReport, own_response, verdict_of
 from believer.diagnostics.source import source_of
 from believer.errors import EvaluationError, InvalidInput, MissingCapability, SpaceExhausted
 from believer.problems import Problem, branin, noisy, shifted
+from believer.surrogates.data import Data
 from believer.surrogates.protocols import Model, Prediction, Surrogate
 
 X = np.array([[2, 11], [14, 6], [5, 3], [9, 15], [8, 8], [12, 1]]) / 16.0
@@ -34,7 +35,8 @@ class Leaning:
     def __init__(self, slope: float) -> None:
         self.slope = slope
 
-    def fit(self, X: Array, y: Array, rng: np.random.Generator, previous: Model | None = None) -> TiltModel:
+    def fit(self, data: Data, rng: np.random.Generator, previous: Model | None = None) -> TiltModel:
+        X = data.X
         return TiltModel(np.full(X.shape[1], self.slope))
 
 
@@ -53,7 +55,8 @@ class Tabulated:
 
     slopes: Any
 
-    def fit(self, X: Array, y: Array, rng: np.random.Generator, previous: Model | None = None) -> TiltModel:
+    def fit(self, data: Data, rng: np.random.Generator, previous: Model | None = None) -> TiltModel:
+        X = data.X
         return TiltModel(np.full(X.shape[1], float(self.slopes[1000])))
 
 
@@ -71,7 +74,7 @@ class Scaling:
     def __repr__(self) -> str:
         return "Scaling()"
 
-    def fit(self, X: Array, y: Array, rng: np.random.Generator, previous: Model | None = None) -> Model:
+    def fit(self, data: Data, rng: np.random.Generator, previous: Model | None = None) -> Model:
         return BowlModel(float(rng.uniform(0.5, 2.0)))
 
 
@@ -151,7 +154,8 @@ class Nearest:
         r = np.sqrt(((X[:, None] - self.X[None]) ** 2).sum(axis=2))
         return Prediction(self.y[r.argmin(axis=1)], np.maximum(r.min(axis=1), 1e-9))
 
-    def condition(self, X: Array, y: Array) -> Any:
+    def condition(self, data: Data) -> Any:
+        X, y = data.X, data.y
         if self.kind == "mutates":
             self.X, self.y = np.vstack([self.X, X]), np.append(self.y, y)
             return self
@@ -165,7 +169,8 @@ class Nearest:
 class NearestRecipe:
     kind: str
 
-    def fit(self, X: Array, y: Array, rng: np.random.Generator, previous: Model | None = None) -> Any:
+    def fit(self, data: Data, rng: np.random.Generator, previous: Model | None = None) -> Any:
+        X, y = data.X, data.y
         return Nearest(X, y, self.kind)
 
 
@@ -242,7 +247,7 @@ class FlatModel:
     def predict(self, X: Array) -> Prediction:
         return Prediction(self.slope * X[:, 0], np.ones(len(X)))
 
-    def condition(self, X: Array, y: Array) -> "FlatModel":
+    def condition(self, data: Data) -> "FlatModel":
         return FlatModel(1e12)
 
 
@@ -250,7 +255,7 @@ class Flat:
     def __repr__(self) -> str:
         return "Flat()"
 
-    def fit(self, X: Array, y: Array, rng: np.random.Generator, previous: Model | None = None) -> FlatModel:
+    def fit(self, data: Data, rng: np.random.Generator, previous: Model | None = None) -> FlatModel:
         return FlatModel()
 
 
@@ -287,9 +292,10 @@ class CountedTilt:
     log: list[int]
     seed: int | None = None
 
-    def fit(self, X: Array, y: Array, rng: np.random.Generator, previous: Model | None = None) -> TiltModel:
+    def fit(self, data: Data, rng: np.random.Generator, previous: Model | None = None) -> TiltModel:
+        X, y = data.X, data.y
         self.log.append(len(X))
-        return FixableTilt(self.seed).fit(X, y, rng)
+        return FixableTilt(self.seed).fit(Data(X, y), rng)
 
     def with_fixed_draws(self, seed: int) -> "CountedTilt":
         return replace(self, seed=seed)
@@ -420,7 +426,8 @@ def test_a_problem_that_raises_is_not_blamed_on_the_surrogate() -> None:
 class Slow:
     """A refit that takes its time."""
 
-    def fit(self, X: Array, y: Array, rng: np.random.Generator, previous: Model | None = None) -> TiltModel:
+    def fit(self, data: Data, rng: np.random.Generator, previous: Model | None = None) -> TiltModel:
+        X = data.X
         if previous is not None:
             time.sleep(0.1)
         return TiltModel(np.ones(X.shape[1]))

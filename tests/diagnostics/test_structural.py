@@ -74,7 +74,7 @@ GP_CASES: list[tuple[Acquisition, Lie]] = [
 
 def by_hand(data: DataSet, acquisition: Acquisition, lie: Lie, starts: Array, q: int, seed: int) -> Array:
     """The paper's diagnostic as one would write it down: the same starts, L-BFGS-B, lie, condition, again."""
-    model = bv.GP().fit(data.X, data.y, stream(seed, 0, "fit"))
+    model = bv.GP().fit(data.observations, stream(seed, 0, "fit"))
     incumbent = float(data.y.min())
     batch = []
     for _ in range(q):
@@ -90,7 +90,7 @@ def by_hand(data: DataSet, acquisition: Acquisition, lie: Lie, starts: Array, q:
         at_ends = model.predict(ends)
         x = ends[np.argmax(acquisition.pointwise(at_ends.mean, at_ends.std, incumbent).value)]
         told = lie.value(model, x, Data(data.X, data.y), 1.0, np.random.default_rng(0))
-        model, incumbent = model.condition(x[None, :], np.array([told])), min(incumbent, told)
+        model, incumbent = model.condition(Data(x[None, :], np.array([told]))), min(incumbent, told)
         batch.append(x)
     return np.array(batch)
 
@@ -151,7 +151,7 @@ def test_parts_a_and_b_are_what_the_engine_chooses(surrogate: Surrogate, update:
             ids=(0, 1),
             surrogate=surrogate,
             acquisition=probe.acquisition,
-            model=surrogate.fit(BRANIN.X, BRANIN.y, stream(5, 0, "fit"), None),
+            model=surrogate.fit(Data(BRANIN.X, BRANIN.y), stream(5, 0, "fit"), None),
             data=Data(BRANIN.X, BRANIN.y),
             pending=Pending((), none),
             region=BRANIN.region,
@@ -190,7 +190,8 @@ class Counting:
 
     log: list[tuple[int, bool]]
 
-    def fit(self, X: Array, y: Array, rng: np.random.Generator, previous: Model | None = None) -> TiltModel:
+    def fit(self, data: Data, rng: np.random.Generator, previous: Model | None = None) -> TiltModel:
+        X = data.X
         self.log.append((len(X), previous is not None))
         return TiltModel(rng.standard_normal((X.shape[1],)))
 
@@ -264,8 +265,8 @@ def test_response_sees_a_change_at_the_point_itself_however_narrow() -> None:
 
 def test_logei_responds_as_ei_does() -> None:
     steps = Steps()
-    before = steps.fit(CELLS.X, CELLS.y, np.random.default_rng(0))
-    after = before.condition(np.array([[0.5]]), np.array([0.0]))
+    before = steps.fit(Data(CELLS.X, CELLS.y), np.random.default_rng(0))
+    after = before.condition(Data(np.array([[0.5]]), np.array([0.0])))
     found = [
         response(Bound(a, before, 0.0), Bound(a, after, 0.0), np.array([0.5]), Region.cube(1))
         for a in (bv.EI(), bv.LogEI())
@@ -342,7 +343,7 @@ class Bowl:
 
     at: float
 
-    def fit(self, X: Array, y: Array, rng: np.random.Generator, previous: Model | None = None) -> Model:
+    def fit(self, data: Data, rng: np.random.Generator, previous: Model | None = None) -> Model:
         return BowlModel(self.at)
 
 
@@ -393,12 +394,12 @@ def test_a_search_on_the_same_surface_finds_the_same_point_also_on_a_plateau() -
 
 def test_a_spot_is_closed_by_a_lie() -> None:
     model = SpotsModel((0.35, 0.65), 1.0)
-    assert model.condition(np.array([[0.36, 0.34]]), np.zeros(1)).open == (0.65,)
+    assert model.condition(Data(np.array([[0.36, 0.34]]), np.zeros(1))).open == (0.65,)
 
 
 def test_lengthscale_units_are_those_of_the_first_fit() -> None:
     measured = gp_measured(*GP_CASES[0])
-    model = bv.GP().fit(BRANIN.X, BRANIN.y, stream(0, 0, "fit"))
+    model = bv.GP().fit(Data(BRANIN.X, BRANIN.y), stream(0, 0, "fit"))
     gaps = [
         np.linalg.norm((np.array(a) - np.array(b)) / model.lengthscales)
         for a, b in combinations(measured.fixed.points, 2)

@@ -19,6 +19,7 @@ from waiting import PATIENCE
 
 from believer.arrays import Array
 from believer.numerics.lbfgs import Settings
+from believer.surrogates.data import Data
 
 STATM = Path("/proc/self/statm")
 
@@ -49,7 +50,7 @@ def test_read_only_arrays_are_welcome_and_nothing_is_written_to_what_comes_in() 
     at = case.at.copy()
     at.flags.writeable = False
     before = at.copy(), model.factor.base.copy(), model.factor.tail.copy(), model.alpha.copy(), model.X.copy()
-    compiled(lambda: (model.predict(at), model.predict_with_gradient(at), model.condition(at, np.zeros(len(at)))))
+    compiled(lambda: (model.predict(at), model.predict_with_gradient(at), model.condition(Data(at, np.zeros(len(at))))))
     after = at, model.factor.base, model.factor.tail, model.alpha, model.X
     for was, now in zip(before, after, strict=True):
         assert not now.flags.writeable

@@ -13,6 +13,7 @@ from believer.arrays import Array, frozen
 from believer.maximize import Maximum, Multistart, Search, multistart
 from believer.maximize.multistart import _pick_starts
 from believer.space.region import Block, Region
+from believer.surrogates.data import Data
 from believer.surrogates.gp import GPModel, posterior
 from believer.surrogates.gp_fit import Hyperparameters
 
@@ -24,7 +25,7 @@ def late(n: int, tail: int, seed: int) -> tuple[GPModel, Array, float]:
     y = np.sin(5.0 * X[:, 0]) + ((X - 0.4) ** 2).sum(axis=1)
     hyper = Hyperparameters("matern52", frozen([0.4, 0.6, 0.9]), 1.5, 1e-6)
     model = posterior(hyper, X, y, float(y.mean()), float(y.std()))
-    model = model.condition(rng.random((tail, 3)), rng.random(tail))
+    model = model.condition(Data(rng.random((tail, 3)), rng.random(tail)))
     near = np.repeat(X[np.argsort(y)[:3]], 30, axis=0) + 0.05 * rng.standard_normal((90, 3))
     return model, np.vstack([np.clip(near, 0.0, 1.0), rng.random((200, 3))]), float(y.min())
 

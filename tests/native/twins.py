@@ -25,6 +25,7 @@ from hypothesis import strategies as st
 
 from believer.arrays import Array, frozen
 from believer.numerics import backend
+from believer.surrogates.data import Data
 from believer.surrogates.gp import GPModel, posterior, prior_covariance
 from believer.surrogates.gp_fit import Hyperparameters
 from believer.surrogates.kernels import KERNELS
@@ -115,7 +116,7 @@ class Problem:
     def model(self) -> GPModel:
         """The posterior, as the running twin computes it."""
         base = posterior(self.hyper, self.points[: self.n], self.y[: self.n], self.shift, self.unit)
-        return base.condition(self.points[self.n :], self.y[self.n :])
+        return base.condition(Data(self.points[self.n :], self.y[self.n :]))
 
     @cached_property
     def covariance(self) -> Array:

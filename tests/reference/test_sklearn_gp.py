@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from believer.arrays import Array, frozen
+from believer.surrogates.data import Data
 from believer.surrogates.gp import GPModel, posterior
 from believer.surrogates.gp_fit import Hyperparameters
 from believer.surrogates.kernels import KERNELS
@@ -28,7 +29,7 @@ def pair(kernel: str, n: int, d: int, noise: float, tail: int = 0) -> tuple[GPMo
     X, y = rng.random((n, d)), rng.standard_normal(n)
     lengthscales = np.exp(rng.uniform(-1.0, 0.5, d)) * np.sqrt(d)
     hyper = Hyperparameters(kernel, frozen(lengthscales), SIGNAL, noise)
-    ours = posterior(hyper, X[: n - tail], y[: n - tail], 0.0, 1.0).condition(X[n - tail :], y[n - tail :])
+    ours = posterior(hyper, X[: n - tail], y[: n - tail], 0.0, 1.0).condition(Data(X[n - tail :], y[n - tail :]))
     kernels = gaussian_process.kernels
     shape = {
         "matern52": lambda: kernels.Matern(lengthscales, nu=2.5),

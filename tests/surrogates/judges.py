@@ -12,6 +12,7 @@ from scipy.stats import chi2
 import believer as bv
 from believer.arrays import Array, BoolArray, frozen
 from believer.study.serialization import from_config, to_config
+from believer.surrogates.data import Data
 from believer.surrogates.gp_fit import Hyperparameters
 from believer.surrogates.network import Networks
 from believer.surrogates.protocols import Model, Surrogate
@@ -40,12 +41,12 @@ def unit_data(n: int, d: int, seed: int = 0) -> tuple[Array, Array]:
 BAD_DATA: list[tuple[Any, Any, str]] = [
     (np.zeros((0, 2)), np.zeros(0), "at least one observation"),
     (np.zeros(3), np.zeros(3), "X must have two axes"),
-    (np.zeros((3, 2)), np.zeros((3, 1)), "y must have one axis"),
+    (np.zeros((3, 2)), np.zeros((3, 2)), "one model learns one output"),
     (np.zeros((3, 2)), np.zeros(2), "one value for each of the 3 points; got 2"),
     (np.array([[0.0], [np.nan]]), np.zeros(2), "X must be finite; row 1 is not"),
     (np.zeros((2, 1)), np.array([0.0, np.inf]), "y must be finite; item 1 is not"),
     ([["a"]], np.zeros(1), "X must be a table of numbers; got list"),
-    (np.zeros((1, 1)), ["a"], "y must be a list of numbers; got list"),
+    (np.zeros((1, 1)), ["a"], "y must be a list of numbers; got ndarray"),
 ]
 """X and y that every fit must refuse, and the rule that each breaks."""
 
@@ -147,7 +148,7 @@ def samples_have_the_moments_of_the_joint(model: Any, X: Array, noise: float | N
 def believed(model: Any, points: Array) -> Any:
     """``model`` told its own mean at each of ``points`` (k, d), one after another."""
     for x in points:
-        model = model.condition(x[None, :], model.predict(x[None, :]).mean)
+        model = model.condition(Data(x[None, :], model.predict(x[None, :]).mean))
     return model
 
 

@@ -26,6 +26,7 @@ from believer.errors import InvalidInput, MissingExtra
 from believer.maximize import Candidates
 from believer.surrogates import SVR, RandomForest, SklearnSurrogate
 from believer.surrogates.bootstrap import resamples, states, summary
+from believer.surrogates.data import Data
 from believer.surrogates.protocols import LEAST_STD, Conditionable, Differentiable, Model, Stochastic
 
 SURROGATES: dict[str, Any] = {
@@ -120,7 +121,7 @@ def test_a_summary_is_mean_and_standard_deviation_over_members_in_the_units_of_y
 @pytest.mark.parametrize(("n", "d"), [(1, 1), (2, 2), (9, 1), (12, 50)])
 def test_mean_and_std_are_sound_whatever_the_size_of_the_data(surrogate: Any, n: int, d: int) -> None:
     X, y = data(n, d)
-    model = surrogate.fit(X, y, np.random.default_rng(0))
+    model = surrogate.fit(Data(X, y), np.random.default_rng(0))
     sound(model, np.vstack([np.random.default_rng(1).random((4, d)), X]))
     sound(model, np.zeros((0, d)))
 
@@ -129,7 +130,7 @@ def test_mean_and_std_are_sound_whatever_the_size_of_the_data(surrogate: Any, n:
 @pytest.mark.parametrize("constant", [0.0, -3.0, 1e12, 1e-12])
 def test_constant_values_are_predicted_everywhere(surrogate: Any, constant: float) -> None:
     X, _ = data(6)
-    model = surrogate.fit(X, np.full(6, constant), np.random.default_rng(0))
+    model = surrogate.fit(Data(X, np.full(6, constant)), np.random.default_rng(0))
     sound(model, X)
     if surrogate is not SURROGATES["network"]:  # which starts from random weights and stops early
         np.testing.assert_allclose(model.predict(X).mean, constant, rtol=1e-9, atol=1e-9 * (constant == 0.0))
@@ -140,8 +141,8 @@ def test_constant_values_are_predicted_everywhere(surrogate: Any, constant: floa
 def test_predictions_follow_the_units_of_y(surrogate: Any, unit: float) -> None:
     X, y = data()
     at = np.random.default_rng(1).random((6, 3))
-    one = surrogate.fit(X, y, np.random.default_rng(0)).predict(at)
-    other = surrogate.fit(X, unit * y, np.random.default_rng(0)).predict(at)
+    one = surrogate.fit(Data(X, y), np.random.default_rng(0)).predict(at)
+    other = surrogate.fit(Data(X, unit * y), np.random.default_rng(0)).predict(at)
     np.testing.assert_allclose(other.mean, unit * one.mean, rtol=1e-9)
     np.testing.assert_allclose(other.std, unit * one.std, rtol=1e-9)
 
@@ -149,7 +150,7 @@ def test_predictions_follow_the_units_of_y(surrogate: Any, unit: float) -> None:
 @every_surrogate
 def test_duplicated_points_with_different_values_are_no_trouble(surrogate: Any) -> None:
     X, y = data(5)
-    model = surrogate.fit(np.vstack([X, X, X]), np.concatenate([y, y, y + 1.0]), np.random.default_rng(0))
+    model = surrogate.fit(Data(np.vstack([X, X, X]), np.concatenate([y, y, y + 1.0])), np.random.default_rng(0))
     sound(model, X)
 
 
@@ -157,8 +158,8 @@ def test_duplicated_points_with_different_values_are_no_trouble(surrogate: Any) 
 def test_a_fit_depends_on_data_and_generator_alone_and_leaves_the_data_as_they_are(surrogate: Any) -> None:
     X, y = data()
     copies = X.copy(), y.copy()
-    one = surrogate.fit(X, y, np.random.default_rng(4))
-    two = surrogate.fit(X, y, np.random.default_rng(4), one)
+    one = surrogate.fit(Data(X, y), np.random.default_rng(4))
+    two = surrogate.fit(Data(X, y), np.random.default_rng(4), one)
     assert bits(one, X) == bits(two, X)
     np.testing.assert_array_equal(X, copies[0])
     np.testing.assert_array_equal(y, copies[1])
@@ -167,8 +168,8 @@ def test_a_fit_depends_on_data_and_generator_alone_and_leaves_the_data_as_they_a
 @pytest.mark.parametrize("name", DRAWING)
 def test_another_generator_gives_another_fit(name: str) -> None:
     X, y = data()
-    one = SURROGATES[name].fit(X, y, np.random.default_rng(4))
-    other = SURROGATES[name].fit(X, y, np.random.default_rng(5))
+    one = SURROGATES[name].fit(Data(X, y), np.random.default_rng(4))
+    other = SURROGATES[name].fit(Data(X, y), np.random.default_rng(5))
     assert bits(one, X + 0.01) != bits(other, X + 0.01)
 
 
@@ -177,24 +178,24 @@ def test_with_fixed_draws_a_fit_depends_on_data_and_seed_alone(surrogate: Any) -
     assert isinstance(surrogate, Stochastic)
     X, y = data()
     frozen = surrogate.with_fixed_draws(3)
-    one, two = (frozen.fit(X, y, np.random.default_rng(seed)) for seed in (0, 1))
+    one, two = (frozen.fit(Data(X, y), np.random.default_rng(seed)) for seed in (0, 1))
     assert bits(one, X) == bits(two, X)
     if surrogate is not SURROGATES["ridge"]:
-        other = surrogate.with_fixed_draws(4).fit(X, y, np.random.default_rng(0))
+        other = surrogate.with_fixed_draws(4).fit(Data(X, y), np.random.default_rng(0))
         assert bits(one, X + 0.01) != bits(other, X + 0.01)
 
 
 @every_surrogate
 def test_recipes_and_models_survive_pickling(surrogate: Any) -> None:
     X, y = data()
-    model = surrogate.fit(X, y, np.random.default_rng(0))
-    again = pickle.loads(pickle.dumps(surrogate)).fit(X, y, np.random.default_rng(0))
+    model = surrogate.fit(Data(X, y), np.random.default_rng(0))
+    again = pickle.loads(pickle.dumps(surrogate)).fit(Data(X, y), np.random.default_rng(0))
     assert bits(pickle.loads(pickle.dumps(model)), X) == bits(model, X) == bits(again, X)
 
 
 @every_surrogate
 def test_capabilities_are_what_the_model_can_do(surrogate: Any) -> None:
-    model = surrogate.fit(*data(), np.random.default_rng(0))
+    model = surrogate.fit(Data(*data()), np.random.default_rng(0))
     assert isinstance(model, Model)
     assert not isinstance(model, Conditionable)
     assert isinstance(model, Differentiable) == isinstance(surrogate, SVR)
@@ -204,11 +205,11 @@ def test_capabilities_are_what_the_model_can_do(surrogate: Any) -> None:
 def test_data_that_break_a_rule_are_refused(surrogate: Any) -> None:
     rng = np.random.default_rng(0)
     with pytest.raises(InvalidInput, match="at least one observation"):
-        surrogate.fit(np.zeros((0, 2)), np.zeros(0), rng)
+        surrogate.fit(Data(np.zeros((0, 2)), np.zeros(0)), rng)
     with pytest.raises(InvalidInput, match="one value for each of the 2 points"):
-        surrogate.fit(np.zeros((2, 2)), np.zeros(3), rng)
+        surrogate.fit(Data(np.zeros((2, 2)), np.zeros(3)), rng)
     with pytest.raises(InvalidInput, match="X must be finite"):
-        surrogate.fit(np.full((2, 2), np.nan), np.zeros(2), rng)
+        surrogate.fit(Data(np.full((2, 2), np.nan), np.zeros(2)), rng)
 
 
 @pytest.mark.parametrize("recipe", [RandomForest, SVR, lambda **given: SklearnSurrogate(BayesianRidge(), **given)])
@@ -224,7 +225,7 @@ def test_a_seed_must_be_a_whole_number(recipe: Any, seed: Any) -> None:
 def test_without_scikit_learn_the_extra_is_named(surrogate: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "sklearn", None)
     with pytest.raises(MissingExtra, match=r"scikit-learn.*believer\[surrogates\]") as raised:
-        surrogate.fit(*data(), np.random.default_rng(0))
+        surrogate.fit(Data(*data()), np.random.default_rng(0))
     assert raised.value.extra == "surrogates"
 
 

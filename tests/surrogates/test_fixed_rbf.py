@@ -26,6 +26,7 @@ import believer as bv
 from believer.errors import InvalidInput
 from believer.problems.synthetic import branin, hartmann6
 from believer.surrogates import FixedRBF
+from believer.surrogates.data import Data
 from believer.surrogates.fixed_rbf import FixedRBFModel, basis, posterior
 from believer.surrogates.gp import standardization
 from believer.surrogates.gp_fit import NOISE_FLOOR
@@ -59,7 +60,9 @@ def test_centers_are_distinct_points_of_the_cube_and_depend_on_their_number_and_
         np.testing.assert_array_equal(getattr(one, name), getattr(other, name))
         assert not getattr(one, name).flags.writeable
     X = np.random.default_rng(1).random((9, d))
-    fits = [FixedRBF(centers).fit(X, y, np.random.default_rng(s)) for s, y in enumerate((X[:, 0], -X.sum(axis=1)))]
+    fits = [
+        FixedRBF(centers).fit(Data(X, y), np.random.default_rng(s)) for s, y in enumerate((X[:, 0], -X.sum(axis=1)))
+    ]
     for model in fits:
         np.testing.assert_array_equal(model.basis.centers, one.centers)
 
@@ -71,7 +74,7 @@ def test_the_spread_is_the_median_distance_of_two_centers_unless_given(d: int) -
     gaps = [float(np.linalg.norm(C[i] - C[j])) for i in range(12) for j in range(i)]
     assert found.spread == pytest.approx(float(np.median(gaps)), rel=1e-12)
     assert basis(12, d, 0.3).spread == 0.3
-    assert FixedRBF(12, spread=0.3).fit(C, C[:, 0], rng()).basis.spread == 0.3
+    assert FixedRBF(12, spread=0.3).fit(Data(C, C[:, 0]), rng()).basis.spread == 0.3
 
 
 def test_the_basis_is_the_multiquadric() -> None:
@@ -121,8 +124,8 @@ def test_conditioning_on_a_then_b_is_conditioning_on_both_is_a_fit_with_paramete
     y = smooth(X) + gen.standard_normal(len(X))
     fixed = basis(20, d, None)
     base = posterior(fixed, 2.0, noise, X[:8], y[:8], 0.5, 2.0)
-    stepwise = base.condition(X[8 : 8 + a], y[8 : 8 + a]).condition(X[8 + a :], y[8 + a :])
-    at_once = base.condition(X[8:], y[8:])
+    stepwise = base.condition(Data(X[8 : 8 + a], y[8 : 8 + a])).condition(Data(X[8 + a :], y[8 + a :]))
+    at_once = base.condition(Data(X[8:], y[8:]))
     whole = posterior(fixed, 2.0, noise, X, y, 0.5, 2.0)
     at = np.vstack([gen.random((5, d)), X])
     # Values that contradict each other at close points make the mean large, and its error with it.
@@ -134,7 +137,7 @@ def test_conditioning_on_a_then_b_is_conditioning_on_both_is_a_fit_with_paramete
 def test_a_fit_is_the_posterior_at_the_parameters_it_found() -> None:
     X = np.random.default_rng(1).random((15, 3))
     y = 1e3 + smooth(X)
-    model = FixedRBF().fit(X, y, rng())
+    model = FixedRBF().fit(Data(X, y), rng())
     again = posterior(model.basis, model.prior, model.noise, X, y, *standardization(y))
     np.testing.assert_array_equal(again.weights.mean, model.weights.mean)
     np.testing.assert_array_equal(again.weights.root, model.weights.root)
@@ -148,11 +151,13 @@ def test_std_never_rises_under_conditioning_and_falls_to_the_parallel_sum_at_the
     gen = np.random.default_rng(seed)
     model = model_for(3, noise=noise, seed=seed % 1000)
     at = gen.random((20, 3))
-    told = model.condition(at[:1], np.array([value]))
+    told = model.condition(Data(at[:1], np.array([value])))
     before, after = ((m.predict(at).std / model.scale) ** 2 for m in (model, told))
     assert (after <= before * (1.0 + 1e-9)).all()
     assert after[0] == pytest.approx(before[0] * noise / (before[0] + noise), rel=1e-7)
-    np.testing.assert_array_equal(told.predict(at).std, model.condition(at[:1], np.array([-value])).predict(at).std)
+    np.testing.assert_array_equal(
+        told.predict(at).std, model.condition(Data(at[:1], np.array([-value]))).predict(at).std
+    )
 
 
 def test_believing_the_mean_moves_the_mean_nowhere_and_narrows_the_std() -> None:
@@ -166,7 +171,7 @@ def test_believing_the_mean_moves_the_mean_nowhere_and_narrows_the_std() -> None
 def test_conditioning_changes_neither_the_parent_nor_basis_nor_parameters() -> None:
     model = model_for()
     before = model.weights.mean.copy(), model.weights.root.copy()
-    child = model.condition(np.full((2, 2), 0.5), np.array([1e6, -1e6]))
+    child = model.condition(Data(np.full((2, 2), 0.5), np.array([1e6, -1e6])))
     np.testing.assert_array_equal(model.weights.mean, before[0])
     np.testing.assert_array_equal(model.weights.root, before[1])
     assert child.basis is model.basis
@@ -185,7 +190,7 @@ def test_gradients_are_central_differences(d: int, centers: int, conditioned: bo
     model = model_for(d, centers=centers)
     gen = np.random.default_rng(3)
     if conditioned:
-        model = model.condition(gen.random((2, d)), np.array([29.0, 33.0]))
+        model = model.condition(Data(gen.random((2, d)), np.array([29.0, 33.0])))
     X = np.vstack([gen.random((3, d)), model.basis.centers[:1], np.zeros((1, d)), np.full((1, d), 1.3)])
     at, plain = model.predict_with_gradient(X), model.predict(X)
     np.testing.assert_allclose(at.mean, plain.mean, rtol=1e-12)
@@ -206,9 +211,9 @@ def test_in_two_dimensions_std_is_larger_away_from_data_than_at_data(n: int, see
     X = gen.random((n, 2)) * np.array([0.5, 1.0])
     away = np.column_stack([np.full(20, 1.0), np.linspace(0.0, 1.0, 20)])
     for f in (smooth, lambda Z: branin(15.0 * Z - np.array([5.0, 0.0]))):
-        model = FixedRBF(noise=noise).fit(X, f(X), rng())
+        model = FixedRBF(noise=noise).fit(Data(X, f(X)), rng())
         assert model.predict(away).std.min() > 2.0 * model.predict(X).std.max()
-        lie = model.condition(away[10:11], model.predict(away[10:11]).mean)
+        lie = model.condition(Data(away[10:11], model.predict(away[10:11]).mean))
         assert lie.predict(away[10:11]).std[0] < 0.5 * model.predict(away[10:11]).std[0]
 
 
@@ -218,7 +223,7 @@ def test_two_std_hold_most_of_new_values(n: int) -> None:
     for seed in range(10):
         U = np.random.default_rng(seed).random((n + 200, 2))
         y = branin(15.0 * U - np.array([5.0, 0.0]))
-        at = FixedRBF().fit(U[:n], y[:n], rng()).predict(U[n:])
+        at = FixedRBF().fit(Data(U[:n], y[:n]), rng()).predict(U[n:])
         held.append(float((np.abs(at.mean - y[n:]) < 2.0 * at.std).mean()))
     # Independent weights on bare multiquadrics hold 0.60 here.
     assert np.mean(held) > 0.75
@@ -227,7 +232,7 @@ def test_two_std_hold_most_of_new_values(n: int) -> None:
 def test_it_learns_more_than_the_average() -> None:
     U = np.random.default_rng(0).random((400, 6))
     y = hartmann6(U)
-    at = FixedRBF().fit(U[:200], y[:200], rng()).predict(U[200:])
+    at = FixedRBF().fit(Data(U[:200], y[:200]), rng()).predict(U[200:])
     assert float(((at.mean - y[200:]) ** 2).mean()) < 0.7 * float(y[200:].var())
 
 
@@ -235,14 +240,14 @@ def test_it_learns_more_than_the_average() -> None:
 @pytest.mark.parametrize("seed", range(3))
 def test_a_few_results_in_six_dimensions_are_not_called_noise(n: int, seed: int) -> None:
     X = np.random.default_rng(seed).random((n, 6))
-    model = FixedRBF().fit(X, hartmann6(X), rng())
+    model = FixedRBF().fit(Data(X, hartmann6(X)), rng())
     away = np.random.default_rng(9).random((200, 6))
     # A model that calls its data noise has the same std everywhere: by the evidence alone these ratios are 1.0 to 1.5.
     assert np.median(model.predict(away).std) > 1.3 * np.median(model.predict(X).std)
 
 
 def test_the_diagonal_of_the_joint_is_the_variance() -> None:
-    model = model_for(3).condition(np.full((1, 3), 0.5), np.array([30.0]))
+    model = model_for(3).condition(Data(np.full((1, 3), 0.5), np.array([30.0])))
     X = np.random.default_rng(0).random((6, 3))
     joint_is_that_of_predict(model, X, model.scale, rtol=1e-9)
 
@@ -258,7 +263,7 @@ def test_samples_have_the_moments_of_the_joint(noisy: bool) -> None:
 
 
 def test_a_model_has_the_capabilities_it_should() -> None:
-    model = FixedRBF().fit(np.array([[0.5]]), np.array([1.0]), rng())
+    model = FixedRBF().fit(Data(np.array([[0.5]]), np.array([1.0])), rng())
     for capability in (Model, Conditionable, Differentiable, Joint, Sampling, Smoothing):
         assert isinstance(model, capability)
     assert model_for(noise=1e-2).is_noisy
@@ -269,8 +274,8 @@ def test_a_model_has_the_capabilities_it_should() -> None:
 def test_a_fit_needs_no_generator_nor_earlier_model(noise: float | str) -> None:
     X = np.random.default_rng(0).random((8, 3))
     surrogate = FixedRBF(noise=noise)
-    one = surrogate.fit(X, smooth(X), np.random.default_rng(5))
-    two = pickle.loads(pickle.dumps(surrogate)).fit(X, smooth(X), np.random.default_rng(6), previous=one)
+    one = surrogate.fit(Data(X, smooth(X)), np.random.default_rng(5))
+    two = pickle.loads(pickle.dumps(surrogate)).fit(Data(X, smooth(X)), np.random.default_rng(6), previous=one)
     np.testing.assert_array_equal(one.weights.mean, two.weights.mean)
     copy = pickle.loads(pickle.dumps(one))
     np.testing.assert_array_equal(copy.predict(X).std, one.predict(X).std)
@@ -280,7 +285,7 @@ def test_a_fit_needs_no_generator_nor_earlier_model(noise: float | str) -> None:
 @pytest.mark.parametrize("scale", [1e-12, 1e12, -1e12, 1e200])
 def test_the_units_of_y_do_not_matter(scale: float, noise: float | str) -> None:
     X, at = np.random.default_rng(0).random((12, 2)), np.random.default_rng(1).random((10, 2))
-    one, two = (FixedRBF(noise=noise).fit(X, c * smooth(X), rng()).predict(at) for c in (1.0, scale))
+    one, two = (FixedRBF(noise=noise).fit(Data(X, c * smooth(X)), rng()).predict(at) for c in (1.0, scale))
     np.testing.assert_allclose(two.mean / scale, one.mean, rtol=0.0, atol=1e-6)
     np.testing.assert_allclose(two.std / abs(scale), one.std, rtol=1e-6)
 
@@ -290,7 +295,7 @@ def test_the_units_of_y_do_not_matter(scale: float, noise: float | str) -> None:
 @pytest.mark.parametrize("n", [1, 2, 7])
 def test_constant_data_give_a_finite_model_that_says_the_constant(value: float, n: int, noise: float | str) -> None:
     X, at = np.random.default_rng(0).random((n, 2)), np.random.default_rng(1).random((5, 2))
-    prediction = FixedRBF(noise=noise).fit(X, np.full(n, value), rng()).predict(at)
+    prediction = FixedRBF(noise=noise).fit(Data(X, np.full(n, value)), rng()).predict(at)
     np.testing.assert_allclose(prediction.mean, value, rtol=1e-9, atol=1e-300)
     assert np.isfinite(prediction.std).all()
     # Not only above zero: what was not looked at may differ from the constant, by more than rounding.
@@ -303,8 +308,8 @@ def test_points_on_top_of_each_other_are_survived(noise: float | str) -> None:
     X = np.vstack([X, X[:4], X[:4] + 1e-12])
     y = smooth(X)
     y[8] += 0.1
-    model = FixedRBF(noise=noise).fit(X, y, rng())
-    for fitted in (model, model.condition(X[:3], y[:3])):
+    model = FixedRBF(noise=noise).fit(Data(X, y), rng())
+    for fitted in (model, model.condition(Data(X[:3], y[:3]))):
         found = fitted.predict_with_gradient(np.vstack([X, np.random.default_rng(1).random((20, 2))]))
         for part in (found.mean, found.std, found.mean_gradient, found.std_gradient):
             assert np.isfinite(part).all()
@@ -314,8 +319,8 @@ def test_points_on_top_of_each_other_are_survived(noise: float | str) -> None:
 def test_noise_is_fixed_where_it_is_given() -> None:
     X = np.random.default_rng(0).random((8, 2))
     for noise in (1e-6, 0.25):
-        assert FixedRBF(noise=noise).fit(X, smooth(X), rng()).noise == pytest.approx(noise, rel=1e-12)
-    assert FixedRBF(noise=0.0).fit(X, smooth(X), rng()).noise == pytest.approx(NOISE_FLOOR, rel=1e-12)
+        assert FixedRBF(noise=noise).fit(Data(X, smooth(X)), rng()).noise == pytest.approx(noise, rel=1e-12)
+    assert FixedRBF(noise=0.0).fit(Data(X, smooth(X)), rng()).noise == pytest.approx(NOISE_FLOOR, rel=1e-12)
 
 
 INVALID: list[tuple[dict[str, Any], str]] = [
@@ -338,7 +343,7 @@ def test_a_recipe_that_breaks_a_rule_is_refused(arguments: dict[str, Any], rule:
 @pytest.mark.parametrize(("X", "y", "rule"), BAD_DATA)
 def test_data_that_break_a_rule_are_refused(X: Any, y: Any, rule: str) -> None:
     with pytest.raises(InvalidInput, match=rule):
-        FixedRBF().fit(X, y, rng())
+        FixedRBF().fit(Data(X, y), rng())
 
 
 def test_recipes_are_values() -> None:

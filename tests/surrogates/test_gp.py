@@ -23,6 +23,7 @@ from believer.arrays import Array
 from believer.errors import InvalidInput
 from believer.problems.synthetic import hartmann6
 from believer.surrogates import GP, GPModel, gp_fit, gp_likelihood
+from believer.surrogates.data import Data
 from believer.surrogates.gp import posterior, standardization
 from believer.surrogates.gp_fit import PRESETS
 from believer.surrogates.kernels import KERNELS
@@ -62,8 +63,8 @@ def test_conditioning_on_a_then_b_is_conditioning_on_both_is_the_posterior_of_th
     X, y = rng.random((8 + a + b, d)), rng.standard_normal(8 + a + b)
     hyper = hyper_for(d, kernel, mean=0.3)
     base = posterior(hyper, X[:8], y[:8], 0.5, 2.0)
-    stepwise = base.condition(X[8 : 8 + a], y[8 : 8 + a]).condition(X[8 + a :], y[8 + a :])
-    at_once = base.condition(X[8:], y[8:])
+    stepwise = base.condition(Data(X[8 : 8 + a], y[8 : 8 + a])).condition(Data(X[8 + a :], y[8 + a :]))
+    at_once = base.condition(Data(X[8:], y[8:]))
     whole = posterior(hyper, X, y, 0.5, 2.0)
     at = np.vstack([rng.random((5, d)), X])
     same_predictions(stepwise, at_once, at, base.scale)
@@ -85,7 +86,7 @@ def test_the_order_of_data_does_not_matter(kernel: str, seed: int) -> None:
     same_predictions(posterior(hyper, X, y, 0.0, 1.0), posterior(hyper, X[order], y[order], 0.0, 1.0), at, 1.0)
     base = posterior(hyper, X[:4], y[:4], 0.0, 1.0)
     later = 4 + rng.permutation(6)
-    same_predictions(base.condition(X[4:], y[4:]), base.condition(X[later], y[later]), at, 1.0)
+    same_predictions(base.condition(Data(X[4:], y[4:])), base.condition(Data(X[later], y[later])), at, 1.0)
 
 
 @every_kernel
@@ -98,10 +99,10 @@ def test_std_never_rises_under_conditioning_and_does_not_depend_on_the_value(
     model = model_for(3, kernel=kernel, noise=noise, seed=seed % 1000)
     x, at = rng.random((1, 3)), np.vstack([rng.random((20, 3)), model.X])
     before = model.predict(at).std / model.scale
-    after = model.condition(x, np.array([value])).predict(at).std / model.scale
+    after = model.condition(Data(x, np.array([value]))).predict(at).std / model.scale
     assert (after**2 <= before**2 + 1e-12).all()
     assert after.min() < before.max()
-    other = model.condition(x, np.array([-value])).predict(at).std / model.scale
+    other = model.condition(Data(x, np.array([-value]))).predict(at).std / model.scale
     np.testing.assert_array_equal(after, other)
 
 
@@ -111,7 +112,7 @@ def test_variance_at_the_new_point_is_the_parallel_sum_of_variance_and_noise(ker
     model = model_for(2, kernel=kernel, noise=noise)
     for x in np.random.default_rng(1).random((5, 1, 2)):
         before = float(model.predict(x).std[0] / model.scale) ** 2
-        after = float(model.condition(x, np.array([7.0])).predict(x).std[0] / model.scale) ** 2
+        after = float(model.condition(Data(x, np.array([7.0]))).predict(x).std[0] / model.scale) ** 2
         assert after == pytest.approx(before * noise / (before + noise), rel=1e-7, abs=1e-14)
 
 
@@ -124,7 +125,7 @@ def test_believing_the_mean_moves_the_mean_nowhere(kernel: str, seed: int, noise
     at = rng.random((30, 3))
     believed = model
     for x in rng.random((4, 1, 3)):
-        believed = believed.condition(x, believed.predict(x).mean)
+        believed = believed.condition(Data(x, believed.predict(x).mean))
     np.testing.assert_allclose(believed.predict(at).mean, model.predict(at).mean, rtol=0.0, atol=1e-9 * model.scale)
     assert (believed.predict(at).std < model.predict(at).std).any()
 
@@ -134,7 +135,7 @@ def test_a_lie_moves_the_mean_by_the_discrepancy_over_the_covariance() -> None:
     x, at = np.array([[0.3, 0.8]]), np.random.default_rng(2).random((6, 2))
     joint = model.joint(np.vstack([x, at]))
     gain = joint.covariance[1:, 0] / (joint.covariance[0, 0] + model.hyper.noise * model.scale**2)
-    moved = model.condition(x, np.array([40.0])).predict(at).mean - model.predict(at).mean
+    moved = model.condition(Data(x, np.array([40.0]))).predict(at).mean - model.predict(at).mean
     np.testing.assert_allclose(moved, gain * (40.0 - joint.mean[0]), rtol=1e-8, atol=1e-10)
 
 
@@ -142,7 +143,7 @@ def test_conditioning_changes_neither_the_parent_nor_the_scaling() -> None:
     model = model_for(2)
     parts = ("X", "y", "whitened", "alpha")
     before = {name: getattr(model, name).copy() for name in parts}
-    child = model.condition(np.full((2, 2), 0.5), np.array([1e6, -1e6]))
+    child = model.condition(Data(np.full((2, 2), 0.5), np.array([1e6, -1e6])))
     for name in parts:
         np.testing.assert_array_equal(getattr(model, name), before[name])
     assert (child.hyper, child.shift, child.scale) == (model.hyper, model.shift, model.scale)
@@ -152,14 +153,14 @@ def test_conditioning_changes_neither_the_parent_nor_the_scaling() -> None:
 
 def test_conditioning_on_nothing_is_the_same_model() -> None:
     model = model_for(2)
-    assert model.condition(np.zeros((0, 2)), np.zeros(0)) is model
+    assert model.condition(Data(np.zeros((0, 2)), np.zeros(0))) is model
 
 
 @pytest.mark.parametrize("conditioned", [False, True])
 def test_a_model_is_frozen(conditioned: bool) -> None:
     model = model_for(2)
     if conditioned:
-        model = model.condition(np.full((1, 2), 0.5), np.array([1.0]))
+        model = model.condition(Data(np.full((1, 2), 0.5), np.array([1.0])))
     for part in (model.X, model.y, model.whitened, model.alpha, model.lengthscales, model.factor.base):
         assert not part.flags.writeable
     with pytest.raises(dataclasses.FrozenInstanceError):
@@ -170,7 +171,7 @@ def test_the_callers_data_are_neither_changed_nor_frozen_nor_kept() -> None:
     X = np.random.default_rng(0).random((5, 2))
     y = smooth(X)
     X_before, y_before = X.copy(), y.copy()
-    model = GP().fit(X, y, np.random.default_rng(0))
+    model = GP().fit(Data(X, y), np.random.default_rng(0))
     assert X.flags.writeable
     assert y.flags.writeable
     np.testing.assert_array_equal(X, X_before)
@@ -196,7 +197,7 @@ def test_gradients_are_central_differences(kernel: str, d: int, n: int, conditio
     model = model_for(d, n, kernel)
     rng = np.random.default_rng(3)
     if conditioned:
-        model = model.condition(rng.random((2, d)), np.array([29.0, 33.0]))
+        model = model.condition(Data(rng.random((2, d)), np.array([29.0, 33.0])))
     # Between data, a tenth of a thousandth of a lengthscale from one, and outside of the cube.
     X = np.vstack([rng.random((3, d)), model.X[:1] + 1e-5, np.full((1, d), 1.3)])
     at = model.predict_with_gradient(X)
@@ -249,7 +250,7 @@ def test_far_from_data_the_prior_returns(kernel: str) -> None:
 
 @every_kernel
 def test_the_diagonal_of_the_joint_is_the_variance(kernel: str) -> None:
-    model = model_for(3, kernel=kernel).condition(np.full((1, 3), 0.5), np.array([30.0]))
+    model = model_for(3, kernel=kernel).condition(Data(np.full((1, 3), 0.5), np.array([30.0])))
     X = np.vstack([np.random.default_rng(0).random((6, 3)), model.X[:2]])
     joint_is_that_of_predict(model, X, model.scale, rtol=1e-7)
 
@@ -311,23 +312,25 @@ def test_describe_and_restore_give_the_same_bits(kernel: str, fit: str, noise: f
     X = np.random.default_rng(0).random((9, 2))
     y = 1e3 + smooth(X)
     surrogate = GP(kernel, noise, fit)
-    model = surrogate.fit(X, y, np.random.default_rng(0))
+    model = surrogate.fit(Data(X, y), np.random.default_rng(0))
     state = json.loads(json.dumps(surrogate.describe(model)))
-    again = surrogate.restore(X, y, state)
+    again = surrogate.restore(Data(X, y), state)
     at = np.random.default_rng(1).random((5, 2))
     for part in ("X", "y", "whitened", "alpha"):
         np.testing.assert_array_equal(getattr(again, part), getattr(model, part))
     np.testing.assert_array_equal(again.predict(at).std, model.predict(at).std)
     np.testing.assert_array_equal(again.factor.base, model.factor.base)
     assert surrogate.describe(again) == state
-    np.testing.assert_array_equal(again.condition(at[:2], np.ones(2)).alpha, model.condition(at[:2], np.ones(2)).alpha)
+    np.testing.assert_array_equal(
+        again.condition(Data(at[:2], np.ones(2))).alpha, model.condition(Data(at[:2], np.ones(2))).alpha
+    )
 
 
 @every_preset
 @pytest.mark.parametrize("noise", [1e-6, "infer"])
 def test_a_fit_comes_from_its_generator_alone(fit: str, noise: float | str) -> None:
     X = np.random.default_rng(0).random((8, 3))
-    models = [GP(noise=noise, fit=fit).fit(X, smooth(X), np.random.default_rng(5)) for _ in range(2)]
+    models = [GP(noise=noise, fit=fit).fit(Data(X, smooth(X)), np.random.default_rng(5)) for _ in range(2)]
     assert models[0].hyper.to_config() == models[1].hyper.to_config()
     np.testing.assert_array_equal(models[0].alpha, models[1].alpha)
 
@@ -337,8 +340,8 @@ def test_a_fit_comes_from_its_generator_alone(fit: str, noise: float | str) -> N
 def test_the_units_of_y_do_not_matter(scale: float, noise: float) -> None:
     X, at = np.random.default_rng(0).random((12, 2)), np.random.default_rng(1).random((10, 2))
     y = smooth(X)
-    one = GP(noise=noise).fit(X, y, np.random.default_rng(0)).predict(at)
-    two = GP(noise=noise).fit(X, scale * y, np.random.default_rng(0)).predict(at)
+    one = GP(noise=noise).fit(Data(X, y), np.random.default_rng(0)).predict(at)
+    two = GP(noise=noise).fit(Data(X, scale * y), np.random.default_rng(0)).predict(at)
     np.testing.assert_allclose(two.mean / scale, one.mean, rtol=0.0, atol=1e-4 * y.std())
     np.testing.assert_allclose(two.std / abs(scale), one.std, rtol=1e-3, atol=1e-6 * y.std())
 
@@ -349,8 +352,8 @@ def test_a_large_offset_of_y_costs_no_more_than_its_rounding(noise: float) -> No
     # The last bit of 1e12 is worth 2⁻¹³: multiples of that survive the sum unrounded.
     y = np.round(smooth(X) * 2.0**13) / 2.0**13
     assert ((y + 1e12) - 1e12 == y).all()
-    one = GP(noise=noise).fit(X, y, np.random.default_rng(0)).predict(at)
-    two = GP(noise=noise).fit(X, y + 1e12, np.random.default_rng(0)).predict(at)
+    one = GP(noise=noise).fit(Data(X, y), np.random.default_rng(0)).predict(at)
+    two = GP(noise=noise).fit(Data(X, y + 1e12), np.random.default_rng(0)).predict(at)
     np.testing.assert_allclose(two.mean - 1e12, one.mean, rtol=0.0, atol=1e-3 * y.std())
     np.testing.assert_allclose(two.std, one.std, rtol=1e-3)
 
@@ -360,7 +363,7 @@ def test_a_large_offset_of_y_costs_no_more_than_its_rounding(noise: float) -> No
 @pytest.mark.parametrize("noise", [1e-6, "infer"])
 def test_constant_data_give_a_finite_model_that_says_the_constant(value: float, n: int, noise: float | str) -> None:
     X, at = np.random.default_rng(0).random((n, 2)), np.random.default_rng(1).random((5, 2))
-    prediction = GP(noise=noise).fit(X, np.full(n, value), np.random.default_rng(0)).predict(at)
+    prediction = GP(noise=noise).fit(Data(X, np.full(n, value)), np.random.default_rng(0)).predict(at)
     np.testing.assert_allclose(prediction.mean, value, rtol=1e-9, atol=1e-300)
     assert np.isfinite(prediction.std).all()
     assert (prediction.std > 0.0).all()
@@ -368,7 +371,7 @@ def test_constant_data_give_a_finite_model_that_says_the_constant(value: float, 
 
 @pytest.mark.parametrize("y", [[2.0], [0.0], [-1e9]])
 def test_one_observation_is_enough(y: list[float]) -> None:
-    model = GP().fit(np.array([[0.3, 0.6]]), np.array(y), np.random.default_rng(0))
+    model = GP().fit(Data(np.array([[0.3, 0.6]]), np.array(y)), np.random.default_rng(0))
     at = model.predict(np.array([[0.3, 0.6], [0.9, 0.1]]))
     np.testing.assert_allclose(at.mean[0], y[0], rtol=1e-5)
     assert at.std[0] < at.std[1]
@@ -381,10 +384,10 @@ def test_points_on_top_of_each_other_are_survived(kernel: str, gap: float, noise
     X = np.random.default_rng(0).random((8, 2))
     X = np.vstack([X, X[:4] + gap, X[:4] - gap])
     y = smooth(X)
-    model = GP(kernel, noise).fit(X, y, np.random.default_rng(0))
+    model = GP(kernel, noise).fit(Data(X, y), np.random.default_rng(0))
     # Copies that answer differently leave the likelihood no room but noise; the posterior must still be one.
     y[8] += 1e-3
-    odd = GP(kernel, noise).fit(X, y, np.random.default_rng(0))
+    odd = GP(kernel, noise).fit(Data(X, y), np.random.default_rng(0))
     at = np.vstack([np.random.default_rng(1).random((20, 2)), X])
     for fitted in (model, odd):
         found = fitted.predict_with_gradient(at)
@@ -393,7 +396,7 @@ def test_points_on_top_of_each_other_are_survived(kernel: str, gap: float, noise
         assert fitted.jitter <= 1e-4 * (fitted.hyper.signal + fitted.hyper.noise) * (1.0 + 1e-9)
     np.testing.assert_allclose(model.predict(X[:8]).mean, smooth(X[:8]), atol=1e-3)
     # Another copy may join by conditioning.
-    more = model.condition(X[:1] + gap, y[:1])
+    more = model.condition(Data(X[:1] + gap, y[:1]))
     assert np.isfinite(more.predict(at).mean).all()
     assert (more.predict(at).std > 0.0).all()
 
@@ -401,16 +404,16 @@ def test_points_on_top_of_each_other_are_survived(kernel: str, gap: float, noise
 def test_many_data_take_their_hyperparameters_from_a_seeded_subset(monkeypatch: pytest.MonkeyPatch) -> None:
     X = np.random.default_rng(0).random((30, 2))
     y = smooth(X)
-    assert GP().fit(X, y, np.random.default_rng(0)).hyper.subset is None
+    assert GP().fit(Data(X, y), np.random.default_rng(0)).hyper.subset is None
     monkeypatch.setattr(gp_fit, "SUBSET_ABOVE", 12)
-    one = GP().fit(X, y, np.random.default_rng(0))
+    one = GP().fit(Data(X, y), np.random.default_rng(0))
     assert one.hyper.subset == 12
     assert len(one.X) == len(one.y) == 30
     np.testing.assert_allclose(one.predict(X).mean, y, atol=1e-3)
-    again, other = (GP().fit(X, y, np.random.default_rng(seed)) for seed in (0, 1))
+    again, other = (GP().fit(Data(X, y), np.random.default_rng(seed)) for seed in (0, 1))
     assert again.hyper.to_config() == one.hyper.to_config()
     assert other.hyper.to_config() != one.hyper.to_config()
-    assert GP().fit(X[:12], y[:12], np.random.default_rng(0)).hyper.subset is None
+    assert GP().fit(Data(X[:12], y[:12]), np.random.default_rng(0)).hyper.subset is None
 
 
 @pytest.mark.parametrize("share", [0.01, 0.1, 0.3])
@@ -420,7 +423,7 @@ def test_inferred_noise_is_near_the_truth(share: float, seed: int) -> None:
     X = rng.random((80, 2))
     clean = np.sin(5.0 * X[:, 0]) + X[:, 1]
     y = clean + np.sqrt(share * clean.var()) * rng.standard_normal(80)
-    model = GP(noise="infer").fit(X, y, np.random.default_rng(0))
+    model = GP(noise="infer").fit(Data(X, y), np.random.default_rng(0))
     truth = share / (1.0 + share)
     assert truth / 3.0 < model.hyper.noise < truth * 3.0
     assert model.is_noisy
@@ -431,7 +434,7 @@ def test_inferred_noise_is_near_the_truth(share: float, seed: int) -> None:
 def test_a_deterministic_function_is_not_called_noise(n: int, seed: int) -> None:
     rng = np.random.default_rng(seed)
     X = rng.random((n, 6))
-    model = GP(noise="infer").fit(X, hartmann6(X), np.random.default_rng(0))
+    model = GP(noise="infer").fit(Data(X, hartmann6(X)), np.random.default_rng(0))
     # "All noise" is a flat mean: the model must explain more than half of the variance of its own data.
     assert float(((model.predict(X).mean - hartmann6(X)) ** 2).mean() / hartmann6(X).var()) < 0.5
     assert model.hyper.noise < 0.5 * model.hyper.signal
@@ -462,9 +465,9 @@ def test_a_warm_start_is_never_worse_than_where_it_starts_nor_than_a_cold_one(
     X = np.random.default_rng(seed).random((14, 3))
     y = smooth(X)
     surrogate = GP(noise=noise, fit=fit)
-    earlier = surrogate.fit(X[:10], y[:10], np.random.default_rng(1))
-    cold = surrogate.fit(X, y, np.random.default_rng(2))
-    warm = surrogate.fit(X, y, np.random.default_rng(2), previous=earlier)
+    earlier = surrogate.fit(Data(X[:10], y[:10]), np.random.default_rng(1))
+    cold = surrogate.fit(Data(X, y), np.random.default_rng(2))
+    warm = surrogate.fit(Data(X, y), np.random.default_rng(2), previous=earlier)
     models = {"cold": cold, "warm": warm, "at": earlier}
     reached = {name: log_posterior(model, X, y, noise, fit) for name, model in models.items()}
     assert reached["warm"] >= reached["at"] - 1e-9
@@ -480,19 +483,19 @@ def test_a_model_of_other_dimensions_or_kernel_is_no_warm_start(
     monkeypatch.setattr(gp_fit, "CENTER_AT_TIMES_UP_TO", 0)
     d, other = dims
     X, Z = np.random.default_rng(0).random((10, d)), np.random.default_rng(1).random((10, other))
-    previous = GP().fit(Z, smooth(Z), np.random.default_rng(0))
-    cold = GP().fit(X, smooth(X), np.random.default_rng(0))
-    assert GP().fit(X, smooth(X), np.random.default_rng(0), previous).hyper.to_config() == cold.hyper.to_config()
-    se = GP("se").fit(X, smooth(X), np.random.default_rng(0))
-    assert GP().fit(X, smooth(X), np.random.default_rng(0), se).hyper.to_config() == cold.hyper.to_config()
+    previous = GP().fit(Data(Z, smooth(Z)), np.random.default_rng(0))
+    cold = GP().fit(Data(X, smooth(X)), np.random.default_rng(0))
+    assert GP().fit(Data(X, smooth(X)), np.random.default_rng(0), previous).hyper.to_config() == cold.hyper.to_config()
+    se = GP("se").fit(Data(X, smooth(X)), np.random.default_rng(0))
+    assert GP().fit(Data(X, smooth(X)), np.random.default_rng(0), se).hyper.to_config() == cold.hyper.to_config()
 
 
 @every_preset
 def test_noise_is_fixed_where_it_is_given(fit: str) -> None:
     X = np.random.default_rng(0).random((8, 2))
     for noise in (1e-6, 0.25):
-        assert GP(noise=noise, fit=fit).fit(X, smooth(X), np.random.default_rng(0)).hyper.noise == noise
-    assert GP(noise=0.0, fit=fit).fit(X, smooth(X), np.random.default_rng(0)).hyper.noise == gp_fit.NOISE_FLOOR
+        assert GP(noise=noise, fit=fit).fit(Data(X, smooth(X)), np.random.default_rng(0)).hyper.noise == noise
+    assert GP(noise=0.0, fit=fit).fit(Data(X, smooth(X)), np.random.default_rng(0)).hyper.noise == gp_fit.NOISE_FLOOR
 
 
 INVALID: list[tuple[dict[str, Any], str]] = [
@@ -520,7 +523,7 @@ def test_a_noise_that_is_no_number_is_refused() -> None:
 @pytest.mark.parametrize(("X", "y", "rule"), BAD_DATA)
 def test_data_that_break_a_rule_are_refused(X: Any, y: Any, rule: str) -> None:
     with pytest.raises(InvalidInput, match=rule):
-        GP().fit(X, y, np.random.default_rng(0))
+        GP().fit(Data(X, y), np.random.default_rng(0))
 
 
 def test_recipes_are_values() -> None:

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from scipy.special import ndtr
 
 from believer.arrays import Array, frozen
+from believer.surrogates.data import Data
 from believer.surrogates.gp import GPModel, posterior
 from believer.surrogates.gp_fantasies import GPFantasies
 from believer.surrogates.gp_fit import Hyperparameters
@@ -50,14 +51,14 @@ def test_all_at_once_are_as_many_models_conditioned_each_on_its_own_values(
     model = model_of(n, d, noise, kernel)
     if conditioned:
         # As with failed trials: the factor has appended rows before the first fantasy.
-        model = model.condition(rng.random((2, d)), np.array([31.0, 29.0]))
+        model = model.condition(Data(rng.random((2, d)), np.array([31.0, 29.0])))
     P, at = rng.random((p, d)), rng.random((7, d))
     fantasies, Y = told(model, P, samples, seed)
     found = fantasies.predict(at)
     assert found.mean.shape == (samples, 7)
     assert found.std.shape == (1, 7)
     for s in range(samples):
-        alone = model.condition(P, Y[s]).predict(at)
+        alone = model.condition(Data(P, Y[s])).predict(at)
         np.testing.assert_allclose(found.mean[s], alone.mean, atol=1e-8)
         np.testing.assert_allclose(found.std[0] ** 2, alone.std**2, atol=1e-9)
 

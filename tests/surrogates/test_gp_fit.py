@@ -9,6 +9,7 @@ from scipy.stats import multivariate_normal
 from believer.arrays import Array
 from believer.problems.synthetic import ackley, hartmann6
 from believer.surrogates import GP, gp_fit
+from believer.surrogates.data import Data
 from believer.surrogates.gp import standardization
 from believer.surrogates.gp_fit import PRESETS, Hyperparameters, LogNormal, Preset
 from believer.surrogates.gp_likelihood import log_likelihood
@@ -207,7 +208,7 @@ def test_the_papers_preset_finds_the_likelihood_that_scikit_learn_finds(name: st
     X, y = SETS[name]
     shift, scale = standardization(y)
     target = (y - shift) / scale
-    model = GP(noise=noise, fit="paper").fit(X, y, np.random.default_rng(0))
+    model = GP(noise=noise, fit="paper").fit(Data(X, y), np.random.default_rng(0))
     fixed = 0.0 if isinstance(noise, str) else noise
     assert model.hyper.mean == 0.0
     assert model.log_marginal_likelihood() >= sklearn_best(X, target, PRESETS["paper"], noise == "infer", fixed) - 1e-2
@@ -218,7 +219,7 @@ def test_the_papers_preset_finds_the_likelihood_that_scikit_learn_finds(name: st
 def test_hyperparameters_stay_within_the_bounds_of_their_preset(fit: str, noise: float | str) -> None:
     preset = PRESETS[fit]
     for X, y in [*SETS.values(), (np.zeros((1, 2)), np.zeros(1)), (np.zeros((5, 2)), np.zeros(5))]:
-        hyper = GP(noise=noise, fit=fit).fit(X, y, np.random.default_rng(0)).hyper
+        hyper = GP(noise=noise, fit=fit).fit(Data(X, y), np.random.default_rng(0)).hyper
         ends = np.array(preset.lengthscale_bounds) * [1.0 - 1e-12, 1.0 + 1e-12]
         assert ((hyper.lengthscales >= ends[0]) & (hyper.lengthscales <= ends[1])).all()
         assert preset.signal_bounds[0] * (1 - 1e-12) <= hyper.signal <= preset.signal_bounds[1] * (1 + 1e-12)

@@ -9,6 +9,7 @@ import pytest
 from believer.arrays import Array
 from believer.errors import InvalidInput, MissingCapability
 from believer.surrogates import GP
+from believer.surrogates.data import Data
 from believer.surrogates.inspection import inspected, refuse_mutation, require_surrogate
 from believer.surrogates.protocols import Prediction
 
@@ -51,13 +52,13 @@ def test_a_recipe_passes_for_a_surrogate() -> None:
 @pytest.mark.parametrize("passed", [GP, None, "gp", 3.0, Answers(ONES)])
 def test_a_class_and_what_has_no_fit_are_no_surrogates(passed: Any) -> None:
     with pytest.raises(
-        InvalidInput, match=r"^surrogate must be an object with a method fit\(X, y, rng, previous\); got"
+        InvalidInput, match=r"^surrogate must be an object with a method fit\(data, rng, previous\); got"
     ):
         require_surrogate(passed)
 
 
 def test_an_honest_model_passes_with_its_own_prediction() -> None:
-    model = GP().fit(AT, np.array([1.0, 3.0, 2.0]), np.random.default_rng(0))
+    model = GP().fit(Data(AT, np.array([1.0, 3.0, 2.0])), np.random.default_rng(0))
     found, own = inspected(model, AT), model.predict(AT)
     np.testing.assert_array_equal(found.mean, own.mean)
     np.testing.assert_array_equal(found.std, own.std)

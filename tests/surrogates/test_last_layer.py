@@ -26,6 +26,7 @@ import believer
 from believer.arrays import Array
 from believer.errors import InvalidInput
 from believer.surrogates import LastLayer
+from believer.surrogates.data import Data
 from believer.surrogates.last_layer import Basis, LastLayerModel, posterior
 from believer.surrogates.network import Networks
 from believer.surrogates.protocols import (
@@ -49,7 +50,7 @@ def fitted(d: int = 3, n: int = 20, seed: int = 0, recipe: LastLayer = SMALL) ->
     """A model with its data, y in units that are not the standardized ones."""
     X, y = unit_data(n, d, seed % 1000)
     y = 30.0 + 5.0 * y
-    return recipe.fit(X, y, rng(seed)), X, y
+    return recipe.fit(Data(X, y), rng(seed)), X, y
 
 
 def test_the_model_has_every_capability_of_a_closed_form() -> None:
@@ -71,8 +72,8 @@ def test_conditioning_on_a_then_b_is_conditioning_on_both_is_a_refit_with_the_ba
     model, X, y = fitted(d, n, seed)
     draw = rng(seed)
     new, values = draw.random((a + b, d)), 30.0 + 10.0 * draw.standard_normal(a + b)
-    at_once = model.condition(new, values)
-    stepwise = model.condition(new[:a], values[:a]).condition(new[a:], values[a:])
+    at_once = model.condition(Data(new, values))
+    stepwise = model.condition(Data(new[:a], values[:a])).condition(Data(new[a:], values[a:]))
     refit = posterior(model.basis, np.vstack([X, new]), np.append(y, values))
     at = np.vstack([draw.random((10, d)), X, new])
     same_predictions(at_once, stepwise, at, model.basis.scale)
@@ -88,10 +89,12 @@ def test_std_never_rises_under_conditioning_and_does_not_depend_on_the_value(see
     model, X, _ = fitted(3, 15, seed)
     x, at = rng(seed).random((1, 3)), np.vstack([rng(seed + 1).random((20, 3)), X])
     before = model.predict(at).std / model.basis.scale
-    after = model.condition(x, np.array([value])).predict(at).std / model.basis.scale
+    after = model.condition(Data(x, np.array([value]))).predict(at).std / model.basis.scale
     assert (after**2 <= before**2 + 1e-12).all()
     assert after.sum() < before.sum()
-    np.testing.assert_array_equal(model.condition(x, np.array([-value])).predict(at).std / model.basis.scale, after)
+    np.testing.assert_array_equal(
+        model.condition(Data(x, np.array([-value]))).predict(at).std / model.basis.scale, after
+    )
 
 
 @settings(max_examples=15)
@@ -100,7 +103,7 @@ def test_variance_at_the_new_point_is_the_parallel_sum_of_variance_and_noise(see
     model, _, _ = fitted(2, 10, seed)
     x = rng(seed).random((1, 2))
     before = float(model.predict(x).std[0] / model.basis.scale) ** 2
-    after = float(model.condition(x, np.array([7.0])).predict(x).std[0] / model.basis.scale) ** 2
+    after = float(model.condition(Data(x, np.array([7.0]))).predict(x).std[0] / model.basis.scale) ** 2
     noise = model.basis.noise
     assert after == pytest.approx(before * noise / (before + noise), rel=1e-7, abs=1e-14)
 
@@ -110,7 +113,7 @@ def test_variance_at_the_new_point_is_the_parallel_sum_of_variance_and_noise(see
 def test_believing_the_mean_moves_the_mean_nowhere(seed: int) -> None:
     model, X, _ = fitted(3, 15, seed)
     x, at = rng(seed).random((3, 3)), np.vstack([rng(seed + 1).random((20, 3)), X])
-    believed = model.condition(x, model.predict(x).mean)
+    believed = model.condition(Data(x, model.predict(x).mean))
     np.testing.assert_allclose(
         believed.predict(at).mean, model.predict(at).mean, rtol=0.0, atol=1e-10 * model.basis.scale
     )
@@ -119,7 +122,7 @@ def test_believing_the_mean_moves_the_mean_nowhere(seed: int) -> None:
 def test_conditioning_leaves_the_model_as_it_was() -> None:
     model, X, y = fitted()
     before = model.predict(X)
-    model.condition(X[:2], y[:2] + 100.0)
+    model.condition(Data(X[:2], y[:2] + 100.0))
     after = model.predict(X)
     np.testing.assert_array_equal(before.mean, after.mean)
     np.testing.assert_array_equal(before.std, after.std)
@@ -180,7 +183,7 @@ def test_std_is_larger_away_from_the_data_than_at_it() -> None:
     for seed in range(20):
         draw = rng(seed)
         X = 0.5 * draw.random((15, 2))
-        model = LastLayer().fit(X, unit_smooth(X), draw)
+        model = LastLayer().fit(Data(X, unit_smooth(X)), draw)
         wins += bool(model.predict(0.5 + 0.5 * draw.random((50, 2))).std.mean() > model.predict(X).std.mean())
     assert wins >= 16
 
@@ -206,7 +209,7 @@ def test_a_network_whose_units_are_all_off_on_the_data_is_no_trouble() -> None:
     at = np.linspace(0.0, 1.0, 11)[:, None]
     dead = 0
     for seed in range(10):
-        model = LastLayer((1,), 5).fit(np.array([[0.3]]), np.array([2.0]), rng(seed))
+        model = LastLayer((1,), 5).fit(Data(np.array([[0.3]]), np.array([2.0])), rng(seed))
         dead += not model.basis.network.hidden(np.array([[0.3]]))[-1].any()
         found = model.predict(at)
         assert np.isfinite(found.mean).all()
@@ -236,7 +239,7 @@ def test_a_smooth_function_is_learned(d: int) -> None:
     at = rng(99).random((500, d))
     truth = unit_smooth(at)
     for seed in range(5):
-        model = LastLayer().fit(*unit_data(40, d, seed), rng(seed))
+        model = LastLayer().fit(Data(*unit_data(40, d, seed)), rng(seed))
         assert 1.0 - ((model.predict(at).mean - truth) ** 2).mean() / truth.var() > 0.9
 
 
@@ -249,7 +252,7 @@ def test_with_fixed_draws_the_generator_does_not_matter_and_without_them_it_does
     assert fixed == replace(SMALL, seed=5)
 
     def network(recipe: LastLayer, seed: int, rows: int = 20) -> Networks:
-        return recipe.fit(X[:rows], y[:rows], rng(seed)).basis.network
+        return recipe.fit(Data(X[:rows], y[:rows]), rng(seed)).basis.network
 
     assert same_networks(network(fixed, 0), network(fixed, 1))
     assert not same_networks(network(fixed, 0), network(SMALL.with_fixed_draws(6), 0))
@@ -265,8 +268,8 @@ def test_with_fixed_draws_the_generator_does_not_matter_and_without_them_it_does
 @pytest.mark.parametrize("kind", HARD)
 def test_hard_data_give_finite_predictions_near_the_data_and_std_above_zero(kind: str, size: float) -> None:
     X, y = hard_data(kind, size)
-    model = LastLayer((16,), 200).fit(X, y, rng())
-    model = model.condition(X[:1], y[:1]).condition(X[:1], y[:1] + size)
+    model = LastLayer((16,), 200).fit(Data(X, y), rng())
+    model = model.condition(Data(X[:1], y[:1])).condition(Data(X[:1], y[:1] + size))
     at = np.vstack([X, rng(1).random((50, 2)), np.zeros((1, 2)), np.ones((1, 2))])
     found = model.predict_with_gradient(at)
     for part in (found.mean, found.std, found.mean_gradient, found.std_gradient):
@@ -282,7 +285,7 @@ def test_hard_data_give_finite_predictions_near_the_data_and_std_above_zero(kind
 def test_units_of_y_do_not_matter(factor: float) -> None:
     X, y = unit_data(15, 2)
     at = rng(1).random((20, 2))
-    plain, scaled = SMALL.fit(X, y, rng()).predict(at), SMALL.fit(X, factor * y, rng()).predict(at)
+    plain, scaled = SMALL.fit(Data(X, y), rng()).predict(at), SMALL.fit(Data(X, factor * y), rng()).predict(at)
     np.testing.assert_allclose(scaled.mean / factor, plain.mean, rtol=1e-6, atol=1e-8)
     np.testing.assert_allclose(scaled.std / factor, plain.std, rtol=1e-6)
 
@@ -290,8 +293,10 @@ def test_units_of_y_do_not_matter(factor: float) -> None:
 def test_what_the_features_cannot_express_is_called_noise() -> None:
     X = rng().random((80, 3))
     rough, plain = rng(1).standard_normal(80), unit_smooth(X)
-    assert LastLayer().fit(X, rough, rng()).basis.noise > 10.0 * LastLayer().fit(X, plain, rng()).basis.noise
-    model = LastLayer().fit(X, rough, rng())
+    assert (
+        LastLayer().fit(Data(X, rough), rng()).basis.noise > 10.0 * LastLayer().fit(Data(X, plain), rng()).basis.noise
+    )
+    model = LastLayer().fit(Data(X, rough), rng())
     assert model.is_noisy
     assert not replace(model, basis=replace(model.basis, noise=1e-6)).is_noisy
 
@@ -306,7 +311,7 @@ def test_a_study_works_with_every_strategy_and_with_pending_points(strategy: str
 
 def test_recipe_and_model_survive_pickling_and_the_recipe_a_journal() -> None:
     recipe = LastLayer((8, 4), 40, seed=9)
-    survive_pickling_and_a_journal(recipe, recipe.fit(*unit_data(9, 2), rng()), rng(1).random((5, 2)))
+    survive_pickling_and_a_journal(recipe, recipe.fit(Data(*unit_data(9, 2)), rng()), rng(1).random((5, 2)))
 
 
 @pytest.mark.parametrize(
@@ -327,4 +332,4 @@ def test_draws_are_fixed_by_a_whole_number_only(seed: Any) -> None:
 @pytest.mark.parametrize(("X", "y", "rule"), BAD_DATA)
 def test_data_that_break_a_rule_are_refused(X: Any, y: Any, rule: str) -> None:
     with pytest.raises(InvalidInput, match=rule):
-        SMALL.fit(X, y, rng())
+        SMALL.fit(Data(X, y), rng())

@@ -21,6 +21,7 @@ from scipy.linalg import null_space
 from believer.arrays import Array
 from believer.errors import InvalidInput
 from believer.numerics.bordering import LEAST_PIVOT
+from believer.surrogates.data import Data
 from believer.surrogates.mq_rbf import FORMS, MQRBF, Fitted, Parameters, PowerMQRBF, PrintedMQRBF, posterior
 from believer.surrogates.protocols import (
     Conditionable,
@@ -42,7 +43,7 @@ def in_units(X: Array) -> Array:
 
 def model_for(form: str, d: int = 2, n: int = 12, ridge: float = 1e-4, seed: int = 0) -> Fitted:
     X = np.random.default_rng(seed).random((n, d))
-    return MQRBF(form, ridge).fit(X, in_units(X), RNG)
+    return MQRBF(form, ridge).fit(Data(X, in_units(X)), RNG)
 
 
 def power_for(d: int = 2, n: int = 12, ridge: float = 1e-4, seed: int = 0) -> PowerMQRBF:
@@ -86,9 +87,9 @@ def test_conditioning_on_a_then_b_is_conditioning_on_both_is_solving_anew_at_fro
 ) -> None:
     rng = np.random.default_rng(seed)
     X, y = rng.random((6 + a + b, d)), rng.standard_normal(6 + a + b)
-    base = MQRBF(form, ridge).fit(X[:6], y[:6], RNG)
-    stepwise = base.condition(X[6 : 6 + a], y[6 : 6 + a]).condition(X[6 + a :], y[6 + a :])
-    at_once = base.condition(X[6:], y[6:])
+    base = MQRBF(form, ridge).fit(Data(X[:6], y[:6]), RNG)
+    stepwise = base.condition(Data(X[6 : 6 + a], y[6 : 6 + a])).condition(Data(X[6 + a :], y[6 + a :]))
+    at_once = base.condition(Data(X[6:], y[6:]))
     whole = posterior(base.parameters, X, y)
     at = np.vstack([rng.random((5, d)), X])
     # At the pole of the printed form a point is left out, and near it rounding grows with the square of the inverse.
@@ -105,7 +106,9 @@ def test_the_order_of_data_does_not_matter(form: str) -> None:
     X = rng.random((10, 3))
     order = rng.permutation(10)
     at = rng.random((6, 3))
-    same_predictions(MQRBF(form).fit(X, in_units(X), RNG), MQRBF(form).fit(X[order], in_units(X[order]), RNG), at)
+    same_predictions(
+        MQRBF(form).fit(Data(X, in_units(X)), RNG), MQRBF(form).fit(Data(X[order], in_units(X[order])), RNG), at
+    )
 
 
 @settings(max_examples=25)
@@ -119,7 +122,7 @@ def test_the_power_function_is_never_negative_and_never_rises(n: int, d: int, ri
     before = model.system.evaluate(at).radicand
     assert (before >= -rounding(model)).all()
     for x in rng.random((3, 1, d)):
-        model = model.condition(x, rng.standard_normal(1))
+        model = model.condition(Data(x, rng.standard_normal(1)))
         after = model.system.evaluate(at).radicand
         assert (after >= -10.0 * rounding(model)).all()
         assert (after <= before + 10.0 * rounding(model)).all()
@@ -137,7 +140,7 @@ def test_on_a_line_without_a_ridge_the_power_function_neither_rises_nor_falls_be
     model, at = power_for(1, 8, 0.0, seed % 1000), np.linspace(0.0, 1.0, 101)[:, None]
     before = model.system.evaluate(at).radicand
     for x in rng.random((30, 1, 1)):
-        model = model.condition(x, in_units(x))
+        model = model.condition(Data(x, in_units(x)))
         after = model.system.evaluate(at).radicand
         # A pivot that is only just kept is known to one digit, and so is the change that it makes.
         assert after.min() > -1e-4
@@ -147,7 +150,7 @@ def test_on_a_line_without_a_ridge_the_power_function_neither_rises_nor_falls_be
 
 def test_with_the_default_ridge_no_observation_is_ever_left_out() -> None:
     X = np.random.default_rng(2).random((400, 1))
-    model = MQRBF().fit(X[:200], in_units(X[:200]), RNG).condition(X[200:], in_units(X[200:]))
+    model = MQRBF().fit(Data(X[:200], in_units(X[:200])), RNG).condition(Data(X[200:], in_units(X[200:])))
     assert (model.system.inverse.weights > 0.0).all()
     assert (model.system.inverse.diagonal[1:] > 0.0).all()
 
@@ -156,7 +159,7 @@ def test_with_the_default_ridge_no_observation_is_ever_left_out() -> None:
 def test_the_value_of_a_lie_does_not_touch_the_std(form: str) -> None:
     model, at = model_for(form), np.random.default_rng(1).random((9, 2))
     x = np.array([[0.3, 0.8]])
-    low, high = (model.condition(x, np.array([value])).predict(at).std for value in (-1e3, 1e3))
+    low, high = (model.condition(Data(x, np.array([value]))).predict(at).std for value in (-1e3, 1e3))
     np.testing.assert_array_equal(low, high)
 
 
@@ -165,7 +168,7 @@ def test_power_variance_at_the_new_point_is_the_parallel_sum_of_variance_and_noi
     model = power_for(ridge=ridge)
     for x in np.random.default_rng(1).random((5, 1, 2)):
         before = float(model.system.evaluate(x).radicand[0])
-        after = float(model.condition(x, np.array([7.0])).system.evaluate(x).radicand[0])
+        after = float(model.condition(Data(x, np.array([7.0]))).system.evaluate(x).radicand[0])
         assert after == pytest.approx(before * ridge / (before + ridge), rel=1e-6, abs=rounding(model))
 
 
@@ -179,7 +182,7 @@ def test_believing_the_mean_moves_the_mean_nowhere(form: str, ridge: float, seed
     at = rng.random((30, 3))
     believed = model
     for x in rng.random((4, 1, 3)):
-        believed = believed.condition(x, believed.predict(x).mean)
+        believed = believed.condition(Data(x, believed.predict(x).mean))
     tol = 10.0 * rounding(believed) * float(np.abs(model.system.alpha).max(initial=1.0)) * model.parameters.scale
     np.testing.assert_allclose(believed.predict(at).mean, model.predict(at).mean, rtol=0.0, atol=tol)
 
@@ -195,7 +198,7 @@ def test_conditioning_at_a_data_point_is_solving_anew_with_a_ridge_and_changes_n
         y = in_units(X)
         for i in range(10):
             copies, told = X[[i, i, i]], np.full(3, y[i] if value == "same" else y.min() - 1.0)
-            after = model.condition(copies, told)
+            after = model.condition(Data(copies, told))
             anew = posterior(model.parameters, np.vstack([X, copies]), np.concatenate([y, told]))
             same_predictions(after, anew if ridge else model, np.vstack([at, X]))
             assert (after.predict(X).std > 0.0).all()
@@ -205,9 +208,9 @@ def test_conditioning_at_a_data_point_is_solving_anew_with_a_ridge_and_changes_n
 def test_without_a_ridge_a_repeated_point_is_left_out(form: str) -> None:
     X = np.random.default_rng(0).random((8, 2))
     y, at = in_units(X), np.random.default_rng(1).random((5, 2))
-    once = MQRBF(form, ridge=0.0).fit(X, y, RNG)
+    once = MQRBF(form, ridge=0.0).fit(Data(X, y), RNG)
     copied = posterior(once.parameters, np.vstack([X, X[:3]]), np.concatenate([y, y[:3] + 50.0]))
-    conditioned = once.condition(X[:3], y[:3] + 50.0)
+    conditioned = once.condition(Data(X[:3], y[:3] + 50.0))
     for model in (copied, conditioned):
         same_predictions(model, once, at)
 
@@ -216,7 +219,7 @@ def test_without_a_ridge_a_repeated_point_is_left_out(form: str) -> None:
 def test_conditioning_changes_neither_the_parent_nor_shares_what_can_be_written(form: str) -> None:
     model = model_for(form)
     before = model.system.X.copy(), model.system.alpha.copy()
-    child = model.condition(np.full((2, 2), 0.5), np.array([1e6, -1e6]))
+    child = model.condition(Data(np.full((2, 2), 0.5), np.array([1e6, -1e6])))
     np.testing.assert_array_equal(model.system.X, before[0])
     np.testing.assert_array_equal(model.system.alpha, before[1])
     assert child.system.inverse.base is model.system.inverse.base
@@ -238,7 +241,7 @@ def test_the_power_form_is_universal_kriging_with_a_positive_definite_kernel(
     rng = np.random.default_rng(seed)
     X, at, anchor = rng.random((n, d)), rng.random((7, d)), rng.random((1, d))
     y = in_units(X)
-    model = MQRBF(ridge=ridge).fit(X, y, RNG)
+    model = MQRBF(ridge=ridge).fit(Data(X, y), RNG)
     eps = model.parameters.spread
 
     def kernel(A: Array, B: Array) -> Array:
@@ -260,7 +263,7 @@ def test_the_power_form_is_universal_kriging_with_a_positive_definite_kernel(
 def test_tau_is_the_restricted_maximum_likelihood_over_contrasts(ridge: float) -> None:
     X = np.random.default_rng(0).random((9, 2))
     y = in_units(X)
-    model = MQRBF(ridge=ridge).fit(X, y, RNG)
+    model = MQRBF(ridge=ridge).fit(Data(X, y), RNG)
     contrasts = null_space(np.ones((1, 9)))
     C = contrasts.T @ (ridge * np.eye(9) - multiquadric(X, X, model.parameters.spread)) @ contrasts
     assert np.linalg.eigvalsh(C).min() > 0.0
@@ -271,8 +274,8 @@ def test_tau_is_the_restricted_maximum_likelihood_over_contrasts(ridge: float) -
 def test_tau_does_not_count_what_repeats() -> None:
     X = np.random.default_rng(0).random((9, 2))
     twice = np.vstack([X, X])
-    once = MQRBF(ridge=0.0, spread=0.5).fit(X, in_units(X), RNG)
-    both = MQRBF(ridge=0.0, spread=0.5).fit(twice, in_units(twice), RNG)
+    once = MQRBF(ridge=0.0, spread=0.5).fit(Data(X, in_units(X)), RNG)
+    both = MQRBF(ridge=0.0, spread=0.5).fit(Data(twice, in_units(twice)), RNG)
     assert both.parameters.tau == pytest.approx(once.parameters.tau, rel=1e-9)
 
 
@@ -308,7 +311,7 @@ def test_the_power_function_vanishes_at_data_without_a_ridge_and_stays_below_it_
 def test_the_printed_radicand_is_negative_off_the_data_without_a_ridge(n: int, d: int, seed: int) -> None:
     rng = np.random.default_rng(seed)
     X = rng.random((n, d))
-    model = MQRBF("printed", ridge=0.0).fit(X, in_units(X), RNG)
+    model = MQRBF("printed", ridge=0.0).fit(Data(X, in_units(X)), RNG)
     at = rng.random((30, d))
     off = np.sqrt(((at[:, None, :] - X) ** 2).sum(axis=2)).min(axis=1) > 0.05
     # The inertia behind it: one positive eigenvalue, all others negative.
@@ -326,7 +329,7 @@ def test_the_printed_std_never_rises_without_a_ridge(n: int, d: int, seed: int) 
     at = rng.random((30, d))
     before = model.system.evaluate(at).radicand
     for x in rng.random((3, 1, d)):
-        model = model.condition(x, np.zeros(1))
+        model = model.condition(Data(x, np.zeros(1)))
         after = model.system.evaluate(at).radicand
         assert (np.abs(after) <= np.abs(before) + 10.0 * rounding(model)).all()
         before = after
@@ -334,7 +337,7 @@ def test_the_printed_std_never_rises_without_a_ridge(n: int, d: int, seed: int) 
 
 def single(ridge: float) -> Fitted:
     """The printed form with one datum at the middle of a line, ε = 1."""
-    return MQRBF("printed", ridge, spread=1.0).fit(np.array([[0.5]]), np.array([2.0]), RNG)
+    return MQRBF("printed", ridge, spread=1.0).fit(Data(np.array([[0.5]]), np.array([2.0])), RNG)
 
 
 @pytest.mark.parametrize("ridge", [1e-4, 1e-2])
@@ -355,14 +358,14 @@ def test_near_its_pole_the_printed_std_rises_under_conditioning_everywhere(ridge
     pole = np.sqrt(2.0 * ridge + ridge**2)
     at = np.array([[0.0], [1.0], [0.5 + 1.05 * pole]])
     before = model.predict(at).std
-    after = model.condition(at[2:], np.array([2.0])).predict(at).std
+    after = model.condition(Data(at[2:], np.array([2.0]))).predict(at).std
     assert (after > 1.1 * before).all()
     # Exactly at the pole the pivot is lost, and the point is left out.
-    assert model.condition(np.array([[0.5 + pole]]), np.array([9.0])).system.inverse.weights[-1] == 0.0
-    same_predictions(model.condition(np.array([[0.5 + pole]]), np.array([9.0])), model, at)
+    assert model.condition(Data(np.array([[0.5 + pole]]), np.array([9.0]))).system.inverse.weights[-1] == 0.0
+    same_predictions(model.condition(Data(np.array([[0.5 + pole]]), np.array([9.0]))), model, at)
     # Far from the pole nothing of the kind happens at the point itself.
     far = np.array([[0.9]])
-    assert model.condition(far, np.array([2.0])).predict(far).std[0] < model.predict(far).std[0]
+    assert model.condition(Data(far, np.array([2.0]))).predict(far).std[0] < model.predict(far).std[0]
 
 
 @both_forms
@@ -374,7 +377,7 @@ def test_the_mean_goes_r_over_r_plus_ridge_of_the_way_to_a_lie(form: str, ridge:
     for x in np.random.default_rng(7).random((40, 1, 2)):
         radicand = float(model.system.evaluate(x).radicand[0])
         before = float(model.predict(x).mean[0])
-        after = float(model.condition(x, np.array([before + p.scale])).predict(x).mean[0])
+        after = float(model.condition(Data(x, np.array([before + p.scale]))).predict(x).mean[0])
         shares.append((after - before) / p.scale)
         assert shares[-1] == pytest.approx(radicand / (radicand + ridge), rel=1e-4)
     if form == "power":
@@ -388,14 +391,14 @@ def test_the_mean_goes_r_over_r_plus_ridge_of_the_way_to_a_lie(form: str, ridge:
 @pytest.mark.parametrize("d", [1, 3])
 def test_the_printed_ridge_moves_negative_eigenvalues_towards_zero_and_across(d: int) -> None:
     X = np.random.default_rng(0).random((20, d))
-    model = MQRBF("printed", ridge=1e-2).fit(X, in_units(X), RNG)
+    model = MQRBF("printed", ridge=1e-2).fit(Data(X, in_units(X)), RNG)
     plain = np.linalg.eigvalsh(multiquadric(X, X, model.parameters.spread))
     shifted = np.sort(1.0 / np.linalg.eigvalsh(model.system.inverse.base))
     np.testing.assert_allclose(shifted, plain + 1e-2, rtol=0.0, atol=1e-9)
     assert (plain < 0.0).sum() == 19
     assert (shifted < 0.0).sum() < 19
     # The power form's ridge moves its eigenvalues away from zero: on contrasts the least of them is at least λ.
-    power = MQRBF("power", ridge=1e-2).fit(X, in_units(X), RNG)
+    power = MQRBF("power", ridge=1e-2).fit(Data(X, in_units(X)), RNG)
     assert np.linalg.eigvalsh(power.system.inverse.base[1:, 1:]).max() <= 1e2 * (1.0 + 1e-9)
 
 
@@ -410,7 +413,7 @@ def test_gradients_are_central_differences(form: str, d: int, n: int, conditione
     scale = model.parameters.scale
     rng = np.random.default_rng(3)
     if conditioned:
-        model = model.condition(rng.random((2, d)), np.array([29.0, 33.0]))
+        model = model.condition(Data(rng.random((2, d)), np.array([29.0, 33.0])))
     # Between data, at one, beside one, and outside of the cube.
     X = np.vstack([rng.random((3, d)), model.system.X[:1], model.system.X[-1:] + 1e-4, np.full((1, d), 1.3)])
     at, plain = model.predict_with_gradient(X), model.predict(X)
@@ -426,7 +429,7 @@ def test_gradients_are_central_differences(form: str, d: int, n: int, conditione
 @both_forms
 @pytest.mark.parametrize("ridge", [0.0, 1e-4])
 def test_gradients_are_finite_at_the_data_and_std_has_its_floor(form: str, ridge: float) -> None:
-    model = model_for(form, 3, 8, ridge).condition(np.full((1, 3), 0.5), np.array([30.0]))
+    model = model_for(form, 3, 8, ridge).condition(Data(np.full((1, 3), 0.5), np.array([30.0])))
     at = model.predict_with_gradient(model.system.X)
     assert np.isfinite(at.mean_gradient).all()
     assert np.isfinite(at.std_gradient).all()
@@ -445,7 +448,7 @@ def test_the_diagonal_of_the_joint_is_the_variance_and_it_conditions_itself() ->
     gain = joint.covariance[:, 0] / (
         joint.covariance[0, 0] + (model.parameters.tau * scale) ** 2 * model.parameters.ridge
     )
-    told = model.condition(X[:1], np.array([40.0])).joint(X)
+    told = model.condition(Data(X[:1], np.array([40.0]))).joint(X)
     np.testing.assert_allclose(told.mean, joint.mean + gain * (40.0 - joint.mean[0]), rtol=1e-8)
     expected = joint.covariance - np.multiply.outer(gain, joint.covariance[0])
     np.testing.assert_allclose(told.covariance, expected, rtol=0.0, atol=1e-9 * scale**2)
@@ -476,7 +479,7 @@ def test_samples_survive_copies_of_a_point_and_data() -> None:
 def test_predictions_carry_the_units_of_y(form: str, unit: float) -> None:
     X = np.random.default_rng(0).random((8, 2))
     y, at = in_units(X), np.random.default_rng(1).random((5, 2))
-    plain, scaled = MQRBF(form).fit(X, y, RNG).predict(at), MQRBF(form).fit(X, unit * y, RNG).predict(at)
+    plain, scaled = MQRBF(form).fit(Data(X, y), RNG).predict(at), MQRBF(form).fit(Data(X, unit * y), RNG).predict(at)
     np.testing.assert_allclose(scaled.mean, unit * plain.mean, rtol=1e-9)
     np.testing.assert_allclose(scaled.std, unit * plain.std, rtol=1e-7)
 
@@ -498,9 +501,9 @@ def test_predictions_carry_the_units_of_y(form: str, unit: float) -> None:
 def test_poor_data_give_a_finite_model_that_can_be_conditioned(
     form: str, ridge: float, X: list[list[float]], y: list[float]
 ) -> None:
-    model = MQRBF(form, ridge).fit(np.array(X), np.array(y), RNG)
+    model = MQRBF(form, ridge).fit(Data(np.array(X), np.array(y)), RNG)
     at = np.vstack([np.random.default_rng(1).random((6, 2)), X])
-    for one in (model, model.condition(np.array([[0.4, 0.9], *X[:1]]), np.array([y[0], y[0]]))):
+    for one in (model, model.condition(Data(np.array([[0.4, 0.9], *X[:1]]), np.array([y[0], y[0]])))):
         p = one.predict_with_gradient(at)
         for part in (p.mean, p.std, p.mean_gradient, p.std_gradient):
             assert np.isfinite(part).all()
@@ -511,9 +514,9 @@ def test_poor_data_give_a_finite_model_that_can_be_conditioned(
 
 def test_the_spread_is_the_median_distance_of_different_points_or_that_of_the_cube() -> None:
     y = np.arange(4.0)
-    assert MQRBF().fit(np.array([[0.0], [0.1], [0.4], [0.4]]), y, RNG).parameters.spread == pytest.approx(0.3)
-    assert MQRBF().fit(np.full((4, 6), 0.2), y, RNG).parameters.spread == pytest.approx(1.0)
-    assert MQRBF(spread=0.7).fit(np.full((4, 6), 0.2), y, RNG).parameters.spread == 0.7
+    assert MQRBF().fit(Data(np.array([[0.0], [0.1], [0.4], [0.4]]), y), RNG).parameters.spread == pytest.approx(0.3)
+    assert MQRBF().fit(Data(np.full((4, 6), 0.2), y), RNG).parameters.spread == pytest.approx(1.0)
+    assert MQRBF(spread=0.7).fit(Data(np.full((4, 6), 0.2), y), RNG).parameters.spread == 0.7
 
 
 @both_forms
@@ -529,7 +532,7 @@ def test_a_model_has_the_capabilities_that_are_true_of_it(form: str) -> None:
 @both_forms
 def test_models_and_recipes_survive_pickling_and_the_journal(form: str) -> None:
     recipe = MQRBF(form, 1e-3, 0.4)
-    model = model_for(form).condition(np.full((1, 2), 0.3), np.array([31.0]))
+    model = model_for(form).condition(Data(np.full((1, 2), 0.3), np.array([31.0])))
     survive_pickling_and_a_journal(recipe, model, np.random.default_rng(1).random((4, 2)))
 
 
@@ -551,7 +554,7 @@ def test_bad_settings_are_refused(settings_: dict[str, Any], text: str) -> None:
 @pytest.mark.parametrize(("X", "y", "rule"), BAD_DATA)
 def test_data_that_break_a_rule_are_refused(X: Any, y: Any, rule: str) -> None:
     with pytest.raises(InvalidInput, match=rule):
-        MQRBF().fit(X, y, RNG)
+        MQRBF().fit(Data(X, y), RNG)
 
 
 def test_parameters_say_what_a_fit_learnt() -> None:

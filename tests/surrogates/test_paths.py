@@ -13,6 +13,7 @@ from scipy.stats import chi2
 from believer.arrays import Array
 from believer.numerics.cholesky import factor
 from believer.surrogates import GP, FixedRBF, GPModel, LastLayer, SparseGP
+from believer.surrogates.data import Data
 from believer.surrogates.gp import posterior, prior_covariance
 from believer.surrogates.kernels import KERNELS
 from believer.surrogates.last_layer import LastLayerModel
@@ -28,15 +29,15 @@ def model_for(d: int, n: int, kernel: str = "matern52", noise: float = 1e-6, see
     """A process at fixed hyperparameters whose last two data were conditioned on, y in units of its own."""
     X, y = unit_data(n + 2, d, seed)
     base = posterior(hyper_for(d, kernel, noise), X[:n], 30.0 + 4.0 * y[:n], shift=31.0, scale=4.0)
-    return base.condition(X[n:], 30.0 + 4.0 * y[n:])
+    return base.condition(Data(X[n:], 30.0 + 4.0 * y[n:]))
 
 
 def others() -> list[Any]:
     """Models that are linear in weights, and one that is so in part; all conditioned on two more data."""
     X, y = unit_data(16, 2)
     recipes = (SparseGP(inducing=6), SparseGP(inducing=6, kernel="se"), FixedRBF(centers=12), LastLayer(hidden=(8, 8)))
-    models: list[Any] = [recipe.fit(X[:14], 50.0 * y[:14], np.random.default_rng(0)) for recipe in recipes]
-    return [model.condition(X[14:], 50.0 * y[14:]) for model in models]
+    models: list[Any] = [recipe.fit(Data(X[:14], 50.0 * y[:14]), np.random.default_rng(0)) for recipe in recipes]
+    return [model.condition(Data(X[14:], 50.0 * y[14:])) for model in models]
 
 
 every_other = pytest.mark.parametrize("model", others(), ids=lambda model: type(model).__name__)
@@ -172,7 +173,7 @@ def test_functions_are_finite_and_in_the_units_of_y(recipe: Any, kind: str) -> N
 
     def at_size(size: float) -> tuple[Array, Array]:
         X, y = hard_data(kind, size)
-        model: Pathwise = recipe.fit(X, y, np.random.default_rng(1))
+        model: Pathwise = recipe.fit(Data(X, y), np.random.default_rng(1))
         return model.paths(2, np.random.default_rng(2)).value_with_gradient(at)
 
     value, slope = at_size(1.0)

@@ -22,6 +22,7 @@ from believer.arrays import Array
 from believer.errors import InvalidInput
 from believer.surrogates import SklearnSurrogate
 from believer.surrogates.bootstrap import resamples
+from believer.surrogates.data import Data
 from believer.surrogates.gp import standardization
 from believer.surrogates.sklearn import SklearnEnsemble, SklearnModel
 
@@ -74,7 +75,7 @@ class Column(KNeighborsRegressor):  # type: ignore[misc]
 def test_an_estimator_with_its_own_std_is_taken_at_its_word(estimator: Any) -> None:
     X, y = data()
     at = np.random.default_rng(1).random((9, 2))
-    model = SklearnSurrogate(estimator).fit(X, y, np.random.default_rng(0))
+    model = SklearnSurrogate(estimator).fit(Data(X, y), np.random.default_rng(0))
     assert isinstance(model, SklearnModel)
     shift, scale = standardization(y)
     mean, std = clone(estimator).fit(X, (y - shift) / scale).predict(at, return_std=True)
@@ -95,7 +96,7 @@ def test_an_estimator_with_its_own_std_is_taken_at_its_word(estimator: Any) -> N
 def test_around_any_other_an_ensemble_over_resamples_is_built(estimator: Any) -> None:
     X, y = data()
     at = np.random.default_rng(1).random((9, 2))
-    model = SklearnSurrogate(estimator, members=6, seed=5).fit(X, y, np.random.default_rng(0))
+    model = SklearnSurrogate(estimator, members=6, seed=5).fit(Data(X, y), np.random.default_rng(0))
     assert isinstance(model, SklearnEnsemble)
     rows = [np.repeat(np.arange(15), count) for count in resamples(15, 6, np.random.default_rng(0), 5)]
     shift, scale = standardization(y)
@@ -110,7 +111,7 @@ def test_every_random_state_is_set_from_the_draws_those_inside_a_pipeline_too() 
     surrogate = SklearnSurrogate(estimator, members=3)
 
     def states(seed: int) -> list[int]:
-        model = surrogate.fit(*data(), np.random.default_rng(seed))
+        model = surrogate.fit(Data(*data()), np.random.default_rng(seed))
         assert isinstance(model, SklearnEnsemble)
         return [member.get_params()["randomforestregressor__random_state"] for member in model.estimators]
 
@@ -122,7 +123,7 @@ def test_the_callers_estimator_is_copied_and_never_fitted() -> None:
     estimator = KNeighborsRegressor(1)
     surrogate = SklearnSurrogate(estimator, members=2)
     estimator.set_params(n_neighbors=500)
-    surrogate.fit(*data(), np.random.default_rng(0))
+    surrogate.fit(Data(*data()), np.random.default_rng(0))
     assert not hasattr(estimator, "n_samples_fit_")
     assert not hasattr(surrogate.estimator, "n_samples_fit_")
     assert surrogate.with_fixed_draws(1).estimator.n_neighbors == 1
@@ -130,7 +131,9 @@ def test_the_callers_estimator_is_copied_and_never_fitted() -> None:
 
 def test_std_of_a_deterministic_gp_is_above_zero_at_the_data() -> None:
     X, y = data(12)
-    model = SklearnSurrogate(GaussianProcessRegressor(RBF(0.3), optimizer=None)).fit(X, y, np.random.default_rng(0))
+    model = SklearnSurrogate(GaussianProcessRegressor(RBF(0.3), optimizer=None)).fit(
+        Data(X, y), np.random.default_rng(0)
+    )
     assert isinstance(model, SklearnModel)
     # Rounding takes variances at the data below zero on some processors; a factor that is 1 % too small does on all.
     # Without the adapter, scikit-learn warns of them.
@@ -143,10 +146,10 @@ def test_std_of_a_deterministic_gp_is_above_zero_at_the_data() -> None:
 def test_warnings_of_convergence_are_silenced_and_others_come_through() -> None:
     X, y = data()
     surrogate = SklearnSurrogate(Told(warning=ConvergenceWarning))
-    surrogate.fit(X, y, np.random.default_rng(0)).predict(X)
+    surrogate.fit(Data(X, y), np.random.default_rng(0)).predict(X)
     loud = SklearnSurrogate(Told(warning=RuntimeWarning))
     with pytest.warns(RuntimeWarning, match="so it goes"):
-        model = loud.fit(X, y, np.random.default_rng(0))
+        model = loud.fit(Data(X, y), np.random.default_rng(0))
     with pytest.warns(RuntimeWarning, match="so it goes"):
         model.predict(X)
 
@@ -201,7 +204,7 @@ def test_a_class_that_only_looks_like_a_regressor_is_told_what_to_derive_from() 
 )
 def test_predictions_that_cannot_be_used_are_refused(told: dict[str, Any], rule: str) -> None:
     X, y = data()
-    model = SklearnSurrogate(Told(**told)).fit(X, y, np.random.default_rng(0))
+    model = SklearnSurrogate(Told(**told)).fit(Data(X, y), np.random.default_rng(0))
     with pytest.raises(InvalidInput, match=rule):
         model.predict(X)
 
@@ -210,8 +213,8 @@ def test_an_estimator_that_cannot_learn_or_predict_says_why() -> None:
     X, y = data(3)
     rng = np.random.default_rng(0)
     with pytest.raises(InvalidInput, match=r"learn from 3 observations .*KNeighborsRegressor said: .*n_init"):
-        SklearnSurrogate(KNeighborsRegressor(0)).fit(X, y, rng)
-    model = SklearnSurrogate(KNeighborsRegressor(5)).fit(X, y, rng)
+        SklearnSurrogate(KNeighborsRegressor(0)).fit(Data(X, y), rng)
+    model = SklearnSurrogate(KNeighborsRegressor(5)).fit(Data(X, y), rng)
     with pytest.raises(InvalidInput, match=r"predict; KNeighborsRegressor said: .*n_neighbors.*n_init"):
         model.predict(X)
     with pytest.raises(InvalidInput, match="X must have 2 columns"):
@@ -220,7 +223,7 @@ def test_an_estimator_that_cannot_learn_or_predict_says_why() -> None:
 
 def test_members_that_agree_have_the_least_std() -> None:
     X, y = data()
-    at = SklearnSurrogate(DummyRegressor(strategy="constant", constant=0.0)).fit(X, y, np.random.default_rng(0))
+    at = SklearnSurrogate(DummyRegressor(strategy="constant", constant=0.0)).fit(Data(X, y), np.random.default_rng(0))
     np.testing.assert_allclose(at.predict(X).std, 1e-9 * y.std(), rtol=1e-9)
 
 

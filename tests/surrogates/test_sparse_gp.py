@@ -31,6 +31,7 @@ from believer.arrays import Array, frozen
 from believer.errors import InvalidInput
 from believer.problems.synthetic import hartmann6
 from believer.surrogates import SparseGP, gp, gp_fit, sparse_gp
+from believer.surrogates.data import Data
 from believer.surrogates.gp_fit import Hyperparameters
 from believer.surrogates.kernels import KERNELS
 from believer.surrogates.protocols import (
@@ -144,8 +145,8 @@ def test_conditioning_on_a_then_b_is_conditioning_on_both_is_a_fit_with_paramete
     hyper = hyper_for(d, kernel, noise=1e-3)
     rows = choose_inducing(hyper, X[:12], 5)
     base = posterior(hyper, rows, X[:12], y[:12], 0.5, 2.0)
-    stepwise = base.condition(X[12 : 12 + a], y[12 : 12 + a]).condition(X[12 + a :], y[12 + a :])
-    at_once = base.condition(X[12:], y[12:])
+    stepwise = base.condition(Data(X[12 : 12 + a], y[12 : 12 + a])).condition(Data(X[12 + a :], y[12 + a :]))
+    at_once = base.condition(Data(X[12:], y[12:]))
     at = np.vstack([gen.random((5, d)), X])
     whole = posterior(hyper, rows, X, y, 0.5, 2.0)
     # Values that no smooth function has make the mean swing far beyond them: its error is relative to that.
@@ -161,7 +162,7 @@ def test_the_order_of_lies_does_not_matter(seed: int) -> None:
     model = model_for(3, seed=seed % 1000)
     X, y, at = gen.random((5, 3)), 30.0 + gen.standard_normal(5), gen.random((8, 3))
     order = gen.permutation(5)
-    same_predictions(model.condition(X, y), model.condition(X[order], y[order]), at, model.scale)
+    same_predictions(model.condition(Data(X, y)), model.condition(Data(X[order], y[order])), at, model.scale)
 
 
 @every_kernel
@@ -173,12 +174,14 @@ def test_std_never_rises_under_conditioning_nor_falls_below_what_the_inducing_po
     gen = np.random.default_rng(seed)
     model = model_for(3, kernel=kernel, noise=noise, seed=seed % 1000)
     at = np.vstack([gen.random((20, 3)), model.inducing])
-    told = model.condition(at[:3], np.full(3, value))
+    told = model.condition(Data(at[:3], np.full(3, value)))
     before, after = model.predict(at).std ** 2, told.predict(at).std ** 2
     tol = 1e-12 * model.scale**2
     assert (after <= before + tol).all()
     assert (after >= rest(model, at) - tol).all()
-    np.testing.assert_array_equal(told.predict(at).std, model.condition(at[:3], np.full(3, -value)).predict(at).std)
+    np.testing.assert_array_equal(
+        told.predict(at).std, model.condition(Data(at[:3], np.full(3, -value))).predict(at).std
+    )
 
 
 @pytest.mark.parametrize("noise", [1e-6, 1e-2])
@@ -190,15 +193,15 @@ def test_far_from_all_inducing_points_a_lie_cannot_lower_the_variance(noise: flo
     exact = gp.posterior(hyper, near, y, 0.0, 1.0)
     lied = sparse
     for _ in range(5):
-        lied = lied.condition(far, np.array([0.0]))
+        lied = lied.condition(Data(far, np.array([0.0])))
     # Five lies at the very point leave its variance where it was; the exact process is sure after the first.
     assert lied.predict(far).std[0] == pytest.approx(sparse.predict(far).std[0], rel=1e-6)
     assert sparse.predict(far).std[0] == pytest.approx(np.sqrt(1.7), rel=1e-6)
-    assert exact.condition(far, np.array([0.0])).predict(far).std[0] < 1.1 * np.sqrt(noise)
+    assert exact.condition(Data(far, np.array([0.0]))).predict(far).std[0] < 1.1 * np.sqrt(noise)
     # At an inducing point a lie counts as it does for the exact process: twice the data, half the variance.
     here = sparse.inducing[:1]
-    ratio = sparse.condition(here, np.array([0.0])).predict(here).std[0] / sparse.predict(here).std[0]
-    expected = exact.condition(here, np.array([0.0])).predict(here).std[0] / exact.predict(here).std[0]
+    ratio = sparse.condition(Data(here, np.array([0.0]))).predict(here).std[0] / sparse.predict(here).std[0]
+    expected = exact.condition(Data(here, np.array([0.0]))).predict(here).std[0] / exact.predict(here).std[0]
     assert ratio == pytest.approx(expected, rel=1e-3)
     assert ratio < 0.75
 
@@ -215,7 +218,7 @@ def test_with_inducing_points_among_the_data_no_lie_lowers_the_variance_by_more_
     room = noise * (pull**2).sum(axis=0)
     told = model
     for _ in range(3):
-        told = told.condition(at, model.predict(at).mean)
+        told = told.condition(Data(at, model.predict(at).mean))
     fall = (model.predict(at).std ** 2 - told.predict(at).std ** 2) / model.scale**2
     assert (fall <= room + 1e-12).all()
     # What is left of the variance in most places is a rest that lies cannot reach, unless the data are noisy.
@@ -234,7 +237,7 @@ def test_believing_the_mean_moves_the_mean_nowhere() -> None:
 def test_conditioning_changes_neither_the_parent_nor_hyperparameters_nor_inducing_points() -> None:
     model = model_for()
     before = model.weights.mean.copy(), model.weights.root.copy()
-    child = model.condition(np.full((2, 2), 0.5), np.array([1e6, -1e6]))
+    child = model.condition(Data(np.full((2, 2), 0.5), np.array([1e6, -1e6])))
     np.testing.assert_array_equal(model.weights.mean, before[0])
     np.testing.assert_array_equal(model.weights.root, before[1])
     for name in ("hyper", "rows", "inducing", "inverse", "shift", "scale"):
@@ -255,7 +258,7 @@ def test_gradients_are_central_differences(kernel: str, d: int, conditioned: boo
     model = model_for(d, kernel=kernel)
     gen = np.random.default_rng(3)
     if conditioned:
-        model = model.condition(gen.random((2, d)), np.array([29.0, 33.0]))
+        model = model.condition(Data(gen.random((2, d)), np.array([29.0, 33.0])))
     # Between inducing points, near one, and outside of the cube.
     X = np.vstack([gen.random((3, d)), model.inducing[:1] + 1e-3, np.full((1, d), 1.3)])
     at, plain = model.predict_with_gradient(X), model.predict(X)
@@ -289,7 +292,7 @@ def test_far_from_data_the_prior_returns(kernel: str) -> None:
 
 @every_kernel
 def test_the_diagonal_of_the_joint_is_the_variance(kernel: str) -> None:
-    model = model_for(3, kernel=kernel).condition(np.full((1, 3), 0.5), np.array([30.0]))
+    model = model_for(3, kernel=kernel).condition(Data(np.full((1, 3), 0.5), np.array([30.0])))
     X = np.vstack([np.random.default_rng(0).random((6, 3)), model.inducing[:2]])
     joint_is_that_of_predict(model, X, model.scale, rtol=1e-7)
 
@@ -335,7 +338,7 @@ def test_copies_of_a_point_are_chosen_once() -> None:
 def test_a_fit_has_no_more_inducing_points_than_asked_for_and_the_best_result_is_the_first(inducing: int) -> None:
     X = np.random.default_rng(0).random((20, 2))
     y = smooth(X)
-    model = SparseGP(inducing).fit(X, y, rng())
+    model = SparseGP(inducing).fit(Data(X, y), rng())
     assert len(model.rows) == len(model.inducing) == inducing
     assert model.rows[0] == int(np.argmin(y))
     np.testing.assert_array_equal(model.inducing, np.vstack([X, places(2)])[list(model.rows)])
@@ -347,16 +350,16 @@ def test_while_there_are_fewer_data_than_inducing_points_believing_lowers_the_va
     x = np.array([[0.9, 0.1]])
     falls = {}
     for inducing in (10, 64):
-        model = SparseGP(inducing).fit(X, smooth(X), rng())
+        model = SparseGP(inducing).fit(Data(X, smooth(X)), rng())
         before = model.predict(x)
-        falls[inducing] = 1.0 - float(model.condition(x, before.mean).predict(x).std[0] / before.std[0])
+        falls[inducing] = 1.0 - float(model.condition(Data(x, before.mean)).predict(x).std[0] / before.std[0])
     assert falls[10] < 0.01
     assert falls[64] > 0.2
 
 
 def test_inducing_points_beside_the_data_leave_the_process_exact() -> None:
     X = np.random.default_rng(1).random((12, 2))
-    sparse = SparseGP(64).fit(X, smooth(X), rng())
+    sparse = SparseGP(64).fit(Data(X, smooth(X)), rng())
     exact = gp.posterior(sparse.hyper, X, smooth(X), *gp.standardization(smooth(X)))
     at = np.random.default_rng(2).random((50, 2))
     np.testing.assert_allclose(sparse.predict(at).mean, exact.predict(at).mean, atol=1e-4 * exact.scale)
@@ -378,12 +381,12 @@ def test_a_sparse_process_has_every_capability() -> None:
 def test_hyperparameters_are_those_of_the_exact_process(noise: float | str) -> None:
     X = np.random.default_rng(0).random((15, 3))
     y = 1e3 + smooth(X)
-    sparse = SparseGP(5, noise=noise).fit(X, y, rng())
-    exact = gp.GP(noise=noise).fit(X, y, rng())
+    sparse = SparseGP(5, noise=noise).fit(Data(X, y), rng())
+    exact = gp.GP(noise=noise).fit(Data(X, y), rng())
     assert sparse.hyper.to_config() == exact.hyper.to_config()
     np.testing.assert_array_equal(sparse.lengthscales, exact.lengthscales)
     assert (sparse.shift, sparse.scale) == (exact.shift, exact.scale)
-    whole = SparseGP(15, noise=noise).fit(X, y, rng())
+    whole = SparseGP(15, noise=noise).fit(Data(X, y), rng())
     same_predictions(whole, exact, np.random.default_rng(1).random((20, 3)), exact.scale, 1e-6)
 
 
@@ -393,16 +396,16 @@ def test_describe_and_restore_give_the_same_bits(kernel: str, noise: float | str
     X = np.random.default_rng(0).random((12, 2))
     y = 1e3 + smooth(X)
     surrogate = SparseGP(6, kernel, noise)
-    model = surrogate.fit(X, y, rng())
+    model = surrogate.fit(Data(X, y), rng())
     state = json.loads(json.dumps(surrogate.describe(model)))
-    again = surrogate.restore(X, y, state)
+    again = surrogate.restore(Data(X, y), state)
     at = np.random.default_rng(1).random((5, 2))
     np.testing.assert_array_equal(again.weights.mean, model.weights.mean)
     np.testing.assert_array_equal(again.weights.root, model.weights.root)
     np.testing.assert_array_equal(again.inverse, model.inverse)
     np.testing.assert_array_equal(again.predict(at).std, model.predict(at).std)
     assert surrogate.describe(again) == state
-    told, told_again = (m.condition(at[:2], np.ones(2)) for m in (model, again))
+    told, told_again = (m.condition(Data(at[:2], np.ones(2))) for m in (model, again))
     np.testing.assert_array_equal(told.weights.mean, told_again.weights.mean)
     assert surrogate.describe(told) == state
 
@@ -411,16 +414,16 @@ def test_describe_and_restore_give_the_same_bits(kernel: str, noise: float | str
 def test_inducing_points_that_are_neither_data_nor_places_are_refused(rows: list[int]) -> None:
     X = np.random.default_rng(0).random((12, 2))
     surrogate = SparseGP(6)
-    state = {**surrogate.describe(surrogate.fit(X, smooth(X), rng())), "inducing": rows}
+    state = {**surrogate.describe(surrogate.fit(Data(X, smooth(X)), rng())), "inducing": rows}
     with pytest.raises(InvalidInput, match="inducing points must be rows of the 12 data"):
-        surrogate.restore(X, smooth(X), state)
+        surrogate.restore(Data(X, smooth(X)), state)
 
 
 def test_many_data_take_their_hyperparameters_from_a_seeded_subset(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sparse_gp, "SUBSET_ABOVE", 24)
     X = np.random.default_rng(0).random((5000, 2))
     y = smooth(X)
-    one, again, other = (SparseGP().fit(X, y, np.random.default_rng(seed)) for seed in (0, 0, 1))
+    one, again, other = (SparseGP().fit(Data(X, y), np.random.default_rng(seed)) for seed in (0, 0, 1))
     assert one.hyper.subset == SparseGP().describe(one)["subset"] == 24
     assert again.hyper.to_config() == one.hyper.to_config()
     assert again.rows == one.rows
@@ -428,7 +431,7 @@ def test_many_data_take_their_hyperparameters_from_a_seeded_subset(monkeypatch: 
     # All data count in the posterior, and all may be inducing points.
     assert max(one.rows) >= 24
     assert float(((one.predict(X).mean - y) ** 2).mean()) < 1e-3 * y.var()
-    assert SparseGP().fit(X[:24], y[:24], rng()).hyper.subset is None
+    assert SparseGP().fit(Data(X[:24], y[:24]), rng()).hyper.subset is None
 
 
 def test_a_warm_start_is_the_last_fit(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -441,10 +444,10 @@ def test_a_warm_start_is_the_last_fit(monkeypatch: pytest.MonkeyPatch) -> None:
     fit = gp_fit.fit
     monkeypatch.setattr(gp_fit, "fit", spy)
     X = np.random.default_rng(0).random((10, 2))
-    first = SparseGP().fit(X, smooth(X), rng())
-    SparseGP().fit(X, smooth(X), rng(), first)
-    SparseGP(kernel="se").fit(X, smooth(X), rng(), first)
-    SparseGP().fit(X, smooth(X), rng(), gp.GP().fit(X, smooth(X), rng()))
+    first = SparseGP().fit(Data(X, smooth(X)), rng())
+    SparseGP().fit(Data(X, smooth(X)), rng(), first)
+    SparseGP(kernel="se").fit(Data(X, smooth(X)), rng(), first)
+    SparseGP().fit(Data(X, smooth(X)), rng(), gp.GP().fit(Data(X, smooth(X)), rng()))
     assert seen[0] is None
     assert seen[1] is first.hyper
     # Another kernel's hyperparameters mean something else; another class of model is not looked into.
@@ -457,7 +460,7 @@ def test_the_units_of_y_do_not_matter(scale: float) -> None:
     X, at = np.random.default_rng(0).random((12, 2)), np.random.default_rng(1).random((10, 2))
     y = smooth(X)
     # The best result is the first inducing point, so a change of sign needs all of them to be the same.
-    one, two = (SparseGP(12).fit(X, c * y, rng()).predict(at) for c in (1.0, scale))
+    one, two = (SparseGP(12).fit(Data(X, c * y), rng()).predict(at) for c in (1.0, scale))
     np.testing.assert_allclose(two.mean / scale, one.mean, rtol=0.0, atol=1e-4 * y.std())
     np.testing.assert_allclose(two.std / abs(scale), one.std, rtol=1e-3, atol=1e-6 * y.std())
 
@@ -467,7 +470,7 @@ def test_the_units_of_y_do_not_matter(scale: float) -> None:
 @pytest.mark.parametrize("noise", [1e-6, "infer"])
 def test_constant_data_give_a_finite_model_that_says_the_constant(value: float, n: int, noise: float | str) -> None:
     X, at = np.random.default_rng(0).random((n, 2)), np.random.default_rng(1).random((5, 2))
-    prediction = SparseGP(4, noise=noise).fit(X, np.full(n, value), rng()).predict(at)
+    prediction = SparseGP(4, noise=noise).fit(Data(X, np.full(n, value)), rng()).predict(at)
     np.testing.assert_allclose(prediction.mean, value, rtol=1e-9, atol=1e-300)
     assert np.isfinite(prediction.std).all()
     assert (prediction.std > 0.0).all()
@@ -481,9 +484,9 @@ def test_points_on_top_of_each_other_are_survived(kernel: str, gap: float, noise
     X = np.vstack([X, X[:4] + gap, X[:4] - gap])
     y = smooth(X)
     y[8] += 1e-3
-    model = SparseGP(16, kernel, noise).fit(X, y, rng())
+    model = SparseGP(16, kernel, noise).fit(Data(X, y), rng())
     at = np.vstack([np.random.default_rng(1).random((20, 2)), X])
-    for fitted in (model, model.condition(X[:2] + gap, y[:2])):
+    for fitted in (model, model.condition(Data(X[:2] + gap, y[:2]))):
         found = fitted.predict_with_gradient(at)
         for part in (found.mean, found.std, found.mean_gradient, found.std_gradient):
             assert np.isfinite(part).all()
@@ -496,7 +499,7 @@ def test_it_learns_more_than_the_average_and_less_than_the_exact_process() -> No
     y = hartmann6(U)
     errors = {}
     for surrogate in (SparseGP(), gp.GP()):
-        at = surrogate.fit(U[:150], y[:150], rng()).predict(U[150:])
+        at = surrogate.fit(Data(U[:150], y[:150]), rng()).predict(U[150:])
         errors[type(surrogate).__name__] = float(((at.mean - y[150:]) ** 2).mean() / y[150:].var())
     assert errors["GP"] < errors["SparseGP"] < 0.75
 
@@ -519,7 +522,7 @@ def test_a_recipe_that_breaks_a_rule_is_refused(arguments: dict[str, Any], rule:
 @pytest.mark.parametrize(("X", "y", "rule"), BAD_DATA)
 def test_data_that_break_a_rule_are_refused(X: Any, y: Any, rule: str) -> None:
     with pytest.raises(InvalidInput, match=rule):
-        SparseGP().fit(X, y, rng())
+        SparseGP().fit(Data(X, y), rng())
 
 
 def test_recipes_are_values_and_all_can_be_pickled() -> None:

@@ -12,6 +12,7 @@ from believer.arrays import Array
 from believer.errors import InvalidInput
 from believer.surrogates import SVR
 from believer.surrogates.bootstrap import resamples
+from believer.surrogates.data import Data
 from believer.surrogates.gp import standardization
 from believer.surrogates.protocols import LEAST_STD
 from believer.surrogates.svr import SVRModel
@@ -23,7 +24,7 @@ def data(n: int, d: int, seed: int = 0) -> tuple[Array, Array]:
 
 
 def fitted(n: int = 15, d: int = 3, seed: int = 0, **given: Any) -> SVRModel:
-    return SVR(members=5, seed=seed, **given).fit(*data(n, d, seed), np.random.default_rng(0))
+    return SVR(members=5, seed=seed, **given).fit(Data(*data(n, d, seed)), np.random.default_rng(0))
 
 
 @settings(max_examples=15)
@@ -38,7 +39,7 @@ def test_predictions_are_those_of_scikit_learn(n: int, d: int, seed: int) -> Non
         rows = count > 0
         machines.append(machine.fit(X[rows], (y[rows] - shift) / scale, sample_weight=count[rows].astype(float)))
     F = np.stack([machine.predict(at) for machine in machines], axis=1)
-    model = SVR(members=5, seed=seed).fit(X, y, np.random.default_rng(0))
+    model = SVR(members=5, seed=seed).fit(Data(X, y), np.random.default_rng(0))
     at_all = model.predict(at)
     np.testing.assert_allclose(at_all.mean, shift + scale * F.mean(axis=1), rtol=0.0, atol=1e-9 * scale)
     std = np.maximum(F.std(axis=1), LEAST_STD)
@@ -81,7 +82,7 @@ def test_gradients_are_central_differences(n: int, d: int, gamma: float | None, 
 
 def test_where_the_members_agree_std_is_its_floor_and_flat() -> None:
     X, _ = data(6, 2)
-    p = SVR(members=3).fit(X, np.full(6, 4.0), np.random.default_rng(0)).predict_with_gradient(X)
+    p = SVR(members=3).fit(Data(X, np.full(6, 4.0)), np.random.default_rng(0)).predict_with_gradient(X)
     np.testing.assert_allclose(p.std, 4.0 * LEAST_STD)
     np.testing.assert_array_equal(p.std_gradient, 0.0)
     np.testing.assert_array_equal(p.mean_gradient, 0.0)
@@ -90,7 +91,7 @@ def test_where_the_members_agree_std_is_its_floor_and_flat() -> None:
 def test_far_from_data_std_can_be_less_than_near_them() -> None:
     """The stand-in for σ is no posterior: where every member is back at its intercept, only those differ."""
     X, y = data(20, 2)
-    model = SVR(gamma=50.0, seed=0).fit(0.4 * X, y, np.random.default_rng(0))
+    model = SVR(gamma=50.0, seed=0).fit(Data(0.4 * X, y), np.random.default_rng(0))
     far = model.predict(np.array([[1.0, 1.0]]))
     assert far.std[0] == pytest.approx(model.scale * model.intercepts.std(), rel=1e-6)
     assert far.std[0] < np.median(model.predict(0.4 * X).std)
@@ -107,7 +108,7 @@ def test_only_observations_that_a_member_drew_can_support_it() -> None:
 
 def test_the_kernel_depends_on_the_dimension_alone_unless_it_is_given() -> None:
     X, y = data(12, 4)
-    one, more = (SVR(members=2).fit(X[:n], y[:n], np.random.default_rng(0)) for n in (11, 12))
+    one, more = (SVR(members=2).fit(Data(X[:n], y[:n]), np.random.default_rng(0)) for n in (11, 12))
     assert one.gamma == more.gamma == 3.0
     assert fitted(gamma=0.7).gamma == 0.7
 

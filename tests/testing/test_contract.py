@@ -15,6 +15,7 @@ from believer.acquisitions import UCB, Acquisition
 from believer.arrays import Array
 from believer.batch import Chosen, RandomBatch, Request
 from believer.errors import BelieverError, InvalidInput, MissingExtra
+from believer.surrogates.data import Data
 from believer.surrogates.protocols import Model, Prediction, Surrogate
 from believer.testing import (
     LAWS,
@@ -44,19 +45,20 @@ class Certain:
 
 @dataclass(frozen=True)
 class SureOfItself:
-    def fit(self, X: Array, y: Array, rng: np.random.Generator, previous: Model | None = None) -> Certain:
+    def fit(self, data: Data, rng: np.random.Generator, previous: Model | None = None) -> Certain:
+        y = data.y
         return Certain(float(y.mean()))
 
 
 @dataclass(frozen=True)
 class Uninstalled:
-    def fit(self, X: Array, y: Array, rng: np.random.Generator, previous: Model | None = None) -> Model:
+    def fit(self, data: Data, rng: np.random.Generator, previous: Model | None = None) -> Model:
         raise MissingExtra("scikit-learn", "surrogates")
 
 
 @dataclass(frozen=True)
 class CannotFit:
-    def fit(self, X: Array, y: Array, rng: np.random.Generator, previous: Model | None = None) -> Model:
+    def fit(self, data: Data, rng: np.random.Generator, previous: Model | None = None) -> Model:
         raise RuntimeError("no fit today")
 
 

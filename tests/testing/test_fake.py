@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from believer.arrays import Array
 from believer.errors import InvalidInput
+from believer.surrogates.data import Data
 from believer.surrogates.protocols import Conditionable, Differentiable, Joint, Sampling
 from believer.testing import BareModel, BareSurrogate, FakeModel, FakeSurrogate, check_surrogate
 
@@ -17,7 +18,7 @@ def data(seed: int, n: int, d: int) -> tuple[Array, Array]:
 
 
 def model_of(X: Array, y: Array) -> FakeModel:
-    return FakeSurrogate().fit(X, y, np.random.default_rng(0))
+    return FakeSurrogate().fit(Data(X, y), np.random.default_rng(0))
 
 
 @settings(max_examples=25)
@@ -43,7 +44,7 @@ def test_the_std_is_the_distance_to_the_nearest_observation_over_that_across_the
 @given(st.integers(0, 2**32), st.integers(1, 8), st.integers(0, 4))
 def test_conditioning_is_refitting_at_the_same_scale(seed: int, n: int, k: int) -> None:
     X, y = data(seed, n + k, 2)
-    told = model_of(X[:n], y[:n]).condition(X[n:], y[n:])
+    told = model_of(X[:n], y[:n]).condition(Data(X[n:], y[n:]))
     again = FakeModel(X, y, model_of(X[:n], y[:n]).scale)
     elsewhere = np.random.default_rng(seed + 1).random((5, 2))
     np.testing.assert_array_equal(told.predict(elsewhere).mean, again.predict(elsewhere).mean)
@@ -63,7 +64,7 @@ def test_no_data_are_refused() -> None:
 
 def test_the_bare_one_predicts_as_the_fake_does_and_can_do_nothing_else() -> None:
     X, y = data(0, 4, 2)
-    bare = BareSurrogate().fit(X, y, np.random.default_rng(0))
+    bare = BareSurrogate().fit(Data(X, y), np.random.default_rng(0))
     assert {name for name in dir(BareModel) if not name.startswith("_")} == {"inner", "predict"}
     np.testing.assert_array_equal(bare.predict(X).mean, model_of(X, y).predict(X).mean)
     check_surrogate(BareSurrogate())

@@ -11,6 +11,7 @@ import pytest
 
 from believer.arrays import Array, frozen, near_any
 from believer.batch import STRATEGIES
+from believer.surrogates.data import Data
 from believer.surrogates.gp import GPModel, posterior, standardization
 from believer.surrogates.gp_fit import Hyperparameters
 from believer.surrogates.protocols import (
@@ -29,7 +30,8 @@ Generator = np.random.Generator
 class FixedGP:
     """A Gaussian process whose hyperparameters are not learnt: honest, able to do everything a model can, and quick."""
 
-    def fit(self, X: Array, y: Array, rng: Generator, previous: Model | None = None) -> GPModel:
+    def fit(self, data: Data, rng: Generator, previous: Model | None = None) -> GPModel:
+        X, y = data.X, data.y
         d = X.shape[1]
         hyper = Hyperparameters("matern52", frozen(np.full(d, 0.6 * np.sqrt(d))), 1.0, 1e-4)
         return posterior(hyper, X, y, *standardization(y))
@@ -42,8 +44,9 @@ class Recast:
     model: type[Any]
     recipe: Surrogate = field(default_factory=FakeSurrogate)
 
-    def fit(self, X: Array, y: Array, rng: Generator, previous: Model | None = None) -> Any:
-        honest: Any = self.recipe.fit(X, y, rng)
+    def fit(self, data: Data, rng: Generator, previous: Model | None = None) -> Any:
+        X, y = data.X, data.y
+        honest: Any = self.recipe.fit(Data(X, y), rng)
         return self.model(*(getattr(honest, part.name) for part in fields(honest)))
 
 
@@ -137,24 +140,28 @@ class WantsPoints(FakeModel):
 class Recipe:
     """The honest one; those below do something before or after."""
 
-    def fit(self, X: Array, y: Array, rng: Generator, previous: Model | None = None) -> Any:
-        return FakeSurrogate().fit(X, y, rng)
+    def fit(self, data: Data, rng: Generator, previous: Model | None = None) -> Any:
+        X, y = data.X, data.y
+        return FakeSurrogate().fit(Data(X, y), rng)
 
 
 class WritesToData(Recipe):
-    def fit(self, X: Array, y: Array, rng: Generator, previous: Model | None = None) -> Any:
+    def fit(self, data: Data, rng: Generator, previous: Model | None = None) -> Any:
+        X, y = data.X, data.y
         y -= y.mean()
-        return super().fit(X, y, rng)
+        return super().fit(Data(X, y), rng)
 
 
 class RefusesReadOnly(Recipe):
-    def fit(self, X: Array, y: Array, rng: Generator, previous: Model | None = None) -> Any:
+    def fit(self, data: Data, rng: Generator, previous: Model | None = None) -> Any:
+        X, y = data.X, data.y
         y[:] = y
-        return super().fit(X, y, rng)
+        return super().fit(Data(X, y), rng)
 
 
 class KeepsArrays(Recipe):
-    def fit(self, X: Array, y: Array, rng: Generator, previous: Model | None = None) -> Any:
+    def fit(self, data: Data, rng: Generator, previous: Model | None = None) -> Any:
+        X, y = data.X, data.y
         return FakeModel(X, y, standardization(y)[1])
 
 
@@ -163,24 +170,27 @@ class OwnGenerator(Recipe):
 
     fits = 0
 
-    def fit(self, X: Array, y: Array, rng: Generator, previous: Model | None = None) -> Any:
+    def fit(self, data: Data, rng: Generator, previous: Model | None = None) -> Any:
+        X, y = data.X, data.y
         self.fits += 1
-        return super().fit(X, y + 10.0 * np.random.default_rng(self.fits).standard_normal(len(y)), rng)
+        return super().fit(Data(X, y + 10.0 * np.random.default_rng(self.fits).standard_normal(len(y))), rng)
 
 
 class KeepsCount(Recipe):
     fits = 0
 
-    def fit(self, X: Array, y: Array, rng: Generator, previous: Model | None = None) -> Any:
+    def fit(self, data: Data, rng: Generator, previous: Model | None = None) -> Any:
+        X, y = data.X, data.y
         self.fits += 1
-        return super().fit(X, y + 1e-9 * self.fits, rng)
+        return super().fit(Data(X, y + 1e-9 * self.fits), rng)
 
 
 class IsItsModel(Recipe):
     """In the manner of scikit-learn: ``fit`` returns self."""
 
-    def fit(self, X: Array, y: Array, rng: Generator, previous: Model | None = None) -> Any:
-        self.inner = super().fit(X, y, rng)
+    def fit(self, data: Data, rng: Generator, previous: Model | None = None) -> Any:
+        X, y = data.X, data.y
+        self.inner = super().fit(Data(X, y), rng)
         return self
 
     def predict(self, X: Array) -> Prediction:
@@ -189,8 +199,9 @@ class IsItsModel(Recipe):
 
 
 class WantsItsOwn(Recipe):
-    def fit(self, X: Array, y: Array, rng: Generator, previous: Any = None) -> Any:
-        return super().fit(X, y, rng) if previous is None or previous.hyper else None
+    def fit(self, data: Data, rng: Generator, previous: Any = None) -> Any:
+        X, y = data.X, data.y
+        return super().fit(Data(X, y), rng) if previous is None or previous.hyper else None
 
 
 @dataclass(frozen=True, eq=False)
@@ -203,35 +214,40 @@ class Listening(FakeModel):
 
 
 class TellsPrevious(Recipe):
-    def fit(self, X: Array, y: Array, rng: Generator, previous: Model | None = None) -> Any:
+    def fit(self, data: Data, rng: Generator, previous: Model | None = None) -> Any:
+        X, y = data.X, data.y
         if isinstance(previous, Listening):
             previous.heard.append(1.0)
         return Listening(frozen(X), frozen(y), standardization(y)[1])
 
 
 class WantsTwo(Recipe):
-    def fit(self, X: Array, y: Array, rng: Generator, previous: Model | None = None) -> Any:
+    def fit(self, data: Data, rng: Generator, previous: Model | None = None) -> Any:
+        X, y = data.X, data.y
         if len(y) < 2:
             raise ValueError("need two observations")
-        return super().fit(X, y, rng)
+        return super().fit(Data(X, y), rng)
 
 
 class DividesByRange(Recipe):
-    def fit(self, X: Array, y: Array, rng: Generator, previous: Model | None = None) -> Any:
-        return replace(super().fit(X, y, rng), scale=1.0 / (1.0 / float(np.ptp(y))) if len(y) > 1 else 1.0)
+    def fit(self, data: Data, rng: Generator, previous: Model | None = None) -> Any:
+        X, y = data.X, data.y
+        return replace(super().fit(Data(X, y), rng), scale=1.0 / (1.0 / float(np.ptp(y))) if len(y) > 1 else 1.0)
 
 
 class Singular(Recipe):
-    def fit(self, X: Array, y: Array, rng: Generator, previous: Model | None = None) -> Any:
+    def fit(self, data: Data, rng: Generator, previous: Model | None = None) -> Any:
+        X, y = data.X, data.y
         np.linalg.inv(np.exp(-10.0 * ((X[:, None] - X) ** 2).sum(axis=2)))
         if len(np.unique(X, axis=0)) < len(X):
             raise np.linalg.LinAlgError("Singular matrix")
-        return super().fit(X, y, rng)
+        return super().fit(Data(X, y), rng)
 
 
 class UnitScale(Recipe):
-    def fit(self, X: Array, y: Array, rng: Generator, previous: Model | None = None) -> Any:
-        return replace(super().fit(X, y, rng), scale=1.0)
+    def fit(self, data: Data, rng: Generator, previous: Model | None = None) -> Any:
+        X, y = data.X, data.y
+        return replace(super().fit(Data(X, y), rng), scale=1.0)
 
 
 class ShrinksToZero(FakeModel):
@@ -260,10 +276,11 @@ class MutatingCondition(FakeModel):
     def predict(self, X: Array) -> Prediction:
         told = FakeModel(self.X, self.y, self.scale)
         for points, values in self.lies:
-            told = told.condition(points, values)
+            told = told.condition(Data(points, values))
         return told.predict(X)
 
-    def condition(self, X: Array, y: Array) -> Self:
+    def condition(self, data: Data) -> Self:
+        X, y = data.X, data.y
         self.lies.append((X.copy(), y.copy()))
         return self
 
@@ -272,29 +289,33 @@ class MutatingCondition(FakeModel):
 class SharesItsList(MutatingCondition):
     """The one conditioned gets a new list, but the points of all that come from it land in the same one."""
 
-    def condition(self, X: Array, y: Array) -> Self:
+    def condition(self, data: Data) -> Self:
+        X, y = data.X, data.y
         lies = self.lies if self.lies else []
         lies.append((X.copy(), y.copy()))
         return replace(self, lies=lies)
 
 
 class WritesToLies(FakeModel):
-    def condition(self, X: Array, y: Array) -> Self:
-        told = super().condition(X, y)
+    def condition(self, data: Data) -> Self:
+        X, y = data.X, data.y
+        told = super().condition(Data(X, y))
         y *= 0.5
         return told
 
 
 class KeepsLies(FakeModel):
-    def condition(self, X: Array, y: Array) -> Self:
-        told = super().condition(X, y)
+    def condition(self, data: Data) -> Self:
+        X, y = data.X, data.y
+        told = super().condition(Data(X, y))
         return type(self)(X, y, told.scale)
 
 
 class Degrades(GPModel):
     __slots__ = ()
 
-    def condition(self, X: Array, y: Array) -> Any:
+    def condition(self, data: Data) -> Any:
+        X, y = data.X, data.y
         shift, scale = self.shift, self.scale
         return FakeModel(
             frozen(np.vstack([self.X, X])), frozen(np.concatenate([shift + scale * self.y, y])), self.scale
@@ -302,48 +323,55 @@ class Degrades(GPModel):
 
 
 class WantsLies(FakeModel):
-    def condition(self, X: Array, y: Array) -> Self:
+    def condition(self, data: Data) -> Self:
+        X, y = data.X, data.y
         if len(y) == 0:
             raise ValueError("need at least one array to concatenate")
-        return super().condition(X, y)
+        return super().condition(Data(X, y))
 
 
 class Restandardizes(FakeModel):
-    def condition(self, X: Array, y: Array) -> Self:
-        told = super().condition(X, y)
+    def condition(self, data: Data) -> Self:
+        X, y = data.X, data.y
+        told = super().condition(Data(X, y))
         return replace(told, scale=self.scale * 1.01) if len(y) else told
 
 
 class CountsRows(FakeModel):
-    def condition(self, X: Array, y: Array) -> Self:
-        return super().condition(X, y + 0.01 * (len(self.y) + np.arange(len(y))))
+    def condition(self, data: Data) -> Self:
+        X, y = data.X, data.y
+        return super().condition(Data(X, y + 0.01 * (len(self.y) + np.arange(len(y)))))
 
 
 class BelievesOtherwise(FakeModel):
-    def condition(self, X: Array, y: Array) -> Self:
-        return super().condition(X, y + 1e3)
+    def condition(self, data: Data) -> Self:
+        X, y = data.X, data.y
+        return super().condition(Data(X, y + 1e3))
 
 
 class AddsUnits(FakeModel):
-    def condition(self, X: Array, y: Array) -> Self:
-        return super().condition(X, y + 1e-3)
+    def condition(self, data: Data) -> Self:
+        X, y = data.X, data.y
+        return super().condition(Data(X, y + 1e-3))
 
 
 class Deaf(FakeModel):
-    def condition(self, X: Array, y: Array) -> Self:
+    def condition(self, data: Data) -> Self:
         return type(self)(self.X, self.y, self.scale)
 
 
 class RefusesRepeats(FakeModel):
-    def condition(self, X: Array, y: Array) -> Self:
+    def condition(self, data: Data) -> Self:
+        X, y = data.X, data.y
         if near_any(X, self.X).any():
             raise np.linalg.LinAlgError("Singular matrix")
-        return super().condition(X, y)
+        return super().condition(Data(X, y))
 
 
 class BlowsUp(FakeModel):
-    def condition(self, X: Array, y: Array) -> Self:
-        return super().condition(X, np.where(near_any(X, self.X), 1e9, y))
+    def condition(self, data: Data) -> Self:
+        X, y = data.X, data.y
+        return super().condition(Data(X, np.where(near_any(X, self.X), 1e9, y)))
 
 
 # Models that say wrong things of gradients, covariances and draws
@@ -505,8 +533,9 @@ class LearnsFromLies(GPModel):
     def lengthscales(self) -> Array:
         return self.hyper.lengthscales
 
-    def condition(self, X: Array, y: Array) -> Self:
-        told = super().condition(X, y)
+    def condition(self, data: Data) -> Self:
+        X, y = data.X, data.y
+        told = super().condition(Data(X, y))
         shorter = replace(self.hyper, lengthscales=frozen(self.hyper.lengthscales * (1.0 - 1e-12) ** len(y)))
         return replace(told, hyper=shorter)
 
@@ -518,7 +547,8 @@ class Describes(Recipe):
     def describe(self, model: FakeModel) -> dict[str, Any]:
         return {"scale": model.scale}
 
-    def restore(self, X: Array, y: Array, state: dict[str, Any]) -> FakeModel:
+    def restore(self, data: Data, state: dict[str, Any]) -> FakeModel:
+        X, y = data.X, data.y
         return FakeModel(frozen(X), frozen(y), float(state["scale"]))
 
 
@@ -543,7 +573,8 @@ class Resampling:
 
     fixed: int | None = None
 
-    def fit(self, X: Array, y: Array, rng: Generator, previous: Model | None = None) -> FakeModel:
+    def fit(self, data: Data, rng: Generator, previous: Model | None = None) -> FakeModel:
+        X, y = data.X, data.y
         keep = (rng if self.fixed is None else np.random.default_rng(self.fixed)).random(len(y)) > 0.1
         keep[0] = True
         return FakeModel(frozen(X[keep]), frozen(y[keep]), standardization(y)[1])
@@ -572,19 +603,21 @@ class FixesItself(Resampling):
 
 
 class FailsAtFour(Recipe):
-    def fit(self, X: Array, y: Array, rng: Generator, previous: Model | None = None) -> Any:
+    def fit(self, data: Data, rng: Generator, previous: Model | None = None) -> Any:
+        X, y = data.X, data.y
         if len(y) == 4:
             raise RuntimeError("four is too few")
-        return super().fit(X, y, rng)
+        return super().fit(Data(X, y), rng)
 
 
 class FailsAtSeven(Recipe):
     """A study of the contract has five results, and two lies."""
 
-    def fit(self, X: Array, y: Array, rng: Generator, previous: Model | None = None) -> Any:
+    def fit(self, data: Data, rng: Generator, previous: Model | None = None) -> Any:
+        X, y = data.X, data.y
         if len(y) == 7:
             raise RuntimeError("seven is too many")
-        return super().fit(X, y, rng)
+        return super().fit(Data(X, y), rng)
 
 
 class CountsStudies(Recipe):
@@ -592,9 +625,10 @@ class CountsStudies(Recipe):
 
     fits = 0
 
-    def fit(self, X: Array, y: Array, rng: Generator, previous: Model | None = None) -> Any:
+    def fit(self, data: Data, rng: Generator, previous: Model | None = None) -> Any:
+        X, y = data.X, data.y
         self.fits += len(y) == 5
-        return super().fit(X, y if self.fits % 2 else y[::-1], rng)
+        return super().fit(Data(X, y if self.fits % 2 else y[::-1]), rng)
 
 
 def gp(model: type[GPModel]) -> Recast:

@@ -17,6 +17,7 @@ from believer.batch.request import Choice
 from believer.errors import MissingCapability
 from believer.maximize import Search
 from believer.space.region import Region
+from believer.surrogates.data import Data
 from believer.surrogates.protocols import Model, Smoothing, Surrogate
 from believer.testing import (
     ONE_AT_A_TIME,
@@ -277,7 +278,7 @@ class ClimbsAnything(Honest):
 class ConditionsAnything(Honest):
     def choose(self, request: Request, memory: object = None) -> Any:
         model: Any = request.model
-        model.condition(request.data.X[:1], request.data.y[:1])
+        model.condition(Data(request.data.X[:1], request.data.y[:1]))
         return super().choose(request)
 
 

@@ -149,7 +149,7 @@ def mean_invariance() -> Figure:
     X = np.array([[0.04], [0.18], [0.31], [0.44], [0.62], [0.75], [0.88], [0.97]])
     data, recipe = Data(frozen(X), frozen(wave1().evaluate(X))), GP(fit="paper")
     rng = np.random.default_rng(0)
-    situation = Situation(recipe.fit(data.X, data.y, rng), EI(), Believe(), data)
+    situation = Situation(recipe.fit(data, rng), EI(), Believe(), data)
     x = guarantee(situation, rng).step.x
     found = believe(recipe, data, x, LINE, np.random.default_rng(0))
     figure = new_figure(9.5, 3.9)

@@ -23,7 +23,7 @@ from believer_paper.theory import Situation, arguments
 
 POINTS = np.random.default_rng(0).random((8, 2))
 DATA = Data(POINTS, branin(POINTS))
-MODEL = GP().fit(DATA.X, DATA.y, np.random.default_rng(0))
+MODEL = GP().fit(Data(DATA.X, DATA.y), np.random.default_rng(0))
 SITUATION = Situation(MODEL, EI(), Believe(), DATA)
 X = np.array([0.4, 0.6])
 AT = np.array([[0.1, 0.2], [0.9, 0.3], [0.4, 0.6]])
@@ -62,7 +62,7 @@ OF_A_PROCESS = {"kappa", "suppression", "exact_radius", "penalty", "printed_pena
 
 
 def fitted(recipe: Surrogate) -> Any:
-    return recipe.fit(DATA.X, DATA.y, np.random.default_rng(0))
+    return recipe.fit(Data(DATA.X, DATA.y), np.random.default_rng(0))
 
 
 every_other_kind = pytest.mark.parametrize("recipe", [MQRBF(), FixedRBF(), LastLayer()], ids=lambda r: type(r).__name__)

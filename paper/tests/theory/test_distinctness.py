@@ -262,8 +262,9 @@ def test_no_proof_covers_pi_or_a_model_that_is_no_gaussian_process() -> None:
         def predict(self, X: Array) -> Prediction:
             return self.model.predict(X)
 
-        def condition(self, X: Array, y: Array) -> Wrapped:
-            return Wrapped(self.model.condition(X, y))
+        def condition(self, data: Data) -> Wrapped:
+            X, y = data.X, data.y
+            return Wrapped(self.model.condition(Data(X, y)))
 
     situation = Family().draw(rng)
     assert isinstance(situation.model, GPModel)

@@ -40,7 +40,7 @@ def test_any_other_lie_moves_the_mean(seed: int) -> None:
     model = Family(noise=1e-2, dim=2).draw(rng).model
     x = rng.random(2)
     before = model.predict(x[None, :])
-    after = model.condition(x[None, :], before.mean + before.std).predict(x[None, :])
+    after = model.condition(Data(x[None, :], before.mean + before.std)).predict(x[None, :])
     assert float(after.mean[0] - before.mean[0]) > 0.0
 
 
@@ -50,7 +50,7 @@ def test_believing_moves_no_mean_of_any_surrogate_that_is_conditioned_in_closed_
         pytest.importorskip("sklearn")
     rng = np.random.default_rng(0)
     X, x, at = rng.random((20, 3)), rng.random(3), rng.random((50, 3))
-    model = getattr(surrogates, name)().fit(X, np.sin(5.0 * X[:, 0]) + X[:, 1], np.random.default_rng(0))
+    model = getattr(surrogates, name)().fit(Data(X, np.sin(5.0 * X[:, 0]) + X[:, 1]), np.random.default_rng(0))
     assert isinstance(model, Conditionable)
     assert np.abs(mean_shift(model, x, at)).max() < 1e-9
     believed = float(model.predict(x[None, :]).mean[0])
@@ -64,7 +64,7 @@ def hartmann() -> tuple[Data, Array, Array]:
     rng = np.random.default_rng(2)
     X = rng.random((20, 6))
     data = Data(frozen(X), frozen(hartmann6().evaluate(X)))
-    situation = Situation(GP(fit="paper").fit(data.X, data.y, rng), EI(), Believe(), data)
+    situation = Situation(GP(fit="paper").fit(data, rng), EI(), Believe(), data)
     return data, guarantee(situation, rng).step.x, rng.random((200, 6))
 
 
@@ -105,8 +105,9 @@ class OfLogarithms:
         mean = np.exp(at.mean + 0.5 * at.std**2)
         return Prediction(mean, mean * np.sqrt(np.expm1(at.std**2)))
 
-    def condition(self, X: Array, y: Array) -> OfLogarithms:
-        return OfLogarithms(self.inner.condition(X, np.log(y)))
+    def condition(self, data: Data) -> OfLogarithms:
+        X, y = data.X, data.y
+        return OfLogarithms(self.inner.condition(Data(X, np.log(y))))
 
 
 def test_believing_moves_the_mean_where_the_believed_value_is_not_of_residual_zero() -> None:
@@ -131,7 +132,8 @@ class NearestNeighbor:
         nearest = np.abs(X - self.X.T).argmin(axis=1)
         return Prediction(self.y[nearest], np.ones(len(X)))
 
-    def condition(self, X: Array, y: Array) -> NearestNeighbor:
+    def condition(self, data: Data) -> NearestNeighbor:
+        X, y = data.X, data.y
         return NearestNeighbor(np.vstack([self.X, X]), np.append(self.y, y))
 
 

@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Any
 from believer.batch.lies import Believe, ConstantLie, Fantasy, Lie
 from believer.batch.pseudo import PseudoObservations
 from believer.batch.random import RandomBatch
-from believer.batch.request import Chosen, Data, Pending, Request, Strategy
+from believer.batch.request import Chosen, Pending, Request, Strategy
 from believer.batch.verdict import Verdict
+from believer.surrogates.data import Data
 
 if TYPE_CHECKING:
     from believer.batch.dpp import DPP

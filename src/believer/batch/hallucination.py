@@ -30,6 +30,7 @@ from believer.batch.request import Choice, Chosen, Request
 from believer.batch.schedules import LogBeta, Schedule, beta_at, checked_beta
 from believer.maximize import Candidates, Multistart, Objective
 from believer.numerics.lbfgs import Settings
+from believer.surrogates.data import Data
 from believer.surrogates.protocols import Conditionable, Differentiable
 
 WIDE = LogBeta(0.2)
@@ -55,7 +56,7 @@ class Hallucination:
         here = self
         for x in X:
             at, mean = x[None, :], self.real.predict(x[None, :]).mean
-            model = here.model.condition(at, mean)
+            model = here.model.condition(Data(at, mean))
             here = type(self)(self.real, model, frozen(np.vstack([here.X, at])), frozen(np.append(here.y, mean)))
         return here
 

@@ -11,8 +11,8 @@ from typing import Protocol
 import numpy as np
 
 from believer.arrays import Array, finite, whole
-from believer.batch.request import Data
 from believer.errors import InvalidInput
+from believer.surrogates.data import Data
 from believer.surrogates.protocols import Model, Sampling
 
 

@@ -13,18 +13,11 @@ from believer.arrays import Array
 from believer.errors import InvalidInput
 from believer.maximize import Maximizer
 from believer.space.region import Region
+from believer.surrogates.data import Data
 from believer.surrogates.protocols import Model, Surrogate
 
 Randomness = Callable[[int, str], np.random.Generator]
 """The generator that belongs to a trial id and a purpose; the same pair always gives the same stream."""
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Data:
-    """Real results: points (n, d), values (n,) to be minimized."""
-
-    X: Array
-    y: Array
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from believer.arrays import Array
 from believer.batch.request import Request
 from believer.errors import MissingCapability
+from believer.surrogates.data import Data, joined
 from believer.surrogates.gp import GPModel
 from believer.surrogates.protocols import Conditionable, Model
 
@@ -29,13 +28,8 @@ def updated(model: Model, update: str, request: Request, trial: int, X: Array, y
             raise MissingCapability(
                 f'{type(model).__name__} cannot be conditioned; use update="refit", or a surrogate that can (GP).'
             )
-        return model.condition(X[-1:], y[-1:])
+        return model.condition(Data(X[-1:], y[-1:]))
     if how == "refit":
         known = [request.data] if request.failed is None else [request.data, request.failed]
-        return request.surrogate.fit(
-            np.vstack([*(part.X for part in known), X]),
-            np.concatenate([*(part.y for part in known), y]),
-            request.randomness(trial, "refit"),
-            model,
-        )
+        return request.surrogate.fit(joined(*known, Data(X, y)), request.randomness(trial, "refit"), model)
     return model

@@ -50,14 +50,14 @@ def before_and_after_a_lie(
         raise InvalidInput(f"only a problem of one number can be drawn; got {problem.name!r}, {problem.space!r}.")
     X = as_values(at, name="at")[:, None]
     data = Data(X, problem.evaluate(X))
-    model = GP().fit(data.X, data.y, np.random.default_rng(0))
+    model = GP().fit(data, np.random.default_rng(0))
     figure = new_figure(9.5, 5.5)
     panels = figure.subplots(2, 1 + len(lies), sharex=True, sharey="row", squeeze=False, height_ratios=(3, 2))
     chosen = _draw_belief(panels[:, 0], problem, model, float(data.y.min()))
     panels[0, 0].set_title("before")
     for column, lie in zip(panels.T[1:], lies, strict=True):
         told = lie.value(model, chosen, data, 1.0, np.random.default_rng(0))
-        informed = model.condition(chosen[None, :], np.array([told]))
+        informed = model.condition(Data(chosen[None, :], np.array([told])))
         _draw_belief(column, problem, informed, min(float(data.y.min()), told))
         x = _decoded(problem.space, chosen[None, :])
         column[0].plot(x, told, "D", color=ORANGE, mec=BLACK, ms=8, zorder=5, label="the lie", ls="")

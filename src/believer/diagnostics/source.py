@@ -17,6 +17,7 @@ from believer.numerics.sampling import latin_hypercube, stream
 from believer.problems import PROBLEMS, Problem
 from believer.space import Space
 from believer.space.region import Region
+from believer.surrogates.data import Data
 
 Bounds: TypeAlias = Sequence[tuple[float, float]]
 
@@ -28,6 +29,11 @@ class DataSet:
     X: Array
     y: Array
     region: Region
+
+    @property
+    def observations(self) -> Data:
+        """What a model learns from."""
+        return Data(self.X, self.y)
 
 
 @dataclass(frozen=True, slots=True)

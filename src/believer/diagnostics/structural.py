@@ -70,7 +70,7 @@ def measure(probe: Probe, data: DataSet, seed: int) -> Measurement:
     def randomness(trial: int, purpose: str) -> np.random.Generator:
         return stream(seed, trial, purpose)
 
-    model = probe.surrogate.fit(data.X, data.y, randomness(0, "fit"), None)
+    model = probe.surrogate.fit(data.observations, randomness(0, "fit"), None)
     lies = _Batches(probe, data, model, randomness)
     refuse_mutation(model, lies.looked_at, inspected(model, lies.looked_at), "being asked again")
     fixed = lies.with_lies(probe.maximizer)
@@ -118,7 +118,7 @@ def _frozen(lies: _Batches, seed: int) -> _Batches | None:
     if not isinstance(recipe, Stochastic) or not _refits(lies.probe.update, lies.model):
         return None
     surrogate = recipe.with_fixed_draws(seed)
-    model = surrogate.fit(lies.data.X, lies.data.y, lies.randomness(0, "fit"), None)
+    model = surrogate.fit(lies.data.observations, lies.randomness(0, "fit"), None)
     return replace(lies, probe=replace(lies.probe, surrogate=surrogate), model=model)
 
 
@@ -218,7 +218,7 @@ class _Batches:
         for trial in range(self.probe.q - 1):
             if _refits(self.probe.update, model):
                 # The generator of the refit with the lie: draws that do not depend on the data are the same in both.
-                model = self.probe.surrogate.fit(self.data.X, self.data.y, self.randomness(trial, "refit"), model)
+                model = self.probe.surrogate.fit(self.data.observations, self.randomness(trial, "refit"), model)
             yield model
 
     def without_lies(self, models: list[Model], maximizer: Maximizer, refits: float) -> _Walk:

@@ -12,6 +12,7 @@ from believer.errors import JournalError
 from believer.numerics.sampling import stream
 from believer.study.settings import StudySettings
 from believer.study.trials import Ledger, Trial
+from believer.surrogates.data import joined
 from believer.surrogates.inspection import inspected
 from believer.surrogates.protocols import Conditionable, Model, Restorable
 
@@ -57,10 +58,9 @@ class Learner:
             self._fit = (ids, self._fitted(ids, data))
         model, failed = self._fit[1], self.failed()
         if failed is not None and isinstance(model, Conditionable):
-            model = model.condition(failed.X, failed.y)
+            model = model.condition(failed)
         elif failed is not None:
-            X, y = np.vstack([data.X, failed.X]), np.concatenate([data.y, failed.y])
-            model = self._settings.surrogate.fit(X, y, self.randomness(len(ids), "failed"), model)
+            model = self._settings.surrogate.fit(joined(data, failed), self.randomness(len(ids), "failed"), model)
         self._model = ((ids, lost), model)
         return model
 
@@ -78,12 +78,12 @@ class Learner:
             else:
                 rows = np.isin(ids, known)
                 try:
-                    previous = surrogate.restore(data.X[rows], data.y[rows], state)
+                    previous = surrogate.restore(Data(data.X[rows], data.y[rows]), state)
                 except (KeyError, TypeError, ValueError) as error:
                     raise JournalError(f"the journal's hyperparameters {state} do not fit: {error!r}") from error
             if known == ids:
                 return previous
-        model = surrogate.fit(data.X, data.y, self.randomness(len(ids), "fit"), previous)
+        model = surrogate.fit(data, self.randomness(len(ids), "fit"), previous)
         inspected(model, data.X[:1])
         return model
 
@@ -99,4 +99,4 @@ class Learner:
         if not pending or not isinstance(model, Conditionable):
             return model
         X = np.array([trial.unit for trial in pending])
-        return model.condition(X, model.predict(X).mean)
+        return model.condition(Data(X, model.predict(X).mean))

@@ -107,7 +107,7 @@ def _rehearse(settings: StudySettings) -> None:
             ids=(0,),
             surrogate=recipe,
             acquisition=settings.acquisition,
-            model=recipe.fit(X, y, np.random.default_rng(0)),
+            model=recipe.fit(Data(X, y), np.random.default_rng(0)),
             data=Data(X, y),
             pending=Pending((), X[:0]),
             region=Region.cube(1),

@@ -30,10 +30,11 @@ from typing import Self
 
 import numpy as np
 
-from believer.arrays import Array, as_data, finite, frozen, whole
+from believer.arrays import Array, finite, frozen, whole
 from believer.errors import InvalidInput
 from believer.numerics.sampling import sobol
 from believer.surrogates import linear
+from believer.surrogates.data import Data, learnable
 from believer.surrogates.gp import NOISY_FROM, checked_noise, standardization
 from believer.surrogates.gp_fit import NOISE_FLOOR
 from believer.surrogates.kernels import multiquadric, squared_distances
@@ -151,8 +152,9 @@ class FixedRBFModel:
         """``count`` functions fᵀ w, drawn from the posterior of the weights."""
         return linear.WeightPaths(frozen(self.weights.draw(count, rng)), self.basis.with_slope, self.shift, self.scale)
 
-    def condition(self, X: Array, y: Array) -> Self:
+    def condition(self, data: Data) -> Self:
         """The posterior with ``X`` (k, d), ``y`` (k,) added.  O(k m²); centers, v, noise and scaling stay."""
+        X, y = data.X, data.y
         F = self.basis.features(self.basis.multiquadrics(X))
         weights = self.weights.condition(F, (y - self.shift) / self.scale, np.full(len(X), self.noise))
         return type(self)(self.basis, self.prior, self.noise, self.shift, self.scale, weights)
@@ -202,9 +204,9 @@ class FixedRBF:
                 raise InvalidInput(f"spread must be a length above zero; got {self.spread!r}.")
         object.__setattr__(self, "noise", checked_noise(self.noise))
 
-    def fit(self, X: Array, y: Array, rng: np.random.Generator, previous: Model | None = None) -> FixedRBFModel:
+    def fit(self, data: Data, rng: np.random.Generator, previous: Model | None = None) -> FixedRBFModel:
         """Learn v and noise from ``X`` (n, d), ``y`` (n,), then the exact posterior. Nothing is random."""
-        X, y = as_data(X, y, "a radial basis network")
+        X, y, _ = learnable(data, "a radial basis network")
         shift, scale = standardization(y)
         fixed = basis(self.centers, X.shape[1], self.spread)
         F = fixed.features(fixed.multiquadrics(X))

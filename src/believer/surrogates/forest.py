@@ -19,8 +19,9 @@ from typing import Any, Self
 
 import numpy as np
 
-from believer.arrays import Array, IntArray, as_data, as_points, frozen, whole
+from believer.arrays import Array, IntArray, as_points, frozen, whole
 from believer.surrogates.bootstrap import resamples, states, summary
+from believer.surrogates.data import Data, learnable
 from believer.surrogates.protocols import Model, Prediction
 from believer.surrogates.sklearn import scikit_learn
 
@@ -104,9 +105,9 @@ class RandomForest:
         """The recipe with frozen bootstraps: tree t has the same data, and one more point only where it is drawn."""
         return replace(self, seed=whole(seed, "seed", 0))
 
-    def fit(self, X: Array, y: Array, rng: np.random.Generator, previous: Model | None = None) -> ForestModel:
+    def fit(self, data: Data, rng: np.random.Generator, previous: Model | None = None) -> ForestModel:
         """Grow all trees on ``X`` (n, d), ``y`` (n,).  O(trees n d log² n)."""
-        X, y = as_data(X, y, "a random forest")
+        X, y, _ = learnable(data, "a random forest")
         counts = resamples(len(X), self.trees, rng, self.seed)
         shift, scale = _units(y)
         grown = self._grow(X, (y - shift) / scale, counts, states(self.trees, rng, self.seed))

@@ -21,11 +21,12 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from believer.arrays import Array, as_data, finite, frozen, packed, read_only
+from believer.arrays import Array, finite, frozen, packed, read_only
 from believer.errors import InvalidInput
 from believer.numerics import backend
 from believer.numerics.cholesky import Factor, factor
 from believer.surrogates import gp_fit
+from believer.surrogates.data import Data, learnable
 from believer.surrogates.gp_fit import PRESETS, Hyperparameters
 from believer.surrogates.kernels import KERNELS
 from believer.surrogates.protocols import (
@@ -176,26 +177,27 @@ class GPModel:
         quadratic = float(self.whitened @ self.whitened)
         return -0.5 * (quadratic + self.factor.log_determinant() + len(self.y) * float(np.log(2.0 * np.pi)))
 
-    def condition(self, X: Array, y: Array) -> Self:
+    def condition(self, data: Data) -> Self:
         """The posterior with ``X`` (k, d), ``y`` (k,) added, one row of the factor each.  O(k N²).
 
         [paper] Eq. 1-2: the mean moves by the discrepancy y - μ, the variance shrinks whatever y is. Hyperparameters,
         shift and scale stay as they are.
         """
+        X, y = data.X, data.y
         model = self
         for x, value in zip(X, y, strict=True):
             k, _ = model.hyper.cross(x[None, :], model.X)
             grown = model.factor.append(k[0], model.hyper.signal + model.hyper.noise)
             row = grown.tail[-1]
             target = (float(value) - model.shift) / model.scale
-            data = np.concatenate((model.y, [target]))
-            new = float(row @ data)
+            targets = np.concatenate((model.y, [target]))
+            new = float(row @ targets)
             alpha = new * row
             alpha[:-1] += model.alpha
             model = replace(
                 model,
                 X=read_only(np.concatenate((model.X, x[None, :]))),
-                y=read_only(data),
+                y=read_only(targets),
                 factor=grown,
                 whitened=read_only(np.concatenate((model.whitened, [new]))),
                 alpha=read_only(alpha),
@@ -261,9 +263,9 @@ class GP:
         object.__setattr__(self, "noise", checked_noise(noise))
         object.__setattr__(self, "fit_preset", fit)
 
-    def fit(self, X: Array, y: Array, rng: np.random.Generator, previous: Model | None = None) -> GPModel:
+    def fit(self, data: Data, rng: np.random.Generator, previous: Model | None = None) -> GPModel:
         """Learn hyperparameters from ``X`` (n, d), ``y`` (n,), then the exact posterior."""
-        X, y = as_data(X, y, "a Gaussian process")
+        X, y, _ = learnable(data, "a Gaussian process")
         shift, scale = standardization(y)
         start, seen = None, 0
         if isinstance(previous, GPModel) and previous.hyper.kernel == self.kernel:
@@ -276,8 +278,9 @@ class GP:
         """Hyperparameters as plain data."""
         return model.hyper.to_config()
 
-    def restore(self, X: Array, y: Array, state: dict[str, Any]) -> GPModel:
+    def restore(self, data: Data, state: dict[str, Any]) -> GPModel:
         """The same model without a fit."""
+        X, y = data.X, data.y
         return posterior(Hyperparameters.from_config(state), X, y, *standardization(y))
 
 

@@ -16,7 +16,7 @@ _KEEP = "predict(X) must return believer.surrogates.protocols.Prediction(mean, s
 def require_surrogate(surrogate: Any) -> None:
     """InvalidInput if ``surrogate`` is no recipe: a class, or an object that cannot be fitted."""
     if isinstance(surrogate, type) or not callable(getattr(surrogate, "fit", None)):
-        raise InvalidInput(f"surrogate must be an object with a method fit(X, y, rng, previous); got {surrogate!r}.")
+        raise InvalidInput(f"surrogate must be an object with a method fit(data, rng, previous); got {surrogate!r}.")
 
 
 def inspected(model: Any, X: Array) -> Prediction:

@@ -30,8 +30,9 @@ from typing import Self
 
 import numpy as np
 
-from believer.arrays import Array, as_data, frozen, whole
+from believer.arrays import Array, frozen, whole
 from believer.surrogates import linear
+from believer.surrogates.data import Data, learnable
 from believer.surrogates.gp import NOISY_FROM, standardization
 from believer.surrogates.network import Networks, Training, checked_hidden, seeds_of, train
 from believer.surrogates.protocols import LEAST_VARIANCE, JointPrediction, Model, Prediction, PredictionGradient
@@ -111,8 +112,9 @@ class LastLayerModel:
         basis = self.basis
         return linear.WeightPaths(frozen(self.weights.draw(count, rng)), basis.with_slope, basis.shift, basis.scale)
 
-    def condition(self, X: Array, y: Array) -> Self:
+    def condition(self, data: Data) -> Self:
         """The posterior with ``X`` (k, d), ``y`` (k,) added; the basis stays as it is.  O(k h²)."""
+        X, y = data.X, data.y
         basis = self.basis
         targets, noise = (y - basis.shift) / basis.scale, np.full(len(X), basis.noise)
         return type(self)(basis, self.weights.condition(basis.features(X), targets, noise))
@@ -159,9 +161,9 @@ class LastLayer:
         """The recipe with initial weights that depend on ``seed``, and held-out data on it and their positions."""
         return replace(self, seed=whole(seed, "seed", 0))
 
-    def fit(self, X: Array, y: Array, rng: np.random.Generator, previous: Model | None = None) -> LastLayerModel:
+    def fit(self, data: Data, rng: np.random.Generator, previous: Model | None = None) -> LastLayerModel:
         """Train on ``X`` (n, d), ``y`` (n,), choose v and σ_n², then the exact posterior of the last layer."""
-        X, y = as_data(X, y, "a neural network")
+        X, y, _ = learnable(data, "a neural network")
         shift, scale = standardization(y)
         targets = (y - shift) / scale
         settings = Training(max_iterations=self.max_iterations)

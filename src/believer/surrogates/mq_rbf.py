@@ -43,10 +43,11 @@ from typing import Self
 
 import numpy as np
 
-from believer.arrays import SAME_POINT, Array, as_data, finite, frozen
+from believer.arrays import SAME_POINT, Array, finite, frozen
 from believer.errors import InvalidInput, NumericalError
 from believer.numerics import bordering
 from believer.numerics.bordering import Bordered
+from believer.surrogates.data import Data, learnable
 from believer.surrogates.gp import standardization
 from believer.surrogates.kernels import multiquadric, squared_distances
 from believer.surrogates.protocols import LEAST_VARIANCE, JointPrediction, Model, Prediction, PredictionGradient
@@ -175,8 +176,9 @@ class PrintedMQRBF:
         """With gradients; that of σ̂ is large, but finite, where R changes its sign.  O(m N²)."""
         return self.system.predict_with_gradient(X)
 
-    def condition(self, X: Array, y: Array) -> Self:
+    def condition(self, data: Data) -> Self:
         """With ``X`` (k, d), ``y`` (k,) as further centers and data; ε, λ and the scaling stay.  O(k N²)."""
+        X, y = data.X, data.y
         return replace(self, system=self.system.extend(X, y))
 
 
@@ -202,8 +204,9 @@ class PowerMQRBF:
         """With gradients.  O(m N²)."""
         return self.system.predict_with_gradient(X)
 
-    def condition(self, X: Array, y: Array) -> Self:
+    def condition(self, data: Data) -> Self:
         """With ``X`` (k, d), ``y`` (k,) as further centers and data; ε, λ, τ and the scaling stay.  O(k N²)."""
+        X, y = data.X, data.y
         return replace(self, system=self.system.extend(X, y))
 
     def joint(self, X: Array) -> JointPrediction:
@@ -287,9 +290,9 @@ class MQRBF:
         if self.spread is not None and finite(self.spread, "spread") <= 0.0:
             raise InvalidInput(f"spread must be a length above zero, or None for the median; got {self.spread!r}.")
 
-    def fit(self, X: Array, y: Array, rng: np.random.Generator, previous: Model | None = None) -> Fitted:
+    def fit(self, data: Data, rng: np.random.Generator, previous: Model | None = None) -> Fitted:
         """ε and, for the form "power", τ from ``X`` (n, d), ``y`` (n,), then the weights. Draws nothing.  O(n³)."""
-        X, y = as_data(X, y, "a multiquadric interpolant")
+        X, y, _ = learnable(data, "a multiquadric interpolant")
         spread = median_distance(X) if self.spread is None else float(self.spread)
         model = posterior(Parameters(self.form, spread, float(self.ridge), 1.0, *standardization(y)), X, y)
         if self.form == "printed":

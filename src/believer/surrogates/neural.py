@@ -14,7 +14,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from believer.arrays import Array, as_data, whole
+from believer.arrays import Array, whole
+from believer.surrogates.data import Data, learnable
 from believer.surrogates.gp import standardization
 from believer.surrogates.network import Networks, Training, checked_hidden, seeds_of, train
 from believer.surrogates.protocols import LEAST_VARIANCE, Model, Prediction, PredictionGradient
@@ -88,9 +89,9 @@ class NeuralEnsemble:
         """The recipe with initial weights that depend on ``seed``, and held-out data on it and their positions."""
         return replace(self, seed=whole(seed, "seed", 0))
 
-    def fit(self, X: Array, y: Array, rng: np.random.Generator, previous: Model | None = None) -> NeuralModel:
+    def fit(self, data: Data, rng: np.random.Generator, previous: Model | None = None) -> NeuralModel:
         """Train on ``X`` (n, d), ``y`` (n,)."""
-        X, y = as_data(X, y, "a neural network")
+        X, y, _ = learnable(data, "a neural network")
         shift, scale = standardization(y)
         seeds = seeds_of(self.members, rng, self.seed)
         networks = train(X, (y - shift) / scale, seeds, self.hidden, Training(max_iterations=self.max_iterations))

@@ -14,6 +14,7 @@ from typing import Any, Protocol, Self, runtime_checkable
 import numpy as np
 
 from believer.arrays import Array
+from believer.surrogates.data import Data
 
 LEAST_STD = 1e-9
 """Floor of a standard deviation, as a share of the scale of y: acquisitions divide by it."""
@@ -114,7 +115,7 @@ class Model(Protocol):
 class Surrogate(Protocol):
     """A recipe with frozen settings."""
 
-    def fit(self, X: Array, y: Array, rng: np.random.Generator, previous: Model | None = None) -> Model:
+    def fit(self, data: Data, rng: np.random.Generator, previous: Model | None = None) -> Model:
         """Learn from ``X`` (n, d), ``y`` (n,); ``previous`` is the last fit, a warm start."""
         ...
 
@@ -127,7 +128,7 @@ class Conditionable(Protocol):
         """Latent mean and std at ``X`` (m, d)."""
         ...
 
-    def condition(self, X: Array, y: Array) -> Self:
+    def condition(self, data: Data) -> Self:
         """The model with more data; hyperparameters and the scaling of y stay frozen."""
         ...
 
@@ -214,7 +215,7 @@ class Restorable(Protocol):
         """Hyperparameters of a model that this surrogate fitted, as plain JSON data."""
         ...
 
-    def restore(self, X: Array, y: Array, state: dict[str, Any]) -> Model:
+    def restore(self, data: Data, state: dict[str, Any]) -> Model:
         """The model that ``describe`` described, on the data it was fitted to, bit for bit."""
         ...
 

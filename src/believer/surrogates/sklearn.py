@@ -16,9 +16,10 @@ from typing import Any, Self
 
 import numpy as np
 
-from believer.arrays import Array, as_data, as_points, whole
+from believer.arrays import Array, as_points, whole
 from believer.errors import InvalidInput, MissingExtra
 from believer.surrogates.bootstrap import resamples, states, summary
+from believer.surrogates.data import Data, learnable
 from believer.surrogates.gp import standardization
 from believer.surrogates.protocols import LEAST_STD, Model, Prediction
 
@@ -101,10 +102,10 @@ class SklearnSurrogate:
         return replace(self, seed=whole(seed, "seed", 0))
 
     def fit(
-        self, X: Array, y: Array, rng: np.random.Generator, previous: Model | None = None
+        self, data: Data, rng: np.random.Generator, previous: Model | None = None
     ) -> SklearnModel | SklearnEnsemble:
         """Fit copies of the estimator to ``X`` (n, d), ``y`` (n,)."""
-        X, y = as_data(X, y, "a scikit-learn regressor")
+        X, y, _ = learnable(data, "a scikit-learn regressor")
         shift, scale = standardization(y)
         target = (y - shift) / scale
         if _gives_std(self.estimator):

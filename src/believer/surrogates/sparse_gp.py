@@ -30,11 +30,12 @@ from typing import Any, Self
 
 import numpy as np
 
-from believer.arrays import Array, as_data, frozen, whole
+from believer.arrays import Array, frozen, whole
 from believer.errors import InvalidInput
 from believer.numerics.cholesky import factor
 from believer.numerics.sampling import sobol
 from believer.surrogates import gp_fit, linear
+from believer.surrogates.data import Data, learnable
 from believer.surrogates.gp import NOISY_FROM, checked_kernel, checked_noise, draws, prior_covariance, standardization
 from believer.surrogates.gp_fit import PRESETS, Hyperparameters
 from believer.surrogates.kernels import KERNELS, squared_distances
@@ -129,7 +130,7 @@ class SparseGPModel:
         missing = self.weights.draw(count, rng) - drawn.value(self.inducing) @ self.inverse.T
         return KernelPaths(drawn, self.hyper, self.inducing, frozen(missing @ self.inverse), self.shift, self.scale)
 
-    def condition(self, X: Array, y: Array) -> Self:
+    def condition(self, data: Data) -> Self:
         """The posterior with ``X`` (k, d), ``y`` (k,) added.  O(k m²).
 
         Hyperparameters, inducing points, shift and scale stay. A lie moves the mean, but of the variance it can lower
@@ -137,6 +138,7 @@ class SparseGPModel:
         already: with as many data as inducing points, and without noise to speak of, a lie leaves the variance where it
         is, near and far, and believing the mean changes nothing at all. [paper] Table 1 calls this "Limited".
         """
+        X, y = data.X, data.y
         F, _ = _features(self.hyper, self.inducing, self.inverse, X)
         noise = np.full(len(X), self.hyper.noise)
         return replace(self, weights=self.weights.condition(F, (y - self.shift) / self.scale, noise))
@@ -217,9 +219,9 @@ class SparseGP:
         object.__setattr__(self, "noise", checked_noise(self.noise))
         object.__setattr__(self, "inducing", whole(self.inducing, "inducing", 1))
 
-    def fit(self, X: Array, y: Array, rng: np.random.Generator, previous: Model | None = None) -> SparseGPModel:
+    def fit(self, data: Data, rng: np.random.Generator, previous: Model | None = None) -> SparseGPModel:
         """Learn hyperparameters from ``X`` (n, d), ``y`` (n,), choose inducing points, then the posterior."""
-        X, y = as_data(X, y, "a sparse Gaussian process")
+        X, y, _ = learnable(data, "a sparse Gaussian process")
         shift, scale = standardization(y)
         start = previous.hyper if isinstance(previous, SparseGPModel) and previous.hyper.kernel == self.kernel else None
         hyper = self._learn(X, (y - shift) / scale, rng, start)
@@ -239,8 +241,9 @@ class SparseGP:
         """Hyperparameters and the rows of inducing points as plain data."""
         return {**model.hyper.to_config(), "inducing": list(model.rows)}
 
-    def restore(self, X: Array, y: Array, state: dict[str, Any]) -> SparseGPModel:
+    def restore(self, data: Data, state: dict[str, Any]) -> SparseGPModel:
         """The same model without a fit."""
+        X, y = data.X, data.y
         hyper = {key: value for key, value in state.items() if key != "inducing"}
         rows = tuple(int(row) for row in state["inducing"])
         if not rows or min(rows) < 0 or max(rows) >= len(X) + _PLACES:

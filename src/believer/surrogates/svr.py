@@ -18,9 +18,10 @@ from typing import Self
 
 import numpy as np
 
-from believer.arrays import Array, as_data, finite, frozen, whole
+from believer.arrays import Array, finite, frozen, whole
 from believer.errors import InvalidInput
 from believer.surrogates.bootstrap import resamples, summary
+from believer.surrogates.data import Data, learnable
 from believer.surrogates.gp import standardization
 from believer.surrogates.kernels import squared_distances
 from believer.surrogates.protocols import LEAST_STD, Model, Prediction, PredictionGradient
@@ -110,9 +111,9 @@ class SVR:
         """The recipe with resamples that depend on ``seed`` and an observation's position alone."""
         return replace(self, seed=whole(seed, "seed", 0))
 
-    def fit(self, X: Array, y: Array, rng: np.random.Generator, previous: Model | None = None) -> SVRModel:
+    def fit(self, data: Data, rng: np.random.Generator, previous: Model | None = None) -> SVRModel:
         """Solve one quadratic program for each member on ``X`` (n, d), ``y`` (n,).  O(members n²) and more."""
-        X, y = as_data(X, y, "support vector regression")
+        X, y, _ = learnable(data, "support vector regression")
         shift, scale = standardization(y)
         target = (y - shift) / scale
         gamma = self.gamma if self.gamma is not None else _GAMMA / X.shape[1]

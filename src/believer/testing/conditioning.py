@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from believer.arrays import Array
+from believer.surrogates.data import Data
 from believer.surrogates.inspection import inspected, refuse_mutation
 from believer.surrogates.protocols import (
     Conditionable,
@@ -52,11 +53,11 @@ def conditioning_does_not_change_the_model(surrogate: Surrogate) -> None:
     model = _conditionable(surrogate, data)
     X, y = _lies(model, data.X.shape[1])
     before = predicted(model, data.at)
-    second = model.condition(X[:2], y[:2])
+    second = model.condition(Data(X[:2], y[:2]))
     refuse_mutation(model, data.at, before, "condition")
     then = predicted(second, data.at)
-    second.condition(X[2:3], y[2:3])
-    model.condition(X[3:], y[3:])
+    second.condition(Data(X[2:3], y[2:3]))
+    model.condition(Data(X[3:], y[3:]))
     refuse_mutation(model, data.at, before, "condition")
     refuse_mutation(second, data.at, then, "conditioning it, or the model that it came from, once more")
 
@@ -68,13 +69,13 @@ def conditioning_leaves_its_arguments_alone(surrogate: Surrogate) -> None:
     model = _conditionable(surrogate, data)
     X, y = _lies(model, data.X.shape[1])
     points, values = X.copy(), y.copy()
-    told = model.condition(points, values)
+    told = model.condition(Data(points, values))
     require(np.array_equal(points, X) and np.array_equal(values, y), "condition wrote to its points or values.")
     before = predicted(told, data.at)
     points[:], values[:] = 0.5, 0.0
     refuse_mutation(told, data.at, before, "overwriting the arrays that condition was given")
     X.flags.writeable = y.flags.writeable = False
-    require_same_bits(before, predicted(model.condition(X, y), data.at), "conditioned on read-only arrays")
+    require_same_bits(before, predicted(model.condition(Data(X, y)), data.at), "conditioned on read-only arrays")
 
 
 @law(
@@ -88,7 +89,7 @@ def a_conditioned_model_can_do_what_the_first_could(surrogate: Surrogate) -> Non
     for data in (*scenes, Scene(flat.X, np.full(len(flat.y), 3.0), flat.at)):
         model = _conditionable(surrogate, data)
         X, y = _lies(model, data.X.shape[1])
-        told = model.condition(X, y)
+        told = model.condition(Data(X, y))
         inspected(told, np.vstack([data.at, data.X, X]))
         lost = [kind.__name__ for kind in _CAPABILITIES if isinstance(model, kind) and not isinstance(told, kind)]
         require(not lost, f"the model was {', '.join(lost)} before condition, and is not any more.")
@@ -99,7 +100,7 @@ def conditioning_on_nothing_changes_nothing(surrogate: Surrogate) -> None:
     """k = 0."""
     data = scene()
     model = _conditionable(surrogate, data)
-    told = model.condition(np.zeros((0, data.X.shape[1])), np.zeros(0))
+    told = model.condition(Data(np.zeros((0, data.X.shape[1])), np.zeros(0)))
     require_same_bits(predicted(model, data.at), predicted(told, data.at), "conditioned on no rows")
 
 
@@ -112,9 +113,9 @@ def conditioning_in_two_steps_is_conditioning_at_once(surrogate: Surrogate) -> N
     data = scene()
     model = _conditionable(surrogate, data)
     X, y = _lies(model, data.X.shape[1])
-    at_once = predicted(model.condition(X, y), data.at)
+    at_once = predicted(model.condition(Data(X, y)), data.at)
     for k in (1, 3):
-        stepwise = predicted(model.condition(X[:k], y[:k]).condition(X[k:], y[k:]), data.at)
+        stepwise = predicted(model.condition(Data(X[:k], y[:k])).condition(Data(X[k:], y[k:])), data.at)
         require_close(at_once, stepwise, data.spread, _ORDER_OF_SUMS, f"told {k} of 4 lies first, then the others")
 
 
@@ -124,7 +125,7 @@ def the_order_of_lies_does_not_matter(surrogate: Surrogate) -> None:
     data = scene()
     model = _conditionable(surrogate, data)
     X, y = _lies(model, data.X.shape[1])
-    forth, back = model.condition(X, y), model.condition(X[::-1], y[::-1])
+    forth, back = model.condition(Data(X, y)), model.condition(Data(X[::-1], y[::-1]))
     require_close(
         predicted(forth, data.at), predicted(back, data.at), data.spread, _ORDER_OF_SUMS, "told the lies backwards"
     )
@@ -144,7 +145,7 @@ def the_mean_moves_toward_a_lie(surrogate: Surrogate) -> None:
     before = predicted(model, data.at).mean
     for x, old in zip(data.at, before, strict=True):
         for lie in (old - 2.0 * data.spread, old + 2.0 * data.spread):
-            new = float(predicted(model.condition(x[None, :], np.array([lie])), x[None, :]).mean[0])
+            new = float(predicted(model.condition(Data(x[None, :], np.array([lie]))), x[None, :]).mean[0])
             share = (new - old) / (lie - old)
             require(
                 abs(share - 1.0) < 1.0,
@@ -158,9 +159,9 @@ def the_units_of_lies_do_not_matter(surrogate: Surrogate) -> None:
     data = scene()
     model = _conditionable(surrogate, data)
     X, y = _lies(model, data.X.shape[1])
-    plain = predicted(model.condition(X, y), data.at)
+    plain = predicted(model.condition(Data(X, y)), data.at)
     for unit in UNITS:
-        told = _conditionable(surrogate, Scene(data.X, unit * data.y, data.at)).condition(X, unit * y)
+        told = _conditionable(surrogate, Scene(data.X, unit * data.y, data.at)).condition(Data(X, unit * y))
         at = inspected(told, data.at)
         back = Prediction(at.mean / unit, at.std / unit)
         require_close(plain, back, data.spread, 1e-6, f"with data and lies in units of {unit:.1e}")
@@ -179,7 +180,7 @@ def known_points_may_be_conditioned_on_again(surrogate: Surrogate) -> None:
     for values in (data.y[:3], data.y[:3] + data.spread):
         told = model
         for _ in range(3):
-            told = told.condition(data.X[:3], values)
+            told = told.condition(Data(data.X[:3], values))
         mean = inspected(told, everywhere).mean
         require(
             bool((mean > low - room).all() and (mean < high + room).all()),

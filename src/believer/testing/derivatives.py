@@ -7,6 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 from believer.arrays import Array
+from believer.surrogates.data import Data
 from believer.surrogates.protocols import (
     Conditionable,
     Differentiable,
@@ -43,7 +44,7 @@ def _models(surrogate: Surrogate, data: Scene) -> list[Model]:
     """Fresh from the fit; and conditioned, where that can be done."""
     model = fitted(surrogate, data)
     if isinstance(model, Conditionable):
-        return [model, model.condition(scene(data.X.shape[1], m=2, seed=3).at, data.y[[0, -1]])]
+        return [model, model.condition(Data(scene(data.X.shape[1], m=2, seed=3).at, data.y[[0, -1]]))]
     return [model]
 
 

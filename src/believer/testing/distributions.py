@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from believer.arrays import Array
+from believer.surrogates.data import Data
 from believer.surrogates.protocols import (
     Conditionable,
     Joint,
@@ -127,7 +128,7 @@ def draws_at_known_and_repeated_points_are_finite(surrogate: Surrogate) -> None:
     _draws(surrogate, Scene(data.X, data.y, X), 3)
     model = fitted(surrogate, data)
     if isinstance(model, Conditionable):
-        told = model.condition(data.at[:1], data.y[:1])
+        told = model.condition(Data(data.at[:1], data.y[:1]))
         if not isinstance(told, Sampling):
             raise Breach("a conditioned model cannot draw, though the fitted one could.")
         drawn = told.sample(X, 3, np.random.default_rng(0), noisy=True)
@@ -173,7 +174,7 @@ def lies_leave_lengthscales_alone(surrogate: Surrogate) -> None:
     data = scene()
     model = fitted(surrogate, data)
     if isinstance(model, Conditionable):
-        before, after = _lengthscales(model), _lengthscales(model.condition(data.at[:2], data.y[:2]))
+        before, after = _lengthscales(model), _lengthscales(model.condition(Data(data.at[:2], data.y[:2])))
         require(np.array_equal(before, after), f"lengthscales were {before}, and are {after} after two lies.")
 
 

@@ -16,7 +16,8 @@ from typing import Self
 
 import numpy as np
 
-from believer.arrays import Array, as_data, frozen
+from believer.arrays import Array, frozen
+from believer.surrogates.data import Data, learnable
 from believer.surrogates.gp import standardization
 from believer.surrogates.kernels import squared_distances
 from believer.surrogates.protocols import LEAST_STD, Model, Prediction
@@ -43,8 +44,9 @@ class FakeModel:
         mean = self.y[0] + (w * (self.y - self.y[0])).sum(axis=1) / w.sum(axis=1)
         return Prediction(mean, self.scale * np.maximum(np.sqrt(r2.min(axis=1) / X.shape[1]), LEAST_STD))
 
-    def condition(self, X: Array, y: Array) -> Self:
+    def condition(self, data: Data) -> Self:
         """With ``X`` (k, d), ``y`` (k,) added; nothing else is there to learn."""
+        X, y = data.X, data.y
         return type(self)(frozen(np.vstack([self.X, X])), frozen(np.concatenate([self.y, y])), self.scale)
 
 
@@ -52,9 +54,9 @@ class FakeModel:
 class FakeSurrogate:
     """A recipe without settings, for tests that need a surrogate and not a good one."""
 
-    def fit(self, X: Array, y: Array, rng: np.random.Generator, previous: Model | None = None) -> FakeModel:
+    def fit(self, data: Data, rng: np.random.Generator, previous: Model | None = None) -> FakeModel:
         """Keep ``X`` (n, d), ``y`` (n,)."""
-        X, y = as_data(X, y, "a surrogate")
+        X, y, _ = learnable(data, "a surrogate")
         return FakeModel(frozen(X), frozen(y), standardization(y)[1])
 
 
@@ -73,6 +75,7 @@ class BareModel:
 class BareSurrogate:
     """The least that a surrogate may be: for strategies that say what they need of a model."""
 
-    def fit(self, X: Array, y: Array, rng: np.random.Generator, previous: Model | None = None) -> BareModel:
+    def fit(self, data: Data, rng: np.random.Generator, previous: Model | None = None) -> BareModel:
         """Keep ``X`` (n, d), ``y`` (n,)."""
-        return BareModel(FakeSurrogate().fit(X, y, rng))
+        X, y = data.X, data.y
+        return BareModel(FakeSurrogate().fit(Data(X, y), rng))

@@ -6,6 +6,7 @@ import pickle
 
 import numpy as np
 
+from believer.surrogates.data import Data
 from believer.surrogates.inspection import complete, inspected, refuse_certainty, refuse_mutation, refuse_unfinite
 from believer.surrogates.protocols import Model, Prediction, Surrogate
 from believer.testing.contract import law, require
@@ -107,11 +108,11 @@ def fit_leaves_its_data_as_they_were(surrogate: Surrogate) -> None:
     """Writable arrays keep their values, and read-only ones are accepted."""
     data = scene()
     X, y = data.X.copy(), data.y.copy()
-    surrogate.fit(X, y, np.random.default_rng(0))
+    surrogate.fit(Data(X, y), np.random.default_rng(0))
     for name, now, before in (("X", X, data.X), ("y", y, data.y)):
         require(np.array_equal(now, before), f"the {name} that fit was given has other values after the call.")
         now.flags.writeable = False
-    surrogate.fit(X, y, np.random.default_rng(0))
+    surrogate.fit(Data(X, y), np.random.default_rng(0))
 
 
 @law("Copy what the model keeps (believer.arrays.frozen does): the caller's arrays are not the model's.")
@@ -119,7 +120,7 @@ def later_changes_of_the_data_do_not_reach_the_model(surrogate: Surrogate) -> No
     """X and y are overwritten after the fit."""
     data = scene()
     X, y = data.X.copy(), data.y.copy()
-    model = surrogate.fit(X, y, np.random.default_rng(0))
+    model = surrogate.fit(Data(X, y), np.random.default_rng(0))
     before = predicted(model, data.at)
     X[:], y[:] = 0.5, 0.0
     refuse_mutation(model, data.at, before, "overwriting the arrays that fit was given")

@@ -6,6 +6,7 @@ import json
 
 import numpy as np
 
+from believer.surrogates.data import Data
 from believer.surrogates.protocols import Conditionable, Restorable, Stochastic, Surrogate
 from believer.testing.contract import Breach, law, require
 from believer.testing.scenes import fitted, predicted, require_same_bits, scene
@@ -39,13 +40,16 @@ def a_restored_model_is_the_one_described_bit_for_bit(surrogate: Surrogate) -> N
         data = scene(n=n)
         model = fitted(surrogate, data)
         state = json.loads(json.dumps(recipe.describe(model)))
-        restored = recipe.restore(data.X.copy(), data.y.copy(), state)
+        restored = recipe.restore(Data(data.X.copy(), data.y.copy()), state)
         require_same_bits(predicted(model, data.at), predicted(restored, data.at), "restored")
         if isinstance(model, Conditionable):
             if not isinstance(restored, Conditionable):
                 raise Breach("the restored model cannot be conditioned, though the fitted one can.")
             X, y = data.at[:2], np.full(2, data.y[0])
-            one, two = predicted(model.condition(X, y), data.at), predicted(restored.condition(X, y), data.at)
+            one, two = (
+                predicted(model.condition(Data(X, y)), data.at),
+                predicted(restored.condition(Data(X, y)), data.at),
+            )
             require_same_bits(one, two, "restored and conditioned")
         more = scene(n=14, seed=1)
         one, two = (predicted(fitted(surrogate, more, previous=start), data.at) for start in (model, restored))

@@ -87,7 +87,7 @@ def request(
     known = results(space) if data is None else data
     region = space.region(fixed)
     randomness = partial(stream, 7)
-    model = case.surrogate.fit(known.X, known.y, randomness(len(known.y), "fit"), None)
+    model = case.surrogate.fit(Data(known.X, known.y), randomness(len(known.y), "fit"), None)
     waiting = points(region, pending, known.X, seed=1)
     first = len(known.y)
     return Request(
@@ -117,10 +117,10 @@ def after_failures(asked: Request, count: int = 2) -> Request:
     X = points(asked.region, count, asked.avoid, seed=2)
     failed = Data(frozen(X), frozen(np.full(count, asked.data.y.max())))
     if isinstance(asked.model, Conditionable):
-        model: Model = asked.model.condition(failed.X, failed.y)
+        model: Model = asked.model.condition(Data(failed.X, failed.y))
     else:
         X_all, y_all = np.vstack([asked.data.X, X]), np.concatenate([asked.data.y, failed.y])
-        model = asked.surrogate.fit(X_all, y_all, asked.randomness(len(asked.data.y), "failed"), asked.model)
+        model = asked.surrogate.fit(Data(X_all, y_all), asked.randomness(len(asked.data.y), "failed"), asked.model)
     return replace(asked, model=model, failed=failed, avoid=frozen(np.vstack([asked.avoid, X])))
 
 

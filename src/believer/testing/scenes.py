@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from believer.arrays import Array
+from believer.surrogates.data import Data
 from believer.surrogates.inspection import complete
 from believer.surrogates.protocols import Model, Prediction, Surrogate
 from believer.testing.contract import Breach
@@ -39,7 +40,7 @@ def scene(d: int = 2, n: int = 12, m: int = 7, seed: int = 0) -> Scene:
 
 def fitted(surrogate: Surrogate, data: Scene, seed: int = 0, previous: Model | None = None) -> Model:
     """The model of ``data``, from the generator of ``seed``; the arrays handed over are copies."""
-    return surrogate.fit(data.X.copy(), data.y.copy(), np.random.default_rng(seed), previous)
+    return surrogate.fit(Data(data.X.copy(), data.y.copy()), np.random.default_rng(seed), previous)
 
 
 def predicted(model: Model, X: Array) -> Prediction:

@@ -87,7 +87,7 @@ def _later(case: Subject, asked: Request, X: Array) -> Iterator[tuple[str, Reque
 def _told(case: Subject, asked: Request, X: Array) -> Request:
     """``asked`` when the points ``X`` (k, d) have returned."""
     known = Data(frozen(np.vstack([asked.data.X, X])), frozen(np.concatenate([asked.data.y, values_at(X)])))
-    model = case.surrogate.fit(known.X, known.y, asked.randomness(len(known.y), "fit"), asked.model)
+    model = case.surrogate.fit(Data(known.X, known.y), asked.randomness(len(known.y), "fit"), asked.model)
     return replace(asked, data=known, model=model, avoid=frozen(np.vstack([asked.avoid, X])))
 
 

@@ -58,7 +58,7 @@ def batch(cell: Cell) -> dict[str, Any]:
     X = latin_hypercube(int(settings["n"]), problem.space.dim, stream(cell.seed, 0, "design"))
     data = Data(frozen(X), frozen(problem.evaluate(X)))
     recipe = GP()
-    model = recipe.fit(data.X, data.y, stream(cell.seed, 0, "fit"))
+    model = recipe.fit(data, stream(cell.seed, 0, "fit"))
     request = Request(
         ids=tuple(range(1, q + 1)),
         surrogate=recipe,

@@ -95,7 +95,7 @@ def fitted(
         ids=tuple(range(q)),
         surrogate=surrogate,
         acquisition=EI(XI) if preset == "printed" else LogEI(),
-        model=surrogate.fit(data.X, y, stream(seed, 0, "fit"), None),
+        model=surrogate.fit(Data(data.X, y), stream(seed, 0, "fit"), None),
         data=Data(data.X, y),
         pending=Pending((), none),
         region=data.region,

@@ -86,7 +86,7 @@ def _without_lie(scene: FittedProblem, update: str) -> Model:
     request = scene.request
     if update != "refit":
         return request.model
-    return request.surrogate.fit(request.data.X, request.data.y, request.randomness(0, "refit"), request.model)
+    return request.surrogate.fit(request.data, request.randomness(0, "refit"), request.model)
 
 
 def _response(at: dict[str, Array], r: Array, edges: Array, far: float) -> dict[str, Any]:

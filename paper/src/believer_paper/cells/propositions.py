@@ -174,7 +174,7 @@ def believing(rng: np.random.Generator) -> dict[str, Any]:
     shifts: largest change of the mean at 200 points, over the range of y. rises: largest rise of σ, over itself.
     """
     recipe, data = GP(fit="paper"), _hartmann(rng, 20)
-    situation = Situation(recipe.fit(data.X, data.y, rng), EI(), Believe(), data)
+    situation = Situation(recipe.fit(data, rng), EI(), Believe(), data)
     x = guarantee(situation, rng).step.x
     found = propositions.believe(recipe, data, x, rng.random((_POINTS, 6)), rng)
     return {"shifts": found.shifts, "rises": found.rises}
@@ -192,8 +192,8 @@ def power(rng: np.random.Generator) -> dict[str, Any]:
     recipes = {"printed": MQRBF("printed"), "exact": MQRBF("printed", ridge=0.0), "power": MQRBF("power")}
     found = {}
     for form, recipe in recipes.items():
-        model = recipe.fit(data.X, data.y, rng)
-        lied = model.condition(x, np.array([data.y.min()]))
+        model = recipe.fit(data, rng)
+        lied = model.condition(Data(x, np.array([data.y.min()])))
         before, after = model.predict(at).std, lied.predict(at).std
         negative = int((model.system.evaluate(at).radicand < 0.0).sum())
         rises = int((after > before * (1.0 + 1e-6)).sum())

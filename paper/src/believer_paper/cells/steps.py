@@ -29,6 +29,7 @@ from believer.experiments import Cell
 from believer.maximize import FixedStarts
 from believer.numerics.sampling import stream
 from believer.problems import PROBLEMS
+from believer.surrogates.data import Data, joined
 from believer.surrogates.gp import GPModel, posterior, standardization
 from believer.surrogates.gp_fit import Hyperparameters
 from believer.surrogates.protocols import Conditionable
@@ -76,7 +77,7 @@ def scaling(cell: Cell) -> dict[str, Any]:
     blocks = [min(_BLOCK, max(1, round(_BLOCK_WORK / n**2))) for n in ns]
     # A round visits every n: a slow moment of the machine meets them all.
     rounds = [
-        [_timed(partial(model.condition, x, y), block) for model, block in zip(models, blocks, strict=True)]
+        [_timed(partial(model.condition, Data(x, y)), block) for model, block in zip(models, blocks, strict=True)]
         for _ in range(_SCALING_ROUNDS)
     ]
     samples = np.array(rounds)
@@ -98,9 +99,8 @@ def _update(scene: FittedProblem, update: str, x: Array, rng: np.random.Generato
     lie, model = request.data.y.min(keepdims=True), request.model
     if update == "condition":
         assert isinstance(model, Conditionable)
-        return partial(model.condition, x, lie)
-    X, y = np.vstack([request.data.X, x]), np.concatenate([request.data.y, lie])
-    return partial(request.surrogate.fit, X, y, rng, model)
+        return partial(model.condition, Data(x, lie))
+    return partial(request.surrogate.fit, joined(request.data, Data(x, lie)), rng, model)
 
 
 def _process(n: int, seed: int) -> Callable[[], GPModel]:

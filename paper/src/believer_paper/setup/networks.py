@@ -16,6 +16,7 @@ import numpy as np
 
 from believer.arrays import Array, frozen
 from believer.space import Space
+from believer.surrogates.data import Data
 from believer.surrogates.gp import standardization
 from believer.surrogates.network import Networks
 from believer.surrogates.neural import NeuralModel
@@ -35,8 +36,9 @@ class PrintedNetworks:
     space: Space
     watch: Watch = field(default_factory=Watch)
 
-    def fit(self, X: Array, y: Array, rng: np.random.Generator, previous: Model | None = None) -> NeuralModel:
+    def fit(self, data: Data, rng: np.random.Generator, previous: Model | None = None) -> NeuralModel:
         """Train every network from fresh weights on ``X`` (n, d), ``y`` (n,)."""
+        X, y = data.X, data.y
         regressor = scikit_learn("sklearn.neural_network").MLPRegressor
         low, high = box_of(self.space)
         raw, (shift, scale) = low + X * (high - low), standardization(y)

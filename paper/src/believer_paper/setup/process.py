@@ -26,6 +26,7 @@ import numpy as np
 from believer.arrays import Array, frozen
 from believer.errors import InvalidInput, MissingExtra
 from believer.space import Space
+from believer.surrogates.data import Data
 from believer.surrogates.gp import GP, GPModel, posterior, standardization
 from believer.surrogates.gp_fit import PRESETS, Hyperparameters
 from believer.surrogates.protocols import Model, Prediction
@@ -56,13 +57,14 @@ class ProcessModel:
         """Latent mean and std at ``X`` (m, d)."""
         return self.inner.predict(X)
 
-    def condition(self, X: Array, y: Array) -> Self:
+    def condition(self, data: Data) -> Self:
         """The model with more data, hyperparameters frozen; y normalized anew, or not."""
+        X, y = data.X, data.y
         points, values = frozen(np.vstack([self.X, X])), frozen(np.concatenate([self.y, y]))
         if self.renormalize:
             inner = posterior(self.inner.hyper, points, values, *standardization(values))
         else:
-            inner = self.inner.condition(X, y)
+            inner = self.inner.condition(Data(X, y))
         return type(self)(inner, points, values, self.renormalize)
 
 
@@ -87,8 +89,9 @@ class Process:
         if self.gradient and self.renormalize:
             raise InvalidInput("gradients are of the model with frozen scaling; pass renormalize=False with them.")
 
-    def fit(self, X: Array, y: Array, rng: np.random.Generator, previous: Model | None = None) -> Model:
+    def fit(self, data: Data, rng: np.random.Generator, previous: Model | None = None) -> Model:
         """Find hyperparameters in the units of the box, from scratch; then the exact posterior."""
+        X, y = data.X, data.y
         low, high = box_of(self.space)
         raw = low + X * (high - low)
         elsewhere = nullcontext() if self.by == "twin" else self.watch.elsewhere()
@@ -134,7 +137,7 @@ def _by_sklearn(X: Array, y: Array, seed: int) -> Found:
 def _by_twin(X: Array, y: Array, seed: int) -> Found:
     """This library's search with the same likelihood, bounds and restarts."""
     # The search is the same in any units of X, as long as its bounds are.
-    model = GP(fit="paper", noise=NOISE).fit(X, y, np.random.default_rng(seed))
+    model = GP(fit="paper", noise=NOISE).fit(Data(X, y), np.random.default_rng(seed))
     found = {"kernel": "matern52", "lengthscales": model.lengthscales, "noise": NOISE, "signal": model.hyper.signal}
     return found, *standardization(y)
 

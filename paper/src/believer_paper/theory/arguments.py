@@ -14,10 +14,11 @@ from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
-from believer.arrays import Array, as_data, as_points, finite
+from believer.arrays import Array, as_points, finite
 from believer.batch import Data
 from believer.errors import InvalidInput, MissingCapability
 from believer.surrogates import GPModel
+from believer.surrogates.data import learnable
 from believer.surrogates.fixed_rbf import FixedRBFModel
 from believer.surrogates.last_layer import LastLayerModel
 from believer.surrogates.mq_rbf import PowerMQRBF, PrintedMQRBF
@@ -107,8 +108,8 @@ def share(value: Any, name: str) -> float:
 def results(data: Any, d: int) -> Data:
     """``data`` with finite results, one or more, in ``d`` columns."""
     if not isinstance(data, Data):
-        raise InvalidInput(f"data must be believer.batch.Data(X, y); got {type(data).__name__}.")
-    X, y = as_data(data.X, data.y, "a Gaussian process")
+        raise InvalidInput(f"data must be believer.plugins.Data(X, y); got {type(data).__name__}.")
+    X, y, _ = learnable(data, "a Gaussian process")
     return Data(as_points(X, d, "data.X"), y)
 
 
@@ -135,7 +136,7 @@ def conditionable(model: object) -> None:
     """MissingCapability unless ``model`` can be conditioned."""
     if not isinstance(model, Conditionable):
         raise MissingCapability(
-            f"this needs a model that can be conditioned, predict(X) and condition(X, y); got {type(model).__name__}, "
+            f"this needs a model that can be conditioned, predict(X) and condition(data); got {type(model).__name__}, "
             "which has no such methods. Use GP, SparseGP, MQRBF, FixedRBF or LastLayer."
         )
 

@@ -32,6 +32,7 @@ import numpy as np
 
 from believer.acquisitions import LogEI
 from believer.arrays import Array, finite
+from believer.surrogates.data import Data
 from believer.surrogates.protocols import Conditionable, Joint
 from believer_paper.theory import arguments
 from believer_paper.theory.arguments import JointConditionable
@@ -93,5 +94,5 @@ def log_chain(model: Conditionable, X: Array, noise: float | None = None) -> flo
     for x in X:
         at = model.predict(x[None, :])
         total += float(np.log(at.std[0] ** 2 + sigma_n2))
-        model = model.condition(x[None, :], at.mean)
+        model = model.condition(Data(x[None, :], at.mean))
     return total

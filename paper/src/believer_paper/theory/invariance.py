@@ -87,9 +87,9 @@ def believe(recipe: GP, data: Data, x: Array, at: Array, rng: np.random.Generato
         raise MissingCapability(f"this compares ways to update GP, the exact process; got {type(recipe).__name__}.")
     x = arguments.point(x, None)
     data, at = arguments.results(data, len(x)), arguments.points(at, len(x), least=1)
-    model = recipe.fit(data.X, data.y, rng)
+    model = recipe.fit(data, rng)
     lie = float(model.predict(x[None, :]).mean[0])
-    again = recipe.fit(np.vstack([data.X, x[None, :]]), np.append(data.y, lie), rng, model)
+    again = recipe.fit(Data(np.vstack([data.X, x[None, :]]), np.append(data.y, lie)), rng, model)
     return Believed(
         before=model.predict(at),
         conditioned=conditioned(model, x, lie, at),

@@ -26,6 +26,7 @@ import numpy as np
 
 from believer.arrays import Array, finite
 from believer.errors import MissingCapability
+from believer.surrogates.data import Data
 from believer.surrogates.protocols import Conditionable, Joint, Prediction
 from believer_paper.theory import arguments
 
@@ -115,7 +116,7 @@ def conditioned(model: Conditionable, x: Array, lie: float, at: Array) -> Predic
     """The exact counterpart: what the model predicts at ``at`` (m, d) once conditioned on ``lie`` at ``x`` (d,)."""
     arguments.conditionable(model)
     x, at = arguments.place(model, x, at)
-    return model.condition(x[None, :], np.array([finite(lie, "lie")])).predict(at)
+    return model.condition(Data(x[None, :], np.array([finite(lie, "lie")]))).predict(at)
 
 
 def variance_at_the_point(variance: float, noise: float) -> float:

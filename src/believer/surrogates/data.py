@@ -1,0 +1,81 @@
+"""What a model learns from: points, values to be minimized, and how far each value can be trusted."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from believer.arrays import Array, as_points, as_values
+from believer.errors import InvalidInput
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Data:
+    """n results of k outputs, all to be minimized.
+
+    Parameters
+    ----------
+    X : points of the encoded cube, (n, d).
+    Y : values, (n, k); a list of one output's, (n,), is a table of one column.
+    noise : known standard deviations of the values, shaped like ``Y``, 0 where none is known; None where no value has
+        a known one. A model's own noise, fixed or inferred, comes on top.
+    """
+
+    X: Array
+    Y: Array
+    noise: Array | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("Y",) if self.noise is None else ("Y", "noise"):
+            values = np.asarray(getattr(self, name))
+            object.__setattr__(self, name, values[:, None] if values.ndim == 1 else values)
+
+    def __len__(self) -> int:
+        return len(self.X)
+
+    @property
+    def y(self) -> Array:
+        """The values (n,) of the only output."""
+        self._refuse_several()
+        return self.Y[:, 0]
+
+    @property
+    def std(self) -> Array | None:
+        """Known standard deviations (n,) of the only output."""
+        self._refuse_several()
+        return None if self.noise is None else self.noise[:, 0]
+
+    def output(self, column: int) -> Data:
+        """The data of one output alone: what its model learns from."""
+        columns = slice(column, column + 1)
+        return Data(self.X, self.Y[:, columns], None if self.noise is None else self.noise[:, columns])
+
+    def _refuse_several(self) -> None:
+        if self.Y.ndim != 2 or self.Y.shape[1] != 1:
+            raise InvalidInput(f"one model learns one output, y (n,); these values have shape {self.Y.shape}.")
+
+
+def joined(*parts: Data) -> Data:
+    """All rows of ``parts``, in their order."""
+    noise = None
+    if any(part.noise is not None for part in parts):
+        noise = np.vstack([np.zeros_like(part.Y) if part.noise is None else part.noise for part in parts])
+    return Data(np.vstack([part.X for part in parts]), np.vstack([part.Y for part in parts]), noise)
+
+
+def learnable(data: Any, what: str) -> tuple[Array, Array, Array | None]:
+    """X (n, d), y (n,) and known stds (n,) that ``what`` can be fitted to, n at least one; a clear error otherwise."""
+    if not isinstance(data, Data):
+        raise InvalidInput(f"{what} is fitted to Data(X, y); got {type(data).__name__}.")
+    X = as_points(data.X)
+    y = as_values(data.y, len(X))
+    if len(X) == 0:
+        raise InvalidInput(f"{what} needs at least one observation to be fitted; got none.")
+    std = data.std
+    if std is not None:
+        std = as_values(std, len(X), "noise")
+        if (std < 0.0).any():
+            raise InvalidInput(f"noise must be standard deviations, zero or more; got {float(std.min())!r}.")
+    return X, y, std
