@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from journal_lines import edited
 from optimizer_studies import NAMES, PSEUDO, SPACES, Plain, SpyLie, below, started, state, tell_all, value_of
 
 from believer import (
@@ -313,11 +314,11 @@ def test_replay_says_when_a_difference_may_come_from_another_backend(tmp_path: P
     path = tmp_path / "study.jsonl"
     with backend.using("python"):
         busy_study(path)
-        edit(path, 1, lambda event: event["versions"].update(backend="native"))
+        edited(path, lambda event: event["versions"].update(backend="native"), 1)
         assert replay(path).identical
-        edit(path, lines_asked(path)[1], lambda event: event["trials"][0]["unit"].__setitem__(0, 0.123))
+        edited(path, lambda event: event["trials"][0]["unit"].__setitem__(0, 0.123), lines_asked(path)[1])
         assert "(written with the backend 'native', replayed with 'python'" in str(replay(path))
-        edit(path, 1, lambda event: event["versions"].update(backend="python"))
+        edited(path, lambda event: event["versions"].update(backend="python"), 1)
         assert "backend" not in str(replay(path))
 
 
@@ -327,15 +328,6 @@ def test_replay_knows_the_settings_of_the_study(strategy: str, maximize: bool, t
     path = tmp_path / "study.jsonl"
     busy_study(path, strategy=strategy, maximize=maximize, n_init=5, seed=17)
     assert replay(path).identical
-
-
-def edit(path: Path, line: int, change: Callable[[dict[str, Any]], None]) -> None:
-    """Change the event on a line, counted from 1."""
-    lines = path.read_text(encoding="utf-8").splitlines()
-    event = json.loads(lines[line - 1])
-    change(event)
-    lines[line - 1] = json.dumps(event)
-    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
 def lines_asked(path: Path) -> list[int]:
@@ -367,7 +359,7 @@ def test_replay_finds_a_tampered_ask(ask: int, tamper: Callable[[dict[str, Any]]
     path = tmp_path / "study.jsonl"
     busy_study(path)
     line = lines_asked(path)[ask]
-    edit(path, line, tamper)
+    edited(path, tamper, line)
     result = replay(path)
     assert not result.identical
     assert result.line == line
@@ -379,11 +371,11 @@ def test_replay_finds_another_seed_and_an_edited_result(tmp_path: Path) -> None:
     path = tmp_path / "study.jsonl"
     busy_study(path)
     original = path.read_bytes()
-    edit(path, 1, lambda begun: begun["config"].update(seed=1))
+    edited(path, lambda begun: begun["config"].update(seed=1), 1)
     result = replay(path)
     assert (result.asks, result.line) == (1, 2)
     path.write_bytes(original)
-    edit(path, 3, lambda told: told.update(value=told["value"] + 1e-9))
+    edited(path, lambda told: told["objectives"].update(value=told["objectives"]["value"] + 1e-9), 3)
     assert replay(path).line == lines_asked(path)[1]
 
 
@@ -391,7 +383,7 @@ def test_replay_finds_another_seed_and_an_edited_result(tmp_path: Path) -> None:
 def test_replay_of_a_request_that_lacks_a_field_is_a_journal_error(missing: str, tmp_path: Path) -> None:
     path = tmp_path / "study.jsonl"
     busy_study(path)
-    edit(path, lines_asked(path)[1], lambda event: event["request"].pop(missing))
+    edited(path, lambda event: event["request"].pop(missing), lines_asked(path)[1])
     with pytest.raises(JournalError):
         replay(path)
 
@@ -410,7 +402,7 @@ def test_results_that_do_not_follow_are_a_journal_error_for_load_and_replay(
 ) -> None:
     path = tmp_path / "study.jsonl"
     started(SPACES["cube"], journal=path).close()
-    edit(path, 3, tamper)
+    edited(path, tamper, 3)
     for read in (Optimizer.load, replay):
         with pytest.raises(JournalError):
             read(path)

@@ -48,7 +48,7 @@ HEADER = """
 
     def loud_tell(self, trial, value=None, *, error=None):
         tell(self, trial, value, error=error)
-        say("told", trial.id, value)
+        say("told", trial.id, getattr(value, "value", value))
 
     def objective(params):
         return (params["x"] - 2.0) ** 2 + 0.01 * (params["n"] - 20) ** 2

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import pickle
 import re
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from journal_lines import edited
 
 import believer as bv
 from believer.batch.random import is_new
@@ -143,17 +145,20 @@ def test_an_error_travels_between_processes(error: Exception) -> None:
 
 
 @pytest.mark.parametrize(
-    ("good", "bad"), [('"unit":[', '"unit":[7.0,'), ('"model":{', '"model":{"kernel":"matern52"},"was":{')]
+    "change",
+    [
+        lambda asked: asked["trials"][0]["unit"].insert(0, 7.0),
+        lambda asked: asked.update(model={"kernel": "matern52"}, was=asked["model"]),
+        lambda asked: asked["trials"][0].update(id=7),
+    ],
 )
-def test_a_journal_that_was_edited_is_refused(tmp_path: Path, good: str, bad: str) -> None:
+def test_a_journal_that_was_edited_is_refused(tmp_path: Path, change: Callable[[dict[str, Any]], object]) -> None:
     optimizer = bv.Optimizer(SQUARE, n_init=1)
     optimizer.observe({"x0": 0.5, "x1": 0.5}, 1.0)
     optimizer.ask(1)
     path = tmp_path / "study.jsonl"
     optimizer.save(path)
-    text = path.read_text(encoding="utf-8")
-    assert good in text
-    path.write_text(text.replace(good, bad), encoding="utf-8")
+    edited(path, change, line=3)
     with pytest.raises(JournalError):
         bv.Optimizer.load(path)
 
@@ -164,7 +169,7 @@ def test_hyperparameters_that_do_not_fit_are_a_journal_error(tmp_path: Path) -> 
     optimizer.ask(1)
     path = tmp_path / "study.jsonl"
     optimizer.save(path)
-    path.write_text(path.read_text(encoding="utf-8").replace('"lengthscales"', '"lengths"'), encoding="utf-8")
+    edited(path, lambda asked: asked["model"].update(lengths=asked["model"].pop("lengthscales")), line=3)
     with bv.Optimizer.load(path) as loaded, pytest.raises(JournalError, match="do not fit"):
         loaded.ask(1)
 

@@ -6,21 +6,12 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from journal_lines import checked
 
 from believer.errors import InvalidInput
-from believer.study.events import (
-    FORMAT,
-    Abandoned,
-    Asked,
-    Begun,
-    Enqueued,
-    Event,
-    Failed,
-    Observed,
-    Told,
-    decode_event,
-    encode_event,
-)
+from believer.study.events import Abandoned, Asked, Begun, Enqueued, Event, Failed, Observed, Told, Upgraded
+from believer.study.formats import FORMAT, decode_event, encode_event
+from believer.study.outcome import Outcome
 
 finite = st.floats(allow_nan=False, allow_infinity=False) | st.sampled_from([1e-300, -0.0, 1e12, 5e-324, 0.1])
 scalars = st.none() | st.booleans() | st.integers() | finite | st.text(max_size=8)
@@ -34,12 +25,27 @@ ids = st.integers()
 trials = st.fixed_dictionaries(
     {"id": ids, "params": objects, "unit": st.lists(st.floats(0, 1)), "origin": st.text(), "provenance": st.text()}
 )
+results = st.floats(-1e100, 1e100) | st.sampled_from([1e-300, -0.0, 1e12, 5e-324, 0.1])
+plain = st.builds(Outcome.of, results)
+names = st.text(max_size=6)
+
+
+@st.composite
+def outcomes(draw: st.DrawFn) -> Outcome:
+    objectives = draw(st.dictionaries(names, results, min_size=1, max_size=3))
+    constraints = {f"{name}'": value for name, value in draw(st.dictionaries(names, results, max_size=2)).items()}
+    constraints = {name: value for name, value in constraints.items() if name not in objectives}
+    known = draw(st.lists(st.sampled_from([*objectives, *constraints]), unique=True))
+    return Outcome(objectives, constraints, {name: draw(st.floats(0.0, 1e100)) for name in known})
+
+
 EVENTS: dict[type[Event], st.SearchStrategy[Event]] = {
     Begun: st.builds(Begun, st.just(FORMAT), objects, objects),
     Asked: st.builds(Asked, st.lists(trials, max_size=3).map(tuple), objects, st.none() | objects),
-    Told: st.builds(Told, ids, finite),
+    Upgraded: st.builds(Upgraded, st.just(FORMAT), objects),
+    Told: st.builds(Told, ids, plain | outcomes()),
     Failed: st.builds(Failed, ids, st.text()),
-    Observed: st.builds(Observed, ids, objects, finite, st.none())
+    Observed: st.builds(Observed, ids, objects, plain | outcomes(), st.none())
     | st.builds(Observed, ids, objects, st.none(), st.text()),
     Enqueued: st.builds(Enqueued, objects),
     Abandoned: st.builds(Abandoned, ids),
@@ -47,11 +53,13 @@ EVENTS: dict[type[Event], st.SearchStrategy[Event]] = {
 
 
 def bits(value: Any) -> Any:
-    """Types and bits, where == would let 1 pass for 1.0, and 0.0 for -0.0."""
+    """Types, order and bits, where == would let 1 pass for 1.0, and 0.0 for -0.0."""
     if isinstance(value, float):
         return struct.pack("d", value)
+    if isinstance(value, Outcome):
+        return [bits(getattr(value, part)) for part in ("objectives", "constraints", "noise")]
     if isinstance(value, dict):
-        return {key: bits(item) for key, item in value.items()}
+        return [(key, bits(item)) for key, item in value.items()]
     if isinstance(value, list | tuple):
         return type(value), [bits(item) for item in value]
     return type(value), value
@@ -113,10 +121,72 @@ def test_every_event_survives_its_line_bit_for_bit(cls: type[Event]) -> None:
     ],
     ids=lambda line: line[:50],
 )
-def test_a_line_that_is_not_exactly_one_event_is_refused(line: str) -> None:
+def test_a_line_of_the_first_format_that_is_not_exactly_one_event_is_refused(line: str) -> None:
     with pytest.raises(InvalidInput):
-        decode_event(line)
+        decode_event(line, 1)
 
 
 def test_a_whole_number_is_read_as_a_float() -> None:
-    assert bits(decode_event('{"kind":"told","id":1,"value":3}').value) == bits(3.0)  # type: ignore[union-attr]
+    assert all_bits(decode_event('{"kind":"told","id":1,"value":3}', 1)) == all_bits(Told(1, Outcome.of(3.0)))
+    assert all_bits(decode_event(checked({"kind": "told", "id": 1, "objectives": {"value": 3}}))) == all_bits(
+        Told(1, Outcome.of(3.0))
+    )
+
+
+@pytest.mark.parametrize(
+    "record",
+    [
+        {"kind": "told", "id": 1},
+        {"kind": "told", "id": 1, "value": 1.0},
+        {"kind": "told", "id": 1, "objectives": {}},
+        {"kind": "told", "id": 1, "objectives": None},
+        {"kind": "told", "id": 1, "objectives": {"a": "1"}},
+        {"kind": "told", "id": 1, "objectives": {"a": True}},
+        {"kind": "told", "id": 1, "objectives": {"a": 1e101}},
+        {"kind": "told", "id": 1, "objectives": {"a": [1.0]}},
+        {"kind": "told", "id": 1, "objectives": {"a": 1.0}, "constraints": {"a": 1.0}},
+        {"kind": "told", "id": 1, "objectives": {"a": 1.0}, "constraints": None},
+        {"kind": "told", "id": 1, "objectives": {"a": 1.0}, "noise": {"a": -1.0}},
+        {"kind": "told", "id": 1, "objectives": {"a": 1.0}, "noise": {"b": 1.0}},
+        {"kind": "told", "id": 1, "objectives": {"a": 1.0}, "note": {}},
+        {"kind": "observed", "id": 1, "params": {}, "objectives": None, "error": None},
+        {"kind": "observed", "id": 1, "params": {}, "objectives": {"a": 1.0}, "error": "no"},
+        {"kind": "begun", "format": 3, "config": {}, "versions": {}},
+        {"kind": "upgraded", "format": 2},
+    ],
+    ids=str,
+)
+def test_a_line_of_the_second_format_that_is_not_exactly_one_event_is_refused(record: Any) -> None:
+    with pytest.raises(InvalidInput):
+        decode_event(checked(record))
+
+
+def test_fields_of_a_result_that_were_left_out_have_their_defaults() -> None:
+    line = checked({"kind": "told", "id": 1, "objectives": {"yield": 71.0}})
+    assert decode_event(line) == Told(1, Outcome({"yield": 71.0}, {}, {}))
+    assert '"constraints"' not in encode_event(Told(1, Outcome.of(1.0)))
+
+
+def test_the_first_format_holds_plain_values_alone() -> None:
+    assert encode_event(Told(1, Outcome.of(0.5)), 1) == '{"kind":"told","id":1,"value":0.5}'
+    with pytest.raises(InvalidInput, match="format 1 of a journal holds one value a result"):
+        encode_event(Told(1, Outcome.of(0.5, 0.1)), 1)
+
+
+@pytest.mark.parametrize("cls", EVENTS, ids=lambda cls: cls.__name__)
+def test_every_flipped_bit_of_a_line_is_found(cls: type[Event]) -> None:
+    @given(EVENTS[cls])
+    @settings(max_examples=5)
+    def found(event: Event) -> None:
+        line = encode_event(event).encode()
+        for place in range(8 * len(line)):
+            flipped = bytearray(line)
+            flipped[place // 8] ^= 1 << place % 8
+            try:
+                text = bytes(flipped).decode()
+            except UnicodeDecodeError:
+                continue
+            with pytest.raises(InvalidInput):
+                decode_event(text)
+
+    found()

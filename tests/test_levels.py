@@ -28,6 +28,7 @@ LEVELS = {
     "acquisitions": 6.0,
     "batch": 7.0,
     "study": 8.0,
+    "propose": 8.5,
     "optimizer": 9.0,
     "progress": 9.0,
     "loop": 10.0,

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from journal_lines import edited
 from optimizer_studies import SPACES, Plain, SpyAcquisition, SpyLie, SpySurrogate, started
 
 import believer
@@ -307,18 +308,11 @@ def test_a_constraint_is_passed_again_and_checked_by_name(tmp_path: Path) -> Non
 # Journals that this version cannot understand
 
 
-def edited(path: Path, change: Callable[[dict[str, Any]], object]) -> None:
-    first, *rest = path.read_text(encoding="utf-8").splitlines(keepends=True)
-    begun = json.loads(first)
-    change(begun["config"])
-    path.write_text(json.dumps(begun) + "\n" + "".join(rest), encoding="utf-8")
-
-
 @pytest.mark.parametrize("what", ["surrogate", "acquisition", "strategy", "maximizer"])
 def test_a_journal_that_names_an_unknown_type_is_refused(what: str, tmp_path: Path) -> None:
     path = tmp_path / "study.jsonl"
     started(SPACES["line"], journal=path).close()
-    edited(path, lambda config: config.update({what: {"type": "os.system", "command": "true"}}))
+    edited(path, lambda begun: begun["config"].update({what: {"type": "os.system", "command": "true"}}))
     with pytest.raises(InvalidInput, match=f"names a {what} that this version does not know: 'os.system'"):
         Optimizer.load(path)
     with pytest.raises(BelieverError):
@@ -328,7 +322,7 @@ def test_a_journal_that_names_an_unknown_type_is_refused(what: str, tmp_path: Pa
 def test_an_unknown_type_inside_a_known_one_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "study.jsonl"
     started(SPACES["line"], journal=path).close()
-    edited(path, lambda config: config["strategy"].update(lie={"type": "Truth"}))
+    edited(path, lambda begun: begun["config"]["strategy"].update(lie={"type": "Truth"}))
     with pytest.raises(InvalidInput, match="does not know: 'Truth'"):
         Optimizer.load(path)
 
@@ -336,7 +330,7 @@ def test_an_unknown_type_inside_a_known_one_is_refused(tmp_path: Path) -> None:
 def test_settings_that_a_known_type_does_not_have_are_refused(tmp_path: Path) -> None:
     path = tmp_path / "study.jsonl"
     started(SPACES["line"], journal=path).close()
-    edited(path, lambda config: config["surrogate"].update(trees=100))
+    edited(path, lambda begun: begun["config"]["surrogate"].update(trees=100))
     with pytest.raises(InvalidInput, match=r"settings for surrogate GP do not fit this version.*trees"):
         Optimizer.load(path)
 
@@ -370,7 +364,7 @@ def test_settings_that_make_no_sense_are_refused_by_load_and_replay(
 ) -> None:
     path = tmp_path / "study.jsonl"
     started(SPACES["line"], journal=path).close()
-    edited(path, damage)
+    edited(path, lambda begun: damage(begun["config"]))
     before = path.read_bytes()
     for read in (Optimizer.load, replay):
         with pytest.raises((JournalError, InvalidInput)) as caught:

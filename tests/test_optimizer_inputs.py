@@ -151,10 +151,10 @@ WRONG: dict[str, tuple[Callable[[Optimizer], object], type[BelieverError], str]]
     "tell told": (lambda o: o.tell(0, 1.0), TrialError, "trial 0 already has its result .done.; a result is told once"),
     "tell failed": (lambda o: o.tell(4, 1.0), TrialError, "trial 4 already has its result .failed."),
     "fail told": (lambda o: o.tell(0, error="no"), TrialError, "trial 0 already"),
-    "tell text id": (lambda o: o.tell("5", 1.0), TrialError, "a whole number; got '5'"),  # type: ignore[arg-type]
+    "tell text id": (lambda o: o.tell("5", 1.0), TrialError, "its id or its params; got '5'"),  # type: ignore[arg-type]
     "tell float id": (lambda o: o.tell(5.0, 1.0), TrialError, "got 5.0"),  # type: ignore[arg-type]
     "tell bool id": (lambda o: o.tell(True, 1.0), TrialError, "got True"),
-    "tell params": (lambda o: o.tell(NEW, 1.0), TrialError, "by its id"),  # type: ignore[arg-type]
+    "tell params": (lambda o: o.tell(NEW, 1.0), TrialError, "no pending trial has the params .* is for observe"),
     "tell nothing": (lambda o: o.tell(5), InvalidInput, "needs a value, or error="),
     "tell None": (lambda o: o.tell(5, None), InvalidInput, "needs a value"),
     "tell text": (lambda o: o.tell(5, "1.0"), InvalidInput, "must be a number; got '1.0'"),  # type: ignore[arg-type]
@@ -218,9 +218,12 @@ def test_wrong_input_is_one_clear_error_and_changes_nothing(
 WRONG_SETTINGS: dict[str, tuple[dict[str, Any], str]] = {
     "space dict": ({"space": {"x": Float(0.0, 1.0)}}, r"space must be a believer\.Space; got dict"),
     "surrogate class": ({"surrogate": GP}, r"surrogate must be an object with a method fit"),
-    "surrogate text": ({"surrogate": "gp"}, "surrogate must be an object"),
+    "surrogate text": (
+        {"surrogate": "bogus"},
+        "surrogate must be one of gp, .*, or an object such as GP..; got 'bogus'",
+    ),
     "acquisition class": ({"acquisition": EI}, r"acquisition must be an object with a method pointwise"),
-    "acquisition text": ({"acquisition": "EI"}, "acquisition must be an object"),
+    "acquisition text": ({"acquisition": "XI"}, "acquisition must be one of LogEI, EI, PI, UCB, .* got 'XI'"),
     "strategy": ({"strategy": "bogus"}, "strategy must be one of cl_min, .*; got 'bogus'"),
     "strategy None": ({"strategy": None}, "strategy"),
     "strategy class": ({"strategy": RandomBatch}, "strategy"),

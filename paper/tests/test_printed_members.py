@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from believer.acquisitions import EI, Bound
+from believer.acquisitions import EI, PointwiseObjective
 from believer.batch.penalization import GaussianPenalty
 from believer.errors import InvalidInput
 from believer.experiments import Cell
@@ -70,7 +70,7 @@ def test_forward_differences_are_those_of_scipy() -> None:
     problem = PROBLEMS["hartmann6"]()
     X = np.random.default_rng(0).random((15, 6))
     model = Process(problem.space, "twin").fit(Data(X, problem.evaluate(X)), np.random.default_rng(0))
-    bound = Bound(EI(0.01), model, float(problem.evaluate(X).min()))
+    bound = PointwiseObjective(EI(0.01), model, float(problem.evaluate(X).min()))
     drawn = np.random.default_rng(4).random((10, 6))
     ends = [
         minimize(lambda x: -bound.value(x[None, :])[0], x, method="L-BFGS-B", bounds=[(0.0, 1.0)] * 6).x for x in drawn
@@ -101,7 +101,9 @@ def test_a_penalized_product_is_zero_where_a_point_is_taken() -> None:
     problem = PROBLEMS["hartmann6"]()
     X = np.random.default_rng(0).random((15, 6))
     y = problem.evaluate(X)
-    bound = Bound(EI(), Process(problem.space, "twin").fit(Data(X, y), np.random.default_rng(0)), float(y.max()))
+    bound = PointwiseObjective(
+        EI(), Process(problem.space, "twin").fit(Data(X, y), np.random.default_rng(0)), float(y.max())
+    )
     at = np.random.default_rng(2).random((2, 6))
     product = Product(bound, GaussianPenalty(at[:1], np.full(6, 0.2)))
     values, plain = product.value(at), bound.value(at)
@@ -115,7 +117,7 @@ def test_the_gradient_of_a_penalized_product_is_that_of_central_differences() ->
     X = np.random.default_rng(0).random((15, 6))
     y = problem.evaluate(X)
     model = Process(problem.space, "twin", renormalize=False, gradient=True).fit(Data(X, y), np.random.default_rng(0))
-    product = Product(Bound(EI(), model, float(y.max())), GaussianPenalty(X[:2] + 0.05, np.full(6, 0.4)))
+    product = Product(PointwiseObjective(EI(), model, float(y.max())), GaussianPenalty(X[:2] + 0.05, np.full(6, 0.4)))
     assert product.has_gradient
     at, h = np.random.default_rng(2).random((4, 6)), 1e-6
     value, gradient = product.value_with_gradient(at)

@@ -8,10 +8,6 @@ import numpy.typing as npt
 from believer.arrays import Array, IntArray
 from believer.numerics import lbfgs, newton
 
-def cross(kernel: int, A: Array, B: Array, lengthscales: Array, signal: float) -> tuple[Array, Array]: ...
-def covariance_factor(kernel: int, X: Array, lengthscales: Array, signal: float, diagonal: float) -> Array | None: ...
-def append(base: Array, tail: Array, k: Array, variance: float, least_pivot: float) -> tuple[Array, float]: ...
-
 class Objective:
     @property
     def dim(self) -> int: ...
@@ -51,14 +47,34 @@ class HyperPosterior(Objective):
     def newton(self, starts: Array, lower: Array, upper: Array, settings: newton.Settings) -> tuple[Array, float]: ...
     def log_likelihood(self, theta: Array) -> tuple[float, Array, float, Array]: ...
 
-def minimize(
-    objective: Objective,
-    X0: Array,
-    lower: Array,
-    upper: Array,
-    moves: npt.NDArray[np.uint8],
-    factor: float,
-    settings: lbfgs.Settings,
-) -> tuple[Array, Array, int]: ...
-def screen(target: Improvement, X: Array, keep: int) -> Array: ...
-def pick_starts(X: Array, values: Array, wanted: int, among: int, apart: float) -> IntArray: ...
+class Native:
+    """The module itself, as ``backend.native`` hands it over."""
+
+    KERNELS: dict[str, int]
+    ACQUISITIONS: dict[str, int]
+    Callback: type[Callback]
+    Posterior: type[Posterior]
+    Improvement: type[Improvement]
+    HyperPosterior: type[HyperPosterior]
+    @staticmethod
+    def cross(kernel: int, A: Array, B: Array, lengthscales: Array, signal: float) -> tuple[Array, Array]: ...
+    @staticmethod
+    def covariance_factor(
+        kernel: int, X: Array, lengthscales: Array, signal: float, diagonal: float
+    ) -> Array | None: ...
+    @staticmethod
+    def append(base: Array, tail: Array, k: Array, variance: float, least_pivot: float) -> tuple[Array, float]: ...
+    @staticmethod
+    def minimize(
+        objective: Objective,
+        X0: Array,
+        lower: Array,
+        upper: Array,
+        moves: npt.NDArray[np.uint8],
+        factor: float,
+        settings: lbfgs.Settings,
+    ) -> tuple[Array, Array, int]: ...
+    @staticmethod
+    def screen(target: Objective, X: Array, keep: int) -> Array: ...
+    @staticmethod
+    def pick_starts(X: Array, values: Array, wanted: int, among: int, apart: float) -> IntArray: ...

@@ -3,28 +3,30 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
 from dataclasses import dataclass
 from numbers import Real
-from pathlib import Path
 from typing import Any
 
+from believer.acquisitions import Acquisition
 from believer.arrays import finite, whole
+from believer.batch import Strategy
 from believer.errors import EvaluationError, InvalidInput, SpaceExhausted
+from believer.maximize import Maximizer
 from believer.optimizer import Optimizer
 from believer.progress import Progress
 from believer.space import Space
 from believer.study.journal import PathLike
-from believer.study.settings import make_settings
-from believer.study.trials import Batch, Trial, checked_result
+from believer.study.outcome import Outcome, Value, outcome_of
+from believer.study.settings import StudySettings, make_settings
+from believer.study.trials import Batch, Trial
+from believer.surrogates.protocols import Surrogate
 
-Function = Callable[[dict[str, Any]], float]
+Function = Callable[[dict[str, Any]], Value]
 Stop = Callable[[Optimizer], bool]
-Outcome = tuple[float | None, str | None]
-"""A value, or what went wrong."""
-
-_OPTIONS = ("surrogate", "acquisition", "strategy", "n_init", "maximizer")
+Answer = Outcome | str
+"""What a trial returned, or what went wrong."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,18 +85,35 @@ def minimize(
     progress: bool = True,
     stop: float | Target | Seconds | Stop | None = None,
     callback: Callable[[Optimizer, Batch], None] | None = None,
-    **options: Any,
+    *,
+    maximize: bool = False,
+    x0: Iterable[Mapping[str, Any]] = (),
+    y0: Iterable[Value] | None = None,
+    surrogate: str | Surrogate | None = None,
+    acquisition: str | Acquisition | None = None,
+    strategy: str | Strategy = "kb",
+    n_init: int | None = None,
+    maximizer: Maximizer | None = None,
 ) -> Result:
     """Minimize ``f(params)`` over ``space`` with ``budget`` evaluations, the initial design included.
 
-    q: how many evaluations run together. executor: any ``concurrent.futures.Executor``; None evaluates in this process.
-    mode: "batch" waits for all q results before it asks again; "async" hands a worker the next point as soon as it is
-    free. journal: a path; a journal that is already there is taken up again, its unanswered trials first.
-    stop: a target value (a number or ``Target``), ``Seconds``, or a callable of the optimizer; asked before every
-    evaluation that is started. What was handed out and not evaluated by then stays pending.
-    callback: called with the optimizer and each batch once all of its results are in. options: as for ``Optimizer``.
-
-    An exception in ``f``, NaN or an infinity is a failed trial and never ends the run.
+    Parameters
+    ----------
+    f : takes one dict of parameters, returns a number or an :class:`Outcome`. An exception, NaN or an infinity is a
+        failed trial and never ends the run.
+    budget : how many evaluations.
+    q : how many run together.
+    executor : any ``concurrent.futures.Executor``; None evaluates in this process.
+    mode : "batch" waits for all q results before it asks again; "async" hands a worker the next point as soon as it is
+        free.
+    journal : a path; a journal that is already there is taken up again, its unanswered trials first.
+    stop : a target value (a number or ``Target``), ``Seconds``, or a callable of the optimizer; asked before every
+        evaluation that is started. What was handed out and not evaluated by then stays pending.
+    callback : called with the optimizer and each batch once all of its results are in.
+    maximize : look for the largest value instead.
+    x0 : points to evaluate first, a list of params; not again when a journal is taken up.
+    y0 : their values, where these are known already: then they count as results, and not towards the budget.
+    seed, surrogate, acquisition, strategy, n_init, maximizer : as for :class:`Optimizer`.
     """
     if not callable(f):
         raise InvalidInput(f"f must be a function of one dict of parameters; got {f!r}.")
@@ -106,23 +125,57 @@ def minimize(
         raise InvalidInput(f"executor must be a concurrent.futures.Executor; got {executor!r}.")
     if callback is not None and not callable(callback):
         raise InvalidInput(f"callback must be a function of the optimizer and a batch; got {callback!r}.")
-    if "maximize" in options:
-        raise InvalidInput("minimize only minimizes; return the negative of what is to be maximized.")
-    unknown = sorted(options.keys() - set(_OPTIONS))
-    if unknown:
-        raise InvalidInput(f"minimize takes the options {', '.join(_OPTIONS)}; got {', '.join(unknown)}.")
-    budget, q = whole(budget, "budget", 1), whole(q, "q", 1)
-    run = _Run(f, executor, budget, q, _stopper(stop), callback)
-    optimizer = _open(space, seed, journal, options)
+    budget, q, stopper = whole(budget, "budget", 1), whole(q, "q", 1), _stopper(stop)
+    settings = make_settings(space, surrogate, acquisition, strategy, maximizer, n_init, seed, maximize)
+    points, values = _known(settings, x0, y0)
+    given = (surrogate, acquisition, strategy, n_init, seed)
+    if journal is None:
+        optimizer = Optimizer(space, *given, None, maximize, maximizer)
+    else:
+        optimizer = Optimizer.open(journal, space, *given, maximize, maximizer)
     bar = Progress.on_terminal(budget, progress)
     try:
+        if not optimizer.trials and not optimizer.queued:
+            _begin(optimizer, points, values)
+        known = sum(trial.origin == "observed" for trial in optimizer.trials)
+        run = _Run(f, executor, budget + known, q, stopper, callback)
         reason = run.asynchronously(optimizer, bar) if mode == "async" else run.in_batches(optimizer, bar)
     finally:
         bar.close()
         optimizer.close()
     params, value = optimizer.best or (None, None)
     counts = optimizer.counts
-    return Result(params, value, counts.answered, counts.failed, reason, optimizer)
+    return Result(params, value, counts.answered - known, counts.failed, reason, optimizer)
+
+
+def _known(
+    settings: StudySettings, x0: Iterable[Mapping[str, Any]], y0: Iterable[Value] | None
+) -> tuple[list[dict[str, Any]], list[Value] | None]:
+    """The points to begin with, and their values; InvalidInput where they do not fit the space, or each other."""
+    if isinstance(x0, Mapping):
+        raise InvalidInput("x0 must be a list of params, [params]; got one.")
+    points = [settings.space.check(params) for params in x0]
+    values = None if y0 is None else [*y0]
+    if values is None:
+        refused = [params for params in points if not settings.space.allows(params)]
+        if refused:
+            raise InvalidInput(f"the space's constraint does not allow {refused[0]}, a point of x0.")
+    else:
+        if len(values) != len(points):
+            raise InvalidInput(f"y0 must have one value for each point of x0; got {len(values)} and {len(points)}.")
+        for value in values:
+            outcome_of(value, None, None)
+    return points, values
+
+
+def _begin(optimizer: Optimizer, points: list[dict[str, Any]], values: list[Value] | None) -> None:
+    """Points of the user's own, to be evaluated first, or as results."""
+    if values is None:
+        for params in points:
+            optimizer.enqueue(params)
+    else:
+        for params, value in zip(points, values, strict=True):
+            optimizer.observe(params, value)
 
 
 def _stopper(stop: float | Target | Seconds | Stop | None) -> Stop:
@@ -138,37 +191,23 @@ def _stopper(stop: float | Target | Seconds | Stop | None) -> Stop:
     return Target(float(stop))
 
 
-def _open(space: Space, seed: int | None, journal: PathLike | None, options: Mapping[str, Any]) -> Optimizer:
-    """A new optimizer; or the one in the journal, if its settings are those of this call."""
-    if journal is None or not Path(journal).exists() or Path(journal).stat().st_size == 0:
-        return Optimizer(space, seed=seed, journal=journal, **options)
-    given = {name: options.get(name) for name in ("surrogate", "acquisition", "maximizer", "n_init")}
-    wanted = make_settings(
-        space, strategy=options.get("strategy", "kb"), seed=seed, maximize=False, **given
-    ).to_config()
-    custom = {
-        name: options[name] for name in ("surrogate", "acquisition", "strategy", "maximizer") if options.get(name)
-    }
-    optimizer = Optimizer.load(journal, constraint=space.constraint, **custom)
-    found = optimizer.settings.to_config()
-    other = [name for name in wanted if wanted[name] != found[name] and (name, seed) != ("seed", None)]
-    if other:
-        optimizer.close()
-        raise InvalidInput(
-            f"the journal {journal} belongs to a study with other settings ({', '.join(other)}): "
-            "pass the same ones to go on with it, or another path to start anew."
-        )
-    return optimizer
-
-
-def _evaluate(f: Function, params: dict[str, Any]) -> Outcome:
-    """The value of ``f``, or what went wrong; runs in the worker, so that any exception can travel."""
+def _evaluate(f: Function, params: dict[str, Any]) -> Answer:
+    """What ``f`` returned, or what went wrong; runs in the worker, so that any exception can travel."""
     try:
-        value = f(params)
-        number, reason = checked_result(value, None)
-        return (number, None) if reason is None else (None, reason)
+        return outcome_of(f(params), None, None)
     except (Exception, SystemExit) as error:  # the user's function may raise anything; all of it is a failed trial
-        return None, _text(error)
+        return _text(error)
+
+
+def _tell(optimizer: Optimizer, trial: Trial, answer: Answer) -> None:
+    """An outcome that does not go with those before it is a failed trial, too: it must not end the run."""
+    if isinstance(answer, str):
+        optimizer.tell(trial, error=answer)
+        return
+    try:
+        optimizer.tell(trial, answer)
+    except InvalidInput as error:
+        optimizer.tell(trial, error=_text(error))
 
 
 def _text(error: BaseException) -> str:
@@ -206,15 +245,15 @@ class _Run:
                 if batch is None:
                     return "exhausted space"
                 trials = list(batch)
-            for trial, (value, error) in self._evaluations(trials, optimizer):
-                optimizer.tell(trial, value, error=error)
+            for trial, answer in self._evaluations(trials, optimizer):
+                _tell(optimizer, trial, answer)
                 self._show(optimizer, bar)
             self._call_back(optimizer, batch, bar)
 
     def asynchronously(self, optimizer: Optimizer, bar: Progress) -> str:
         """Keep q evaluations under way; each result is told at once and its worker gets the next point."""
         waiting: list[Trial] = list(optimizer.pending)
-        running: dict[Future[Outcome], tuple[Trial, Batch | None]] = {}
+        running: dict[Future[Answer], tuple[Trial, Batch | None]] = {}
         reason = ""
         try:
             while True:
@@ -235,9 +274,9 @@ class _Run:
                     return reason or "budget"
                 done, _ = wait(running, return_when=FIRST_COMPLETED)
                 for future in sorted(done, key=lambda item: running[item][0].id):
-                    value, error = _outcome(future)
+                    answer = _answer(future)
                     trial, batch = running.pop(future)
-                    optimizer.tell(trial, value, error=error)
+                    _tell(optimizer, trial, answer)
                     self._call_back(optimizer, batch, bar)
         finally:
             for future in running:
@@ -264,7 +303,7 @@ class _Run:
                 raise
             return None
 
-    def _evaluations(self, trials: list[Trial], optimizer: Optimizer) -> Iterator[tuple[Trial, Outcome]]:
+    def _evaluations(self, trials: list[Trial], optimizer: Optimizer) -> Iterator[tuple[Trial, Answer]]:
         """Results as they come in; in this process, none is started once it is time to stop."""
         if self.executor is None:
             for i, trial in enumerate(trials):
@@ -277,13 +316,13 @@ class _Run:
             while running:
                 done, _ = wait(running, return_when=FIRST_COMPLETED)
                 for future in sorted(done, key=lambda item: running[item].id):
-                    outcome = _outcome(future)
-                    yield running.pop(future), outcome
+                    answer = _answer(future)
+                    yield running.pop(future), answer
         finally:
             for future in running:
                 future.cancel()
 
-    def _submit(self, trial: Trial) -> Future[Outcome]:
+    def _submit(self, trial: Trial) -> Future[Answer]:
         assert self.executor is not None
         try:
             return self.executor.submit(_evaluate, self.f, dict(trial.params))
@@ -304,7 +343,7 @@ class _Run:
         bar.show(optimizer.counts.answered, "" if best is None else f"best {best[1]:.6g}")
 
 
-def _outcome(future: Future[Outcome]) -> Outcome:
+def _answer(future: Future[Answer]) -> Answer:
     """What a worker sent back; EvaluationError when the worker itself is gone or the function cannot travel to it."""
     try:
         return future.result()

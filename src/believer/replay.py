@@ -11,6 +11,7 @@ from believer.errors import BelieverError, JournalCorrupt, TrialError
 from believer.maximize import Maximizer
 from believer.numerics import backend
 from believer.optimizer import Optimizer
+from believer.propose import propose
 from believer.space import Constraint
 from believer.study import serialization
 from believer.study.events import Asked, Begun, Event
@@ -40,8 +41,8 @@ class Replay:
 def replay(
     path: PathLike,
     *,
-    surrogate: Surrogate | None = None,
-    acquisition: Acquisition | None = None,
+    surrogate: str | Surrogate | None = None,
+    acquisition: str | Acquisition | None = None,
     strategy: str | Strategy | None = None,
     constraint: Constraint | None = None,
     maximizer: Maximizer | None = None,
@@ -84,7 +85,15 @@ def _ask_again(study: Optimizer, event: Asked, strategies: Sequence[Strategy]) -
     passed = next((member for member in known if serialization.to_config(member) == wanted["strategy"]), None)
     strategy = serialization.from_config(wanted["strategy"], "strategies", passed)
     try:
-        again = study._propose(len(event.trials), strategy, wanted["fixed"], wanted["distinct"]).event
+        again = propose(
+            study.settings,
+            study._ledger.history(),
+            len(event.trials),
+            strategy=strategy,
+            fixed=wanted["fixed"],
+            distinct=wanted["distinct"],
+            cache=study._cache,
+        ).event()
     except BelieverError as error:
         return f"{type(error).__name__}: {error}"
     for then, now in zip(event.trials, again.trials, strict=True):

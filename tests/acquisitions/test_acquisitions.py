@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import norm
 
-from believer.acquisitions import EI, PI, UCB, Acquisition, Bound, LogEI
+from believer.acquisitions import EI, PI, UCB, LogEI, PerPoint, PointwiseObjective
 from believer.arrays import Array, frozen
 from believer.errors import InvalidInput, MissingCapability
 from believer.maximize import Multistart, Search
@@ -22,15 +22,15 @@ from believer.surrogates.protocols import Prediction
 
 pytestmark = pytest.mark.both_backends
 
-MEMBERS: list[Acquisition] = [LogEI(), LogEI(0.3), EI(), EI(0.3), PI(), PI(0.3), UCB(), UCB(0.0), UCB(9.0)]
-RISE_WITH_STD: list[Acquisition] = [LogEI(), EI(), UCB(), UCB(0.0)]
+MEMBERS: list[PerPoint] = [LogEI(), LogEI(0.3), EI(), EI(0.3), PI(), PI(0.3), UCB(), UCB(0.0), UCB(9.0)]
+RISE_WITH_STD: list[PerPoint] = [LogEI(), EI(), UCB(), UCB(0.0)]
 OF_IMPROVEMENT: list[type[Any]] = [LogEI, EI, PI]
 every_member = pytest.mark.parametrize("member", MEMBERS, ids=repr)
 every_improvement = pytest.mark.parametrize("kind", OF_IMPROVEMENT)
 every_kernel = pytest.mark.parametrize("kernel", list(KERNELS))
 
 
-def at(member: Acquisition, mean: float, std: float, incumbent: float) -> tuple[float, float, float]:
+def at(member: PerPoint, mean: float, std: float, incumbent: float) -> tuple[float, float, float]:
     """α, ∂α/∂μ, ∂α/∂σ at one prediction."""
     found = member.pointwise(np.array([mean]), np.array([std]), incumbent)
     return float(found.value[0]), float(found.by_mean[0]), float(found.by_std[0])
@@ -86,7 +86,7 @@ def test_a_margin_lowers_the_incumbent(kind: type[Any], xi: float) -> None:
 @every_member
 @settings(max_examples=60)
 @given(st.floats(-1e6, 1e6), st.floats(1e-12, 1e6))
-def test_nothing_is_ever_nan(member: Acquisition, z: float, std: float) -> None:
+def test_nothing_is_ever_nan(member: PerPoint, z: float, std: float) -> None:
     value, by_mean, by_std = at(member, -z * std, std, 0.0)
     assert np.isfinite([value, by_mean, by_std]).all()
     if isinstance(member, EI | PI):
@@ -95,7 +95,7 @@ def test_nothing_is_ever_nan(member: Acquisition, z: float, std: float) -> None:
 
 
 @every_member
-def test_many_points_give_what_each_gives_alone(member: Acquisition) -> None:
+def test_many_points_give_what_each_gives_alone(member: PerPoint) -> None:
     rng = np.random.default_rng(0)
     mean, std = rng.normal(size=30) * 20.0, np.exp(rng.uniform(-9.0, 2.0, 30))
     together = member.pointwise(mean, std, -1.0)
@@ -109,7 +109,7 @@ def test_many_points_give_what_each_gives_alone(member: Acquisition) -> None:
 
 @pytest.mark.parametrize("member", RISE_WITH_STD, ids=repr)
 @given(st.floats(-1e3, 1e3), st.floats(1e-9, 1e3), st.floats(1.0, 1e6))
-def test_value_never_falls_with_std(member: Acquisition, gap: float, std: float, factor: float) -> None:
+def test_value_never_falls_with_std(member: PerPoint, gap: float, std: float, factor: float) -> None:
     low, _, slope = at(member, gap, std, 0.0)
     high = at(member, gap, std * factor, 0.0)[0]
     assert high >= low - 1e-14 * abs(low)
@@ -126,7 +126,7 @@ def test_probability_of_improvement_falls_with_std_where_the_mean_is_already_bet
 @every_member
 @settings(max_examples=40)
 @given(st.floats(-50.0, 50.0), st.floats(1e-6, 1e3), st.floats(0.0, 1e3))
-def test_value_never_rises_with_the_mean(member: Acquisition, mean: float, std: float, worse: float) -> None:
+def test_value_never_rises_with_the_mean(member: PerPoint, mean: float, std: float, worse: float) -> None:
     low, high = (at(member, mean + more, std, 0.0)[0] for more in (worse, 0.0))
     assert low <= high + 1e-14 * abs(high)
 
@@ -137,7 +137,7 @@ def test_value_never_rises_with_the_mean(member: Acquisition, mean: float, std: 
 @pytest.mark.parametrize("member", [LogEI(), EI(), PI(), UCB(), UCB(9.0)], ids=repr)
 @pytest.mark.parametrize("std", [1e-12, 1e-6, 1.0, 1e6])
 @pytest.mark.parametrize("z", [-1e4, -40.0, -30.0, -5.0, -1.0, 0.0, 2.0, 30.0])
-def test_derivatives_by_mean_and_std_are_central_differences(member: Acquisition, z: float, std: float) -> None:
+def test_derivatives_by_mean_and_std_are_central_differences(member: PerPoint, z: float, std: float) -> None:
     mean = -z * std
     value, by_mean, by_std = at(member, mean, std, 0.0)
     step = 1e-4 * std / max(1.0, abs(z))
@@ -153,13 +153,13 @@ def test_derivatives_by_mean_and_std_are_central_differences(member: Acquisition
 @every_kernel
 @pytest.mark.parametrize("d", [1, 4])
 @pytest.mark.parametrize("z", [-1e3, -40.0, -2.0, 1.0])
-def test_gradients_through_a_gp_are_central_differences(member: Acquisition, kernel: str, d: int, z: float) -> None:
+def test_gradients_through_a_gp_are_central_differences(member: PerPoint, kernel: str, d: int, z: float) -> None:
     model = model_for(kernel, d)
     rng = np.random.default_rng(1)
     for x in [rng.random(d), model.X[0] + 0.02, model.X[1]]:
         prediction = model.predict(x[None, :])
         incumbent = float(prediction.mean[0] + z * prediction.std[0]) + getattr(member, "xi", 0.0)
-        bound = Bound(member, model, incumbent)
+        bound = PointwiseObjective(member, model, incumbent)
         value, gradient = bound.value_with_gradient(x[None, :])
         np.testing.assert_allclose(value, bound.value(x[None, :]), rtol=1e-9)
         step = 1e-6 * np.eye(d)
@@ -176,8 +176,8 @@ def test_log_ei_has_a_gradient_where_ei_has_none(kernel: str) -> None:
     x = np.array([[0.31, 0.47]])
     prediction = model.predict(x)
     incumbent = float(prediction.mean[0] - 60.0 * prediction.std[0])
-    flat, flat_gradient = Bound(EI(), model, incumbent).value_with_gradient(x)
-    _, gradient = Bound(LogEI(), model, incumbent).value_with_gradient(x)
+    flat, flat_gradient = PointwiseObjective(EI(), model, incumbent).value_with_gradient(x)
+    _, gradient = PointwiseObjective(LogEI(), model, incumbent).value_with_gradient(x)
     assert flat[0] == 0.0
     assert (flat_gradient == 0.0).all()
     assert (np.abs(gradient) > 1.0).any()
@@ -195,12 +195,12 @@ class Plain:
 
 
 @every_member
-def test_a_model_without_gradients_gives_values_only(member: Acquisition) -> None:
-    bound = Bound(member, Plain(), 0.5)
+def test_a_model_without_gradients_gives_values_only(member: PerPoint) -> None:
+    bound = PointwiseObjective(member, Plain(), 0.5)
     X = np.array([[0.1, 0.2], [0.6, 0.9]])
     assert not bound.has_gradient
     np.testing.assert_array_equal(bound.value(X), member.pointwise(X.sum(axis=1), np.ones(2), 0.5).value)
-    assert Bound(member, model_for("se", 2), 0.5).has_gradient
+    assert PointwiseObjective(member, model_for("se", 2), 0.5).has_gradient
     search = Search(Region.cube(2), np.zeros((0, 2)), np.zeros((0, 2)))
     with pytest.raises(MissingCapability, match=r"predict_with_gradient.*Candidates\(\)"):
         Multistart().maximize(bound, search, np.random.default_rng(0))

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy.special import ndtri
 
-from believer.acquisitions import EI, Bound
+from believer.acquisitions import EI, PointwiseObjective
 from believer.acquisitions.joint_improvement import JointImprovement, Softness
 from believer.arrays import Array, frozen
 from believer.errors import InvalidInput
@@ -74,7 +74,7 @@ def test_one_point_has_the_expected_improvement_that_is_known_in_closed_form() -
     even = ndtri((np.arange(20_000) + 0.5) / 20_000)[:, None]
     objective = objective_of(1, None, normals=even, unit=1.0)
     X = rows(20, 1)
-    closed = Bound(EI(), model_of(), objective.target).value(X)
+    closed = PointwiseObjective(EI(), model_of(), objective.target).value(X)
     # The outermost slice of probability is cut off by its middle.
     np.testing.assert_allclose(objective.value(X), closed, rtol=1e-4, atol=1e-5)
 

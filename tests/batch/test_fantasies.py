@@ -10,10 +10,10 @@ from batch_requests import FAST, Watching, data_for, model_of, points, randomnes
 from scipy.special import logsumexp
 
 from believer import GP, Candidates, Categorical, Float, Int, Optimizer, PseudoObservations, Space
-from believer.acquisitions import EI, PI, UCB, Acquisition, LogEI, Pointwise
+from believer.acquisitions import EI, PI, UCB, LogEI, PerPoint, Pointwise
 from believer.arrays import Array, frozen, near_any
 from believer.batch import Believe, Fantasy, Pending, Request
-from believer.batch.fantasies import Averaged, Fantasized, Separate, average
+from believer.batch.fantasies import Averaged, Fantasized, Separate
 from believer.study import serialization
 from believer.surrogates import GPModel, SparseGP
 from believer.surrogates.data import Data
@@ -54,7 +54,7 @@ class Cubed:
         return Pointwise(gain**3, -3.0 * gain**2, 3.0 * gain**2)
 
 
-ACQUISITIONS: list[Acquisition] = [LogEI(), LogEI(xi=0.1), EI(), PI(), UCB(), Cubed()]
+ACQUISITIONS: list[PerPoint] = [LogEI(), LogEI(xi=0.1), EI(), PI(), UCB(), Cubed()]
 
 
 def with_pending(request: Request, p: int = 3) -> Request:
@@ -93,9 +93,7 @@ every_kind = pytest.mark.parametrize("kind", list(KINDS))
 
 @pytest.mark.parametrize("acquisition", ACQUISITIONS, ids=repr)
 @every_kind
-def test_the_average_is_that_of_the_acquisition_on_the_model_of_every_fantasy(
-    kind: str, acquisition: Acquisition
-) -> None:
+def test_the_average_is_that_of_the_acquisition_on_the_model_of_every_fantasy(kind: str, acquisition: PerPoint) -> None:
     member, changes = KINDS[kind]
     request = with_pending(request_for(acquisition=acquisition, **changes))
     held = fantasized(member, request)
@@ -116,7 +114,7 @@ def test_the_average_is_that_of_the_acquisition_on_the_model_of_every_fantasy(
 @pytest.mark.parametrize("acquisition", ACQUISITIONS, ids=repr)
 @pytest.mark.parametrize("noise", [1e-6, 0.2])
 @pytest.mark.parametrize("kind", ["shared", "separate", "none"])
-def test_its_gradient_is_that_of_central_differences(kind: str, noise: float, acquisition: Acquisition) -> None:
+def test_its_gradient_is_that_of_central_differences(kind: str, noise: float, acquisition: PerPoint) -> None:
     member, changes = KINDS[kind]
     if "model" in changes:
         changes = {"model": Apart(model_of(data_for(), noise))}
@@ -132,11 +130,11 @@ def test_its_gradient_is_that_of_central_differences(kind: str, noise: float, ac
 
 def test_an_average_of_improvements_that_underflow_is_finite_and_has_weights() -> None:
     alphas = np.array([[-1e5, -3.0], [-1e5 - 1.0, -2.0], [-2e5, -1.0]])
-    value, weights = average(LogEI(), alphas)
+    value, weights = LogEI().average(alphas)
     np.testing.assert_allclose(value, logsumexp(alphas, axis=0) - np.log(3.0), rtol=1e-14)
     np.testing.assert_allclose(weights, np.exp(alphas - logsumexp(alphas, axis=0)), rtol=1e-10)
     np.testing.assert_allclose(weights.sum(axis=0), 1.0)
-    plain, even = average(EI(), alphas)
+    plain, even = EI().average(alphas)
     np.testing.assert_allclose(plain, alphas.mean(axis=0))
     np.testing.assert_array_equal(even, np.full((3, 2), 1.0 / 3.0))
 
@@ -323,7 +321,7 @@ SURROGATES: dict[str, tuple[Any, dict[str, Any]]] = {
 
 @pytest.mark.parametrize("name", list(SURROGATES))
 @pytest.mark.parametrize("acquisition", [LogEI(), UCB(), Cubed()], ids=repr)
-def test_any_surrogate_and_acquisition_will_do(name: str, acquisition: Acquisition) -> None:
+def test_any_surrogate_and_acquisition_will_do(name: str, acquisition: PerPoint) -> None:
     surrogate, options = SURROGATES[name]
     found = study(MIXED, PseudoObservations(Fantasy(3)), surrogate=surrogate, acquisition=acquisition, **options)
     batch = found.ask(2)

@@ -20,7 +20,7 @@ from batch_requests import (
 from test_relevance import LINE, PLANE, TABLE
 
 from believer import Optimizer, Space
-from believer.acquisitions import UCB, Bound
+from believer.acquisitions import UCB, PointwiseObjective
 from believer.arrays import Array, frozen, near_any
 from believer.batch import Data, PseudoObservations, Request, Strategy
 from believer.batch.hallucination import GPBUCB, UCBPE, BatchUCB, Hallucination, hallucinated
@@ -67,7 +67,7 @@ def test_the_std_is_that_of_the_joint_posterior_and_the_mean_stays() -> None:
 
 def test_the_batch_bound_of_a_process_is_ucb_on_the_conditioned_one() -> None:
     given = hallucinated(asked(), "gp_bucb").conditioned(np.random.default_rng(4).random((3, 2)))
-    two, one = BatchUCB(UCB(3.0), given), Bound(UCB(3.0), given.model, 0.0)
+    two, one = BatchUCB(UCB(3.0), given), PointwiseObjective(UCB(3.0), given.model, 0.0)
     X = np.random.default_rng(5).random((20, 2))
     np.testing.assert_allclose(two.value(X), one.value(X), rtol=1e-9)
     for ours, known in zip(two.value_with_gradient(X), one.value_with_gradient(X), strict=True):

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy.special import erfc
 
-from believer.acquisitions import UCB, Bound, LogEI
+from believer.acquisitions import UCB, LogEI, PointwiseObjective
 from believer.arrays import Array, frozen
 from believer.batch import Data, Pending, Request
 from believer.batch.lipschitz import LipschitzPenalization, LipschitzPenalty, estimate, steepest_slope
@@ -260,7 +260,7 @@ def test_what_is_maximized_is_log_ei_and_the_penalty_and_with_noise_the_least_me
     best = float(data.y.min()) if noise < 0.1 else float(model.predict(data.X).mean.min())
     at = model.predict(request.pending.X)
     penalty = LipschitzPenalty(request.pending.X, at.mean - best, at.std, estimate(request))
-    objective = Penalized(Bound(LogEI(), model, best), penalty)
+    objective = Penalized(PointwiseObjective(LogEI(), model, best), penalty)
     by_hand = pick(objective, request, 20, best_places(request), request.avoid)
     np.testing.assert_array_equal(points(LipschitzPenalization(), request), by_hand.x[None, :])
 

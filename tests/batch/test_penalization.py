@@ -12,23 +12,23 @@ from batch_requests import FAST, Nearest, Watching, data_for, pending, points, r
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from believer.acquisitions import EI, PI, UCB, Acquisition, Bound, LogEI, Pointwise
+from believer.acquisitions import EI, PI, UCB, LogEI, PerPoint, Pointwise, PointwiseObjective
+from believer.acquisitions.improvement import LogPI
 from believer.arrays import Array, frozen, near_any
 from believer.batch import STRATEGIES, Data, PseudoObservations, Request, Strategy
 from believer.batch.lipschitz import LipschitzPenalization
 from believer.batch.penalization import (
     GaussianPenalty,
     LocalPenalization,
-    LogPI,
     LogSoftplus,
     Penalized,
-    log_cdf,
     log_positive,
     log_softplus,
 )
 from believer.errors import InvalidInput, MissingCapability
 from believer.maximize import Candidates, Multistart
 from believer.numerics import lbfgs
+from believer.numerics.special import log_cdf
 from believer.optimizer import Optimizer
 from believer.space import Space
 from believer.space.parameters import Categorical, Float, Int
@@ -55,7 +55,7 @@ class Doubt:
         return Pointwise(np.where(known, np.log(std), -np.inf), np.zeros_like(mean), 1.0 / std)
 
 
-ACQUISITIONS: list[Acquisition] = [LogEI(), EI(0.01), PI(0.01), UCB(), Doubt()]
+ACQUISITIONS: list[PerPoint] = [LogEI(), EI(0.01), PI(0.01), UCB(), Doubt()]
 every_acquisition = pytest.mark.parametrize("acquisition", ACQUISITIONS, ids=repr)
 
 
@@ -163,22 +163,22 @@ def test_ei_and_pi_are_taken_in_logs_that_never_underflow() -> None:
     request = request_for()
     near, far, std = np.array([4.9]), np.array([45.0]), np.array([0.5])
     for acquisition in (EI(0.01), PI(0.01)):
-        logged = log_positive(Bound(acquisition, request.model, 5.0), request)
+        logged = log_positive(PointwiseObjective(acquisition, request.model, 5.0), request)
         plain = acquisition.pointwise(near, std, 5.0).value
         np.testing.assert_allclose(np.exp(logged.pointwise(near, std, 5.0).value), plain, rtol=1e-13)
         assert acquisition.pointwise(far, std, 5.0).value == 0.0
         assert -3300.0 < logged.pointwise(far, std, 5.0).value[0] < -3190.0
-    assert log_positive(Bound(LogEI(0.3), request.model, 5.0), request) == LogEI(0.3)
-    assert log_positive(Bound(EI(0.3), request.model, 5.0), request) == LogEI(0.3)
+    assert log_positive(PointwiseObjective(LogEI(0.3), request.model, 5.0), request) == LogEI(0.3)
+    assert log_positive(PointwiseObjective(EI(0.3), request.model, 5.0), request) == LogEI(0.3)
 
 
 def test_any_other_acquisition_goes_through_a_softplus_that_is_zero_at_the_best_known_point() -> None:
     request = request_for()
-    positive = log_positive(Bound(UCB(), request.model, 0.0), request)
+    positive = log_positive(PointwiseObjective(UCB(), request.model, 0.0), request)
     assert isinstance(positive, LogSoftplus)
     best = request.data.X[[int(np.argmin(request.data.y))]]
-    np.testing.assert_allclose(positive.center, Bound(UCB(), request.model, 0.0).value(best)[0], rtol=1e-3)
-    spread = Bound(UCB(), request.model, 0.0).value(np.random.default_rng(0).random((4000, 2)))
+    np.testing.assert_allclose(positive.center, PointwiseObjective(UCB(), request.model, 0.0).value(best)[0], rtol=1e-3)
+    spread = PointwiseObjective(UCB(), request.model, 0.0).value(np.random.default_rng(0).random((4000, 2)))
     np.testing.assert_allclose(positive.spread, np.abs(spread - np.median(spread)).mean(), rtol=0.1)
     mean, std = np.array([4.0, 5.0, 6.0]), np.array([0.5, 0.1, 0.9])
     u = (UCB().pointwise(mean, std, 0.0).value - positive.center) / positive.spread
@@ -188,7 +188,7 @@ def test_any_other_acquisition_goes_through_a_softplus_that_is_zero_at_the_best_
 @pytest.mark.parametrize(
     "log_alpha", [LogPI(0.1), LogSoftplus(UCB(), -4.0, 0.3), LogSoftplus(EI(), 0.1, 0.3)], ids=repr
 )
-def test_derivatives_of_log_alpha_are_central_differences(log_alpha: Acquisition) -> None:
+def test_derivatives_of_log_alpha_are_central_differences(log_alpha: PerPoint) -> None:
     mean, std = np.array([2.0, 4.9, 5.4, 9.0]), np.array([0.3, 0.05, 1.2, 0.4])
     at, h = log_alpha.pointwise(mean, std, 5.0), 1e-6
     by_mean = log_alpha.pointwise(mean + h, std, 5.0).value - log_alpha.pointwise(mean - h, std, 5.0).value
@@ -201,10 +201,10 @@ def test_derivatives_of_log_alpha_are_central_differences(log_alpha: Acquisition
 
 
 @every_acquisition
-def test_the_objective_is_log_alpha_and_the_log_of_every_penalty_with_its_gradient(acquisition: Acquisition) -> None:
+def test_the_objective_is_log_alpha_and_the_log_of_every_penalty_with_its_gradient(acquisition: PerPoint) -> None:
     request = request_for(acquisition=acquisition)
-    bound = Bound(acquisition, request.model, float(request.data.y.min()))
-    positive = Bound(log_positive(bound, request), request.model, bound.incumbent)
+    bound = PointwiseObjective(acquisition, request.model, float(request.data.y.min()))
+    positive = PointwiseObjective(log_positive(bound, request), request.model, bound.incumbent)
     taken = np.array([[0.3, 0.6], [0.8, 0.1]])
     objective = Penalized(positive, GaussianPenalty(taken, request.model.lengthscales))  # type: ignore[attr-defined]
     X = np.random.default_rng(1).uniform(0.05, 0.95, (12, 2))
@@ -226,7 +226,7 @@ def test_the_second_point_maximizes_ei_times_the_penalty_of_the_first() -> None:
     request = request_for((20, 21), data, model=model_of(data, lengthscale=0.15), maximizer=None)
     first, second = points(LocalPenalization().choose(request))[:, 0]
     grid = np.linspace(0.0, 1.0, 20_001)
-    ei = Bound(EI(), request.model, float(data.y.min()))
+    ei = PointwiseObjective(EI(), request.model, float(data.y.min()))
     product = ei.value(grid[:, None]) * (1.0 - np.exp(-0.5 * ((grid - first) / 0.15) ** 2))
     assert abs(second - grid[int(np.argmax(product))]) < 1e-3
 
@@ -248,7 +248,7 @@ def test_mean_and_geometric_use_one_number_for_all_columns(kind: str, one: float
 
 @every_member
 @every_acquisition
-def test_with_nothing_taken_the_choice_is_that_of_kriging_believer(member: Strategy, acquisition: Acquisition) -> None:
+def test_with_nothing_taken_the_choice_is_that_of_kriging_believer(member: Strategy, acquisition: PerPoint) -> None:
     request = request_for((20,), acquisition=acquisition, maximizer=None)
     mine, kb = member.choose(request), STRATEGIES["kb"].choose(request)
     np.testing.assert_array_equal(points(mine), points(kb))
@@ -259,7 +259,7 @@ def test_with_nothing_taken_the_choice_is_that_of_kriging_believer(member: Strat
 @pytest.mark.parametrize("acquisition", [LogEI(), UCB()], ids=repr)
 @pytest.mark.parametrize("distinct", [True, False])
 def test_choosing_at_once_is_choosing_one_at_a_time_with_the_rest_pending(
-    member: Strategy, acquisition: Acquisition, distinct: bool
+    member: Strategy, acquisition: PerPoint, distinct: bool
 ) -> None:
     request = pending(request_for(acquisition=acquisition, distinct=distinct), (4,), np.array([[0.5, 0.5]]))
     at_once = member.choose(request)
@@ -294,7 +294,7 @@ def test_provenance_says_after_how_many_penalties(member: Strategy) -> None:
 
 
 @every_acquisition
-def test_randomness_belongs_to_a_trial_or_to_the_study(acquisition: Acquisition) -> None:
+def test_randomness_belongs_to_a_trial_or_to_the_study(acquisition: PerPoint) -> None:
     asked: set[tuple[int, str]] = set()
 
     def watched(trial: int, purpose: str) -> np.random.Generator:
@@ -310,7 +310,7 @@ def test_randomness_belongs_to_a_trial_or_to_the_study(acquisition: Acquisition)
 
 
 @every_acquisition
-def test_points_are_farther_apart_than_without_a_penalty(acquisition: Acquisition) -> None:
+def test_points_are_farther_apart_than_without_a_penalty(acquisition: PerPoint) -> None:
     request = request_for(acquisition=acquisition, maximizer=None)
     apart = least_distance(points(LocalPenalization().choose(request)))
     assert apart > 0.1
@@ -327,7 +327,7 @@ def test_pending_points_are_penalized_as_those_of_the_batch(member: Strategy) ->
 
 @pytest.mark.parametrize("acquisition", [LogEI(), EI(), PI(), UCB(), Doubt()], ids=repr)
 def test_a_finite_space_with_repeats_allowed_goes_through_all_points_before_it_repeats(
-    acquisition: Acquisition,
+    acquisition: PerPoint,
 ) -> None:
     grid = np.linspace(0.0, 1.0, 5)[:, None]
     region = Region(frozen(np.zeros(1)), frozen(np.ones(1)), (Block(0, 1, frozen(grid), True),))
@@ -350,7 +350,7 @@ MIXED = Region(
 
 @every_member
 @pytest.mark.parametrize("acquisition", [LogEI(), UCB()], ids=repr)
-def test_mixed_regions_get_distinct_new_points_that_are_allowed(member: Strategy, acquisition: Acquisition) -> None:
+def test_mixed_regions_get_distinct_new_points_that_are_allowed(member: Strategy, acquisition: PerPoint) -> None:
     X = MIXED.spread(np.random.default_rng(0).random((10, 4)))
     data = Data(frozen(X), frozen(np.sin(5.0 * X[:, 0]) + X[:, 1] * X[:, 2]))
     request = request_for(tuple(range(10, 16)), data, region=MIXED, acquisition=acquisition)
@@ -379,7 +379,7 @@ def test_a_finite_space_is_used_up_without_a_repeat(member: Strategy) -> None:
 @pytest.mark.parametrize("member", [LocalPenalization(), LipschitzPenalization()], ids=repr)
 @pytest.mark.parametrize("acquisition", [LogEI(), EI(), PI(), UCB()], ids=repr)
 @pytest.mark.parametrize("power", [40, -40])
-def test_the_units_of_y_do_not_matter(member: Strategy, acquisition: Acquisition, power: int) -> None:
+def test_the_units_of_y_do_not_matter(member: Strategy, acquisition: PerPoint, power: int) -> None:
     data = data_for()
     # One point is pending: without a penalty, EI and UCB are climbed in their own units, by every strategy.
     plain = pending(request_for(data=data, acquisition=acquisition), (4,), np.array([[0.5, 0.5]]))
@@ -408,7 +408,7 @@ def test_where_y_has_its_zero_does_not_matter_to_a_confidence_bound(offset: floa
 @every_member
 @pytest.mark.parametrize("case", ["one", "constant", "zero", "duplicates", "line", "wide"])
 @pytest.mark.parametrize("acquisition", [LogEI(), UCB()], ids=repr)
-def test_hard_data_give_distinct_points_inside_the_cube(member: Strategy, case: str, acquisition: Acquisition) -> None:
+def test_hard_data_give_distinct_points_inside_the_cube(member: Strategy, case: str, acquisition: PerPoint) -> None:
     data = {
         "one": data_for(n=1),
         "constant": Data(data_for().X, frozen(np.full(8, 3e12))),
@@ -454,7 +454,7 @@ def plain_request(**changes: Any) -> Request:
 
 @pytest.mark.parametrize("member", [LocalPenalization(radius=0.2), LipschitzPenalization(4.0)], ids=repr)
 @every_acquisition
-def test_a_model_that_only_predicts_is_enough_and_is_never_updated(member: Strategy, acquisition: Acquisition) -> None:
+def test_a_model_that_only_predicts_is_enough_and_is_never_updated(member: Strategy, acquisition: PerPoint) -> None:
     request = plain_request(acquisition=acquisition)
     X = points(member.choose(request))
     assert least_distance(X) > 1e-3

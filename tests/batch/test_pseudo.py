@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from batch_requests import Nearest, data_for, model_of, pending, points, randomness, request_for
 
-from believer.acquisitions import UCB, Bound, LogEI, Pointwise
+from believer.acquisitions import UCB, LogEI, Pointwise, PointwiseObjective
 from believer.arrays import SAME_POINT, Array, frozen, near_any
 from believer.batch import (
     STRATEGIES,
@@ -60,7 +60,7 @@ def test_a_batch_of_one_is_the_sequential_choice(member: PseudoObservations) -> 
     request = request_for((20,), maximizer=None)
     best_three = request.data.X[np.argsort(request.data.y)[:3]]
     by_hand = Multistart().maximize(
-        Bound(LogEI(), request.model, float(request.data.y.min())),
+        PointwiseObjective(LogEI(), request.model, float(request.data.y.min())),
         Search(request.region, best_three, request.avoid),
         randomness(20, "maximize"),
     )
@@ -327,7 +327,7 @@ def test_a_model_that_only_predicts_is_trained_again_on_data_and_lies(update: st
 def test_a_model_without_gradients_gets_the_maximizer_that_needs_none() -> None:
     request, _ = plain_request(maximizer=None, ids=(20,))
     by_hand = Candidates().maximize(
-        Bound(LogEI(), request.model, float(request.data.y.min())),
+        PointwiseObjective(LogEI(), request.model, float(request.data.y.min())),
         Search(request.region, request.data.X[np.argsort(request.data.y)[:3]], request.avoid),
         randomness(20, "maximize"),
     )

@@ -8,7 +8,7 @@ import pytest
 from batch_requests import FAST, Watching, pending, points, randomness, request_for
 
 from believer import Candidates, Categorical, Float, Int, Optimizer, Space
-from believer.acquisitions import Bound, LogEI
+from believer.acquisitions import LogEI, PointwiseObjective
 from believer.arrays import near_any
 from believer.batch.top_q import TopQ
 from believer.maximize import FixedStarts, Search
@@ -19,7 +19,7 @@ from believer.testing.fake import FakeSurrogate
 
 def test_every_point_is_the_best_of_one_acquisition_that_is_not_taken() -> None:
     request = request_for()
-    bound = Bound(LogEI(), request.model, float(request.data.y.min()))
+    bound = PointwiseObjective(LogEI(), request.model, float(request.data.y.min()))
     around, avoid = request.data.X[np.argsort(request.data.y)[:3]], request.avoid
     found = points(TopQ().choose(request))
     for trial, x in zip(request.ids, found, strict=True):

@@ -18,7 +18,7 @@ from scipy.optimize import minimize
 from sdd_fakes import DeafConditioned, FixableTilt, Spots, SpotsModel, Steps, Tilt, TiltModel
 
 import believer as bv
-from believer.acquisitions import Acquisition, Bound
+from believer.acquisitions import PerPoint, PointwiseObjective
 from believer.arrays import Array, frozen
 from believer.batch import Data, Lie, Pending, PseudoObservations, Request
 from believer.batch.verdict import random_pair_distance
@@ -38,7 +38,7 @@ PARTS = ("fixed", "random", "free", "null", "null_free")
 
 def probe_of(
     surrogate: Surrogate,
-    acquisition: Acquisition | None = None,
+    acquisition: PerPoint | None = None,
     lie: Lie | None = None,
     update: str = "auto",
     incumbent: str = "believed",
@@ -56,23 +56,23 @@ def probe_of(
     )
 
 
-def gp_measured(acquisition: Acquisition, lie: Lie) -> Measurement:
+def gp_measured(acquisition: PerPoint, lie: Lie) -> Measurement:
     return _once((acquisition, lie))
 
 
 @cache
-def _once(case: tuple[Acquisition, Lie]) -> Measurement:
+def _once(case: tuple[PerPoint, Lie]) -> Measurement:
     return measure(probe_of(bv.GP(), *case), BRANIN, 0)
 
 
-GP_CASES: list[tuple[Acquisition, Lie]] = [
+GP_CASES: list[tuple[PerPoint, Lie]] = [
     (bv.LogEI(), bv.ConstantLie("min")),
     (bv.EI(), bv.Believe()),
     (bv.UCB(), bv.ConstantLie("max")),
 ]
 
 
-def by_hand(data: DataSet, acquisition: Acquisition, lie: Lie, starts: Array, q: int, seed: int) -> Array:
+def by_hand(data: DataSet, acquisition: PerPoint, lie: Lie, starts: Array, q: int, seed: int) -> Array:
     """The paper's diagnostic as one would write it down: the same starts, L-BFGS-B, lie, condition, again."""
     model = bv.GP().fit(data.observations, stream(seed, 0, "fit"))
     incumbent = float(data.y.min())
@@ -96,16 +96,16 @@ def by_hand(data: DataSet, acquisition: Acquisition, lie: Lie, starts: Array, q:
 
 
 @pytest.mark.parametrize(("acquisition", "lie"), GP_CASES)
-def test_part_a_is_the_loop_from_three_starts_bit_for_bit(acquisition: Acquisition, lie: Lie) -> None:
+def test_part_a_is_the_loop_from_three_starts_bit_for_bit(acquisition: PerPoint, lie: Lie) -> None:
     assert_loop_from(np.array([[0.2, 0.2], [0.5, 0.5], [0.8, 0.8]]), "fixed", acquisition, lie)
 
 
 @pytest.mark.parametrize(("acquisition", "lie"), GP_CASES[:1])
-def test_part_b_is_the_loop_from_restarts_drawn_once(acquisition: Acquisition, lie: Lie) -> None:
+def test_part_b_is_the_loop_from_restarts_drawn_once(acquisition: PerPoint, lie: Lie) -> None:
     assert_loop_from(np.random.default_rng(0).random((RESTARTS, 2)), "random", acquisition, lie)
 
 
-def assert_loop_from(starts: Array, part: str, acquisition: Acquisition, lie: Lie) -> None:
+def assert_loop_from(starts: Array, part: str, acquisition: PerPoint, lie: Lie) -> None:
     # By the Python twin: in compiled code a mean, a std and what is made of them are one value, rounded otherwise.
     with backend.using("python"):
         batch = by_hand(BRANIN, acquisition, lie, starts, 3, 0)
@@ -167,7 +167,7 @@ def test_parts_a_and_b_are_what_the_engine_chooses(surrogate: Surrogate, update:
 @pytest.mark.parametrize("surrogate", [Steps(), Spots(), DeafConditioned()])
 @pytest.mark.parametrize("acquisition", [bv.LogEI(), bv.UCB()])
 def test_without_the_lie_nothing_at_all_happens_to_a_conditionable_model(
-    surrogate: Surrogate, acquisition: Acquisition
+    surrogate: Surrogate, acquisition: PerPoint
 ) -> None:
     measured = measure(probe_of(surrogate, acquisition), BRANIN, 1)
     for part in (measured.null, measured.null_free):
@@ -177,7 +177,7 @@ def test_without_the_lie_nothing_at_all_happens_to_a_conditionable_model(
 
 
 @pytest.mark.parametrize(("acquisition", "lie"), GP_CASES)
-def test_the_null_of_a_gaussian_process_is_exactly_zero(acquisition: Acquisition, lie: Lie) -> None:
+def test_the_null_of_a_gaussian_process_is_exactly_zero(acquisition: PerPoint, lie: Lie) -> None:
     measured = gp_measured(acquisition, lie)
     for null, told in ((measured.null, measured.fixed), (measured.null_free, measured.free)):
         assert null.responses == (0.0, 0.0)
@@ -224,8 +224,8 @@ SQUARE = Region.cube(2)
 CENTER = np.array([0.5, 0.5])
 
 
-def plane(*slope: float) -> Bound:
-    return Bound(bv.UCB(), TiltModel(np.array(slope)), 0.0)
+def plane(*slope: float) -> PointwiseObjective:
+    return PointwiseObjective(bv.UCB(), TiltModel(np.array(slope)), 0.0)
 
 
 @settings(max_examples=25)
@@ -240,10 +240,10 @@ def test_response_is_the_largest_change_relative_to_the_range(slope: float, chan
 
 
 @pytest.mark.parametrize("acquisition", [bv.UCB(), bv.EI(), bv.LogEI(), bv.PI()])
-def test_response_is_zero_where_nothing_changed_and_only_there(acquisition: Acquisition) -> None:
-    before = Bound(acquisition, TiltModel(np.array([1.0, 0.5])), 0.3)
-    same = Bound(acquisition, TiltModel(np.array([1.0, 0.5])), 0.3)
-    other = Bound(acquisition, TiltModel(np.array([1.0, np.nextafter(0.5, 1.0)])), 0.3)
+def test_response_is_zero_where_nothing_changed_and_only_there(acquisition: PerPoint) -> None:
+    before = PointwiseObjective(acquisition, TiltModel(np.array([1.0, 0.5])), 0.3)
+    same = PointwiseObjective(acquisition, TiltModel(np.array([1.0, 0.5])), 0.3)
+    other = PointwiseObjective(acquisition, TiltModel(np.array([1.0, np.nextafter(0.5, 1.0)])), 0.3)
     assert response(before, same, CENTER, SQUARE) == 0.0
     assert 0.0 < response(before, other, CENTER, SQUARE) < 1e-12
 
@@ -259,7 +259,9 @@ def test_response_sees_a_change_at_the_point_itself_however_narrow() -> None:
             there = np.abs(X - x).max(axis=1) < 1e-9
             return replace(TiltModel(np.array([1.0, 0.0])).predict(X), std=np.where(there, self.depth, 0.1))
 
-    change = response(Bound(bv.UCB(), Pinned(0.1), 0.0), Bound(bv.UCB(), Pinned(0.6), 0.0), x, SQUARE)
+    change = response(
+        PointwiseObjective(bv.UCB(), Pinned(0.1), 0.0), PointwiseObjective(bv.UCB(), Pinned(0.6), 0.0), x, SQUARE
+    )
     assert change == pytest.approx(0.5 * np.sqrt(2.0), rel=2e-3)
 
 
@@ -268,7 +270,7 @@ def test_logei_responds_as_ei_does() -> None:
     before = steps.fit(Data(CELLS.X, CELLS.y), np.random.default_rng(0))
     after = before.condition(Data(np.array([[0.5]]), np.array([0.0])))
     found = [
-        response(Bound(a, before, 0.0), Bound(a, after, 0.0), np.array([0.5]), Region.cube(1))
+        response(PointwiseObjective(a, before, 0.0), PointwiseObjective(a, after, 0.0), np.array([0.5]), Region.cube(1))
         for a in (bv.EI(), bv.LogEI())
     ]
     # EI is compared by its range, LogEI by its largest value; here the least EI is a share of the largest.
@@ -286,7 +288,7 @@ def _moments(model: Model, x: float) -> tuple[Array, Array]:
 
 @pytest.mark.parametrize("acquisition", [bv.LogEI(), bv.EI(), bv.UCB()])
 @pytest.mark.parametrize(("a", "b"), [(2.0**20, 0.0), (2.0**-30, 0.0), (1e3, -5e4)])
-def test_response_does_not_depend_on_the_units_of_y(acquisition: Acquisition, a: float, b: float) -> None:
+def test_response_does_not_depend_on_the_units_of_y(acquisition: PerPoint, a: float, b: float) -> None:
     scaled = DataSet(BRANIN.X, frozen(a * BRANIN.y + b), BRANIN.region)
     here = gp_measured(acquisition, bv.ConstantLie("min"))
     there = measure(probe_of(bv.GP(), acquisition), scaled, 0)
@@ -371,7 +373,7 @@ def test_moved_is_unknown_for_a_maximizer_without_fixed_starts() -> None:
 
 
 @pytest.mark.parametrize("acquisition", [bv.LogEI(), bv.EI(), bv.UCB()])
-def test_a_strong_maximizer_reaches_what_the_search_without_derivatives_does(acquisition: Acquisition) -> None:
+def test_a_strong_maximizer_reaches_what_the_search_without_derivatives_does(acquisition: PerPoint) -> None:
     measured = measure(probe_of(bv.GP(), acquisition, maximizer=bv.Multistart(), q=2), BRANIN, 0)
     assert 0.95 <= measured.reached <= 1.05
 

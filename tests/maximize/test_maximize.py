@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize as scipy_minimize
 
-from believer.acquisitions import EI, UCB, Acquisition, Bound, LogEI
+from believer.acquisitions import EI, UCB, LogEI, PerPoint, PointwiseObjective
 from believer.arrays import Array, BoolArray, frozen, near_any
 from believer.errors import InvalidInput, MissingCapability, SpaceExhausted
 from believer.maximize import Candidates, FixedStarts, Maximizer, Maximum, Multistart, Objective, Search
@@ -323,7 +323,9 @@ def test_the_best_of_a_mixed_objective_is_that_of_brute_force(member: Maximizer,
 # Multistart on real surfaces
 
 
-def surface(d: int, seed: int, acquisition: Acquisition, unit: float = 1.0, n: int = 0) -> tuple[Bound, Search]:
+def surface(
+    d: int, seed: int, acquisition: PerPoint, unit: float = 1.0, n: int = 0
+) -> tuple[PointwiseObjective, Search]:
     """An acquisition on a Gaussian process of a bumpy function, in units of y that may be small or large."""
     rng = np.random.default_rng(seed)
     X = rng.random((n or 5 * d + 3, d))
@@ -331,7 +333,7 @@ def surface(d: int, seed: int, acquisition: Acquisition, unit: float = 1.0, n: i
     hyper = Hyperparameters("matern52", frozen(np.full(d, 0.3 * np.sqrt(d))), signal=2.0, noise=1e-6)
     model = posterior(hyper, X, y, float(y.mean()), float(y.std()))
     best = X[np.argsort(y)[:3]]
-    return Bound(acquisition, model, float(y.min())), search_in(Region.cube(d), X, best)
+    return PointwiseObjective(acquisition, model, float(y.min())), search_in(Region.cube(d), X, best)
 
 
 def scipy_best(objective: Objective, d: int, starts: int, seed: int, unit: float = 1.0) -> float:
@@ -357,7 +359,7 @@ def test_multistart_reaches_what_scipy_reaches_from_a_hundred_starts(d: int, see
 
 @pytest.mark.parametrize("unit", [1e-8, 1e-4, 1.0, 1e8])
 @pytest.mark.parametrize("acquisition", [UCB(), EI(), LogEI()], ids=repr)
-def test_multistart_climbs_whatever_the_units_of_y_are(acquisition: Acquisition, unit: float) -> None:
+def test_multistart_climbs_whatever_the_units_of_y_are(acquisition: PerPoint, unit: float) -> None:
     for seed in range(3):
         objective, search = surface(3, seed, acquisition, unit)
         scale = 1.0 if isinstance(acquisition, LogEI) else unit

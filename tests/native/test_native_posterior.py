@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from twins import BLOCK, EPS, SMALL, Problem, assert_near, compiled, every_kernel, native, problems, python
 
-from believer.acquisitions import EI, PI, UCB, Acquisition, Bound, LogEI
+from believer.acquisitions import EI, PI, UCB, LogEI, PerPoint, PointwiseObjective
 from believer.arrays import Array
 from believer.surrogates.gp import GPModel
 from believer.surrogates.protocols import LEAST_VARIANCE, Prediction, PredictionGradient
@@ -110,15 +110,15 @@ def test_the_floor_of_the_std_is_that_of_the_twin() -> None:
 
 # Acquisitions
 
-ACQUISITIONS: list[Acquisition] = [LogEI(), LogEI(xi=0.2), EI(), EI(xi=-0.1), PI(), PI(xi=0.05), UCB(), UCB(beta=0.0)]
+ACQUISITIONS: list[PerPoint] = [LogEI(), LogEI(xi=0.2), EI(), EI(xi=-0.1), PI(), PI(xi=0.05), UCB(), UCB(beta=0.0)]
 every_acquisition = pytest.mark.parametrize("acquisition", ACQUISITIONS, ids=str)
 
 
 @settings(max_examples=80)
 @given(st.sampled_from(ACQUISITIONS), problems(least_noise=-3.0, longest=0.5, unit=2.0), st.floats(-3.0, 3.0))
-def test_acquisitions_of_the_twins_agree(acquisition: Acquisition, case: Problem, step: float) -> None:
+def test_acquisitions_of_the_twins_agree(acquisition: PerPoint, case: Problem, step: float) -> None:
     model = python(case.model)
-    bound = Bound(acquisition, model, case.shift + step * case.unit)
+    bound = PointwiseObjective(acquisition, model, case.shift + step * case.unit)
     values = python(lambda: bound.value(case.at)), compiled(lambda: bound.value(case.at))
     (one, slopes), (other, slopes_too) = (run(lambda: bound.value_with_gradient(case.at)) for run in (python, compiled))
     # First order: what the predictions may differ by, times how steep the acquisition is in them.
@@ -130,7 +130,7 @@ def test_acquisitions_of_the_twins_agree(acquisition: Acquisition, case: Problem
     assert_near(slopes, slopes_too, allowed[:, None] * (1.0 + z[:, None]) / case.hyper.lengthscales.min() ** 2)
 
 
-def pointwise(acquisition: Acquisition, mean: Array, std: Array, incumbent: float) -> Any:
+def pointwise(acquisition: PerPoint, mean: Array, std: Array, incumbent: float) -> Any:
     with np.errstate(over="ignore", under="ignore"):
         return acquisition.pointwise(mean, std, incumbent)
 
@@ -143,7 +143,7 @@ def both_predictions(model: GPModel, x: Array) -> tuple[PredictionGradient, Pred
 @pytest.mark.parametrize(
     "z", [8.0, 3.0, 0.5, -0.5, -0.999, -1.001, -1.999, -2.001, -5.0, -29.9, -30.1, -1e2, -1e4, -1e6]
 )
-def test_an_acquisition_is_what_the_twin_makes_of_the_same_mean_and_std(acquisition: Acquisition, z: float) -> None:
+def test_an_acquisition_is_what_the_twin_makes_of_the_same_mean_and_std(acquisition: PerPoint, z: float) -> None:
     # The twin gets the compiled mean and std of the same call, to the bit: predicted among other rows they round
     # otherwise, by ε signal/σ² of σ, and what that does to EI and PI grows with z².
     case = Problem(9, d=2, tail=2, m=6, noise=1e-6)
@@ -151,7 +151,7 @@ def test_an_acquisition_is_what_the_twin_makes_of_the_same_mean_and_std(acquisit
     for x in np.vstack([case.at, case.points[:2]])[:, None, :]:
         predicted, quick = compiled(partial(both_predictions, model, x))
         incumbent = float(predicted.mean[0] + z * predicted.std[0]) + getattr(acquisition, "xi", 0.0)
-        bound = Bound(acquisition, model, incumbent)
+        bound = PointwiseObjective(acquisition, model, incumbent)
         value, gradient = compiled(partial(bound.value_with_gradient, x))
         twin = pointwise(acquisition, predicted.mean, predicted.std, incumbent)
         np.testing.assert_allclose(value, twin.value, rtol=1e-9, atol=1e-300)

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable
 from importlib.util import find_spec
 from pathlib import Path
-from typing import NoReturn
+from typing import Any, NoReturn
 
 import pytest
 from waiting import PATIENCE
@@ -64,7 +64,8 @@ def test_python_by_name_is_no_module() -> None:
 def test_native_by_name_is_the_compiled_module() -> None:
     with backend.using("native"):
         assert backend.name() == "native"
-        assert backend.native() is sys.modules["believer._native"]
+        compiled: Any = sys.modules["believer._native"]
+        assert backend.native() is compiled
 
 
 @needs_native
@@ -198,11 +199,13 @@ def test_the_stub_names_what_the_compiled_module_has() -> None:
     stub = ast.parse((PACKAGE / "_native.pyi").read_text(encoding="utf-8"))
     with backend.using("native"):
         compiled = backend.native()
-    for node in stub.body:
-        if isinstance(node, ast.ClassDef):
-            written = {item.name for item in node.body if isinstance(item, ast.FunctionDef)}
-            own = {name for name in vars(getattr(compiled, node.name)) if not name.startswith("_")}
-            assert written - {"__init__"} == own, node.name
-    written = {node.name for node in stub.body if isinstance(node, ast.ClassDef | ast.FunctionDef)}
+    *classes, module = (node for node in stub.body if isinstance(node, ast.ClassDef))
+    for node in classes:
+        written = {item.name for item in node.body if isinstance(item, ast.FunctionDef)}
+        own = {name for name in vars(getattr(compiled, node.name)) if not name.startswith("_")}
+        assert written - {"__init__"} == own, node.name
+    functions = {node.name for node in module.body if isinstance(node, ast.FunctionDef)}
     made_here = {name for name, value in vars(compiled).items() if not name.startswith("_") and callable(value)}
-    assert written == made_here
+    assert functions | {node.name for node in classes} == made_here
+    fields = {node.target.id for node in module.body if isinstance(node, ast.AnnAssign) and hasattr(node.target, "id")}
+    assert {name for name in fields if not hasattr(compiled, name)} == set()

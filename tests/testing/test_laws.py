@@ -47,7 +47,7 @@ class Recast:
     def fit(self, data: Data, rng: Generator, previous: Model | None = None) -> Any:
         X, y = data.X, data.y
         honest: Any = self.recipe.fit(Data(X, y), rng)
-        return self.model(*(getattr(honest, part.name) for part in fields(honest)))
+        return self.model(*(getattr(honest, part.name) for part in fields(honest) if part.init))
 
 
 # Models that predict wrongly

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from believer.acquisitions import EI, PI, UCB, Acquisition, Bound
+from believer.acquisitions import EI, PI, UCB, PerPoint, PointwiseObjective
 from believer.arrays import Array, frozen
 from believer.batch import Believe, ConstantLie, Data, Lie
 from believer.diagnostics.figure import BLACK, BLUE, GRAY, GREEN, ORANGE, RED, entitle, legend_below, new_figure
@@ -64,7 +64,7 @@ LIES: dict[str, Lie] = {
     "CL-mean": ConstantLie("mean"),
     "CL-max": ConstantLie("max"),
 }
-CHOSEN_BY: dict[str, Acquisition] = {"EI": EI(), "UCB": UCB(), "PI": PI(0.1)}
+CHOSEN_BY: dict[str, PerPoint] = {"EI": EI(), "UCB": UCB(), "PI": PI(0.1)}
 SETTINGS = {
     "no noise,\nf⁺ of data": ("data", 0.0),
     "no noise,\nf⁺ believed": ("believed", 0.0),
@@ -182,7 +182,7 @@ def acquisition_slopes() -> Figure:
     figure = new_figure(9.5, 3.7)
     panels = figure.subplots(1, 3)
     std = np.linspace(0.02, 2.0, 300)
-    shown: dict[str, Acquisition] = {"EI": EI(), "UCB": UCB(), "PI": PI()}
+    shown: dict[str, PerPoint] = {"EI": EI(), "UCB": UCB(), "PI": PI()}
     for panel, (name, acquisition) in zip(panels, shown.items(), strict=True):
         for mean, color, style in ((-0.5, RED, "-"), (0.0, GRAY, "--"), (0.5, BLUE, "-.")):
             sign = {-0.5: "below f⁺", 0.0: "at f⁺", 0.5: "above f⁺"}[mean]
@@ -203,7 +203,7 @@ def unmoved_model() -> Figure:
         situation = Family(EI(), Believe(), which, 1e-6).draw(np.random.default_rng(1))
         batch = unmoved_batch(situation, 3, Multistart(neighbors=0))
         for place, (color, style) in enumerate(((GRAY, "-"), (BLUE, "--"), (ORANGE, "-."))):
-            bound = Bound(situation.acquisition, situation.model, float(batch.incumbents[place]))
+            bound = PointwiseObjective(situation.acquisition, situation.model, float(batch.incumbents[place]))
             label = f"EI for point {place + 1}"
             panel.plot(LINE[:, 0], bound.value(LINE), ls=style, color=color, lw=2, label=label)
             x, size = batch.X[place], 13 - 3 * place

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from believer.acquisitions import EI, PI, UCB, Acquisition, LogEI
+from believer.acquisitions import EI, PI, UCB, LogEI, PerPoint
 from believer.batch import Believe, ConstantLie, Lie
 from believer.errors import InvalidInput
 from believer_paper.theory import COUNTEREXAMPLES, Family, counterexample, guarantee, tally
@@ -37,7 +37,7 @@ def test_every_named_counterexample_repeats_its_point_whatever_the_search_draws(
         (PI(0.1), MIN, "data", 1.0),
     ],
 )
-def test_a_search_finds_a_repeated_point(acquisition: Acquisition, lie: Lie, incumbent: str, noise: float) -> None:
+def test_a_search_finds_a_repeated_point(acquisition: PerPoint, lie: Lie, incumbent: str, noise: float) -> None:
     found = counterexample(Family(acquisition, lie, incumbent, noise), 60, np.random.default_rng(1))
     assert found is not None
     assert not found.moves
@@ -50,26 +50,26 @@ def test_a_search_finds_a_repeated_point(acquisition: Acquisition, lie: Lie, inc
     ("acquisition", "lie", "incumbent"),
     [(EI(), lie, "believed") for lie in (KB, MIN, MEAN, MAX)] + [(LogEI(), lie, "data") for lie in (MIN, MEAN, MAX)],
 )
-def test_a_search_finds_none_where_one_was_ruled_out(acquisition: Acquisition, lie: Lie, incumbent: str) -> None:
+def test_a_search_finds_none_where_one_was_ruled_out(acquisition: PerPoint, lie: Lie, incumbent: str) -> None:
     assert counterexample(Family(acquisition, lie, incumbent, 0.0), 40, np.random.default_rng(2)) is None
 
 
 @pytest.mark.parametrize("noise", [0.0, 1e-6, 1.0])
 @pytest.mark.parametrize("acquisition", [EI(), LogEI(), UCB()], ids=repr)
 @pytest.mark.parametrize("incumbent", ["data", "believed"])
-def test_believing_always_lowers_what_rises_with_std(acquisition: Acquisition, incumbent: str, noise: float) -> None:
+def test_believing_always_lowers_what_rises_with_std(acquisition: PerPoint, incumbent: str, noise: float) -> None:
     assert tally(Family(acquisition, KB, incumbent, noise), 12, np.random.default_rng(0)).rises == 0
 
 
 @pytest.mark.parametrize("lie", [MIN, MEAN, MAX], ids=repr)
 @pytest.mark.parametrize("acquisition", [EI(), LogEI(), UCB()], ids=repr)
-def test_without_noise_constant_lies_lower_the_acquisition_at_its_maximizer(acquisition: Acquisition, lie: Lie) -> None:
+def test_without_noise_constant_lies_lower_the_acquisition_at_its_maximizer(acquisition: PerPoint, lie: Lie) -> None:
     assert tally(Family(acquisition, lie, "data", 0.0), 12, np.random.default_rng(0)).rises == 0
 
 
 @pytest.mark.parametrize("acquisition", [EI(), LogEI(), UCB(), PI(0.1)], ids=repr)
 def test_the_least_value_as_a_lie_mostly_raises_the_acquisition_at_its_point_when_there_is_noise(
-    acquisition: Acquisition,
+    acquisition: PerPoint,
 ) -> None:
     found = tally(Family(acquisition, MIN, "data", 1.0), 30, np.random.default_rng(0))
     assert found.rises > 15

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from believer.acquisitions import EI, PI, UCB, Acquisition, LogEI
+from believer.acquisitions import EI, PI, UCB, LogEI, PerPoint
 from believer.batch import Believe, ConstantLie, Lie
 from believer.errors import InvalidInput
 from believer.maximize import Candidates, FixedStarts, Maximizer, Multistart
@@ -24,7 +24,7 @@ MAXIMIZERS: list[Maximizer] = [
 @pytest.mark.parametrize("acquisition", [EI(), LogEI(), UCB(), PI(0.1)], ids=repr)
 @pytest.mark.parametrize("lie", [Believe(), ConstantLie("min"), ConstantLie("max")], ids=repr)
 def test_all_points_are_the_same_to_the_last_bit_for_a_deterministic_maximizer(
-    maximizer: Maximizer, acquisition: Acquisition, lie: Lie
+    maximizer: Maximizer, acquisition: PerPoint, lie: Lie
 ) -> None:
     situation = Family(acquisition, lie, "data", noise=1e-4, dim=2).draw(np.random.default_rng(5))
     X = unmoved_batch(situation, 4, maximizer).X

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from believer.acquisitions import EI, PI, UCB, Acquisition, LogEI
+from believer.acquisitions import EI, PI, UCB, LogEI, PerPoint
 from believer.arrays import Array, frozen
 from believer.batch import Believe, ConstantLie, Data, Fantasy, Lie, PseudoObservations
 from believer.errors import InvalidInput
@@ -55,7 +55,7 @@ def most_to_gain(found: Guarantee) -> float:
 @settings(max_examples=6)
 @given(seed=seeds)
 def test_without_noise_no_lie_repeats_a_point_under_improvement_over_what_is_believed(
-    acquisition: Acquisition, lie: Lie, seed: int
+    acquisition: PerPoint, lie: Lie, seed: int
 ) -> None:
     rng = np.random.default_rng(seed)
     found = guarantee(Family(acquisition, lie).draw(rng), rng)
@@ -71,7 +71,7 @@ def test_without_noise_no_lie_repeats_a_point_under_improvement_over_what_is_bel
 @settings(max_examples=6)
 @given(seed=seeds)
 def test_without_noise_constant_lies_repeat_no_point_under_improvement_over_real_results_either(
-    acquisition: Acquisition, lie: Lie, seed: int
+    acquisition: PerPoint, lie: Lie, seed: int
 ) -> None:
     rng = np.random.default_rng(seed)
     found = guarantee(Family(acquisition, lie, "data").draw(rng), rng)

@@ -9,13 +9,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from believer.acquisitions import EI, PI, UCB, Acquisition, LogEI, Pointwise
+from believer.acquisitions import EI, PI, UCB, LogEI, PerPoint, Pointwise
 from believer.arrays import Array
 from believer.errors import MissingCapability
 from believer_paper.theory import exact_sign, monotonicity
 from believer_paper.theory.monotonicity import slope
 
-MEMBERS: list[Acquisition] = [EI(), EI(0.3), LogEI(), LogEI(0.3), UCB(), UCB(0.0), PI(), PI(0.3)]
+MEMBERS: list[PerPoint] = [EI(), EI(0.3), LogEI(), LogEI(0.3), UCB(), UCB(0.0), PI(), PI(0.3)]
 every_member = pytest.mark.parametrize("acquisition", MEMBERS, ids=repr)
 
 
@@ -23,7 +23,7 @@ every_member = pytest.mark.parametrize("acquisition", MEMBERS, ids=repr)
 @settings(max_examples=40)
 @given(mean=st.floats(-5.0, 5.0), std=st.floats(0.2, 5.0), incumbent=st.floats(-2.0, 2.0))
 def test_the_slope_in_std_is_that_of_central_differences_and_has_the_sign_in_closed_form(
-    acquisition: Acquisition, mean: float, std: float, incumbent: float
+    acquisition: PerPoint, mean: float, std: float, incumbent: float
 ) -> None:
     m, step = np.array([mean]), 1e-5 * std
     found = float(slope(acquisition, m, np.array([std]), incumbent)[0])
@@ -49,7 +49,7 @@ def test_the_slope_in_std_is_that_of_central_differences_and_has_the_sign_in_clo
 )
 @pytest.mark.parametrize(("incumbent", "scale"), [(0.0, 1.0), (3.0, 1e3), (-2.0, 0.1)])
 def test_values_tell_which_acquisitions_rise_with_std(
-    acquisition: Acquisition, kind: str, incumbent: float, scale: float
+    acquisition: PerPoint, kind: str, incumbent: float, scale: float
 ) -> None:
     found = monotonicity(acquisition, incumbent, scale)
     assert found.kind == kind

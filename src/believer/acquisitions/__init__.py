@@ -1,8 +1,26 @@
 """Acquisitions: what makes a point worth an experiment."""
 
-from believer.acquisitions.acquisition import Acquisition, Pointwise
-from believer.acquisitions.bound import Bound
+from believer.acquisitions.acquisition import Acquisition, Bindable, PerPoint, Pointwise, View
 from believer.acquisitions.confidence import UCB
 from believer.acquisitions.improvement import EI, PI, LogEI
+from believer.acquisitions.pointwise import PointwiseAcquisition, PointwiseObjective, completed, objective_on
 
-__all__ = ["EI", "PI", "UCB", "Acquisition", "Bound", "LogEI", "Pointwise"]
+ACQUISITIONS: tuple[type[PointwiseAcquisition], ...] = (LogEI, EI, PI, UCB)
+"""Those of this library, by whose names people ask for them."""
+
+__all__ = [
+    "ACQUISITIONS",
+    "EI",
+    "PI",
+    "UCB",
+    "Acquisition",
+    "Bindable",
+    "LogEI",
+    "PerPoint",
+    "Pointwise",
+    "PointwiseAcquisition",
+    "PointwiseObjective",
+    "View",
+    "completed",
+    "objective_on",
+]

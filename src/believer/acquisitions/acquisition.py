@@ -1,11 +1,18 @@
-"""What an acquisition is: a pointwise function of mean, std and incumbent."""
+"""What an acquisition is: what makes a point worth an experiment, given all that a study knows.
+
+A frozen recipe, to be maximized, stated for minimization of the objective. The easy case is a function of mean, std and
+incumbent, point by point (:class:`PerPoint`); one that looks at more makes its own objective (:class:`Bindable`).
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, TypeAlias, runtime_checkable
 
 from believer.arrays import Array
+from believer.maximize import Objective
+from believer.surrogates.data import Data
+from believer.surrogates.protocols import Model
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -17,9 +24,42 @@ class Pointwise:
     by_std: Array
 
 
-class Acquisition(Protocol):
-    """A frozen recipe, to be maximized; stated for minimization of the objective."""
+@dataclass(frozen=True, slots=True, eq=False)
+class View:
+    """What an acquisition may look at.
+
+    Attributes
+    ----------
+    model : of the objective, given real results and lies.
+    incumbent : f⁺, the value to beat.
+    data : real results; None where there are none to speak of.
+    lies : pseudo-observations that the model was given beside them, pending points first.
+    outputs : models of further outputs, one each, given the same.
+    """
+
+    model: Model
+    incumbent: float
+    data: Data | None = None
+    lies: Data | None = None
+    outputs: tuple[Model, ...] = ()
+
+
+@runtime_checkable
+class PerPoint(Protocol):
+    """An acquisition of one point at a time."""
 
     def pointwise(self, mean: Array, std: Array, incumbent: float) -> Pointwise:
         """α and its derivatives where the model predicts ``mean`` and ``std`` (m,); ``incumbent`` is f⁺."""
         ...
+
+
+@runtime_checkable
+class Bindable(Protocol):
+    """An acquisition that makes an objective of what is known."""
+
+    def on(self, view: View) -> Objective:
+        """What a maximizer maximizes."""
+        ...
+
+
+Acquisition: TypeAlias = PerPoint | Bindable

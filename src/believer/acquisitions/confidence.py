@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
 
 from believer.acquisitions.acquisition import Pointwise
+from believer.acquisitions.pointwise import PointwiseAcquisition
 from believer.arrays import Array, finite
 from believer.errors import InvalidInput
 
 
 @dataclass(frozen=True, slots=True)
-class UCB:
+class UCB(PointwiseAcquisition):
     """-μ + √β σ: the negated lower confidence bound of a function to be minimized ([paper] appendix A.2)."""
 
     beta: float = 2.0
@@ -25,3 +27,11 @@ class UCB:
         """α = -μ + √β σ; the incumbent plays no part."""
         root = float(np.sqrt(self.beta))
         return Pointwise(root * std - mean, np.full_like(mean, -1.0), np.full_like(std, root))
+
+    def over(self, mean: Array, std: Array, incumbents: Array) -> Pointwise:
+        """Of all models at once, whatever their incumbents."""
+        return self.pointwise(mean, std, 0.0)
+
+    def code(self) -> tuple[str, float] | None:
+        """With √β; not of a class that is derived from this one."""
+        return ("UCB", math.sqrt(self.beta)) if type(self) is UCB else None

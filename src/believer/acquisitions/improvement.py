@@ -12,62 +12,110 @@ z       (f⁺ - ξ - μ) / σ
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import cast
 
 import numpy as np
 from scipy.special import ndtr
 
 from believer.acquisitions.acquisition import Pointwise
+from believer.acquisitions.pointwise import PointwiseAcquisition
 from believer.arrays import Array, finite
-from believer.numerics.special import log_h, normal_pdf
+from believer.numerics.special import log_cdf, log_h, normal_pdf
 
 
 @dataclass(frozen=True, slots=True)
-class LogEI:
-    """log of the expected improvement, log σ + log h(z)  ([Ament2023] Eq. 7). ``xi`` is in the units of y.
-
-    It has the maximizers of EI and a gradient where EI is flat zero.
-    """
+class _Improvement(PointwiseAcquisition):
+    """``xi`` is in the units of y."""
 
     xi: float = 0.0
 
     def __post_init__(self) -> None:
         finite(self.xi, "xi")
+
+    def over(self, mean: Array, std: Array, incumbents: Array) -> Pointwise:
+        """All incumbents at once: they work entry by entry, and what does not depend on s may be (1, m)."""
+        return self.pointwise(mean, std, cast(float, incumbents[:, None]))
+
+    def code(self) -> tuple[str, float] | None:
+        """Of the classes below: one that is derived from them may compute something else."""
+        return (type(self).__name__, float(self.xi)) if type(self) in (LogEI, EI, PI) else None
+
+
+@dataclass(frozen=True, slots=True)
+class LogEI(_Improvement):
+    """log of the expected improvement, log σ + log h(z)  ([Ament2023] Eq. 7). ``xi`` is in the units of y.
+
+    It has the maximizers of EI and a gradient where EI is flat zero.
+    """
 
     def pointwise(self, mean: Array, std: Array, incumbent: float) -> Pointwise:
         """α = log σ + log h(z)."""
         value, mass, density = log_h((incumbent - self.xi - mean) / std)
         return Pointwise(np.log(std) + value, -mass / std, density / std)
 
+    def average(self, alphas: Array) -> tuple[Array, Array]:
+        """log of the mean of EI, and softmax α_s."""
+        # Over the largest, so that an average of tiny improvements does not underflow.
+        top = alphas.max(axis=0)
+        shares = np.exp(alphas - top)
+        total = shares.sum(axis=0)
+        return top + np.log(total / len(alphas)), shares / total
+
+    def log(self) -> LogEI:
+        """It is one already."""
+        return self
+
+    def margin(self) -> float:
+        """ξ."""
+        return self.xi
+
 
 @dataclass(frozen=True, slots=True)
-class EI:
+class EI(_Improvement):
     """Expected improvement σ h(z) = (f⁺ - ξ - μ) Φ(z) + σ φ(z)  ([paper] Eq. 11). ``xi`` is in the units of y."""
-
-    xi: float = 0.0
-
-    def __post_init__(self) -> None:
-        finite(self.xi, "xi")
 
     def pointwise(self, mean: Array, std: Array, incumbent: float) -> Pointwise:
         """α = σ h(z), through log h so that the difference of two tiny numbers is never formed."""
         z = (incumbent - self.xi - mean) / std
         return Pointwise(std * np.exp(log_h(z)[0]), -ndtr(z), normal_pdf(z))
 
+    def log(self) -> LogEI:
+        """LogEI."""
+        return LogEI(self.xi)
+
+    def margin(self) -> float:
+        """ξ."""
+        return self.xi
+
 
 @dataclass(frozen=True, slots=True)
-class PI:
+class PI(_Improvement):
     """Probability of improvement Φ(z). ``xi`` is in the units of y.
 
     Not monotone in σ: where μ < f⁺ - ξ, less uncertainty makes improvement surer. [paper] Prop. 3 does not cover it.
     """
-
-    xi: float = 0.0
-
-    def __post_init__(self) -> None:
-        finite(self.xi, "xi")
 
     def pointwise(self, mean: Array, std: Array, incumbent: float) -> Pointwise:
         """α = Φ(z)."""
         z = (incumbent - self.xi - mean) / std
         density = normal_pdf(z)
         return Pointwise(ndtr(z), -density / std, -z * density / std)
+
+    def log(self) -> LogPI:
+        """log Φ(z)."""
+        return LogPI(self.xi)
+
+
+@dataclass(frozen=True, slots=True)
+class LogPI(_Improvement):
+    """log Φ(z): the log of the probability of improvement, finite where Φ is zero."""
+
+    def pointwise(self, mean: Array, std: Array, incumbent: float) -> Pointwise:
+        """α = log Φ(z)."""
+        z = (incumbent - self.xi - mean) / std
+        value, by_z = log_cdf(z)
+        return Pointwise(value, -by_z / std, -z * by_z / std)
+
+    def log(self) -> LogPI:
+        """It is one already."""
+        return self

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
-from believer.acquisitions import EI, PI, UCB, Acquisition, Bound, LogEI, Pointwise
+from believer.acquisitions import PointwiseAcquisition, View, completed, objective_on
 from believer.arrays import Array, frozen
 from believer.batch.incumbent import believed_incumbent, is_noisy
 from believer.batch.request import Request
@@ -71,7 +71,7 @@ class Separate:
 class Averaged:
     """α: an acquisition averaged over the models of fantasies, each with its own of the ``incumbents`` (S,)."""
 
-    acquisition: Acquisition
+    acquisition: PointwiseAcquisition
     models: Fantasies | Separate
     incumbents: Array
 
@@ -84,39 +84,14 @@ class Averaged:
     def value(self, X: Array) -> Array:
         """α (m,) at ``X`` (m, d)."""
         at = self.models.predict(X)
-        return average(self.acquisition, pointwise(self.acquisition, at.mean, at.std, self.incumbents).value)[0]
+        return self.acquisition.average(self.acquisition.over(at.mean, at.std, self.incumbents).value)[0]
 
     def value_with_gradient(self, X: Array) -> tuple[Array, Array]:
         """α (m,) and ∂α/∂x = Σ_s w_s ∂α_s/∂x (m, d) at ``X`` (m, d)."""
         at = self.models.predict_with_gradient(X)
-        alphas = pointwise(self.acquisition, at.mean, at.std, self.incumbents)
-        value, weights = average(self.acquisition, alphas.value)
+        alphas = self.acquisition.over(at.mean, at.std, self.incumbents)
+        value, weights = self.acquisition.average(alphas.value)
         return value, at.pull(weights * alphas.by_mean, weights * alphas.by_std)
-
-
-def pointwise(acquisition: Acquisition, mean: Array, std: Array, incumbents: Array) -> Pointwise:
-    """α_s and its derivatives (S, m), given f⁺ (S,), where models predict ``mean`` and ``std``, (S, m) or (1, m)."""
-    if isinstance(acquisition, LogEI | EI | PI | UCB):
-        # They work entry by entry, so all incumbents are handed over at once; what does not depend on s may be (1, m).
-        return acquisition.pointwise(mean, std, cast(float, incumbents[:, None]))
-    shape = len(incumbents), mean.shape[1]
-    rows = zip(np.broadcast_to(mean, shape), np.broadcast_to(std, shape), incumbents, strict=True)
-    at = [acquisition.pointwise(m, s, float(f)) for m, s, f in rows]
-    value, by_mean, by_std = (
-        np.stack(part) for part in zip(*((a.value, a.by_mean, a.by_std) for a in at), strict=True)
-    )
-    return Pointwise(value, by_mean, by_std)
-
-
-def average(acquisition: Acquisition, alphas: Array) -> tuple[Array, Array]:
-    """α (m,) and w (S, m) of α_s (S, m): the mean of α_s; for LogEI, log of the mean of EI, and w = softmax α_s."""
-    if not isinstance(acquisition, LogEI):
-        return alphas.mean(axis=0), np.full_like(alphas, 1.0 / len(alphas))
-    # Over the largest, so that an average of tiny improvements does not underflow.
-    top = alphas.max(axis=0)
-    shares = np.exp(alphas - top)
-    total = shares.sum(axis=0)
-    return top + np.log(total / len(alphas)), shares / total
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -136,12 +111,17 @@ class Fantasized:
         expected: Array = self.Y.mean(axis=0)
         return expected
 
+    @property
+    def informed(self) -> Model | None:
+        """None: no one model was given the pending points."""
+        return None if self.ids else self.base
+
     def objective(self, request: Request) -> Objective:
         """α: what the next point maximizes."""
         incumbents = self._incumbents(request)
         if not self.ids:
-            return Bound(request.acquisition, self.base, float(incumbents[0]))
-        return Averaged(request.acquisition, self.models, incumbents)
+            return objective_on(request.acquisition, View(self.base, float(incumbents[0]), request.data))
+        return Averaged(completed(request.acquisition), self.models, incumbents)
 
     def with_lie(self, request: Request, trial: int, x: Array) -> Fantasized:
         """[paper] Algorithm 1, lines 6-7 and 3, for each fantasy: draw a value of ``x`` and update the model."""

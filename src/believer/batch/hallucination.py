@@ -21,7 +21,7 @@ from typing import Self, cast
 
 import numpy as np
 
-from believer.acquisitions import UCB, Bound
+from believer.acquisitions import UCB, PointwiseObjective
 from believer.arrays import Array, frozen
 from believer.batch.capability import require
 from believer.batch.picking import Picked, best_places, counted, pick, taken
@@ -102,7 +102,7 @@ class BatchUCB:
 def by_ucb(request: Request, trial: int, given: Hallucination, beta: float, avoid: Array, note: str = "") -> Choice:
     """The point with the best bound; ``note`` ends its provenance."""
     ucb = UCB(beta)
-    objective: Objective = BatchUCB(ucb, given) if len(given.X) else Bound(ucb, request.model, 0.0)
+    objective: Objective = BatchUCB(ucb, given) if len(given.X) else PointwiseObjective(ucb, request.model, 0.0)
     picked = pick(objective, request, trial, best_places(request, given.X, given.y), avoid)
     return picked.choice(f"UCB (β = {beta:.3g})", given.after() + note)
 

@@ -10,7 +10,6 @@ import numpy as np
 
 from believer.arrays import Array
 from believer.batch.request import Request
-from believer.surrogates.gp import GPModel
 from believer.surrogates.protocols import Model, Smoothing
 
 
@@ -26,7 +25,7 @@ def believed_incumbent(request: Request, model: Model, X: Array, y: Array) -> fl
 
 def is_noisy(model: Model) -> bool:
     """Whether the model takes its data to be noisy."""
-    return isinstance(model, GPModel | Smoothing) and model.is_noisy
+    return isinstance(model, Smoothing) and model.is_noisy
 
 
 def _least(model: Model, X: Array, y: Array) -> float:

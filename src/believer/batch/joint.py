@@ -7,7 +7,7 @@ from typing import cast
 
 import numpy as np
 
-from believer.acquisitions import EI, Acquisition, LogEI
+from believer.acquisitions import Acquisition, completed
 from believer.acquisitions.joint_improvement import JointImprovement, Softness
 from believer.arrays import Array, BoolArray, frozen, whole
 from believer.batch.capability import require
@@ -147,8 +147,9 @@ class QEI:
 
 def _margin(acquisition: Acquisition) -> float:
     """ξ, of the acquisitions that have a joint version."""
-    if isinstance(acquisition, LogEI | EI):
-        return acquisition.xi
+    margin = completed(acquisition).margin()
+    if margin is not None:
+        return margin
     raise MissingCapability(
         f"qei maximizes the improvement of q points together, LogEI or EI; got {type(acquisition).__name__}. "
         "Strategies that take any acquisition: the lies (kb, cl_min, ...), lp, dpp, top_q."

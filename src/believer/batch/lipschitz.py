@@ -29,11 +29,12 @@ import numpy as np
 from believer.arrays import Array, finite
 from believer.batch.capability import require
 from believer.batch.incumbent import real_incumbent
-from believer.batch.penalization import log_cdf, penalized
+from believer.batch.penalization import penalized
 from believer.batch.request import Chosen, Request
 from believer.errors import InvalidInput
 from believer.numerics import lbfgs
 from believer.numerics.sampling import sobol
+from believer.numerics.special import log_cdf
 from believer.space.region import Region
 from believer.surrogates.gp import standardization
 from believer.surrogates.protocols import Differentiable

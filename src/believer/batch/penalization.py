@@ -22,9 +22,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import erfcx, expit, log_ndtr, ndtr
+from scipy.special import expit
 
-from believer.acquisitions import EI, PI, Acquisition, Bound, LogEI, Pointwise
+from believer.acquisitions import Pointwise, PointwiseAcquisition, PointwiseObjective, completed
 from believer.arrays import Array, finite, frozen
 from believer.batch.capability import require
 from believer.batch.incumbent import real_incumbent
@@ -33,7 +33,6 @@ from believer.batch.request import Chosen, Request
 from believer.errors import InvalidInput
 from believer.maximize.objective import ranked
 from believer.numerics.sampling import sobol
-from believer.numerics.special import normal_pdf
 from believer.surrogates.protocols import Model, Scaled
 
 LENGTHSCALES = ("ard", "mean", "geometric")
@@ -41,8 +40,6 @@ LENGTHSCALES = ("ard", "mean", "geometric")
 _SCREENED = 128
 _LINEAR_FROM = -37.0
 _LEAST = float(np.finfo(np.float64).tiny)
-_SQRT_HALF = float(np.sqrt(0.5))
-_SQRT_2_OVER_PI = float(np.sqrt(2.0 / np.pi))
 
 Penalty = Callable[[Array], tuple[Array, Array]]
 """Points (m, d) -> Σ_j log φ(x; x_j) (m,) and its gradient (m, d)."""
@@ -50,23 +47,23 @@ Penalty = Callable[[Array], tuple[Array, Array]]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Penalized:
-    """log α⁺ + Σ_j log φ: what a maximizer maximizes; ``bound`` is log α⁺."""
+    """log α⁺ + Σ_j log φ: what a maximizer maximizes."""
 
-    bound: Bound
+    log_alpha: PointwiseObjective
     penalty: Penalty
 
     @property
     def has_gradient(self) -> bool:
         """Whether the model gives gradients."""
-        return self.bound.has_gradient
+        return self.log_alpha.has_gradient
 
     def value(self, X: Array) -> Array:
         """Values (m,) at ``X`` (m, d)."""
-        return self.bound.value(X) + self.penalty(X)[0]
+        return self.log_alpha.value(X) + self.penalty(X)[0]
 
     def value_with_gradient(self, X: Array) -> tuple[Array, Array]:
         """Values (m,) and gradients (m, d) at ``X`` (m, d); needs a model with gradients."""
-        value, gradient = self.bound.value_with_gradient(X)
+        value, gradient = self.log_alpha.value_with_gradient(X)
         log_left, by_x = self.penalty(X)
         return value + log_left, gradient + by_x
 
@@ -134,8 +131,8 @@ def penalized(request: Request, penalty: Callable[[Array], Penalty]) -> Chosen:
     The acquisition stays as it is while nothing is taken: its log has the same maximizer, and so every strategy that
     chooses one at a time begins with the same point.
     """
-    plain = Bound(request.acquisition, request.model, real_incumbent(request))
-    positive = Bound(log_positive(plain, request), plain.model, plain.incumbent)
+    plain = PointwiseObjective(completed(request.acquisition), request.model, real_incumbent(request))
+    positive = PointwiseObjective(log_positive(plain, request), plain.model, plain.incumbent)
     away, avoid = request.pending.X, request.avoid
     choices = []
     for trial in request.ids:
@@ -147,48 +144,29 @@ def penalized(request: Request, penalty: Callable[[Array], Penalty]) -> Chosen:
     return Chosen(tuple(choices))
 
 
-def log_positive(bound: Bound, request: Request) -> Acquisition:
-    """The acquisition whose value is log α⁺: log EI, log Φ(z), or log softplus(u) for one that may be negative."""
-    match bound.acquisition:
-        case LogEI() as already:
-            return already
-        case EI(xi=xi):
-            return LogEI(xi)
-        case PI(xi=xi):
-            return LogPI(xi)
-        case other:
-            return LogSoftplus(other, *_center_and_spread(bound, request))
+def log_positive(plain: PointwiseObjective, request: Request) -> PointwiseAcquisition:
+    """The acquisition whose value is log α⁺: its own logarithm, or log softplus(u) for one that may be negative."""
+    acquisition = completed(plain.acquisition)
+    log = acquisition.log()
+    return LogSoftplus(acquisition, *_center_and_spread(plain, request)) if log is None else log
 
 
-def _center_and_spread(bound: Bound, request: Request) -> tuple[float, float]:
+def _center_and_spread(plain: PointwiseObjective, request: Request) -> tuple[float, float]:
     """c: the largest α at the best real points. s: mean distance of α from its median over the region, or 1.
 
     They depend on the study's seed, never on a trial, so that asking one by one changes nothing.
     """
     region = request.region
-    values = ranked(bound.value(region.spread(sobol(_SCREENED, region.dim, request.randomness(0, "spread")))))
+    values = ranked(plain.value(region.spread(sobol(_SCREENED, region.dim, request.randomness(0, "spread")))))
     values = values[np.isfinite(values)]
     # A log that underflowed says nothing at known points; then the worst of the region stands for them.
-    known = ranked(bound.value(best_places(request)), all_bad=True)
+    known = ranked(plain.value(best_places(request)), all_bad=True)
     spread = float(np.abs(values - np.median(values)).mean())
     return float(max(known.max(), values.min())), spread or 1.0
 
 
 @dataclass(frozen=True, slots=True)
-class LogPI:
-    """log Φ(z): the log of the probability of improvement, finite where Φ is zero."""
-
-    xi: float = 0.0
-
-    def pointwise(self, mean: Array, std: Array, incumbent: float) -> Pointwise:
-        """α = log Φ(z)."""
-        z = (incumbent - self.xi - mean) / std
-        value, by_z = log_cdf(z)
-        return Pointwise(value, -by_z / std, -z * by_z / std)
-
-
-@dataclass(frozen=True, slots=True)
-class LogSoftplus:
+class LogSoftplus(PointwiseAcquisition):
     """log softplus(u), u = (α - ``center``) / ``spread``: any acquisition made positive, as [Gonzalez2016] does.
 
     Differs: [Gonzalez2016] has u = α. That ties the weight of a penalty to the units of y and to where y has its zero:
@@ -196,7 +174,7 @@ class LogSoftplus:
     whatever the units of α, and a gain: above zero where α promises more than at the best points known.
     """
 
-    acquisition: Acquisition
+    acquisition: PointwiseAcquisition
     center: float
     spread: float
 
@@ -214,11 +192,3 @@ def log_softplus(u: Array) -> tuple[Array, Array]:
     softplus = np.logaddexp(0.0, inner)
     below = u < _LINEAR_FROM
     return np.where(below, u, np.log(softplus)), np.where(below, 1.0, expit(inner) / softplus)
-
-
-def log_cdf(z: Array) -> tuple[Array, Array]:
-    """log Φ(z) and its derivative, the ratio of density to Φ, for any finite z."""
-    below = np.minimum(z, 0.0)
-    above = np.maximum(z, 0.0)
-    ratio = np.where(z < 0.0, _SQRT_2_OVER_PI / erfcx(-_SQRT_HALF * below), normal_pdf(above) / ndtr(above))
-    return log_ndtr(z), ratio

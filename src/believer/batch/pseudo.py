@@ -10,16 +10,18 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from believer.acquisitions import Bound
+from believer.acquisitions import View, objective_on
 from believer.arrays import Array, frozen, read_only
 from believer.batch import fantasies
 from believer.batch.fantasies import Fantasized
 from believer.batch.incumbent import believed_incumbent
-from believer.batch.lies import Believe, Fantasy, Lie
+from believer.batch.lies import Believe, Lie
 from believer.batch.picking import best_places, counted, pick, taken
 from believer.batch.request import Chosen, Request
-from believer.batch.update import updated
+from believer.batch.update import resolved, updated
 from believer.errors import InvalidInput
+from believer.maximize import Objective
+from believer.surrogates.data import Data
 from believer.surrogates.protocols import Model
 
 UPDATES = ("auto", "condition", "refit", "none")
@@ -37,11 +39,22 @@ class Belief:
     X: Array
     y: Array
 
-    def objective(self, request: Request) -> Bound:
-        """α(· | D'): what the next point maximizes."""
+    def view(self, request: Request) -> View:
+        """D' and f⁺: what the acquisition looks at."""
         if self.strategy.incumbent == "data":
-            return Bound(request.acquisition, self.model, float(request.data.y.min()))
-        return Bound(request.acquisition, self.model, believed_incumbent(request, self.model, self.X, self.y))
+            best = float(request.data.y.min())
+        else:
+            best = believed_incumbent(request, self.model, self.X, self.y)
+        return View(self.model, best, request.data, Data(self.X, self.y))
+
+    def objective(self, request: Request) -> Objective:
+        """α(· | D'): what the next point maximizes."""
+        return objective_on(request.acquisition, self.view(request))
+
+    @property
+    def informed(self) -> Model | None:
+        """The model, where its covariances are those given all points that it was lied to about."""
+        return self.model if resolved(self.strategy.update, self.base) == "condition" else None
 
     def with_lie(self, request: Request, trial: int, x: Array) -> Belief:
         """[paper] Algorithm 1, lines 6-7 and 3: lie about ``x`` (d,) and update the model."""
@@ -80,6 +93,7 @@ class PseudoObservations:
         belief = self._resume(request, memory)
         for trial, x in zip(request.pending.ids[len(belief.ids) :], request.pending.X[len(belief.ids) :], strict=True):
             belief = belief.with_lie(request, trial, x)
+        informed = belief.informed
         choices = []
         avoid = request.avoid
         for trial in request.ids:
@@ -88,7 +102,7 @@ class PseudoObservations:
             choices.append(picked.choice(type(request.acquisition).__name__, self._after(belief.ids)))
             avoid = taken(avoid, picked.x, request)
             belief = belief.with_lie(request, trial, picked.x)
-        return Chosen(tuple(choices), belief)
+        return Chosen(tuple(choices), belief, informed)
 
     def _resume(self, request: Request, memory: object) -> Belief | Fantasized:
         """The belief of an earlier call, where it is about the same model and a prefix of the pending points."""
@@ -100,8 +114,9 @@ class PseudoObservations:
             and np.array_equal(memory.X, request.pending.X[: len(memory.ids)])
         ):
             return memory
-        if isinstance(self.lie, Fantasy) and self.lie.samples > 1:
-            return fantasies.begin(self, self.lie.samples, request.model, request.region.dim)
+        samples = getattr(self.lie, "samples", 1)
+        if samples > 1:
+            return fantasies.begin(self, samples, request.model, request.region.dim)
         return self.begin(request)
 
     def begin(self, request: Request) -> Belief:

@@ -21,7 +21,7 @@ from typing import cast
 
 import numpy as np
 
-from believer.acquisitions import Bound, Pointwise
+from believer.acquisitions import Pointwise, PointwiseAcquisition, PointwiseObjective
 from believer.arrays import Array, BoolArray, frozen
 from believer.batch.picking import best_places, maximizer_for
 from believer.batch.request import Request
@@ -35,7 +35,7 @@ _SCREENED = 512
 
 
 @dataclass(frozen=True, slots=True)
-class Assured:
+class Assured(PointwiseAcquisition):
     """-μ - √β σ: the negated upper bound, whose maximum is -y•."""
 
     root: float
@@ -76,7 +76,7 @@ def relevance(request: Request, beta: float) -> Relevance:
     Its randomness belongs to the number of results, so that it is the same for every trial until one comes in.
     """
     root, region, n = float(np.sqrt(beta)), request.region, len(request.data.y)
-    bound = Bound(Assured(root), request.model, 0.0)
+    bound = PointwiseObjective(Assured(root), request.model, 0.0)
     around = best_places(request)
     nothing = np.zeros((0, region.dim))
     search = Search(region, around, nothing)

@@ -62,10 +62,18 @@ class Choice:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Chosen:
-    """The points of a batch; ``memory`` may be handed back with the next request to save work, never to change it."""
+    """The points of a batch.
+
+    Attributes
+    ----------
+    choices : one for each trial of the request.
+    memory : may be handed back with the next request to save work, never to change it.
+    informed : the model given results and pending points, where the strategy made it: the verdict is measured with it.
+    """
 
     choices: tuple[Choice, ...]
     memory: object = None
+    informed: Model | None = None
 
 
 class Strategy(Protocol):

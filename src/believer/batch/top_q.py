@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from believer.acquisitions import Bound
+from believer.acquisitions import View, objective_on
 from believer.batch.incumbent import real_incumbent
 from believer.batch.picking import best_places, pick, taken
 from believer.batch.request import Chosen, Request
@@ -21,11 +21,12 @@ class TopQ:
 
     def choose(self, request: Request, memory: object = None) -> Chosen:
         """The best point that is not taken yet, for each trial."""
-        bound = Bound(request.acquisition, request.model, real_incumbent(request))
+        view = View(request.model, real_incumbent(request), request.data)
+        objective = objective_on(request.acquisition, view)
         around, avoid = best_places(request), request.avoid
         choices = []
         for trial in request.ids:
-            picked = pick(bound, request, trial, around, avoid)
+            picked = pick(objective, request, trial, around, avoid)
             choices.append(picked.choice(type(request.acquisition).__name__))
             avoid = taken(avoid, picked.x, request)
         return Chosen(tuple(choices))

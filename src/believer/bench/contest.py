@@ -21,7 +21,7 @@ from believer.bench.loading import load
 from believer.errors import InvalidInput
 from believer.problems import PROBLEMS
 from believer.space import Space
-from believer.study.trials import checked_result
+from believer.study.outcome import outcome_of
 
 Function = Callable[[dict[str, Any]], float]
 
@@ -93,10 +93,10 @@ class Contest:
             result: float | None = self.function(params)
             if result is None:  # the usual slip, a forgotten return
                 return math.nan, "the function returned None, not a number"
-            number, reason = checked_result(result, None)
+            found = outcome_of(result, None, None)
         except (Exception, SystemExit) as error:  # the user's function may raise anything; all of it is a failure
             return math.nan, f"{type(error).__name__}: {error}"
-        return (number, "") if reason is None else (math.nan, reason)
+        return (math.nan, found) if isinstance(found, str) else (found.value, "")
 
 
 def _name(function: Function) -> str:

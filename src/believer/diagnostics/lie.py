@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from believer.acquisitions import EI, Bound
+from believer.acquisitions import EI, PointwiseObjective
 from believer.arrays import Array, as_values
 from believer.batch import Believe, ConstantLie, Data
 from believer.batch.lies import Lie
@@ -83,7 +83,7 @@ def _draw_belief(column: Any, problem: Problem, model: GPModel, incumbent: float
     """Posterior above, expected improvement below; the encoded point (1,) where the latter is largest."""
     U = np.linspace(0.0, 1.0, 501)[:, None]
     x, at = _decoded(problem.space, U), model.predict(U)
-    improvement = Bound(EI(), model, incumbent).value(U)
+    improvement = PointwiseObjective(EI(), model, incumbent).value(U)
     column[0].fill_between(x, at.mean - 2 * at.std, at.mean + 2 * at.std, color=BLUE, alpha=0.2, lw=0, label="± 2σ")
     column[0].plot(x, at.mean, color=BLUE, lw=1.8, label="model's mean")
     column[0].plot(x, problem.evaluate(U), color=GRAY, ls="--", lw=1, label="the function")

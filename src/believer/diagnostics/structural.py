@@ -25,7 +25,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from believer.acquisitions import Acquisition, Bound, LogEI
+from believer.acquisitions import Acquisition, PointwiseObjective, completed
 from believer.arrays import Array, frozen
 from believer.batch import ConstantLie, Data, Lie, Pending, PseudoObservations, Request
 from believer.batch.pseudo import Belief
@@ -131,7 +131,7 @@ class _Walk:
     """A batch and how it was chosen: its points, the surfaces that they maximize, and the models on the way."""
 
     points: tuple[Array, ...]
-    surfaces: tuple[Bound, ...]
+    surfaces: tuple[PointwiseObjective, ...]
     models: tuple[Model, ...]
     moved: tuple[float | None, ...]
     seconds: float
@@ -185,7 +185,7 @@ class _Batches:
         picks, models, seconds = [], [self.model], 0.0
         for trial in request.ids:
             started = time.perf_counter()
-            surface = belief.objective(request)
+            surface = self._surface(belief, request)
             x, moved = self._pick(maximizer, surface)
             seconds += time.perf_counter() - started
             if trial < probe.q - 1:
@@ -228,16 +228,23 @@ class _Batches:
         picks = []
         for model in models:
             request = self.request(model)
-            surface = strategy.begin(request).objective(request)
+            surface = self._surface(strategy.begin(request), request)
             x, moved = self._pick(maximizer, surface)
             picks.append((x, surface, moved))
         return self._walk(picks, models, refits + time.perf_counter() - started)
 
-    def _walk(self, picks: list[tuple[Array, Bound, float | None]], models: list[Model], seconds: float) -> _Walk:
+    def _surface(self, belief: Belief, request: Request) -> PointwiseObjective:
+        """What the next member maximizes."""
+        view = belief.view(request)
+        return PointwiseObjective(completed(self.probe.acquisition), view.model, view.incumbent)
+
+    def _walk(
+        self, picks: list[tuple[Array, PointwiseObjective, float | None]], models: list[Model], seconds: float
+    ) -> _Walk:
         points, surfaces, moved = zip(*picks, strict=True)
         return _Walk(points, surfaces, tuple(models), moved, seconds, self.data.region)
 
-    def _pick(self, maximizer: Maximizer, surface: Bound) -> tuple[Array, float | None]:
+    def _pick(self, maximizer: Maximizer, surface: PointwiseObjective) -> tuple[Array, float | None]:
         """The maximizer's point, and the share of its starts that moved, if it has starts."""
         region = self.data.region
         if isinstance(maximizer, FixedStarts):
@@ -245,7 +252,7 @@ class _Batches:
             return climb.best(region).x, climb.moved
         return self.search(maximizer, surface).x, None
 
-    def search(self, maximizer: Maximizer, surface: Bound) -> Maximum:
+    def search(self, maximizer: Maximizer, surface: PointwiseObjective) -> Maximum:
         """The same search for every member, lies or not: what differs between two of them is the surface alone."""
         data = self.data
         best = np.argsort(data.y, kind="stable")[:_AROUND]
@@ -253,7 +260,7 @@ class _Batches:
         return maximizer.maximize(surface, search, self.randomness(0, "maximize"))
 
 
-def response(before: Bound, after: Bound, x: Array, region: Region) -> float:
+def response(before: PointwiseObjective, after: PointwiseObjective, x: Array, region: Region) -> float:
     """max |α' - α| / (max α - min α) over fixed dense candidates of the region, the point ``x`` (d,) and around it.
 
     At most 1e6: a surface that was flat has no range.
@@ -262,7 +269,7 @@ def response(before: Bound, after: Bound, x: Array, region: Region) -> float:
     dense = region.spread(sobol(_DENSE, region.dim, rng))
     X = np.vstack([dense, near(x[None, :], _CLOSE, region, (0.1, 0.03, 0.01), rng), x[None, :]])
     old, new = before.value(X), after.value(X)
-    if isinstance(before.acquisition, LogEI):
+    if completed(before.acquisition).is_log:
         # As EI, in units of its largest value: the range of a logarithm is that of its worst candidate.
         top = old.max()
         old, new = np.exp(old - top), np.exp(np.minimum(new - top, _LARGEST_EXPONENT))
@@ -280,7 +287,7 @@ def _reached(walk: _Walk, lies: _Batches, data: DataSet) -> float:
     for x, surface in zip(walk.points, walk.surfaces, strict=True):
         best = lies.search(_FREE, surface).value
         value = float(surface.value(x[None, :])[0])
-        if isinstance(surface.acquisition, LogEI):
+        if completed(surface.acquisition).is_log:
             shares.append(float(np.exp(min(value - best, _LARGEST_EXPONENT))))
             continue
         floor = min(float(surface.value(dense).min()), value)

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 
-from believer.arrays import Array, BoolArray, IntArray, packed, whole
+from believer.arrays import Array, IntArray, packed, whole
 from believer.errors import MissingCapability, SpaceExhausted
 from believer.maximize.objective import (
-    Compilable,
+    Climb,
+    Climbing,
     Maximum,
     Objective,
+    Screening,
     Search,
     any_distinct,
+    climb_from,
     first_distinct,
     ranked,
     search_exhaustively,
@@ -64,7 +66,7 @@ class Multistart:
         if not len(pool):
             raise SpaceExhausted("the constraint allows none of the thousands of points that were tried.", left=0)
         best = _AMONG * self.starts
-        values = ranked(_screened(objective, pool, best))
+        values = ranked(objective.screen(pool, best) if isinstance(objective, Screening) else objective.value(pool))
         # EI and UCB are in the units of y: a climb's tolerances are absolute, so small units must be scaled up.
         scale = min(1.0, float(np.ptp(values[np.isfinite(values)]))) or 1.0
         X = pool[_pick_starts(pool, values, self.starts)]
@@ -80,22 +82,6 @@ class Multistart:
             values = ranked(objective.value(pool))
             found = first_distinct(np.vstack([X, pool]), np.concatenate([f, values]), search)
         return found if found is not None else any_distinct(objective, search, rng)
-
-
-def _screened(objective: Objective, pool: Array, keep: int) -> Array:
-    """Values (m,) of the candidates; of those that are not among the ``keep`` best, compiled code may give a bound."""
-    native, compiled = _compiled(objective)
-    if native is None:
-        return objective.value(pool)
-    values: Array = native.screen(compiled, packed(pool), keep)
-    return values
-
-
-def _compiled(objective: Objective) -> tuple[Any, Any]:
-    """The compiled module and the objective in it; None twice where the objective is to be called from Python."""
-    native = backend.native()
-    found = objective.compiled() if native is not None and isinstance(objective, Compilable) else None
-    return (None, None) if found is None else (native, found)
 
 
 def _pick_starts(pool: Array, values: Array, starts: int) -> IntArray:
@@ -128,33 +114,14 @@ def ascend(
     if not moves.any():
         return X, objective.value(X)
 
-    found = _climbed(objective, region, moves, X, settings, scale)
+    climb = Climb(X, region.lower, region.upper, moves, scale, settings)
+    found = objective.climb(climb) if isinstance(objective, Climbing) else climb_from(objective, climb)
     if region.feasible is None and region.settle is None:
         return found.X, -scale * found.f
     ends = region.snap(found.X)
     if region.feasible is not None:
         ends = retreat(region, X, ends)
     return ends, objective.value(ends)
-
-
-def _climbed(
-    objective: Objective, region: Region, moves: BoolArray, X: Array, settings: lbfgs.Settings, scale: float
-) -> lbfgs.Minimum:
-    """Where the climbs from ``X`` (s, d) end, as minima of -objective / scale; in compiled code where that is had."""
-    native, compiled = _compiled(objective)
-    if native is not None:
-        flags = moves.astype(np.uint8)
-        return lbfgs.Minimum(
-            *native.minimize(
-                compiled, packed(X), packed(region.lower), packed(region.upper), flags, -1.0 / scale, settings
-            )
-        )
-
-    def descend(points: Array) -> tuple[Array, Array]:
-        value, gradient = objective.value_with_gradient(points)
-        return -value / scale, np.where(moves, -gradient / scale, 0.0)
-
-    return lbfgs.minimize(descend, X, region.lower, region.upper, settings)
 
 
 def retreat(region: Region, start: Array, end: Array, halvings: int = 12) -> Array:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Protocol, runtime_checkable
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 
-from believer.arrays import Array
+from believer.arrays import Array, BoolArray
 from believer.errors import NumericalError, SpaceExhausted
+from believer.numerics import lbfgs
 from believer.space.region import Region
 
 ENUMERATE_UP_TO = 4096
@@ -35,13 +36,44 @@ class Objective(Protocol):
         ...
 
 
-@runtime_checkable
-class Compilable(Protocol):
-    """An objective that may exist in compiled code, so that a whole climb runs there."""
+@dataclass(frozen=True, slots=True, eq=False)
+class Climb:
+    """Climbs of -objective / ``scale`` downwards, in the box, from ``starts`` (s, d); columns that do not move stay."""
 
-    def compiled(self) -> Any | None:
-        """The compiled objective; None where the backend has none for this value."""
+    starts: Array
+    lower: Array
+    upper: Array
+    moves: BoolArray
+    scale: float
+    settings: lbfgs.Settings
+
+
+@runtime_checkable
+class Screening(Protocol):
+    """An objective that can tell good candidates from bad ones for less than all their values."""
+
+    def screen(self, X: Array, keep: int) -> Array:
+        """Values (m,) at ``X`` (m, d); of those that are not among the ``keep`` best, an upper bound will do."""
         ...
+
+
+@runtime_checkable
+class Climbing(Protocol):
+    """An objective that can be climbed where it is computed: in compiled code, or on another device."""
+
+    def climb(self, climb: Climb) -> lbfgs.Minimum:
+        """Where the climbs end, as minima of -objective / scale."""
+        ...
+
+
+def climb_from(objective: Objective, climb: Climb) -> lbfgs.Minimum:
+    """Where the climbs end, as minima of -objective / scale, by calls of ``value_with_gradient``."""
+
+    def descend(points: Array) -> tuple[Array, Array]:
+        value, gradient = objective.value_with_gradient(points)
+        return -value / climb.scale, np.where(climb.moves, -gradient / climb.scale, 0.0)
+
+    return lbfgs.minimize(descend, climb.starts, climb.lower, climb.upper, climb.settings)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

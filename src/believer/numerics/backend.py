@@ -12,9 +12,12 @@ import os
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 from believer.errors import InvalidInput
+
+if TYPE_CHECKING:
+    from believer._native import Native
 
 VARIABLE = "BELIEVER_BACKEND"
 
@@ -22,13 +25,13 @@ _UNREAD: Any = object()
 _running: Any = _UNREAD  # the compiled module; None for the Python twin
 
 
-def native() -> Any | None:
+def native() -> Native | None:
     """The compiled module when it is in use, else None."""
     global _running
     if _running is _UNREAD:
         asked = os.environ.get(VARIABLE)
         _running = _named(asked, VARIABLE) if asked else _best()
-    return _running
+    return cast("Native | None", _running)
 
 
 def name() -> str:

@@ -12,13 +12,14 @@ h(z)    φ(z) + z Φ(z), so that EI = σ h(z) ([paper] Eq. 11)
 from __future__ import annotations
 
 import numpy as np
-from scipy.special import erfcx, ndtr
+from scipy.special import erfcx, log_ndtr, ndtr
 
 from believer.arrays import Array
 
 _LOG_SQRT_2PI = 0.5 * np.log(2.0 * np.pi)
 _SQRT_HALF_PI = np.sqrt(0.5 * np.pi)
 _SQRT_HALF = np.sqrt(0.5)
+_SQRT_2_OVER_PI = np.sqrt(2.0 / np.pi)
 
 # h(z)/φ(z) = Σ_k (-1)^k (2k+1)!! / z^(2k+2) as z -> -∞: integrate the Mills ratio's series term by term.
 _TAIL = (1.0, -3.0, 15.0, -105.0, 945.0, -10395.0, 135135.0)
@@ -68,3 +69,11 @@ def _below(z: Array) -> tuple[Array, Array, Array]:
     # Φ/φ = (1 - h/φ) / |z|.
     mills = (1.0 - over_density) / -z
     return -0.5 * z * z - _LOG_SQRT_2PI + np.log(over_density), mills / over_density, 1.0 / over_density
+
+
+def log_cdf(z: Array) -> tuple[Array, Array]:
+    """log Φ(z) and its derivative, the ratio of density to Φ, for any finite z."""
+    below = np.minimum(z, 0.0)
+    above = np.maximum(z, 0.0)
+    ratio = np.where(z < 0.0, _SQRT_2_OVER_PI / erfcx(-_SQRT_HALF * below), normal_pdf(above) / ndtr(above))
+    return log_ndtr(z), ratio

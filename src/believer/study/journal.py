@@ -17,7 +17,8 @@ from types import TracebackType
 from typing import NoReturn
 
 from believer.errors import InvalidInput, JournalCorrupt, JournalError, JournalTooNew
-from believer.study.events import FORMAT, Begun, Event, decode_event, encode_event, parse_object
+from believer.study.events import Begun, Event, Upgraded
+from believer.study.formats import FORMAT, decode_event, encode_event, is_damaged, parse_object
 from believer.study.line_file import LineFile, PathLike, Wording, explained, read_lines, replace_file
 
 __all__ = ["Journal", "PathLike", "read_events", "write_events"]
@@ -35,22 +36,24 @@ def read_events(path: PathLike) -> list[Event]:
 
     Raises ``JournalError`` if there is nothing to read, ``JournalCorrupt`` or ``JournalTooNew`` if it makes no sense.
     """
-    return _parsed(read_lines(path), path)
+    return _parsed(read_lines(path), path)[0]
 
 
-def _parsed(lines: Sequence[bytes], path: PathLike) -> list[Event]:
+def _parsed(lines: Sequence[bytes], path: PathLike) -> tuple[list[Event], int]:
+    """The events of the lines, and the format that the last of them is written in."""
     if not lines:
         raise JournalError(
             f"a journal must hold at least its first line; {os.fspath(path)} is empty, or was cut short while that "
             "was written. If it is meant to be a journal, nothing is lost: delete it and begin again."
         )
     events: list[Event] = []
+    version = FORMAT
     for number, line in enumerate(lines, start=1):
         try:
             text = line.decode("utf-8")
-            if number == 1:
-                _refuse_newer(text, path)
-            event = decode_event(text)
+            if number == 1 or '"upgraded"' in text[:40]:
+                version = _version(text, version, path)
+            event = decode_event(text, version)
             if isinstance(event, Begun) != (number == 1):
                 raise InvalidInput("the first event, and no other, must be begun.")
         except ValueError as error:  # also: bytes that are not UTF-8
@@ -60,17 +63,23 @@ def _parsed(lines: Sequence[bytes], path: PathLike) -> list[Event]:
             )
             raise JournalCorrupt(message, line=number) from error
         events.append(event)
-    return events
+    return events, version
 
 
-def _refuse_newer(text: str, path: PathLike) -> None:
-    """Before any strict check: a later format may have fields and kinds that this version cannot know."""
-    record = parse_object(text)
-    if record.get("kind") == "begun" and type(record.get("format")) is int and record["format"] > FORMAT:
+def _version(text: str, version: int, path: PathLike) -> int:
+    """The format that a line says it begins, or the ``version`` so far where it says none.
+
+    Before any strict check: a later format may have fields and kinds that this version cannot know.
+    """
+    said = parse_object(text).get("format")
+    if type(said) is not int:
+        return version
+    if said > FORMAT and not is_damaged(text):
         raise JournalTooNew(
-            f"{os.fspath(path)} has journal format {record['format']}; this version of believer reads up to format "
-            f"{FORMAT}. Upgrade believer to read it."
+            f"{os.fspath(path)} has journal format {said}; this version of believer reads up to format {FORMAT}. "
+            "Upgrade believer to read it."
         )
+    return min(said, FORMAT)
 
 
 def write_events(path: PathLike, events: Iterable[Event]) -> None:
@@ -81,7 +90,11 @@ def write_events(path: PathLike, events: Iterable[Event]) -> None:
     events = tuple(events)
     if not events or any(isinstance(event, Begun) != (i == 0) for i, event in enumerate(events)):
         raise InvalidInput("the first event, and no other, must be begun.")
-    replace_file(path, b"".join(_line(event) + b"\n" for event in events), _WORDING)
+    lines, version = [], FORMAT
+    for event in events:
+        version = event.format if isinstance(event, Begun | Upgraded) else version
+        lines.append(_line(event, version) + b"\n")
+    replace_file(path, b"".join(lines), _WORDING)
 
 
 class Journal:
@@ -90,16 +103,16 @@ class Journal:
     Not for use by several threads at once, and closed in a forked child.
     """
 
-    __slots__ = ("_file",)
+    __slots__ = ("_file", "_version")
 
-    def __init__(self, file: LineFile) -> None:
-        """Own ``file``."""
-        self._file = file
+    def __init__(self, file: LineFile, version: int) -> None:
+        """Own ``file``, whose next lines are written in the format ``version``."""
+        self._file, self._version = file, version
 
     @classmethod
     def create(cls, path: PathLike, begun: Begun) -> Journal:
         """Begin a journal where there is none, or an empty file; ``JournalError`` where there is more."""
-        line = _line(begun)
+        line = _line(begun, begun.format)
         with explained("create", path, "Its directory must exist and be writable."):
             file = LineFile(path, _WORDING, create=True)
             try:
@@ -113,7 +126,7 @@ class Journal:
             except BaseException:
                 file.close()
                 raise
-        return cls(file)
+        return cls(file, begun.format)
 
     @classmethod
     def open(cls, path: PathLike) -> tuple[Journal, list[Event]]:
@@ -122,12 +135,12 @@ class Journal:
             file = LineFile(path, _WORDING, create=False)
             try:
                 lines = file.lines()
-                events = _parsed(lines, file.path)
+                events, version = _parsed(lines, file.path)
                 file.cut(sum(len(line) + 1 for line in lines))
             except BaseException:
                 file.close()
                 raise
-        return cls(file), events
+        return cls(file, version), events
 
     @property
     def path(self) -> Path:
@@ -138,7 +151,9 @@ class Journal:
         """Add one event: on the disk when this returns; if it raises, the file is as it was or the journal closed."""
         if isinstance(event, Begun):
             raise InvalidInput("the first event, and no other, must be begun; write another journal for another study.")
-        self._file.append(_line(event))
+        version = event.format if isinstance(event, Upgraded) else self._version
+        self._file.append(_line(event, version))
+        self._version = version
 
     def close(self) -> None:
         """Release the file and its lock. Closing twice is fine."""
@@ -159,5 +174,5 @@ class Journal:
         )
 
 
-def _line(event: Event) -> bytes:
-    return encode_event(event).encode("ascii")
+def _line(event: Event, version: int) -> bytes:
+    return encode_event(event, version).encode("ascii")

@@ -1,4 +1,4 @@
-"""What a study has learnt: the model of its results, fitted when there are new ones and kept until there are more."""
+"""The models of a study, kept for as long as what they saw is what there is to see."""
 
 from __future__ import annotations
 
@@ -6,97 +6,112 @@ from typing import Any
 
 import numpy as np
 
-from believer.arrays import frozen
-from believer.batch import Data
-from believer.errors import JournalError
+from believer.arrays import Array
+from believer.errors import InvalidInput, JournalError
 from believer.numerics.sampling import stream
+from believer.study.history import History
 from believer.study.settings import StudySettings
-from believer.study.trials import Ledger, Trial
-from believer.surrogates.data import joined
+from believer.surrogates.data import Data, joined
 from believer.surrogates.inspection import inspected
 from believer.surrogates.protocols import Conditionable, Model, Restorable
 
-Ids = tuple[int, ...]
 
+class ModelCache:
+    """What proposals under one set of settings may share. Never changes a result, only its price.
 
-class Learner:
-    """The models of a study, derived from its settings and its ledger alone.
-
-    Two are remembered: the fit to real results, and that fit conditioned on failed trials.
+    Two models are kept: the last fit to real results, and that fit conditioned on failed trials; each is used again
+    only on the very data that it saw. ``memory`` is the strategy's own.
     """
 
-    def __init__(self, settings: StudySettings, ledger: Ledger) -> None:
-        self._settings, self._ledger = settings, ledger
-        self._fit: tuple[Ids, Model] | None = None
-        self._model: tuple[tuple[Ids, Ids], Model] | None = None
+    def __init__(self, settings: StudySettings) -> None:
+        self.settings = settings
+        self.memory: object = None
+        self._fit: tuple[Data, Model] | None = None
+        self._model: tuple[Model, Array, Model] | None = None
 
     def randomness(self, trial_id: int, purpose: str) -> np.random.Generator:
         """The generator of a trial and a purpose, from the study's seed."""
-        return stream(self._settings.seed, trial_id, purpose)
+        return stream(self.settings.seed, trial_id, purpose)
 
-    def data(self) -> Data:
-        """Real results in id order, to be minimized."""
-        ids = sorted(self._ledger.values)
-        X = np.array([self._ledger.trials[i].unit for i in ids]).reshape(len(ids), self._settings.space.dim)
-        return Data(frozen(X), frozen(self._settings.sign * np.array([self._ledger.values[i] for i in ids])))
+    def fit(self, history: History) -> Model:
+        """Fitted to real results; warm-started from the fit behind the last proposal, or that one itself."""
+        data = history.data.output(0)
+        if self._fit is None or not _same(self._fit[0], data):
+            self._fit = (data, self._fitted(history, data))
+        return self._fit[1]
 
-    def failed(self) -> Data | None:
-        """Failed trials in id order, as the worst real result; None without any."""
-        ids = sorted(self._ledger.errors)
-        if not ids:
-            return None
-        X = np.array([self._ledger.trials[i].unit for i in ids])
-        return Data(frozen(X), frozen(np.full(len(ids), self.data().y.max())))
+    def model(self, history: History) -> Model:
+        """The fit, given failures as the worst real result: in closed form, or by a second fit."""
+        fit, failed = self.fit(history), failures(history)
+        if failed is None:
+            return fit
+        if self._model is None or self._model[0] is not fit or not np.array_equal(self._model[1], failed.X):
+            self._model = (fit, failed.X, self._with_failures(history, fit, failed))
+        return self._model[2]
 
-    def model(self) -> Model:
-        """Fitted to real results, then told of failures as the worst of them: in closed form, or by a second fit."""
-        ids, lost = tuple(sorted(self._ledger.values)), tuple(sorted(self._ledger.errors))
-        if self._model is not None and self._model[0] == (ids, lost):
-            return self._model[1]
-        data = self.data()
-        if self._fit is None or self._fit[0] != ids:
-            self._fit = (ids, self._fitted(ids, data))
-        model, failed = self._fit[1], self.failed()
-        if failed is not None and isinstance(model, Conditionable):
-            model = model.condition(failed)
-        elif failed is not None:
-            model = self._settings.surrogate.fit(joined(data, failed), self.randomness(len(ids), "failed"), model)
-        self._model = ((ids, lost), model)
-        return model
+    def hyperparameters(self, history: History) -> dict[str, Any] | None:
+        """Of the fit, where the surrogate can write them down."""
+        surrogate = self.settings.surrogate
+        return surrogate.describe(self.fit(history)) if isinstance(surrogate, Restorable) else None
 
-    def _fitted(self, ids: Ids, data: Data) -> Model:
-        """A new fit, warm-started from the last ask's; or that one itself, when it saw the same results.
+    def _with_failures(self, history: History, fit: Model, failed: Data) -> Model:
+        if isinstance(fit, Conditionable):
+            return fit.condition(failed)
+        data, rng = joined(history.data.output(0), failed), self.randomness(len(history.ids), "failed")
+        return self.settings.surrogate.fit(data, rng, fit)
+
+    def _fitted(self, history: History, data: Data) -> Model:
+        """A new fit, or the one behind the last proposal, when it saw the same results.
 
         A fit that only ``predict`` asked for is no warm start: what is looked at must not change what is suggested.
         """
-        surrogate = self._settings.surrogate
+        surrogate = self.settings.surrogate
         previous = None
-        if self._ledger.fitted is not None and isinstance(surrogate, Restorable):
-            known, state = self._ledger.fitted
-            if self._fit is not None and self._fit[0] == known:
-                previous = self._fit[1]
-            else:
-                rows = np.isin(ids, known)
-                try:
-                    previous = surrogate.restore(Data(data.X[rows], data.y[rows]), state)
-                except (KeyError, TypeError, ValueError) as error:
-                    raise JournalError(f"the journal's hyperparameters {state} do not fit: {error!r}") from error
-            if known == ids:
+        if history.fitted is not None and isinstance(surrogate, Restorable):
+            ids, state = history.fitted
+            seen = _rows(data, np.isin(history.ids, ids))
+            previous = self._restored(surrogate, seen, state)
+            if len(seen) == len(data):
                 return previous
-        model = surrogate.fit(data, self.randomness(len(ids), "fit"), previous)
+        model = surrogate.fit(data, self.randomness(len(history.ids), "fit"), previous)
         inspected(model, data.X[:1])
         return model
 
-    def described(self) -> dict[str, Any] | None:
-        """Hyperparameters of the current fit, where the surrogate can write them down."""
-        if self._fit is None or not isinstance(self._settings.surrogate, Restorable):
-            return None
-        return self._settings.surrogate.describe(self._fit[1])
+    def _restored(self, surrogate: Restorable, seen: Data, state: dict[str, Any]) -> Model:
+        """The model behind the last proposal."""
+        if self._fit is not None and _same(self._fit[0], seen) and surrogate.describe(self._fit[1]) == state:
+            return self._fit[1]
+        try:
+            return surrogate.restore(seen, state)
+        except (KeyError, TypeError, ValueError) as error:
+            raise JournalError(f"the journal's hyperparameters {state} do not fit: {error!r}") from error
 
-    def informed(self, pending: tuple[Trial, ...]) -> Model:
-        """The model given results and pending points: what a verdict is measured with."""
-        model = self.model()
-        if not pending or not isinstance(model, Conditionable):
-            return model
-        X = np.array([trial.unit for trial in pending])
-        return model.condition(Data(X, model.predict(X).mean))
+
+def failures(history: History) -> Data | None:
+    """Failed trials as the worst real result; None without any."""
+    if not len(history.failed):
+        return None
+    return Data(history.failed, np.full(len(history.failed), history.data.output(0).y.max()))
+
+
+def check_cache(cache: ModelCache, settings: StudySettings) -> None:
+    """InvalidInput if the cache belongs to other settings."""
+    if cache.settings is not settings:
+        raise InvalidInput("a model cache belongs to the settings that it was made with; make another for these.")
+
+
+def _rows(data: Data, rows: Any) -> Data:
+    return Data(data.X[rows], data.Y[rows], None if data.noise is None else data.noise[rows])
+
+
+def _same(one: Data, other: Data) -> bool:
+    """Whether two models that saw them saw the same."""
+    return (
+        np.array_equal(one.X, other.X)
+        and np.array_equal(one.Y, other.Y)
+        and (
+            one.noise is None
+            if other.noise is None
+            else one.noise is not None and np.array_equal(one.noise, other.noise)
+        )
+    )

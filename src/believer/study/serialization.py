@@ -13,22 +13,22 @@ from typing import Any
 import numpy as np
 
 from believer import batch, surrogates
-from believer.acquisitions import EI, PI, UCB, LogEI
+from believer.acquisitions import ACQUISITIONS, Acquisition
 from believer.batch import STRATEGIES, Believe, ConstantLie, Fantasy, PseudoObservations, RandomBatch
 from believer.batch.request import Strategy
 from believer.errors import InvalidInput
 from believer.maximize import Candidates, FixedStarts, Multistart
 from believer.numerics.lbfgs import Settings
-from believer.surrogates import GP
+from believer.surrogates import GP, SURROGATES
+from believer.surrogates.protocols import Surrogate
 
-_KNOWN: dict[str, type] = {
-    cls.__name__: cls
-    for cls in (
-        *(GP, LogEI, EI, PI, UCB),
-        *(PseudoObservations, ConstantLie, Believe, Fantasy, RandomBatch),
-        *(Multistart, Candidates, FixedStarts, Settings),
-    )
-}
+_COMMON: list[type] = [
+    *ACQUISITIONS,
+    GP,
+    *(PseudoObservations, ConstantLie, Believe, Fantasy, RandomBatch),
+    *(Multistart, Candidates, FixedStarts, Settings),
+]
+_KNOWN = {cls.__name__: cls for cls in _COMMON}
 
 _ARGUMENT = {"fit_preset": "fit"}
 """Fields whose argument has another name: ``fit`` is also a method."""
@@ -53,6 +53,41 @@ def _known(name: str) -> type | None:
         cls = getattr(import_module(_PARTS[name]), name)
         return cls
     return _KNOWN.get(name)
+
+
+def surrogate_named(surrogate: str | Surrogate) -> Surrogate:
+    """A surrogate from its name ("gp", "forest", ...) with its default settings, or the surrogate itself."""
+    if isinstance(surrogate, str):
+        if surrogate not in SURROGATES:
+            raise InvalidInput(
+                f"surrogate must be one of {', '.join(SURROGATES)}, or an object such as GP(); got {surrogate!r}."
+            )
+        made: Surrogate = getattr(surrogates, SURROGATES[surrogate])()
+        return made
+    found: Surrogate = having(("fit",), surrogate, "surrogate")
+    return found
+
+
+def acquisition_named(acquisition: str | Acquisition) -> Acquisition:
+    """An acquisition from its name ("LogEI", "EI", ...) with its default settings, or the acquisition itself."""
+    if isinstance(acquisition, str):
+        classes = {cls.__name__.lower(): cls for cls in ACQUISITIONS}
+        if acquisition.lower() not in classes:
+            names = ", ".join(cls.__name__ for cls in ACQUISITIONS)
+            raise InvalidInput(
+                f"acquisition must be one of {names}, or an object such as LogEI(); got {acquisition!r}."
+            )
+        return classes[acquisition.lower()]()
+    found: Acquisition = having(("pointwise", "on"), acquisition, "acquisition")
+    return found
+
+
+def having(methods: tuple[str, ...], part: Any, what: str) -> Any:
+    """``part`` if it has one of the ``methods``; a clear error otherwise."""
+    if isinstance(part, type) or not any(callable(getattr(part, method, None)) for method in methods):
+        wanted = " or ".join(f"{method}(...)" for method in methods)
+        raise InvalidInput(f"{what} must be an object with a method {wanted}; got {part!r}.")
+    return part
 
 
 def strategy_named(strategy: str | Strategy) -> Strategy:

@@ -16,7 +16,7 @@ z       W y, the whitened data                                (N,)
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -39,6 +39,7 @@ from believer.surrogates.protocols import (
 )
 
 if TYPE_CHECKING:
+    from believer._native import Native, Posterior
     from believer.surrogates.gp_fantasies import GPFantasies
     from believer.surrogates.paths import KernelPaths
 
@@ -60,6 +61,11 @@ class GPModel:
     factor: Factor
     whitened: Array
     alpha: Array
+    _compiled: Posterior | None = field(init=False, repr=False, default=None)
+
+    def __reduce__(self) -> tuple[type, tuple[Any, ...]]:
+        """Without the compiled posterior, which is made again where it is needed."""
+        return type(self), tuple(getattr(self, part.name) for part in fields(self) if part.init)
 
     @property
     def lengthscales(self) -> Array:
@@ -107,11 +113,16 @@ class GPModel:
             self.scale * half_variance_gradient / std[:, None],
         )
 
-    def compiled(self) -> Any | None:
-        """The same posterior in compiled code; None where the Python twin is to run."""
+    def compiled(self) -> Posterior | None:
+        """The same posterior in compiled code, made once; None where the Python twin is to run."""
         native = backend.native()
-        if native is None:
+        if native is None or type(self) is not GPModel:  # a class that is derived from it may predict something else
             return None
+        if self._compiled is None:
+            object.__setattr__(self, "_compiled", self._in_compiled_code(native))
+        return self._compiled
+
+    def _in_compiled_code(self, native: Native) -> Posterior:
         hyper, factor = self.hyper, self.factor
         return native.Posterior(
             native.KERNELS[hyper.kernel],

@@ -190,9 +190,9 @@ def _search(
     if native is not None:
         code, std = native.KERNELS[kernel], or_nan(preset.mean_std)
         target = native.HyperPosterior(code, packed(X), packed(y), or_nan(noise), std, prior.center, prior.weight)
-        newtonian = isinstance(preset.search, newton.Settings)
-        theta, mean = (target.newton if newtonian else target.lbfgs)(starts, lower, upper, preset.search)
-        return theta, mean
+        if isinstance(preset.search, newton.Settings):
+            return target.newton(starts, lower, upper, preset.search)
+        return target.lbfgs(starts, lower, upper, preset.search)
     means: dict[bytes, float] = {}
 
     def nats(theta: Array) -> tuple[float, Array, Array]:

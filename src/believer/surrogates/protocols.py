@@ -9,12 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Protocol, Self, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol, Self, runtime_checkable
 
 import numpy as np
 
 from believer.arrays import Array
 from believer.surrogates.data import Data
+
+if TYPE_CHECKING:
+    from believer._native import Posterior
 
 LEAST_STD = 1e-9
 """Floor of a standard deviation, as a share of the scale of y: acquisitions divide by it."""
@@ -204,6 +207,15 @@ class Scaled(Protocol):
     @property
     def lengthscales(self) -> Array:
         """One for each column (d,)."""
+        ...
+
+
+@runtime_checkable
+class Compiled(Protocol):
+    """A model that may exist in compiled code, so that whole searches run there."""
+
+    def compiled(self) -> Posterior | None:
+        """The compiled posterior; None where the Python twin is to run."""
         ...
 
 

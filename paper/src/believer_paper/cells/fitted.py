@@ -11,7 +11,7 @@ from functools import partial
 
 import numpy as np
 
-from believer.acquisitions import EI, Bound, LogEI
+from believer.acquisitions import EI, LogEI, PointwiseObjective
 from believer.arrays import Array, frozen
 from believer.batch import ConstantLie, Data, Pending, PseudoObservations, Request
 from believer.batch.picking import best_places, pick
@@ -65,7 +65,7 @@ class FittedProblem:
         """The expected improvement (m,) at ``X`` (m, d), in the problem's units."""
         acquisition = self.request.acquisition
         assert isinstance(acquisition, EI | LogEI)
-        return self.scale * Bound(EI(acquisition.xi), model, float(self.request.data.y.min())).value(X)
+        return self.scale * PointwiseObjective(EI(acquisition.xi), model, float(self.request.data.y.min())).value(X)
 
     def batch(self, update: str) -> tuple[Array, Model]:
         """[paper] Algorithm 1: the points (q, d), and the model from which the last was chosen."""

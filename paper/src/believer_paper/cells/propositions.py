@@ -23,7 +23,7 @@ from typing import Any
 
 import numpy as np
 
-from believer.acquisitions import EI, PI, UCB, Acquisition
+from believer.acquisitions import EI, PI, UCB, PerPoint
 from believer.arrays import Array, frozen
 from believer.batch import Believe, Data
 from believer.errors import InvalidInput
@@ -43,7 +43,7 @@ SMALL_NOISE, LARGE_NOISE = 1e-6, 1.0
 """σ_n² / σ_f²: the paper's, and as large as the signal."""
 
 TAU = 0.5
-_CHOICES: tuple[tuple[str, Acquisition, str], ...] = (
+_CHOICES: tuple[tuple[str, PerPoint, str], ...] = (
     ("ei", EI(), "data"),
     ("ei", EI(), "believed"),
     ("ucb", UCB(), "data"),
@@ -157,7 +157,7 @@ def monotone(rng: np.random.Generator) -> dict[str, Any]:
     than f⁺.
     """
     means, low = rng.standard_normal(_POINTS), np.exp(rng.uniform(np.log(0.05), np.log(5.0), _POINTS))
-    acquisitions: dict[str, Acquisition] = {"ei": EI(), "ucb": UCB(), "pi": PI()}
+    acquisitions: dict[str, PerPoint] = {"ei": EI(), "ucb": UCB(), "pi": PI()}
     found = {}
     for name, acquisition in acquisitions.items():
         before, after = (acquisition.pointwise(means, std, 0.0).value for std in (low, 2.0 * low))

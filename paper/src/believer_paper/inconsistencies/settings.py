@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from believer.acquisitions import EI, PI, UCB, Acquisition
+from believer.acquisitions import EI, PI, UCB, PerPoint
 from believer_paper.inconsistencies.inconsistency import Check, Inconsistency
 from believer_paper.numbers import printed, stated
 
@@ -88,7 +88,7 @@ def _probability() -> Inconsistency | None:
 
 def _one_below(name: str) -> tuple[float, float]:
     """An acquisition where the mean is 1 below the incumbent, for sigma 1 and 2."""
-    members: dict[str, Acquisition] = {"ei": EI(), "ucb": UCB(stated.UCB_BETA), "pi": PI()}
+    members: dict[str, PerPoint] = {"ei": EI(), "ucb": UCB(stated.UCB_BETA), "pi": PI()}
     values = members[name].pointwise(np.full(2, -1.0), np.array([1.0, 2.0]), 0.0).value
     return float(values[0]), float(values[1])
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from believer.acquisitions import Bound
+from believer.acquisitions import PointwiseObjective, completed
 from believer.arrays import Array
 from believer.batch.penalization import GaussianPenalty, LocalPenalization
 from believer.batch.picking import best_places, pick, taken
@@ -17,7 +17,7 @@ from believer.batch.request import Chosen, Request
 class Product:
     """α(x) Π_j φ(x; x_j)."""
 
-    bound: Bound
+    bound: PointwiseObjective
     penalty: GaussianPenalty
 
     @property
@@ -51,7 +51,7 @@ class PrintedPenalization:
     def choose(self, request: Request, memory: object = None) -> Chosen:
         """One maximizer of the product for each trial, on the model of the real data."""
         lengthscales = LocalPenalization(self.lengthscale).lengthscales(request.model, request.region.dim)
-        bound = Bound(request.acquisition, request.model, float(request.data.y.min()))
+        bound = PointwiseObjective(completed(request.acquisition), request.model, float(request.data.y.min()))
         away, avoid, choices = request.pending.X, request.avoid, []
         for trial in request.ids:
             objective = Product(bound, GaussianPenalty(away, lengthscales))

@@ -50,6 +50,6 @@ def unmoved_batch(
     X = [choice.x for choice in liar.choose(asked).choices]
     belief, incumbents = liar.begin(asked), []
     for trial, x in enumerate(X):
-        incumbents.append(belief.objective(asked).incumbent)
+        incumbents.append(belief.view(asked).incumbent)
         belief = belief.with_lie(asked, trial, x)
     return UnmovedBatch(frozen(X), frozen(incumbents))

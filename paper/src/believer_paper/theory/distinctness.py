@@ -37,7 +37,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from believer.acquisitions import EI, UCB, Bound, LogEI
+from believer.acquisitions import EI, UCB, LogEI, PointwiseObjective
 from believer.arrays import SAME_POINT, Array, near_any
 from believer.maximize import Maximum
 from believer.surrogates import GPModel
@@ -173,7 +173,7 @@ def ceiling(noise: float) -> float:
     return float(np.sqrt(noise) * _DENSITY_AT_ZERO)
 
 
-def _improvement(bound: Bound, x: Array) -> float:
+def _improvement(bound: PointwiseObjective, x: Array) -> float:
     """EI at ``x`` (d,), also where the acquisition is its logarithm."""
     at = bound.model.predict(x[None, :])
     acquisition = bound.acquisition
@@ -181,7 +181,7 @@ def _improvement(bound: Bound, x: Array) -> float:
     return float(EI(xi).pointwise(at.mean, at.std, bound.incumbent).value[0])
 
 
-def _exhausted(bound: Bound, best: Array) -> bool:
+def _exhausted(bound: PointwiseObjective, best: Array) -> bool:
     model = bound.model
     if not isinstance(bound.acquisition, EI | LogEI) or not isinstance(model, GPModel):
         return False

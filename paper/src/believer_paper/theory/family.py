@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from believer.acquisitions import EI, Acquisition
+from believer.acquisitions import EI, PerPoint
 from believer.arrays import finite, frozen, whole
 from believer.batch import Believe, Data, Lie
 from believer.errors import InvalidInput
@@ -33,7 +33,7 @@ _NUGGET = 1e-9
 class Family:
     """Gaussian processes at their true hyperparameters in ``dim`` columns, 3 to 3 + 3 dim results; ``noise`` is ν."""
 
-    acquisition: Acquisition = field(default_factory=EI)
+    acquisition: PerPoint = field(default_factory=EI)
     lie: Lie = field(default_factory=Believe)
     incumbent: str = "believed"
     noise: float = 0.0

@@ -26,7 +26,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from believer.acquisitions import EI, PI, UCB, Acquisition, LogEI
+from believer.acquisitions import EI, PI, UCB, LogEI, PerPoint
 from believer.arrays import Array, IntArray, as_values, finite
 from believer.errors import MissingCapability
 from believer_paper.theory import arguments
@@ -56,12 +56,12 @@ class Monotonicity:
     fall: Fall | None
 
 
-def slope(acquisition: Acquisition, mean: Array, std: Array, incumbent: float) -> Array:
+def slope(acquisition: PerPoint, mean: Array, std: Array, incumbent: float) -> Array:
     """∂α/∂σ (m,) by the acquisition's own formula."""
     return acquisition.pointwise(mean, std, incumbent).by_std
 
 
-def exact_sign(acquisition: Acquisition, mean: Array, incumbent: float) -> IntArray:
+def exact_sign(acquisition: PerPoint, mean: Array, incumbent: float) -> IntArray:
     """The sign of ∂α/∂σ (m,) in exact arithmetic, which for these acquisitions does not depend on σ."""
     mean, incumbent = as_values(mean, name="mean"), finite(incumbent, "incumbent")
     if isinstance(acquisition, EI | LogEI):
@@ -76,7 +76,7 @@ def exact_sign(acquisition: Acquisition, mean: Array, incumbent: float) -> IntAr
     )
 
 
-def monotonicity(acquisition: Acquisition, incumbent: float = 0.0, scale: float = 1.0) -> Monotonicity:
+def monotonicity(acquisition: PerPoint, incumbent: float = 0.0, scale: float = 1.0) -> Monotonicity:
     """What values say about any acquisition: means within 100 ``scale`` of f⁺, stds from 0.001 to 1000 ``scale``.
 
     "increasing" where no step of the grid falls and some step rises at every mean; differences below rounding count

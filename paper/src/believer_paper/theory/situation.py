@@ -16,7 +16,7 @@ from itertools import product
 
 import numpy as np
 
-from believer.acquisitions import Acquisition, Bound
+from believer.acquisitions import PerPoint, PointwiseObjective, View
 from believer.arrays import Array, frozen
 from believer.batch import Data, Lie, Pending, PseudoObservations, Request
 from believer.batch.picking import maximizer_for
@@ -38,7 +38,7 @@ class Situation:
     """A model of ``data``, an acquisition, a lie, the box (None: the unit cube), and which f⁺ counts."""
 
     model: Conditionable
-    acquisition: Acquisition
+    acquisition: PerPoint
     lie: Lie
     data: Data
     region: Region | None = None
@@ -60,7 +60,7 @@ class Step:
 
     x: Array
     lie: float
-    bound: Bound
+    bound: PointwiseObjective
 
 
 def request(situation: Situation, q: int, randomness: Randomness, maximizer: Maximizer | None = None) -> Request:
@@ -86,10 +86,14 @@ def strategy(situation: Situation, update: str = "condition") -> PseudoObservati
     return PseudoObservations(situation.lie, update, situation.incumbent)
 
 
-def before(situation: Situation) -> Bound:
+def before(situation: Situation) -> PointwiseObjective:
     """α: what the first point is chosen by."""
     asked, liar = request(situation, 1, lambda *_: np.random.default_rng(0)), strategy(situation)
-    return liar.begin(asked).objective(asked)
+    return _surface(situation, liar.begin(asked).view(asked))
+
+
+def _surface(situation: Situation, view: View) -> PointwiseObjective:
+    return PointwiseObjective(situation.acquisition, view.model, view.incumbent)
 
 
 def lie_about(situation: Situation, x: Array, rng: np.random.Generator) -> Step:
@@ -98,10 +102,10 @@ def lie_about(situation: Situation, x: Array, rng: np.random.Generator) -> Step:
     x = arguments.point(x, situation.box.dim)
     asked, liar = request(situation, 1, lambda *_: rng), strategy(situation)
     belief = liar.begin(asked).with_lie(asked, 0, x)
-    return Step(frozen(x), float(belief.y[0]), belief.objective(asked))
+    return Step(frozen(x), float(belief.y[0]), _surface(situation, belief.view(asked)))
 
 
-def strongest(bound: Bound, region: Region, around: Array, rng: np.random.Generator) -> Maximum:
+def strongest(bound: PointwiseObjective, region: Region, around: Array, rng: np.random.Generator) -> Maximum:
     """The maximizer over the box, as surely as a search can find it.
 
     The library's own maximizer, started also from ``around`` (k, d); then the points it was started from, every corner

@@ -1,0 +1,151 @@
+"""An acquisition of one point at a time, and what it becomes on a model: what a maximizer maximizes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, cast
+
+import numpy as np
+
+from believer.acquisitions.acquisition import Acquisition, Bindable, PerPoint, Pointwise, View
+from believer.arrays import Array, packed
+from believer.errors import MissingCapability
+from believer.maximize.objective import Climb, Objective, climb_from
+from believer.numerics import backend, lbfgs
+from believer.surrogates.protocols import Compiled, Differentiable, Model
+
+if TYPE_CHECKING:
+    from believer._native import Improvement
+
+
+class PointwiseAcquisition:
+    """What strategies ask of an acquisition beside its values, with answers that hold for any: a base class."""
+
+    __slots__ = ()
+
+    def pointwise(self, mean: Array, std: Array, incumbent: float) -> Pointwise:
+        """α and its derivatives (m,)."""
+        raise NotImplementedError
+
+    def on(self, view: View) -> Objective:
+        """α on the model of ``view``."""
+        return PointwiseObjective(self, view.model, view.incumbent)
+
+    def over(self, mean: Array, std: Array, incumbents: Array) -> Pointwise:
+        """α_s and its derivatives (S, m) of S models with f⁺ (S,), which predict (S, m), or all the same (1, m)."""
+        shape = len(incumbents), mean.shape[1]
+        rows = zip(np.broadcast_to(mean, shape), np.broadcast_to(std, shape), incumbents, strict=True)
+        at = [self.pointwise(m, s, float(f)) for m, s, f in rows]
+        value, by_mean, by_std = (
+            np.stack(part) for part in zip(*((a.value, a.by_mean, a.by_std) for a in at), strict=True)
+        )
+        return Pointwise(value, by_mean, by_std)
+
+    def average(self, alphas: Array) -> tuple[Array, Array]:
+        """α over S equally likely models, (m,), of α_s (S, m); and ∂α/∂α_s (S, m)."""
+        return alphas.mean(axis=0), np.full_like(alphas, 1.0 / len(alphas))
+
+    def log(self) -> PointwiseAcquisition | None:
+        """The acquisition whose value is the logarithm of this one's; None for one that may be negative."""
+        return None
+
+    @property
+    def is_log(self) -> bool:
+        """Whether it is the logarithm of something: then ranges and shares of its values mean nothing."""
+        return self.log() is self
+
+    def margin(self) -> float | None:
+        """ξ of an expected improvement, which has a joint version for q points; None for anything else."""
+        return None
+
+    def code(self) -> tuple[str, float] | None:
+        """The name and the one number by which compiled code knows it; None where it does not."""
+        return None
+
+
+@dataclass(frozen=True, slots=True)
+class Defaulted(PointwiseAcquisition):
+    """An acquisition from elsewhere that has values alone, with the defaults for all else."""
+
+    own: PerPoint
+
+    def pointwise(self, mean: Array, std: Array, incumbent: float) -> Pointwise:
+        """As its own."""
+        return self.own.pointwise(mean, std, incumbent)
+
+
+def completed(acquisition: Acquisition) -> PointwiseAcquisition:
+    """``acquisition`` with everything that strategies ask of one that goes point by point."""
+    if isinstance(acquisition, PointwiseAcquisition):
+        return acquisition
+    if not isinstance(acquisition, PerPoint):
+        raise MissingCapability(
+            f"this needs an acquisition that goes point by point (pointwise); {type(acquisition).__name__} does not. "
+            "Strategies that work with it: the lies kb, kb_lower, kb_upper, cl_min, cl_mean, cl_max, fantasy; top_q."
+        )
+    return Defaulted(acquisition)
+
+
+def objective_on(acquisition: Acquisition, view: View) -> Objective:
+    """The objective of an acquisition, given what is known."""
+    return (acquisition if isinstance(acquisition, Bindable) else completed(acquisition)).on(view)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PointwiseObjective:
+    """α(μ(x), σ(x), f⁺): an acquisition of one point on a model, in compiled code where both exist there."""
+
+    acquisition: PerPoint
+    model: Model
+    incumbent: float
+    _compiled: Improvement | None = field(init=False, repr=False, default=None)
+
+    def compiled(self) -> Improvement | None:
+        """The same in compiled code, made once; None where it exists in Python alone."""
+        native = backend.native()
+        if native is None:
+            return None
+        if self._compiled is None:
+            code = completed(self.acquisition).code()
+            posterior = self.model.compiled() if code is not None and isinstance(self.model, Compiled) else None
+            if code is None or posterior is None:
+                return None
+            made = native.Improvement(posterior, native.ACQUISITIONS[code[0]], code[1], self.incumbent)
+            object.__setattr__(self, "_compiled", made)
+        return self._compiled
+
+    @property
+    def has_gradient(self) -> bool:
+        """Whether the model gives gradients."""
+        return isinstance(self.model, Differentiable)
+
+    def value(self, X: Array) -> Array:
+        """α (m,) at ``X`` (m, d)."""
+        compiled = self.compiled()
+        if compiled is not None:
+            return compiled.value(packed(X))
+        prediction = self.model.predict(X)
+        return self.acquisition.pointwise(prediction.mean, prediction.std, self.incumbent).value
+
+    def value_with_gradient(self, X: Array) -> tuple[Array, Array]:
+        """α (m,) and ∂α/∂x (m, d) at ``X`` (m, d); needs a model with gradients."""
+        compiled = self.compiled()
+        if compiled is not None:
+            return compiled.value_with_gradient(packed(X))
+        p = cast(Differentiable, self.model).predict_with_gradient(X)
+        at = self.acquisition.pointwise(p.mean, p.std, self.incumbent)
+        return at.value, at.by_mean[:, None] * p.mean_gradient + at.by_std[:, None] * p.std_gradient
+
+    def screen(self, X: Array, keep: int) -> Array:
+        """α (m,) at ``X`` (m, d); of points that are not among the ``keep`` best it may be an upper bound."""
+        native, compiled = backend.native(), self.compiled()
+        return self.value(X) if native is None or compiled is None else native.screen(compiled, packed(X), keep)
+
+    def climb(self, climb: Climb) -> lbfgs.Minimum:
+        """Where the climbs end."""
+        native, compiled = backend.native(), self.compiled()
+        if native is None or compiled is None:
+            return climb_from(self, climb)
+        starts, lower, upper = packed(climb.starts), packed(climb.lower), packed(climb.upper)
+        moves, factor = climb.moves.astype(np.uint8), -1.0 / climb.scale
+        return lbfgs.Minimum(*native.minimize(compiled, starts, lower, upper, moves, factor, climb.settings))

@@ -1,0 +1,241 @@
+"""What to evaluate next: a pure function of a study's settings and its history.
+
+No file is touched, no lock taken, nothing mutated but a cache that never changes a result. :class:`Optimizer` asks
+here, and so does a host that keeps its trials in a storage of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from believer.arrays import Array, frozen, whole
+from believer.batch import LOADED_ON_USE, Pending, Request, Strategy
+from believer.batch.random import REPLACED, design_point, draw, is_new
+from believer.batch.request import Chosen, checked_answer
+from believer.batch.verdict import judge
+from believer.errors import BelieverError, InvalidInput, MissingCapability, MissingExtra, SpaceExhausted
+from believer.maximize.objective import ENUMERATE_UP_TO, remaining
+from believer.space import Float, Space
+from believer.space.region import Region
+from believer.study import serialization
+from believer.study.events import Asked
+from believer.study.history import History
+from believer.study.model_cache import ModelCache, check_cache, failures
+from believer.study.settings import StudySettings
+from believer.study.trials import Batch, Trial, same_value
+from believer.surrogates.data import Data
+from believer.surrogates.protocols import Conditionable, Model
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Proposal:
+    """A batch that was not handed out yet.
+
+    Attributes
+    ----------
+    batch : the trials, with the ids that they will have, and the verdict.
+    request : what was asked for, as plain data.
+    model : the hyperparameters that the points were chosen under, as plain data; None where no model had a say.
+    """
+
+    batch: Batch
+    request: dict[str, Any]
+    model: dict[str, Any] | None
+
+    def event(self) -> Asked:
+        """The proposal as the event of handing it out."""
+        trials = tuple(
+            {
+                "id": trial.id,
+                "params": trial.params,
+                "unit": [float(u) for u in trial.unit],
+                "origin": trial.origin,
+                "provenance": trial.provenance,
+            }
+            for trial in self.batch
+        )
+        return Asked(trials, self.request, self.model)
+
+
+def propose(
+    settings: StudySettings,
+    history: History,
+    q: int = 1,
+    *,
+    strategy: str | Strategy | None = None,
+    fixed: Mapping[str, Any] | None = None,
+    distinct: bool = True,
+    cache: ModelCache | None = None,
+) -> Proposal:
+    """``q`` trials that are good together and with those pending: queued points, the design's, then the strategy's.
+
+    Parameters
+    ----------
+    settings : what the study was made with, from :func:`believer.plugins.make_settings`.
+    history : what happened to it so far.
+    q : how many points.
+    strategy : another one than the study's.
+    fixed : parameters held at a value.
+    distinct : no point equals another of the batch, a pending one or one of the history.
+    cache : models of earlier calls with the same settings; the result is the same with it and without.
+
+    The same settings and history give the same proposal, bit for bit. Raises :class:`SpaceExhausted` when a finite
+    space has fewer than q points left.
+    """
+    q = whole(q, "q", 1)
+    if not isinstance(distinct, bool | np.bool_):
+        raise InvalidInput(f"distinct must be True or False; got {distinct!r}.")
+    cache = ModelCache(settings) if cache is None else cache
+    check_cache(cache, settings)
+    held = settings.space.check_fixed(fixed or {})
+    chooser = settings.strategy if strategy is None else serialization.strategy_named(strategy)
+    draft = _Draft(settings, history, cache, settings.space.region(held), held, bool(distinct))
+    queued = [p for p in history.queue if all(same_value(p[name], value) for name, value in held.items())][:q]
+    draft.refuse_exhausted(q, queued)
+    model, informed, described = None, None, None
+    try:
+        draft.add_queued(queued)
+        draft.add_design(q)
+        if len(draft.trials) < q:
+            model, described = cache.model(history), cache.hyperparameters(history)
+            request = draft.request(q, model)
+            chosen = checked_answer(chooser.choose(request, cache.memory), request, chooser)
+            cache.memory, informed = chosen.memory, chosen.informed
+            draft.add_chosen(chosen, described or {})
+    except SpaceExhausted:
+        draft.refuse_exhausted(q, queued, count=True)
+        raise
+    if model is not None and informed is None:
+        informed = _given_pending(model, history.pending.X) if q > 1 else model
+    units = np.array([trial.unit for trial in draft.trials])
+    wanted = {"strategy": serialization.to_config(chooser), "fixed": held, "distinct": bool(distinct)}
+    return Proposal(Batch(tuple(draft.trials), judge(units, draft.region, informed)), wanted, described)
+
+
+@dataclass(slots=True, eq=False)
+class _Draft:
+    """The trials of a proposal while it is being made up; ``avoid`` (k, d) is empty when repeats are welcome."""
+
+    settings: StudySettings
+    history: History
+    cache: ModelCache
+    region: Region
+    held: dict[str, Any]
+    distinct: bool
+    trials: list[Trial] = field(default_factory=list)
+    avoid: Array = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.avoid = self.history.taken if self.distinct else self.history.taken[:0]
+
+    @property
+    def next_id(self) -> int:
+        return self.history.next_id + len(self.trials)
+
+    def add(self, params: dict[str, Any], unit: Array, origin: str, provenance: str) -> None:
+        self.trials.append(Trial(self.next_id, params, frozen(unit), provenance, origin))
+        if self.distinct:
+            self.avoid = np.vstack([self.avoid, unit])
+
+    def add_new(self, x: Array, origin: str, provenance: str) -> None:
+        """``x`` if it is allowed and new, else a uniform draw that is; provenance says so."""
+        if not is_new(x, self.region, self.avoid):
+            x = draw(self.region, self.avoid, self.cache.randomness(self.next_id, "random"))[0]
+            provenance += REPLACED
+        self.add({**self.settings.space.decode(x[None, :])[0], **self.held}, x, origin, provenance)
+
+    def add_queued(self, queued: list[dict[str, Any]]) -> None:
+        """Points that the user wants, even if they repeat others."""
+        for params in queued:
+            self.add(params, self.settings.space.encode([params])[0], "enqueued", "asked for by the user")
+
+    def add_design(self, q: int) -> None:
+        """Design points until ``n_init`` results or pending trials exist; and beyond, while there is no result."""
+        history, n_init, index = self.history, self.settings.n_init, self.history.designed
+        known = len(history.ids) + len(history.pending.ids)
+        while len(self.trials) < q and (known + len(self.trials) < n_init or not history.ids):
+            planned = design_point(index, n_init, self.region, self.cache.randomness(0, "design"))
+            self.add_new(planned, "design", f"point {index + 1} of a Latin hypercube")
+            index += 1
+
+    def add_chosen(self, chosen: Chosen, hyperparameters: dict[str, Any]) -> None:
+        """The strategy's points, with what provenance says of the model."""
+        notes, subset = "", hyperparameters.get("subset")
+        if subset is not None:
+            notes += f"; hyperparameters from {subset} of the results"
+        if len(self.history.objectives) > 1:
+            notes += f"; for {self.history.objectives[0]} alone"
+        for choice in chosen.choices:
+            self.add_new(choice.x, "model", choice.provenance + notes)
+
+    def request(self, q: int, model: Model) -> Request:
+        """What the strategy sees; trials of this proposal that came before it count as pending."""
+        settings, history = self.settings, self.history
+        early = [trial.unit for trial in self.trials]
+        ids = history.pending.ids + tuple(trial.id for trial in self.trials)
+        return Request(
+            ids=tuple(range(self.next_id, self.next_id + q - len(early))),
+            surrogate=settings.surrogate,
+            acquisition=settings.acquisition,
+            model=model,
+            data=history.data.output(0),
+            pending=Pending(ids, frozen(np.vstack([history.pending.X, *early])) if early else history.pending.X),
+            region=self.region,
+            avoid=self.avoid,
+            distinct=self.distinct,
+            randomness=self.cache.randomness,
+            sign=settings.sign,
+            maximizer=settings.maximizer,
+            failed=failures(history),
+        )
+
+    def refuse_exhausted(self, q: int, queued: list[dict[str, Any]], count: bool = False) -> None:
+        """An error before any work, when a finite space cannot give q points that are new.
+
+        With a constraint, points are counted only where that is cheap; or, with ``count``, after the work has failed.
+        """
+        region, taken, size = self.region, self.history.taken, self.region.size
+        needed = q - len(queued)
+        if size is None or not self.distinct:
+            return
+        surely = size - len(taken) - len(queued) if region.feasible is None else 0
+        if surely >= needed or (region.feasible is not None and size > ENUMERATE_UP_TO and not count):
+            return
+        points = remaining(region, np.vstack([taken, self.settings.space.encode(queued)]) if queued else taken)
+        if points is not None and needed > len(points):
+            raise SpaceExhausted(
+                f"{needed} new point(s) asked for, but this finite space has {len(points)} left; "
+                "ask for fewer, or allow repeats with distinct=False.",
+                len(points) + len(queued),
+            )
+
+
+def _given_pending(model: Model, X: Array) -> Model:
+    """The model given results and pending points ``X`` (p, d): what a verdict is measured with."""
+    if not len(X) or not isinstance(model, Conditionable):
+        return model
+    return model.condition(Data(X, model.predict(X).mean))
+
+
+def rehearse(settings: StudySettings) -> None:
+    """MissingCapability, or MissingExtra, for parts that cannot work together, before a design is paid for.
+
+    A strategy that needs something is asked once for a point, on three made-up results. Custom parts are left alone: a
+    call of theirs may cost, or count; they fail at the first ask.
+    """
+    parts = (settings.surrogate, settings.acquisition, settings.strategy)
+    custom = any(serialization.is_custom(serialization.to_config(part)) for part in parts)
+    if custom or type(settings.strategy).__name__ not in LOADED_ON_USE:
+        return
+    stage = replace(settings, space=Space({"x": Float(0.0, 1.0)}), maximizer=None, n_init=1)
+    played = [(i, {"x": x}, y) for i, (x, y) in enumerate(((0.1, 1.0), (0.4, 0.0), (0.9, 2.0)))]
+    try:
+        propose(stage, History.of(stage, played))
+    except (MissingCapability, MissingExtra):
+        raise
+    except BelieverError:
+        pass  # whatever else it is, three made-up results are no reason to refuse a study

@@ -1,0 +1,220 @@
+"""The formats of a journal: how an event is written as a line of JSON, and read, in each of them.
+
+A line is exactly one event or it is refused: no unknown field, each of its type, every one present but for those that a
+format gives a default. Floats are written by ``repr``, so they come back bit for bit.
+
+======  ==================================================================================================
+format  what is new
+======  ==================================================================================================
+1       a result is a ``value``
+2       a result has ``objectives``, and where there are any ``constraints`` and ``noise``, all by name;
+        every line ends with the CRC-32 of what stands before it, so that a flipped bit is found
+======  ==================================================================================================
+
+An older journal stays as it is: what is added to it follows an ``upgraded`` line and is written in the newest format.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+import zlib
+from dataclasses import fields
+from types import NoneType
+from typing import Any
+
+from believer.errors import InvalidInput
+from believer.study.events import (
+    Abandoned,
+    Asked,
+    Begun,
+    Enqueued,
+    Event,
+    Failed,
+    Json,
+    Observed,
+    Told,
+    Upgraded,
+)
+from believer.study.outcome import ONLY, Outcome
+
+FORMAT = 2
+"""The newest format that this version reads, and the one that it writes."""
+
+_CLASSES: dict[str, type[Event]] = {
+    "begun": Begun,
+    "upgraded": Upgraded,
+    "asked": Asked,
+    "told": Told,
+    "failed": Failed,
+    "observed": Observed,
+    "enqueued": Enqueued,
+    "abandoned": Abandoned,
+}
+_KINDS = {cls: kind for kind, cls in _CLASSES.items()}
+
+# The types that JSON gives are exact: a bool is not an int here.
+_INT, _TEXT, _OBJECT, _LIST, _NUMBER = (int,), (str,), (dict,), (list,), (float, int)
+_OR_NONE = (NoneType,)
+Types = dict[str, tuple[type, ...]]
+
+_TRIAL: Types = {"id": _INT, "params": _OBJECT, "unit": _LIST, "origin": _TEXT, "provenance": _TEXT}
+_FIELDS: dict[str, Types] = {
+    "begun": {"format": _INT, "config": _OBJECT, "versions": _OBJECT},
+    "upgraded": {"format": _INT, "versions": _OBJECT},
+    "asked": {"trials": _LIST, "request": _OBJECT, "model": _OBJECT + _OR_NONE},
+    "failed": {"id": _INT, "error": _TEXT},
+    "enqueued": {"params": _OBJECT},
+    "abandoned": {"id": _INT},
+}
+_OUTCOME: dict[int, Types] = {
+    1: {"value": _NUMBER + _OR_NONE},
+    2: {"objectives": _OBJECT + _OR_NONE, "constraints": _OBJECT, "noise": _OBJECT},
+}
+"""The fields of a result in each format."""
+
+_DEFAULTS: dict[str, Any] = {"constraints": {}, "noise": {}}
+"""Fields that a line may lack, and what they are then."""
+
+_CHECKED = re.compile(r'(.*),"crc32":"([0-9a-f]{8})"}', re.DOTALL)
+
+
+def encode_event(event: Event, version: int = FORMAT) -> str:
+    """The event as one line of ASCII JSON in the format ``version``, without its newline.
+
+    Raises ``InvalidInput`` unless the line reads back as an equal event: NaN, tuples, keys that are not strings.
+    """
+    record = {"kind": _KINDS[type(event)], **_record(event, version)}
+    try:
+        line = json.dumps(record, allow_nan=False, separators=(",", ":"))
+        if version > 1:
+            line = f'{line[:-1]},"crc32":"{zlib.crc32(line.encode("ascii")):08x}"}}'
+        same = decode_event(line, version) == event
+    except (TypeError, ValueError, RecursionError) as error:
+        raise InvalidInput(f"an event must be plain JSON; got {record['kind']} with something else: {error}") from error
+    if not same:
+        raise InvalidInput(
+            f"an event must read back as it was written; got {line[:200]}, which does not. "
+            "Use lists in place of tuples, and strings as keys."
+        )
+    return line
+
+
+def _record(event: Event, version: int) -> Json:
+    """The fields of an event as they are written."""
+    record = {field.name: getattr(event, field.name) for field in fields(event)}
+    if not isinstance(event, Told | Observed):
+        return record
+    outcome = record.pop("outcome")
+    if version == 1:
+        if outcome is not None and not outcome.is_plain:
+            raise InvalidInput("format 1 of a journal holds one value a result, without noise.")
+        return {**record, "value": None if outcome is None else outcome.value}
+    if outcome is None:
+        return {**record, "objectives": None}
+    more = {name: getattr(outcome, name) for name in _DEFAULTS if getattr(outcome, name)}
+    return {**record, "objectives": outcome.objectives, **more}
+
+
+def decode_event(line: str, version: int = FORMAT) -> Event:
+    """The event of one line of format ``version``; ``InvalidInput`` if it is anything but exactly one known event."""
+    record = parse_object(_verified(line) if version > 1 else line)
+    kind = record.pop("kind", None)
+    if not isinstance(kind, str) or kind not in _CLASSES:
+        raise InvalidInput(f"kind must be one of {', '.join(_CLASSES)}; got {line[:80]!r}.")
+    cls = _CLASSES[kind]
+    if cls is Told or cls is Observed:
+        return _decode_result(cls, record, version)
+    _check_fields(kind, record, _FIELDS[kind])
+    if "format" in record and not 1 <= record["format"] <= FORMAT:
+        raise InvalidInput(f"format of {kind} must lie in 1..{FORMAT}; got {record['format']}.")
+    if cls is Asked:
+        for trial in record["trials"]:
+            _check_fields("a trial", trial, _TRIAL)
+        record["trials"] = tuple(record["trials"])
+    return cls(**record)
+
+
+def _decode_result(cls: type[Told] | type[Observed], record: Json, version: int) -> Event:
+    kind, own = _KINDS[cls], {"id": _INT} if cls is Told else {"id": _INT, "params": _OBJECT, "error": _TEXT + _OR_NONE}
+    names = _OUTCOME[version]
+    record = {**{name: dict(default) for name, default in _DEFAULTS.items() if name in names}, **record}
+    _check_fields(kind, record, {**own, **names})
+    parts = {name: record.pop(name) for name in names}
+    if version == 1:
+        parts = {"objectives": None if parts["value"] is None else {ONLY: parts["value"]}}
+    outcome = None if parts["objectives"] is None else _outcome(parts)
+    if cls is Told:
+        if outcome is None:
+            raise InvalidInput(f"{kind} must have a value; got none.")
+        return Told(record["id"], outcome)
+    if (outcome is None) == (record["error"] is None):
+        raise InvalidInput(f"{kind} must have either a value or an error; got both or neither.")
+    return Observed(record["id"], record["params"], outcome, record["error"])
+
+
+def _outcome(parts: Json) -> Outcome:
+    """The numbers as they are: whether they make sense to a study is for its ledger to say."""
+    for what, named in parts.items():
+        for name, value in named.items():
+            if type(value) not in _NUMBER:
+                raise InvalidInput(f"{name} of {what} must be a number; got {type(value).__name__}.")
+    return Outcome(**{what: {name: _finite(value) for name, value in named.items()} for what, named in parts.items()})
+
+
+def _verified(line: str) -> str:
+    """The line without its checksum; InvalidInput where that is missing, or belongs to another line."""
+    found = _CHECKED.fullmatch(line)
+    if found is None:
+        raise InvalidInput(f"a line must end with its checksum; got {line[-80:]!r}.")
+    if is_damaged(line):
+        raise InvalidInput("the checksum belongs to another line: this one was damaged or edited.")
+    return found[1] + "}"
+
+
+def is_damaged(line: str) -> bool:
+    """Whether a line ends with a checksum that is not its own."""
+    found = _CHECKED.fullmatch(line)
+    return found is not None and f"{zlib.crc32((found[1] + '}').encode()):08x}" != found[2]
+
+
+def _check_fields(what: str, record: Any, types: Types) -> None:
+    if type(record) is not dict:
+        raise InvalidInput(f"{what} must be an object; got {type(record).__name__}.")
+    if record.keys() != types.keys():
+        raise InvalidInput(f"{what} must have exactly the fields {', '.join(types)}; got {', '.join(record)}.")
+    for name, value in record.items():
+        if type(value) not in types[name]:
+            wanted = " or ".join(cls.__name__ for cls in types[name])
+            raise InvalidInput(f"{name} of {what} must be {wanted}; got {type(value).__name__}.")
+
+
+def parse_object(line: str) -> Json:
+    """The JSON object of one line, whatever its fields; keys must differ and numbers be finite."""
+    try:
+        record = json.loads(line, object_pairs_hook=_distinct, parse_float=_finite, parse_constant=_finite)
+    except RecursionError as error:
+        raise InvalidInput("an event must be a JSON object; got one that is nested too deeply.") from error
+    except ValueError as error:
+        raise InvalidInput(f"an event must be a JSON object; got {line[:80]!r}: {error}") from error
+    if not isinstance(record, dict):
+        raise InvalidInput(f"an event must be a JSON object; got {line[:80]!r}.")
+    return record
+
+
+def _distinct(pairs: list[tuple[str, Any]]) -> Json:
+    record = dict(pairs)
+    if len(record) < len(pairs):
+        raise InvalidInput(f"keys must differ within an object; got {', '.join(key for key, _ in pairs)}.")
+    return record
+
+
+def _finite(number: str | float) -> float:
+    try:
+        value = float(number)
+    except OverflowError:
+        value = math.inf
+    if not math.isfinite(value):
+        raise InvalidInput(f"numbers must be finite; got {number!s:.50}.")
+    return value

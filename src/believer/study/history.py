@@ -1,0 +1,124 @@
+"""What a proposal depends on beside the settings: a study as it stands, frozen."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from believer.arrays import Array, read_only
+from believer.batch.request import Pending
+from believer.errors import InvalidInput
+from believer.study.outcome import ONLY, Outcome, outcome_of
+from believer.study.settings import StudySettings
+from believer.surrogates.data import Data
+
+Fitted = tuple[tuple[int, ...], dict[str, Any]]
+"""Ids of the results that a model was fitted to, and its hyperparameters."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class History:
+    """A study as it stands, all in id order; every point in the encoded cube, every value to be minimized.
+
+    Attributes
+    ----------
+    ids : the trials that have a result.
+    data : their points, the values of their objectives, and the known noise of these.
+    objectives : names of the columns of ``data.Y``; the first is what is optimized.
+    failed : points (k, d) that were evaluated in vain.
+    pending : points handed out and not answered.
+    taken : points (k, d) that were handed out or observed, whatever became of them.
+    queue : points that the user wants next, in the user's terms.
+    next_id : the id that the next trial gets.
+    designed : how many points of the space-filling design were handed out.
+    fitted : the hyperparameters behind the last proposal, a warm start; None without any.
+    """
+
+    ids: tuple[int, ...]
+    data: Data
+    objectives: tuple[str, ...]
+    failed: Array
+    pending: Pending
+    taken: Array
+    queue: tuple[dict[str, Any], ...]
+    next_id: int
+    designed: int
+    fitted: Fitted | None = None
+
+    @staticmethod
+    def of(
+        settings: StudySettings,
+        trials: Iterable[tuple[int, Mapping[str, Any], float | Outcome | str | None]],
+        fitted: Fitted | None = None,
+        queue: Iterable[Mapping[str, Any]] = (),
+    ) -> History:
+        """The history of a study that someone else keeps: ``(id, params, what it returned)`` for each trial.
+
+        A trial returned a number or an :class:`Outcome`; a text says why it failed, and None that it is pending. NaN
+        and infinities are failures. ``fitted`` is what the last :class:`~believer.propose.Proposal` said, if it was
+        kept. Points of a space-filling design count as handed out, one for each trial.
+        """
+        points: dict[int, dict[str, Any]] = {}
+        outcomes: dict[int, Outcome] = {}
+        failed: list[int] = []
+        pending: list[int] = []
+        for trial_id, params, returned in sorted(trials, key=lambda trial: trial[0]):
+            if trial_id in points:
+                raise InvalidInput(f"each trial has one id; got {trial_id} twice.")
+            points[trial_id] = settings.space.check(params)
+            told = returned if isinstance(returned, str) or returned is None else outcome_of(returned, None, None)
+            if isinstance(told, Outcome):
+                outcomes[trial_id] = told
+            else:
+                (pending if told is None else failed).append(trial_id)
+        units = settings.space.encode(list(points.values())) if points else np.zeros((0, settings.space.dim))
+        return history(
+            settings,
+            dict(zip(points, units, strict=True)),
+            outcomes,
+            failed=failed,
+            pending=pending,
+            queue=tuple(settings.space.check(params) for params in queue),
+            next_id=max(points, default=-1) + 1,
+            designed=len(points),
+            fitted=fitted,
+        )
+
+
+def history(
+    settings: StudySettings,
+    points: Mapping[int, Array],
+    outcomes: Mapping[int, Outcome],
+    failed: Iterable[int],
+    pending: Iterable[int],
+    queue: tuple[dict[str, Any], ...],
+    next_id: int,
+    designed: int,
+    fitted: Fitted | None,
+) -> History:
+    """The history of trials at ``points`` of the encoded cube, by id."""
+
+    def at(ids: Iterable[int]) -> Array:
+        return read_only(np.array([points[i] for i in ids]).reshape(-1, settings.space.dim))
+
+    ids, open_ids = tuple(sorted(outcomes)), tuple(sorted(pending))
+    names = tuple(outcomes[ids[0]].objectives) if ids else (ONLY,)
+    values = np.array([[outcomes[i].objectives[name] for name in names] for i in ids]).reshape(-1, len(names))
+    noise = None
+    if any(outcomes[i].noise for i in ids):
+        noise = read_only(np.array([[outcomes[i].noise.get(name, 0.0) for name in names] for i in ids]))
+    return History(
+        ids=ids,
+        data=Data(at(ids), read_only(settings.sign * values), noise),
+        objectives=names,
+        failed=at(sorted(failed)),
+        pending=Pending(open_ids, at(open_ids)),
+        taken=at(points),
+        queue=queue,
+        next_id=next_id,
+        designed=designed,
+        fitted=fitted,
+    )

@@ -1,0 +1,219 @@
+"""The ledger: the events of a study folded into what is known now."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from believer.arrays import Array, frozen
+from believer.errors import InvalidInput, TrialError
+from believer.study.events import Abandoned, Asked, Begun, Enqueued, Event, Failed, Observed, Told, Upgraded
+from believer.study.history import Fitted, History, history
+from believer.study.outcome import Outcome
+from believer.study.settings import StudySettings
+from believer.study.trials import Trial, same_params
+
+COLUMNS = ("trial_id", "status", "value", "error", "origin", "provenance")
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """How many trials are in which state; ``answered`` ones are done or failed."""
+
+    done: int
+    failed: int
+    pending: int
+    abandoned: int
+
+    @property
+    def answered(self) -> int:
+        """Trials that have a result, good or bad."""
+        return self.done + self.failed
+
+
+@dataclass(slots=True, eq=False)
+class Ledger:
+    """What the events of a study add up to. Outcomes are in the user's units; the ledger never judges, only keeps."""
+
+    settings: StudySettings
+    events: list[Event] = field(default_factory=list)
+    trials: dict[int, Trial] = field(default_factory=dict)
+    outcomes: dict[int, Outcome] = field(default_factory=dict)
+    errors: dict[int, str] = field(default_factory=dict)
+    abandoned: set[int] = field(default_factory=set)
+    queue: list[dict[str, Any]] = field(default_factory=list)
+    fitted: Fitted | None = None
+    format: int = 0
+    """The journal format that events are written in now."""
+
+    @property
+    def next_id(self) -> int:
+        """The id that the next trial will get."""
+        return len(self.trials)
+
+    @property
+    def pending(self) -> tuple[Trial, ...]:
+        """Handed out, not answered, not abandoned; in id order."""
+        open_ids = self.trials.keys() - self.outcomes.keys() - self.errors.keys() - self.abandoned
+        return tuple(self.trials[i] for i in sorted(open_ids))
+
+    @property
+    def counts(self) -> Counts:
+        """How many trials are in which state."""
+        done, failed, abandoned = len(self.outcomes), len(self.errors), len(self.abandoned)
+        return Counts(done, failed, len(self.trials) - done - failed - abandoned, abandoned)
+
+    def history(self) -> History:
+        """The study as it stands, for a proposal."""
+        return history(
+            self.settings,
+            {trial.id: trial.unit for trial in self.trials.values()},
+            self.outcomes,
+            failed=self.errors,
+            pending=[trial.id for trial in self.pending],
+            queue=tuple(self.queue),
+            next_id=self.next_id,
+            designed=sum(trial.origin == "design" for trial in self.trials.values()),
+            fitted=self.fitted,
+        )
+
+    @property
+    def best(self) -> Trial | None:
+        """The trial with the best value; among equals the first, None without a result."""
+        sign, values = self.settings.sign, {trial_id: outcome.value for trial_id, outcome in self.outcomes.items()}
+        return self.trials[min(values, key=lambda i: (sign * values[i], i))] if values else None
+
+    def status(self, trial_id: int) -> str:
+        """ "pending", "done", "failed" or "abandoned"."""
+        if trial_id in self.outcomes:
+            return "done"
+        if trial_id in self.errors:
+            return "failed"
+        return "abandoned" if trial_id in self.abandoned else "pending"
+
+    def find(self, trial: Trial | int) -> Trial:
+        """The trial with this id; TrialError when there is none."""
+        trial_id = trial.id if isinstance(trial, Trial) else trial
+        if isinstance(trial_id, bool) or not isinstance(trial_id, int | np.integer):
+            raise TrialError(f"a trial is given by itself, its id or its params; got {trial!r}.")
+        if int(trial_id) not in self.trials:
+            raise TrialError(f"there is no trial {trial_id}; ids run from 0 to {self.next_id - 1}.", int(trial_id))
+        return self.trials[int(trial_id)]
+
+    def check_outcome(self, outcome: Outcome) -> None:
+        """InvalidInput unless it has the objectives of the results before it."""
+        first = next(iter(self.outcomes.values()), outcome)
+        if outcome.objectives.keys() != first.objectives.keys():
+            raise InvalidInput(
+                f"all results of a study have the same objectives; these have {', '.join(first.objectives)}, "
+                f"got {', '.join(outcome.objectives)}."
+            )
+
+    def apply(self, event: Event) -> None:
+        """Take in one event, which must be a lawful successor of those before."""
+        match event:
+            case Begun(format=version) | Upgraded(format=version):
+                if version < self.format:
+                    raise TrialError(f"a journal of format {self.format} does not go on in format {version}.")
+                self.format = version
+            case Asked(trials=trials, model=model):
+                if model is not None:
+                    self.fitted = (tuple(sorted(self.outcomes)), model)
+                for entry in trials:
+                    params = dict(entry["params"])
+                    if entry["origin"] == "enqueued":
+                        self._dequeue(params)
+                    unit = np.array(entry["unit"], dtype=np.float64)
+                    self._add(entry["id"], params, unit, entry["provenance"], entry["origin"])
+            case Told(id=trial_id, outcome=outcome):
+                self._answer(trial_id)
+                self._keep(trial_id, outcome)
+            case Failed(id=trial_id, error=error):
+                self._answer(trial_id)
+                self.errors[trial_id] = error
+            case Observed(id=trial_id, params=params, outcome=found, error=error):
+                unit = self.settings.space.encode([params])[0]
+                self._add(trial_id, dict(params), unit, "observed elsewhere", "observed")
+                if found is not None:
+                    self._keep(trial_id, found)
+                else:
+                    self.errors[trial_id] = error or "failed"
+            case Enqueued(params=params):
+                self.queue.append(dict(params))
+            case Abandoned(id=trial_id):
+                self.abandoned.add(self.find(trial_id).id)
+        self.events.append(event)
+
+    def _keep(self, trial_id: int, outcome: Outcome) -> None:
+        self.check_outcome(outcome)
+        self.outcomes[trial_id] = outcome
+
+    def _add(self, trial_id: int, params: dict[str, Any], unit: Array, provenance: str, origin: str) -> None:
+        space = self.settings.space
+        if trial_id != self.next_id:
+            raise TrialError(f"trial {trial_id} is out of order; the next id is {self.next_id}.", trial_id)
+        if unit.shape != (space.dim,) or not ((unit >= 0.0) & (unit <= 1.0)).all():
+            raise TrialError(f"trial {trial_id} must have {space.dim} coordinates in [0, 1]; got {unit}.", trial_id)
+        self.trials[trial_id] = Trial(trial_id, space.check(params), frozen(unit), provenance, origin)
+
+    def _dequeue(self, params: dict[str, Any]) -> None:
+        for place, queued in enumerate(self.queue):
+            if same_params(queued, params):
+                del self.queue[place]
+                return
+        raise TrialError(f"{params} was not enqueued.")
+
+    def _answer(self, trial_id: int) -> None:
+        self.find(trial_id)
+        if self.status(trial_id) in ("done", "failed"):
+            raise TrialError(f"trial {trial_id} already has its result ({self.status(trial_id)}).", trial_id)
+        self.abandoned.discard(trial_id)
+
+    def columns(self) -> list[str]:
+        """The columns of the table: those of a plain study, and names and noise of outcomes where there are any."""
+        names = map(_column, self.settings.space.names)
+        return ["trial_id", "status", "value", *names, *self._more(), "origin", "provenance", "error"]
+
+    def records(self) -> list[dict[str, Any]]:
+        """One plain dict a trial, in id order, under the names of :meth:`columns`."""
+        names, more = [_column(name) for name in self.settings.space.names], self._more()
+        return [
+            {
+                "trial_id": trial.id,
+                "status": self.status(trial.id),
+                "value": None if (outcome := self.outcomes.get(trial.id)) is None else outcome.value,
+                **dict(zip(names, trial.params.values(), strict=True)),
+                **{column: _listed(outcome, what, name) for column, (what, name) in more.items()},
+                "origin": trial.origin,
+                "provenance": trial.provenance,
+                "error": self.errors.get(trial.id),
+            }
+            for trial in self.trials.values()
+        ]
+
+    def _more(self) -> dict[str, tuple[str, str]]:
+        """Columns that a plain study has not, and where an outcome has what stands in them."""
+        found = list(self.outcomes.values())
+        named = {
+            what: list(dict.fromkeys(name for outcome in found for name in getattr(outcome, what)))
+            for what in ("objectives", "constraints", "noise")
+        }
+        only = len(named["objectives"]) < 2 and not named["constraints"]
+        taken = {*COLUMNS, *map(_column, self.settings.space.names)}
+        more = {}
+        for what, names in named.items():
+            for name in names if what == "noise" or not only else ():
+                plain = "noise" if what == "noise" and only else f"noise.{name}" if what == "noise" else name
+                more[f"outcome.{plain}" if plain in taken else plain] = (what, name)
+        return more
+
+
+def _listed(outcome: Outcome | None, what: str, name: str) -> float | None:
+    return None if outcome is None else getattr(outcome, what).get(name)
+
+
+def _column(name: str) -> str:
+    """A parameter that bears the name of another column is prefixed."""
+    return f"param.{name}" if name in COLUMNS else name

@@ -1,0 +1,121 @@
+"""What a trial returned: named objectives and constraints, and how far each can be trusted."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from believer.errors import InvalidInput
+
+ONLY = "value"
+"""The name of the objective of a study that has one number a trial."""
+
+LARGEST = 1e100
+"""Squares of values must be numbers too."""
+
+Value: TypeAlias = "float | Outcome"
+"""What is told of a trial: a number, or an outcome with names."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """The numbers that one evaluation returned, in the user's units.
+
+    Parameters
+    ----------
+    objectives : values by name, at least one. The first one named is what a study optimizes; further ones are kept
+        with it, stored and listed.
+    constraints : values by name, kept, stored and listed.
+    noise : known standard deviations, by the name of the objective or constraint.
+
+    A plain number is ``Outcome.of(number)``, with the one objective "value".
+    """
+
+    objectives: dict[str, float]
+    constraints: dict[str, float] = field(default_factory=dict)
+    noise: dict[str, float] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        for what in ("objectives", "constraints", "noise"):
+            object.__setattr__(self, what, _numbers(getattr(self, what), what))
+        if not self.objectives:
+            raise InvalidInput("an outcome needs at least one objective; got none.")
+        twice = sorted(self.objectives.keys() & self.constraints.keys())
+        if twice:
+            raise InvalidInput(f"a name is an objective's or a constraint's, not both; got {', '.join(twice)}.")
+        unknown = sorted(self.noise.keys() - self.objectives.keys() - self.constraints.keys())
+        if unknown:
+            raise InvalidInput(f"noise must be named after an objective or a constraint; got {', '.join(unknown)}.")
+        for name, std in self.noise.items():
+            if std < 0.0:
+                raise InvalidInput(f"noise must be a standard deviation, zero or more; got {std!r} for {name}.")
+
+    @staticmethod
+    def of(value: float, noise: float | None = None) -> Outcome:
+        """One nameless number, and its standard deviation where that is known."""
+        return Outcome({ONLY: value}, noise={} if noise is None else {ONLY: noise})
+
+    @property
+    def name(self) -> str:
+        """Of the objective that is optimized."""
+        return next(iter(self.objectives))
+
+    @property
+    def value(self) -> float:
+        """Of the objective that is optimized."""
+        return self.objectives[self.name]
+
+    @property
+    def std(self) -> float | None:
+        """The known standard deviation of ``value``, None where it is unknown."""
+        return self.noise.get(self.name)
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether it is one nameless number, and nothing else is known."""
+        return tuple(self.objectives) == (ONLY,) and not self.constraints and not self.noise
+
+
+def outcome_of(value: Value | None, noise: float | None, error: str | None) -> Outcome | str:
+    """What was told of a trial, or the reason why there is nothing; InvalidInput where it is neither."""
+    if error is not None:
+        if value is not None or noise is not None:
+            raise InvalidInput(f"a trial has a value or an error, not both; got {value!r} and {error!r}.")
+        return str(error)
+    if value is None:
+        raise InvalidInput("a result needs a value, or error=... for a failed evaluation.")
+    if isinstance(value, Outcome):
+        if noise is not None:
+            raise InvalidInput("the noise of an outcome goes into it: Outcome(objectives, constraints, noise).")
+        return value
+    number = as_number(value, "a value")
+    return Outcome.of(number, noise) if np.isfinite(number) else f"returned {number}"
+
+
+def as_number(value: Any, what: str) -> float:
+    """``value`` as a float that is not too large; NaN and infinities pass."""
+    if isinstance(value, str | bytes | bool | np.bool_ | complex | np.complexfloating):
+        raise InvalidInput(f"{what} must be a number; got {value!r}.")
+    try:
+        number = float(value)
+    except (TypeError, ValueError) as problem:
+        raise InvalidInput(f"{what} must be a number; got {value!r}.") from problem
+    except OverflowError as problem:
+        raise InvalidInput(f"{what} must lie within ±{LARGEST:g}; got more than a float holds.") from problem
+    if np.isfinite(number) and abs(number) > LARGEST:
+        raise InvalidInput(f"{what} must lie within ±{LARGEST:g}; got {number!r}. Scale the objective.")
+    return number
+
+
+def _numbers(named: Any, what: str) -> dict[str, float]:
+    """A dict of finite floats of the outcome's own."""
+    if not isinstance(named, Mapping) or not all(isinstance(name, str) for name in named):
+        raise InvalidInput(f"{what} must be a dict of numbers by name; got {named!r}.")
+    numbers = {name: as_number(value, f"{name} of {what}") for name, value in named.items()}
+    for name, number in numbers.items():
+        if not np.isfinite(number):
+            raise InvalidInput(f"{name} of {what} must be finite; got {number!r}. Tell a failure as error=...")
+    return numbers
