@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -13,11 +14,12 @@ from judges import hyper_for, same_predictions, samples_have_the_moments_of_the_
 from scipy.stats import multivariate_normal
 
 from believer.arrays import Array
-from believer.surrogates import GP, GPModel, gp_fit
+from believer.surrogates import GP, FixedRBF, GPModel, LastLayer, SparseGP, fixed_rbf, gp_fit, last_layer, sparse_gp
 from believer.surrogates.data import Data, joined, variances
 from believer.surrogates.gp import posterior, prior_covariance, standardization
 from believer.surrogates.gp_fit import PRESETS, Hyperparameters
 from believer.surrogates.kernels import KERNELS
+from believer.surrogates.linear import by_evidence
 
 pytestmark = pytest.mark.both_backends
 
@@ -224,7 +226,7 @@ def test_observations_are_drawn_with_the_noise_of_the_model_alone() -> None:
     samples_have_the_moments_of_the_joint(model, X, 0.05 * SCALE**2)
 
 
-@pytest.mark.parametrize("recipe", [GP()], ids=lambda recipe: type(recipe).__name__)
+@pytest.mark.parametrize("recipe", [GP(), SparseGP(), FixedRBF(noise=1e-6)], ids=lambda recipe: type(recipe).__name__)
 def test_known_noise_above_the_nugget_makes_a_model_noisy(recipe: Any) -> None:
     X, y = unit_data(9, 2)
     scale = standardization(y)[1]
@@ -293,3 +295,83 @@ def test_a_subset_takes_the_noise_of_its_rows(monkeypatch: pytest.MonkeyPatch) -
     assert model.hyper.to_config() == {**expected.to_config(), "subset": 25}
     assert model.known is not None
     np.testing.assert_array_equal(model.known, known)
+
+
+# Models that are linear in weights
+
+Refit = Callable[[Any, Data], Any]
+
+LINEAR: dict[str, tuple[Any, Refit]] = {
+    "sparse": (
+        SparseGP(inducing=6),
+        lambda m, data: sparse_gp.posterior(
+            m.hyper, m.rows, data.X, data.y, m.shift - m.scale * m.hyper.mean, m.scale, data.std
+        ),
+    ),
+    "fixed": (
+        FixedRBF(centers=12),
+        lambda m, data: fixed_rbf.posterior(m.basis, m.prior, m.noise, data.X, data.y, m.shift, m.scale, data.std),
+    ),
+    "last layer": (
+        LastLayer(hidden=(8, 8), seed=0),
+        lambda m, data: last_layer.posterior(m.basis, data.X, data.y, data.std),
+    ),
+}
+every_linear = pytest.mark.parametrize("name", list(LINEAR))
+
+
+@every_linear
+def test_conditioning_in_weights_is_a_fit_with_parameters_frozen(name: str) -> None:
+    recipe, refit = LINEAR[name]
+    data = data_for(16, 2)
+    base = recipe.fit(rows(data, slice(12)), np.random.default_rng(0))
+    at = np.vstack([np.random.default_rng(1).random((5, 2)), data.X])
+    whole = refit(base, data)
+    same_predictions(refit(base, rows(data, slice(12))), base, at, SCALE)
+    same_predictions(base.condition(rows(data, slice(12, None))), whole, at, SCALE, 1e-8)
+    stepwise = base.condition(rows(data, slice(12, 13))).condition(rows(data, slice(13, None)))
+    same_predictions(stepwise, whole, at, SCALE, 1e-8)
+    backwards = base.condition(rows(data, slice(None, 11, -1)))
+    same_predictions(backwards, whole, at, SCALE, 1e-8)
+    nothing = Data(at[:1], np.array([-500.0]), np.array([1e300]))
+    same_predictions(base.condition(nothing), base, at, SCALE, 1e-8)
+    unaware = base.condition(Data(data.X[12:], data.Y[12:]))
+    assert np.abs(unaware.predict(at).mean - whole.predict(at).mean).max() > 1e-3
+
+
+def test_with_all_data_inducing_a_sparse_process_is_the_exact_one() -> None:
+    data, hyper = data_for(15, 2), hyper_for(2, noise=1e-3)
+    chosen = sparse_gp.choose_inducing(hyper, data.X, 15)
+    sparse = sparse_gp.posterior(hyper, chosen, data.X, data.y, SHIFT, SCALE, data.std)
+    exact = process(hyper, data)
+    same_predictions(sparse, exact, np.random.default_rng(2).random((20, 2)), SCALE, 1e-7)
+
+
+def test_a_sparse_process_is_restored_with_the_noise_of_its_data() -> None:
+    data, recipe = data_for(14, 2), SparseGP(inducing=6)
+    model = recipe.fit(data, np.random.default_rng(0))
+    again = recipe.restore(data, json.loads(json.dumps(recipe.describe(model))))
+    np.testing.assert_array_equal(again.weights.root, model.weights.root)
+    np.testing.assert_array_equal(again.weights.mean, model.weights.mean)
+
+
+def log_density(F: Array, y: Array, v: float, noise: float, known: Array) -> float:
+    """What the evidence is, but for the prior of the noise."""
+    g = float((F * F).sum()) / len(y)
+    K = v * F @ F.T + np.diag(noise + known)
+    return float(multivariate_normal(np.zeros(len(y)), K).logpdf(y) - 0.5 * (np.log(v) + 1.0 / (v * g)))
+
+
+@pytest.mark.parametrize("fixed", [None, 1e-2])
+@pytest.mark.parametrize("n", [6, 40])
+def test_no_other_prior_and_noise_make_data_of_known_noise_more_likely(n: int, fixed: float | None) -> None:
+    rng = np.random.default_rng(n)
+    F, known = rng.standard_normal((n, 5)), rng.random(n) * (np.arange(n) % 3)
+    y = F @ rng.standard_normal(5) + np.sqrt(known + 0.05) * rng.standard_normal(n)
+    v, noise = by_evidence(F, y, noise=fixed, known=known)
+    assert fixed is None or noise == fixed
+    reached = log_density(F, y, v, noise, known)
+    for more_v in (0.1, 0.5, 1.0, 2.0, 10.0):
+        for more_noise in (0.1, 0.5, 1.0, 2.0, 10.0) if fixed is None else (1.0,):
+            if 1e-8 <= noise * more_noise <= 3.0:
+                assert log_density(F, y, more_v * v, more_noise * noise, known) < reached + 0.05
