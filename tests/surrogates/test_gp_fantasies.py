@@ -58,7 +58,9 @@ def test_all_at_once_are_as_many_models_conditioned_each_on_its_own_values(
     assert found.mean.shape == (samples, 7)
     assert found.std.shape == (1, 7)
     for s in range(samples):
-        alone = model.condition(Data(P, Y[s])).predict(at)
+        single = model.condition(Data(P, Y[s]))
+        np.testing.assert_array_equal(single.known, fantasies.believer.known)
+        alone = single.predict(at)
         np.testing.assert_allclose(found.mean[s], alone.mean, atol=1e-8)
         np.testing.assert_allclose(found.std[0] ** 2, alone.std**2, atol=1e-9)
 

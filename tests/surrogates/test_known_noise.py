@@ -355,6 +355,15 @@ def test_a_sparse_process_is_restored_with_the_noise_of_its_data() -> None:
     np.testing.assert_array_equal(again.weights.mean, model.weights.mean)
 
 
+@pytest.mark.parametrize("subset", [25, 512])
+def test_a_sparse_process_learns_what_the_exact_one_learns(subset: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    data = data_for(40, 2)
+    for room in (gp_fit, sparse_gp):
+        monkeypatch.setattr(room, "SUBSET_ABOVE", subset)
+    exact, sparse = (recipe(noise="infer").fit(data, np.random.default_rng(4)).hyper for recipe in (GP, SparseGP))
+    assert sparse.to_config() == exact.to_config()
+
+
 def log_density(F: Array, y: Array, v: float, noise: float, known: Array) -> float:
     """What the evidence is, but for the prior of the noise."""
     g = float((F * F).sum()) / len(y)
