@@ -200,22 +200,30 @@ class GPModel:
             grown = model.factor.append(k[0], model.hyper.signal + model.hyper.noise + beyond)
             row = grown.tail[-1]
             target = (float(value) - model.shift) / model.scale
-            targets = np.concatenate((model.y, [target]))
+            targets = _appended(model.y, target)
             new = float(row @ targets)
             alpha = new * row
             alpha[:-1] += model.alpha
             model = type(self)(
                 model.hyper,
-                read_only(np.concatenate((model.X, x[None, :]))),
-                read_only(targets),
+                _appended(model.X, x),
+                targets,
                 model.shift,
                 model.scale,
                 grown,
-                read_only(np.concatenate((model.whitened, [new]))),
+                _appended(model.whitened, new),
                 read_only(alpha),
             )
         both = extended(self.known, len(self.y), known, len(X))
         return model if both is None else replace(model, known=both)
+
+
+def _appended(a: Array, last: Array | float) -> Array:
+    """``a`` (N, ...) with one more item; half the time of a concatenation, which has to find out what an item is."""
+    out = np.empty((len(a) + 1, *a.shape[1:]))
+    out[:-1] = a
+    out[-1] = last
+    return read_only(out)
 
 
 def prior_covariance(hyper: Hyperparameters, X: Array, diagonal: float | Array | None = None) -> Array:
