@@ -51,11 +51,21 @@ cdef void precision(Py_ssize_t n, double *W, Py_ssize_t ld) noexcept nogil:
     precision(n - cut, W21 + cut, ld)
 
 
+cdef check_known(const double[::1] known, Py_ssize_t n):
+    """ValueError unless there is a known noise for each of n observations, or None for all."""
+    if known is not None and known.shape[0] != n:
+        raise ValueError(f"the noise must be known of all {n} observations or of none; got {known.shape[0]}")
+
+
 def covariance_factor(int kernel, const double[:, ::1] X, const double[::1] lengthscales, double signal,
-                      double diagonal):
-    """W (n, n) of the covariance of X (n, d) with ``diagonal`` on its diagonal; None if it is not positive definite."""
+                      double diagonal, const double[::1] known=None):
+    """W (n, n) of the covariance of X (n, d), on its diagonal ``diagonal`` and, unless it is None, ``known`` (n,).
+
+    None if it is not positive definite.
+    """
     cdef Py_ssize_t d = lengthscales.shape[0], n = check_columns(X, d), i
     check_kernel(kernel)
+    check_known(known, n)
     W = np.empty((n, n))
     cdef double[:, ::1] W_view = W
     cdef double *U = room(d * n + d + n)
@@ -69,7 +79,7 @@ def covariance_factor(int kernel, const double[:, ::1] X, const double[::1] leng
         for i in range(n):
             scaled_row(d, &X[i, 0], &lengthscales[0], u)
             kernel_row(kernel, i, d, u, U, n, signal, &W_view[i, 0], h)
-            W_view[i, i] = diagonal
+            W_view[i, i] = diagonal if known is None else diagonal + known[i]
         good = inverse_factor(n, &W_view[0, 0], n)
         for i in range(n):
             memset(&W_view[i, 0] + i + 1, 0, (n - 1 - i) * sizeof(double))

@@ -10,7 +10,8 @@ cdef class HyperPosterior(Objective):
     """-(log p(y | X, θ) + log p(θ)) of standardized y, to be minimized over θ = log ℓ, log σ_f² [, log σ_n²].
 
     ``noise`` is σ_n² when it is fixed, NaN when θ ends with its logarithm; ``mean_std`` is NaN for a mean fixed at 0.
-    The prior is a normal of θ with centers and 1/std, zero weight where there is none. As an :class:`Objective` its
+    The prior is a normal of θ with centers and 1/std, zero weight where there is none. ``known`` is D (n,), the
+    variances that the noise of each observation is known to have beyond σ_n², or None. As an :class:`Objective` its
     values are per observation.
     """
 
@@ -18,18 +19,19 @@ cdef class HyperPosterior(Objective):
     cdef int kernel
     cdef double noise, mean_std
     cdef const double[:, ::1] X
-    cdef const double[::1] y, center, weight
+    cdef const double[::1] y, center, weight, known
     cdef object interruption
 
     def __cinit__(self, int kernel, const double[:, ::1] X, const double[::1] y, double noise, double mean_std,
-                  const double[::1] center, const double[::1] weight):
+                  const double[::1] center, const double[::1] weight, const double[::1] known=None):
         self.n, self.d, self.dim = X.shape[0], X.shape[1], center.shape[0]
         if self.n == 0 or y.shape[0] != self.n or weight.shape[0] != self.dim:
             raise ValueError("the data, or the parts of the prior, differ in size")
+        check_known(known, self.n)
         if self.dim != self.d + (2 if noise != noise else 1):
             raise ValueError(f"{self.d} lengthscales, the signal and an inferred noise do not make {self.dim} numbers")
         self.kernel, self.X, self.y, self.noise, self.mean_std = check_kernel(kernel), X, y, noise, mean_std
-        self.center, self.weight = center, weight
+        self.center, self.weight, self.known = center, weight, known
 
     def lbfgs(self, const double[:, ::1] starts, const double[::1] lower, const double[::1] upper, settings):
         """θ (p,) at the best of the minima that L-BFGS reaches from ``starts`` (s, p), and the mean there."""
@@ -115,7 +117,8 @@ cdef class HyperPosterior(Objective):
         cdef double *lengthscales = V + n * self.dim
         cdef double *u = lengthscales + d
         cdef double signal = exp(theta[d]), noise = self.noise if self.noise == self.noise else exp(theta[d + 1])
-        cdef double half_log_det = 0.0, quadratic, square = 0.0, trace = 0.0
+        cdef double half_log_det = 0.0, quadratic, square = 0.0, trace = 0.0, beyond = 0.0
+        cdef const double *known = &self.known[0] if self.known is not None else NULL
         for c in range(self.dim):
             gradient[c] = 0.0
         for c in range(self.dim * self.dim if information != NULL else 0):
@@ -126,7 +129,7 @@ cdef class HyperPosterior(Objective):
         for i in range(n):
             scaled_row(d, &self.X[i, 0], lengthscales, u)
             kernel_row(self.kernel, i, d, u, U, n, signal, K + i * n, H + i * n)
-            K[i * n + i] = signal + noise
+            K[i * n + i] = signal + noise if known == NULL else signal + (noise + known[i])
         if not inverse_factor(n, K, n):
             value[0], mean[0] = -INFINITY, 0.0
             free(K)
@@ -146,10 +149,12 @@ cdef class HyperPosterior(Objective):
         for i in range(n):
             square += alpha[i] * alpha[i]
             trace += K[i * n + i]
+            if known != NULL:
+                beyond += known[i] * (alpha[i] * alpha[i] - K[i * n + i])
             scaled_row(d, &self.X[i, 0], lengthscales, u)
             likelihood_weights(i, alpha[i], alpha, K + i * n, H + i * n, row)
             spreads(i, d, u, U, n, row, gradient)
-        gradient[d] = 0.5 * (quadratic - noise * square - n + noise * trace)
+        gradient[d] = 0.5 * (quadratic - noise * square - n + noise * trace - beyond)
         if self.dim > d + 1:
             gradient[d + 1] = 0.5 * noise * (square - trace)
         free(K)
@@ -198,7 +203,7 @@ cdef class HyperPosterior(Objective):
             lengthscale_products(i, d, u, U, n, H + i * n, alpha[i], alpha, V, information)
             for c in range(d):
                 V[c * n + i] += information[c]
-            V[d * n + i] = self.y[i] - mean - noise * alpha[i]
+            V[d * n + i] = self.y[i] - mean - (noise if self.known is None else noise + self.known[i]) * alpha[i]
             if p > d + 1:
                 V[(d + 1) * n + i] = noise * alpha[i]
         # Each row of V times K_y⁻¹ 1 first, because whitening overwrites V.

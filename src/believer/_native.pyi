@@ -41,7 +41,15 @@ class Improvement(Objective):
 
 class HyperPosterior(Objective):
     def __init__(
-        self, kernel: int, X: Array, y: Array, noise: float, mean_std: float, center: Array, weight: Array
+        self,
+        kernel: int,
+        X: Array,
+        y: Array,
+        noise: float,
+        mean_std: float,
+        center: Array,
+        weight: Array,
+        known: Array | None = None,
     ) -> None: ...
     def lbfgs(self, starts: Array, lower: Array, upper: Array, settings: lbfgs.Settings) -> tuple[Array, float]: ...
     def newton(self, starts: Array, lower: Array, upper: Array, settings: newton.Settings) -> tuple[Array, float]: ...
@@ -60,7 +68,7 @@ class Native:
     def cross(kernel: int, A: Array, B: Array, lengthscales: Array, signal: float) -> tuple[Array, Array]: ...
     @staticmethod
     def covariance_factor(
-        kernel: int, X: Array, lengthscales: Array, signal: float, diagonal: float
+        kernel: int, X: Array, lengthscales: Array, signal: float, diagonal: float, known: Array | None = None
     ) -> Array | None: ...
     @staticmethod
     def append(base: Array, tail: Array, k: Array, variance: float, least_pivot: float) -> tuple[Array, float]: ...

@@ -52,6 +52,7 @@ def hyper(**changes: Any) -> Any:
         "mean_std": 1.0,
         "center": np.zeros(3),
         "weight": np.zeros(3),
+        "known": None,
     }
     return native.HyperPosterior(*(parts | changes).values())
 
@@ -94,6 +95,7 @@ TAKERS: dict[str, Callable[[Any], Any]] = {
     "cross": lambda X: native.cross(0, X, POINTS, SCALES, 1.0),
     "cross with": lambda X: native.cross(0, POINTS, X, SCALES, 1.0),
     "covariance_factor": lambda X: native.covariance_factor(0, X, SCALES, 1.0, 2.0),
+    "covariance_factor with known noise": lambda X: native.covariance_factor(0, X, SCALES, 1.0, 2.0, np.ones(5)),
     "predict": lambda X: posterior().predict(X),
     "predict_with_gradient": lambda X: posterior().predict_with_gradient(X),
     "value": lambda X: improvement().value(X),
@@ -101,11 +103,27 @@ TAKERS: dict[str, Callable[[Any], Any]] = {
     "minimize": lambda X: search(X0=X),
 }
 
+NOISE_GONE_WRONG: dict[str, Any] = {
+    "of four observations": np.ones(4),
+    "of six observations": np.ones(6),
+    "of no observation": np.ones(0),
+    "of single precision": np.ones(5, dtype=np.float32),
+    "with gaps": np.ones(10)[::2],
+    "of two axes": np.ones((5, 1)),
+    "in a list": [1.0] * 5,
+    "that is one number": 1.0,
+}
+
 REFUSED: dict[str, Callable[[], Any]] = {
     **{
         f"{name} at points {what}": partial(take, X)
         for name, take in TAKERS.items()
         for what, X in POINTS_GONE_WRONG.items()
+    },
+    **{f"hyper: known noise {what}": partial(hyper, known=known) for what, known in NOISE_GONE_WRONG.items()},
+    **{
+        f"covariance_factor: known noise {what}": partial(native.covariance_factor, 0, POINTS, SCALES, 1.0, 2.0, known)
+        for what, known in NOISE_GONE_WRONG.items()
     },
     "cross: lengthscales of three columns": lambda: native.cross(0, POINTS, POINTS, np.ones(3), 1.0),
     "cross: no lengthscales": lambda: native.cross(0, POINTS, POINTS, None, 1.0),
@@ -159,6 +177,12 @@ HARMLESS: dict[str, Callable[[], Any]] = {
     "cross: nothing with nothing": lambda: native.cross(0, np.zeros((0, 2)), np.zeros((0, 2)), SCALES, 1.0),
     "cross: nothing with something": lambda: native.cross(0, np.zeros((0, 2)), POINTS, SCALES, 1.0),
     "covariance_factor: no points": lambda: native.covariance_factor(0, np.zeros((0, 2)), SCALES, 1.0, 2.0),
+    "covariance_factor: no points of no known noise": lambda: native.covariance_factor(
+        0, np.zeros((0, 2)), SCALES, 1.0, 2.0, np.zeros(0)
+    ),
+    "covariance_factor: noise that is no number": lambda: native.covariance_factor(
+        0, POINTS, SCALES, 1.0, 2.0, np.full(5, np.nan)
+    ),
     "append: to nothing": lambda: native.append(np.zeros((0, 0)), np.zeros((0, 0)), np.zeros(0), 1.0, 1e-12),
     "predict: nowhere": lambda: posterior().predict(np.zeros((0, 2))),
     "value: of a callback, with gradient": lambda: native.Callback(bowl, 2).value_with_gradient(POINTS),
@@ -174,6 +198,8 @@ HARMLESS: dict[str, Callable[[], Any]] = {
     ),
     "lbfgs: no rounds": lambda: hyper().lbfgs(np.zeros((1, 3)), np.zeros(3), np.ones(3), Settings(max_rounds=0)),
     "hyper: no number": lambda: hyper().log_likelihood(np.full(3, np.nan)),
+    "hyper: noise that is no number": lambda: hyper(known=np.full(5, np.nan)).log_likelihood(np.zeros(3)),
+    "hyper: noise without end": lambda: hyper(known=np.full(5, np.inf)).log_likelihood(np.zeros(3)),
     "hyper: out of range": lambda: hyper().log_likelihood(np.full(3, 800.0)),
     "hyper: out of range below": lambda: hyper().log_likelihood(np.full(3, -800.0)),
 }

@@ -119,6 +119,7 @@ def operations() -> dict[str, Callable[[], object]]:
     return {
         "cross": lambda: native.cross(0, CASE.at, CASE.points, scales, 1.0),
         "factor": lambda: native.covariance_factor(0, CASE.points, scales, 1.0, 2.0),
+        "factor with known noise": lambda: native.covariance_factor(0, CASE.points, scales, 1.0, 2.0, CASE.y),
         "no factor": lambda: native.covariance_factor(0, CASE.points, scales, 1.0, -2.0),
         "posterior": lambda: compiled(model.compiled),
         "append": lambda: native.append(model.factor.base, model.factor.tail, model.alpha, 1.0, 1e-12),

@@ -24,7 +24,7 @@ from twins import (
 
 from believer.arrays import Array, frozen
 from believer.errors import NumericalError
-from believer.numerics.cholesky import Factor, factor
+from believer.numerics.cholesky import JITTER_STEPS, Factor, factor
 from believer.surrogates.gp import posterior
 from believer.surrogates.gp_fit import Hyperparameters
 from believer.surrogates.kernels import KERNELS
@@ -149,8 +149,9 @@ EDGES = [1, 2, 3, SMALL - 1, SMALL, SMALL + 1, 2 * SMALL - 1, 2 * SMALL, 2 * SMA
 
 @pytest.mark.parametrize("n", EDGES)
 @every_kernel
-def test_factors_of_the_twins_agree_at_every_way_of_cutting(n: int, kernel: str) -> None:
-    case = Problem(n, tail=0, kernel=kernel)
+@pytest.mark.parametrize("known_std", [0.0, 2.0])
+def test_factors_of_the_twins_agree_at_every_way_of_cutting(n: int, kernel: str, known_std: float) -> None:
+    case = Problem(n, tail=0, kernel=kernel, known_std=known_std)
     one, other = python(lambda: case.model().factor), compiled(lambda: case.model().factor)
     assert_near(one.base, other.base, 1e-11 * np.abs(one.base).max())
     np.testing.assert_array_equal(other.base, np.tril(other.base))
@@ -203,6 +204,15 @@ def test_a_covariance_without_a_factor_gets_the_jitter_of_the_twin() -> None:
     one, other = (run(lambda: posterior(hyper, X, X[:, 0], 0.0, 1.0)) for run in (python, compiled))
     assert native.covariance_factor(2, X, hyper.lengthscales, 1.0, 1.0) is None
     assert one.jitter == other.jitter > 0.0
+
+
+def test_one_observation_that_says_nothing_leaves_the_jitter_of_the_others_as_it_is() -> None:
+    hyper = Hyperparameters("se", frozen(np.full(2, 50.0)), 1.0, 0.0)
+    X = np.random.default_rng(0).random((61, 2))
+    std = np.append(np.zeros(60), 1e6)
+    models = [run(lambda: posterior(hyper, X, X[:, 0], 0.0, 1.0, std)) for run in (python, compiled)]
+    assert models[0].jitter == models[1].jitter
+    assert 0.0 < models[0].jitter <= JITTER_STEPS[-1]
 
 
 def test_an_infinite_covariance_is_the_same_error_with_both_twins() -> None:

@@ -35,15 +35,16 @@ def sizes(case: Problem, y: Array, p: int) -> Sizes:
     precision = np.linalg.inv(case.covariance)
     alpha, ones = precision @ y, precision.sum(axis=1)
     n, fit = len(y), float(np.linalg.norm(y) * np.linalg.norm(alpha))
-    square, trace = float(alpha @ alpha), float(np.trace(precision))
+    nugget = case.noise + (np.zeros(n) if case.known is None else case.known)
+    squares = np.square(alpha) + np.diagonal(precision)
     M = np.abs(np.multiply.outer(alpha, alpha)) + np.abs(precision)
     _, h = python(lambda: case.hyper.cross(case.points, case.points))
     # The Python twin squares u_a and u_b apart.
     parts = [h * np.add.outer(u, u) for u in np.square(case.points / case.hyper.lengthscales).T]
-    by_signal, by_noise = n + fit + case.noise * (square + trace), case.noise * (square + trace)
+    by_signal, by_noise = n + fit + float(nugget @ squares), case.noise * float(squares.sum())
     gradient = np.array([*(float((M * part).sum()) for part in parts), by_signal, by_noise])
     columns = [part @ np.abs(alpha) for part in parts]
-    columns += [np.abs(y) + case.noise * np.abs(alpha), case.noise * np.abs(alpha)]
+    columns += [np.abs(y) + nugget * np.abs(alpha), case.noise * np.abs(alpha)]
     lengths = np.array([float(np.linalg.norm(column)) for column in columns])
     information = np.multiply.outer(lengths, lengths) * float(np.linalg.norm(precision, 2))
     logs = float(np.abs(np.log(np.abs(np.linalg.eigvalsh(case.covariance)))).sum())
@@ -64,7 +65,8 @@ def assert_likelihoods_agree(case: Problem, inferred: bool, mean_std: float | No
     y, theta = standardized(case), theta_of(case, inferred)
     noise = None if inferred else case.noise
     one, other = (
-        run(lambda: log_likelihood(case.kernel, case.points, y, theta, noise, mean_std)) for run in (python, compiled)
+        run(lambda: log_likelihood(case.kernel, case.points, y, theta, noise, mean_std, case.known))
+        for run in (python, compiled)
     )
     size, tolerance = sizes(case, y, len(theta)), case.tolerance
     assert_near(np.array(one.value), np.array(other.value), tolerance * size.value)
@@ -82,8 +84,9 @@ def test_likelihoods_of_the_twins_agree(case: Problem, inferred: bool, mean_std:
 
 @every_kernel
 @pytest.mark.parametrize("n", [1, 2, SMALL - 1, SMALL, SMALL + 1, 2 * SMALL, 2 * SMALL + 1, 100, 129, 200])
-def test_likelihoods_of_the_twins_agree_at_every_way_of_cutting(n: int, kernel: str) -> None:
-    assert_likelihoods_agree(Problem(n, kernel=kernel, noise=1e-1, unit=1.0), True, 0.5)
+@pytest.mark.parametrize("known_std", [0.0, 0.5])
+def test_likelihoods_of_the_twins_agree_at_every_way_of_cutting(n: int, kernel: str, known_std: float) -> None:
+    assert_likelihoods_agree(Problem(n, kernel=kernel, noise=1e-1, unit=1.0, known_std=known_std), True, 0.5)
 
 
 @pytest.mark.parametrize("inferred", [False, True])
@@ -125,14 +128,16 @@ def data_of(n: int, d: int, seed: int) -> tuple[Array, Array]:
     return X, (y - y.mean()) / y.std()
 
 
-def log_posterior(X: Array, y: Array, hyper: Hyperparameters, noise: float | str, preset: str) -> float:
+def log_posterior(
+    X: Array, y: Array, hyper: Hyperparameters, noise: float | str, preset: str, known: Array | None = None
+) -> float:
     """What a fit maximizes, computed by the Python twin."""
     inferred, rules = noise == "infer", PRESETS[preset]
     theta = np.log([*hyper.lengthscales, hyper.signal, *[hyper.noise] * inferred])
     prior = gp_fit._prior(rules, X.shape[1], inferred)
     u = (theta - prior.center) * prior.weight
     fixed = None if inferred else hyper.noise
-    value = python(lambda: log_likelihood(hyper.kernel, X, y, theta, fixed, rules.mean_std)).value
+    value = python(lambda: log_likelihood(hyper.kernel, X, y, theta, fixed, rules.mean_std, known)).value
     return value - 0.5 * float(u @ u)
 
 
@@ -152,6 +157,21 @@ def test_fits_of_the_twins_reach_the_same_posterior(n: int, d: int, noise: float
     assert one.mean == pytest.approx(other.mean, abs=0.02)
     warm = compiled(lambda: fitted(one))
     assert reached == pytest.approx(log_posterior(X, y, warm, noise, "default"), abs=1e-3)
+
+
+@pytest.mark.parametrize("preset", list(PRESETS))
+@pytest.mark.parametrize("noise", [1e-6, "infer"])
+def test_fits_of_the_twins_reach_the_same_posterior_with_known_noise(noise: float | str, preset: str) -> None:
+    X, y = data_of(40, 3, seed=8)
+    known = np.random.default_rng(9).random(40)
+    one, other = (
+        run(partial(gp_fit.fit, X, y, "matern52", noise, PRESETS[preset], np.random.default_rng(0), None, known=known))
+        for run in (python, compiled)
+    )
+    reached = [log_posterior(X, y, hyper, noise, preset, known) for hyper in (one, other)]
+    assert reached[0] == pytest.approx(reached[1], abs=1e-3)
+    without = compiled(lambda: gp_fit.fit(X, y, "matern52", noise, PRESETS[preset], np.random.default_rng(0), None))
+    assert reached[1] > log_posterior(X, y, without, noise, preset, known)
 
 
 @pytest.mark.parametrize("lengthscale", [0.012, 80.0])

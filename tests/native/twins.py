@@ -25,7 +25,7 @@ from hypothesis import strategies as st
 
 from believer.arrays import Array, frozen
 from believer.numerics import backend
-from believer.surrogates.data import Data
+from believer.surrogates.data import Data, variances
 from believer.surrogates.gp import GPModel, posterior, prior_covariance
 from believer.surrogates.gp_fit import Hyperparameters
 from believer.surrogates.kernels import KERNELS
@@ -66,6 +66,7 @@ class Problem:
 
     n, tail: observations in the factor's base, and appended to it. m: points to predict at.
     twice: data that lie on others. spread: of the logarithms of the lengthscales. unit: of y.
+    known_std: of the noise that is known, the largest, in that unit; 0 where none is known.
     """
 
     n: int
@@ -80,6 +81,7 @@ class Problem:
     twice: int = 0
     unit: float = 0.3
     seed: int = 0
+    known_std: float = 0.0
 
     @cached_property
     def hyper(self) -> Hyperparameters:
@@ -98,6 +100,19 @@ class Problem:
     def y(self) -> Array:
         return frozen(self.unit * (np.random.default_rng((self.seed, 3)).standard_normal(len(self.points)) + 3.0))
 
+    @cached_property
+    def std(self) -> Array | None:
+        """What is known of the noise (N,): nothing, or of all but every third."""
+        if not self.known_std:
+            return None
+        share = np.random.default_rng((self.seed, 5)).random(len(self.points)) * (np.arange(len(self.points)) % 3 > 0)
+        return frozen(self.unit * self.known_std * share)
+
+    @property
+    def known(self) -> Array | None:
+        """The same as variances of standardized y."""
+        return variances(self.std, self.unit)
+
     @property
     def shift(self) -> float:
         return 2.5 * self.unit
@@ -115,13 +130,15 @@ class Problem:
 
     def model(self) -> GPModel:
         """The posterior, as the running twin computes it."""
-        base = posterior(self.hyper, self.points[: self.n], self.y[: self.n], self.shift, self.unit)
-        return base.condition(Data(self.points[self.n :], self.y[self.n :]))
+        first, rest = (None, None) if self.std is None else (self.std[: self.n], self.std[self.n :])
+        base = posterior(self.hyper, self.points[: self.n], self.y[: self.n], self.shift, self.unit, first)
+        return base.condition(Data(self.points[self.n :], self.y[self.n :], rest))
 
     @cached_property
     def covariance(self) -> Array:
         """K_y."""
-        return python(lambda: prior_covariance(self.hyper, self.points, self.signal + self.noise))
+        diagonal = self.signal + self.noise + (0.0 if self.known is None else self.known)
+        return python(lambda: prior_covariance(self.hyper, self.points, diagonal))
 
     @cached_property
     def tolerance(self) -> float:
@@ -161,6 +178,7 @@ def problems(least_noise: float = -8.0, longest: float = 2.0, unit: float = 100.
         twice=st.integers(0, 3),
         unit=powers(-unit, unit),
         seed=st.integers(0, 2**32 - 1),
+        known_std=st.just(0.0) | powers(-3.0, 1.0),
     )
 
 

@@ -19,17 +19,24 @@ gaussian_process = pytest.importorskip("sklearn.gaussian_process")
 
 every_kernel = pytest.mark.parametrize("kernel", list(KERNELS))
 every_size = pytest.mark.parametrize(("n", "d"), [(1, 1), (8, 1), (20, 4), (40, 10)])
+known_or_not = pytest.mark.parametrize("known", [False, True])
 every_noise = pytest.mark.parametrize("noise", [1e-6, 1e-2, 0.5])
 SIGNAL = 2.3
 
 
-def pair(kernel: str, n: int, d: int, noise: float, tail: int = 0) -> tuple[GPModel, Any, Array]:
-    """Our posterior (with its last ``tail`` data conditioned on), theirs, and points to compare at."""
+def pair(kernel: str, n: int, d: int, noise: float, tail: int = 0, known: bool = False) -> tuple[GPModel, Any, Array]:
+    """Our posterior (with its last ``tail`` data conditioned on), theirs, and points to compare at.
+
+    ``known``: whether each but every third observation has a noise of its own, known beyond ``noise``.
+    """
     rng = np.random.default_rng(n + d)
     X, y = rng.random((n, d)), rng.standard_normal(n)
+    std = (np.arange(n) % 3) * np.linspace(0.1, 1.0, n) if known else np.zeros(n)
     lengthscales = np.exp(rng.uniform(-1.0, 0.5, d)) * np.sqrt(d)
     hyper = Hyperparameters(kernel, frozen(lengthscales), SIGNAL, noise)
-    ours = posterior(hyper, X[: n - tail], y[: n - tail], 0.0, 1.0).condition(Data(X[n - tail :], y[n - tail :]))
+    first, rest = (std[: n - tail], std[n - tail :]) if known else (None, None)
+    ours = posterior(hyper, X[: n - tail], y[: n - tail], 0.0, 1.0, first)
+    ours = ours.condition(Data(X[n - tail :], y[n - tail :], rest))
     kernels = gaussian_process.kernels
     shape = {
         "matern52": lambda: kernels.Matern(lengthscales, nu=2.5),
@@ -37,7 +44,7 @@ def pair(kernel: str, n: int, d: int, noise: float, tail: int = 0) -> tuple[GPMo
         "se": lambda: kernels.RBF(lengthscales),
     }[kernel]()
     theirs = gaussian_process.GaussianProcessRegressor(
-        kernels.ConstantKernel(SIGNAL) * shape, alpha=noise, optimizer=None
+        kernels.ConstantKernel(SIGNAL) * shape, alpha=noise + std**2, optimizer=None
     )
     return ours, theirs.fit(X, y), np.vstack([rng.random((6, d)), X[:1] + 0.01])
 
@@ -45,8 +52,11 @@ def pair(kernel: str, n: int, d: int, noise: float, tail: int = 0) -> tuple[GPMo
 @every_kernel
 @every_size
 @every_noise
-def test_mean_std_and_covariance_are_those_of_scikit_learn(kernel: str, n: int, d: int, noise: float) -> None:
-    ours, theirs, at = pair(kernel, n, d, noise, tail=n // 4)
+@known_or_not
+def test_mean_std_and_covariance_are_those_of_scikit_learn(
+    kernel: str, n: int, d: int, noise: float, known: bool
+) -> None:
+    ours, theirs, at = pair(kernel, n, d, noise, n // 4, known)
     # Both invert K_y, whose condition is at most n σ_f² / σ_n²; differences grow with it.
     tol = 1e-14 * n * SIGNAL / noise + 1e-12
     mean, std = theirs.predict(at, return_std=True)
@@ -59,19 +69,23 @@ def test_mean_std_and_covariance_are_those_of_scikit_learn(kernel: str, n: int, 
 @every_kernel
 @every_size
 @every_noise
+@known_or_not
 @pytest.mark.parametrize("tail", [0, 1])
-def test_log_marginal_likelihood_is_that_of_scikit_learn(kernel: str, n: int, d: int, noise: float, tail: int) -> None:
-    ours, theirs, _ = pair(kernel, n, d, noise, tail=tail if n > 1 else 0)
+def test_log_marginal_likelihood_is_that_of_scikit_learn(
+    kernel: str, n: int, d: int, noise: float, tail: int, known: bool
+) -> None:
+    ours, theirs, _ = pair(kernel, n, d, noise, tail if n > 1 else 0, known)
     assert ours.log_marginal_likelihood() == pytest.approx(theirs.log_marginal_likelihood_value_, rel=1e-8)
 
 
 @every_kernel
-def test_the_likelihoods_gradient_is_that_of_scikit_learn(kernel: str) -> None:
+@known_or_not
+def test_the_likelihoods_gradient_is_that_of_scikit_learn(kernel: str, known: bool) -> None:
     from believer.surrogates.gp_likelihood import log_likelihood
 
-    ours, theirs, _ = pair(kernel, 20, 4, 0.05)
+    ours, theirs, _ = pair(kernel, 20, 4, 0.05, known=known)
     theta = np.log([*ours.lengthscales, SIGNAL])
-    found = log_likelihood(kernel, ours.X, ours.y, theta, 0.05)
+    found = log_likelihood(kernel, ours.X, ours.y, theta, 0.05, known=ours.known)
     value, gradient = found.value, found.gradient
     expected, slope = theirs.log_marginal_likelihood(theirs.kernel_.theta, eval_gradient=True)
     assert value == pytest.approx(expected, rel=1e-10)

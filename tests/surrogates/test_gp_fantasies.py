@@ -50,15 +50,17 @@ def test_all_at_once_are_as_many_models_conditioned_each_on_its_own_values(
     rng = np.random.default_rng(seed)
     model = model_of(n, d, noise, kernel)
     if conditioned:
-        # As with failed trials: the factor has appended rows before the first fantasy.
-        model = model.condition(Data(rng.random((2, d)), np.array([31.0, 29.0])))
+        # As with failed trials: the factor has appended rows before the first fantasy, here with a known noise.
+        model = model.condition(Data(rng.random((2, d)), np.array([31.0, 29.0]), np.array([0.0, 0.7])))
     P, at = rng.random((p, d)), rng.random((7, d))
     fantasies, Y = told(model, P, samples, seed)
     found = fantasies.predict(at)
     assert found.mean.shape == (samples, 7)
     assert found.std.shape == (1, 7)
     for s in range(samples):
-        alone = model.condition(Data(P, Y[s])).predict(at)
+        single = model.condition(Data(P, Y[s]))
+        np.testing.assert_array_equal(single.known, fantasies.believer.known)
+        alone = single.predict(at)
         np.testing.assert_allclose(found.mean[s], alone.mean, atol=1e-8)
         np.testing.assert_allclose(found.std[0] ** 2, alone.std**2, atol=1e-9)
 

@@ -35,24 +35,35 @@ def theta_for(d: int, noise: float | None) -> Array:
     return np.append(theta, np.log(0.05)) if noise is None else theta
 
 
-def covariance(kernel: str, X: Array, theta: Array, noise: float | None) -> Array:
+known_or_not = pytest.mark.parametrize("is_known", [False, True])
+
+
+def known_for(n: int) -> Array:
+    """Known noise variances (n,), some of them zero."""
+    return np.linspace(0.1, 1.0, n) * (np.arange(n) % 3)
+
+
+def covariance(kernel: str, X: Array, theta: Array, noise: float | None, known: Array | None = None) -> Array:
     d = X.shape[1]
     scaled = X / np.exp(theta[:d])
     variance = float(np.exp(theta[d + 1])) if noise is None else noise
     K: Array = np.exp(theta[d]) * KERNELS[kernel](squared_distances(scaled, scaled))[0] + variance * np.eye(len(X))
-    return K
+    return K if known is None else K + np.diag(known)
 
 
 @every_kernel
 @every_mean
 @pytest.mark.parametrize("noise", NOISE)
-@pytest.mark.parametrize(("n", "d"), [(1, 2), (10, 1), (10, 3), (25, 12), (150, 2)])
+@pytest.mark.parametrize(
+    ("n", "d", "is_known"),
+    [(1, 2, False), (10, 1, False), (10, 3, False), (25, 12, False), (150, 2, False), (1, 2, True), (25, 3, True)],
+)
 def test_the_gradient_is_central_differences(
-    kernel: str, noise: float | None, mean_std: float | None, n: int, d: int
+    kernel: str, noise: float | None, mean_std: float | None, n: int, d: int, is_known: bool
 ) -> None:
     X, y = data(n, d) if n > 1 else (np.full((1, d), 0.3), np.array([0.7]))
-    theta = theta_for(d, noise)
-    found = log_likelihood(kernel, X, y, theta, noise, mean_std)
+    theta, known = theta_for(d, noise), known_for(n) if is_known else None
+    found = log_likelihood(kernel, X, y, theta, noise, mean_std, known)
     # A value is off by some ε |u|² |α|², at n = 150 by more than 1e-7, and the quotient by that over the step; the
     # formula itself by step⁴ f⁽⁵⁾/30. This step keeps both a decade below what is allowed.
     step = 1e-3
@@ -61,22 +72,23 @@ def test_the_gradient_is_central_differences(
         e[j] = step
 
         def at(k: float, e: Array = e) -> float:
-            return log_likelihood(kernel, X, y, theta + k * e, noise, mean_std).value
+            return log_likelihood(kernel, X, y, theta + k * e, noise, mean_std, known).value
 
         numeric = (8.0 * (at(1.0) - at(-1.0)) - (at(2.0) - at(-2.0))) / (12.0 * step)
         assert slope == pytest.approx(numeric, rel=1e-6, abs=1e-7 * max(1.0, abs(found.value)))
 
 
 @every_kernel
+@known_or_not
 @pytest.mark.parametrize("noise", NOISE)
-def test_the_value_is_the_density_of_the_data(kernel: str, noise: float | None) -> None:
+def test_the_value_is_the_density_of_the_data(kernel: str, noise: float | None, is_known: bool) -> None:
     X, y = data()
-    theta = theta_for(3, noise)
-    K = covariance(kernel, X, theta, noise)
-    found = log_likelihood(kernel, X, y, theta, noise)
+    theta, known = theta_for(3, noise), known_for(len(y)) if is_known else None
+    K = covariance(kernel, X, theta, noise, known)
+    found = log_likelihood(kernel, X, y, theta, noise, known=known)
     assert found.mean == 0.0
     assert found.value == pytest.approx(multivariate_normal(np.zeros(len(y)), K).logpdf(y), rel=1e-9)
-    found = log_likelihood(kernel, X, y, theta, noise, mean_std=0.5)
+    found = log_likelihood(kernel, X, y, theta, noise, 0.5, known)
     density = multivariate_normal(np.full(len(y), found.mean), K).logpdf(y) - 0.5 * (found.mean / 0.5) ** 2
     assert found.value == pytest.approx(density, rel=1e-9)
 
@@ -84,15 +96,16 @@ def test_the_value_is_the_density_of_the_data(kernel: str, noise: float | None) 
 @every_kernel
 @every_mean
 @pytest.mark.parametrize("noise", NOISE)
+@known_or_not
 @pytest.mark.parametrize(("n", "d"), [(1, 2), (10, 3), (150, 2)])
 def test_the_information_is_the_average_of_the_observed_and_the_expected(
-    kernel: str, noise: float | None, mean_std: float | None, n: int, d: int
+    kernel: str, noise: float | None, mean_std: float | None, n: int, d: int, is_known: bool
 ) -> None:
     # Written out: ½ (K_i α)ᵀ (K_y⁻¹ - K_y⁻¹1 1ᵀK_y⁻¹ / (1ᵀK_y⁻¹1 + 1/τ²)) K_j α, K_i by central differences.
     X, y = data(n, d) if n > 1 else (np.full((1, d), 0.3), np.array([0.7]))
-    theta = theta_for(d, noise)
-    found = log_likelihood(kernel, X, y, theta, noise, mean_std)
-    inverse = np.linalg.inv(covariance(kernel, X, theta, noise))
+    theta, known = theta_for(d, noise), known_for(n) if is_known else None
+    found = log_likelihood(kernel, X, y, theta, noise, mean_std, known)
+    inverse = np.linalg.inv(covariance(kernel, X, theta, noise, known))
     alpha = inverse @ (y - found.mean)
     steps = 1e-5 * np.eye(len(theta))
     slopes = [(covariance(kernel, X, theta + e, noise) - covariance(kernel, X, theta - e, noise)) / 2e-5 for e in steps]

@@ -22,7 +22,7 @@ def model_of(kernel: str, d: int, tail: int = 0, noise: float = 1e-4) -> GPModel
     n = 9 + tail
     X, y = rng.random((n, d)), 40.0 + 7.0 * rng.standard_normal(n)
     hyper = Hyperparameters(kernel, frozen(np.linspace(0.3, 0.8, d)), signal=1.7, noise=noise)
-    return posterior(hyper, X[:9], y[:9], 38.0, 6.0).condition(Data(X[9:], y[9:]))
+    return posterior(hyper, X[:9], y[:9], 38.0, 6.0).condition(Data(X[9:], y[9:], np.linspace(0.0, 3.0, tail)))
 
 
 def groups_of(b: int, q: int, d: int) -> Array:

@@ -25,11 +25,17 @@ pytestmark = pytest.mark.both_backends
 every_kernel = pytest.mark.parametrize("kernel", list(KERNELS))
 
 
-def model_for(d: int, n: int, kernel: str = "matern52", noise: float = 1e-6, seed: int = 0) -> GPModel:
-    """A process at fixed hyperparameters whose last two data were conditioned on, y in units of its own."""
+def model_for(
+    d: int, n: int, kernel: str = "matern52", noise: float = 1e-6, seed: int = 0, known: float = 0.0
+) -> GPModel:
+    """A process at fixed hyperparameters whose last two data were conditioned on, y in units of its own.
+
+    known: the largest of the standard deviations that noise is known to have, in these units.
+    """
     X, y = unit_data(n + 2, d, seed)
-    base = posterior(hyper_for(d, kernel, noise), X[:n], 30.0 + 4.0 * y[:n], shift=31.0, scale=4.0)
-    return base.condition(Data(X[n:], 30.0 + 4.0 * y[n:]))
+    std = np.linspace(0.0, known, n + 2)
+    base = posterior(hyper_for(d, kernel, noise), X[:n], 30.0 + 4.0 * y[:n], shift=31.0, scale=4.0, std=std[:n])
+    return base.condition(Data(X[n:], 30.0 + 4.0 * y[n:], std[n:]))
 
 
 def others() -> list[Any]:
@@ -63,12 +69,20 @@ def have_the_moments_of_the_joint(model: Any, at: Array, count: int) -> None:
 
 
 @pytest.mark.parametrize(
-    ("d", "n", "kernel", "noise"),
-    # In one dimension seven data leave open only what is far out in the spectrum.
-    [(1, 7, "matern52", 1e-6), (2, 12, "matern32", 1e-6), (2, 8, "se", 1e-2), (6, 1, "matern52", 0.3)],
+    ("d", "n", "kernel", "noise", "known"),
+    [
+        # In one dimension seven data leave open only what is far out in the spectrum.
+        (1, 7, "matern52", 1e-6, 0.0),
+        (2, 12, "matern32", 1e-6, 0.0),
+        (2, 8, "se", 1e-2, 0.0),
+        (6, 1, "matern52", 0.3, 0.0),
+        (2, 12, "matern52", 1e-6, 8.0),
+    ],
 )
-def test_functions_drawn_from_a_process_have_its_moments(d: int, n: int, kernel: str, noise: float) -> None:
-    model = model_for(d, n, kernel, noise)
+def test_functions_drawn_from_a_process_have_its_moments(
+    d: int, n: int, kernel: str, noise: float, known: float
+) -> None:
+    model = model_for(d, n, kernel, noise, known=known)
     have_the_moments_of_the_joint(model, np.random.default_rng(1).random((4, d)), 1000)
 
 

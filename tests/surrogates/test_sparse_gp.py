@@ -437,9 +437,9 @@ def test_many_data_take_their_hyperparameters_from_a_seeded_subset(monkeypatch: 
 def test_a_warm_start_is_the_last_fit(monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[Hyperparameters | None] = []
 
-    def spy(*args: Any) -> Hyperparameters:
+    def spy(*args: Any, **rest: Any) -> Hyperparameters:
         seen.append(args[-1])
-        return fit(*args)
+        return fit(*args, **rest)
 
     fit = gp_fit.fit
     monkeypatch.setattr(gp_fit, "fit", spy)

@@ -27,7 +27,7 @@ from believer.errors import NumericalError
 from believer.numerics import backend
 
 JITTER_STEPS = (0.0, 1e-10, 1e-9, 1e-8, 1e-7, 1e-6, 1e-5, 1e-4)
-"""What may be added to the diagonal, in units of its mean, tried in this order: bounded, and reported in the factor."""
+"""What may be added to the diagonal, in units of its size, tried in this order: bounded, and reported in the factor."""
 
 _LEAST_PIVOT = 1e-12
 _CUT_FROM = 256
@@ -112,12 +112,13 @@ def lower_cholesky(K: Array, overwrite: bool = False) -> Array | None:
     return U.T if info == 0 else None
 
 
-def factor(K: Array) -> Factor:
+def factor(K: Array, size: float | None = None) -> Factor:
     """Factor a covariance (n, n), with the least jitter of :data:`JITTER_STEPS` that works.  O(n³).
 
+    Steps are in units of ``size``, None for the mean of the diagonal.
     Raises :class:`NumericalError` when even the largest does not.
     """
-    scale = float(np.trace(K)) / len(K)
+    scale = float(np.trace(K)) / len(K) if size is None else size
     for step in JITTER_STEPS if np.isfinite(K).all() else ():
         jitter = step * scale
         L = lower_cholesky(K + jitter * np.eye(len(K)) if jitter else K)

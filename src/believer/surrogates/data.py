@@ -7,8 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from believer.arrays import Array, as_points, as_values
+from believer.arrays import Array, as_points, as_values, packed, read_only
 from believer.errors import InvalidInput
+
+LARGEST_STD = 1e6
+"""A known standard deviation above so many times the scale of y counts as that: such a result says nothing anyway, and
+its square must not overflow."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -20,7 +24,8 @@ class Data:
     X : points of the encoded cube, (n, d).
     Y : values, (n, k); a list of one output's, (n,), is a table of one column.
     noise : known standard deviations of the values, shaped like ``Y``, 0 where none is known; None where no value has
-        a known one. A model's own noise, fixed or inferred, comes on top.
+        a known one. A model's own noise, fixed or inferred, comes on top; models that have none ignore
+        what is known.
     """
 
     X: Array
@@ -63,6 +68,21 @@ def joined(*parts: Data) -> Data:
     if any(part.noise is not None for part in parts):
         noise = np.vstack([np.zeros_like(part.Y) if part.noise is None else part.noise for part in parts])
     return Data(np.vstack([part.X for part in parts]), np.vstack([part.Y for part in parts]), noise)
+
+
+def variances(std: Array | None, scale: float) -> Array | None:
+    """Known standard deviations (n,) as variances of y over ``scale``; None where nothing is known."""
+    if std is None or not std.any():
+        return None
+    return read_only(np.square(np.minimum(packed(std), LARGEST_STD * scale) / scale))
+
+
+def extended(known: Array | None, n: int, more: Array | None, k: int) -> Array | None:
+    """The ``known`` variances (n,) of n observations with those of k ``more`` (k,), zeros for what has none."""
+    if known is None and more is None:
+        return None
+    parts = (np.zeros(size) if part is None else part for part, size in ((known, n), (more, k)))
+    return read_only(np.concatenate([*parts]))
 
 
 def learnable(data: Any, what: str) -> tuple[Array, Array, Array | None]:

@@ -34,7 +34,7 @@ from believer.arrays import Array, finite, frozen, whole
 from believer.errors import InvalidInput
 from believer.numerics.sampling import sobol
 from believer.surrogates import linear
-from believer.surrogates.data import Data, learnable
+from believer.surrogates.data import Data, learnable, variances
 from believer.surrogates.gp import NOISY_FROM, checked_noise, standardization
 from believer.surrogates.gp_fit import NOISE_FLOOR
 from believer.surrogates.kernels import multiquadric, squared_distances
@@ -110,8 +110,8 @@ class FixedRBFModel:
 
     @property
     def is_noisy(self) -> bool:
-        """Whether noise and misfit are more than a nugget: then μ does not pass through the data."""
-        return self.noise > NOISY_FROM
+        """Whether noise, the model's own or an observation's, and misfit are more than a nugget."""
+        return self.weights.noisiest > NOISY_FROM
 
     def predict(self, X: Array) -> Prediction:
         """μ = fᵀ w̄, σ² = fᵀ S f at ``X`` (k, d).  O(k m²)."""
@@ -156,7 +156,8 @@ class FixedRBFModel:
         """The posterior with ``X`` (k, d), ``y`` (k,) added.  O(k m²); centers, v, noise and scaling stay."""
         X, y = data.X, data.y
         F = self.basis.features(self.basis.multiquadrics(X))
-        weights = self.weights.condition(F, (y - self.shift) / self.scale, np.full(len(X), self.noise))
+        noise = linear.noise_variances(self.noise, len(X), variances(data.std, self.scale))
+        weights = self.weights.condition(F, (y - self.shift) / self.scale, noise)
         return type(self)(self.basis, self.prior, self.noise, self.shift, self.scale, weights)
 
 
@@ -166,14 +167,19 @@ def _root(variance: Array) -> Array:
 
 
 def posterior(
-    basis: Basis, prior: float, noise: float, X: Array, y: Array, shift: float, scale: float
+    basis: Basis,
+    prior: float,
+    noise: float,
+    X: Array,
+    y: Array,
+    shift: float,
+    scale: float,
+    std: Array | None = None,
 ) -> FixedRBFModel:
-    """The model at given v and noise variance; ``y`` in the caller's units, standardized by ``shift``, ``scale``.
-
-    O(n m²).
-    """
+    """The model at given v and noise variance; ``y`` and known ``std`` in the caller's units.  O(n m²)."""
     F = basis.features(basis.multiquadrics(X))
-    weights = linear.weights(F, (y - shift) / scale, prior, np.full(len(X), noise))
+    own_and_known = linear.noise_variances(noise, len(X), variances(std, scale))
+    weights = linear.weights(F, (y - shift) / scale, prior, own_and_known)
     return FixedRBFModel(basis, prior, noise, shift, scale, weights)
 
 
@@ -206,13 +212,14 @@ class FixedRBF:
 
     def fit(self, data: Data, rng: np.random.Generator, previous: Model | None = None) -> FixedRBFModel:
         """Learn v and noise from ``X`` (n, d), ``y`` (n,), then the exact posterior. Nothing is random."""
-        X, y, _ = learnable(data, "a radial basis network")
+        X, y, std = learnable(data, "a radial basis network")
         shift, scale = standardization(y)
         fixed = basis(self.centers, X.shape[1], self.spread)
         F = fixed.features(fixed.multiquadrics(X))
         target = (y - shift) / scale
+        known = variances(std, scale)
         if isinstance(self.noise, str):
-            prior, noise = linear.by_evidence(F, target, linear.NOISE_RATIO)
+            prior, noise = linear.by_evidence(F, target, linear.NOISE_RATIO, known=known)
         else:
-            prior, noise = linear.by_evidence(F, target, noise=max(self.noise, NOISE_FLOOR))
-        return posterior(fixed, prior, noise, X, y, shift, scale)
+            prior, noise = linear.by_evidence(F, target, noise=max(self.noise, NOISE_FLOOR), known=known)
+        return posterior(fixed, prior, noise, X, y, shift, scale, std)

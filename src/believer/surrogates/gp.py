@@ -7,7 +7,8 @@ X, y    data; y less its mean ``shift``, over its ``scale``     (N, d), (N,)
 ℓ       lengthscales                                          (d,)
 σ_f²    signal variance, of standardized y
 σ_n²    noise variance, of standardized y
-K_y     σ_f² k(X, X) + σ_n² I                                 (N, N)
+D       known noise variances beyond it, of standardized y    (N,)
+K_y     σ_f² k(X, X) + σ_n² I + diag(D)                       (N, N)
 W       inverse Cholesky factor of K_y                        (N, N)
 z       W y, the whitened data                                (N,)
 α       K_y⁻¹ y = Wᵀ z                                        (N,)
@@ -26,7 +27,7 @@ from believer.errors import InvalidInput
 from believer.numerics import backend
 from believer.numerics.cholesky import Factor, factor
 from believer.surrogates import gp_fit
-from believer.surrogates.data import Data, learnable
+from believer.surrogates.data import Data, extended, learnable, variances
 from believer.surrogates.gp_fit import PRESETS, Hyperparameters
 from believer.surrogates.kernels import KERNELS
 from believer.surrogates.protocols import (
@@ -51,7 +52,10 @@ _LEAST_SCALE = 1e-100
 
 @dataclass(frozen=True, slots=True, eq=False)
 class GPModel:
-    """A fitted Gaussian process. Predictions are latent (without noise) and in the units of the y that was given."""
+    """A fitted Gaussian process. Predictions are latent (without noise) and in the units of the y that was given.
+
+    ``known`` is D, None where no observation's noise is known.
+    """
 
     hyper: Hyperparameters
     X: Array
@@ -61,6 +65,7 @@ class GPModel:
     factor: Factor
     whitened: Array
     alpha: Array
+    known: Array | None = None
     _compiled: Posterior | None = field(init=False, repr=False, default=None)
 
     def __reduce__(self) -> tuple[type, tuple[Any, ...]]:
@@ -74,8 +79,13 @@ class GPModel:
 
     @property
     def is_noisy(self) -> bool:
-        """Whether the noise is more than the nugget that deterministic data get."""
-        return self.hyper.noise > NOISY_FROM
+        """Whether the noise, the model's own or an observation's, is more than the nugget of deterministic data."""
+        return self.hyper.noise > NOISY_FROM or (self.known is not None and float(self.known.max()) > NOISY_FROM)
+
+    @property
+    def noise(self) -> float | Array:
+        """σ_n² + D (N,), or σ_n² where D is None: how far K_y is from the covariance without noise."""
+        return self.hyper.noise if self.known is None else self.hyper.noise + self.known
 
     @property
     def jitter(self) -> float:
@@ -170,7 +180,7 @@ class GPModel:
         from believer.surrogates.paths import KernelPaths, correction, noise_draws, prior_draws
 
         drawn = prior_draws(self.hyper, count, rng)
-        noise = noise_draws(self.factor, self.hyper.noise, count, rng)
+        noise = noise_draws(self.factor, self.noise, count, rng)
         weights = correction(self.factor, self.y, drawn.value(self.X), noise)
         return KernelPaths(drawn, self.hyper, self.X, frozen(weights), self.shift, self.scale)
 
@@ -181,7 +191,7 @@ class GPModel:
         """
         precision = self.factor.inverse_diagonal()
         mean = self.y - self.alpha / precision
-        return Prediction(self.shift + self.scale * mean, self.scale * self._root(1.0 / precision - self.hyper.noise))
+        return Prediction(self.shift + self.scale * mean, self.scale * self._root(1.0 / precision - self.noise))
 
     def log_marginal_likelihood(self) -> float:
         """log p(y | X, θ) of the standardized data ([Rasmussen2006] Eq. 5.8)."""
@@ -189,35 +199,46 @@ class GPModel:
         return -0.5 * (quadratic + self.factor.log_determinant() + len(self.y) * float(np.log(2.0 * np.pi)))
 
     def condition(self, data: Data) -> Self:
-        """The posterior with ``X`` (k, d), ``y`` (k,) added, one row of the factor each.  O(k N²).
+        """The posterior with ``X`` (k, d), ``y`` (k,) and what is known of their noise added, a row of the factor each.
 
         [paper] Eq. 1-2: the mean moves by the discrepancy y - μ, the variance shrinks whatever y is. Hyperparameters,
-        shift and scale stay as they are.
+        shift and scale stay as they are.  O(k N²).
         """
-        X, y = data.X, data.y
+        X, known = data.X, variances(data.std, self.scale)
         model = self
-        for x, value in zip(X, y, strict=True):
+        for x, value, beyond in zip(X, data.y, (0.0,) * len(X) if known is None else known, strict=True):
             k, _ = model.hyper.cross(x[None, :], model.X)
-            grown = model.factor.append(k[0], model.hyper.signal + model.hyper.noise)
+            grown = model.factor.append(k[0], model.hyper.signal + model.hyper.noise + beyond)
             row = grown.tail[-1]
             target = (float(value) - model.shift) / model.scale
-            targets = np.concatenate((model.y, [target]))
+            targets = _appended(model.y, target)
             new = float(row @ targets)
             alpha = new * row
             alpha[:-1] += model.alpha
-            model = replace(
-                model,
-                X=read_only(np.concatenate((model.X, x[None, :]))),
-                y=read_only(targets),
-                factor=grown,
-                whitened=read_only(np.concatenate((model.whitened, [new]))),
-                alpha=read_only(alpha),
+            model = type(self)(
+                model.hyper,
+                _appended(model.X, x),
+                targets,
+                model.shift,
+                model.scale,
+                grown,
+                _appended(model.whitened, new),
+                read_only(alpha),
             )
-        return model
+        both = extended(self.known, len(self.y), known, len(X))
+        return model if both is None else replace(model, known=both)
 
 
-def prior_covariance(hyper: Hyperparameters, X: Array, diagonal: float | None = None) -> Array:
-    """σ_f² k(X, X) (m, m) at ``X`` (m, d); ``diagonal`` replaces what rounding leaves there of σ_f²."""
+def _appended(a: Array, last: Array | float) -> Array:
+    """``a`` (N, ...) with one more item; half the time of a concatenation, which has to find out what an item is."""
+    out = np.empty((len(a) + 1, *a.shape[1:]))
+    out[:-1] = a
+    out[-1] = last
+    return read_only(out)
+
+
+def prior_covariance(hyper: Hyperparameters, X: Array, diagonal: float | Array | None = None) -> Array:
+    """σ_f² k(X, X) (m, m) at ``X`` (m, d); ``diagonal``, one or (m,), replaces what rounding leaves there of σ_f²."""
     K = hyper.cross(X, X)[0]
     if diagonal is not None:
         K[np.diag_indices(len(X))] = diagonal
@@ -233,25 +254,35 @@ def draws(joint: JointPrediction, scale: float, noise: float, count: int, rng: n
     return joint.mean + scale * (rng.standard_normal((count, m)) @ root.T)
 
 
-def posterior(hyper: Hyperparameters, X: Array, y: Array, shift: float, scale: float) -> GPModel:
-    """The model at given hyperparameters; ``y`` in the caller's units, standardized by ``shift``, ``scale``.  O(n³)."""
+def posterior(
+    hyper: Hyperparameters, X: Array, y: Array, shift: float, scale: float, std: Array | None = None
+) -> GPModel:
+    """The model at given hyperparameters; ``y`` in the caller's units, standardized by ``shift``, ``scale``.  O(n³).
+
+    ``std`` (n,) is what is known of the noise, in the units of ``y``.
+    """
     shift = shift + scale * hyper.mean
-    target = (y - shift) / scale
-    grown = _covariance_factor(hyper, X)
+    target, known = (y - shift) / scale, variances(std, scale)
+    grown = _covariance_factor(hyper, X, known)
     whitened = grown.whiten(target[None, :])[0]
     alpha = grown.unwhiten(whitened[None, :])[0]
-    return GPModel(hyper, frozen(packed(X)), frozen(target), shift, scale, grown, frozen(whitened), frozen(alpha))
+    return GPModel(
+        hyper, frozen(packed(X)), frozen(target), shift, scale, grown, frozen(whitened), frozen(alpha), known
+    )
 
 
-def _covariance_factor(hyper: Hyperparameters, X: Array) -> Factor:
+def _covariance_factor(hyper: Hyperparameters, X: Array, known: Array | None) -> Factor:
     """The factor of K_y at ``X`` (n, d), with jitter where it needs some.  O(n³)."""
-    native = backend.native()
+    native, diagonal = backend.native(), hyper.signal + hyper.noise
     if native is not None:
-        kernel, diagonal = native.KERNELS[hyper.kernel], hyper.signal + hyper.noise
-        base = native.covariance_factor(kernel, packed(X), hyper.lengthscales, hyper.signal, diagonal)
+        kernel = native.KERNELS[hyper.kernel]
+        base = native.covariance_factor(kernel, packed(X), hyper.lengthscales, hyper.signal, diagonal, known)
         if base is not None:
             return Factor(read_only(base), read_only(np.zeros((0, len(X)))), 0.0)
-    return factor(prior_covariance(hyper, X, hyper.signal + hyper.noise))
+    if known is None:
+        return factor(prior_covariance(hyper, X, diagonal))
+    # Jitter in units of what all observations have: one that is known to be bad must not blur the others.
+    return factor(prior_covariance(hyper, X, diagonal + known), diagonal)
 
 
 @dataclass(frozen=True, slots=True)
@@ -275,15 +306,19 @@ class GP:
         object.__setattr__(self, "fit_preset", fit)
 
     def fit(self, data: Data, rng: np.random.Generator, previous: Model | None = None) -> GPModel:
-        """Learn hyperparameters from ``X`` (n, d), ``y`` (n,), then the exact posterior."""
-        X, y, _ = learnable(data, "a Gaussian process")
+        """Learn hyperparameters from ``X`` (n, d), ``y`` (n,), then the exact posterior.
+
+        Known noise counts as known: an inferred σ_n² is what is left beyond it.
+        """
+        X, y, std = learnable(data, "a Gaussian process")
         shift, scale = standardization(y)
         start, seen = None, 0
         if isinstance(previous, GPModel) and previous.hyper.kernel == self.kernel:
             start, seen = previous.hyper, len(previous.y)
         preset = PRESETS[self.fit_preset]
-        hyper = gp_fit.fit(X, (y - shift) / scale, self.kernel, self.noise, preset, rng, start, seen)
-        return posterior(hyper, X, y, shift, scale)
+        known = variances(std, scale)
+        hyper = gp_fit.fit(X, (y - shift) / scale, self.kernel, self.noise, preset, rng, start, seen, known)
+        return posterior(hyper, X, y, shift, scale, std)
 
     def describe(self, model: GPModel) -> dict[str, Any]:
         """Hyperparameters as plain data."""
@@ -291,8 +326,8 @@ class GP:
 
     def restore(self, data: Data, state: dict[str, Any]) -> GPModel:
         """The same model without a fit."""
-        X, y = data.X, data.y
-        return posterior(Hyperparameters.from_config(state), X, y, *standardization(y))
+        shift, scale = standardization(data.y)
+        return posterior(Hyperparameters.from_config(state), data.X, data.y, shift, scale, data.std)
 
 
 def checked_kernel(kernel: str) -> str:

@@ -26,6 +26,7 @@ import numpy as np
 
 from believer.arrays import Array, frozen
 from believer.numerics.sampling import latin_hypercube, normal
+from believer.surrogates.data import extended
 from believer.surrogates.protocols import LEAST_VARIANCE, FantasyGradient, Prediction
 
 if TYPE_CHECKING:
@@ -82,6 +83,7 @@ class GPFantasies:
             factor=grown,
             whitened=frozen(np.append(model.whitened, 0.0)),
             alpha=frozen(np.append(model.alpha, 0.0)),
+            known=extended(model.known, len(model.y), None, 1),
         )
         return replace(self, believer=believer, normals=frozen(np.column_stack([self.normals, normals]))), values
 

@@ -5,6 +5,7 @@ symbol  meaning                                                    shape
 ======  =========================================================  ========
 θ       log ℓ_1 .. log ℓ_d, log σ_f², and log σ_n² when inferred    (p,)
 y       standardized data                                          (n,)
+D       known noise variances of y, beyond σ_n²                    (n,)
 ======  =========================================================  ========
 """
 
@@ -140,10 +141,11 @@ def fit(
     rng: np.random.Generator,
     previous: Hyperparameters | None,
     seen: int = 0,
+    known: Array | None = None,
 ) -> Hyperparameters:
     """Hyperparameters of standardized ``y`` (n,) at ``X`` (n, d): the best of a few starts, one at the last fit's.
 
-    ``seen`` is the number of results that the last fit saw.
+    ``seen`` is the number of results that the last fit saw; ``known`` is D, or None.
     """
     n, d = X.shape
     if previous is not None and (not preset.warm or len(previous.lengthscales) != d):
@@ -152,13 +154,13 @@ def fit(
     if n > SUBSET_ABOVE:
         subset = SUBSET_ABOVE
         rows = np.sort(rng.permutation(n)[:subset])
-        X, y = X[rows], y[rows]
+        X, y, known = X[rows], y[rows], None if known is None else known[rows]
     fixed = None if isinstance(noise, str) else max(float(noise), NOISE_FLOOR)
     prior = _prior(preset, d, fixed is None)
     lower, upper = (np.log(bound) for bound in _bounds(preset, d, fixed is None))
     warm_only = n > CENTER_AT_TIMES_UP_TO or (n > CENTER_UP_TO and _quarters(n) == _quarters(seen))
     starts = _starts(preset, prior, lower, upper, rng, previous, warm_only)
-    theta, mean = _search(kernel, X, y, fixed, preset, prior, starts, lower, upper)
+    theta, mean = _search(kernel, X, y, fixed, known, preset, prior, starts, lower, upper)
     return Hyperparameters(
         kernel=kernel,
         lengthscales=frozen(np.exp(theta[:d])),
@@ -179,6 +181,7 @@ def _search(
     X: Array,
     y: Array,
     noise: float | None,
+    known: Array | None,
     preset: Preset,
     prior: _Prior,
     starts: Array,
@@ -189,14 +192,16 @@ def _search(
     native = backend.native()
     if native is not None:
         code, std = native.KERNELS[kernel], or_nan(preset.mean_std)
-        target = native.HyperPosterior(code, packed(X), packed(y), or_nan(noise), std, prior.center, prior.weight)
+        target = native.HyperPosterior(
+            code, packed(X), packed(y), or_nan(noise), std, prior.center, prior.weight, known
+        )
         if isinstance(preset.search, newton.Settings):
             return target.newton(starts, lower, upper, preset.search)
         return target.lbfgs(starts, lower, upper, preset.search)
     means: dict[bytes, float] = {}
 
     def nats(theta: Array) -> tuple[float, Array, Array]:
-        at = log_likelihood(kernel, X, y, theta, noise, preset.mean_std)
+        at = log_likelihood(kernel, X, y, theta, noise, preset.mean_std, known)
         means[theta.tobytes()] = at.mean
         u = (theta - prior.center) * prior.weight
         curvature = at.information + np.diag(prior.weight**2)

@@ -6,6 +6,8 @@ symbol  meaning                                                    shape
 θ       log ℓ_1 .. log ℓ_d, log σ_f², and log σ_n² when inferred    (p,)
 y       standardized data, m its constant mean                     (n,)
 u       points over lengthscales                                   (n, d)
+D       known noise variances of y, beyond σ_n²                    (n,)
+K_y     σ_f² k(X, X) + σ_n² I + diag(D)                            (n, n)
 α       K_y⁻¹ (y - m)                                              (n,)
 K_j     ∂K_y/∂θ_j                                                  (n, n)
 ======  =========================================================  ========
@@ -37,13 +39,19 @@ class Likelihood:
 
 
 def log_likelihood(
-    kernel: str, X: Array, y: Array, theta: Array, noise: float | None, mean_std: float | None = None
+    kernel: str,
+    X: Array,
+    y: Array,
+    theta: Array,
+    noise: float | None,
+    mean_std: float | None = None,
+    known: Array | None = None,
 ) -> Likelihood:
     """log p(y | X, θ) and what goes with it; -inf and zeros where K_y is not positive definite.
 
-    ``noise`` is σ_n² when it is fixed, None when the last entry of θ is its logarithm. With ``mean_std`` the constant
-    mean m takes its best value for θ, m = 1ᵀK_y⁻¹y / (1ᵀK_y⁻¹1 + 1/τ²), and log p includes its prior N(0, τ²); being
-    the best, it adds nothing to the gradient.
+    ``noise`` is σ_n² when it is fixed, None when the last entry of θ is its logarithm; ``known`` is D, or None. With
+    ``mean_std`` the constant mean m takes its best value for θ, m = 1ᵀK_y⁻¹y / (1ᵀK_y⁻¹1 + 1/τ²), and log p includes
+    its prior N(0, τ²); being the best, it adds nothing to the gradient.
     [Rasmussen2006] Eq. 5.8-5.9; the derivative by log ℓ_j needs Σ M_ab h_ab (x_aj - x_bj)²/ℓ_j² with
     M = α αᵀ - K_y⁻¹, which two products with X give for all j at once.  O(n³ + n² d).
     """
@@ -51,7 +59,7 @@ def log_likelihood(
     if native is not None:
         none = np.zeros(len(theta))
         found = native.HyperPosterior(
-            native.KERNELS[kernel], packed(X), packed(y), or_nan(noise), or_nan(mean_std), none, none
+            native.KERNELS[kernel], packed(X), packed(y), or_nan(noise), or_nan(mean_std), none, none, known
         )
         return Likelihood(*found.log_likelihood(packed(theta)))
     n, d = X.shape
@@ -59,7 +67,8 @@ def log_likelihood(
     signal = float(np.exp(theta[d]))
     noise_variance = float(np.exp(theta[d + 1])) if noise is None else noise
     k, h = _lower_kernel(kernel, scaled, signal)
-    k[np.diag_indices(n)] = signal + noise_variance
+    nugget = noise_variance if known is None else noise_variance + known
+    k[np.diag_indices(n)] = signal + nugget
     L = lower_cholesky(k, overwrite=True)
     if L is None:
         return Likelihood(-np.inf, np.zeros_like(theta), 0.0, np.zeros((len(theta), len(theta))))
@@ -74,11 +83,13 @@ def log_likelihood(
         value -= 0.5 * (mean / mean_std) ** 2
 
     # K_j α for every θ_j; the signal's part of K_y is what is left of it without the noise.
-    V = np.column_stack([_lengthscale_products(h, alpha, scaled), y - noise_variance * alpha, noise_variance * alpha])
+    V = np.column_stack([_lengthscale_products(h, alpha, scaled), y - nugget * alpha, noise_variance * alpha])
     information = _average_information(V[:, : len(theta)], L, ones, spread)
     inverse = lapack.dpotri(L.T, lower=0, overwrite_c=1)[0].T
     square, trace = float(alpha @ alpha), float(np.trace(inverse))
     by_signal = 0.5 * (float(y @ alpha) - noise_variance * square - n + noise_variance * trace)
+    if known is not None:
+        by_signal -= 0.5 * float(known @ (alpha**2 - np.diagonal(inverse)))
     by_noise = 0.5 * noise_variance * (square - trace)
     gradient = np.append(_by_lengthscales(h, inverse, alpha, scaled), [by_signal, by_noise])[: len(theta)]
     return Likelihood(value, gradient, mean, information)

@@ -32,7 +32,7 @@ import numpy as np
 
 from believer.arrays import Array, frozen, whole
 from believer.surrogates import linear
-from believer.surrogates.data import Data, learnable
+from believer.surrogates.data import Data, learnable, variances
 from believer.surrogates.gp import NOISY_FROM, standardization
 from believer.surrogates.network import Networks, Training, checked_hidden, seeds_of, train
 from believer.surrogates.protocols import LEAST_VARIANCE, JointPrediction, Model, Prediction, PredictionGradient
@@ -68,8 +68,8 @@ class LastLayerModel:
 
     @property
     def is_noisy(self) -> bool:
-        """Whether the features leave more unexplained than a nugget."""
-        return self.basis.noise > NOISY_FROM
+        """Whether the features leave more unexplained than a nugget, or an observation's noise is more."""
+        return self.weights.noisiest > NOISY_FROM
 
     def predict(self, X: Array) -> Prediction:
         """φᵀ E[w] and √(φᵀ S φ) at ``X`` (m, d).  O(m h²)."""
@@ -116,7 +116,8 @@ class LastLayerModel:
         """The posterior with ``X`` (k, d), ``y`` (k,) added; the basis stays as it is.  O(k h²)."""
         X, y = data.X, data.y
         basis = self.basis
-        targets, noise = (y - basis.shift) / basis.scale, np.full(len(X), basis.noise)
+        targets = (y - basis.shift) / basis.scale
+        noise = linear.noise_variances(basis.noise, len(X), variances(data.std, basis.scale))
         return type(self)(basis, self.weights.condition(basis.features(X), targets, noise))
 
 
@@ -128,10 +129,10 @@ def _features(layers: list[Array], norm: float) -> Array:
     return F
 
 
-def posterior(basis: Basis, X: Array, y: Array) -> LastLayerModel:
-    """The model at a given basis; ``y`` in the caller's units.  O(n h² + h³)."""
+def posterior(basis: Basis, X: Array, y: Array, std: Array | None = None) -> LastLayerModel:
+    """The model at a given basis; ``y`` and known ``std`` in the caller's units.  O(n h² + h³)."""
     targets = (y - basis.shift) / basis.scale
-    noise = np.full(len(X), basis.noise)
+    noise = linear.noise_variances(basis.noise, len(X), variances(std, basis.scale))
     return LastLayerModel(basis, linear.weights(basis.features(X), targets, basis.prior, noise))
 
 
@@ -162,8 +163,11 @@ class LastLayer:
         return replace(self, seed=whole(seed, "seed", 0))
 
     def fit(self, data: Data, rng: np.random.Generator, previous: Model | None = None) -> LastLayerModel:
-        """Train on ``X`` (n, d), ``y`` (n,), choose v and σ_n², then the exact posterior of the last layer."""
-        X, y, _ = learnable(data, "a neural network")
+        """Train on ``X`` (n, d), ``y`` (n,), choose v and σ_n², then the exact posterior of the last layer.
+
+        Known noise counts from the second step on: training takes all results alike.
+        """
+        X, y, std = learnable(data, "a neural network")
         shift, scale = standardization(y)
         targets = (y - shift) / scale
         settings = Training(max_iterations=self.max_iterations)
@@ -171,5 +175,6 @@ class LastLayer:
         layers = network.hidden(X)
         # With every unit off on all the data there is nothing to measure the norm by, and none is needed there.
         norm = float(np.sqrt((layers[-1] ** 2).sum(axis=2).mean())) or 1.0
-        prior, noise = linear.by_evidence(_features(layers, norm), targets, linear.NOISE_RATIO)
-        return posterior(Basis(network, norm, prior, noise, shift, scale), X, y)
+        known = variances(std, scale)
+        prior, noise = linear.by_evidence(_features(layers, norm), targets, linear.NOISE_RATIO, known=known)
+        return posterior(Basis(network, norm, prior, noise, shift, scale), X, y, std)

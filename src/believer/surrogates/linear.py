@@ -33,6 +33,9 @@ NOISE_RATIO = LogNormal(-5.0, 1.0)
 RATIOS = frozen(np.logspace(-8.0, 4.0, 97))
 """ρ: where the evidence is looked at; where the noise is given, 1/(v g)."""
 
+VARIANCES = frozen(np.logspace(-8.0, 0.5, 35))
+"""σ_n²: where the evidence is looked at beside known noise."""
+
 
 Features = Callable[[Array], tuple[Array, Callable[[Array], Array]]]
 """Points (k, d) -> features F (k, m), and the way back: weights (m,) -> the derivatives (k, d) of F w by the points."""
@@ -40,10 +43,11 @@ Features = Callable[[Array], tuple[Array, Callable[[Array], Array]]]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Weights:
-    """The posterior of w: its mean (m,) and the root R (m, m) of its covariance."""
+    """The posterior of w: its mean (m,), the root R (m, m) of its covariance; and the largest variance in D."""
 
     mean: Array
     root: Array
+    noisiest: float = 0.0
 
     def predict(self, F: Array) -> tuple[Array, Array]:
         """φᵀ w's mean and variance (k,) at features ``F`` (k, m).  O(k m²)."""
@@ -68,7 +72,7 @@ class Weights:
         """
         if not len(F):
             return self
-        mean, root = self.mean, self.root
+        mean, root, noisiest = self.mean, self.root, self.noisiest
         for phi, target, variance in zip(F, y, noise, strict=True):
             u = phi @ root
             s = float(u @ u) + float(variance)
@@ -76,8 +80,9 @@ class Weights:
             mean = mean + gain * ((float(target) - float(phi @ mean)) / s)
             # One pass of BLAS, on the transpose because it wants columns.
             root = blas.dger(-1.0 / (s + np.sqrt(s * float(variance))), u, gain, a=root.T).T
+            noisiest = max(noisiest, float(variance))
         mean.flags.writeable = root.flags.writeable = False
-        return type(self)(mean, root)
+        return type(self)(mean, root, noisiest)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -117,10 +122,21 @@ def weights(F: Array, y: Array, prior: float, noise: Array) -> Weights:
         raise NumericalError(f"the posterior of {m} weights is not finite. Check features, y and noise.")
     T: Array = np.asarray(np.linalg.qr(stacked, mode="r"))[:m]
     inverse, _ = lapack.dtrtri(T[:, :m], lower=0)
-    return Weights(frozen(inverse @ T[:, m]), frozen(inverse))
+    return Weights(frozen(inverse @ T[:, m]), frozen(inverse), float(noise.max(initial=0.0)))
 
 
-def by_evidence(F: Array, y: Array, ratio: LogNormal | None = None, noise: float | None = None) -> tuple[float, float]:
+def noise_variances(noise: float, n: int, known: Array | None) -> Array:
+    """D (n,): the model's own ``noise`` for n observations, and the ``known`` one of each beyond it, or None."""
+    return np.full(n, noise) if known is None else noise + known
+
+
+def by_evidence(
+    F: Array,
+    y: Array,
+    ratio: LogNormal | None = None,
+    noise: float | None = None,
+    known: Array | None = None,
+) -> tuple[float, float]:
     """Prior variance v and noise variance that make standardized ``y`` (n,) most likely given ``F`` (n, m).
 
     Maximizes log N(y; 0, v F Fᵀ + σ_n² I) - ½ (log v + 1/(v g)), less ½ ((log ρ - mean)/std)² where ``ratio`` is given.
@@ -128,10 +144,30 @@ def by_evidence(F: Array, y: Array, ratio: LogNormal | None = None, noise: float
     nothing of it (one result, or all alike). The third keeps a few results in many dimensions from being called noise
     altogether. For each ρ on a grid the best v follows in closed form, unless ``noise`` fixes σ_n² and with it v.
     O(n m min(n, m)).
+
+    With ``known`` noise variances (n,) beyond σ_n², each of :data:`VARIANCES` is tried for σ_n² where it is not fixed:
+    rows over the root of σ_n² + known have noise of variance one.
     """
+    if known is None:
+        return _by_evidence(F, y, ratio, noise)[1:]
+    g = float((F * F).sum()) / len(y) or 1.0
+
+    def at(variance: float) -> tuple[float, float, float]:
+        root = np.sqrt(variance + known)
+        of_one = None if ratio is None else LogNormal(ratio.mean - float(np.log(variance)), ratio.std)
+        log_evidence, v, _ = _by_evidence(F / root[:, None], y / root, of_one, 1.0, g)
+        return log_evidence - float(np.log(root).sum()), v, variance
+
+    return max(map(at, VARIANCES.tolist() if noise is None else [noise]))[1:]
+
+
+def _by_evidence(
+    F: Array, y: Array, ratio: LogNormal | None, noise: float | None, g: float | None = None
+) -> tuple[float, float, float]:
+    """The largest log evidence, and v and σ_n² there; ``g`` is that of the features where ``F`` are weighted ones."""
     n = len(y)
     U, s, _ = np.linalg.svd(F, full_matrices=False)
-    g = float(s @ s) / n or 1.0
+    g = g or float(s @ s) / n or 1.0
     along = U.T @ y
     outside = y - U @ along
     share = RATIOS if noise is None else noise * RATIOS
@@ -144,4 +180,4 @@ def by_evidence(F: Array, y: Array, ratio: LogNormal | None = None, noise: float
     if ratio is not None:
         log_evidence -= 0.5 * ((np.log(share) - ratio.mean) / ratio.std) ** 2
     best = int(np.argmax(log_evidence))
-    return float(v[best]), float(v[best] * over_v[best])
+    return float(log_evidence[best]), float(v[best]), float(v[best] * over_v[best])

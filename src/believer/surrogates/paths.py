@@ -116,8 +116,8 @@ def _log_density(r2: Array, freedom: float, d: int) -> Array:
     return student
 
 
-def noise_draws(factor: Factor, variance: float, count: int, rng: np.random.Generator) -> Array:
-    """ε (count, N): normal with the noise ``variance``, and the jitter where it was added, to the factor's base."""
+def noise_draws(factor: Factor, variance: float | Array, count: int, rng: np.random.Generator) -> Array:
+    """ε (count, N): normal with the noise ``variance``, one or (N,), and the jitter where the factor's base has it."""
     variances = np.full(factor.rows, variance)
     variances[: len(factor.base)] += factor.jitter
     draws: Array = np.sqrt(variances) * rng.standard_normal((count, factor.rows))

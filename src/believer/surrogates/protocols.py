@@ -119,7 +119,10 @@ class Surrogate(Protocol):
     """A recipe with frozen settings."""
 
     def fit(self, data: Data, rng: np.random.Generator, previous: Model | None = None) -> Model:
-        """Learn from ``X`` (n, d), ``y`` (n,); ``previous`` is the last fit, a warm start."""
+        """Learn from ``X`` (n, d), ``y`` (n,); ``previous`` is the last fit, a warm start.
+
+        What is known of the noise counts in models that give each observation a noise; the others ignore it.
+        """
         ...
 
 

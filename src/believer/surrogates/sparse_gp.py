@@ -16,10 +16,10 @@ With them f(x) = φ(x)ᵀ w + a rest of variance r(x), and
 
     μ(x) = φᵀ w̄,        σ²(x) = r(x) + φᵀ S φ.
 
-Why so: observations are taken to be of φᵀ w with the noise σ_n² alone, the "DTC" of [Quinonero2005]. At given
-hyperparameters and Z, no other w is nearer to the exact posterior in Kullback-Leibler divergence ([Titsias2009]). The
-alternative adds r(x_i) to the noise ("FITC"), which is zero at Z and large elsewhere: without noise to speak of, it
-listens to Z and to hardly anything else.
+Why so: observations are taken to be of φᵀ w with noise alone, σ_n² and what is known beyond it, the "DTC" of
+[Quinonero2005]. At given hyperparameters and Z, no other w is nearer to the exact posterior in Kullback-Leibler
+divergence ([Titsias2009]). The alternative adds r(x_i) to the noise ("FITC"), which is zero at Z and large elsewhere:
+without noise to speak of, it listens to Z and to hardly anything else.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from believer.errors import InvalidInput
 from believer.numerics.cholesky import factor
 from believer.numerics.sampling import sobol
 from believer.surrogates import gp_fit, linear
-from believer.surrogates.data import Data, learnable
+from believer.surrogates.data import Data, learnable, variances
 from believer.surrogates.gp import NOISY_FROM, checked_kernel, checked_noise, draws, prior_covariance, standardization
 from believer.surrogates.gp_fit import PRESETS, Hyperparameters
 from believer.surrogates.kernels import KERNELS, squared_distances
@@ -73,8 +73,8 @@ class SparseGPModel:
 
     @property
     def is_noisy(self) -> bool:
-        """Whether the noise is more than the nugget that deterministic data get."""
-        return self.hyper.noise > NOISY_FROM
+        """Whether the noise, the model's own or an observation's, is more than the nugget of deterministic data."""
+        return self.weights.noisiest > NOISY_FROM
 
     def _root(self, F: Array, explained: Array) -> Array:
         """√(r + φᵀSφ) (k,) for features ``F`` (k, m) and φᵀSφ ``explained`` (k,)."""
@@ -140,7 +140,7 @@ class SparseGPModel:
         """
         X, y = data.X, data.y
         F, _ = _features(self.hyper, self.inducing, self.inverse, X)
-        noise = np.full(len(X), self.hyper.noise)
+        noise = linear.noise_variances(self.hyper.noise, len(X), variances(data.std, self.scale))
         return replace(self, weights=self.weights.condition(F, (y - self.shift) / self.scale, noise))
 
 
@@ -184,9 +184,15 @@ def choose_inducing(hyper: Hyperparameters, X: Array, count: int, first: int = 0
 
 
 def posterior(
-    hyper: Hyperparameters, rows: tuple[int, ...], X: Array, y: Array, shift: float, scale: float
+    hyper: Hyperparameters,
+    rows: tuple[int, ...],
+    X: Array,
+    y: Array,
+    shift: float,
+    scale: float,
+    std: Array | None = None,
 ) -> SparseGPModel:
-    """The model at given hyperparameters and inducing points; ``y`` in the caller's units.  O(n m²).
+    """The model at given hyperparameters and inducing points; ``y`` and known ``std`` in the caller's units.  O(n m²).
 
     ``rows`` are those of ``X`` (n, d) with :func:`places` below it.
     """
@@ -194,7 +200,8 @@ def posterior(
     Z = frozen(np.vstack([X, places(X.shape[1])])[list(rows)])
     inverse = factor(prior_covariance(hyper, Z, hyper.signal)).base
     F, _ = _features(hyper, Z, inverse, X)
-    weights = linear.weights(F, (y - shift) / scale, 1.0, np.full(len(X), hyper.noise))
+    noise = linear.noise_variances(hyper.noise, len(X), variances(std, scale))
+    weights = linear.weights(F, (y - shift) / scale, 1.0, noise)
     return SparseGPModel(hyper, rows, Z, inverse, shift, scale, weights)
 
 
@@ -221,21 +228,25 @@ class SparseGP:
 
     def fit(self, data: Data, rng: np.random.Generator, previous: Model | None = None) -> SparseGPModel:
         """Learn hyperparameters from ``X`` (n, d), ``y`` (n,), choose inducing points, then the posterior."""
-        X, y, _ = learnable(data, "a sparse Gaussian process")
+        X, y, std = learnable(data, "a sparse Gaussian process")
         shift, scale = standardization(y)
         start = previous.hyper if isinstance(previous, SparseGPModel) and previous.hyper.kernel == self.kernel else None
-        hyper = self._learn(X, (y - shift) / scale, rng, start)
+        hyper = self._learn(X, (y - shift) / scale, variances(std, scale), rng, start)
         # The best result is where precision is worth most, so the first inducing point is there.
         rows = choose_inducing(hyper, X, self.inducing, first=int(np.argmin(y)))
-        return posterior(hyper, rows, X, y, shift, scale)
+        return posterior(hyper, rows, X, y, shift, scale, std)
 
-    def _learn(self, X: Array, y: Array, rng: np.random.Generator, start: Hyperparameters | None) -> Hyperparameters:
-        """Hyperparameters of standardized ``y`` (n,) at ``X`` (n, d)."""
-        if len(X) <= SUBSET_ABOVE:
-            return gp_fit.fit(X, y, self.kernel, self.noise, PRESETS["default"], rng, start)
-        some = np.sort(rng.permutation(len(X))[:SUBSET_ABOVE])
-        hyper = gp_fit.fit(X[some], y[some], self.kernel, self.noise, PRESETS["default"], rng, start)
-        return replace(hyper, subset=SUBSET_ABOVE)
+    def _learn(
+        self, X: Array, y: Array, known: Array | None, rng: np.random.Generator, start: Hyperparameters | None
+    ) -> Hyperparameters:
+        """Hyperparameters of standardized ``y`` (n,) at ``X`` (n, d), with ``known`` noise variances (n,)."""
+        subset = None
+        if len(X) > SUBSET_ABOVE:
+            subset = SUBSET_ABOVE
+            some = np.sort(rng.permutation(len(X))[:subset])
+            X, y, known = X[some], y[some], None if known is None else known[some]
+        hyper = gp_fit.fit(X, y, self.kernel, self.noise, PRESETS["default"], rng, start, known=known)
+        return replace(hyper, subset=subset)
 
     def describe(self, model: SparseGPModel) -> dict[str, Any]:
         """Hyperparameters and the rows of inducing points as plain data."""
@@ -244,8 +255,9 @@ class SparseGP:
     def restore(self, data: Data, state: dict[str, Any]) -> SparseGPModel:
         """The same model without a fit."""
         X, y = data.X, data.y
+        shift, scale = standardization(y)
         hyper = {key: value for key, value in state.items() if key != "inducing"}
         rows = tuple(int(row) for row in state["inducing"])
         if not rows or min(rows) < 0 or max(rows) >= len(X) + _PLACES:
             raise InvalidInput(f"inducing points must be rows of the {len(X)} data or of places; got {list(rows)}.")
-        return posterior(Hyperparameters.from_config(hyper), rows, X, y, *standardization(y))
+        return posterior(Hyperparameters.from_config(hyper), rows, X, y, shift, scale, data.std)
