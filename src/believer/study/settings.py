@@ -76,10 +76,10 @@ def make_settings(
         raise InvalidInput(f"space must be a believer.Space; got {type(space).__name__}.")
     made = StudySettings(
         space=space,
-        surrogate=GP() if surrogate is None else _having("fit", surrogate, "surrogate"),
-        acquisition=LogEI() if acquisition is None else _having("pointwise", acquisition, "acquisition"),
+        surrogate=GP() if surrogate is None else having("fit", surrogate, "surrogate"),
+        acquisition=LogEI() if acquisition is None else having("pointwise", acquisition, "acquisition"),
         strategy=serialization.strategy_named(strategy),
-        maximizer=None if maximizer is None else _having("maximize", maximizer, "maximizer"),
+        maximizer=None if maximizer is None else having("maximize", maximizer, "maximizer"),
         n_init=whole(2 * len(space) if n_init is None else n_init, "n_init", 1),
         seed=secrets.randbits(63) if seed is None else whole(seed, "seed", 0),
         maximize=_flag(maximize),
@@ -139,8 +139,8 @@ def settings_from_config(
     named = None if strategy is None else serialization.strategy_named(strategy)
     return StudySettings(
         space=Space.from_config(config["space"], constraint),
-        surrogate=_having("fit", serialization.from_config(config["surrogate"], "surrogate", surrogate), "surrogate"),
-        acquisition=_having(
+        surrogate=having("fit", serialization.from_config(config["surrogate"], "surrogate", surrogate), "surrogate"),
+        acquisition=having(
             "pointwise", serialization.from_config(config["acquisition"], "acquisition", acquisition), "acquisition"
         ),
         strategy=serialization.strategy_named(serialization.from_config(config["strategy"], "strategy", named)),
@@ -171,7 +171,8 @@ def _flag(maximize: Any) -> bool:
     return bool(maximize)
 
 
-def _having(method: str, member: Any, what: str) -> Any:
+def having(method: str, member: Any, what: str) -> Any:
+    """The ``member``, if it is an object with that ``method``; ``InvalidInput`` else."""
     if isinstance(member, type) or not callable(getattr(member, method, None)):
         raise InvalidInput(f"{what} must be an object with a method {method}(...); got {member!r}.")
     return member
