@@ -5,4 +5,7 @@ from believer.acquisitions.bound import Bound
 from believer.acquisitions.confidence import UCB
 from believer.acquisitions.improvement import EI, PI, LogEI
 
-__all__ = ["EI", "PI", "UCB", "Acquisition", "Bound", "LogEI", "Pointwise"]
+ACQUISITIONS: dict[str, Acquisition] = {"LogEI": LogEI(), "EI": EI(), "PI": PI(), "UCB": UCB()}
+"""Names on a command line, and what they stand for."""
+
+__all__ = ["ACQUISITIONS", "EI", "PI", "UCB", "Acquisition", "Bound", "LogEI", "Pointwise"]
