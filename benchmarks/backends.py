@@ -37,11 +37,13 @@ from functools import partial
 from pathlib import Path
 
 import numpy as np
-from regret import PROBLEMS, Cell, Problem, ours, parse_seeds, run_cell, warm_up
+from regret import PROBLEMS, Cell, Problem, ours, run_cell
 from speed import provenance
 
 from believer.arrays import Array
 from believer.bench.members import Ours
+from believer.bench.race import warm_up
+from believer.cli.bench import seeds_of
 from believer.experiments import Table, bootstrap_interval, hodges_lehmann, holm, wilcoxon
 from believer.numerics import backend
 from believer.numerics.sampling import latin_hypercube
@@ -180,13 +182,13 @@ def fit_table(compiled: str) -> str:
 def main(arguments: Sequence[str] | None = None) -> int:
     """The command line: run everything, print it, write it to a file."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
-    parser.add_argument("--seeds", type=parse_seeds, default=SEEDS, help="for example 300-319")
+    parser.add_argument("--seeds", type=seeds_of, default=SEEDS, help="for example 300-319")
     parser.add_argument("--compiled", default="native", choices=["native", "python"], help="python: a rehearsal")
     parser.add_argument("--out", type=Path, default=RESULTS)
     options = parser.parse_args(arguments)
     for name in (options.compiled, "python"):
         with backend.using(name):
-            warm_up(ours)
+            warm_up(partial(ours, seed=0))
     parts = [fit_table(options.compiled), regret_tables(options.seeds, options.compiled)]
     text = "\n".join(["# The compiled backend beside the Python twin\n", provenance(["believer"]), *parts])
     print(text)

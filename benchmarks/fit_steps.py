@@ -25,11 +25,12 @@ from pathlib import Path
 from unittest import mock
 
 import numpy as np
-from regret import PROBLEMS, Problem, parse_seeds
+from regret import PROBLEMS, Problem
 from scipy import optimize
 from speed import provenance
 
 from believer.arrays import Array
+from believer.cli.bench import seeds_of
 from believer.numerics import backend, lbfgs
 from believer.numerics.sampling import latin_hypercube
 from believer.surrogates import gp_fit
@@ -203,9 +204,7 @@ def _short(fits: Sequence[Fit]) -> str:
 def main(arguments: Sequence[str] | None = None) -> int:
     """The command line."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
-    parser.add_argument(
-        "--seeds", type=parse_seeds, default="0-4", help="for example 0-4; sizes above 300 use the first"
-    )
+    parser.add_argument("--seeds", type=seeds_of, default="0-4", help="for example 0-4; sizes above 300 use the first")
     parser.add_argument("--largest", type=int, default=2000, help="leave out chains that end above this size")
     parser.add_argument("--markdown", type=Path, help="write the table to this file as well")
     options = parser.parse_args(arguments)

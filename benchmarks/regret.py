@@ -18,10 +18,8 @@ for _name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "RAY
     os.environ[_name] = "1"
 
 import argparse
-import hashlib
 import json
 import sys
-import time
 import traceback
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -34,7 +32,10 @@ import numpy as np
 from believer.arrays import Array
 from believer.bench import members
 from believer.bench.members import Member, Ours, Theirs
-from believer.numerics.sampling import latin_hypercube
+from believer.bench.race import design, warm_up
+from believer.bench.race import run as race
+from believer.cli.bench import seeds_of
+from believer.experiments.lines import ProgressLines
 from believer.problems.synthetic import ackley, hartmann6, levy
 from believer.space import Space
 
@@ -86,7 +87,7 @@ class Problem:
 
     def design(self, seed: int) -> Array:
         """The initial design of ``seed``, (2d, d), the same for every member."""
-        return latin_hypercube(2 * self.d, self.d, np.random.default_rng([seed, self.d]))
+        return design(Space.unit(self.d), 2 * self.d, seed)
 
 
 PROBLEMS = {
@@ -112,53 +113,20 @@ def run_cell(cell: Cell, factory: Factory) -> dict[str, Any]:
     """Run ``cell`` to the end of its budget; only the member's construction, asks and tells are timed."""
     problem = PROBLEMS[cell.problem]
     X = problem.design(cell.seed)
-    y = problem(X)
-    design = hashlib.sha256(X.tobytes()).hexdigest()[:16]
-    start = _clocks()
-    member = factory(X.copy(), y.copy(), cell.seed)
-    spent = _clocks() - start
-    while len(y) < EVALUATIONS:
-        q = min(BATCH, EVALUATIONS - len(y))
-        start = _clocks()
-        proposed = member.ask(q)
-        spent += _clocks() - start
-        _require_inside(proposed, q, problem.d)
-        values = problem(proposed)
-        start = _clocks()
-        member.tell(proposed, values)
-        spent += _clocks() - start
-        y = np.concatenate([y, values])
-    curve = np.minimum.accumulate(y)
+    course = race(partial(factory, seed=cell.seed), problem, X, problem(X), BATCH, EVALUATIONS)
+    seconds, cpu_seconds = course.spent.sum(axis=0).round(4).tolist()
+    curve = np.minimum.accumulate(course.y)
     return {
         "member": cell.member,
         "problem": cell.problem,
         "seed": cell.seed,
         "best": float(curve[-1]),
-        "seconds": round(float(spent[0]), 4),
-        "cpu_seconds": round(float(spent[1]), 4),
-        "design": design,
+        "seconds": seconds,
+        "cpu_seconds": cpu_seconds,
+        "design": course.design,
         "versions": versions(cell.member),
         "curve": [float(f"{value:.10g}") for value in curve],
     }
-
-
-def _clocks() -> Array:
-    """Wall and processor time, (2,); the second holds on a machine that others use as well."""
-    return np.array([time.perf_counter(), time.process_time()])
-
-
-def warm_up(factory: Factory) -> None:
-    """Drive a member once on a small problem, so that no timed cell pays for imports or first calls."""
-    X = np.random.default_rng(0).random((6, 2))
-    y = (X**2).sum(axis=1)
-    member = factory(X, y, 0)
-    proposed = member.ask(2)
-    member.tell(proposed, (proposed**2).sum(axis=1))
-
-
-def _require_inside(points: Array, q: int, d: int) -> None:
-    if points.shape != (q, d) or not (np.isfinite(points).all() and points.min() >= 0.0 and points.max() <= 1.0):
-        raise ValueError(f"a member must propose a ({q}, {d}) array inside the unit cube; got {points!r}.")
 
 
 def read_rows(paths: Iterable[Path]) -> dict[Cell, dict[str, Any]]:
@@ -181,19 +149,18 @@ def run(cells: Sequence[Cell], out: Path, others: Sequence[Path] = ()) -> int:
     """
     done = read_rows([out, *others])
     todo = [cell for cell in cells if cell not in done]
-    print(f"{len(cells)} cells, {len(cells) - len(todo)} already there, {len(todo)} to run", flush=True)
+    progress = ProgressLines(len(cells), sys.stderr)
+    progress.show(len(cells) - len(todo))
     out.parent.mkdir(parents=True, exist_ok=True)
-    spent: dict[tuple[str, str], list[float]] = {}
     failed = 0
     warm: set[str] = set()
-    for i, cell in enumerate(todo):
+    for number, cell in enumerate(todo, start=len(cells) - len(todo) + 1):
         if cell in read_rows(others):
             continue
         try:
             if cell.member not in warm:
-                warm_up(MEMBERS[cell.member])
+                warm_up(partial(MEMBERS[cell.member], seed=0))
                 warm.add(cell.member)
-            start = time.perf_counter()
             row = run_cell(cell, MEMBERS[cell.member])
         except Exception:
             failed += 1
@@ -201,32 +168,10 @@ def run(cells: Sequence[Cell], out: Path, others: Sequence[Path] = ()) -> int:
             continue
         with out.open("a") as file:
             file.write(json.dumps(row) + "\n")
-        spent.setdefault((cell.member, cell.problem), []).append(time.perf_counter() - start)
-        left = _seconds_left(todo[i + 1 :], spent) / 60.0
-        print(
-            f"[{i + 1}/{len(todo)}] {cell.member} {cell.problem} seed {cell.seed}: best {row['best']:.4f}, "
-            f"{row['seconds']:.1f} s; about {left:.0f} min left",
-            flush=True,
-        )
+        progress.show(number, f"{cell}: best {row['best']:.4f}, {row['seconds']:.1f} s")
     if failed:
         print(f"*** {failed} cell(s) FAILED ***", file=sys.stderr, flush=True)
     return failed
-
-
-def _seconds_left(todo: Iterable[Cell], spent: dict[tuple[str, str], list[float]]) -> float:
-    """Time left, a cell not yet seen counted as the average of those seen."""
-    means = {key: float(np.mean(seconds)) for key, seconds in spent.items()}
-    fallback = float(np.mean(list(means.values())))
-    return sum(means.get((cell.member, cell.problem), fallback) for cell in todo)
-
-
-def parse_seeds(text: str) -> list[int]:
-    """Seeds from ``"0-19,100-149"``, in the order written."""
-    seeds: list[int] = []
-    for part in text.split(","):
-        first, _, last = part.partition("-")
-        seeds.extend(range(int(first), int(last or first) + 1))
-    return seeds
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -236,13 +181,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     runner = commands.add_parser("run", help="run the missing cells")
     runner.add_argument("--members", nargs="+", required=True, choices=list(MEMBERS))
     runner.add_argument("--problems", nargs="+", default=list(PROBLEMS), choices=list(PROBLEMS))
-    runner.add_argument("--seeds", type=parse_seeds, default="0-19", help="for example 0-19,100-149")
+    runner.add_argument("--seeds", type=seeds_of, default="0-19", help="for example 0-19,100-149")
     runner.add_argument("--out", type=Path, default=RESULTS)
     runner.add_argument("--others", nargs="+", type=Path, default=[], help="other runs' files: skip their cells")
     reporter = commands.add_parser("report", help="summarize and compare the finished cells")
     reporter.add_argument("--ours", default="believer", help="the member to compare with every other one")
     reporter.add_argument("--members", nargs="+", help="the members to show; all by default")
-    reporter.add_argument("--seeds", type=parse_seeds, help="the seeds to use; all by default")
+    reporter.add_argument("--seeds", type=seeds_of, help="the seeds to use; all by default")
     reporter.add_argument("--out", nargs="+", type=Path, default=[RESULTS], help="the results files to read")
     reporter.add_argument("--markdown", type=Path, help="write the report to this file as well")
     options = parser.parse_args(arguments)

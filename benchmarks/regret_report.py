@@ -7,35 +7,19 @@ that both have run, the p values corrected by Holm's method over all comparisons
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from believer.arrays import Array
-from believer.experiments import bootstrap_interval, hodges_lehmann, holm, wilcoxon
+from believer.bench.ranking import PairedTest, against
+from believer.bench.runs import Case, Run
+from believer.experiments import bootstrap_interval
 
-LEVEL = 0.05
 HARTMANN_LEVELS = (-3.1, -3.21)
 """Hartmann-6D has two minima, -3.322 and -3.203: below the first level a run is near one of them, below the second it
 is in the basin of the least for certain."""
 
 Row = Mapping[str, Any]
-
-
-@dataclass(frozen=True, slots=True)
-class Comparison:
-    """Our member against one peer on one problem, over the seeds of both."""
-
-    problem: str
-    peer: str
-    pairs: int
-    wins: int
-    ties: int
-    shift: float
-    """Hodges-Lehmann estimate of ours minus theirs: below zero when ours is better, and of one sign with the test."""
-    p: float
-    holm: float
 
 
 def report(rows: Sequence[Row], ours: str, members: Collection[str] | None, seeds: Collection[int] | None) -> str:
@@ -48,28 +32,18 @@ def report(rows: Sequence[Row], ours: str, members: Collection[str] | None, seed
     problems = list(dict.fromkeys(row["problem"] for row in kept))
     parts = ["# Best value after 50 evaluations, batches of three\n", _versions_line(kept)]
     parts += [_problem_table(problem, [row for row in kept if row["problem"] == problem], ours) for problem in problems]
-    parts.append(_comparison_table(compare(kept, ours), ours))
+    parts.append(_comparison_table(against(_runs(kept), ours), ours))
     return "\n".join(parts)
 
 
-def compare(rows: Sequence[Row], ours: str) -> list[Comparison]:
-    """Paired comparisons of ``ours`` with every peer on every problem, Holm-corrected over all of them."""
-    best: dict[tuple[str, str], dict[int, float]] = {}
-    for row in rows:
-        best.setdefault((row["problem"], row["member"]), {})[row["seed"]] = row["best"]
-    raw: list[tuple[str, str, Array, float]] = []
-    for (problem, peer), theirs in best.items():
-        mine = best.get((problem, ours), {})
-        seeds = sorted(mine.keys() & theirs.keys())
-        if peer == ours or not seeds:
-            continue
-        difference = np.array([mine[seed] - theirs[seed] for seed in seeds])
-        raw.append((problem, peer, difference, wilcoxon(difference)))
-    corrected = holm([p for *_, p in raw])
+def _runs(rows: Sequence[Row]) -> list[Run]:
+    """The rows as the bench compares them: where each run ended."""
+    none, cases = np.zeros(0), {name: Case(name, 3, 50, 0) for name in {row["problem"] for row in rows}}
     return [
-        Comparison(problem, peer, len(d), int((d < 0).sum()), int((d == 0).sum()), hodges_lehmann(d), p, adjusted)
-        for (problem, peer, d, p), adjusted in zip(raw, corrected, strict=True)
-    ]
+        Run(row["member"], cases[row["problem"]], row["seed"], np.array([row["best"]]), 0, (), *[none] * 2, 0.0,
+            *[none] * 4, row["design"], row["versions"])
+        for row in rows
+    ]  # fmt: skip
 
 
 def _problem_table(problem: str, rows: Sequence[Row], ours: str) -> str:
@@ -90,7 +64,7 @@ def _problem_table(problem: str, rows: Sequence[Row], ours: str) -> str:
     return f"## {problem}\n\n" + markdown_table(header, [fields for _, fields in lines])
 
 
-def _comparison_table(comparisons: Sequence[Comparison], ours: str) -> str:
+def _comparison_table(comparisons: Sequence[PairedTest], ours: str) -> str:
     title = f"## {ours} against each peer, paired by seed\n\n"
     if not comparisons:
         return title + f"No seeds in common with {ours} yet.\n"
@@ -98,23 +72,23 @@ def _comparison_table(comparisons: Sequence[Comparison], ours: str) -> str:
     header = ["problem", "peer", "pairs", "won / tied / lost", "ours - theirs", "p", "p (Holm)", "verdict"]
     lines = [
         [
-            c.problem,
-            c.peer,
+            c.case.problem,
+            c.theirs,
             str(c.pairs),
-            f"{c.wins} / {c.ties} / {c.pairs - c.wins - c.ties}",
+            f"{c.won} / {c.tied} / {c.pairs - c.won - c.tied}",
             f"{c.shift:+.4f}",
             f"{c.p:.2g}",
             f"{c.holm:.2g}",
             _verdict(c, ours),
         ]
-        for c in sorted(comparisons, key=lambda c: c.problem)
+        for c in sorted(comparisons, key=lambda c: c.case.problem)
     ]
     return title + note + markdown_table(header, lines)
 
 
-def _verdict(comparison: Comparison, ours: str) -> str:
-    ahead = ours if comparison.shift < 0.0 else comparison.peer
-    return f"**{ahead} better**" if comparison.holm < LEVEL else f"no difference shown ({ahead} ahead)"
+def _verdict(comparison: PairedTest, ours: str) -> str:
+    ahead = ours if comparison.shift < 0.0 else comparison.theirs
+    return f"**{ahead} better**" if comparison.shown else f"no difference shown ({ahead} ahead)"
 
 
 def markdown_table(header: Sequence[str], lines: Sequence[Sequence[str]]) -> str:

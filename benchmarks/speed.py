@@ -31,15 +31,17 @@ import traceback
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import numpy as np
-from regret import MEMBERS, PROBLEMS, Cell, run_cell, versions, warm_up
+from regret import MEMBERS, PROBLEMS, Cell, Factory, run_cell, versions
 from regret_report import markdown_table
 from speed_floor import Call, counting, floor_table, likelihood_table, rates
 from speed_probes import condition_table, import_table, memory_table
 
 import believer as bv
+from believer.bench.race import warm_up
 from believer.numerics import backend
 from believer.numerics.sampling import latin_hypercube
 
@@ -87,11 +89,11 @@ class Measured:
         return (float(np.median(theirs[:both])), float(np.median(ours[:both]))) if both else None
 
 
-def step(member: str, seed: int, n: int, q: int, watch: AbstractContextManager[None]) -> float:
+def step(enter: Factory, seed: int, n: int, q: int, watch: AbstractContextManager[None]) -> float:
     """Seconds of tell + ask(q) on Hartmann-6D, with ``n`` results known when the ask begins."""
     problem = PROBLEMS["hartmann6"]
     X = latin_hypercube(n - q, problem.d, np.random.default_rng([seed, n, q]))
-    optimizer = MEMBERS[member](X, problem(X), seed)
+    optimizer = enter(X, problem(X), seed)
     proposed = optimizer.ask(q)
     values = problem(proposed)
     with watch:
@@ -103,7 +105,7 @@ def step(member: str, seed: int, n: int, q: int, watch: AbstractContextManager[N
 
 def steps(n: int, q: int) -> Timing:
     """The timing of :func:`step` at one size."""
-    return lambda member, seed, watch: step(member, seed, n, q, watch)
+    return lambda member, seed, watch: step(MEMBERS[member], seed, n, q, watch)
 
 
 def whole_loop(member: str, seed: int, watch: AbstractContextManager[None]) -> float:
@@ -260,7 +262,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         wanted.discard(TWIN)  # it would be ours once more
     for member in sorted(wanted - {TWIN}):
         try:
-            warm_up(MEMBERS[member])
+            warm_up(partial(MEMBERS[member], seed=0))
         except Exception:
             print(f"*** {member} cannot run ***\n{traceback.format_exc()}", file=sys.stderr, flush=True)
     results, details = [], []

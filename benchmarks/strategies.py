@@ -17,50 +17,39 @@ for _name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
 import argparse
 import platform
 import time
+from contextlib import nullcontext
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 import scipy
+from regret import ours
+from speed import step
 
 import believer as bv
-from believer.arrays import Array
 from believer.batch import STRATEGIES
-from believer.bench.members import enter
+from believer.bench.members import Theirs
 from believer.bench.race import warm_up
 from believer.experiments import Table
 from believer.numerics.sampling import latin_hypercube
-from believer.problems import PROBLEMS, Problem
+from believer.problems import PROBLEMS
 
 PEERS = ("botorch_qei", "botorch_qlogei")
 TOGETHER = ("dpp", "qei")
 """Strategies that choose the points of a batch together; they are not held to a multiple of kb's time."""
 
 
-def step(member: str, seed: int, n: int = 50, q: int = 3) -> float:
-    """Processor seconds of tell + ask(q) with ``n`` results."""
-    problem = PROBLEMS["hartmann6"]()
-    X = latin_hypercube(n - q, 6, np.random.default_rng([seed, n, q]))
-    optimizer = enter(member, problem.space, X, _values(problem, X), seed)
-    proposed = optimizer.ask(q)
-    values = _values(problem, proposed)
-    started = time.process_time()
-    optimizer.tell(proposed, values)
-    optimizer.ask(q)
-    return time.process_time() - started
-
-
-def _values(problem: Problem, X: Array) -> Array:
-    return np.array([problem(params) for params in problem.space.decode(X)])
-
-
 def steps(members: list[str], repeats: int) -> Table:
     """One row a member."""
-    for member in members:
-        warm_up(member)
+    entrants = {
+        member: partial(Theirs, member) if member in PEERS else partial(ours, strategy=member) for member in members
+    }
+    for enter in entrants.values():
+        warm_up(partial(enter, seed=0))
     seconds: dict[str, list[float]] = {member: [] for member in members}
     for seed in range(repeats):
         for member in members:
-            seconds[member].append(step(member, seed))
+            seconds[member].append(step(entrants[member], seed, 50, 3, nullcontext()))
     median = {member: float(np.median(times)) for member, times in seconds.items()}
     rows = [
         (
@@ -89,7 +78,7 @@ def fifty() -> Table:
     """ask(50) on Levy-10D with 200 results: every strategy, its time, whether the points differ, and their worth."""
     problem = PROBLEMS["levy10"]()
     X = latin_hypercube(200, 10, np.random.default_rng(0))
-    values = _values(problem, X)
+    values = problem.evaluate(X)
     rows = []
     for name in STRATEGIES:
         optimizer = bv.Optimizer(problem.space, seed=0, strategy=name)

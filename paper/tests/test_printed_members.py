@@ -7,13 +7,14 @@ import pytest
 
 from believer.acquisitions import EI, PointwiseObjective
 from believer.batch.penalization import GaussianPenalty
+from believer.bench.race import race
 from believer.errors import InvalidInput
 from believer.experiments import Cell
 from believer.maximize.objective import Search
 from believer.problems import PROBLEMS
 from believer.space import Space
 from believer.surrogates.data import Data
-from believer_paper.cells.loops import loop, printed_strategy
+from believer_paper.cells.loops import FRESH, loop, printed_strategy
 from believer_paper.results import Results
 from believer_paper.setup.networks import PrintedNetworks
 from believer_paper.setup.process import Process, box_of
@@ -184,3 +185,11 @@ def test_there_is_a_surrogate_for_every_name_of_the_paper() -> None:
 
 def test_results_are_empty_without_cells() -> None:
     assert Results(()).presets == ()
+
+
+def test_a_loop_of_our_preset_is_the_race_of_the_bench() -> None:
+    settings = {"problem": "branin", "q": 3, "budget": 12, "n_init": 4}
+    ours = loop(Cell("loop", {**settings, "preset": "ours", "strategy": "cl_min", "noise": 0.0, "options": {}}, 2))
+    raced = race(Cell("bench", {**settings, "member": "cl_min"}, FRESH + 2))
+    assert (ours["values"], ours["batches"]) == (raced["values"], raced["batches"])
+    assert ours["min_distance"] == raced["least"]

@@ -1,7 +1,9 @@
 """One cell: the same start for everyone, the whole budget, every batch measured, failures kept."""
 
+import importlib
 import json
 import sys
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +14,7 @@ from believer.arrays import Array
 from believer.batch.verdict import random_pair_distance
 from believer.bench import race as room
 from believer.bench.contest import Contest
-from believer.bench.members import Ours, enter, versions
+from believer.bench.members import Entrant, Ours, versions
 from believer.bench.peers import PEERS, PeerEntry
 from believer.bench.race import design, race
 from believer.errors import InvalidInput, MissingExtra
@@ -115,6 +117,36 @@ def test_the_design_is_a_latin_hypercube_of_the_seed_on_the_points_of_the_space(
     assert sorted(params["b"] for params in MIXED.decode(X)) == [0, 0, 1, 1, 2, 2, 3, 3, 4, 4]
 
 
+def test_the_benchmark_of_regret_runs_the_same_race(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "RAYON_NUM_THREADS"):
+        monkeypatch.setenv(name, "1")
+    monkeypatch.syspath_prepend(str(Path(__file__).parents[2] / "benchmarks"))
+    regret = importlib.import_module("regret")
+    monkeypatch.setattr(regret, "EVALUATIONS", 20)
+    theirs = regret.run_cell(regret.Cell("believer", "hartmann6", 3), regret.ours)
+    ours = race(cell("kb", "hartmann6", 3, n_init=12, budget=20))
+    assert theirs["design"] == ours["design"]
+    assert theirs["best"] == min(ours["values"])
+    np.testing.assert_allclose(theirs["curve"], np.minimum.accumulate(ours["values"]), rtol=1e-9)
+    assert theirs.keys() in [row.keys() for row in regret.read_rows([regret.RESULTS]).values()]
+
+
+def test_a_course_has_every_point_value_and_clock_in_order() -> None:
+    def bowl(X: Array) -> Array:
+        return np.where(X[:, 0] > 0.9, np.nan, (X**2).sum(axis=1))
+
+    space = Space.unit(2)
+    X = design(space, 4, 0)
+    course = room.run(partial(Ours, space, seed=0, strategy="random"), bowl, X, bowl(X), q=3, budget=9)
+    assert [len(batch) for batch in course.batches] == [3, 2]
+    np.testing.assert_array_equal(course.X, np.vstack([X, *course.batches]))
+    np.testing.assert_array_equal(course.y, bowl(course.X))
+    assert course.spent.shape == (3, 2)
+    assert (course.spent[:, 0] > 0.0).all()
+    wide, (x, other, _) = course.apart(np.array([0.5, 2.0]))[0], course.batches[0]
+    assert wide[0] == pytest.approx(np.hypot(2.0 * (x[0] - other[0]), 0.5 * (x[1] - other[1])))
+
+
 def test_one_point_at_a_time_has_no_distances() -> None:
     row = race(cell(q=1, budget=6))
     assert row["batches"] == [1, 1]
@@ -174,13 +206,14 @@ def test_a_proposal_that_is_no_batch_of_the_cube_is_an_error(stubborn: type[Stub
 
 def test_a_process_warms_a_member_up_once_before_it_is_timed(monkeypatch: pytest.MonkeyPatch) -> None:
     entered: list[tuple[str, int]] = []
+    enter = Entrant.enter
 
-    def counted(name: str, space: Space, *start: Any) -> Any:
-        entered.append((name, space.dim))
-        return enter(name, space, *start)
+    def counted(self: Entrant, space: Space, *start: Any) -> Any:
+        entered.append((self.name, space.dim))
+        return enter(self, space, *start)
 
     monkeypatch.setattr(room, "_warm", set())
-    monkeypatch.setattr(room, "enter", counted)
+    monkeypatch.setattr(Entrant, "enter", counted)
     for seed in (0, 1):
         race(cell("random", "wave1", seed))
     assert entered == [("random", 2), ("random", 1), ("random", 1)]

@@ -4,6 +4,7 @@ import contextlib
 import io
 import os
 import re
+import shlex
 import signal
 import subprocess
 import sys
@@ -16,6 +17,7 @@ import pytest
 from command_runs import assert_one_line
 from waiting import wait_for
 
+from believer.acquisitions import ACQUISITIONS
 from believer.batch import STRATEGIES
 from believer.bench.peers import PEERS
 from believer.bench.race import race
@@ -32,6 +34,10 @@ OWN = """
 import os
 import time
 
+from believer.acquisitions import Pointwise
+from believer.batch import STRATEGIES
+from believer.surrogates import FixedRBF
+
 
 def yield_of(params):
     results = os.environ.get("HELD_FROM_3_IN")
@@ -44,6 +50,19 @@ def yield_of(params):
 
 def broken(params):
     return params["nothing"]
+
+
+class Anywhere:
+    def choose(self, request, memory=None):
+        return STRATEGIES["random"].choose(request, memory)
+
+
+class Doubt:
+    def pointwise(self, mean, std, incumbent):
+        return Pointwise(std, 0.0 * std, 0.0 * std + 1.0)
+
+
+stiff = FixedRBF(8)
 """
 SPACE = """
 [dose]
@@ -135,7 +154,7 @@ def test_all_strategies_are_those_that_their_surrogate_can_serve(monkeypatch: py
     ran = run("--smoke", "--surrogates", "sparse_gp")
     assert (ran.code, ran.err) == (0, "Left out, as their surrogate lacks what they need: qei@sparse_gp.\n")
     pairs = " ".join(f"{name}@sparse_gp" for name in STRATEGIES if name != "qei")
-    assert f"believer bench --strategies {pairs} --surrogates sparse_gp --problems" in commands[0]
+    assert f"believer bench --strategies {pairs} --surrogates gp --problems" in commands[0]
     again = run(*commands[0].split()[2:])
     assert (again.code, again.err, commands[1]) == (0, "", commands[0])
 
@@ -169,6 +188,33 @@ def test_a_function_of_ones_own_is_raced_here_and_in_other_processes(own: tuple[
     )
     said = (tmp_path / "out" / "bench.md").read_text(encoding="utf-8")
     assert "--function lab:yield_of --space lab.toml --maximize --seeds 0-1 --budget 9" in said
+
+
+@pytest.mark.usefixtures("own")
+def test_members_of_ones_own_are_raced_in_other_processes_and_taken_up(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    parts = (
+        "--strategies",
+        "kb",
+        "lab:Anywhere()",
+        "--surrogates",
+        "gp",
+        "lab:stiff",
+        "--acquisitions",
+        "EI",
+        "lab:Doubt",
+    )
+    small = ("--problems", "branin", "--seeds", "1", "--budget", "7", "--workers", "2", "--out", "out")
+    ran = run(*parts, *small)
+    assert ran.code == 0, ran.err
+    kinds = [f"{surrogate}/{acquisition}" for surrogate in ("", "@lab:stiff") for acquisition in ("EI", "lab:Doubt")]
+    names = [strategy + kind for strategy in ("kb", "lab:Anywhere()") for kind in kinds]
+    found = read_store(tmp_path / "out" / "results.jsonl")
+    assert sorted(one.cell.settings["member"] for one in found) == sorted(names)
+    assert shlex.join(parts) in (tmp_path / "out" / "bench.md").read_text(encoding="utf-8")
+    monkeypatch.setattr(command, "race", lambda cell: pytest.fail("run again"))
+    assert run(*parts, *small).code == 0
 
 
 def test_a_run_that_is_killed_is_taken_up(own: tuple[str, ...], tmp_path: Path) -> None:
@@ -227,7 +273,7 @@ def test_list_names_everything_and_what_is_installed(monkeypatch: pytest.MonkeyP
     monkeypatch.setattr("believer.bench.peers.find_spec", lambda name: None)
     ran = run("--list")
     assert (ran.code, ran.err) == (0, "")
-    for name in (*STRATEGIES, *SURROGATES, *PROBLEMS, *PEERS):
+    for name in (*STRATEGIES, *SURROGATES, *ACQUISITIONS, *PROBLEMS, *PEERS):
         assert re.search(rf"^  {name}\b", ran.out, re.MULTILINE), name
     assert "egobox_kb (not installed: pip install 'believer[egobox]')" in ran.out
 
@@ -255,7 +301,12 @@ def test_seeds_are_a_number_or_ranges_and_are_written_as_read(text: str, seeds: 
     [
         (("--strategies", "kriging"), "a strategy must be one of cl_min, .*; got 'kriging'"),
         (("--strategies", "kb@kriging"), "a surrogate must be one of gp, .*; got 'kriging'"),
-        (("--surrogates", "kriging"), "--surrogates: invalid choice: 'kriging'"),
+        (("--surrogates", "kriging"), "a surrogate must be one of gp, .*, or module:object; got 'kriging'"),
+        (("--strategies", "lab:nothing"), "cannot load 'lab:nothing': module 'lab' has no attribute 'nothing'"),
+        (("--strategies", "lab:broken"), r"a strategy must have a method choose\(request, memory\); got <function"),
+        (("--surrogates", "lab:Doubt"), "surrogate must be an object with a method fit"),
+        (("--acquisitions", "qEI"), "an acquisition must be one of LogEI, EI, PI, UCB, or module:object; got 'qEI'"),
+        (("--acquisitions", "elsewhere:Mine"), "cannot load 'elsewhere:Mine': No module named 'elsewhere'"),
         (("--peers", "spearmint"), "a peer must be one of .*; got 'spearmint'"),
         (("--problems", "hartmann7"), "--problems: invalid choice: 'hartmann7'"),
         (("--peers", "egobox_kb", "--problems", "svm_breast_cancer"), "egobox_kb takes part on spaces of Floats"),
@@ -307,5 +358,6 @@ def test_help_names_what_a_space_file_holds() -> None:
     words = " ".join(out.getvalue().split())
     assert "in TOML or JSON: each name with type = float, int" in words
     assert "--peers" in words
+    assert "LogEI, EI, PI, UCB, or your own as module:object (default: LogEI)" in words
     assert "a list such as 1,2,7-9; the seed 7 alone is 7-7 or 7," in words
     assert "The report covers what this command names" in words

@@ -16,9 +16,10 @@ import pytest
 from command_runs import assert_one_line
 
 import believer as bv
+from believer.bench.parts import part
 from believer.cli import VERBS, main
 from believer.cli import sdd as command
-from believer.cli.sdd import summary_table, surrogate_named
+from believer.cli.sdd import summary_table
 from believer.diagnostics import sdd as room
 from believer.diagnostics.sdd import Diagnosis
 from believer.diagnostics.sdd_report import SDDReport, verdict_of
@@ -142,13 +143,14 @@ def test_a_run_in_the_same_folder_is_taken_up(tmp_path: Path, monkeypatch: pytes
 
 @pytest.mark.parametrize("name", SURROGATES)
 def test_every_name_stands_for_a_surrogate_of_the_library(name: str) -> None:
-    surrogate = surrogate_named(name)
+    surrogate = part("a surrogate", name).value
     assert type(surrogate).__name__ == SURROGATES[name]
     assert callable(surrogate.fit)
 
 
 def test_a_surrogate_of_ones_own_is_an_object_or_a_class(own: str) -> None:
-    assert repr(surrogate_named(f"{own}:ready")) == repr(surrogate_named(f"{own}:Plane")) == "Plane()"
+    for name in ("ready", "Plane", "Plane()"):
+        assert repr(part("a surrogate", f"{own}:{name}").value) == "Plane()"
 
 
 @pytest.fixture
@@ -299,11 +301,6 @@ def test_a_summary_needs_the_same_columns_for_every_report() -> None:
     summary = summary_table(reports)
     assert len(summary.rows) == 2
     assert summary.rows[0][-1] == f"{verdict_of(reports[0].measurements[0])} (1 of 1)"
-
-
-def test_a_class_that_is_no_surrogate_is_refused(own: str) -> None:
-    with pytest.raises(InvalidInput, match="surrogate must be an object with a method fit"):
-        room.diagnosis(surrogate_named(f"{own}:number"), "branin")
 
 
 def test_the_command_finds_a_module_in_the_folder_where_it_is_called(tmp_path: Path) -> None:

@@ -5,8 +5,8 @@ from believer.acquisitions.confidence import UCB
 from believer.acquisitions.improvement import EI, PI, LogEI
 from believer.acquisitions.pointwise import PointwiseAcquisition, PointwiseObjective, completed, objective_on
 
-ACQUISITIONS: tuple[type[PointwiseAcquisition], ...] = (LogEI, EI, PI, UCB)
-"""Those of this library, by whose names people ask for them."""
+ACQUISITIONS: dict[str, PointwiseAcquisition] = {"LogEI": LogEI(), "EI": EI(), "PI": PI(), "UCB": UCB()}
+"""Names that people type, and what they stand for."""
 
 __all__ = [
     "ACQUISITIONS",

@@ -6,18 +6,15 @@ space, and a digest of its module's file: a result is not taken up again once th
 
 from __future__ import annotations
 
-import hashlib
 import math
-import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from believer.arrays import Array
-from believer.bench.loading import load
+from believer.bench.loading import digest, load
 from believer.errors import InvalidInput
 from believer.problems import PROBLEMS
 from believer.space import Space
@@ -69,7 +66,7 @@ class Contest:
             "function": name,
             "space": space.to_config(),
             "maximize": bool(maximize),
-            "code": _digest(module),
+            "code": digest(module),
         }
         return Contest(space, found, settings, own=True, maximize=bool(maximize))
 
@@ -101,9 +98,3 @@ class Contest:
 
 def _name(function: Function) -> str:
     return f"{getattr(function, '__module__', '')}:{getattr(function, '__qualname__', '')}"
-
-
-def _digest(module: str) -> str | None:
-    """Of the file of a module that is loaded; None where there is none."""
-    path = getattr(sys.modules[module], "__file__", None)
-    return None if path is None else hashlib.sha256(Path(path).read_bytes()).hexdigest()[:16]

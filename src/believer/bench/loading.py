@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
 import importlib
+import sys
+from pathlib import Path
 from typing import Any
 
 from believer.errors import InvalidInput
@@ -22,6 +25,24 @@ def load(name: str) -> Any:
     except Exception as error:  # of someone else's module, which may look its names up itself
         text = str(error).removesuffix(".")
         raise InvalidInput(f"cannot load {name!r}: {text}. Name an object at the top of the module.") from error
+
+
+def made(name: str) -> Any:
+    """The object that is named ``module:object``; of a class, or of what is written with ``()``, what a call makes."""
+    found = load(name.removesuffix("()"))
+    if not isinstance(found, type) and not name.endswith("()"):
+        return found
+    try:
+        return found()
+    except Exception as error:  # of someone else's class
+        text = str(error).removesuffix(".")
+        raise InvalidInput(f"cannot load {name!r}: {text}. Does it need no arguments?") from error
+
+
+def digest(module: str) -> str | None:
+    """Of the file of a module that is loaded; None where there is none."""
+    path = getattr(sys.modules.get(module), "__file__", None)
+    return None if path is None else hashlib.sha256(Path(path).read_bytes()).hexdigest()[:16]
 
 
 def _why(module: str, attribute: str, error: BaseException) -> str:

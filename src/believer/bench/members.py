@@ -1,7 +1,8 @@
-"""Who takes part: a strategy of this library on one of its surrogates, or a peer, by name.
+"""Who takes part: a strategy on a surrogate with an acquisition, or a peer, by name.
 
-``kb`` is a strategy on the default Gaussian process, ``kb@forest`` the same on a random forest, ``botorch_qlogei`` a
-peer. Every member minimizes over the encoded cube from the same initial design.
+``kb`` is a strategy on the default Gaussian process, ``kb@forest`` the same on a random forest, ``kb@forest/EI`` with
+another acquisition than LogEI, ``mine:Strategy@mine:surrogate`` the user's own, ``botorch_qlogei`` a peer. Every member
+minimizes over the encoded cube from the same initial design.
 
 | symbol | meaning | shape |
 |---|---|---|
@@ -11,22 +12,27 @@ peer. Every member minimizes over the encoded cube from the same initial design.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from importlib import metadata
 from typing import Any, Protocol
 
 import numpy as np
 
-from believer import surrogates
 from believer.arrays import Array
-from believer.batch import STRATEGIES
+from believer.bench.parts import Part, part
 from believer.bench.peers import PEERS, Peer
-from believer.errors import InvalidInput, MissingCapability
+from believer.errors import BelieverError, InvalidInput, MissingCapability
 from believer.optimizer import Optimizer
 from believer.space import Space
 from believer.space.parameters import Float
 from believer.study.trials import Batch
-from believer.surrogates.protocols import Surrogate
+
+SURROGATE, ACQUISITION = "gp", "LogEI"
+"""What a member has whose name says no other, as an ``Optimizer`` has."""
+
+WITHOUT_ACQUISITION = ("gp_bucb", "random", "thompson", "ucb_pe")
+"""Strategies in which the acquisition of a study plays no part: with another one they would only be raced again."""
 
 
 class Member(Protocol):
@@ -47,18 +53,19 @@ class Member(Protocol):
 
 
 class Ours:
-    """Our ``Optimizer``; ``options`` go to it (strategy, surrogate, ...)."""
+    """Our ``Optimizer``; ``options`` go to it (strategy, surrogate, ...), ``distinct`` to its asks."""
 
-    def __init__(self, space: Space, X0: Array, y0: Array, seed: int, **options: Any) -> None:
+    def __init__(self, space: Space, X0: Array, y0: Array, seed: int, *, distinct: bool = True, **options: Any) -> None:
         # Only results count towards n_init: were it all of the design, failed points would be made up for by others.
         self._optimizer = Optimizer(space, n_init=max(1, int(np.isfinite(y0).sum())), seed=seed, **options)
         for params, value in zip(space.decode(X0), y0.tolist(), strict=True):
             self._optimizer.observe(params, value)
+        self._distinct = distinct
         self._batch: Batch | None = None
 
     def ask(self, q: int) -> Array:
         """The points of a batch."""
-        self._batch = self._optimizer.ask(q)
+        self._batch = self._optimizer.ask(q, distinct=self._distinct)
         return self._batch.unit
 
     def tell(self, X: Array, y: Array) -> None:
@@ -94,49 +101,85 @@ class Theirs:
         return np.where(np.isfinite(y), y, self._worst)
 
 
-def enter(name: str, space: Space, X0: Array, y0: Array, seed: int) -> Member:
-    """The member ``name`` at its start, the design and its values known."""
-    if name in PEERS:
-        return Theirs(name, X0, y0, seed)
-    strategy, surrogate = split(name)
-    return Ours(space, X0, y0, seed, strategy=strategy, surrogate=_made(surrogate))
+@dataclass(frozen=True, slots=True, eq=False)
+class Entrant:
+    """Who takes part. name: in cells and tables. parts: by kind, of a member of ours; a peer has none."""
+
+    name: str
+    parts: Mapping[str, Part] = field(default_factory=dict)
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """Its part of a cell's: its name, and what tells its own parts from others."""
+        own = {kind: part.own for kind, part in self.parts.items() if part.own is not None}
+        return {"member": self.name, **({"own": own} if own else {})}
+
+    @property
+    def findable(self) -> bool:
+        """Whether any process can make it again from its name."""
+        return all(part.findable for part in self.parts.values())
+
+    def enter(self, space: Space, seed: int, X0: Array, y0: Array) -> Member:
+        """The member at its start, the design and its values known."""
+        if not self.parts:
+            return Theirs(self.name, X0, y0, seed)
+        return Ours(space, X0, y0, seed, **{kind: part.value for kind, part in self.parts.items()})
 
 
-def incapable(names: Sequence[str]) -> dict[str, MissingCapability]:
-    """Those of ours whose surrogate lacks what their strategy needs, with the error that says what.
+def combined(strategies: Iterable[Any], surrogates: Iterable[Any], acquisitions: Iterable[Any]) -> Iterator[Entrant]:
+    """Every strategy on every surrogate with every acquisition; a name ``kb@forest/EI`` stands for itself."""
+    recipes, criteria = [part("a surrogate", x) for x in surrogates], [part("an acquisition", x) for x in acquisitions]
+    for given in strategies:
+        name, on, by = _split(given) if isinstance(given, str) else (given, "", "")
+        strategy = part("a strategy", name)
+        by = ACQUISITION if strategy.name in WITHOUT_ACQUISITION else by
+        for surrogate in [part("a surrogate", on)] if on else recipes:
+            for acquisition in [part("an acquisition", by)] if by else criteria:
+                called = strategy.name + ("" if surrogate.name == SURROGATE else f"@{surrogate.name}")
+                called += "" if acquisition.name == ACQUISITION else f"/{acquisition.name}"
+                yield Entrant(called, {"strategy": strategy, "surrogate": surrogate, "acquisition": acquisition})
 
-    Every surrogate is fitted once, to three points, and every strategy asked once.
+
+def _split(name: str) -> tuple[str, str, str]:
+    pair, _, acquisition = name.partition("/")
+    strategy, _, surrogate = pair.partition("@")
+    return strategy, surrogate, acquisition
+
+
+def entrant_named(name: str) -> Entrant:
+    """The member that cells call ``name``."""
+    return Entrant(name) if name in PEERS else next(combined([name], [SURROGATE], [ACQUISITION]))
+
+
+def incapable(entrants: Sequence[Entrant]) -> dict[str, MissingCapability]:
+    """Those of ours whose surrogate or acquisition lacks what their strategy needs, with the error that says what.
+
+    Every surrogate is fitted once for each acquisition, to three points, and every strategy asked once.
+    ``InvalidInput`` when a part of the user's own raises something else.
     """
     found = {}
-    asked: dict[str, Optimizer] = {}
-    for name in names:
-        strategy, surrogate = split(name)
-        if surrogate not in asked:
-            asked[surrogate] = Optimizer(Space.unit(1), n_init=1, seed=0, surrogate=_made(surrogate))
+    asked: dict[tuple[str, str], Optimizer] = {}
+    for one in (one for one in entrants if one.parts):
+        surrogate, acquisition = one.parts["surrogate"], one.parts["acquisition"]
+        on = surrogate.name, acquisition.name
+        if on not in asked:
+            asked[on] = Optimizer(Space.unit(1), surrogate.value, acquisition.value, n_init=1, seed=0)
             for place in (0.2, 0.5, 0.9):
-                asked[surrogate].observe({"x0": place}, place**2)
+                asked[on].observe({"x0": place}, place**2)
         try:
-            (trial,) = asked[surrogate].ask(strategy=strategy)
+            (trial,) = asked[on].ask(strategy=one.parts["strategy"].value)
         except MissingCapability as error:
-            found[name] = error
+            found[one.name] = error
+        except BelieverError:
+            raise
+        except Exception as error:  # of someone else's part
+            raise InvalidInput(
+                f"{one.name} cannot take part: it raised {type(error).__name__}: {str(error).removesuffix('.')}. "
+                "believer.testing.check_strategy and check_surrogate tell more."
+            ) from error
         else:
-            asked[surrogate].abandon(trial)  # a pending one would make the next ask dearer
+            asked[on].abandon(trial)  # a pending one would make the next ask dearer
     return found
-
-
-def _made(surrogate: str) -> Surrogate:
-    recipe: Surrogate = getattr(surrogates, surrogates.SURROGATES[surrogate])()
-    return recipe
-
-
-def split(name: str) -> tuple[str, str]:
-    """The strategy and the surrogate of a member of ours; ``InvalidInput`` when a part is not known."""
-    strategy, at, surrogate = name.partition("@")
-    if strategy not in STRATEGIES:
-        raise InvalidInput(f"a strategy must be one of {', '.join(STRATEGIES)}; got {strategy!r}.")
-    if at and surrogate not in surrogates.SURROGATES:
-        raise InvalidInput(f"a surrogate must be one of {', '.join(surrogates.SURROGATES)}; got {surrogate!r}.")
-    return strategy, surrogate or "gp"
 
 
 def require_space(name: str, space: Space) -> None:

@@ -6,13 +6,15 @@ import os
 import warnings
 from collections.abc import Iterable, Sequence
 from concurrent.futures import Executor
+from functools import partial
+from typing import Any
 
 import numpy as np
 
 from believer.arrays import whole
 from believer.batch import STRATEGIES
 from believer.bench.contest import Contest, Function
-from believer.bench.members import incapable, require_space, split
+from believer.bench.members import ACQUISITION, SURROGATE, Entrant, combined, incapable, require_space
 from believer.bench.peers import PEERS
 from believer.bench.race import race
 from believer.bench.report import BenchReport, bench_report
@@ -26,15 +28,18 @@ PROBLEMS = ("hartmann6", "ackley8")
 BUDGET, Q, SEEDS = 50, 3, 20
 
 Names = str | Sequence[str]
+Members = Any
+"""Of one kind, one or several: names, the user's own as ``module:object``, values."""
 
 
 def benchmark(
-    strategies: Names | None = None,
+    strategies: Members = None,
     problems: Names = PROBLEMS,
     q: int | Iterable[int] = Q,
     seeds: int | Iterable[int] = SEEDS,
     *,
-    surrogates: Names = "gp",
+    surrogates: Members = SURROGATE,
+    acquisitions: Members = ACQUISITION,
     peers: Names = (),
     function: str | Function | None = None,
     space: Space | None = None,
@@ -48,8 +53,11 @@ def benchmark(
 ) -> BenchReport:
     """Race batch strategies against each other, each from the same initial points with the same budget.
 
-    strategies: names, each raced on each of ``surrogates``; ``"kb@forest"`` names a pair. By default all that can work
-    on their surrogate; a warning names those that cannot. peers: of other libraries, as in
+    strategies: each raced on each of ``surrogates`` with each of ``acquisitions``; ``"kb@forest"`` names a pair,
+    ``"kb@forest/EI"`` all three. By default all that can work on their surrogate; a warning names those that cannot.
+    Each of the three is a name, one of your own as ``"module:object"`` (a class is called without arguments), or a
+    value, such as ``bv.QEI(samples=512)``; values go to ``workers`` as pickles. A result is taken up again only while
+    the code of what is your own stays as it was. peers: of other libraries, as in
     ``believer.bench.peers.PEERS``. problems: names; or in their place a ``function`` of one dict of params, found at
     the top of a module (or named ``"module:function"``), over ``space``, with ``maximize`` if more is better.
     q: points in a batch, one or several numbers; 1 is sequential. seeds: how many, or which. budget: evaluations, the
@@ -67,37 +75,42 @@ def benchmark(
     numbers = list(seeds) if isinstance(seeds, Iterable) else range(whole(seeds, "seeds", 1))
     if not isinstance(results, str | os.PathLike | None):
         raise InvalidInput(f"results must be the path of a file, or None; got {results!r}.")
-    names = members(strategies, surrogates, peers)
+    entrants = members(strategies, surrogates, peers, acquisitions)
     contests = _contests(problems, function, space, maximize)
-    cells = plan(names, contests, sizes, numbers, budget, n_init, all_that_can=strategies is None)
-    if notice := left_out(names, cells):
+    cells = plan(entrants, contests, sizes, numbers, budget, n_init, all_that_can=strategies is None)
+    if notice := left_out(entrants, cells):
         warnings.warn(notice, stacklevel=2)
-    outcomes = run(cells, race, results, executor, workers, progress)
+    carried = {one.name: one for one in entrants if not one.findable}
+    outcomes = run(cells, partial(race, others=carried) if carried else race, results, executor, workers, progress)
     return bench_report(zip(cells, outcomes, strict=True))
 
 
-def members(strategies: Names | None, surrogates: Names = "gp", peers: Names = ()) -> list[str]:
-    """Names of members, each once: strategies on every surrogate, pairs ``strategy@surrogate`` as they are, peers.
+def members(
+    strategies: Members, surrogates: Members = SURROGATE, peers: Names = (), acquisitions: Members = ACQUISITION
+) -> list[Entrant]:
+    """Who takes part, each once: strategies on every surrogate with every acquisition, then peers.
 
-    None names every strategy.
+    A name ``strategy@surrogate/acquisition`` stands for itself; None for every strategy.
     """
-    names = []
-    recipes = _listed(surrogates, "surrogates")
-    for name in STRATEGIES if strategies is None else _listed(strategies, "strategies"):
-        pairs = [name] if "@" in name else [f"{name}@{recipe}" for recipe in recipes]
-        for strategy, surrogate in map(split, pairs):
-            names.append(strategy if surrogate == "gp" else f"{strategy}@{surrogate}")
+    found: dict[str, Entrant] = {}
+    everyone = STRATEGIES if strategies is None else _several(strategies)
+    for one in combined(everyone, _several(surrogates), _several(acquisitions)):
+        if found.setdefault(one.name, one).settings != one.settings:
+            raise InvalidInput(
+                f"members must have different names; two are called {one.name}. Give the class a __repr__ that tells "
+                "its values apart, or name them as module:object."
+            )
     for peer in _listed(peers, "peers"):
         if peer not in PEERS:
             raise InvalidInput(f"a peer must be one of {', '.join(PEERS)}; got {peer!r}.")
-        names.append(peer)
-    if not names:
+        found[peer] = Entrant(peer)
+    if not found:
         raise InvalidInput("name at least one strategy or peer; got none.")
-    return list(dict.fromkeys(names))
+    return list(found.values())
 
 
 def plan(
-    names: Sequence[str],
+    entrants: Sequence[Entrant],
     contests: Sequence[Contest],
     q: Sequence[int],
     seeds: Iterable[int],
@@ -117,35 +130,40 @@ def plan(
     if repeated := [seed for i, seed in enumerate(seeds) if seed in seeds[:i]]:
         raise InvalidInput(f"seeds must be different; got {repeated[0]} more than once.")
     for contest in contests:
-        _check_contest(contest, names, budget, n_init)
+        _check_contest(contest, entrants, budget, n_init)
         _check_sizes(contest, sizes, budget, n_init)
-    if not (names and contests and sizes and seeds):
+    if not (entrants and contests and sizes and seeds):
         raise InvalidInput("a bench needs at least one problem, batch size and seed; got none.")
-    names = _able(names, all_that_can)
+    entrants = _able(entrants, all_that_can)
     tasks = [{**c.settings, "budget": budget, "n_init": _design_size(c.space, n_init)} for c in contests]
     cells = [
-        Cell(EXPERIMENT, {"member": name, **task, "q": size}, seed)
+        Cell(EXPERIMENT, {**one.settings, **task, "q": size}, seed)
         for seed in seeds
         for size in sizes
         for task in tasks
-        for name in names
+        for one in entrants
     ]
     return list(dict.fromkeys(cells))
 
 
-def left_out(names: Sequence[str], cells: Sequence[Cell]) -> str:
-    """One line on the members ``names`` that have no cell, since their surrogate cannot serve them; empty if none."""
+def left_out(entrants: Sequence[Entrant], cells: Sequence[Cell]) -> str:
+    """One line on those of ``entrants`` that have no cell, since their surrogate cannot serve them; empty if none."""
     racing = {cell.settings["member"] for cell in cells}
-    missing = [name for name in names if name not in racing]
+    missing = [one.name for one in entrants if one.name not in racing]
     return f"Left out, as their surrogate lacks what they need: {', '.join(missing)}." if missing else ""
 
 
 def _listed(names: Names, what: str) -> list[str]:
-    listed = [names] if isinstance(names, str) else list(names) if isinstance(names, Iterable) else [names]
+    listed = _several(names)
     for name in listed:
         if not isinstance(name, str):
             raise InvalidInput(f"{what} must be a name or a list of names; got {name!r}.")
     return listed
+
+
+def _several(given: Members) -> list[Any]:
+    """What was given, as a list; a value stands for itself."""
+    return list(given) if isinstance(given, Iterable) and not isinstance(given, str) else [given]
 
 
 def _contests(problems: Names, function: str | Function | None, space: Space | None, maximize: bool) -> list[Contest]:
@@ -158,7 +176,7 @@ def _contests(problems: Names, function: str | Function | None, space: Space | N
     return [Contest.of_problem(name) for name in _listed(problems, "problems")]
 
 
-def _check_contest(contest: Contest, names: Sequence[str], budget: int, n_init: int | None) -> None:
+def _check_contest(contest: Contest, entrants: Sequence[Entrant], budget: int, n_init: int | None) -> None:
     problem, space = contest.settings["problem"], contest.space
     design = _design_size(space, n_init)
     if budget <= design:
@@ -170,8 +188,8 @@ def _check_contest(contest: Contest, names: Sequence[str], budget: int, n_init: 
         raise InvalidInput(
             f"the space of {problem} has {space.size} points; the budget must not be more, got {budget}."
         )
-    for name in names:
-        require_space(name, space)
+    for one in entrants:
+        require_space(one.name, space)
     if not contest.own:
         contest.values(np.full((1, space.dim), 0.5))
 
@@ -190,13 +208,13 @@ def _design_size(space: Space, n_init: int | None) -> int:
     return 2 * len(space) if n_init is None else whole(n_init, "n_init", 2)
 
 
-def _able(names: Sequence[str], all_that_can: bool) -> list[str]:
-    """The names of members that can take part; the error of the first that cannot, unless it may be left out."""
-    for name in names:
-        if name in PEERS:
-            PEERS[name].require()
-    unable = incapable([name for name in names if name not in PEERS])
+def _able(entrants: Sequence[Entrant], all_that_can: bool) -> list[Entrant]:
+    """The members that can take part; the error of the first that cannot, unless it may be left out."""
+    for one in entrants:
+        if one.name in PEERS:
+            PEERS[one.name].require()
+    unable = incapable(entrants)
     if unable and not all_that_can:
         name, error = next(iter(unable.items()))
         raise MissingCapability(f"{name} cannot take part: {error} Name the pairs that can, as kb@forest.") from error
-    return [name for name in names if name not in unable]
+    return [one for one in entrants if one.name not in unable]

@@ -1,4 +1,4 @@
-"""What the verbs' arguments share: whole numbers with a least value, the user's own objects, a folder to write into."""
+"""What the verbs' arguments share: whole numbers with a least value, the user's own modules, a folder to write into."""
 
 from __future__ import annotations
 
@@ -8,9 +8,7 @@ import sys
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
-from believer.bench.loading import load
 from believer.errors import InvalidInput
 
 
@@ -29,12 +27,11 @@ def at_least(least: int) -> Callable[[str], int]:
     return parse
 
 
-def loaded(name: str) -> Any:
-    """The user's own ``module:object``, also of a module in the folder where the command is called."""
+def look_here(*names: str | None) -> None:
+    """Let a module in the folder where the command is called be found, if one of ``names`` is ``module:object``."""
     # An installed command does not look there; whoever names a module there expects it to.
-    if os.getcwd() not in sys.path:
+    if any(name and ":" in name for name in names) and os.getcwd() not in sys.path:
         sys.path.insert(0, os.getcwd())
-    return load(name)
 
 
 def writable(folder: Path) -> Path:

@@ -8,19 +8,20 @@ import os
 import shlex
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
+from believer.acquisitions import ACQUISITIONS
 from believer.batch import STRATEGIES
 from believer.bench import plan
 from believer.bench.contest import Contest
-from believer.bench.members import split
+from believer.bench.members import ACQUISITION, SURROGATE
 from believer.bench.peers import PEERS
 from believer.bench.race import race
 from believer.bench.report import write_report
 from believer.bench.space_file import read_space
-from believer.cli.arguments import at_least, loaded, writable
+from believer.cli.arguments import at_least, look_here, writable
 from believer.errors import EvaluationError, InvalidInput, MissingExtra
 from believer.experiments import Cell, Store
 from believer.experiments import run as run_cells
@@ -36,7 +37,10 @@ _SPACE_HELP = (
     "like) or categorical (choices); what Space.to_config returned is read as well"
 )
 
-_STRATEGIES_HELP = "each on every surrogate, or as a pair, kb@forest (default: all that their surrogate can serve)"
+_STRATEGIES_HELP = (
+    "each on every surrogate with every acquisition, or as a pair, kb@forest, or all three, kb@forest/EI; your own as "
+    "module:object, a class being called without arguments (default: all that their surrogate can serve)"
+)
 _SEEDS_HELP = (
     f"a number N means the N seeds from 0 (default: {plan.SEEDS}); or which: 100-119, or a list such as 1,2,7-9; the "
     "seed 7 alone is 7-7 or 7, (with its comma)"
@@ -53,7 +57,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The options of ``believer bench``."""
     named: dict[str, Any] = {"nargs": "+", "metavar": "NAME"}
     parser.add_argument("--strategies", **named, help=_STRATEGIES_HELP)
-    parser.add_argument("--surrogates", **named, default=["gp"], choices=list(SURROGATES), help="default: gp")
+    parser.add_argument("--surrogates", **named, default=[SURROGATE], help=_own(SURROGATES, SURROGATE))
+    parser.add_argument("--acquisitions", **named, help=_own(ACQUISITIONS, ACQUISITION))
     parser.add_argument("--peers", **named, default=[], help="other libraries' optimizers (default: none)")
     parser.add_argument("--problems", **named, choices=list(PROBLEMS), help=f"default: {' '.join(plan.PROBLEMS)}")
     parser.add_argument("--function", metavar="MODULE:FUNCTION", help="of your own: takes one dict, returns a number")
@@ -69,6 +74,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--out", type=Path, help=_OUT_HELP)
     parser.add_argument("--smoke", action="store_true", help="a tiny race, to see in seconds that everything runs")
     parser.add_argument("--list", action="store_true", help="say what can be named, and stop")
+
+
+def _own(names: Iterable[str], usual: str) -> str:
+    return f"{', '.join(names)}, or your own as module:object (default: {usual})"
 
 
 def seeds_of(text: str) -> Sequence[int]:
@@ -110,17 +119,20 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _cells(arguments: argparse.Namespace) -> list[Cell]:
     """What is to be raced; ``arguments.strategies`` is then in full, for ``command_of``."""
-    names = plan.members(arguments.strategies, arguments.surrogates, arguments.peers)
-    contests, everyone = _contests(arguments), arguments.strategies is None
+    strategies, acquisitions = arguments.strategies, arguments.acquisitions or [ACQUISITION]
+    look_here(*(strategies or ()), *arguments.surrogates, *acquisitions, arguments.function)
+    entrants = plan.members(strategies, arguments.surrogates, arguments.peers, acquisitions)
+    contests, everyone = _contests(arguments), strategies is None
     cells = plan.plan(
-        names, contests, arguments.q, arguments.seeds, arguments.budget, arguments.n_init, all_that_can=everyone
+        entrants, contests, arguments.q, arguments.seeds, arguments.budget, arguments.n_init, all_that_can=everyone
     )
     if everyone:
         arguments.strategies = list(STRATEGIES)
-    if notice := plan.left_out(names, cells):
+    if notice := plan.left_out(entrants, cells):
         print(notice, file=sys.stderr)
-        racing = dict.fromkeys(cell.settings["member"] for cell in cells if cell.settings["member"] not in PEERS)
-        arguments.strategies = ["@".join(split(name)) for name in racing]
+        racing = {cell.settings["member"] for cell in cells}
+        arguments.strategies = [one.name for one in entrants if one.parts and one.name in racing]
+        arguments.surrogates, arguments.acquisitions = [SURROGATE], None
     return cells
 
 
@@ -156,14 +168,13 @@ def _contests(arguments: argparse.Namespace) -> list[Contest]:
         raise InvalidInput("--function takes the place of --problems; leave one of them out.")
     if arguments.space is None:
         raise InvalidInput("--function needs --space, a file with its parameters (see believer bench --help).")
-    loaded(arguments.function)  # from here on, a module in this folder can be found
     return [Contest.of_function(arguments.function, read_space(arguments.space), arguments.maximize)]
 
 
 def command_of(arguments: argparse.Namespace) -> str:
     """The command that races the same cells, written in full; where they run and what is left of them is not said."""
     words = ["believer", "bench"]
-    for name in ("strategies", "surrogates", "peers", "problems", "q"):
+    for name in ("strategies", "surrogates", "acquisitions", "peers", "problems", "q"):
         given = getattr(arguments, name)
         words += [f"--{name}", *map(str, given)] if given else []
     if arguments.function is not None:
@@ -190,5 +201,6 @@ def _listed() -> str:
         else f"{name} (not installed: pip install 'believer[{peer.extra}]')"
         for name, peer in PEERS.items()
     ]
-    groups = {"strategies": list(STRATEGIES), "surrogates": list(SURROGATES), "problems": problems, "peers": peers}
+    ours = {"strategies": STRATEGIES, "surrogates": SURROGATES, "acquisitions": ACQUISITIONS}
+    groups = {**{name: list(known) for name, known in ours.items()}, "problems": problems, "peers": peers}
     return "\n".join(line for name, entries in groups.items() for line in (f"--{name}", *(f"  {e}" for e in entries)))

@@ -16,7 +16,8 @@ from believer import surrogates
 from believer.acquisitions import EI, PI, UCB, Acquisition, LogEI
 from believer.batch import STRATEGIES, ConstantLie, Lie, PseudoObservations
 from believer.batch.pseudo import INCUMBENTS, UPDATES
-from believer.cli.arguments import at_least, loaded, writable
+from believer.bench.parts import part
+from believer.cli.arguments import at_least, look_here, writable
 from believer.diagnostics.sdd import diagnose, diagnosis
 from believer.diagnostics.sdd_figure import draw_many
 from believer.diagnostics.sdd_report import SDDReport
@@ -24,7 +25,6 @@ from believer.errors import InvalidInput, MissingExtra
 from believer.experiments import Table
 from believer.problems import PROBLEMS
 from believer.study.settings import versions
-from believer.surrogates.protocols import Surrogate
 
 ACQUISITIONS: dict[str, Acquisition] = {"logei": LogEI(), "ei": EI(xi=0.01), "ucb": UCB(), "pi": PI(xi=0.01)}
 LIES: dict[str, Lie] = {name: s.lie for name, s in STRATEGIES.items() if isinstance(s, PseudoObservations)}
@@ -86,9 +86,10 @@ class _Folder:
 def _diagnose(arguments: argparse.Namespace, out: _Folder | None) -> None:
     problem = arguments.problem if arguments.data is None else _read(arguments.data, arguments.target, arguments.bounds)
     acquisition, lie = ACQUISITIONS[arguments.acquisition], _lie(arguments.lie)
+    look_here(*arguments.surrogates)
     diagnoses = [
         diagnosis(surrogate, problem, arguments.q, acquisition, lie, update, None, arguments.n, arguments.incumbent)
-        for surrogate in map(surrogate_named, arguments.surrogates)
+        for surrogate in [part("a surrogate", name).value for name in arguments.surrogates]
         for update in arguments.update
     ]
     reports = diagnose(
@@ -123,22 +124,6 @@ def summary_table(reports: Sequence[SDDReport]) -> Table:
     """One row a report."""
     rows = [report.summary() for report in reports]
     return Table("Structural Diversity Diagnostic", tuple(rows[0]), tuple(tuple(row.values()) for row in rows))
-
-
-def surrogate_named(name: str) -> Surrogate:
-    """A surrogate of the library by its name, or the user's own as ``module:object`` (an instance, or a class)."""
-    if name in surrogates.SURROGATES:
-        made: Surrogate = getattr(surrogates, surrogates.SURROGATES[name])()
-        return made
-    if ":" not in name:
-        raise InvalidInput(
-            f"surrogate must be one of {', '.join(surrogates.SURROGATES)}, or module:object; got {name!r}."
-        )
-    found = loaded(name)
-    try:
-        return found() if isinstance(found, type) else found  # type: ignore[no-any-return]
-    except Exception as error:  # of someone else's class
-        raise InvalidInput(f"cannot load {name!r}: {error}. Does the class need no arguments?") from error
 
 
 def _lie(name: str) -> Lie:

@@ -82,7 +82,7 @@ def _part(data: dict[str, Any]) -> Part:
     return Part(tuple(map(tuple, data["points"])), float(data["seconds"]), tuple(map(float, data["responses"])))
 
 
-def distances(points: Any, lengthscales: Array) -> Array:
+def distances(points: Any, lengthscales: Array | float) -> Array:
     """Distances of all pairs of ``points`` (q, d), in ``lengthscales`` (d,)."""
     X = np.asarray(points) / lengthscales
     rows, columns = np.triu_indices(len(X), 1)

@@ -23,11 +23,13 @@ from believer.diagnostics.sdd_report import SDDReport
 from believer.diagnostics.source import Source, source_of
 from believer.diagnostics.structural import Probe, measure, standardized
 from believer.errors import BelieverError, EvaluationError, InvalidInput, SpaceExhausted
-from believer.experiments import Cell, fingerprint, run
+from believer.experiments import Cell, run
+from believer.experiments.fingerprint import identity
 from believer.maximize import FixedStarts, Maximizer
 from believer.maximize.objective import remaining
 from believer.study import serialization
 from believer.study.line_file import PathLike
+from believer.study.serialization import having
 from believer.surrogates.inspection import require_surrogate
 from believer.surrogates.protocols import Surrogate
 
@@ -77,21 +79,15 @@ class Diagnosis:
         probe = self.probe
         return {
             "version": VERSION,
-            "surrogate": _config(probe.surrogate),
+            "surrogate": identity(probe.surrogate),
             **self.source.settings(),
             "q": probe.q,
-            "acquisition": _config(probe.acquisition),
-            "lie": _config(probe.lie),
+            "acquisition": identity(probe.acquisition),
+            "lie": identity(probe.lie),
             "update": probe.update,
             "incumbent": probe.incumbent,
-            "maximizer": _config(probe.maximizer),
+            "maximizer": identity(probe.maximizer),
         }
-
-
-def _config(member: object) -> Any:
-    """A member as plain data; a custom one also by its fingerprint, so that two of a class are not taken for one."""
-    config = serialization.to_config(member)
-    return {**config, "custom_repr": fingerprint(member)} if serialization.is_custom(config) else config
 
 
 def diagnosis(
@@ -108,12 +104,8 @@ def diagnosis(
     """The arguments of :func:`sdd`, checked before any work is done."""
     q = whole(q, "q", 2)
     require_surrogate(surrogate)
-    if _has(surrogate, "get_params"):
+    if callable(getattr(surrogate, "get_params", None)):
         raise InvalidInput(f"a scikit-learn regressor must be wrapped: use SklearnSurrogate({surrogate!r}).")
-    if acquisition is not None and not _has(acquisition, "pointwise"):
-        raise InvalidInput(f"acquisition must be one, e.g. LogEI() or UCB(); got {acquisition!r}.")
-    if maximizer is not None and not _has(maximizer, "maximize"):
-        raise InvalidInput(f"maximizer must be one, e.g. FixedStarts() or Multistart(); got {maximizer!r}.")
     source = source_of(problem_or_data, whole(n, "n", 2))
     left = remaining(source.region, np.zeros((0, source.region.dim)))
     if left is not None and q > len(left):
@@ -122,18 +114,14 @@ def diagnosis(
     strategy = PseudoObservations(ConstantLie("min") if lie is None else lie, update, incumbent)
     probe = Probe(
         surrogate,
-        LogEI() if acquisition is None else acquisition,
+        LogEI() if acquisition is None else having(("pointwise",), acquisition, "acquisition"),
         strategy.lie,
         strategy.update,
         strategy.incumbent,
-        FixedStarts() if maximizer is None else maximizer,
+        FixedStarts() if maximizer is None else having(("maximize",), maximizer, "maximizer"),
         q,
     )
     return Diagnosis(probe, source)
-
-
-def _has(member: object, method: str) -> bool:
-    return not isinstance(member, type) and callable(getattr(member, method, None))
 
 
 def sdd(

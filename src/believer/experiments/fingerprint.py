@@ -6,6 +6,9 @@ import hashlib
 import pickle
 import re
 import uuid
+from typing import Any
+
+from believer.study import serialization
 
 _SAYS_LITTLE = re.compile(r" at 0x[0-9a-fA-F]+|\.\.\.")
 """In a repr: an address, which the next object may have as well, or the gap in a long array."""
@@ -23,3 +26,9 @@ def fingerprint(member: object) -> str:
         return hashlib.sha256(pickle.dumps(member)).hexdigest()[:16]
     except Exception:  # whatever a class of someone else's raises when it cannot be pickled
         return uuid.uuid4().hex
+
+
+def identity(member: object) -> Any:
+    """A member as plain data; a custom one also by its fingerprint, so that two of a class are not taken for one."""
+    config = serialization.to_config(member)
+    return {**config, "custom_repr": fingerprint(member)} if serialization.is_custom(config) else config

@@ -23,7 +23,7 @@ from believer.surrogates import GP, SURROGATES
 from believer.surrogates.protocols import Surrogate
 
 _COMMON: list[type] = [
-    *ACQUISITIONS,
+    *map(type, ACQUISITIONS.values()),
     GP,
     *(PseudoObservations, ConstantLie, Believe, Fantasy, RandomBatch),
     *(Multistart, Candidates, FixedStarts, Settings),
@@ -71,13 +71,11 @@ def surrogate_named(surrogate: str | Surrogate) -> Surrogate:
 def acquisition_named(acquisition: str | Acquisition) -> Acquisition:
     """An acquisition from its name ("LogEI", "EI", ...) with its default settings, or the acquisition itself."""
     if isinstance(acquisition, str):
-        classes = {cls.__name__.lower(): cls for cls in ACQUISITIONS}
-        if acquisition.lower() not in classes:
-            names = ", ".join(cls.__name__ for cls in ACQUISITIONS)
-            raise InvalidInput(
-                f"acquisition must be one of {names}, or an object such as LogEI(); got {acquisition!r}."
-            )
-        return classes[acquisition.lower()]()
+        named = {name.lower(): value for name, value in ACQUISITIONS.items()}
+        if acquisition.lower() not in named:
+            names = ", ".join(ACQUISITIONS)
+            raise InvalidInput(f"acquisition must be one of {names}, or a value such as LogEI(); got {acquisition!r}.")
+        return named[acquisition.lower()]
     found: Acquisition = having(("pointwise", "on"), acquisition, "acquisition")
     return found
 

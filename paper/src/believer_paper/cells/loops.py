@@ -6,9 +6,9 @@ y over the best real result, ten random starts, the printed process, repeats all
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping
-from typing import Any, Protocol
+from functools import partial
+from typing import Any
 
 import numpy as np
 
@@ -16,14 +16,11 @@ from believer.acquisitions import EI
 from believer.arrays import Array
 from believer.batch import Believe, ConstantLie, Lie, PseudoObservations, Strategy
 from believer.batch.random import RandomBatch
-from believer.bench.peers import PEERS
-from believer.bench.race import design
-from believer.diagnostics.measurement import distances
+from believer.bench.members import Member, Ours, Theirs
+from believer.bench.race import design, run
 from believer.experiments import Cell
-from believer.optimizer import Optimizer
 from believer.problems import PROBLEMS, noisy
 from believer.space import Space
-from believer.study.trials import Batch
 from believer.surrogates import GP
 from believer_paper.setup.process import Process, box_of
 from believer_paper.setup.product import PrintedPenalization
@@ -56,39 +53,6 @@ LIES: Mapping[str, Lie] = {
 }
 
 
-class Player(Protocol):
-    """Whatever proposes points and is told of their values."""
-
-    def ask(self, q: int) -> Array:
-        """``q`` points (q, d) of the encoded cube."""
-        ...
-
-    def tell(self, X: Array, y: Array) -> None:
-        """The values ``y`` (q,) of the last points ``X`` (q, d)."""
-        ...
-
-
-class Study:
-    """The library's optimizer with a design that is known."""
-
-    def __init__(self, space: Space, X: Array, y: Array, seed: int, distinct: bool, **members: Any) -> None:
-        self._optimizer = Optimizer(space, n_init=len(y), seed=seed, **members)
-        for params, value in zip(space.decode(X), y.tolist(), strict=True):
-            self._optimizer.observe(params, value)
-        self._distinct = distinct
-        self._batch: Batch | None = None
-
-    def ask(self, q: int) -> Array:
-        """The points of a batch."""
-        self._batch = self._optimizer.ask(q, distinct=self._distinct)
-        return self._batch.unit
-
-    def tell(self, X: Array, y: Array) -> None:
-        """The results of the last batch."""
-        assert self._batch is not None
-        self._optimizer.tell_many(self._batch, y.tolist())
-
-
 def loop(cell: Cell) -> dict[str, Any]:
     """Run the cell to the end of its budget; what :class:`~believer_paper.results.Loop` reads."""
     s = cell.settings
@@ -96,51 +60,44 @@ def loop(cell: Cell) -> dict[str, Any]:
     space = problem.space
     seed = FRESH + cell.seed
     X = design(space, s["n_init"], seed)
-    truth = problem.evaluate(X)
-    told = noisy(problem, s["noise"] * float(truth.std()), seed) if s["noise"] else problem
-    watch, y = Watch(), told.evaluate(X)
-    began = _clocks()
-    player = _player(s, space, X, y, seed, watch)
-    spent, log = [_clocks() - began], _Log(space)
-    while len(y) < s["budget"]:
-        began = _clocks()
-        proposed = player.ask(min(s["q"], s["budget"] - len(y)))
-        spent.append(_clocks() - began)
-        values = told.evaluate(proposed)
-        began = _clocks()
-        player.tell(proposed, values)
-        spent[-1] += _clocks() - began
-        log.add(proposed)
-        y, truth = np.concatenate([y, values]), np.concatenate([truth, problem.evaluate(proposed)])
-    spent[1] += spent[0]
-    clocks = np.round(spent[1:], 6)
+    told = noisy(problem, s["noise"] * float(problem.evaluate(X).std()), seed) if s["noise"] else problem
+    watch = Watch()
+    player = partial(_player, s, space, seed, watch)
+    course = run(player, told.evaluate, X, told.evaluate(X), s["q"], s["budget"])
+    low, high = box_of(space)
+    cube, raw = course.apart(), course.apart(1.0 / (high - low))
+    clocks = np.vstack([course.spent[:2].sum(axis=0), course.spent[2:]])  # the first batch pays for the construction
+    seconds, cpu = clocks.round(6).T.tolist()
     return {
-        "values": y.tolist(),
-        **({"truth": truth.tolist()} if s["noise"] else {}),
-        **log.columns,
-        "seconds": clocks[:, 0].tolist(),
-        "cpu": clocks[:, 1].tolist(),
+        "values": course.y.tolist(),
+        **({"truth": problem.evaluate(course.X).tolist()} if s["noise"] else {}),
+        "batches": [len(batch) for batch in course.batches],
+        "mean_distance": [float(gaps.mean()) if len(gaps) else None for gaps in cube],
+        "min_distance": [float(gaps.min()) if len(gaps) else None for gaps in cube],
+        "mean_distance_raw": [float(gaps.mean()) if len(gaps) else None for gaps in raw],
+        "seconds": seconds,
+        "cpu": cpu,
         "foreign": round(watch.foreign, 6),
         "moved": watch.share_moved,
     }
 
 
-def _player(s: Mapping[str, Any], space: Space, X: Array, y: Array, seed: int, watch: Watch) -> Player:
+def _player(s: Mapping[str, Any], space: Space, seed: int, watch: Watch, X: Array, y: Array) -> Member:
     """Who plays the cell's settings, the design ``X``, ``y`` known."""
     options = {**OPTIONS, **s["options"]}
     if s["preset"] == "ours":
         name = "kb" if s["strategy"] == "sequential" else s["strategy"]
         surrogate = GP(noise="infer") if s["noise"] else GP()
-        return Study(space, X, y, seed, True, strategy=name, surrogate=surrogate)
+        return Ours(space, X, y, seed, strategy=name, surrogate=surrogate)
     if s["strategy"] == "qei":
-        return _Watched(PEERS["botorch_qei"].make(X, y, seed), watch)
+        return _Watched(Theirs("botorch_qei", X, y, seed), watch)
     if s["strategy"] == "random":  # no model is looked at: none of the printed kind is paid for
-        return Study(space, X, y, seed, False, strategy=RandomBatch())
+        return Ours(space, X, y, seed, distinct=False, strategy=RandomBatch())
     # BoTorch's conditioning keeps the scaling of y; scikit-learn's refit renews it.
     renormalize = options["renormalize"] and options["process"] != "botorch"
     process = Process(space, options["process"], renormalize, options["gradient"], watch)
-    return Study(
-        space, X, y, seed, False,
+    return Ours(
+        space, X, y, seed, distinct=False,
         strategy=printed_strategy(s["strategy"], options["incumbent"], options["lengthscale"]),
         surrogate=process,
         acquisition=EI(XI),
@@ -158,7 +115,9 @@ def printed_strategy(name: str, incumbent: str = "data", lengthscale: str = "mea
 class _Watched:
     """A peer whose time is its own."""
 
-    def __init__(self, peer: Player, watch: Watch) -> None:
+    effective: float | None = None
+
+    def __init__(self, peer: Member, watch: Watch) -> None:
         self._peer, self._watch = peer, watch
 
     def ask(self, q: int) -> Array:
@@ -167,26 +126,3 @@ class _Watched:
 
     def tell(self, X: Array, y: Array) -> None:
         self._peer.tell(X, y)
-
-
-class _Log:
-    """How far apart the points of each batch were, in the cube and in the units of the box."""
-
-    def __init__(self, space: Space) -> None:
-        low, high = box_of(space)
-        self._scales = np.ones(space.dim), 1.0 / (high - low)
-        self.columns: dict[str, list[Any]] = {
-            name: [] for name in ("batches", "mean_distance", "min_distance", "mean_distance_raw")
-        }
-
-    def add(self, X: Array) -> None:
-        cube, raw = (distances(X, scale) for scale in self._scales)
-        several = len(X) > 1
-        entry = (len(X), *((float(cube.mean()), float(cube.min()), float(raw.mean())) if several else (None,) * 3))
-        for column, value in zip(self.columns.values(), entry, strict=True):
-            column.append(value)
-
-
-def _clocks() -> Array:
-    """Wall and processor time, (2,)."""
-    return np.array([time.perf_counter(), time.process_time()])
