@@ -10,7 +10,7 @@ import pytest
 from waiting import PATIENCE
 
 import believer
-from believer import surrogates
+from believer import plugins, surrogates
 
 ROOT = Path(believer.__file__).parent
 
@@ -31,6 +31,7 @@ LEVELS = {
     "propose": 8.5,
     "optimizer": 9.0,
     "progress": 9.0,
+    "plugins": 9.0,
     "loop": 10.0,
     "replay": 10.0,
     "experiments": 10.5,
@@ -120,11 +121,18 @@ def test_importing_believer_loads_nothing_heavy() -> None:
 def test_every_public_name_resolves_and_is_listed_once() -> None:
     assert [name for name in believer.__all__ if not hasattr(believer, name)] == []
     assert len(set(believer.__all__)) == len(believer.__all__)
-    assert set(believer.__all__) <= set(run("import believer; print(*dir(believer))").split())
+    assert set(believer.__all__) == set(run("import believer; print(*dir(believer))").split())
+    assert len(believer.__all__) <= 35, "the front door is what people type"
+
+
+def test_the_door_for_authors_lists_what_it_has() -> None:
+    assert [name for name in plugins.__all__ if not hasattr(plugins, name)] == []
+    assert len(set(plugins.__all__)) == len(plugins.__all__)
 
 
 def test_every_surrogate_is_at_the_door_and_has_a_name_on_the_command_line() -> None:
-    assert set(surrogates.LOADED_ON_USE) <= set(surrogates.__all__) & set(believer.__all__)
+    assert set(surrogates.LOADED_ON_USE) <= set(surrogates.__all__)
+    assert all(hasattr(believer, name) for name in surrogates.LOADED_ON_USE)
     for name in surrogates.__all__:
         assert getattr(surrogates, name) is not None
     named = {surrogates.SURROGATES[key] for key in surrogates.SURROGATES}

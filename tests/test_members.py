@@ -57,7 +57,7 @@ ROLES = ("fit", "pointwise", "choose", "maximize", "verb")
 
 PUBLIC = [
     cls
-    for cls in (getattr(believer, name) for name in believer.__all__)
+    for cls in (getattr(believer, name) for name in sorted({*believer.__all__, *believer._LATER}))
     if inspect.isclass(cls) and cls is not Optimizer and any(hasattr(cls, role) for role in ROLES)
 ]
 VARIANTS: list[Any] = [

@@ -6,6 +6,8 @@
 >>> batch = opt.ask(3)
 >>> for trial in batch:
 ...     opt.tell(trial, (trial.params["x"] - 1) ** 2 + trial.params["y"])
+
+Authors of surrogates, acquisitions and strategies find what they need in :mod:`believer.plugins`.
 """
 
 from importlib import import_module
@@ -14,41 +16,54 @@ from typing import TYPE_CHECKING, Any
 from believer import batch, errors
 from believer._version import __version__
 from believer.acquisitions import EI, PI, UCB, LogEI
-from believer.batch import Believe, ConstantLie, Fantasy, PseudoObservations, RandomBatch, Verdict
-from believer.loop import Result, Seconds, Target, minimize
-from believer.maximize import Candidates, FixedStarts, Multistart
+from believer.batch import Believe, ConstantLie, Fantasy, PseudoObservations
+from believer.loop import Seconds, Target, minimize
 from believer.numerics.backend import name as backend
 from believer.optimizer import Optimizer
-from believer.replay import Replay, replay
-from believer.space import Space
-from believer.space.parameters import Categorical, Float, Int
-from believer.study.trials import Batch, Trial
+from believer.replay import replay
+from believer.space import Categorical, Float, Int, Space
+from believer.study.outcome import Outcome
 from believer.surrogates import GP, LOADED_ON_USE
 
 if TYPE_CHECKING:
-    from believer.batch import DPP, GPBUCB, QEI, UCBPE, LipschitzPenalization, LocalPenalization, Thompson, TopQ
-    from believer.bench.plan import benchmark
-    from believer.bench.report import BenchReport
-    from believer.diagnostics.sdd import sdd
-    from believer.diagnostics.sdd_report import SDDReport
-    from believer.surrogates import (
-        MQRBF,
-        SVR,
-        FixedRBF,
-        LastLayer,
-        NeuralEnsemble,
-        RandomForest,
-        SklearnSurrogate,
-        SparseGP,
-    )
+    # Listed below, and loaded when first used.
+    from believer.batch import DPP, QEI, LocalPenalization, Thompson
 
-# Loaded when first used, so that importing the package stays light.
+    # Not listed: for the few who need them.
+    from believer.batch import GPBUCB as GPBUCB
+    from believer.batch import UCBPE as UCBPE
+    from believer.batch import LipschitzPenalization as LipschitzPenalization
+    from believer.batch import RandomBatch as RandomBatch
+    from believer.batch import TopQ as TopQ
+    from believer.batch import Verdict as Verdict
+    from believer.bench.plan import benchmark
+    from believer.bench.report import BenchReport as BenchReport
+    from believer.diagnostics.sdd import sdd
+    from believer.diagnostics.sdd_report import SDDReport as SDDReport
+    from believer.loop import Result as Result
+    from believer.maximize import Candidates as Candidates
+    from believer.maximize import FixedStarts as FixedStarts
+    from believer.maximize import Multistart as Multistart
+    from believer.replay import Replay as Replay
+    from believer.study.trials import Batch as Batch
+    from believer.study.trials import Trial as Trial
+    from believer.surrogates import MQRBF, NeuralEnsemble, RandomForest, SklearnSurrogate, SparseGP
+    from believer.surrogates import SVR as SVR
+    from believer.surrogates import FixedRBF as FixedRBF
+    from believer.surrogates import LastLayer as LastLayer
+
+# So that importing the package stays light.
 _LATER = {
     **dict.fromkeys(LOADED_ON_USE, "believer.surrogates"),
-    **dict.fromkeys(batch.LOADED_ON_USE, "believer.batch"),
+    **dict.fromkeys((*batch.LOADED_ON_USE, "RandomBatch", "Verdict"), "believer.batch"),
+    **dict.fromkeys(("Candidates", "FixedStarts", "Multistart"), "believer.maximize"),
+    **dict.fromkeys(("Batch", "Trial"), "believer.study.trials"),
     "BenchReport": "believer.bench.report",
-    "benchmark": "believer.bench.plan",
+    "Replay": "believer.replay",
+    "Result": "believer.loop",
     "SDDReport": "believer.diagnostics.sdd_report",
+    "benchmark": "believer.bench.plan",
+    "plugins": "believer",
     "sdd": "believer.diagnostics.sdd",
 }
 
@@ -56,46 +71,29 @@ __all__ = [
     "DPP",
     "EI",
     "GP",
-    "GPBUCB",
     "MQRBF",
     "PI",
     "QEI",
-    "SVR",
     "UCB",
-    "UCBPE",
-    "Batch",
     "Believe",
-    "BenchReport",
-    "Candidates",
     "Categorical",
     "ConstantLie",
     "Fantasy",
-    "FixedRBF",
-    "FixedStarts",
     "Float",
     "Int",
-    "LastLayer",
-    "LipschitzPenalization",
     "LocalPenalization",
     "LogEI",
-    "Multistart",
     "NeuralEnsemble",
     "Optimizer",
+    "Outcome",
     "PseudoObservations",
-    "RandomBatch",
     "RandomForest",
-    "Replay",
-    "Result",
-    "SDDReport",
     "Seconds",
     "SklearnSurrogate",
     "Space",
     "SparseGP",
     "Target",
     "Thompson",
-    "TopQ",
-    "Trial",
-    "Verdict",
     "__version__",
     "backend",
     "benchmark",
@@ -109,8 +107,10 @@ __all__ = [
 def __getattr__(name: str) -> Any:
     if name not in _LATER:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    if name == "plugins":
+        return import_module("believer.plugins")
     return getattr(import_module(_LATER[name]), name)
 
 
 def __dir__() -> list[str]:
-    return [*globals(), *_LATER]
+    return __all__

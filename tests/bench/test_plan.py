@@ -175,7 +175,10 @@ def test_a_bench_of_all_warns_of_those_left_out(monkeypatch: pytest.MonkeyPatch)
         ({"strategies": ["kb", 5]}, r"a strategy must have a method choose\(request, memory\); got 5"),
         ({"strategies": QEI}, r"a strategy must have .* Make one of it: QEI\(\.\.\.\)"),
         ({"surrogates": 3}, r"surrogate must be an object with a method fit\(data, rng, previous\); got 3"),
-        ({"acquisitions": [None]}, r"acquisition must be an object with a method pointwise\(\.\.\.\); got None"),
+        (
+            {"acquisitions": [None]},
+            r"acquisition must be an object with a method pointwise\(\.\.\.\) or on\(\.\.\.\); got None",
+        ),
         ({"peers": [None]}, "peers must be a name or a list of names; got None"),
         ({"problems": 3}, "problems must be a name or a list of names; got 3"),
         ({"problems": [["branin"]]}, "problems must be a name or a list of names; got \\['branin'\\]"),

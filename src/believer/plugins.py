@@ -1,0 +1,109 @@
+"""The door for authors: of surrogates, acquisitions, strategies, maximizers, and of hosts that keep studies themselves.
+
+The guide is docs/plugins.md. ``believer.testing`` checks what was written against the contracts; ``believer`` itself is
+the door for those who optimize.
+"""
+
+from believer.acquisitions import Acquisition, Bindable, PerPoint, Pointwise, PointwiseAcquisition, View, objective_on
+from believer.arrays import Array
+from believer.batch import Lie, Pending, Request, Strategy, Verdict
+from believer.batch.capability import require
+from believer.batch.incumbent import believed_incumbent, real_incumbent
+from believer.batch.picking import Picked, best_places, pick, taken
+from believer.batch.request import Choice, Chosen
+from believer.maximize import Maximizer, Maximum, Objective, Search
+from believer.maximize.objective import Climb, Climbing, Screening
+from believer.propose import Proposal, propose
+from believer.space.region import Region
+from believer.study.history import History
+from believer.study.ledger import Counts
+from believer.study.model_cache import ModelCache
+from believer.study.settings import StudySettings, make_settings
+from believer.study.trials import Batch, Trial
+from believer.surrogates.data import Data, joined
+from believer.surrogates.protocols import (
+    Conditionable,
+    Differentiable,
+    Fantasies,
+    Fantasizing,
+    FantasyGradient,
+    Joint,
+    JointGradient,
+    JointlyDifferentiable,
+    JointPrediction,
+    Model,
+    Paths,
+    Pathwise,
+    Prediction,
+    PredictionGradient,
+    Restorable,
+    Sampling,
+    Scaled,
+    Smoothing,
+    Stochastic,
+    Surrogate,
+)
+
+__all__ = [
+    "Acquisition",
+    "Array",
+    "Batch",
+    "Bindable",
+    "Choice",
+    "Chosen",
+    "Climb",
+    "Climbing",
+    "Conditionable",
+    "Counts",
+    "Data",
+    "Differentiable",
+    "Fantasies",
+    "Fantasizing",
+    "FantasyGradient",
+    "History",
+    "Joint",
+    "JointGradient",
+    "JointPrediction",
+    "JointlyDifferentiable",
+    "Lie",
+    "Maximizer",
+    "Maximum",
+    "Model",
+    "ModelCache",
+    "Objective",
+    "Paths",
+    "Pathwise",
+    "Pending",
+    "PerPoint",
+    "Picked",
+    "Pointwise",
+    "PointwiseAcquisition",
+    "Prediction",
+    "PredictionGradient",
+    "Proposal",
+    "Region",
+    "Request",
+    "Restorable",
+    "Sampling",
+    "Scaled",
+    "Screening",
+    "Search",
+    "Smoothing",
+    "Stochastic",
+    "Strategy",
+    "StudySettings",
+    "Surrogate",
+    "Trial",
+    "Verdict",
+    "View",
+    "believed_incumbent",
+    "best_places",
+    "joined",
+    "make_settings",
+    "objective_on",
+    "pick",
+    "propose",
+    "real_incumbent",
+    "require",
+    "taken",
+]
