@@ -18,6 +18,7 @@ ROOT = Path(believer.__file__).parent
 LEVELS = {
     "errors": 0.0,
     "_version": 0.0,
+    "capabilities": 0.0,
     "arrays": 0.5,
     "_native": 1.0,
     "numerics": 2.0,

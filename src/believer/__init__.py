@@ -17,7 +17,6 @@ from believer import batch, errors
 from believer._version import __version__
 from believer.acquisitions import EI, PI, UCB, LogEI
 from believer.batch import Believe, ConstantLie, Fantasy, PseudoObservations
-from believer.loop import Seconds, Target, minimize
 from believer.numerics.backend import name as backend
 from believer.optimizer import Optimizer
 from believer.replay import replay
@@ -41,6 +40,7 @@ if TYPE_CHECKING:
     from believer.diagnostics.sdd import sdd
     from believer.diagnostics.sdd_report import SDDReport as SDDReport
     from believer.loop import Result as Result
+    from believer.loop import Seconds, Target, minimize
     from believer.maximize import Candidates as Candidates
     from believer.maximize import FixedStarts as FixedStarts
     from believer.maximize import Multistart as Multistart
@@ -58,9 +58,9 @@ _LATER = {
     **dict.fromkeys((*batch.LOADED_ON_USE, "RandomBatch", "Verdict"), "believer.batch"),
     **dict.fromkeys(("Candidates", "FixedStarts", "Multistart"), "believer.maximize"),
     **dict.fromkeys(("Batch", "Trial"), "believer.study.trials"),
+    **dict.fromkeys(("Result", "Seconds", "Target", "minimize"), "believer.loop"),
     "BenchReport": "believer.bench.report",
     "Replay": "believer.replay",
-    "Result": "believer.loop",
     "SDDReport": "believer.diagnostics.sdd_report",
     "benchmark": "believer.bench.plan",
     "plugins": "believer",

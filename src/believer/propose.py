@@ -17,6 +17,7 @@ from believer.batch import LOADED_ON_USE, Pending, Request, Strategy
 from believer.batch.random import REPLACED, design_point, draw, is_new
 from believer.batch.request import Chosen, checked_answer
 from believer.batch.verdict import judge
+from believer.capabilities import able
 from believer.errors import BelieverError, InvalidInput, MissingCapability, MissingExtra, SpaceExhausted
 from believer.maximize.objective import ENUMERATE_UP_TO, remaining
 from believer.space import Float, Space
@@ -216,7 +217,7 @@ class _Draft:
 
 def _given_pending(model: Model, X: Array) -> Model:
     """The model given results and pending points ``X`` (p, d): what a verdict is measured with."""
-    if not len(X) or not isinstance(model, Conditionable):
+    if not len(X) or not able(model, Conditionable):
         return model
     return model.condition(Data(X, model.predict(X).mean))
 

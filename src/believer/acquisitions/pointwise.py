@@ -9,6 +9,7 @@ import numpy as np
 
 from believer.acquisitions.acquisition import Acquisition, Bindable, PerPoint, Pointwise, View
 from believer.arrays import Array, packed
+from believer.capabilities import able
 from believer.errors import MissingCapability
 from believer.maximize.objective import Climb, Objective, climb_from
 from believer.numerics import backend, lbfgs
@@ -78,7 +79,7 @@ def completed(acquisition: Acquisition) -> PointwiseAcquisition:
     """``acquisition`` with everything that strategies ask of one that goes point by point."""
     if isinstance(acquisition, PointwiseAcquisition):
         return acquisition
-    if not isinstance(acquisition, PerPoint):
+    if not able(acquisition, PerPoint):
         raise MissingCapability(
             f"this needs an acquisition that goes point by point (pointwise); {type(acquisition).__name__} does not. "
             "Strategies that work with it: the lies kb, kb_lower, kb_upper, cl_min, cl_mean, cl_max, fantasy; top_q."
@@ -88,7 +89,7 @@ def completed(acquisition: Acquisition) -> PointwiseAcquisition:
 
 def objective_on(acquisition: Acquisition, view: View) -> Objective:
     """The objective of an acquisition, given what is known."""
-    return (acquisition if isinstance(acquisition, Bindable) else completed(acquisition)).on(view)
+    return (acquisition if able(acquisition, Bindable) else completed(acquisition)).on(view)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -107,7 +108,7 @@ class PointwiseObjective:
             return None
         if self._compiled is None:
             code = completed(self.acquisition).code()
-            posterior = self.model.compiled() if code is not None and isinstance(self.model, Compiled) else None
+            posterior = self.model.compiled() if code is not None and able(self.model, Compiled) else None
             if code is None or posterior is None:
                 return None
             made = native.Improvement(posterior, native.ACQUISITIONS[code[0]], code[1], self.incumbent)
@@ -117,7 +118,7 @@ class PointwiseObjective:
     @property
     def has_gradient(self) -> bool:
         """Whether the model gives gradients."""
-        return isinstance(self.model, Differentiable)
+        return able(self.model, Differentiable)
 
     def value(self, X: Array) -> Array:
         """α (m,) at ``X`` (m, d)."""

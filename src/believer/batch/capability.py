@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from believer.capabilities import able
 from believer.errors import MissingCapability
 from believer.surrogates.protocols import (
     Conditionable,
@@ -30,7 +31,7 @@ def require(model: Model, capability: type, strategy: str, otherwise: str = "") 
 
     ``otherwise`` is a way around it within the strategy, e.g. "Or use LocalPenalization(radius=0.1)."
     """
-    if isinstance(model, capability):
+    if able(model, capability):
         return
     what, surrogates = ABILITIES[capability]
     raise MissingCapability(

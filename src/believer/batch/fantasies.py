@@ -26,6 +26,7 @@ from believer.arrays import Array, frozen
 from believer.batch.incumbent import believed_incumbent, is_noisy
 from believer.batch.request import Request
 from believer.batch.update import resolved, updated
+from believer.capabilities import able
 from believer.maximize import Objective
 from believer.surrogates.protocols import (
     Differentiable,
@@ -79,7 +80,7 @@ class Averaged:
     def has_gradient(self) -> bool:
         """Whether all models give gradients."""
         models = self.models
-        return not isinstance(models, Separate) or all(isinstance(model, Differentiable) for model in models.models)
+        return not isinstance(models, Separate) or all(able(model, Differentiable) for model in models.models)
 
     def value(self, X: Array) -> Array:
         """α (m,) at ``X`` (m, d)."""
@@ -157,6 +158,6 @@ class Fantasized:
 def begin(strategy: PseudoObservations, samples: int, model: Model, d: int) -> Fantasized:
     """``samples`` fantasies of a fitted model, before the first value is drawn."""
     models: Fantasies | Separate = Separate((model,))
-    if isinstance(model, Fantasizing) and resolved(strategy.update, model) == "condition":
+    if able(model, Fantasizing) and resolved(strategy.update, model) == "condition":
         models = model.fantasies(samples)
     return Fantasized(strategy, model, models, (), frozen(np.zeros((0, d))), frozen(np.zeros((samples, 0))))

@@ -28,6 +28,7 @@ from believer.batch.picking import Picked, best_places, counted, pick, taken
 from believer.batch.relevance import Exploration, Relevance, relevance
 from believer.batch.request import Choice, Chosen, Request
 from believer.batch.schedules import LogBeta, Schedule, beta_at, checked_beta
+from believer.capabilities import able
 from believer.maximize import Candidates, Multistart, Objective
 from believer.numerics.lbfgs import Settings
 from believer.surrogates.data import Data
@@ -84,7 +85,7 @@ class BatchUCB:
     @property
     def has_gradient(self) -> bool:
         """Whether both models give gradients."""
-        return isinstance(self.given.real, Differentiable) and isinstance(self.given.model, Differentiable)
+        return able(self.given.real, Differentiable) and able(self.given.model, Differentiable)
 
     def value(self, X: Array) -> Array:
         """-μ + √β σ' (m,) at ``X`` (m, d)."""

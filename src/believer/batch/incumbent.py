@@ -10,6 +10,7 @@ import numpy as np
 
 from believer.arrays import Array
 from believer.batch.request import Request
+from believer.capabilities import able
 from believer.surrogates.protocols import Model, Smoothing
 
 
@@ -25,7 +26,7 @@ def believed_incumbent(request: Request, model: Model, X: Array, y: Array) -> fl
 
 def is_noisy(model: Model) -> bool:
     """Whether the model takes its data to be noisy."""
-    return isinstance(model, Smoothing) and model.is_noisy
+    return able(model, Smoothing) and model.is_noisy
 
 
 def _least(model: Model, X: Array, y: Array) -> float:

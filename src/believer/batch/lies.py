@@ -11,6 +11,7 @@ from typing import Protocol
 import numpy as np
 
 from believer.arrays import Array, finite, whole
+from believer.capabilities import able
 from believer.errors import InvalidInput
 from believer.surrogates.data import Data
 from believer.surrogates.protocols import Model, Sampling
@@ -93,7 +94,7 @@ class Fantasy:
 
     def value(self, model: Model, x: Array, data: Data, sign: float, rng: np.random.Generator) -> float:
         """One ỹ ~ N(μ(x), σ²(x) + σ_n²); a model that cannot sample is taken to be free of noise."""
-        if isinstance(model, Sampling):
+        if able(model, Sampling):
             return float(model.sample(x[None, :], 1, rng, noisy=True)[0, 0])
         at = model.predict(x[None, :])
         return float(at.mean[0] + at.std[0] * rng.standard_normal())

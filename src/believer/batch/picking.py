@@ -45,8 +45,8 @@ def pick(
     region = request.region if region is None else region
     maximizer = maximizer_for(objective, request.maximizer)
     best = maximizer.maximize(objective, Search(region, around, avoid), request.randomness(trial, "maximize"))
-    # A maximizer that cannot avoid points must not make a belief differ from what is handed out.
-    if is_new(best.x, request.region, avoid):
+    # Ours promise a new point. Another that cannot avoid points must not make a belief differ from what is handed out.
+    if request.maximizer is None or is_new(best.x, request.region, avoid):
         return Picked(best.x, best.passed_over, False)
     return Picked(draw(request.region, avoid, request.randomness(trial, "random"))[0], best.passed_over, True)
 

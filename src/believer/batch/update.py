@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from believer.arrays import Array
 from believer.batch.request import Request
+from believer.capabilities import able
 from believer.errors import MissingCapability
 from believer.surrogates.data import Data, joined
 from believer.surrogates.protocols import Conditionable, Model
@@ -13,7 +14,7 @@ def resolved(update: str, model: Model) -> str:
     """ "condition", "refit" or "none": "auto" conditions a model that can be, and refits another."""
     if update != "auto":
         return update
-    return "condition" if isinstance(model, Conditionable) else "refit"
+    return "condition" if able(model, Conditionable) else "refit"
 
 
 def updated(model: Model, update: str, request: Request, trial: int, X: Array, y: Array) -> Model:
@@ -23,7 +24,7 @@ def updated(model: Model, update: str, request: Request, trial: int, X: Array, y
     """
     how = resolved(update, model)
     if how == "condition":
-        if not isinstance(model, Conditionable):
+        if not able(model, Conditionable):
             raise MissingCapability(
                 f'{type(model).__name__} cannot be conditioned; use update="refit", or a surrogate that can (GP).'
             )

@@ -18,6 +18,7 @@ from functools import lru_cache
 import numpy as np
 
 from believer.arrays import Array, read_only
+from believer.capabilities import able
 from believer.space.region import Region
 from believer.surrogates.protocols import Joint, Model, Scaled
 
@@ -63,7 +64,7 @@ def _pairs(d: int) -> tuple[Array, Array]:
 
 def effective_size(model: Model, X: Array) -> float | None:
     """q² / Σρ² of the batch ``X`` (q, d) under ``model``; None for a model without joint covariance."""
-    if not isinstance(model, Joint):
+    if not able(model, Joint):
         return None
     covariance = model.joint(X).covariance
     std = np.sqrt(np.maximum(np.diagonal(covariance), 1e-300))
@@ -79,7 +80,7 @@ def judge(X: Array, region: Region, model: Model | None) -> Verdict:
     gaps = X[rows] - X[columns]
     distances = np.sqrt((gaps**2).sum(axis=1))
     scaled = None
-    if isinstance(model, Scaled):
+    if able(model, Scaled):
         scaled = np.sqrt(((gaps / model.lengthscales) ** 2).sum(axis=1))
     close = distances < NEAR_IN_CUBE if scaled is None else (distances < NEAR_IN_CUBE) | (scaled < NEAR_IN_LENGTHSCALES)
     pairs = tuple((int(i), int(j)) for i, j in zip(rows[close], columns[close], strict=True))

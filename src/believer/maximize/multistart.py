@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from believer.arrays import Array, IntArray, packed, whole
+from believer.capabilities import able
 from believer.errors import MissingCapability, SpaceExhausted
 from believer.maximize.objective import (
     Climb,
@@ -66,7 +67,7 @@ class Multistart:
         if not len(pool):
             raise SpaceExhausted("the constraint allows none of the thousands of points that were tried.", left=0)
         best = _AMONG * self.starts
-        values = ranked(objective.screen(pool, best) if isinstance(objective, Screening) else objective.value(pool))
+        values = ranked(objective.screen(pool, best) if able(objective, Screening) else objective.value(pool))
         # EI and UCB are in the units of y: a climb's tolerances are absolute, so small units must be scaled up.
         scale = min(1.0, float(np.ptp(values[np.isfinite(values)]))) or 1.0
         X = pool[_pick_starts(pool, values, self.starts)]
@@ -115,7 +116,7 @@ def ascend(
         return X, objective.value(X)
 
     climb = Climb(X, region.lower, region.upper, moves, scale, settings)
-    found = objective.climb(climb) if isinstance(objective, Climbing) else climb_from(objective, climb)
+    found = objective.climb(climb) if able(objective, Climbing) else climb_from(objective, climb)
     if region.feasible is None and region.settle is None:
         return found.X, -scale * found.f
     ends = region.snap(found.X)

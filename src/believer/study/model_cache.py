@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from believer.arrays import Array
+from believer.capabilities import able
 from believer.errors import InvalidInput, JournalError
 from believer.numerics.sampling import stream
 from believer.study.history import History
@@ -52,10 +53,10 @@ class ModelCache:
     def hyperparameters(self, history: History) -> dict[str, Any] | None:
         """Of the fit, where the surrogate can write them down."""
         surrogate = self.settings.surrogate
-        return surrogate.describe(self.fit(history)) if isinstance(surrogate, Restorable) else None
+        return surrogate.describe(self.fit(history)) if able(surrogate, Restorable) else None
 
     def _with_failures(self, history: History, fit: Model, failed: Data) -> Model:
-        if isinstance(fit, Conditionable):
+        if able(fit, Conditionable):
             return fit.condition(failed)
         data, rng = joined(history.data.output(0), failed), self.randomness(len(history.ids), "failed")
         return self.settings.surrogate.fit(data, rng, fit)
@@ -67,7 +68,7 @@ class ModelCache:
         """
         surrogate = self.settings.surrogate
         previous = None
-        if history.fitted is not None and isinstance(surrogate, Restorable):
+        if history.fitted is not None and able(surrogate, Restorable):
             ids, state = history.fitted
             seen = _rows(data, np.isin(history.ids, ids))
             previous = self._restored(surrogate, seen, state)

@@ -1,0 +1,161 @@
+"""Two checkouts of this repository against each other: the same choices? as fast?
+
+    git worktree add ../before COMMIT && (cd ../before && python setup.py build_ext --inplace)
+    python benchmarks/side_by_side.py ../before . --rounds 15
+
+One process a checkout, both alive at once; they take turns on the same seeds, each cell timed in seconds of its own
+processor time, so that a slow moment of the machine meets both. A ratio is of medians, second over first. Only what
+both have is used: ask, tell, and a model's predict. The cells are those of speed.py; the last column counts the seeds
+whose batches are the same to the bit.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from regret_report import markdown_table
+
+CELLS = ("ask3_n50", "ask3_n200", "ask10_n200", "ask10_n500", "ask10_n1000", "loop", "predict1_n50", "import")
+SLOW = {"ask10_n500": 3, "ask10_n1000": 5}
+"""Cells that get a share of the rounds."""
+
+_WORKER = r"""
+import inspect, json, sys, time
+start = time.process_time()
+import numpy, scipy.linalg, scipy.special
+ready = time.process_time()
+import believer as bv
+imported = time.process_time() - ready
+import numpy as np
+from believer.problems import PROBLEMS
+from believer.numerics.sampling import latin_hypercube
+problem = PROBLEMS["hartmann6"]()
+names = problem.space.names
+
+def study(X, seed):
+    opt = bv.Optimizer(problem.space, seed=seed, n_init=1)
+    for params in problem.space.decode(X):
+        opt.observe(params, problem(params))
+    return opt
+
+def tell(opt, batch):
+    opt.tell_many(batch, [problem(trial.params) for trial in batch])
+
+def step(n, q, seed):
+    opt = study(latin_hypercube(n - q, 6, np.random.default_rng([seed, n, q])), seed)
+    batch = opt.ask(q)
+    values = [problem(trial.params) for trial in batch]
+    begun = time.process_time()
+    opt.tell_many(batch, values)
+    batch = opt.ask(q)
+    return time.process_time() - begun, batch.unit.tolist()
+
+def loop(seed):
+    opt, spent, units = bv.Optimizer(problem.space, seed=seed), 0.0, []
+    while len(opt.trials) < 50:
+        begun = time.process_time()
+        batch = opt.ask(min(3, 50 - len(opt.trials)))
+        spent += time.process_time() - begun
+        units += batch.unit.tolist()
+        values = [problem(trial.params) for trial in batch]
+        begun = time.process_time()
+        opt.tell_many(batch, values)
+        spent += time.process_time() - begun
+    return spent, units
+
+def predict(seed):
+    rng = np.random.default_rng(seed)
+    X, y, at = rng.random((50, 6)), rng.random(50), rng.random((1, 6))
+    fit = bv.GP().fit
+    if "data" in inspect.signature(fit).parameters:
+        from believer.surrogates.data import Data
+        model = fit(Data(X, y), rng)
+    else:
+        model = fit(X, y, rng)
+    model.predict(at)
+    begun = time.process_time()
+    for _ in range(20000):
+        found = model.predict(at)
+    return (time.process_time() - begun) / 20000, [found.mean.tolist(), found.std.tolist()]
+
+for line in sys.stdin:
+    cell, seed = json.loads(line)
+    if cell == "import":
+        answer = imported, None
+    elif cell == "loop":
+        answer = loop(seed)
+    elif cell.startswith("predict"):
+        answer = predict(seed)
+    else:
+        q, n = cell[3:].split("_n")
+        answer = step(int(n), int(q), seed)
+    print(json.dumps(answer), flush=True)
+"""
+
+
+class Checkout:
+    """A process that computes with one checkout."""
+
+    def __init__(self, root: Path, backend: str) -> None:
+        threads = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
+        self._environment = {**os.environ, **threads, "PYTHONPATH": str(root / "src"), "BELIEVER_BACKEND": backend}
+        self._process = self._start()
+
+    def _start(self) -> subprocess.Popen[str]:
+        command = [sys.executable, "-c", _WORKER]
+        return subprocess.Popen(
+            command, env=self._environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        )
+
+    def run(self, cell: str, seed: int) -> tuple[float, Any]:
+        """Seconds, and what was chosen. An import is timed in an interpreter of its own."""
+        if cell == "import":
+            self.close()
+            self._process = self._start()
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        self._process.stdin.write(json.dumps([cell, seed]) + "\n")
+        self._process.stdin.flush()
+        seconds, chosen = json.loads(self._process.stdout.readline())
+        return float(seconds), chosen
+
+    def close(self) -> None:
+        """End the process."""
+        self._process.communicate()
+
+
+def main() -> None:
+    """Time both, and print a table."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("first", type=Path)
+    parser.add_argument("second", type=Path)
+    parser.add_argument("--rounds", type=int, default=15)
+    parser.add_argument("--backend", choices=("native", "python"), default="native")
+    parser.add_argument("--cells", nargs="+", choices=CELLS, default=CELLS)
+    given = parser.parse_args()
+    both = [Checkout(root.resolve(), given.backend) for root in (given.first, given.second)]
+    rows = []
+    for cell in given.cells:
+        rounds = max(3, given.rounds // SLOW.get(cell, 1))
+        for checkout in both:
+            checkout.run(cell, 0)
+        found = [[checkout.run(cell, seed) for checkout in both] for seed in range(rounds)]
+        seconds = np.array([[one[0] for one in pair] for pair in found])
+        first, second = np.median(seconds, axis=0)
+        same = sum(pair[0][1] == pair[1][1] for pair in found)
+        rows.append([cell, f"{1e3 * first:.4g}", f"{1e3 * second:.4g}", f"{second / first:.3f}", f"{same} of {rounds}"])
+        print(*rows[-1], file=sys.stderr, flush=True)
+    for checkout in both:
+        checkout.close()
+    print(markdown_table(["cell", "first, ms", "second, ms", "ratio", "same choices"], rows))
+
+
+if __name__ == "__main__":
+    main()

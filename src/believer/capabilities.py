@@ -1,0 +1,29 @@
+"""What an object can do, asked where it is needed: ``isinstance`` on a protocol, at a price that loops can pay."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, TypeVar
+
+if TYPE_CHECKING:
+    from typing_extensions import TypeIs
+
+T = TypeVar("T")
+
+_DECLARED: dict[tuple[Any, Any], bool] = {}
+
+
+def able(value: object, capability: type[T]) -> TypeIs[T]:
+    """Whether ``value`` has every method and attribute of ``capability``, a runtime protocol.
+
+    The answer for a class is kept: before Python 3.12 an ``isinstance`` on a protocol takes 5 µs, whatever it is asked.
+    """
+    asked = type(value), capability
+    if asked not in _DECLARED:
+        _DECLARED[asked] = _declares(*asked)
+    return _DECLARED[asked] or isinstance(value, capability)
+
+
+def _declares(cls: type, capability: type) -> bool:
+    """Whether the class itself has all of it; an instance may have more."""
+    names = [name for part in capability.__mro__ if getattr(part, "_is_protocol", False) for name in vars(part)]
+    return all(hasattr(cls, name) for name in names if not name.startswith("_"))
