@@ -7,13 +7,12 @@ the same update before the first pick, so that asking for q points at once or on
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
 from believer.acquisitions import View, objective_on
 from believer.arrays import Array, frozen, read_only
-from believer.batch import fantasies
-from believer.batch.fantasies import Fantasized
 from believer.batch.incumbent import believed_incumbent
 from believer.batch.lies import Believe, Lie
 from believer.batch.picking import best_places, counted, pick, taken
@@ -23,6 +22,9 @@ from believer.errors import InvalidInput
 from believer.maximize import Objective
 from believer.surrogates.data import Data
 from believer.surrogates.protocols import Model
+
+if TYPE_CHECKING:
+    from believer.batch.fantasies import Fantasized
 
 UPDATES = ("auto", "condition", "refit", "none")
 INCUMBENTS = ("believed", "data")
@@ -106,9 +108,9 @@ class PseudoObservations:
 
     def _resume(self, request: Request, memory: object) -> Belief | Fantasized:
         """The belief of an earlier call, where it is about the same model and a prefix of the pending points."""
+        memory = cast("Belief | Fantasized", memory)
         if (
-            isinstance(memory, Belief | Fantasized)
-            and memory.strategy == self
+            getattr(memory, "strategy", None) == self
             and memory.base is request.model
             and memory.ids == request.pending.ids[: len(memory.ids)]
             and np.array_equal(memory.X, request.pending.X[: len(memory.ids)])
@@ -116,6 +118,8 @@ class PseudoObservations:
             return memory
         samples = getattr(self.lie, "samples", 1)
         if samples > 1:
+            from believer.batch import fantasies  # loaded by those who use it
+
             return fantasies.begin(self, samples, request.model, request.region.dim)
         return self.begin(request)
 
