@@ -26,6 +26,7 @@ from believer import (
     Float,
     Int,
     Optimizer,
+    Outcome,
     PseudoObservations,
     Seconds,
     Space,
@@ -654,3 +655,88 @@ def test_trials_of_a_result_can_still_be_looked_at() -> None:
     result = minimize(bowl, SQUARE, budget=5, q=2)
     assert all(isinstance(trial, Trial) for trial in result.optimizer.trials)
     assert result.optimizer.predict([{"x": 1.0, "y": 0.0}]).mean.shape == (1,)
+
+
+# Points and values of the user's own; the other direction; outcomes with names
+
+
+def test_maximize_looks_for_the_largest_value() -> None:
+    found = minimize(lambda p: -bowl(p), SQUARE, budget=12, seed=1, progress=False, maximize=True)
+    mirrored = minimize(bowl, SQUARE, budget=12, seed=1, progress=False)
+    assert found.value is not None
+    assert mirrored.value is not None
+    assert found.value == -mirrored.value
+    assert found.params == mirrored.params
+    stopped = minimize(lambda p: -bowl(p), SQUARE, budget=12, seed=1, progress=False, maximize=True, stop=-1e9)
+    assert stopped.evaluations == 1
+
+
+def test_points_of_the_user_are_evaluated_first() -> None:
+    seen: list[dict[str, Any]] = []
+
+    def f(params: dict[str, Any]) -> float:
+        seen.append(dict(params))
+        return bowl(params)
+
+    wanted = [{"x": share, "y": share} for share in (0.25, 0.75)]
+    result = minimize(f, SQUARE, budget=7, seed=1, progress=False, x0=wanted)
+    assert seen[:2] == wanted
+    assert (len(seen), result.evaluations) == (7, 7)
+
+
+def test_values_that_are_known_count_as_results_and_not_towards_the_budget(journal: Path) -> None:
+    known = [{"x": share, "y": share} for share in (0.25, 0.5, 0.75)]
+    values = [bowl(params) for params in known]
+    counted: list[int] = []
+
+    def f(params: dict[str, Any]) -> float:
+        counted.append(1)
+        return bowl(params)
+
+    def run(budget: int) -> Any:
+        return minimize(f, SQUARE, budget=budget, journal=journal, progress=False, x0=known, y0=values)
+
+    assert run(5).evaluations == len(counted) == 5
+    again = run(8)
+    assert again.evaluations == len(counted) == 8
+    assert [trial.origin for trial in again.optimizer.trials].count("observed") == 3
+
+
+def test_a_function_may_return_named_outcomes_and_one_that_does_not_fit_is_a_failure() -> None:
+    def f(params: dict[str, Any]) -> Outcome:
+        if params["x"] > 9.0:
+            return Outcome({"loss": 1.0})
+        return Outcome({"loss": bowl(params), "seconds": 2.0}, noise={"loss": 0.01})
+
+    result = minimize(f, SQUARE, budget=9, seed=3, progress=False, x0=[{"x": 0.1, "y": 0.1}, {"x": 9.5, "y": 0.1}])
+    assert (result.evaluations, result.failures) == (9, result.failures)
+    assert result.failures >= 1
+    assert "the same objectives" in str(result.optimizer.records()[1]["error"])
+    assert result.optimizer.outcomes[0].objectives["seconds"] == 2.0
+
+
+@pytest.mark.parametrize(
+    ("given", "rule"),
+    [
+        ({"x0": [{"x": 0.1, "y": 0.1}], "y0": []}, "y0 must have one value for each point of x0; got 0 and 1"),
+        ({"x0": [{"x": 0.1, "y": 0.1}], "y0": ["good"]}, "a value must be a number; got 'good'"),
+        ({"x0": [{"x": 77.0, "y": 0.1}]}, "x"),
+        ({"x0": {"x": 0.1, "y": 0.1}}, "x0 must be a list of params"),
+    ],
+)
+def test_wrong_points_of_the_user_are_refused_before_anything_is_written(
+    given: dict[str, Any], rule: str, journal: Path
+) -> None:
+    with pytest.raises(InvalidInput, match=rule):
+        minimize(bowl, SQUARE, budget=3, journal=journal, progress=False, **given)
+    assert not journal.exists()
+
+
+def test_points_that_the_constraint_forbids_are_refused_as_points_and_taken_as_results(journal: Path) -> None:
+    space = Space({"x": Float(-5.0, 10.0), "y": Float(0.0, 15.0)}, below)
+    outside = {"x": 9.0, "y": 9.0}
+    assert not space.allows(outside)
+    with pytest.raises(InvalidInput, match=r"constraint does not allow .*, a point of x0"):
+        minimize(bowl, space, budget=3, journal=journal, progress=False, x0=[outside])
+    assert not journal.exists()
+    assert minimize(bowl, space, budget=3, progress=False, x0=[outside], y0=[1.0]).evaluations == 3

@@ -79,6 +79,29 @@ def table(**settings: Any) -> bv.Optimizer:
     return opt
 
 
+def known_noise(**settings: Any) -> bv.Optimizer:
+    """Results whose noise is known, one whose is not."""
+    opt = bv.Optimizer(bv.Space.unit(2), seed=9, n_init=4, **settings)
+    for _ in range(4):
+        batch = opt.ask(2)
+        opt.tell(batch[0], _bowl(batch[0].params), noise=0.01 * (1 + batch[0].id))
+        opt.tell(batch[1], _bowl(batch[1].params))
+    opt.observe({"x0": 0.5, "x1": 0.25}, 0.4, noise=0.2)
+    opt.ask(1)
+    return opt
+
+
+def named(**settings: Any) -> bv.Optimizer:
+    """Outcomes with names: two objectives, constraints, noise."""
+    opt = bv.Optimizer(MIXED, seed=2, n_init=4, **settings)
+    for _ in range(3):
+        for trial in opt.ask(2):
+            objectives = {"loss": _mixed(trial.params), "hours": float(trial.params["depth"])}
+            opt.tell(trial, bv.Outcome(objectives, {"heat": 10.0 * trial.id}, {"loss": 0.05}))
+    opt.tell(opt.ask(1)[0], error="too hot")
+    return opt
+
+
 STUDIES: dict[str, Callable[[], bv.Optimizer]] = {
     "kb_cube": cube,
     "kb_everything": everything,
@@ -94,6 +117,8 @@ STUDIES: dict[str, Callable[[], bv.Optimizer]] = {
     "cl_multiquadric": lambda: cube(strategy="cl_min", surrogate=bv.MQRBF(), acquisition=bv.EI(xi=0.01)),
     "random_table": lambda: table(strategy="random"),
     "kb_table": table,
+    "kb_known_noise": known_noise,
+    "kb_named": lambda: named(maximize=True),
 }
 
 

@@ -1,0 +1,45 @@
+"""What an object can do: the same answer as isinstance, whoever is asked and how often."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pytest
+
+from believer import GP, RandomForest
+from believer.capabilities import able
+from believer.surrogates import protocols
+from believer.surrogates.data import Data
+
+CAPABILITIES = [
+    value
+    for value in vars(protocols).values()
+    if getattr(value, "_is_runtime_protocol", False) and value.__module__ == protocols.__name__
+]
+DATA = Data(np.array([[0.1], [0.6], [0.9]]), np.array([1.0, 0.0, 2.0]))
+
+
+@dataclass
+class OnInstancesAlone:
+    """Has what it has as attributes of its values, not of the class."""
+
+    lengthscales: Any
+    is_noisy: Any
+
+
+class Nothing:
+    pass
+
+
+@pytest.mark.parametrize("capability", CAPABILITIES, ids=lambda cls: cls.__name__)
+def test_the_answer_is_that_of_isinstance(capability: Any) -> None:
+    grown = Nothing()
+    grown.lengthscales = grown.predict = grown.condition = 1  # type: ignore[attr-defined]
+    values = [
+        *(GP().fit(DATA, np.random.default_rng(0)), RandomForest(3).fit(DATA, np.random.default_rng(0))),
+        *(GP(), OnInstancesAlone(1, 2), Nothing(), grown, Nothing(), 3.0, None, GP),
+    ]
+    for _ in range(2):
+        assert [able(value, capability) for value in values] == [isinstance(value, capability) for value in values]

@@ -1,0 +1,199 @@
+"""A proposal is a pure function of settings and history, whoever keeps the study."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from optimizer_studies import SPACES
+
+from believer import GP, Categorical, Float, Int, Optimizer, Outcome, Space
+from believer.errors import InvalidInput, SpaceExhausted
+from believer.plugins import History, ModelCache, make_settings, propose
+
+SPACE = Space({"x": Float(-5.0, 10.0), "n": Int(1, 50), "kind": Categorical(["a", "b"])})
+Trials = list[tuple[int, dict[str, Any], Any]]
+
+
+def value(params: dict[str, Any]) -> float:
+    return float((params["x"] - 2.0) ** 2 + 0.01 * (params["n"] - 20) ** 2 + (params["kind"] == "a"))
+
+
+def kept_elsewhere(opt: Optimizer) -> Trials:
+    """The trials of a study as a host would list them."""
+    rows = zip(opt.trials, opt.records(), strict=True)
+    return [(trial.id, trial.params, row["error"] if row["value"] is None else row["value"]) for trial, row in rows]
+
+
+def a_study(**settings: Any) -> Optimizer:
+    """Results, a failure, and two trials still out."""
+    opt = Optimizer(SPACE, n_init=4, seed=7, **settings)
+    for _ in range(4):
+        batch = opt.ask(3)
+        opt.tell_many(batch[:2], [value(trial.params) for trial in batch[:2]])
+        opt.tell(batch[2], error="burnt")
+    opt.ask(2)
+    return opt
+
+
+@pytest.mark.parametrize("strategy", ["kb", "qei", "thompson", "lp", "fantasies", "random"])
+@pytest.mark.parametrize("maximize", [False, True])
+def test_a_host_gets_the_points_that_an_optimizer_would_hand_out(strategy: str, maximize: bool) -> None:
+    opt = a_study(strategy=strategy, maximize=maximize)
+    settings = make_settings(SPACE, strategy=strategy, n_init=4, seed=7, maximize=maximize)
+    known = opt._ledger.fitted
+    history = History.of(settings, kept_elsewhere(opt), fitted=known)
+    proposal = propose(settings, history, 3)
+    batch = opt.ask(3)
+    # The host knows its points by their params, and their places in the cube to rounding.
+    np.testing.assert_allclose(proposal.batch.unit, batch.unit, atol=1e-6)
+    assert [trial.id for trial in proposal.batch] == [trial.id for trial in batch]
+    assert [trial.provenance for trial in proposal.batch] == [trial.provenance for trial in batch]
+    assert proposal.batch.verdict.mean_distance == pytest.approx(batch.verdict.mean_distance)
+    assert proposal.model == opt.hyperparameters
+
+
+@pytest.mark.parametrize("strategy", ["kb", "qei", "thompson", "lp", "fantasies", "random"])
+def test_an_optimizer_hands_out_what_its_settings_and_history_propose(strategy: str) -> None:
+    opt = a_study(strategy=strategy)
+    proposal, batch = propose(opt.settings, opt._ledger.history(), 3), opt.ask(3)
+    np.testing.assert_array_equal(proposal.batch.unit, batch.unit)
+    assert [trial.params for trial in proposal.batch] == [trial.params for trial in batch]
+    assert [trial.provenance for trial in proposal.batch] == [trial.provenance for trial in batch]
+    assert proposal.batch.verdict == batch.verdict
+    assert proposal.model == opt.hyperparameters
+
+
+def test_a_proposal_is_the_same_with_a_cache_and_without_and_changes_no_argument() -> None:
+    opt = a_study()
+    settings, cache = opt.settings, ModelCache(opt.settings)
+    history = opt._ledger.history()
+    before = kept_elsewhere(opt), opt.events
+    fresh = propose(settings, history, 3).batch.unit
+    for _ in range(3):
+        np.testing.assert_array_equal(propose(settings, history, 3, cache=cache).batch.unit, fresh)
+    propose(settings, history, 2, strategy="thompson", cache=cache)
+    propose(settings, history, 1, fixed={"kind": "b"}, cache=cache)
+    np.testing.assert_array_equal(propose(settings, history, 3, cache=cache).batch.unit, fresh)
+    assert (kept_elsewhere(opt), opt.events) == before
+    for part in (history.data.X, history.data.Y, history.failed, history.pending.X, history.taken):
+        assert not part.flags.writeable
+
+
+def test_a_cache_that_saw_other_data_is_not_taken_for_these() -> None:
+    settings = make_settings(SPACE, n_init=2)
+    cache = ModelCache(settings)
+    trials: Trials = [(i, {"x": float(i), "n": 10 + i, "kind": "a"}, float(i % 3)) for i in range(6)]
+    changed: Trials = [(i, params, returned + (i == 3)) for i, params, returned in trials]
+    fewer = trials[:5]
+    for one in (trials, changed, fewer, trials):
+        history = History.of(settings, one)
+        cached, fresh = propose(settings, history, 2, cache=cache), propose(settings, history, 2)
+        np.testing.assert_array_equal(cached.batch.unit, fresh.batch.unit)
+        assert cached.model == fresh.model
+
+
+def test_a_cache_that_saw_other_noise_or_failures_is_not_taken_for_these() -> None:
+    settings = make_settings(SPACE, n_init=2)
+    cache = ModelCache(settings)
+    trials: Trials = [(i, {"x": float(i), "n": 10 + i, "kind": "a"}, Outcome.of(float(i % 3), 0.1)) for i in range(6)]
+    louder: Trials = [(i, params, Outcome.of(float(i % 3), 1.0)) for i, params, _ in trials]
+    lost: Trials = [*trials, (6, {"x": 9.0, "n": 1, "kind": "b"}, "burnt")]
+    elsewhere: Trials = [*trials, (6, {"x": -4.0, "n": 40, "kind": "b"}, "burnt")]
+    seen = set()
+    for one in (trials, louder, lost, elsewhere, trials):
+        history = History.of(settings, one)
+        cached, fresh = propose(settings, history, 1, cache=cache), propose(settings, history, 1)
+        np.testing.assert_array_equal(cached.batch.unit, fresh.batch.unit)
+        at = cache.model(history).predict(np.full((1, SPACE.dim), 0.4))
+        seen.add((float(at.mean[0]), float(at.std[0])))
+    assert len(seen) == 4
+
+
+def test_the_order_in_which_a_host_lists_its_trials_does_not_matter() -> None:
+    opt = a_study()
+    trials = kept_elsewhere(opt)
+    one, other = (propose(opt.settings, History.of(opt.settings, rows), 2) for rows in (trials, trials[::-1]))
+    np.testing.assert_array_equal(one.batch.unit, other.batch.unit)
+
+
+def test_nan_is_a_failure_and_ids_may_have_gaps() -> None:
+    settings = make_settings(SPACE, n_init=1)
+    params = {"x": 1.0, "n": 5, "kind": "a"}
+    trials: Trials = [(3, params, 1.0), (11, {**params, "n": 6}, math.nan), (20, {**params, "n": 7}, None)]
+    history = History.of(settings, trials)
+    assert (history.ids, history.pending.ids, len(history.failed), history.next_id) == ((3,), (20,), 1, 21)
+    assert [trial.id for trial in propose(settings, history, 2).batch] == [21, 22]
+
+
+def test_a_study_that_has_not_begun_gets_points_of_its_design() -> None:
+    settings = make_settings(SPACE, seed=3)
+    proposal = propose(settings, History.of(settings, []), 4)
+    np.testing.assert_array_equal(proposal.batch.unit, Optimizer(SPACE, seed=3).ask(4).unit)
+    assert proposal.model is None
+
+
+@pytest.mark.parametrize(
+    ("trials", "rule"),
+    [
+        ([(0, {"x": 1.0}, 1.0)], "n"),
+        ([(0, {"x": 1.0, "n": 5, "kind": "a"}, 1.0), (0, {"x": 2.0, "n": 5, "kind": "a"}, 1.0)], "got 0 twice"),
+        ([(0, {"x": 1.0, "n": 5, "kind": "a"}, 1e300)], "within"),
+    ],
+)
+def test_trials_that_make_no_study_are_refused(trials: Trials, rule: str) -> None:
+    with pytest.raises(InvalidInput, match=rule):
+        History.of(make_settings(SPACE), trials)
+
+
+def test_bad_questions_are_refused_before_any_work() -> None:
+    class Never:
+        def fit(self, *_: object) -> Any:
+            raise AssertionError("fitted")
+
+    settings = make_settings(SPACE, n_init=1, surrogate=Never())
+    history = History.of(settings, [(0, {"x": 1.0, "n": 5, "kind": "a"}, 1.0)])
+    changes: list[dict[str, Any]] = [{"q": 0}, {"q": 1.5}, {"distinct": 1}, {"strategy": "bogus"}, {"fixed": {"y": 1}}]
+    for change in changes:
+        with pytest.raises(InvalidInput):
+            propose(settings, history, **{"q": 1, **change})
+    with pytest.raises(InvalidInput, match="a model cache belongs to the settings that it was made with"):
+        propose(settings, history, cache=ModelCache(make_settings(SPACE)))
+
+
+def test_a_space_with_too_few_points_left_says_how_many() -> None:
+    settings = make_settings(Space({"n": Int(1, 3)}), n_init=1)
+    history = History.of(settings, [(0, {"n": 1}, 1.0), (1, {"n": 2}, None)])
+    with pytest.raises(SpaceExhausted) as caught:
+        propose(settings, history, 2)
+    assert caught.value.left == 1
+
+
+def test_pending_points_are_conditioned_on_once_in_an_ask(monkeypatch: pytest.MonkeyPatch) -> None:
+    """By the strategy: the verdict is measured with the model that it made."""
+    opt = Optimizer(SPACES["cube"], n_init=4)
+    opt.tell_many(opt.ask(4), [1.0, 2.0, 3.0, 4.0])
+    out = opt.ask(3)
+    fresh, told = ModelCache(opt.settings), []
+    condition = type(GP().fit(opt._ledger.history().data, np.random.default_rng(0))).condition
+
+    def spy(self: Any, data: Any) -> Any:
+        told.extend(data.X.tolist())
+        return condition(self, data)
+
+    monkeypatch.setattr("believer.surrogates.gp.GPModel.condition", spy)
+    proposal = propose(opt.settings, opt._ledger.history(), 2, cache=fresh)
+    assert told == [*out.unit.tolist(), *proposal.batch.unit.tolist()]
+
+
+def test_proposing_writes_nothing(tmp_path: Path) -> None:
+    path = tmp_path / "study.jsonl"
+    with Optimizer(SPACE, n_init=1, journal=path) as opt:
+        opt.observe({"x": 1.0, "n": 5, "kind": "a"}, 1.0)
+        before = path.read_bytes()
+        propose(opt.settings, opt._ledger.history(), 3)
+        assert path.read_bytes() == before
+        assert opt.pending == ()
