@@ -103,18 +103,23 @@ def encode_event(event: Event, version: int = FORMAT) -> str:
 
 def _record(event: Event, version: int) -> Json:
     """The fields of an event as they are written."""
-    record = {field.name: getattr(event, field.name) for field in fields(event)}
-    if not isinstance(event, Told | Observed):
-        return record
-    outcome = record.pop("outcome")
+    record: Json = {}
+    for field in fields(event):
+        value = getattr(event, field.name)
+        record.update(_result(value, version) if field.name == "outcome" else {field.name: value})
+    return record
+
+
+def _result(outcome: Outcome | None, version: int) -> Json:
+    """The fields of a result, or of none."""
     if version == 1:
         if outcome is not None and not outcome.is_plain:
             raise InvalidInput("format 1 of a journal holds one value a result, without noise.")
-        return {**record, "value": None if outcome is None else outcome.value}
+        return {"value": None if outcome is None else outcome.value}
     if outcome is None:
-        return {**record, "objectives": None}
+        return {"objectives": None}
     more = {name: getattr(outcome, name) for name in _DEFAULTS if getattr(outcome, name)}
-    return {**record, "objectives": outcome.objectives, **more}
+    return {"objectives": outcome.objectives, **more}
 
 
 def decode_event(line: str, version: int = FORMAT) -> Event:
