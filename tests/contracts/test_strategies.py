@@ -18,7 +18,7 @@ from believer.batch.penalization import LocalPenalization
 from believer.batch.schedules import TheoryBeta
 from believer.errors import MissingCapability
 from believer.surrogates import GP, LOADED_ON_USE
-from believer.surrogates.protocols import Joint, Surrogate
+from believer.surrogates.protocols import Fantasizing, Joint, Sampling, Smoothing, Surrogate
 from believer.testing import BareSurrogate, Check, ContractBroken, FakeSurrogate, strategy_checks
 from believer.testing.requests import Subject, request, require_answer, words
 from believer.testing.scenes import fitted, scene
@@ -147,3 +147,10 @@ def test_the_strategies_said_to_work_with_any_surrogate_do() -> None:
     assert len(names) > 3
     for name in names:
         require_answer(STRATEGIES[name], asked)
+
+
+def test_an_author_may_require_what_this_library_has_no_words_for() -> None:
+    model = request(Subject(STRATEGIES["random"], BareSurrogate(), LogEI())).model
+    for capability in (Sampling, Fantasizing, Smoothing):
+        with pytest.raises(MissingCapability, match=f"Mine needs a model that is {capability.__name__}; BareModel is"):
+            require(model, capability, "Mine")

@@ -33,9 +33,10 @@ def require(model: Model, capability: type, strategy: str, otherwise: str = "") 
     """
     if able(model, capability):
         return
-    what, surrogates = ABILITIES[capability]
+    what, surrogates = ABILITIES.get(capability, (f"is {capability.__name__}", ""))
+    named = f"Surrogates that have it: {surrogates}. " if surrogates else ""
     raise MissingCapability(
         f"{strategy} needs a model that {what}; {type(model).__name__} is not one. "
-        f"{otherwise}{' ' if otherwise else ''}Surrogates that have it: {surrogates}. Strategies that work with any "
+        f"{otherwise}{' ' if otherwise else ''}{named}Strategies that work with any "
         "surrogate: kb, kb_lower, kb_upper, cl_min, cl_mean, cl_max, fantasy, fantasies, top_q, random."
     )
