@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 import sys
 from pathlib import Path
@@ -14,10 +15,42 @@ from believer.testing import check_surrogate
 DOCS = Path(__file__).parent.parent / "docs"
 
 
-def test_the_guides_own_surrogate_keeps_the_contract(monkeypatch: pytest.MonkeyPatch) -> None:
-    blocks = re.findall(r"```python\n(.*?)```", (DOCS / "sdd.md").read_text(encoding="utf-8"), re.DOTALL)
-    (code,) = [block for block in blocks if "class Nearest" in block]
-    module = ModuleType("guide")
-    monkeypatch.setitem(sys.modules, "guide", module)
+def blocks_of(name: str) -> list[str]:
+    return re.findall(r"```python\n(.*?)```", (DOCS / name).read_text(encoding="utf-8"), re.DOTALL)
+
+
+@pytest.fixture
+def module(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
+    """Where the code of a document runs: importable, so that what it defines can be pickled."""
+    made = ModuleType("guide")
+    monkeypatch.setitem(sys.modules, "guide", made)
+    return made
+
+
+def test_the_guides_own_surrogate_keeps_the_contract(module: ModuleType) -> None:
+    (code,) = [block for block in blocks_of("sdd.md") if "class Nearest" in block]
     exec(code, module.__dict__)
     assert len(check_surrogate(module.Nearest()).passed) > 20
+
+
+@pytest.mark.both_backends
+def test_the_guide_for_authors_runs_from_top_to_bottom(module: ModuleType) -> None:
+    for number, block in enumerate(blocks_of("plugins.md"), start=1):
+        exec(compile(block, f"plugins.md, block {number}", "exec"), module.__dict__)
+    assert len(module.checks) > 60
+    for check in module.checks:
+        module.test_it_keeps_the_contract(check)
+
+
+def test_the_guide_for_authors_goes_through_the_doors() -> None:
+    imported = set()
+    for node in ast.walk(ast.parse("\n".join(blocks_of("plugins.md")))):
+        if isinstance(node, ast.Import):
+            imported |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            imported.add(node.module or "")
+    assert {name for name in imported if name.startswith("believer")} == {
+        "believer",
+        "believer.plugins",
+        "believer.testing",
+    }

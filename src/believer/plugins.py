@@ -15,7 +15,7 @@ from believer.maximize import Maximizer, Maximum, Objective, Search
 from believer.maximize.objective import Climb, Climbing, Screening
 from believer.propose import Proposal, propose
 from believer.space.region import Region
-from believer.study.history import History
+from believer.study.history import Fitted, History
 from believer.study.ledger import Counts
 from believer.study.model_cache import ModelCache
 from believer.study.settings import StudySettings, make_settings
@@ -60,6 +60,7 @@ __all__ = [
     "Fantasies",
     "Fantasizing",
     "FantasyGradient",
+    "Fitted",
     "History",
     "Joint",
     "JointGradient",
