@@ -1,71 +1,18 @@
 from __future__ import annotations
 
-import ast
 import doctest
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from levels import LEVELS, ROOT, files, imported_rooms, package_of, room_of
 from waiting import PATIENCE
 
 import believer
 from believer import plugins, surrogates
 
-ROOT = Path(believer.__file__).parent
-
-# A file imports from a lower level, or from its own room. One entry for each file or folder of the package.
-LEVELS = {
-    "errors": 0.0,
-    "_version": 0.0,
-    "capabilities": 0.0,
-    "arrays": 0.5,
-    "_native": 1.0,
-    "numerics": 2.0,
-    "space": 3.0,
-    "problems": 4.0,
-    "maximize": 4.0,
-    "surrogates": 5.0,
-    "acquisitions": 6.0,
-    "batch": 7.0,
-    "study": 8.0,
-    "propose": 8.5,
-    "optimizer": 9.0,
-    "progress": 9.0,
-    "plugins": 9.0,
-    "loop": 10.0,
-    "replay": 10.0,
-    "experiments": 10.5,
-    "diagnostics": 11.0,
-    "testing": 11.0,
-    "integrations": 12.0,
-    "bench": 13.0,
-    "cli": 15.0,
-    "__main__": 16.0,
-}
 HEAVY = ["scipy.stats", "scipy.optimize", "sklearn", "matplotlib", "pandas", "torch"]
-
-
-def files() -> list[Path]:
-    """Every module of the package but its door, ``believer/__init__.py``, which may import from anywhere."""
-    return [path for path in sorted(ROOT.rglob("*.py")) if path != ROOT / "__init__.py"]
-
-
-def room_of(path: Path) -> str:
-    return path.relative_to(ROOT).parts[0].removesuffix(".py")
-
-
-def imported_rooms(source: str, package: str) -> list[str]:
-    """The rooms of believer that ``source`` imports, wherever in the file; ``package`` is the dotted name it is in."""
-    names: list[str] = []
-    for node in ast.walk(ast.parse(source)):
-        if isinstance(node, ast.Import):
-            names += [alias.name for alias in node.names]
-        elif isinstance(node, ast.ImportFrom):
-            parts = package.split(".")[: len(package.split(".")) - node.level + 1] if node.level else []
-            base = ".".join([*parts, node.module] if node.module else parts)
-            names += [f"{base}.{alias.name}" for alias in node.names] if base == "believer" else [base]
-    return [name.removeprefix("believer.").split(".")[0] for name in names if name.split(".")[0] == "believer"]
 
 
 def offenses(source: str, room: str, package: str) -> list[str]:
@@ -80,8 +27,7 @@ def test_every_module_has_a_level() -> None:
 
 @pytest.mark.parametrize("path", files(), ids=lambda path: path.relative_to(ROOT).as_posix())
 def test_a_file_imports_only_from_lower_levels_or_its_own_room(path: Path) -> None:
-    package = ".".join(["believer", *path.relative_to(ROOT).parts[:-1]])
-    assert offenses(path.read_text(encoding="utf-8"), room_of(path), package) == []
+    assert offenses(path.read_text(encoding="utf-8"), room_of(path), package_of(path)) == []
 
 
 @pytest.mark.parametrize(
