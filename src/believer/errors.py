@@ -32,7 +32,13 @@ class MissingCapability(BelieverError, TypeError):
 
 
 class MissingExtra(BelieverError, ImportError):
-    """An optional dependency is not installed."""
+    """An optional dependency is not installed.
+
+    Attributes
+    ----------
+    package : what is missing.
+    extra : the extra of believer that installs it.
+    """
 
     def __init__(self, package: str, extra: str) -> None:
         super().__init__(package, extra)
@@ -44,7 +50,13 @@ class MissingExtra(BelieverError, ImportError):
 
 
 class SpaceExhausted(BelieverError):
-    """Fewer distinct points are left than were asked for; ``left`` says how many."""
+    """Fewer distinct points are left than were asked for.
+
+    Parameters
+    ----------
+    message : the rule, what came, what to do.
+    left : how many are left.
+    """
 
     def __init__(self, message: str, left: int) -> None:
         super().__init__(message, left)
@@ -55,7 +67,13 @@ class SpaceExhausted(BelieverError):
 
 
 class TrialError(BelieverError):
-    """The trial is unknown, or already has a result."""
+    """The trial is unknown, or already has a result.
+
+    Parameters
+    ----------
+    message : the rule, what came, what to do.
+    trial_id : which trial; None where it is about no one trial.
+    """
 
     def __init__(self, message: str, trial_id: int | None = None) -> None:
         super().__init__(message, trial_id)
@@ -82,7 +100,13 @@ class JournalLocked(JournalError):
 
 
 class JournalCorrupt(JournalError):
-    """A finished line cannot be understood; ``line`` is its number, from 1."""
+    """A finished line cannot be understood.
+
+    Parameters
+    ----------
+    message : the rule, what came, what to do.
+    line : its number, from 1.
+    """
 
     def __init__(self, message: str, line: int) -> None:
         super().__init__(message, line)

@@ -31,7 +31,12 @@ Answer = Outcome | str
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """Stop as soon as a value is at least this good."""
+    """Stop as soon as a value is good enough.
+
+    Parameters
+    ----------
+    value : at least this good, in the user's units.
+    """
 
     value: float
 
@@ -46,7 +51,12 @@ class Target:
 
 @dataclass(frozen=True, slots=True)
 class Seconds:
-    """Start no further evaluation after this long."""
+    """Start no further evaluation after a while.
+
+    Parameters
+    ----------
+    limit : how long, in seconds.
+    """
 
     limit: float
 
@@ -56,7 +66,17 @@ class Seconds:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Result:
-    """What a run found: the best ``params`` and ``value`` (None when every evaluation failed), and why it stopped."""
+    """What a run found, and why it stopped.
+
+    Attributes
+    ----------
+    params : the best point; None when every evaluation failed.
+    value : its value; None when every evaluation failed.
+    evaluations : how many were made, failed ones and those of a journal that was taken up included, ``y0`` not.
+    failures : how many failed.
+    stopped : why: "budget", "stop" or "exhausted space".
+    optimizer : the study, to look at; its journal is closed.
+    """
 
     params: dict[str, Any] | None
     value: float | None
@@ -101,12 +121,14 @@ def minimize(
     ----------
     f : takes one dict of parameters, returns a number or an :class:`Outcome`. An exception, NaN or an infinity is a
         failed trial and never ends the run.
+    space : where to search.
     budget : how many evaluations.
     q : how many run together.
     executor : any ``concurrent.futures.Executor``; None evaluates in this process.
     mode : "batch" waits for all q results before it asks again; "async" hands a worker the next point as soon as it is
         free.
     journal : a path; a journal that is already there is taken up again, its unanswered trials first.
+    progress : draw a bar on standard error, if that is a terminal.
     stop : a target value (a number or ``Target``), ``Seconds``, or a callable of the optimizer; asked before every
         evaluation that is started. What was handed out and not evaluated by then stays pending.
     callback : called with the optimizer and each batch once all of its results are in.

@@ -92,8 +92,12 @@ class Optimizer:
     ) -> Self:
         """The study in the journal at ``path``, begun if there is none yet: a script that does so can be run again.
 
-        Parameters are those of the constructor. Raises :class:`InvalidInput` when the journal holds a study with other
-        settings.
+        Raises :class:`InvalidInput` when the journal holds a study with other settings.
+
+        Parameters
+        ----------
+        path : of the journal.
+        space, surrogate, acquisition, strategy, n_init, seed, maximize, maximizer : those of the constructor.
         """
         if not isinstance(path, str | os.PathLike):
             raise InvalidInput(f"a journal must be a path; got {path!r}.")
@@ -137,14 +141,14 @@ class Optimizer:
     ) -> Batch:
         """``q`` trials to evaluate now, good together and together with those still pending.
 
+        Raises :class:`SpaceExhausted` when a finite space has fewer than q distinct points left.
+
         Parameters
         ----------
         q : how many.
         strategy : another one than the optimizer's, for this call.
         fixed : parameters held at a value.
         distinct : no point equals another of the batch, a pending one or one of the history (1e-6 of the encoded cube).
-
-        Raises :class:`SpaceExhausted` when a finite space has fewer than q such points left.
         """
         history = self._ledger.history()
         proposal = propose(
@@ -195,7 +199,14 @@ class Optimizer:
         values: Iterable[Value],
         noise: Iterable[float] | None = None,
     ) -> None:
-        """Results of several trials, one value each; nothing is taken in when one of them is wrong."""
+        """Results of several trials; nothing is taken in when one of them is wrong.
+
+        Parameters
+        ----------
+        trials : each as for :meth:`tell`.
+        values : one for each trial.
+        noise : the known standard deviations of the values, one each.
+        """
         try:
             told, found = [*trials], [*values]
             stds: Sequence[float | None] = [None] * len(told) if noise is None else [*noise]
@@ -248,9 +259,14 @@ class Optimizer:
         noise: float | None = None,
         error: str | None = None,
     ) -> Trial:
-        """A result from elsewhere, as for :meth:`tell`; counts towards ``n_init``.
+        """A result from elsewhere; counts towards ``n_init``.
 
         The constraint is not asked: data are data.
+
+        Parameters
+        ----------
+        params : the point in the user's terms.
+        value, noise, error : as for :meth:`tell`.
         """
         settled, outcome, trial_id = self.space.check(params), self._outcome(value, noise, error), self._ledger.next_id
         if isinstance(outcome, str):
@@ -363,8 +379,13 @@ class Optimizer:
     ) -> Self:
         """The study in the journal at ``path``, ready to go on; further events are appended to it.
 
-        What is not the library's own (a surrogate, an acquisition, a strategy, a maximizer, the space's constraint) is
-        passed again, and checked by name. No fit is run.
+        What is not the library's own is passed again, and checked by name. No fit is run.
+
+        Parameters
+        ----------
+        path : of the journal.
+        surrogate, acquisition, strategy, maximizer : those of the constructor, where they are not the library's own.
+        constraint : the space's, where it has one.
         """
         journal, events = Journal.open(path)
         try:

@@ -74,6 +74,9 @@ def propose(
 ) -> Proposal:
     """``q`` trials that are good together and with those pending: queued points, the design's, then the strategy's.
 
+    The same settings and history give the same proposal, bit for bit. Raises :class:`SpaceExhausted` when a finite
+    space has fewer than q points left.
+
     Parameters
     ----------
     settings : what the study was made with, from :func:`believer.plugins.make_settings`.
@@ -83,9 +86,6 @@ def propose(
     fixed : parameters held at a value.
     distinct : no point equals another of the batch, a pending one or one of the history.
     cache : models of earlier calls with the same settings; the result is the same with it and without.
-
-    The same settings and history give the same proposal, bit for bit. Raises :class:`SpaceExhausted` when a finite
-    space has fewer than q points left.
     """
     q = whole(q, "q", 1)
     if not isinstance(distinct, bool | np.bool_):

@@ -21,7 +21,14 @@ from believer.surrogates.protocols import Surrogate
 
 @dataclass(frozen=True, slots=True)
 class Replay:
-    """How many asks were made again, and the first that came out otherwise (the journal's line, and what differed)."""
+    """What came of a replay.
+
+    Attributes
+    ----------
+    asks : how many were made again.
+    line : the journal's line of the first that came out otherwise; None without any.
+    difference : what differed there; None without any.
+    """
 
     asks: int
     line: int | None
@@ -51,8 +58,13 @@ def replay(
     """Verify a journal: run its asks anew, fits included, against the results as they were told at the time.
 
     The same versions, backend, processor, BLAS and number of its threads are needed for "identical"; the journal's
-    first line names all but processor and BLAS. Custom members are passed as for ``Optimizer.load``, and those that
-    single asks were made with as ``strategies``. The file is only read.
+    first line names all but processor and BLAS. The file is only read.
+
+    Parameters
+    ----------
+    path : of the journal.
+    surrogate, acquisition, strategy, constraint, maximizer : custom ones, as for ``Optimizer.load``.
+    strategies : custom ones that single asks were made with.
     """
     events = read_events(path)
     study = Optimizer._from_events(events[:1], None, surrogate, acquisition, strategy, maximizer, constraint)

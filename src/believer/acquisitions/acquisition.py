@@ -17,7 +17,14 @@ from believer.surrogates.protocols import Model
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Pointwise:
-    """Values α (m,), with ∂α/∂μ and ∂α/∂σ (m,)."""
+    """Values of an acquisition at m points, with their derivatives.
+
+    Parameters
+    ----------
+    value : α, (m,).
+    by_mean : ∂α/∂μ, (m,).
+    by_std : ∂α/∂σ, (m,).
+    """
 
     value: Array
     by_mean: Array

@@ -15,7 +15,12 @@ from believer.errors import InvalidInput
 
 @dataclass(frozen=True, slots=True)
 class UCB(PointwiseAcquisition):
-    """-μ + √β σ: the negated lower confidence bound of a function to be minimized ([paper] appendix A.2)."""
+    """-μ + √β σ: the negated lower confidence bound of a function to be minimized ([paper] appendix A.2).
+
+    Parameters
+    ----------
+    beta : β, zero or more.
+    """
 
     beta: float = 2.0
 
@@ -24,12 +29,12 @@ class UCB(PointwiseAcquisition):
             raise InvalidInput(f"beta must be zero or more; got {self.beta!r}.")
 
     def pointwise(self, mean: Array, std: Array, incumbent: float) -> Pointwise:
-        """α = -μ + √β σ; the incumbent plays no part."""
+        """α = -μ + √β σ where the model predicts ``mean`` and ``std`` (m,); ``incumbent`` plays no part."""
         root = float(np.sqrt(self.beta))
         return Pointwise(root * std - mean, np.full_like(mean, -1.0), np.full_like(std, root))
 
     def over(self, mean: Array, std: Array, incumbents: Array) -> Pointwise:
-        """Of all models at once, whatever their incumbents."""
+        """Of all models that predict ``mean`` and ``std`` (S, m) at once, whatever their ``incumbents``."""
         return self.pointwise(mean, std, 0.0)
 
     def code(self) -> tuple[str, float] | None:

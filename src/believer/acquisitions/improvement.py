@@ -33,7 +33,7 @@ class _Improvement(PointwiseAcquisition):
         finite(self.xi, "xi")
 
     def over(self, mean: Array, std: Array, incumbents: Array) -> Pointwise:
-        """All incumbents at once: they work entry by entry, and what does not depend on s may be (1, m)."""
+        """All ``incumbents`` (S,) at once: they work entry by entry, and ``mean`` or ``std`` may be (1, m) for all."""
         return self.pointwise(mean, std, cast(float, incumbents[:, None]))
 
     def code(self) -> tuple[str, float] | None:
@@ -43,13 +43,17 @@ class _Improvement(PointwiseAcquisition):
 
 @dataclass(frozen=True, slots=True)
 class LogEI(_Improvement):
-    """log of the expected improvement, log σ + log h(z)  ([Ament2023] Eq. 7). ``xi`` is in the units of y.
+    """log of the expected improvement, log σ + log h(z)  ([Ament2023] Eq. 7).
 
     It has the maximizers of EI and a gradient where EI is flat zero.
+
+    Parameters
+    ----------
+    xi : ξ, the margin by which to beat the incumbent, in the units of y.
     """
 
     def pointwise(self, mean: Array, std: Array, incumbent: float) -> Pointwise:
-        """α = log σ + log h(z)."""
+        """α = log σ + log h(z), of ``mean`` and ``std`` (m,) and the ``incumbent`` f⁺."""
         value, mass, density = log_h((incumbent - self.xi - mean) / std)
         return Pointwise(np.log(std) + value, -mass / std, density / std)
 
@@ -72,10 +76,18 @@ class LogEI(_Improvement):
 
 @dataclass(frozen=True, slots=True)
 class EI(_Improvement):
-    """Expected improvement σ h(z) = (f⁺ - ξ - μ) Φ(z) + σ φ(z)  ([paper] Eq. 11). ``xi`` is in the units of y."""
+    """Expected improvement σ h(z) = (f⁺ - ξ - μ) Φ(z) + σ φ(z)  ([paper] Eq. 11).
+
+    Parameters
+    ----------
+    xi : ξ, the margin by which to beat the incumbent, in the units of y.
+    """
 
     def pointwise(self, mean: Array, std: Array, incumbent: float) -> Pointwise:
-        """α = σ h(z), through log h so that the difference of two tiny numbers is never formed."""
+        """α = σ h(z), of ``mean`` and ``std`` (m,) and the ``incumbent`` f⁺.
+
+        Through log h, so that the difference of two tiny numbers is never formed.
+        """
         z = (incumbent - self.xi - mean) / std
         return Pointwise(std * np.exp(log_h(z)[0]), -ndtr(z), normal_pdf(z))
 
@@ -90,13 +102,17 @@ class EI(_Improvement):
 
 @dataclass(frozen=True, slots=True)
 class PI(_Improvement):
-    """Probability of improvement Φ(z). ``xi`` is in the units of y.
+    """Probability of improvement Φ(z).
 
     Not monotone in σ: where μ < f⁺ - ξ, less uncertainty makes improvement surer. [paper] Prop. 3 does not cover it.
+
+    Parameters
+    ----------
+    xi : ξ, the margin by which to beat the incumbent, in the units of y.
     """
 
     def pointwise(self, mean: Array, std: Array, incumbent: float) -> Pointwise:
-        """α = Φ(z)."""
+        """α = Φ(z), of ``mean`` and ``std`` (m,) and the ``incumbent`` f⁺."""
         z = (incumbent - self.xi - mean) / std
         density = normal_pdf(z)
         return Pointwise(ndtr(z), -density / std, -z * density / std)

@@ -25,7 +25,7 @@ class PointwiseAcquisition:
     __slots__ = ()
 
     def pointwise(self, mean: Array, std: Array, incumbent: float) -> Pointwise:
-        """α and its derivatives (m,)."""
+        """α and its derivatives (m,) where the model predicts ``mean`` and ``std`` (m,); ``incumbent`` is f⁺."""
         raise NotImplementedError
 
     def on(self, view: View) -> Objective:
@@ -33,7 +33,13 @@ class PointwiseAcquisition:
         return PointwiseObjective(self, view.model, view.incumbent)
 
     def over(self, mean: Array, std: Array, incumbents: Array) -> Pointwise:
-        """α_s and its derivatives (S, m) of S models with f⁺ (S,), which predict (S, m), or all the same (1, m)."""
+        """α_s and its derivatives (S, m) of S models.
+
+        Parameters
+        ----------
+        mean, std : what they predict, (S, m), or (1, m) where all predict the same.
+        incumbents : their f⁺, (S,).
+        """
         shape = len(incumbents), mean.shape[1]
         rows = zip(np.broadcast_to(mean, shape), np.broadcast_to(std, shape), incumbents, strict=True)
         at = [self.pointwise(m, s, float(f)) for m, s, f in rows]
@@ -88,7 +94,13 @@ def completed(acquisition: Acquisition) -> PointwiseAcquisition:
 
 
 def objective_on(acquisition: Acquisition, view: View) -> Objective:
-    """The objective of an acquisition, given what is known."""
+    """The objective of an acquisition, given what is known.
+
+    Parameters
+    ----------
+    acquisition : what makes a point worth an experiment.
+    view : what is known.
+    """
     return (acquisition if able(acquisition, Bindable) else completed(acquisition)).on(view)
 
 

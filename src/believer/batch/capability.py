@@ -27,9 +27,14 @@ ABILITIES: dict[type, tuple[str, str]] = {
 
 
 def require(model: Model, capability: type, strategy: str, otherwise: str = "") -> None:
-    """MissingCapability if ``model`` lacks what ``strategy`` needs; the text names surrogates and strategies that work.
+    """MissingCapability if a model lacks what a strategy needs; the text names surrogates and strategies that work.
 
-    ``otherwise`` is a way around it within the strategy, e.g. "Or use LocalPenalization(radius=0.1)."
+    Parameters
+    ----------
+    model : what the strategy was given.
+    capability : the protocol that it needs, e.g. ``Joint``.
+    strategy : its name.
+    otherwise : a way around it within the strategy, e.g. "Or use LocalPenalization(radius=0.1)."
     """
     if able(model, capability):
         return

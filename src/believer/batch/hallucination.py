@@ -136,9 +136,13 @@ def by_exploration(
 class GPBUCB:
     """GP-BUCB ([Desautels2014]): each point minimizes μ - √β σ', with σ' after hallucinating all points under way.
 
-    beta: a number or a schedule. The study's acquisition plays no part. q x ask(1) = ask(q), bit for bit.
+    The study's acquisition plays no part. q x ask(1) = ask(q), bit for bit.
 
     Differs: the default β_t is the practical one of [Kandasamy2015]; the paper's own is ``TheoryBeta(scale=1, C=...)``.
+
+    Parameters
+    ----------
+    beta : a number or a schedule.
     """
 
     beta: float | Schedule = WIDE
@@ -147,7 +151,7 @@ class GPBUCB:
         checked_beta(self.beta)
 
     def choose(self, request: Request, memory: object = None) -> Chosen:
-        """One point at a time, each hallucinated before the next."""
+        """One point at a time for ``request``, each hallucinated before the next; ``memory`` plays no part."""
         given = hallucinated(request, "gp_bucb")
         beta = beta_at(self.beta, len(request.data.y) + 1, request.region)
         choices: list[Choice] = []
@@ -164,10 +168,14 @@ class UCBPE:
 
     A pending point counts as an earlier point of the same batch, so that q x ask(1) = ask(q), bit for bit. With workers
     that are never idle all at once, every point is therefore one of exploration: use gp_bucb there.
-    beta: a number or a schedule. The study's acquisition plays no part.
+    The study's acquisition plays no part.
 
     Differs: the default β_t is far below gp_bucb's, and the paper's own is ``TheoryBeta(scale=1)``. The wider R⁺ is,
     the more do all but the first point of a batch go where least is known at all, whatever is known of the rest.
+
+    Parameters
+    ----------
+    beta : a number or a schedule.
     """
 
     beta: float | Schedule = NARROW
@@ -176,7 +184,7 @@ class UCBPE:
         checked_beta(self.beta)
 
     def choose(self, request: Request, memory: object = None) -> Chosen:
-        """UCB first, then exploration of what is relevant given real results."""
+        """UCB first, then exploration of what is relevant given real results in ``request``; ``memory`` is not used."""
         given = hallucinated(request, "ucb_pe")
         beta = beta_at(self.beta, len(request.data.y) + 1, request.region)
         where: Relevance | None = None

@@ -15,12 +15,25 @@ from believer.surrogates.protocols import Model, Smoothing
 
 
 def real_incumbent(request: Request) -> float:
-    """f⁺ over real results, under the model of the request; a failed trial is no result."""
+    """f⁺ over real results, under the model of the request; a failed trial is no result.
+
+    Parameters
+    ----------
+    request : what the strategy was asked.
+    """
     return _least(request.model, request.data.X, request.data.y)
 
 
 def believed_incumbent(request: Request, model: Model, X: Array, y: Array) -> float:
-    """f⁺ over real results and lies ``X`` (p, d), ``y`` (p,), under the ``model`` that was told of both."""
+    """f⁺ over real results and lies.
+
+    Parameters
+    ----------
+    request : what the strategy was asked; it has the real results.
+    model : what was told of both.
+    X : points of the lies, (p, d).
+    y : the lies, (p,).
+    """
     return _least(model, np.vstack([request.data.X, X]), np.concatenate([request.data.y, y]))
 
 

@@ -42,13 +42,19 @@ class QEI:
     """Maximize log q-EI over all q points at once ([Ginsbourger2010], [Ament2023] section 4.2).
 
     The climb starts from the batches that the Kriging Believer and the Constant Liar choose one point at a time, and
-    from ``restarts`` neighbors of the first; it ends no worse than either batch. Pending points take part as points
-    that cannot move. ``samples`` is the number of base samples, a power of two for choice; ``smoothing`` rounds the
-    corners of q-EI, None climbs q-EI as it is. The margin ξ is that of the request's LogEI or EI; other acquisitions
-    have no joint version here. The request's maximizer chooses the greedy starts; the climb is L-BFGS whatever it is.
+    from neighbors of the first; it ends no worse than either batch. Pending points take part as points that cannot
+    move. The margin ξ is that of the request's LogEI or EI; other acquisitions have no joint version here. The
+    request's maximizer chooses the greedy starts; the climb is L-BFGS whatever it is.
 
     One point with nothing pending is the sequential choice. Otherwise to ask for q points at once is not to ask q times
     for one.
+
+    Parameters
+    ----------
+    samples : number of base samples, a power of two for choice.
+    smoothing : how the corners of q-EI are rounded; None climbs q-EI as it is.
+    restarts : how many neighbors of the first batch to start from as well.
+    climb : when the climb stops.
     """
 
     samples: int = 128
@@ -67,7 +73,7 @@ class QEI:
             raise InvalidInput(f"climb must be believer.numerics.lbfgs.Settings(...); got {self.climb!r}.")
 
     def choose(self, request: Request, memory: object = None) -> Chosen:
-        """One climb over q·d variables."""
+        """One climb over q·d variables for ``request``; ``memory`` counts where the choice is sequential."""
         margin = _margin(request.acquisition)
         require(request.model, JointlyDifferentiable, "qei")
         q, p = len(request.ids), len(request.pending.ids)

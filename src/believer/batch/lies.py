@@ -21,7 +21,16 @@ class Lie(Protocol):
     """A rule for pseudo-observations."""
 
     def value(self, model: Model, x: Array, data: Data, sign: float, rng: np.random.Generator) -> float:
-        """ỹ for the point ``x`` (d,), given the model so far and the real results; ``sign`` is -1 for maximization."""
+        """ỹ for one point, to be minimized.
+
+        Parameters
+        ----------
+        model : the model so far.
+        x : the point, (d,).
+        data : the real results.
+        sign : -1 for maximization, else 1.
+        rng : the source of random numbers.
+        """
         ...
 
     @property
@@ -32,9 +41,12 @@ class Lie(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class ConstantLie:
-    """The same value for every point: the "min", "max" or "mean" of real results, or a number in the user's units.
+    """The same value for every point.
 
-    "min" is the best value seen and "max" the worst, whether the user minimizes or maximizes.
+    Parameters
+    ----------
+    of : the "min", "max" or "mean" of real results, or a number in the user's units. "min" is the best value seen and
+        "max" the worst, whether the user minimizes or maximizes.
     """
 
     of: str | float = "min"
@@ -47,7 +59,10 @@ class ConstantLie:
             finite(self.of, "a constant lie")
 
     def value(self, model: Model, x: Array, data: Data, sign: float, rng: np.random.Generator) -> float:
-        """min_i y_i, max_i y_i, the mean, or the constant."""
+        """min_i y_i, max_i y_i or the mean of ``data``, or the constant times ``sign``.
+
+        ``model``, ``x`` and ``rng`` play no part.
+        """
         if isinstance(self.of, str):
             seen = {"min": data.y.min(), "max": data.y.max(), "mean": data.y.mean()}
             return float(seen[self.of])
@@ -61,7 +76,12 @@ class ConstantLie:
 
 @dataclass(frozen=True, slots=True)
 class Believe:
-    """What the model predicts, μ + kσ with k = ``sigmas``: 0 is Kriging Believer, -1 hopeful, +1 wary."""
+    """What the model predicts, μ + kσ.
+
+    Parameters
+    ----------
+    sigmas : k; 0 is Kriging Believer, -1 hopeful, +1 wary.
+    """
 
     sigmas: float = 0.0
 
@@ -69,7 +89,7 @@ class Believe:
         finite(self.sigmas, "sigmas")
 
     def value(self, model: Model, x: Array, data: Data, sign: float, rng: np.random.Generator) -> float:
-        """μ(x) + kσ(x)."""
+        """μ(x) + kσ(x) of ``model`` at ``x`` (d,); ``data``, ``sign`` and ``rng`` play no part."""
         at = model.predict(x[None, :])
         return float(at.mean[0] + self.sigmas * at.std[0])
 
@@ -83,8 +103,10 @@ class Believe:
 class Fantasy:
     """A draw from what the model expects to observe, N(μ, σ² + σ_n²)  ([paper] section 3.7).
 
-    samples: how many draws a batch's acquisition is averaged over ([Snoek2012] section 3.3). With 1, the draw is a lie
-    like any other; it is also what diagnostics look at, whatever the number.
+    Parameters
+    ----------
+    samples : how many draws a batch's acquisition is averaged over ([Snoek2012] section 3.3). With 1, the draw is a lie
+        like any other; it is also what diagnostics look at, whatever the number.
     """
 
     samples: int = 1
@@ -93,7 +115,10 @@ class Fantasy:
         object.__setattr__(self, "samples", whole(self.samples, "samples", 1))
 
     def value(self, model: Model, x: Array, data: Data, sign: float, rng: np.random.Generator) -> float:
-        """One ỹ ~ N(μ(x), σ²(x) + σ_n²); a model that cannot sample is taken to be free of noise."""
+        """One ỹ ~ N(μ(x), σ²(x) + σ_n²) of ``model`` at ``x`` (d,), drawn with ``rng``.
+
+        A model that cannot sample is taken to be free of noise. ``data`` and ``sign`` play no part.
+        """
         if able(model, Sampling):
             return float(model.sample(x[None, :], 1, rng, noisy=True)[0, 0])
         at = model.predict(x[None, :])

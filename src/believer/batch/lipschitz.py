@@ -67,12 +67,15 @@ class LipschitzPenalty:
 class LipschitzPenalization:
     """Choose one point at a time, with the penalty of [Gonzalez2016] around those taken.
 
-    lipschitz: the constant L in the user's units of y per unit of the encoded cube, or None: the steepest slope of the
-    model's mean, found once for the real data. q x ask(1) = ask(q), bit for bit. Without points taken, the choice is
-    that of the acquisition alone.
+    q x ask(1) = ask(q), bit for bit. Without points taken, the choice is that of the acquisition alone.
 
     Differs: L is at least s/√d, one standard deviation of y over the diagonal of the cube. A flat mean (constant y, or
     all noise) would give L = 0, and no ball at all. Pending points count as points of the batch.
+
+    Parameters
+    ----------
+    lipschitz : the constant L in the user's units of y per unit of the encoded cube, or None: the steepest slope of the
+        model's mean, found once for the real data.
     """
 
     lipschitz: float | None = None
@@ -82,7 +85,7 @@ class LipschitzPenalization:
             raise InvalidInput(f"lipschitz must be above zero, or None to estimate it; got {self.lipschitz!r}.")
 
     def choose(self, request: Request, memory: object = None) -> Chosen:
-        """One maximizer of log α⁺ + Σ_j log φ for each trial."""
+        """One maximizer of log α⁺ + Σ_j log φ for each trial of ``request``; ``memory`` plays no part."""
         best = real_incumbent(request)
         slope = estimate(request) if self.lipschitz is None else float(self.lipschitz)
 

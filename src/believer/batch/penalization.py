@@ -93,10 +93,13 @@ class GaussianPenalty:
 class LocalPenalization:
     """Choose one point at a time, with a Gaussian penalty around those taken: φ = 1 - exp(-r²/2), [paper] section 4.5.
 
-    lengthscale: r in the model's lengthscales column by column ("ard"), or in their arithmetic ("mean") or geometric
-    ("geometric") mean: the paper writes one ℓ. radius: a number in units of the encoded cube in place of lengthscales,
-    for models without them. q x ask(1) = ask(q), bit for bit. Without points taken, the choice is that of the
-    acquisition alone.
+    q x ask(1) = ask(q), bit for bit. Without points taken, the choice is that of the acquisition alone.
+
+    Parameters
+    ----------
+    lengthscale : r in the model's lengthscales column by column ("ard"), or in their arithmetic ("mean") or geometric
+        ("geometric") mean: the paper writes one ℓ.
+    radius : a number in units of the encoded cube in place of lengthscales, for models without them.
     """
 
     lengthscale: str = "ard"
@@ -109,12 +112,12 @@ class LocalPenalization:
             raise InvalidInput(f"radius must be above zero, or None for the model's lengthscales; got {self.radius!r}.")
 
     def choose(self, request: Request, memory: object = None) -> Chosen:
-        """One maximizer of log α⁺ + Σ_j log φ for each trial."""
+        """One maximizer of log α⁺ + Σ_j log φ for each trial of ``request``; ``memory`` plays no part."""
         lengthscales = self.lengthscales(request.model, request.region.dim)
         return penalized(request, lambda points: GaussianPenalty(points, lengthscales))
 
     def lengthscales(self, model: Model, d: int) -> Array:
-        """ℓ (d,) of the penalty on this model."""
+        """ℓ of the penalty on ``model``, one for each of ``d`` columns, (d,)."""
         if self.radius is not None:
             return frozen(np.full(d, float(self.radius)))
         require(model, Scaled, "lp", "Or use LocalPenalization(radius=0.1), in units of the encoded cube.")

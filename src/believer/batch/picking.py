@@ -22,14 +22,27 @@ _CLIMBING, _SCREENING = Multistart(), Candidates()
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Picked:
-    """A point (d,), how many better ones were taken already, and whether it had to be replaced by a draw."""
+    """A point that was picked, and how.
+
+    Attributes
+    ----------
+    x : the point, (d,).
+    passed_over : how many better ones were taken already.
+    replaced : whether it had to be replaced by a draw.
+    """
 
     x: Array
     passed_over: int
     replaced: bool
 
     def choice(self, what: str, after: str = "") -> Choice:
-        """The point with its provenance: "chosen at LogEI rank 1 after believing 2 points"."""
+        """The point with its provenance: "chosen at LogEI rank 1 after believing 2 points".
+
+        Parameters
+        ----------
+        what : what it was ranked by, "LogEI".
+        after : what came before, " after believing 2 points".
+        """
         rank = f"chosen at {what} rank {self.passed_over + 1}"
         behind = f"; {_ranks(self.passed_over)} handed out already" if self.passed_over else ""
         return Choice(frozen(self.x), f"{rank}{after}{behind}{REPLACED if self.replaced else ''}")
@@ -38,9 +51,16 @@ class Picked:
 def pick(
     objective: Objective, request: Request, trial: int, around: Array, avoid: Array, region: Region | None = None
 ) -> Picked:
-    """The best point found for ``trial`` that is not among ``avoid`` (k, d); candidates come from near ``around``.
+    """The best point found that is not taken yet.
 
-    ``region`` is a part of the request's to stay within.
+    Parameters
+    ----------
+    objective : what to maximize.
+    request : what the strategy was asked.
+    trial : id of the trial that gets the point; its randomness is used.
+    around : good points (k, d); candidates come from near them.
+    avoid : points (k, d) that are taken.
+    region : a part of the request's to stay within; default all of it.
     """
     region = request.region if region is None else region
     maximizer = maximizer_for(objective, request.maximizer)
@@ -59,12 +79,26 @@ def maximizer_for(objective: Objective, wanted: Maximizer | None) -> Maximizer:
 
 
 def taken(avoid: Array, x: Array, request: Request) -> Array:
-    """``avoid`` with ``x`` added, where the points of a batch have to differ."""
+    """The points taken, with one more where the points of a batch have to differ.
+
+    Parameters
+    ----------
+    avoid : points taken so far, (k, d).
+    x : the one more, (d,).
+    request : says whether points have to differ.
+    """
     return np.vstack([avoid, x]) if request.distinct else avoid
 
 
 def best_places(request: Request, X: Sequence[Array] | Array = (), y: Sequence[float] | Array = ()) -> Array:
-    """The best real points and of those added (``X``, ``y``), in the region: their neighborhoods get candidates."""
+    """The best real points and of those added, in the region: their neighborhoods get candidates.
+
+    Parameters
+    ----------
+    request : what the strategy was asked; it has the real points.
+    X : points added, (p, d).
+    y : their values, (p,).
+    """
     points = np.vstack([request.data.X, *X])
     best = np.argsort(np.concatenate([request.data.y, y]), kind="stable")[:_AROUND]
     return request.region.snap(points[best])

@@ -71,11 +71,13 @@ class Belief:
 class PseudoObservations:
     """Choose one point at a time, pretending that those chosen before have returned.
 
-    lie: what they returned; with ``Fantasy(samples=S)`` the acquisition is averaged over S guesses of it. update: how
-    it reaches the model: "condition" (closed form, [paper] Eq. 1-2), "refit" (train again on data and lies), "none"
-    (the paper's parametric case), or "auto" (condition if the model can, else refit). incumbent: f⁺ over real results
-    and lies ("believed") or over real results alone ("data", the paper's convention; with it, Kriging Believer can
-    repeat a point).
+    Parameters
+    ----------
+    lie : what they returned; with ``Fantasy(samples=S)`` the acquisition is averaged over S guesses of it.
+    update : how it reaches the model: "condition" (closed form, [paper] Eq. 1-2), "refit" (train again on data and
+        lies), "none" (the paper's parametric case), or "auto" (condition if the model can, else refit).
+    incumbent : f⁺ over real results and lies ("believed") or over real results alone ("data", the paper's convention;
+        with it, Kriging Believer can repeat a point).
     """
 
     lie: Lie = field(default_factory=Believe)
@@ -91,7 +93,7 @@ class PseudoObservations:
             raise InvalidInput(f"incumbent must be one of {', '.join(INCUMBENTS)}; got {self.incumbent!r}.")
 
     def choose(self, request: Request, memory: object = None) -> Chosen:
-        """[paper] Algorithm 1, lines 2-8, after the pending points."""
+        """[paper] Algorithm 1, lines 2-8, after the pending points of ``request``; ``memory`` may hold their lies."""
         belief = self._resume(request, memory)
         for trial, x in zip(request.pending.ids[len(belief.ids) :], request.pending.X[len(belief.ids) :], strict=True):
             belief = belief.with_lie(request, trial, x)

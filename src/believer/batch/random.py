@@ -21,7 +21,7 @@ class RandomBatch:
     """Independent uniform points: the baseline that every strategy has to beat."""
 
     def choose(self, request: Request, memory: object = None) -> Chosen:
-        """One uniform draw for each trial, from that trial's own randomness."""
+        """One uniform draw for each trial of ``request``, from the trial's own randomness; ``memory`` plays no part."""
         avoid = request.avoid
         choices = []
         for trial in request.ids:

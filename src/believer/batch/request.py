@@ -22,7 +22,13 @@ Randomness = Callable[[int, str], np.random.Generator]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Pending:
-    """Points handed out and not answered yet, in the order of their trial ids."""
+    """Points handed out and not answered yet, in the order of their trial ids.
+
+    Parameters
+    ----------
+    ids : of their trials.
+    X : the points in the encoded cube, (p, d).
+    """
 
     ids: tuple[int, ...]
     X: Array
@@ -30,11 +36,23 @@ class Pending:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Request:
-    """Everything that a strategy may look at to choose points for the trials ``ids``.
+    """Everything that a strategy may look at to choose points.
 
-    model: fitted to ``data`` alone, then told of ``failed`` trials, which have the value that they count as.
-    sign: -1 when the user maximizes.
-    avoid: points (k, d) that must not be proposed again; ``distinct`` asks the same of the batch's own points.
+    Attributes
+    ----------
+    ids : the trials that need a point each.
+    surrogate : the model's recipe.
+    acquisition : what makes a point worth an experiment.
+    model : fitted to ``data`` alone, then told of ``failed`` trials.
+    data : real results.
+    pending : points handed out and not answered yet.
+    region : where to search.
+    avoid : points (k, d) that must not be proposed again.
+    distinct : whether the batch's own points must differ as well.
+    randomness : the generator that belongs to a trial id and a purpose.
+    sign : -1 when the user maximizes, else 1.
+    maximizer : what the user wants the acquisition to be maximized with; None for what suits the objective.
+    failed : failed trials, with the value that they count as; None without any.
     """
 
     ids: tuple[int, ...]
@@ -54,7 +72,13 @@ class Request:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Choice:
-    """One point (d,) of a batch, and why it was chosen."""
+    """One point of a batch, and why it was chosen.
+
+    Parameters
+    ----------
+    x : the point, (d,), in the encoded cube.
+    provenance : in words, why it was chosen.
+    """
 
     x: Array
     provenance: str
@@ -80,7 +104,13 @@ class Strategy(Protocol):
     """A frozen recipe for choosing q points together."""
 
     def choose(self, request: Request, memory: object = None) -> Chosen:
-        """One choice for each of ``request.ids``."""
+        """One choice for each of ``request.ids``.
+
+        Parameters
+        ----------
+        request : all that may be looked at.
+        memory : what the last :class:`Chosen` remembered, to save work, never to change it; None without any.
+        """
         ...
 
 

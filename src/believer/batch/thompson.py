@@ -38,7 +38,9 @@ class Thompson:
     model is sure, the first trial gets it and the next ones the best that is left; provenance says so. A trial's draw
     depends on its id and on the results alone, so q x ask(1) = ask(q), bit for bit.
 
-    candidates: how many such space-filling points; a search of whole functions has the study's maximizer.
+    Parameters
+    ----------
+    candidates : how many such space-filling points; a search of whole functions has the study's maximizer.
     """
 
     candidates: int = 256
@@ -47,7 +49,7 @@ class Thompson:
         object.__setattr__(self, "candidates", whole(self.candidates, "candidates", 1))
 
     def choose(self, request: Request, memory: object = None) -> Chosen:
-        """One draw for each trial, from that trial's own randomness."""
+        """One draw for each trial of ``request``, from the trial's own randomness; ``memory`` plays no part."""
         model = request.model
         if not isinstance(model, Sampling):
             require(model, Pathwise, "thompson", "One that draws values (sample), as MQRBF's does, will do as well.")

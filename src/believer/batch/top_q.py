@@ -20,7 +20,7 @@ class TopQ:
     """
 
     def choose(self, request: Request, memory: object = None) -> Chosen:
-        """The best point that is not taken yet, for each trial."""
+        """The best point that is not taken yet, for each trial of ``request``; ``memory`` plays no part."""
         view = View(request.model, real_incumbent(request), request.data)
         objective = objective_on(request.acquisition, view)
         around, avoid = best_places(request), request.avoid

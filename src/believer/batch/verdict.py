@@ -32,7 +32,16 @@ class Verdict:
     """Distances within a batch, in the unit cube and in lengthscales, beside what random points would have.
 
     Entries are None where they make no sense: no pair in a batch of one, no lengthscales without a model that has some.
-    ``near_duplicates`` are pairs of positions in the batch.
+
+    Attributes
+    ----------
+    size : q, the number of points.
+    min_distance, mean_distance : of two points, in the unit cube.
+    min_lengthscales, mean_lengthscales : of two points, in the model's lengthscales.
+    random_pair_distance : the mean distance of two uniform points of the region.
+    effective_size : q² / Σρ², how many independent points it is worth; None for a model without joint covariance.
+    near_duplicates : pairs of positions in the batch that are nearly the same.
+    sentence : all this in words.
     """
 
     size: int

@@ -53,23 +53,34 @@ def benchmark(
 ) -> BenchReport:
     """Race batch strategies against each other, each from the same initial points with the same budget.
 
-    strategies: each raced on each of ``surrogates`` with each of ``acquisitions``; ``"kb@forest"`` names a pair,
-    ``"kb@forest/EI"`` all three. By default all that can work on their surrogate; a warning names those that cannot.
-    Each of the three is a name, one of your own as ``"module:object"`` (a class is called without arguments), or a
-    value, such as ``bv.QEI(samples=512)``; values go to ``workers`` as pickles. A result is taken up again only while
-    the code of what is your own stays as it was. peers: of other libraries, as in
-    ``believer.bench.peers.PEERS``. problems: names; or in their place a ``function`` of one dict of params, found at
-    the top of a module (or named ``"module:function"``), over ``space``, with ``maximize`` if more is better.
-    q: points in a batch, one or several numbers; 1 is sequential. seeds: how many, or which. budget: evaluations, the
-    initial design of ``n_init`` points (default: twice the number of parameters) included.
-    executor, workers, results, progress: as ``experiments.run`` takes them; ``results`` is a file that a later call
-    takes up.
+    Strategies, surrogates and acquisitions are each a name, one of your own as ``"module:object"`` (a class is called
+    without arguments), or a value, such as ``bv.QEI(samples=512)``; values go to ``workers`` as pickles. A result is
+    taken up again only while the code of what is your own stays as it was.
 
     On an executor of threads, times mean little, and the seeds of BoTorch's peers do not hold: torch has one generator
     for the whole process. Peers may change settings of the process that they run in: torch's number of threads and
     seed, Optuna's verbosity, ``RAYON_NUM_THREADS``. Two or more ``workers`` keep all this away from yours.
 
     Raises before anything is run: ``InvalidInput``, ``MissingExtra``, ``MissingCapability``.
+
+    Parameters
+    ----------
+    strategies : each raced on each of ``surrogates`` with each of ``acquisitions``; ``"kb@forest"`` names a pair,
+        ``"kb@forest/EI"`` all three. By default all that can work on their surrogate; a warning names those that
+        cannot.
+    problems : names.
+    q : points in a batch, one or several numbers; 1 is sequential.
+    seeds : how many, or which.
+    surrogates, acquisitions : what strategies are raced on, one or several.
+    peers : of other libraries, as in ``believer.bench.peers.PEERS``.
+    function : in place of ``problems``, a function of one dict of params, found at the top of a module (or named
+        ``"module:function"``).
+    space : where ``function`` is searched.
+    maximize : more is better for ``function``.
+    budget : evaluations, the initial design included.
+    n_init : points of the initial design; default twice the number of parameters.
+    executor, workers, progress : as ``experiments.run`` takes them.
+    results : a file that a later call takes up.
     """
     sizes = list(q) if isinstance(q, Iterable) else [q]
     numbers = list(seeds) if isinstance(seeds, Iterable) else range(whole(seeds, "seeds", 1))

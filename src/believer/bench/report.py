@@ -36,8 +36,15 @@ TITLE = "Which strategy? A benchmark of batch optimizers"
 class BenchReport:
     """The runs of a bench and all that follows from them.
 
-    lines: one for each member on each case. comparisons: of the reference with every other member. advice: one for each
-    batch size. notices: what is missing, failed or was left out.
+    Attributes
+    ----------
+    runs : one for each member, case and seed.
+    reference : the member that others are compared with; None without runs.
+    lines : one for each member on each case.
+    comparisons : of the reference with every other member.
+    advice : one for each batch size.
+    notices : what is missing, failed or was left out.
+    command : what made it, where that is known.
     """
 
     runs: tuple[Run, ...]

@@ -141,21 +141,28 @@ def sdd(
     results: PathLike | None = None,
     progress: bool | str = True,
 ) -> SDDReport:
-    """Diagnose whether ``surrogate`` can be used with pseudo-observations, and say how we know.
-
-    problem_or_data: a problem by name ("hartmann6"), a ``Problem``, or ``(X, y, bounds)`` in the user's units.
-    acquisition: LogEI unless another is given; the paper's is ``EI(xi=0.01)``, whose gradient vanishes at most starts.
-    y is standardized first, so ``xi`` is in units of its standard deviation.
-    lie: what a chosen point is pretended to have returned; the paper's "min" unless another is given.
-    update: "condition", "refit", "none" (the paper's parametric case) or "auto", as for ``PseudoObservations``.
-    maximizer: part A's; the paper's three fixed starts unless another is given.
-    seeds: how many initial designs (or fits, of a table), or which. n: observations in a problem's initial design.
-    workers: processes, this one alone unless given (in a script, keep the call under ``if __name__ == "__main__"``); or
-    any ``executor``.
-    results: a file of JSON lines; what it holds is not measured again.
+    """Diagnose whether a surrogate can be used with pseudo-observations, and say how we know.
 
     Raises :class:`InvalidInput`, :class:`MissingCapability` or :class:`SpaceExhausted` for what cannot be diagnosed,
     :class:`EvaluationError` when a fit fails.
+
+    Parameters
+    ----------
+    surrogate : the recipe to diagnose.
+    problem_or_data : a problem by name ("hartmann6"), a ``Problem``, or ``(X, y, bounds)`` in the user's units.
+    q : points in a batch, two or more.
+    acquisition : LogEI unless another is given; the paper's is ``EI(xi=0.01)``, whose gradient vanishes at most starts.
+        y is standardized first, so ``xi`` is in units of its standard deviation.
+    lie : what a chosen point is pretended to have returned; the paper's "min" unless another is given.
+    update : "condition", "refit", "none" (the paper's parametric case) or "auto", as for ``PseudoObservations``.
+    maximizer : part A's; the paper's three fixed starts unless another is given.
+    seeds : how many initial designs (or fits, of a table), or which.
+    n : observations in a problem's initial design.
+    incumbent : "believed" or "data", as for ``PseudoObservations``.
+    workers : processes, this one alone unless given (in a script, keep the call under ``if __name__ == "__main__"``).
+    executor : any ``concurrent.futures.Executor``, in place of ``workers``.
+    results : a file of JSON lines; what it holds is not measured again.
+    progress : True draws a bar on a terminal, "lines" writes lines to standard error, False is silent.
     """
     one = diagnosis(surrogate, problem_or_data, q, acquisition, lie, update, maximizer, n, incumbent)
     return diagnose([one], seeds, workers=workers, executor=executor, results=results, progress=progress)[0]

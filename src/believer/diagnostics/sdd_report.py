@@ -66,7 +66,13 @@ def verdict_of(m: Measurement) -> str:
 
 @dataclass(frozen=True, slots=True)
 class SDDReport:
-    """What the diagnostic found for one surrogate, over the data sets of all seeds."""
+    """What the diagnostic found for one surrogate, over the data sets of all seeds.
+
+    Attributes
+    ----------
+    settings : what was diagnosed and how, as plain data.
+    measurements : one for each seed.
+    """
 
     settings: dict[str, Any]
     measurements: tuple[Measurement, ...]

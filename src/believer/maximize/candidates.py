@@ -25,6 +25,14 @@ class Candidates:
     """Screen Sobol candidates and neighbors of the incumbents, then search ever closer around the best ones.
 
     Deterministic for a given generator; the result is a point that was evaluated, never an extrapolation.
+
+    Parameters
+    ----------
+    candidates : how many Sobol points.
+    neighbors : how many of each incumbent, and of each survivor in each round.
+    survivors : how many of the best are searched around.
+    rounds : of search around them.
+    shrink : factor of the neighbors' distance from round to round.
     """
 
     candidates: int = 2048
@@ -38,7 +46,7 @@ class Candidates:
             whole(getattr(self, name), name, least)
 
     def maximize(self, objective: Objective, search: Search, rng: np.random.Generator) -> Maximum:
-        """The best point found that is not to be avoided."""
+        """The best point of ``objective`` found in ``search`` that is not to be avoided; ``rng`` draws candidates."""
         exact = search_exhaustively(objective, search)
         if exact is not None:
             return exact

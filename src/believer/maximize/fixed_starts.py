@@ -38,11 +38,16 @@ class Climb:
 
 @dataclass(frozen=True, slots=True)
 class FixedStarts:
-    """L-BFGS-B from ``levels`` along the diagonal of the box ([paper] section 4.1: 0.2, 0.5, 0.8).
+    """L-BFGS-B from fixed starts along the diagonal of the box ([paper] section 4.1: 0.2, 0.5, 0.8).
 
-    ``draws`` adds uniform starts that depend on ``seed`` alone: the paper's pre-drawn restarts (SDD, part B).
-    No other randomness, no screening, and no duplicate is avoided: what differs between two calls is the objective.
-    Without gradients scipy takes finite differences, as the paper's scripts did.
+    No randomness but the seed's, no screening, and no duplicate is avoided: what differs between two calls is the
+    objective. Without gradients scipy takes finite differences, as the paper's scripts did.
+
+    Parameters
+    ----------
+    levels : where along the diagonal, in [0, 1].
+    draws : how many uniform starts to add: the paper's pre-drawn restarts (SDD, part B).
+    seed : what they depend on, alone.
     """
 
     levels: tuple[float, ...] = (0.2, 0.5, 0.8)
@@ -59,7 +64,7 @@ class FixedStarts:
         whole(self.seed, "seed", 0)
 
     def maximize(self, objective: Objective, search: Search, rng: np.random.Generator) -> Maximum:
-        """The best end of the starts."""
+        """The best end of the starts on ``objective`` in the region of ``search``; ``rng`` plays no part."""
         return self.climb(objective, search.region).best(search.region)
 
     def starts(self, region: Region) -> Array:
@@ -69,7 +74,7 @@ class FixedStarts:
         return region.snap(np.vstack([region.lower + levels * (region.upper - region.lower), region.spread(drawn)]))
 
     def climb(self, objective: Objective, region: Region) -> Climb:
-        """Every start followed to its end."""
+        """Every start in ``region`` followed to its end on ``objective``."""
         from scipy.optimize import minimize  # heavy: loaded by those who use it
 
         bounds = list(zip(region.lower, region.upper, strict=True))

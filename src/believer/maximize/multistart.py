@@ -37,6 +37,15 @@ class Multistart:
     Continuous columns follow the gradient; discrete blocks move from value to value wherever that is better, in turn
     with the climbs, so that no value is rounded after the fact. (A grid of more than 100,000 values is climbed as if it
     were continuous, and rounded before points are compared.)
+
+    Parameters
+    ----------
+    starts : how many candidates are climbed from.
+    candidates : how many Sobol points.
+    neighbors : how many of each incumbent.
+    widths : standard deviations of a neighbor's step, as shares of the box; each neighbor has one of them.
+    sweeps : how often at most discrete blocks move and columns climb again.
+    climb : when a climb stops.
     """
 
     starts: int = 10
@@ -54,7 +63,10 @@ class Multistart:
         whole(self.neighbors, "neighbors", 0)
 
     def maximize(self, objective: Objective, search: Search, rng: np.random.Generator) -> Maximum:
-        """The best point found that is not to be avoided. Needs an objective with gradients."""
+        """The best point of ``objective`` found in ``search`` that is not to be avoided; ``rng`` draws candidates.
+
+        Needs an objective with gradients.
+        """
         if not objective.has_gradient:
             raise MissingCapability(
                 "Multistart climbs with gradients, and this model gives none (predict_with_gradient); use Candidates()."

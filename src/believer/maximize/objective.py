@@ -38,7 +38,16 @@ class Objective(Protocol):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Climb:
-    """Climbs of -objective / ``scale`` downwards, in the box, from ``starts`` (s, d); columns that do not move stay."""
+    """Climbs of -objective / ``scale`` downwards, in a box.
+
+    Attributes
+    ----------
+    starts : where they begin, (s, d).
+    lower, upper : the box, (d,) each.
+    moves : which columns move, (d,); the others stay.
+    scale : the size of differences that matter.
+    settings : when a climb stops.
+    """
 
     starts: Array
     lower: Array
@@ -80,8 +89,11 @@ def climb_from(objective: Objective, climb: Climb) -> lbfgs.Minimum:
 class Search:
     """Where to search, and what is known of the place.
 
-    around: good points so far (k, d), whose neighborhoods deserve candidates.
-    avoid: points (k, d) that must not be proposed again.
+    Attributes
+    ----------
+    region : where to search.
+    around : good points so far (k, d), whose neighborhoods deserve candidates.
+    avoid : points (k, d) that must not be proposed again.
     """
 
     region: Region
@@ -91,7 +103,14 @@ class Search:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Maximum:
-    """The point chosen (d,), its value, and how many better points were passed over as duplicates."""
+    """What a maximizer found.
+
+    Parameters
+    ----------
+    x : the point chosen, (d,).
+    value : of the objective there.
+    passed_over : how many better points were passed over as duplicates.
+    """
 
     x: Array
     value: float
@@ -102,7 +121,14 @@ class Maximizer(Protocol):
     """A frozen recipe for maximizing an objective."""
 
     def maximize(self, objective: Objective, search: Search, rng: np.random.Generator) -> Maximum:
-        """The best point found that is not to be avoided."""
+        """The best point found that is not to be avoided.
+
+        Parameters
+        ----------
+        objective : what to maximize.
+        search : where, around which points, and which to avoid.
+        rng : the source of random numbers.
+        """
         ...
 
 

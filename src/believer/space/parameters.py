@@ -36,9 +36,15 @@ Choice: TypeAlias = str | int | float | bool | None
 
 @dataclass(frozen=True, slots=True)
 class Float:
-    """A real number in [low, high], or with ``step`` one of low, low + step, ...; ``log`` spreads it over magnitudes.
+    """A real number in [low, high].
 
     A grid of more than ``MAX_GRID`` values is searched as if continuous, and rounded by ``Space.decode``.
+
+    Parameters
+    ----------
+    low, high : the bounds, low < high.
+    log : spread it over magnitudes.
+    step : makes it one of low, low + step, ...; None is continuous.
     """
 
     low: float
@@ -64,9 +70,15 @@ class Float:
 
 @dataclass(frozen=True, slots=True)
 class Int:
-    """One of the whole numbers low, low + step, ... <= high; ``log`` spreads it over magnitudes.
+    """One of the whole numbers low, low + step, ... <= high.
 
     A range of more than ``MAX_GRID`` values is searched as if continuous, and rounded by ``Space.decode``.
+
+    Parameters
+    ----------
+    low, high : the bounds, low <= high.
+    log : spread it over magnitudes.
+    step : from one value to the next.
     """
 
     low: int
@@ -86,7 +98,12 @@ class Int:
 
 @dataclass(frozen=True, slots=True)
 class Categorical:
-    """One of ``choices``, none nearer to any other; 1, 1.0 and True are three different choices."""
+    """One of several choices, none nearer to any other; 1, 1.0 and True are three different choices.
+
+    Parameters
+    ----------
+    choices : a list or tuple of at least one str, int, float, bool or None.
+    """
 
     choices: Sequence[Choice] = field(compare=False, hash=True)
     _index: dict[tuple[type, Choice], int] = field(init=False, repr=False, hash=False)

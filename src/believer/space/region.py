@@ -44,16 +44,23 @@ class Block:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Region:
-    """A box (d,) with discrete blocks and an optional feasibility test ``(m, d) -> (m,) bool``."""
+    """A box with discrete blocks and an optional feasibility test.
+
+    Parameters
+    ----------
+    lower, upper : the box, (d,) each.
+    blocks : columns that take one of a few values.
+    feasible : ``(m, d) -> (m,) bool``, which points are allowed; None allows all.
+    settle : rounds points (m, d) to values too many for a block; None where there are no such columns.
+    tolerance : coordinates that differ by no more, for all columns or for each (d,), are the same.
+    """
 
     lower: Array
     upper: Array
     blocks: tuple[Block, ...] = ()
     feasible: Callable[[Array], BoolArray] | None = None
     settle: Callable[[Array], Array] | None = None
-    """rounds points (m, d) to values too many for a block; None where there are no such columns"""
     tolerance: float | Array = SAME_POINT
-    """coordinates that differ by no more, for all columns or for each (d,), are the same"""
 
     @staticmethod
     def cube(d: int) -> Region:

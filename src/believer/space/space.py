@@ -40,7 +40,13 @@ _KINDS: dict[str, type[Parameter]] = {"Float": Float, "Int": Int, "Categorical":
 
 @dataclass(frozen=True, slots=True, init=False, repr=False)
 class Space:
-    """Named parameters in a fixed order; an optional ``constraint(params) -> bool`` says which points are allowed."""
+    """Named parameters in a fixed order, and which points are allowed.
+
+    Parameters
+    ----------
+    parameters : by name, a Float, Int or Categorical each.
+    constraint : ``constraint(params) -> bool`` says which points are allowed; None allows all.
+    """
 
     _items: tuple[tuple[str, Parameter], ...]
     constraint: Constraint | None
@@ -172,7 +178,13 @@ class Space:
 
     @staticmethod
     def from_config(config: Mapping[str, Any], constraint: Constraint | None = None) -> Space:
-        """The space of ``to_config``; a function is no JSON, so one that had a constraint needs it again."""
+        """The space of ``to_config``.
+
+        Parameters
+        ----------
+        config : what ``to_config`` returned.
+        constraint : a function is no JSON, so a space that had a constraint needs it again.
+        """
         try:
             parameters = {entry["name"]: _from_entry(**entry) for entry in config["parameters"]}
             forgotten = config["constrained"] and constraint is None

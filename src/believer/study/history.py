@@ -55,11 +55,17 @@ class History:
         fitted: Fitted | None = None,
         queue: Iterable[Mapping[str, Any]] = (),
     ) -> History:
-        """The history of a study that someone else keeps: ``(id, params, what it returned)`` for each trial.
+        """The history of a study that someone else keeps.
 
-        A trial returned a number or an :class:`Outcome`; a text says why it failed, and None that it is pending. NaN
-        and infinities are failures. ``fitted`` is what the last :class:`~believer.propose.Proposal` said, if it was
-        kept. Points of a space-filling design count as handed out, one for each trial.
+        Points of a space-filling design count as handed out, one for each trial.
+
+        Parameters
+        ----------
+        settings : of the study.
+        trials : ``(id, params, what it returned)`` for each: a number or an :class:`Outcome`; a text says why it
+            failed, and None that it is pending. NaN and infinities are failures.
+        fitted : what the last :class:`~believer.propose.Proposal` said, if it was kept.
+        queue : points that the user wants next, in the user's terms.
         """
         points: dict[int, dict[str, Any]] = {}
         outcomes: dict[int, Outcome] = {}

@@ -20,7 +20,15 @@ COLUMNS = ("trial_id", "status", "value", "error", "origin", "provenance")
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """How many trials are in which state; ``answered`` ones are done or failed."""
+    """How many trials are in which state; ``answered`` ones are done or failed.
+
+    Attributes
+    ----------
+    done : have a result.
+    failed : were evaluated in vain.
+    pending : were handed out and not answered.
+    abandoned : nobody waits for.
+    """
 
     done: int
     failed: int

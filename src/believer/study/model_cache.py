@@ -22,6 +22,10 @@ class ModelCache:
 
     Two models are kept: the last fit to real results, and that fit conditioned on failed trials; each is used again
     only on the very data that it saw. ``memory`` is the strategy's own.
+
+    Parameters
+    ----------
+    settings : of the study.
     """
 
     def __init__(self, settings: StudySettings) -> None:
@@ -31,7 +35,7 @@ class ModelCache:
         self._model: tuple[Model, Array, Model] | None = None
 
     def randomness(self, trial_id: int, purpose: str) -> np.random.Generator:
-        """The generator of a trial and a purpose, from the study's seed."""
+        """The generator of the trial ``trial_id`` and a ``purpose``, from the study's seed."""
         return stream(self.settings.seed, trial_id, purpose)
 
     def fit(self, history: History) -> Model:

@@ -24,14 +24,14 @@ Value: TypeAlias = "float | Outcome"
 class Outcome:
     """The numbers that one evaluation returned, in the user's units.
 
+    A plain number is ``Outcome.of(number)``, with the one objective "value".
+
     Parameters
     ----------
     objectives : values by name, at least one. The first one named is what a study optimizes; further ones are kept
         with it, stored and listed.
     constraints : values by name, kept, stored and listed.
     noise : known standard deviations, by the name of the objective or constraint.
-
-    A plain number is ``Outcome.of(number)``, with the one objective "value".
     """
 
     objectives: dict[str, float]
@@ -55,7 +55,7 @@ class Outcome:
 
     @staticmethod
     def of(value: float, noise: float | None = None) -> Outcome:
-        """One nameless number, and its standard deviation where that is known."""
+        """One nameless number, ``value``, and its standard deviation ``noise`` where that is known."""
         return Outcome({ONLY: value}, noise={} if noise is None else {ONLY: noise})
 
     @property

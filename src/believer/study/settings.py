@@ -27,7 +27,19 @@ from believer.surrogates.protocols import Surrogate
 
 @dataclass(frozen=True, slots=True, eq=False)
 class StudySettings:
-    """What an optimizer was made with."""
+    """What an optimizer was made with, defaults filled in: see :class:`~believer.optimizer.Optimizer`.
+
+    Attributes
+    ----------
+    space : where to search.
+    surrogate : the model's recipe.
+    acquisition : what makes a point worth an experiment.
+    strategy : how q points are chosen together.
+    maximizer : how the acquisition is maximized; None for what suits the model.
+    n_init : results or pending trials before the model takes over.
+    seed : of all that is random.
+    maximize : the objective is to be maximized, not minimized.
+    """
 
     space: Space
     surrogate: Surrogate
@@ -68,7 +80,13 @@ def make_settings(
     seed: int | None = 0,
     maximize: bool = False,
 ) -> StudySettings:
-    """Settings with their defaults filled in; InvalidInput when one breaks a rule."""
+    """Settings with their defaults filled in; InvalidInput when one breaks a rule.
+
+    Parameters
+    ----------
+    space, surrogate, acquisition, strategy, maximizer, n_init, seed, maximize : as for
+        :class:`~believer.optimizer.Optimizer`.
+    """
     if not isinstance(space, Space):
         raise InvalidInput(f"space must be a believer.Space; got {type(space).__name__}.")
     return StudySettings(

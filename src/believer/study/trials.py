@@ -38,7 +38,13 @@ class Trial:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Batch(Sequence[Trial]):
-    """Trials proposed together, and the ``verdict``: how diverse they are. Printed, it says both."""
+    """Trials proposed together, and how diverse they are. Printed, it says both.
+
+    Attributes
+    ----------
+    trials : in id order.
+    verdict : how diverse they are.
+    """
 
     trials: tuple[Trial, ...]
     verdict: Verdict

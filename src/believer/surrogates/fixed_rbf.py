@@ -187,15 +187,17 @@ def posterior(
 class FixedRBF:
     """Recipe of a multiquadric network with fixed centers.
 
-    centers: how many; they are Sobol points that depend on their number and on d alone, never on data.
-    spread: ε; None is the median distance of two centers, as [paper] has it of its data.
-    noise: variance of noise and misfit as a share of the variance of y, or "infer": a basis that is fixed cannot pass
-    through all results, so it has to be told, or to find out, how far it may stay off.
-
     v and noise maximize the evidence at the fit (``linear.by_evidence``) and are frozen from then on.
     "With fixed centers, only the weights update, placing these models in the parametric category" ([paper] section
     3.3): to use the model as meant there, choose batches by ``PseudoObservations(update="none")``. But Bayesian weights
     do have a closed-form update, and they respond to a lie: conditioned, the model is not parametric in that sense.
+
+    Parameters
+    ----------
+    centers : how many; they are Sobol points that depend on their number and on d alone, never on data.
+    spread : ε; None is the median distance of two centers, as [paper] has it of its data.
+    noise : variance of noise and misfit as a share of the variance of y, or "infer": a basis that is fixed cannot pass
+        through all results, so it has to be told, or to find out, how far it may stay off.
     """
 
     centers: int = 64
@@ -211,7 +213,10 @@ class FixedRBF:
         object.__setattr__(self, "noise", checked_noise(self.noise))
 
     def fit(self, data: Data, rng: np.random.Generator, previous: Model | None = None) -> FixedRBFModel:
-        """Learn v and noise from ``X`` (n, d), ``y`` (n,), then the exact posterior. Nothing is random."""
+        """Learn v and noise from ``data``, X (n, d) and y (n,), then the exact posterior.
+
+        Nothing is random: ``rng`` and ``previous`` play no part.
+        """
         X, y, std = learnable(data, "a radial basis network")
         shift, scale = standardization(y)
         fixed = basis(self.centers, X.shape[1], self.spread)

@@ -84,11 +84,15 @@ class RandomForest:
     the prediction depends on which data were drawn. It is no posterior: it need not grow away from the data, and it
     knows nothing of the values that share a leaf. New data enter by growing all trees anew.
 
-    seed: None draws resamples from the generator that ``fit`` gets; a number fixes them (:meth:`with_fixed_draws`).
-
     Differs: y is shifted by its first value and scaled by a power of two before trees are grown. scikit-learn stops
     at a variance of 2e-16 whatever the units of y, and ties between splits, frequent in small nodes, are settled by
     rounding: of all scalings, only this one leaves the trees as they are when one more observation comes in.
+
+    Parameters
+    ----------
+    trees : how many, two or more.
+    min_leaf : the least number of observations in a leaf.
+    seed : None draws resamples from the generator that ``fit`` gets; a number fixes them (:meth:`with_fixed_draws`).
     """
 
     trees: int = 200
@@ -106,7 +110,10 @@ class RandomForest:
         return replace(self, seed=whole(seed, "seed", 0))
 
     def fit(self, data: Data, rng: np.random.Generator, previous: Model | None = None) -> ForestModel:
-        """Grow all trees on ``X`` (n, d), ``y`` (n,).  O(trees n d log² n)."""
+        """Grow all trees on ``data``, X (n, d) and y (n,), resampled with ``rng``.  O(trees n d log² n).
+
+        ``previous`` plays no part.
+        """
         X, y, _ = learnable(data, "a random forest")
         counts = resamples(len(X), self.trees, rng, self.seed)
         shift, scale = _units(y)

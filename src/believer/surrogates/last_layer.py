@@ -140,12 +140,17 @@ def posterior(basis: Basis, X: Array, y: Array, std: Array | None = None) -> Las
 class LastLayer:
     """Last-layer Bayesian network recipe: one network is trained, its last hidden layer becomes the features.
 
-    hidden: sizes of the hidden layers. max_iterations: of training (settings: ``surrogates/network.py``). seed: None
-    draws from the generator that ``fit`` is given; a number fixes initial weights and held-out data, whatever the
-    generator. Every fit begins at fresh initial weights, never at the last fit's.
+    Every fit begins at fresh initial weights, never at the last fit's.
 
     Differs: the paper names this model and gives no settings. Network and training are those of its ensemble; v and
     σ_n² maximize the evidence under weak priors (``linear.by_evidence``), lest a rough y be called noise altogether.
+
+    Parameters
+    ----------
+    hidden : sizes of the hidden layers.
+    max_iterations : of training (settings: ``surrogates/network.py``).
+    seed : None draws from the generator that ``fit`` is given; a number fixes initial weights and held-out data,
+        whatever the generator.
     """
 
     hidden: tuple[int, ...] = (64, 64)
@@ -163,9 +168,10 @@ class LastLayer:
         return replace(self, seed=whole(seed, "seed", 0))
 
     def fit(self, data: Data, rng: np.random.Generator, previous: Model | None = None) -> LastLayerModel:
-        """Train on ``X`` (n, d), ``y`` (n,), choose v and σ_n², then the exact posterior of the last layer.
+        """Train on ``data``, X (n, d) and y (n,), choose v and σ_n², then the exact posterior of the last layer.
 
-        Known noise counts from the second step on: training takes all results alike.
+        Known noise counts from the second step on: training takes all results alike. ``rng`` draws initial weights and
+        held-out data; ``previous`` plays no part.
         """
         X, y, std = learnable(data, "a neural network")
         shift, scale = standardization(y)

@@ -65,12 +65,18 @@ def _spread(apart: Array) -> Array:
 class NeuralEnsemble:
     """Neural network ensemble recipe ([paper] appendix): networks that differ by initial weights and held-out data.
 
-    members: number of networks, two or more. hidden: sizes of the hidden layers. max_iterations: of training; few
-    networks get there. seed: None draws from the generator that ``fit`` is given; a number fixes initial weights and
-    held-out data, whatever the generator. What the paper leaves open is listed in ``surrogates/network.py``.
+    What the paper leaves open is listed in ``surrogates/network.py``.
 
     Differs: the paper does not say how the spread is normalized; here the variance is divided by the number of
     networks, as in [Lakshminarayanan2017]. Every fit begins at fresh initial weights, never at the last fit's.
+
+    Parameters
+    ----------
+    members : number of networks, two or more.
+    hidden : sizes of the hidden layers.
+    max_iterations : of training; few networks get there.
+    seed : None draws from the generator that ``fit`` is given; a number fixes initial weights and held-out data,
+        whatever the generator.
     """
 
     members: int = 10
@@ -90,7 +96,7 @@ class NeuralEnsemble:
         return replace(self, seed=whole(seed, "seed", 0))
 
     def fit(self, data: Data, rng: np.random.Generator, previous: Model | None = None) -> NeuralModel:
-        """Train on ``X`` (n, d), ``y`` (n,)."""
+        """Train on ``data``, X (n, d) and y (n,), from weights drawn with ``rng``; ``previous`` plays no part."""
         X, y, _ = learnable(data, "a neural network")
         shift, scale = standardization(y)
         seeds = seeds_of(self.members, rng, self.seed)

@@ -28,7 +28,13 @@ LEAST_VARIANCE = 1e-18
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Prediction:
-    """Latent mean and standard deviation, both (m,); the latter above zero everywhere, be it ever so little."""
+    """Latent mean and standard deviation.
+
+    Attributes
+    ----------
+    mean : (m,).
+    std : (m,), above zero everywhere, be it ever so little.
+    """
 
     mean: Array
     std: Array
@@ -36,7 +42,13 @@ class Prediction:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PredictionGradient:
-    """A prediction with its derivatives by x: mean and std (m,), gradients (m, d)."""
+    """A prediction with its derivatives by x.
+
+    Attributes
+    ----------
+    mean, std : the prediction, (m,) each.
+    mean_gradient, std_gradient : their derivatives, (m, d) each.
+    """
 
     mean: Array
     std: Array
@@ -46,7 +58,13 @@ class PredictionGradient:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class JointPrediction:
-    """Latent mean (m,) and covariance (m, m)."""
+    """Latent mean and covariance of m points.
+
+    Attributes
+    ----------
+    mean : (m,).
+    covariance : (m, m).
+    """
 
     mean: Array
     covariance: Array
@@ -54,10 +72,15 @@ class JointPrediction:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class JointGradient:
-    """Means (b, q) and covariances (b, q, q) of b groups of q points, and the way back to the points.
+    """Means and covariances of b groups of q points, and the way back to the points.
 
-    ``pull(by_mean, by_covariance)`` turns the derivatives of a number by means (b, q) and by covariances (b, q, q) into
-    those by points, (b, q, d). All entries of a covariance count as free: ∂/∂Σ_ij and ∂/∂Σ_ji are given both.
+    Attributes
+    ----------
+    mean : (b, q).
+    covariance : (b, q, q).
+    pull : ``pull(by_mean, by_covariance)`` turns the derivatives of a number by means (b, q) and by covariances
+        (b, q, q) into those by points, (b, q, d). All entries of a covariance count as free: ∂/∂Σ_ij and ∂/∂Σ_ji are
+        given both.
     """
 
     mean: Array
@@ -67,10 +90,14 @@ class JointGradient:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FantasyGradient:
-    """Means and stds (S, m) of S models at m points, stds (1, m) if all share one; and the way back to the points.
+    """Means and stds of S models at m points, and the way back to the points.
 
-    ``pull(by_mean, by_std)`` turns the derivatives of m numbers by means and by stds, both (S, m), into those by their
-    points, (m, d).
+    Attributes
+    ----------
+    mean : (S, m).
+    std : (S, m), or (1, m) if all share one.
+    pull : ``pull(by_mean, by_std)`` turns the derivatives of m numbers by means and by stds, both (S, m), into those by
+        their points, (m, d).
     """
 
     mean: Array
@@ -90,7 +117,7 @@ class Fantasies(Protocol):
         ...
 
     def fantasize(self, x: Array, rng: np.random.Generator) -> tuple[Self, Array]:
-        """All of them told of ``x`` (d,), and what: observations (S,), each drawn from its own posterior."""
+        """All of them told of ``x`` (d,), and what: observations (S,), each drawn with ``rng`` from its posterior."""
         ...
 
 
@@ -119,9 +146,15 @@ class Surrogate(Protocol):
     """A recipe with frozen settings."""
 
     def fit(self, data: Data, rng: np.random.Generator, previous: Model | None = None) -> Model:
-        """Learn from ``X`` (n, d), ``y`` (n,); ``previous`` is the last fit, a warm start.
+        """Learn from data.
 
         What is known of the noise counts in models that give each observation a noise; the others ignore it.
+
+        Parameters
+        ----------
+        data : ``X`` (n, d), ``y`` (n,) and what is known of the noise.
+        rng : the source of random numbers.
+        previous : the last fit, a warm start; None without any.
         """
         ...
 
@@ -171,7 +204,7 @@ class Pathwise(Protocol):
     """Whole functions drawn from the posterior, for Thompson sampling."""
 
     def paths(self, count: int, rng: np.random.Generator) -> Paths:
-        """``count`` latent functions."""
+        """``count`` latent functions, drawn with ``rng``."""
         ...
 
 
@@ -180,7 +213,7 @@ class Sampling(Protocol):
     """Draws from the posterior of observations, for fantasies."""
 
     def sample(self, X: Array, count: int, rng: np.random.Generator, *, noisy: bool = False) -> Array:
-        """``count`` joint draws at ``X`` (m, d), as (count, m); ``noisy`` adds observation noise."""
+        """``count`` joint draws with ``rng`` at ``X`` (m, d), as (count, m); ``noisy`` adds observation noise."""
         ...
 
 
@@ -231,7 +264,7 @@ class Restorable(Protocol):
         ...
 
     def restore(self, data: Data, state: dict[str, Any]) -> Model:
-        """The model that ``describe`` described, on the data it was fitted to, bit for bit."""
+        """The model that ``describe`` described as ``state``, on the ``data`` it was fitted to, bit for bit."""
         ...
 
 

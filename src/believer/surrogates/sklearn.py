@@ -76,15 +76,19 @@ class SklearnEnsemble:
 class SklearnSurrogate:
     """Any scikit-learn regressor, also a pipeline that ends in one. Needs scikit-learn.
 
-    estimator: an instance; it is copied now, and a copy is fitted to standardized y in every fit. If its ``predict``
-    takes ``return_std`` (GaussianProcessRegressor, BayesianRidge), σ is what it says, with noise where it adds noise
-    (WhiteKernel). Otherwise ``members`` copies are fitted to bootstrap resamples, and σ is the standard deviation over
-    them: no posterior, and as good as the resamples are.
-    seed: None draws random numbers from the generator that ``fit`` gets; a number fixes them. Either way every
-    ``random_state`` inside the estimator is set from them, whatever it was: that is what makes a study repeatable.
+    If the estimator's ``predict`` takes ``return_std`` (GaussianProcessRegressor, BayesianRidge), σ is what it says,
+    with noise where it adds noise (WhiteKernel). Otherwise ``members`` copies are fitted to bootstrap resamples, and σ
+    is the standard deviation over them: no posterior, and as good as the resamples are.
 
     Two warnings are silenced, since they tell of what a study meets all the time and of results that can be used:
     scikit-learn's ConvergenceWarning, and that of a Gaussian process about variances below zero. Others come through.
+
+    Parameters
+    ----------
+    estimator : an instance; it is copied now, and a copy is fitted to standardized y in every fit.
+    members : how many copies, two or more, of an estimator without ``return_std``.
+    seed : None draws random numbers from the generator that ``fit`` gets; a number fixes them. Either way every
+        ``random_state`` inside the estimator is set from them, whatever it was: that is what makes a study repeatable.
     """
 
     estimator: Any
@@ -104,7 +108,10 @@ class SklearnSurrogate:
     def fit(
         self, data: Data, rng: np.random.Generator, previous: Model | None = None
     ) -> SklearnModel | SklearnEnsemble:
-        """Fit copies of the estimator to ``X`` (n, d), ``y`` (n,)."""
+        """Fit copies of the estimator to ``data``, X (n, d) and y (n,); ``rng`` gives what is random.
+
+        ``previous`` plays no part.
+        """
         X, y, _ = learnable(data, "a scikit-learn regressor")
         shift, scale = standardization(y)
         target = (y - shift) / scale

@@ -209,12 +209,14 @@ def posterior(
 class SparseGP:
     """Sparse Gaussian process recipe: as :class:`~believer.surrogates.gp.GP`, at a cost that is linear in the data.
 
-    inducing: how many inducing points at most; with as many as there are data, this is the exact process.
-    kernel, noise: as the exact process has them.
-
     Hyperparameters are fitted to the exact likelihood, with more than 512 data to that of a seeded subset. Inducing
     points are chosen once a fit, from the data, then from all over the cube while there are fewer data, and then fixed.
     With more data than inducing points Kriging Believer's lies hardly move it (``condition``): there use "cl_min".
+
+    Parameters
+    ----------
+    inducing : how many inducing points at most; with as many as there are data, this is the exact process.
+    kernel, noise : as the exact process has them.
     """
 
     inducing: int = 64
@@ -227,7 +229,10 @@ class SparseGP:
         object.__setattr__(self, "inducing", whole(self.inducing, "inducing", 1))
 
     def fit(self, data: Data, rng: np.random.Generator, previous: Model | None = None) -> SparseGPModel:
-        """Learn hyperparameters from ``X`` (n, d), ``y`` (n,), choose inducing points, then the posterior."""
+        """Learn hyperparameters from ``data``, X (n, d) and y (n,), choose inducing points, then the posterior.
+
+        ``rng`` draws starts and the subset; ``previous`` is the last fit, a warm start.
+        """
         X, y, std = learnable(data, "a sparse Gaussian process")
         shift, scale = standardization(y)
         start = previous.hyper if isinstance(previous, SparseGPModel) and previous.hyper.kernel == self.kernel else None
@@ -253,7 +258,7 @@ class SparseGP:
         return {**model.hyper.to_config(), "inducing": list(model.rows)}
 
     def restore(self, data: Data, state: dict[str, Any]) -> SparseGPModel:
-        """The same model without a fit."""
+        """The model of ``state`` on the ``data`` that it was fitted to, without a fit."""
         X, y = data.X, data.y
         shift, scale = standardization(y)
         hyper = {key: value for key, value in state.items() if key != "inducing"}

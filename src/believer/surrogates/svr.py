@@ -76,11 +76,6 @@ class SVRModel:
 class SVR:
     """Support vector regression recipe: ε-SVR with the kernel exp(-γ |x - x'|²) ([Smola2004]). Needs scikit-learn.
 
-    C: price of a residual beyond ``epsilon``; epsilon: residuals that are free. Both for y of mean 0 and variance 1.
-    gamma: γ, by default 12 / d: for points spread evenly over the cube the same as scikit-learn's "scale", but a
-    pseudo-observation cannot change it. members: machines, each fitted to its own resample.
-    seed: None draws resamples from the generator that ``fit`` gets; a number fixes them (:meth:`with_fixed_draws`).
-
     A support vector machine has no uncertainty of its own ([paper] appendix, Support Vector Machines). The mean here
     is that of the members and σ is the standard deviation over them: a stand-in that says how much the prediction
     depends on which data were drawn. It is no posterior and is not calibrated. Far from all data, every
@@ -89,6 +84,15 @@ class SVR:
     C = 10 and ε = 0.01 suit deterministic objectives: close to interpolation. scikit-learn's C = 1, ε = 0.1 are made
     for noisy y. The quadratic program has no closed-form update: new data enter by solving it anew, which with a much
     larger C and a much smaller γ can take minutes.
+
+    Parameters
+    ----------
+    C : price of a residual beyond ``epsilon``, for y of mean 0 and variance 1.
+    epsilon : residuals that are free, for y of mean 0 and variance 1.
+    gamma : γ, by default 12 / d: for points spread evenly over the cube the same as scikit-learn's "scale", but a
+        pseudo-observation cannot change it.
+    members : machines, each fitted to its own resample.
+    seed : None draws resamples from the generator that ``fit`` gets; a number fixes them (:meth:`with_fixed_draws`).
     """
 
     C: float = 10.0
@@ -112,7 +116,10 @@ class SVR:
         return replace(self, seed=whole(seed, "seed", 0))
 
     def fit(self, data: Data, rng: np.random.Generator, previous: Model | None = None) -> SVRModel:
-        """Solve one quadratic program for each member on ``X`` (n, d), ``y`` (n,).  O(members n²) and more."""
+        """Solve one quadratic program for each member on ``data``, X (n, d) and y (n,).  O(members n²) and more.
+
+        Resamples are drawn with ``rng``; ``previous`` plays no part.
+        """
         X, y, _ = learnable(data, "support vector regression")
         shift, scale = standardization(y)
         target = (y - shift) / scale
