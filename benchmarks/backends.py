@@ -49,7 +49,7 @@ from believer.numerics import backend
 from believer.numerics.sampling import latin_hypercube
 from believer.surrogates import GP
 from believer.surrogates.gp import GPModel, standardization
-from believer.surrogates.gp_fit import PRESETS, LogNormal
+from believer.surrogates.gp_fit import DEFAULT, LogNormal
 from believer.surrogates.gp_likelihood import log_likelihood
 
 SEEDS = "300-319"
@@ -129,7 +129,7 @@ def data_set(problem: Problem, n: int, clustered: bool) -> tuple[Array, Array]:
 
 def log_posterior(model: GPModel, X: Array, y: Array) -> float:
     """log p(θ | X, y) up to a constant, by the Python twin, with the default's priors."""
-    preset, hyper, d = PRESETS["default"], model.hyper, X.shape[1]
+    preset, hyper, d = DEFAULT, model.hyper, X.shape[1]
     shift, scale = standardization(y)
     theta = np.append(np.log(hyper.lengthscales), np.log(hyper.signal))
     with backend.using("python"):

@@ -32,6 +32,8 @@ from believer.experiments import Table
 from believer.numerics.sampling import latin_hypercube
 from believer.problems.synthetic import hartmann6
 from believer.surrogates import fixed_rbf, gp, last_layer, mq_rbf, sparse_gp
+from believer_paper.setup import multiquadric
+from believer_paper.setup.multiquadric import PrintedMQRBF
 
 N, D, BLOCKS, CALLS = 200, 6, 40, 20
 Pair = tuple[Callable[[], object], Callable[[], object]]
@@ -53,11 +55,11 @@ def pairs() -> dict[str, tuple[float, Pair]]:
         return lambda: model.condition(Data(X[N:], y[N:])), refit
 
     e, f, s = fitted(bv.GP()), fitted(bv.FixedRBF()), fitted(bv.SparseGP())
-    printed, power, last = fitted(bv.MQRBF(form="printed")), fitted(bv.MQRBF(form="power")), fitted(bv.LastLayer())
+    printed, power, last = fitted(PrintedMQRBF()), fitted(bv.MQRBF()), fitted(bv.LastLayer())
     shift_e, shift_s = e.shift - e.scale * e.hyper.mean, s.shift - s.scale * s.hyper.mean
     return {
         "GP": (10.0, pair(e, lambda: gp.posterior(e.hyper, X, y, shift_e, e.scale))),
-        "MQRBF, σ as printed": (5.0, pair(printed, lambda: mq_rbf.posterior(printed.parameters, X, y))),
+        "MQRBF, σ as printed": (5.0, pair(printed, lambda: multiquadric.posterior(printed.parameters, X, y))),
         "MQRBF, power function": (5.0, pair(power, lambda: mq_rbf.posterior(power.parameters, X, y))),
         "FixedRBF, 64 centers": (
             10.0,

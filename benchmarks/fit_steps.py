@@ -35,16 +35,16 @@ from believer.numerics import backend, lbfgs
 from believer.numerics.sampling import latin_hypercube
 from believer.surrogates import gp_fit
 from believer.surrogates.gp import standardization
-from believer.surrogates.gp_fit import PRESETS, Hyperparameters
+from believer.surrogates.gp_fit import DEFAULT, Hyperparameters
 from believer.surrogates.gp_likelihood import log_likelihood
 
 BEFORE = replace(
-    PRESETS["default"],
+    DEFAULT,
     search=lbfgs.Settings(max_rounds=60, gradient_tol=3e-4, value_tol=3e-6, heat=6, finalists=1),
 )
 SEARCHES = {
     "before": (BEFORE, gp_fit.CENTER_AT_TIMES_UP_TO),
-    "after": (PRESETS["default"], gp_fit.CENTER_UP_TO),
+    "after": (DEFAULT, gp_fit.CENTER_UP_TO),
 }
 """Each with the size up to which it also starts from the prior's center."""
 CHAINS = ((12, 3, 60), (70, 10, 300), (490, 10, 510), (990, 10, 1010))
@@ -98,7 +98,7 @@ def growing(problem: Problem, noisy: bool, seed: int, chain: tuple[int, int, int
 
 def posterior(data: Data) -> Callable[[Array], tuple[float, Array]]:
     """-log p(θ | y) of the default priors, to a constant, with its gradient."""
-    preset = PRESETS["default"]
+    preset = DEFAULT
     prior = gp_fit._prior(preset, data.X.shape[1], data.infer)
     fixed = None if data.infer else 1e-6
 
@@ -119,8 +119,8 @@ def coordinates(hyper: Hyperparameters, infer: bool) -> Array:
 def top(data: Data, ends: Sequence[Array], draws: int) -> float:
     """The least -log p(θ | y) that SciPy finds."""
     d = data.X.shape[1]
-    prior = gp_fit._prior(PRESETS["default"], d, data.infer)
-    lower, upper = (np.log(bound) for bound in gp_fit._bounds(PRESETS["default"], d, data.infer))
+    prior = gp_fit._prior(DEFAULT, d, data.infer)
+    lower, upper = (np.log(bound) for bound in gp_fit._bounds(DEFAULT, d, data.infer))
     noise = np.random.default_rng(len(data.y)).standard_normal((draws, len(lower)))
     starts = [*ends, prior.center, *(prior.center + noise / prior.weight)]
     found = [

@@ -15,7 +15,7 @@ for _name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ[_name] = "1"
 
 import sys
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -24,8 +24,9 @@ import numpy as np
 from regret import PROBLEMS, Cell, ours, run_cell
 from regret_report import markdown_table
 
-from believer import GP
-from believer.surrogates.gp_fit import PRESETS, LogNormal
+from believer.plugins import Data, Model
+from believer.surrogates import GPModel, LogNormal, Preset, fit_gp
+from believer_paper.setup.likelihood import LIKELIHOOD
 
 SEEDS = range(20)
 RESULTS = Path(__file__).parent / "results" / "priors.md"
@@ -33,16 +34,21 @@ RESULTS = Path(__file__).parent / "results" / "priors.md"
 
 @dataclass(frozen=True, slots=True)
 class Variant:
-    """What differs from the default: parts of the fit's preset, arguments of the GP, options of the optimizer."""
+    """A Gaussian process with any preset, and options of the optimizer that it is for."""
 
-    preset: dict[str, Any] = field(default_factory=dict)
-    gp: dict[str, Any] = field(default_factory=dict)
+    preset: Preset = field(default_factory=Preset)
+    kernel: str = "matern52"
+    noise: float | str = 1e-6
     options: dict[str, Any] = field(default_factory=dict)
 
+    def fit(self, data: Data, rng: np.random.Generator, previous: Model | None = None) -> GPModel:
+        """As ``GP`` does, but for the preset."""
+        return fit_gp(data, self.kernel, self.noise, rng, previous, self.preset)
 
-def lengthscale(center: float, std: float) -> dict[str, Any]:
-    """A prior of ℓ/√d."""
-    return {"lengthscale": LogNormal(float(np.log(center)), std)}
+
+def lengthscale(center: float, std: float) -> Preset:
+    """With another prior of ℓ/√d."""
+    return Preset(lengthscale=LogNormal(float(np.log(center)), std))
 
 
 VARIANTS = {
@@ -50,25 +56,23 @@ VARIANTS = {
     "lengthscale std 1.0": Variant(lengthscale(0.5, 1.0)),
     "lengthscale std 0.7": Variant(lengthscale(0.5, 0.7)),
     "lengthscale center 0.7": Variant(lengthscale(0.7, 0.5)),
-    "zero mean": Variant({"mean_std": None}),
-    "signal std 1": Variant({"signal": LogNormal(0.0, 1.0)}),
-    "signal std 3": Variant({"signal": LogNormal(0.0, 3.0)}),
-    "noise 1e-4": Variant(gp={"noise": 1e-4}),
-    "noise inferred": Variant(gp={"noise": "infer"}),
-    "SE kernel": Variant(gp={"kernel": "se"}),
-    "Matérn-3/2 kernel": Variant(gp={"kernel": "matern32"}),
+    "zero mean": Variant(Preset(mean_std=None)),
+    "signal std 1": Variant(Preset(signal=LogNormal(0.0, 1.0))),
+    "signal std 3": Variant(Preset(signal=LogNormal(0.0, 3.0))),
+    "noise 1e-4": Variant(noise=1e-4),
+    "noise inferred": Variant(noise="infer"),
+    "SE kernel": Variant(kernel="se"),
+    "Matérn-3/2 kernel": Variant(kernel="matern32"),
     "CL-min": Variant(options={"strategy": "cl_min"}),
     "KB, +1σ": Variant(options={"strategy": "kb_upper"}),
     "fantasies": Variant(options={"strategy": "fantasy"}),
-    "paper's fit": Variant(gp={"fit": "paper"}),
+    "paper's fit": Variant(LIKELIHOOD),
 }
 
 
 def finals(variant: Variant, problem: str) -> np.ndarray[Any, np.dtype[np.float64]]:
     """Best values after the budget, one a seed."""
-    PRESETS["variant"] = replace(PRESETS["default"], **variant.preset)
-    surrogate = GP(**{"fit": "variant", **variant.gp})
-    factory = partial(ours, surrogate=surrogate, **variant.options)
+    factory = partial(ours, surrogate=variant, **variant.options)
     return np.array([run_cell(Cell("believer", problem, seed), factory)["best"] for seed in SEEDS])
 
 

@@ -33,6 +33,7 @@ KINDS = {
 ROOMS: dict[str, tuple[float, str, str]] = {
     "errors": (2, GROUND, "one exception tree"),
     "_version": (4, GROUND, "the version"),
+    "_lazy": (1, GROUND, "loaded when used"),
     "capabilities": (3, GROUND, "what an object can do"),
     "arrays": (2, GROUND, "aliases, input checks"),
     "_native": (0, GROUND, "the hot path, compiled"),

@@ -14,6 +14,7 @@ LEVELS = {
     "errors": 0.0,
     "_version": 0.0,
     "capabilities": 0.0,
+    "_lazy": 0.5,
     "arrays": 0.5,
     "_native": 1.0,
     "numerics": 2.0,

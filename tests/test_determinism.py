@@ -79,7 +79,7 @@ def test_asking_one_by_one_is_asking_at_once_across_the_queue_the_design_and_the
 
 OPTIONS: dict[str, dict[str, Any]] = {
     "refit": {"strategy": PseudoObservations(update="refit")},
-    "paper": {"strategy": PseudoObservations(incumbent="data"), "surrogate": GP(fit="paper")},
+    "incumbent of data": {"strategy": PseudoObservations(incumbent="data"), "surrogate": GP("se")},
     "no update": {"strategy": PseudoObservations(ConstantLie(2.0), "none")},
     "noisy": {"surrogate": GP(noise="infer")},
     "only predicts": {"surrogate": Plain()},

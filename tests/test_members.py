@@ -61,7 +61,7 @@ PUBLIC = [
     if inspect.isclass(cls) and cls is not Optimizer and any(hasattr(cls, role) for role in ROLES)
 ]
 VARIANTS: list[Any] = [
-    *(GP("se", 0.0), GP("matern32", "infer"), GP(noise=1, fit="paper"), GP(noise=1e-300)),
+    *(GP("se", 0.0), GP("matern32", "infer"), GP(noise=1), GP(noise=1e-300)),
     *(LogEI(0.1), EI(-1e-17), PI(xi=3), UCB(0.0), UCB(beta=5e-324)),
     *(ConstantLie("max"), ConstantLie(-1.5e300), ConstantLie(0), Believe(-2.5), Fantasy()),
     PseudoObservations(ConstantLie(0.1 + 0.2), "refit", "data"),
@@ -69,7 +69,7 @@ VARIANTS: list[Any] = [
     Multistart(3, 17, 5, (0.5, 1e-9), 1, lbfgs.Settings(max_rounds=7, gradient_tol=1e-3, value_tol=1e-5)),
     Candidates(10, 2, 3, 4, 0.25),
     *(FixedStarts((0.0, 1.0)), FixedStarts((), draws=10, seed=3)),
-    *(MQRBF("printed", 0.0, 0.5), FixedRBF(8), SparseGP(5), RandomForest(7, seed=1), SVR(members=3)),
+    *(MQRBF(0.0, 0.5), FixedRBF(8), SparseGP(5), RandomForest(7, seed=1), SVR(members=3)),
     *(NeuralEnsemble(2, (8,), 5, seed=2), LastLayer((4, 4))),
     *STRATEGIES.values(),
 ]
@@ -333,6 +333,30 @@ def test_settings_that_a_known_type_does_not_have_are_refused(tmp_path: Path) ->
     edited(path, lambda begun: begun["config"]["surrogate"].update(trees=100))
     with pytest.raises(InvalidInput, match=r"settings for surrogate GP do not fit this version.*trees"):
         Optimizer.load(path)
+
+
+@pytest.mark.parametrize(
+    ("surrogate", "name", "only", "other"),
+    [(GP("se"), "fit", "default", "paper"), (MQRBF(0.1), "form", "power", "printed")],
+    ids=["GP", "MQRBF"],
+)
+def test_a_setting_that_left_is_read_at_its_only_value_and_refused_at_another(
+    surrogate: Any, name: str, only: str, other: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "study.jsonl"
+    started(SPACES["line"], journal=path, surrogate=surrogate).close()
+    assert name not in json.loads(path.read_text().splitlines()[0])["config"]["surrogate"]
+    edited(path, lambda begun: begun["config"]["surrogate"].update({name: only}))
+    for passed in ({}, {"surrogate": surrogate}):
+        with Optimizer.load(path, **passed) as loaded:
+            assert loaded.settings.surrogate == surrogate
+    assert replay(path).identical
+    old = {**serialization.to_config(surrogate), name: only}
+    assert serialization.brief(old) == serialization.brief(serialization.to_config(surrogate))
+    edited(path, lambda begun: begun["config"]["surrogate"].update({name: other}))
+    for passed in ({}, {"surrogate": surrogate}):
+        with pytest.raises(InvalidInput, match=rf"\({name}='{other}'\), which is no part .*believer-paper"):
+            Optimizer.load(path, **passed)
 
 
 BROKEN: dict[str, Callable[[dict[str, Any]], object]] = {

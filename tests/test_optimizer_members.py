@@ -81,7 +81,7 @@ def test_a_strategy_may_be_a_value_for_the_study_or_for_one_ask(strategy: Any) -
 
 
 def test_a_noisy_surrogate_and_another_maximizer_work() -> None:
-    for options in ({"surrogate": GP("se", noise="infer")}, {"surrogate": GP(fit="paper"), "maximizer": Candidates()}):
+    for options in ({"surrogate": GP("se", noise="infer")}, {"surrogate": GP("matern32"), "maximizer": Candidates()}):
         optimizer = started(SPACES["mixed"], **options)
         tell_all(optimizer, optimizer.ask(2))
         optimizer.ask(2)

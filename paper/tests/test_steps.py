@@ -48,7 +48,7 @@ def test_several_rounds_take_turns_after_a_warm_up(monkeypatch: pytest.MonkeyPat
 
     monkeypatch.setattr(steps, "_timed", recorded)
     result = step()
-    block, turn = steps._BLOCK, ["GPModel.condition", "PowerMQRBF.condition", "NeuralEnsemble.fit", "RandomForest.fit"]
+    block, turn = steps._BLOCK, ["GPModel.condition", "MQRBFModel.condition", "NeuralEnsemble.fit", "RandomForest.fit"]
     assert asked == [
         *((name, block) for name in turn[:2]),
         *steps._ROUNDS * [(name, block if "condition" in name else 1) for name in turn],

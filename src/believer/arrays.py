@@ -21,6 +21,21 @@ import numpy.typing as npt
 
 from believer.errors import InvalidInput
 
+__all__ = [
+    "SAME_POINT",
+    "Array",
+    "BoolArray",
+    "IntArray",
+    "as_points",
+    "as_values",
+    "finite",
+    "frozen",
+    "near_any",
+    "packed",
+    "read_only",
+    "whole",
+]
+
 Array = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.intp]
 BoolArray = npt.NDArray[np.bool_]

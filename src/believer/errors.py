@@ -18,6 +18,21 @@
 
 from __future__ import annotations
 
+__all__ = [
+    "BelieverError",
+    "EvaluationError",
+    "InvalidInput",
+    "JournalCorrupt",
+    "JournalError",
+    "JournalLocked",
+    "JournalTooNew",
+    "MissingCapability",
+    "MissingExtra",
+    "NumericalError",
+    "SpaceExhausted",
+    "TrialError",
+]
+
 
 class BelieverError(Exception):
     """Root of every exception that this library raises on purpose."""

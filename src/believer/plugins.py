@@ -9,8 +9,8 @@ from believer.arrays import Array
 from believer.batch import Lie, Pending, Request, Strategy, Verdict
 from believer.batch.capability import require
 from believer.batch.incumbent import believed_incumbent, real_incumbent
-from believer.batch.picking import Picked, best_places, pick, taken
-from believer.batch.request import Choice, Chosen
+from believer.batch.picking import Picked, best_places, maximizer_for, pick, taken
+from believer.batch.request import Choice, Chosen, Randomness
 from believer.maximize import Maximizer, Maximum, Objective, Search
 from believer.maximize.objective import Climb, Climbing, Screening
 from believer.propose import Proposal, propose
@@ -20,8 +20,9 @@ from believer.study.ledger import Counts
 from believer.study.model_cache import ModelCache
 from believer.study.settings import StudySettings, make_settings
 from believer.study.trials import Batch, Trial
-from believer.surrogates.data import Data, joined
+from believer.surrogates.data import Data, joined, learnable
 from believer.surrogates.protocols import (
+    LEAST_VARIANCE,
     Conditionable,
     Differentiable,
     Fantasies,
@@ -45,6 +46,7 @@ from believer.surrogates.protocols import (
 )
 
 __all__ = [
+    "LEAST_VARIANCE",
     "Acquisition",
     "Array",
     "Batch",
@@ -82,6 +84,7 @@ __all__ = [
     "Prediction",
     "PredictionGradient",
     "Proposal",
+    "Randomness",
     "Region",
     "Request",
     "Restorable",
@@ -100,7 +103,9 @@ __all__ = [
     "believed_incumbent",
     "best_places",
     "joined",
+    "learnable",
     "make_settings",
+    "maximizer_for",
     "objective_on",
     "pick",
     "propose",

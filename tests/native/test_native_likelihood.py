@@ -10,12 +10,13 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from presets import PRESETS
 from twins import SMALL, Problem, assert_near, compiled, every_kernel, native, problems, python
 
 from believer.arrays import Array, frozen
 from believer.numerics import lbfgs, newton
 from believer.surrogates import gp_fit
-from believer.surrogates.gp_fit import PRESETS, Hyperparameters
+from believer.surrogates.gp_fit import Hyperparameters
 from believer.surrogates.gp_likelihood import log_likelihood
 
 # The likelihood
@@ -195,11 +196,11 @@ def test_fits_of_the_twins_take_the_same_steps_from_far_away(lengthscale: float,
 def test_fits_with_restarts_reach_the_same_likelihood(noise: float | str) -> None:
     X, y = data_of(20, 2, seed=5)
     one, other = (
-        run(lambda: gp_fit.fit(X, y, "matern52", noise, PRESETS["paper"], np.random.default_rng(0), None))
+        run(lambda: gp_fit.fit(X, y, "matern52", noise, PRESETS["likelihood"], np.random.default_rng(0), None))
         for run in (python, compiled)
     )
-    assert log_posterior(X, y, one, noise, "paper") == pytest.approx(
-        log_posterior(X, y, other, noise, "paper"), abs=1e-5
+    assert log_posterior(X, y, one, noise, "likelihood") == pytest.approx(
+        log_posterior(X, y, other, noise, "likelihood"), abs=1e-5
     )
     assert one.mean == other.mean == 0.0
 

@@ -17,6 +17,7 @@ from judges import (
     samples_have_the_moments_of_the_joint,
     smooth,
 )
+from presets import PRESETS
 from scipy.stats import multivariate_normal
 
 from believer.arrays import Array
@@ -24,8 +25,7 @@ from believer.errors import InvalidInput
 from believer.problems.synthetic import hartmann6
 from believer.surrogates import GP, GPModel, gp_fit, gp_likelihood
 from believer.surrogates.data import Data
-from believer.surrogates.gp import posterior, standardization
-from believer.surrogates.gp_fit import PRESETS
+from believer.surrogates.gp import fit_gp, posterior, standardization
 from believer.surrogates.kernels import KERNELS
 from believer.surrogates.protocols import (
     Conditionable,
@@ -311,8 +311,8 @@ def test_noise_above_the_nugget_makes_a_model_noisy() -> None:
 def test_describe_and_restore_give_the_same_bits(kernel: str, fit: str, noise: float | str) -> None:
     X = np.random.default_rng(0).random((9, 2))
     y = 1e3 + smooth(X)
-    surrogate = GP(kernel, noise, fit)
-    model = surrogate.fit(Data(X, y), np.random.default_rng(0))
+    surrogate = GP(kernel, noise)
+    model = fit_gp(Data(X, y), kernel, noise, np.random.default_rng(0), preset=PRESETS[fit])
     state = json.loads(json.dumps(surrogate.describe(model)))
     again = surrogate.restore(Data(X, y), state)
     at = np.random.default_rng(1).random((5, 2))
@@ -330,7 +330,8 @@ def test_describe_and_restore_give_the_same_bits(kernel: str, fit: str, noise: f
 @pytest.mark.parametrize("noise", [1e-6, "infer"])
 def test_a_fit_comes_from_its_generator_alone(fit: str, noise: float | str) -> None:
     X = np.random.default_rng(0).random((8, 3))
-    models = [GP(noise=noise, fit=fit).fit(Data(X, smooth(X)), np.random.default_rng(5)) for _ in range(2)]
+    data, preset = Data(X, smooth(X)), PRESETS[fit]
+    models = [fit_gp(data, "matern52", noise, np.random.default_rng(5), preset=preset) for _ in range(2)]
     assert models[0].hyper.to_config() == models[1].hyper.to_config()
     np.testing.assert_array_equal(models[0].alpha, models[1].alpha)
 
@@ -464,10 +465,10 @@ def test_a_warm_start_is_never_worse_than_where_it_starts_nor_than_a_cold_one(
 ) -> None:
     X = np.random.default_rng(seed).random((14, 3))
     y = smooth(X)
-    surrogate = GP(noise=noise, fit=fit)
-    earlier = surrogate.fit(Data(X[:10], y[:10]), np.random.default_rng(1))
-    cold = surrogate.fit(Data(X, y), np.random.default_rng(2))
-    warm = surrogate.fit(Data(X, y), np.random.default_rng(2), previous=earlier)
+    preset = PRESETS[fit]
+    earlier = fit_gp(Data(X[:10], y[:10]), "matern52", noise, np.random.default_rng(1), preset=preset)
+    cold = fit_gp(Data(X, y), "matern52", noise, np.random.default_rng(2), preset=preset)
+    warm = fit_gp(Data(X, y), "matern52", noise, np.random.default_rng(2), earlier, preset)
     models = {"cold": cold, "warm": warm, "at": earlier}
     reached = {name: log_posterior(model, X, y, noise, fit) for name, model in models.items()}
     assert reached["warm"] >= reached["at"] - 1e-9
@@ -493,14 +494,13 @@ def test_a_model_of_other_dimensions_or_kernel_is_no_warm_start(
 @every_preset
 def test_noise_is_fixed_where_it_is_given(fit: str) -> None:
     X = np.random.default_rng(0).random((8, 2))
-    for noise in (1e-6, 0.25):
-        assert GP(noise=noise, fit=fit).fit(Data(X, smooth(X)), np.random.default_rng(0)).hyper.noise == noise
-    assert GP(noise=0.0, fit=fit).fit(Data(X, smooth(X)), np.random.default_rng(0)).hyper.noise == gp_fit.NOISE_FLOOR
+    for given_, used in ((1e-6, 1e-6), (0.25, 0.25), (0.0, gp_fit.NOISE_FLOOR)):
+        model = fit_gp(Data(X, smooth(X)), "matern52", given_, np.random.default_rng(0), preset=PRESETS[fit])
+        assert model.hyper.noise == used
 
 
 INVALID: list[tuple[dict[str, Any], str]] = [
     ({"kernel": "rbf"}, "kernel must be one of matern52, matern32, se; got 'rbf'"),
-    ({"fit": "fast"}, "fit must be one of .*; got 'fast'"),
     ({"noise": "some"}, "noise must be a variance or \"infer\"; got 'some'"),
     ({"noise": -1.0}, "noise must be a variance, zero or more; got -1.0"),
     ({"noise": np.inf}, "noise must be a finite number; got inf"),
@@ -527,7 +527,7 @@ def test_data_that_break_a_rule_are_refused(X: Any, y: Any, rule: str) -> None:
 
 
 def test_recipes_are_values() -> None:
-    assert GP("se", 0.1, "paper") == GP("se", 0.1, "paper")
+    assert GP("se", 0.1) == GP("se", 0.1)
     assert GP() != GP("se")
     assert hash(GP()) == hash(GP())
     with pytest.raises(dataclasses.FrozenInstanceError):

@@ -11,13 +11,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from judges import hyper_for, same_predictions, samples_have_the_moments_of_the_joint, smooth, unit_data
+from presets import PRESETS
 from scipy.stats import multivariate_normal
 
 from believer.arrays import Array
 from believer.surrogates import GP, FixedRBF, GPModel, LastLayer, SparseGP, fixed_rbf, gp_fit, last_layer, sparse_gp
 from believer.surrogates.data import Data, joined, variances
-from believer.surrogates.gp import posterior, prior_covariance, standardization
-from believer.surrogates.gp_fit import PRESETS, Hyperparameters
+from believer.surrogates.gp import fit_gp, posterior, prior_covariance, standardization
+from believer.surrogates.gp_fit import Hyperparameters
 from believer.surrogates.kernels import KERNELS
 from believer.surrogates.linear import by_evidence
 
@@ -190,7 +191,8 @@ def test_a_noise_of_zero_is_none_bit_for_bit(fit: str, noise: float | str) -> No
     X, y = unit_data(12, 2)
     at = np.random.default_rng(1).random((5, 2))
     plain, zero = (
-        GP(noise=noise, fit=fit).fit(Data(X[:10], y[:10], s), np.random.default_rng(0)) for s in (None, np.zeros(10))
+        fit_gp(Data(X[:10], y[:10], s), "matern52", noise, np.random.default_rng(0), preset=PRESETS[fit])
+        for s in (None, np.zeros(10))
     )
     told = plain.condition(Data(X[10:], y[10:])), zero.condition(Data(X[10:], y[10:], np.zeros(2)))
     np.testing.assert_array_equal(told[0].predict(at).mean, told[1].predict(at).mean)
@@ -244,8 +246,8 @@ def test_known_noise_above_the_nugget_makes_a_model_noisy(recipe: Any) -> None:
 
 @pytest.mark.parametrize("fit", list(PRESETS))
 def test_describe_and_restore_give_the_same_bits(fit: str) -> None:
-    data, recipe = data_for(9, 2), GP(noise="infer", fit=fit)
-    model = recipe.fit(data, np.random.default_rng(0))
+    data, recipe = data_for(9, 2), GP(noise="infer")
+    model = fit_gp(data, "matern52", "infer", np.random.default_rng(0), preset=PRESETS[fit])
     again = recipe.restore(data, json.loads(json.dumps(recipe.describe(model))))
     for part in ("known", "whitened", "alpha"):
         np.testing.assert_array_equal(getattr(again, part), getattr(model, part))

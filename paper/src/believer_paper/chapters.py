@@ -7,8 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from believer.experiments import Finished, Table
-from believer.experiments.page import Section
+from believer.experiments import Finished, Section, Table
 from believer_paper.figures import PaperFigure
 from believer_paper.inconsistencies.inconsistency import Inconsistency
 from believer_paper.ledger import OVERALL, Entry, ledger_table

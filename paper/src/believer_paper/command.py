@@ -4,24 +4,21 @@ from __future__ import annotations
 
 import argparse
 import importlib.util
-import multiprocessing
 import os
 import shlex
 import sys
 import time
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from believer._version import __version__
-from believer.cli.arguments import at_least, writable
+from believer import __version__
+from believer.cli import at_least, writable
 from believer.errors import EvaluationError, InvalidInput, MissingExtra
-from believer.experiments import Cell, Store
+from believer.experiments import Cell, Store, one_process
 from believer.experiments import run as run_cells
-from believer.experiments.processes import inherited_by_workers, prepare_worker
-from believer.integrations.dask import connected
+from believer.integrations import dask
 from believer_paper import plan
 from believer_paper.packing import CELLS, pack, unpack
 from believer_paper.report import write_report
@@ -143,7 +140,7 @@ def _run(cells: Sequence[Cell], store: Store, workers: dict[str, Any]) -> list[s
     if left := sum(cell not in store for cell in alone):
         print(f"Now {left} cells that measure time, with nothing else under way.", flush=True)
         try:
-            with _one_process() as executor:
+            with one_process() as executor:
                 run_cells(alone, work, store, executor, progress=progress)
         except EvaluationError as error:
             failures.append(str(error))
@@ -156,25 +153,8 @@ def _workers(arguments: argparse.Namespace) -> Iterator[dict[str, Any]]:
     if arguments.dask is None:
         yield {"workers": arguments.workers or os.cpu_count() or 1}
         return
-    with connected(arguments.dask) as executor:
+    with dask.connected(arguments.dask) as executor:
         yield {"executor": executor}
-
-
-@contextmanager
-def _one_process() -> Iterator[ProcessPoolExecutor]:
-    """A process with one BLAS thread, as other cells find it; it ends at once when something goes wrong."""
-    others = set(multiprocessing.active_children())
-    pool = ProcessPoolExecutor(1, multiprocessing.get_context("spawn"), prepare_worker)
-    try:
-        with inherited_by_workers():
-            pool.submit(int)  # starts it
-        yield pool
-    except BaseException:
-        for process in set(multiprocessing.active_children()) - others:
-            process.terminate()
-        raise
-    finally:
-        pool.shutdown(cancel_futures=True)
 
 
 def command_of(arguments: argparse.Namespace) -> str:

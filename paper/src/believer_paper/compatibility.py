@@ -7,6 +7,7 @@ initial design of 30 points. Where the paper's row can be read in two ways, both
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass
@@ -14,19 +15,25 @@ from typing import TYPE_CHECKING, Any
 
 from believer.acquisitions import EI, UCB, Acquisition
 from believer.batch import Believe, ConstantLie, Lie
-from believer.diagnostics.sdd import diagnose, diagnosis
-from believer.diagnostics.sdd_report import (
+from believer.diagnostics import (
     RESPONDS_DIVERSE,
     RESPONDS_FROM,
     SDDReport,
+    diagnose,
+    diagnosis,
+    draw_verdicts,
+    entitle,
     is_diverse,
+    legend_below,
+    new_figure,
     own_response,
 )
 from believer.errors import InvalidInput
 from believer.experiments import Table, wilson_interval
-from believer.study.line_file import PathLike
-from believer.surrogates import GP, MQRBF, SVR, FixedRBF, LastLayer, NeuralEnsemble, RandomForest, SparseGP
-from believer.surrogates.protocols import Surrogate
+from believer.plugins import Surrogate
+from believer.surrogates import MQRBF, SVR, FixedRBF, LastLayer, NeuralEnsemble, RandomForest, SparseGP
+from believer_paper.setup.likelihood import PrintedGP
+from believer_paper.setup.multiquadric import PrintedMQRBF
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -51,9 +58,9 @@ class Entry:
 def table_1() -> tuple[Entry, ...]:
     """Every row of the paper's Table 1, with the paper's settings, each in the ways in which it can be read."""
     return (
-        Entry("Gaussian Process", "Yes", "Yes", "conditioned", GP(fit="paper"), "condition"),
-        Entry("MQ-RBF (data centers)", "Yes", "Yes", "σ as printed, bordered", MQRBF(form="printed"), "condition"),
-        Entry("MQ-RBF (data centers)", "Yes", "Yes", "power function, bordered", MQRBF(form="power"), "condition"),
+        Entry("Gaussian Process", "Yes", "Yes", "conditioned", PrintedGP(), "condition"),
+        Entry("MQ-RBF (data centers)", "Yes", "Yes", "σ as printed, bordered", PrintedMQRBF(), "condition"),
+        Entry("MQ-RBF (data centers)", "Yes", "Yes", "power function, bordered", MQRBF(), "condition"),
         Entry("RBF (fixed centers)", "No", "No", "no update", FixedRBF(), "none"),
         Entry("RBF (fixed centers)", "No", "No", "weights conditioned", FixedRBF(), "condition"),
         Entry("Neural Network", "No", "No", "no update", NeuralEnsemble(), "none"),
@@ -131,8 +138,7 @@ class CompatibilityTable:
 
     def figure(self) -> Figure:
         """How many data sets gave which verdict, a panel for each lie and acquisition."""
-        from believer.diagnostics.figure import entitle, legend_below, new_figure
-        from believer.diagnostics.sdd_figure import draw_verdicts, whole_ticks
+        from matplotlib.ticker import MaxNLocator
 
         combinations = list(self.rows[0].reports)
         figure = new_figure(12.0, 2.0 + 0.33 * len(self.rows))
@@ -141,7 +147,7 @@ class CompatibilityTable:
             for row, one in enumerate(self.rows):
                 draw_verdicts(axes, row, one.reports[key])
             axes.set(title=key, xlabel="data sets", xlim=(0, len(self.rows[0].reports[key].measurements)))
-            whole_ticks(axes)
+            axes.xaxis.set_major_locator(MaxNLocator(integer=True))
         labels = [f"{one.entry.row}: {one.entry.reading}\npaper: {one.entry.compatible}" for one in self.rows]
         panels[0].set_yticks(range(len(self.rows)), labels, fontsize=8)
         panels[0].invert_yaxis()
@@ -194,7 +200,7 @@ def compatibility_table(
     entries: Sequence[Entry] | None = None,
     workers: int | None = None,
     executor: Executor | None = None,
-    results: PathLike | None = None,
+    results: str | os.PathLike[str] | None = None,
     progress: bool | str = True,
 ) -> CompatibilityTable:
     """Measure every row of the paper's Table 1 with CL-min and KB under EI and UCB, and set the paper's verdict beside.

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from believer.study.settings import versions
+from believer.experiments import versions
 
 PACKAGES = ("numpy", "scipy", "scikit-learn", "torch", "gpytorch", "botorch", "matplotlib", "dask", "distributed")
 """Whose versions are told, where they are installed."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from believer.arrays import Array
-from believer.diagnostics.figure import BLACK, BLUE, GRAY, GREEN, ORANGE, RED, SHADE, entitle, legend_below, new_figure
+from believer.diagnostics import BLACK, BLUE, GRAY, GREEN, ORANGE, RED, SHADE, entitle, legend_below, new_figure
 from believer_paper.theory import improvement_change, improvement_ratio, log_penalty, penalty
 from believer_paper.theory.counterexamples import line_model
 from believer_paper.theory_pictures import LINE

@@ -10,8 +10,8 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
-from believer.experiments.page import as_html, as_markdown, png
-from believer.study.line_file import explained
+from believer.errors import JournalError
+from believer.experiments import as_html, as_markdown, png
 from believer_paper import chapters
 from believer_paper.chapters import Report
 from believer_paper.figures import FIGURES
@@ -101,13 +101,15 @@ def _write(out: Path, files: Mapping[str, bytes]) -> None:
     for name, content in files.items():
         path = out / name
         begun = path.with_name(f"{path.name}.part")
-        with explained("write", path, _SAFE):
+        try:
             path.parent.mkdir(parents=True, exist_ok=True)
             try:
                 begun.write_bytes(content)
                 os.replace(begun, path)
             finally:
                 begun.unlink(missing_ok=True)
+        except OSError as error:
+            raise JournalError(f"cannot write {path}: {error.strerror or error}. {_SAFE}") from error
 
 
 def _asked(experiments: Iterable[str], wanted: Sequence[str]) -> bool:

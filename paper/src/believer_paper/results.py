@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from believer.arrays import Array, frozen
-from believer.diagnostics.measurement import Measurement
+from believer.diagnostics import Measurement
 from believer.experiments import Finished
 
 PRESETS = ("printed", "ours")

@@ -8,11 +8,11 @@ import os
 import time
 from pathlib import Path
 
-from believer.batch.pseudo import INCUMBENTS
-from believer.cli.arguments import at_least, writable
+from believer.batch import INCUMBENTS
+from believer.cli import at_least, writable
 from believer.errors import MissingExtra
+from believer.experiments import versions
 from believer.problems import PROBLEMS
-from believer.study.settings import versions
 from believer_paper.compatibility import LEAST_SEEDS, CompatibilityTable, compatibility_table
 
 

@@ -9,10 +9,11 @@ import numpy as np
 from believer.acquisitions import EI, PI, UCB, PerPoint, PointwiseObjective
 from believer.arrays import Array, frozen
 from believer.batch import Believe, ConstantLie, Data, Lie
-from believer.diagnostics.figure import BLACK, BLUE, GRAY, GREEN, ORANGE, RED, entitle, legend_below, new_figure
+from believer.diagnostics import BLACK, BLUE, GRAY, GREEN, ORANGE, RED, entitle, legend_below, new_figure
 from believer.maximize import Multistart
 from believer.problems import wave1
-from believer.surrogates.gp import GP, GPModel
+from believer.surrogates import GPModel
+from believer_paper.setup.likelihood import PrintedGP
 from believer_paper.theory import (
     COUNTEREXAMPLES,
     Family,
@@ -147,7 +148,7 @@ def suppression_radius(models: int = 150) -> Figure:
 def mean_invariance() -> Figure:
     """[paper] Lemma 1: a believed value leaves the mean, unless y is standardized anew or the model is refitted."""
     X = np.array([[0.04], [0.18], [0.31], [0.44], [0.62], [0.75], [0.88], [0.97]])
-    data, recipe = Data(frozen(X), frozen(wave1().evaluate(X))), GP(fit="paper")
+    data, recipe = Data(frozen(X), frozen(wave1().evaluate(X))), PrintedGP()
     rng = np.random.default_rng(0)
     situation = Situation(recipe.fit(data, rng), EI(), Believe(), data)
     x = guarantee(situation, rng).step.x

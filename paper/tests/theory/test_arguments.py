@@ -19,6 +19,7 @@ from believer.surrogates import GP, MQRBF, FixedRBF, LastLayer, RandomForest, Sp
 from believer.surrogates.gp import posterior
 from believer.surrogates.protocols import Surrogate
 from believer_paper import theory
+from believer_paper.setup.multiquadric import PrintedMQRBF
 from believer_paper.theory import Situation, arguments
 
 POINTS = np.random.default_rng(0).random((8, 2))
@@ -279,7 +280,7 @@ def test_a_random_forest_lacks_the_capability() -> None:
 @pytest.mark.parametrize("name", sorted(JOINT))
 def test_covariances_are_asked_of_a_model_that_has_none(name: str) -> None:
     with pytest.raises(MissingCapability, match=r"joint\(X\)"):
-        OF_A_POINT[name](fitted(MQRBF(form="printed")), X)
+        OF_A_POINT[name](fitted(PrintedMQRBF()), X)
 
 
 @pytest.mark.parametrize("recipe", [MQRBF(), SparseGP(), None], ids=repr)

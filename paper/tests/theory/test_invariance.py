@@ -17,6 +17,7 @@ from believer.problems import hartmann6
 from believer.surrogates.gp import GP, GPModel, posterior
 from believer.surrogates.kernels import KERNELS
 from believer.surrogates.protocols import Conditionable, Prediction
+from believer_paper.setup.likelihood import PrintedGP
 from believer_paper.theory import Family, Situation, believe, conditioned, guarantee, mean_shift, restandardized
 
 seeds = st.integers(0, 2**32)
@@ -64,7 +65,7 @@ def hartmann() -> tuple[Data, Array, Array]:
     rng = np.random.default_rng(2)
     X = rng.random((20, 6))
     data = Data(frozen(X), frozen(hartmann6().evaluate(X)))
-    situation = Situation(GP(fit="paper").fit(data, rng), EI(), Believe(), data)
+    situation = Situation(PrintedGP().fit(data, rng), EI(), Believe(), data)
     return data, guarantee(situation, rng).step.x, rng.random((200, 6))
 
 
@@ -72,8 +73,8 @@ def test_restandardizing_or_refitting_after_a_believed_value_moves_the_mean(
     hartmann: tuple[Data, Array, Array],
 ) -> None:
     data, x, at = hartmann
-    for fit in ("paper", "default"):
-        found = believe(GP(fit=fit), data, x, at, np.random.default_rng(0))
+    for recipe in (PrintedGP(), GP()):
+        found = believe(recipe, data, x, at, np.random.default_rng(0))
         assert found.shifts["condition"] < 1e-9
         assert found.shifts["restandardize"] > 5e-3
         assert found.shifts["refit"] > 5e-3

@@ -7,14 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from functools import cache
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from believer._lazy import loader
 from believer.batch.lies import Believe, ConstantLie, Fantasy, Lie
-from believer.batch.pseudo import PseudoObservations
+from believer.batch.pseudo import INCUMBENTS, PseudoObservations
 from believer.batch.random import RandomBatch
 from believer.batch.request import Chosen, Pending, Request, Strategy
-from believer.batch.verdict import Verdict
+from believer.batch.verdict import Verdict, judge, random_pair_distance
 from believer.surrogates.data import Data
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from believer.batch.hallucination import GPBUCB, UCBPE
     from believer.batch.joint import QEI
     from believer.batch.lipschitz import LipschitzPenalization
-    from believer.batch.penalization import LocalPenalization
+    from believer.batch.penalization import GaussianPenalty, LocalPenalization
     from believer.batch.thompson import Thompson
     from believer.batch.top_q import TopQ
 
@@ -36,7 +36,9 @@ LOADED_ON_USE = {
     "TopQ": "top_q",
     "UCBPE": "hallucination",
 }
-"""Classes, and the modules of this room that they are in."""
+"""Strategies, and the modules of this room that they are in."""
+
+__getattr__ = loader(__name__, {**LOADED_ON_USE, "GaussianPenalty": "penalization"})
 
 
 class _Strategies(Mapping[str, Strategy]):
@@ -88,6 +90,7 @@ STRATEGIES: Mapping[str, Strategy] = _Strategies(
 __all__ = [
     "DPP",
     "GPBUCB",
+    "INCUMBENTS",
     "LOADED_ON_USE",
     "QEI",
     "STRATEGIES",
@@ -97,6 +100,7 @@ __all__ = [
     "ConstantLie",
     "Data",
     "Fantasy",
+    "GaussianPenalty",
     "Lie",
     "LipschitzPenalization",
     "LocalPenalization",
@@ -108,10 +112,6 @@ __all__ = [
     "Thompson",
     "TopQ",
     "Verdict",
+    "judge",
+    "random_pair_distance",
 ]
-
-
-def __getattr__(name: str) -> Any:
-    if name not in LOADED_ON_USE:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"{__name__}.{LOADED_ON_USE[name]}"), name)

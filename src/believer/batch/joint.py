@@ -70,7 +70,7 @@ class QEI:
         if not (self.smoothing is None or isinstance(self.smoothing, Softness)):
             raise InvalidInput(f"smoothing must be a Softness, or None for q-EI as it is; got {self.smoothing!r}.")
         if not isinstance(self.climb, lbfgs.Settings):
-            raise InvalidInput(f"climb must be believer.numerics.lbfgs.Settings(...); got {self.climb!r}.")
+            raise InvalidInput(f"climb must be believer.numerics.LBFGSSettings(...); got {self.climb!r}.")
 
     def choose(self, request: Request, memory: object = None) -> Chosen:
         """One climb over q·d variables for ``request``; ``memory`` counts where the choice is sequential."""

@@ -72,7 +72,13 @@ def pick(
 
 
 def maximizer_for(objective: Objective, wanted: Maximizer | None) -> Maximizer:
-    """The maximizer that was asked for, or the one that suits the objective."""
+    """The maximizer of an objective.
+
+    Parameters
+    ----------
+    objective : is to be maximized.
+    wanted : the one that was asked for; None takes the one that suits the objective.
+    """
     if wanted is not None:
         return wanted
     return _CLIMBING if objective.has_gradient else _SCREENING

@@ -16,7 +16,10 @@ from importlib.metadata import EntryPoint, entry_points
 from typing import Any, NoReturn
 
 from believer._version import __version__
+from believer.cli.arguments import at_least, writable
 from believer.errors import BelieverError, InvalidInput
+
+__all__ = ["GROUP", "VERBS", "Verb", "at_least", "main", "verb_in", "writable"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,10 +1,91 @@
 """Looking at a study: how it converged, where its batches lay, and what one lie does to an acquisition.
 
 Each function returns a ``matplotlib.figure.Figure`` of its own, outside pyplot; save it with ``figure.savefig(path)``.
+For those who draw more of the kind, here are colors, titles and legends. For those who diagnose other things than
+``believer.sdd`` does, here are its parts, loaded when they are first used.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from believer._lazy import loader
 from believer.diagnostics.batches import batches
 from believer.diagnostics.convergence import convergence
+from believer.diagnostics.figure import (
+    BLACK,
+    BLUE,
+    GRAY,
+    GREEN,
+    ORANGE,
+    RED,
+    SHADE,
+    entitle,
+    legend_below,
+    new_figure,
+    plain_ticks,
+)
 from believer.diagnostics.lie import before_and_after_a_lie
 
-__all__ = ["batches", "before_and_after_a_lie", "convergence"]
+if TYPE_CHECKING:
+    from believer.diagnostics.measurement import Measurement, Part, distances
+    from believer.diagnostics.sdd import diagnose, diagnosis
+    from believer.diagnostics.sdd_figure import draw_verdicts
+    from believer.diagnostics.sdd_report import (
+        RESPONDS_DIVERSE,
+        RESPONDS_FROM,
+        SDDReport,
+        is_diverse,
+        own_response,
+        verdict_of,
+    )
+    from believer.diagnostics.source import DataSet, FromProblem
+    from believer.diagnostics.structural import Probe, measure, standardized
+
+__all__ = [
+    "BLACK",
+    "BLUE",
+    "GRAY",
+    "GREEN",
+    "ORANGE",
+    "RED",
+    "RESPONDS_DIVERSE",
+    "RESPONDS_FROM",
+    "SHADE",
+    "DataSet",
+    "FromProblem",
+    "Measurement",
+    "Part",
+    "Probe",
+    "SDDReport",
+    "batches",
+    "before_and_after_a_lie",
+    "convergence",
+    "diagnose",
+    "diagnosis",
+    "distances",
+    "draw_verdicts",
+    "entitle",
+    "is_diverse",
+    "legend_below",
+    "measure",
+    "new_figure",
+    "own_response",
+    "plain_ticks",
+    "standardized",
+    "verdict_of",
+]
+
+_REPORT = ("RESPONDS_DIVERSE", "RESPONDS_FROM", "SDDReport", "is_diverse", "own_response", "verdict_of")
+
+__getattr__ = loader(
+    __name__,
+    {
+        **dict.fromkeys(("Measurement", "Part", "distances"), "measurement"),
+        **dict.fromkeys(("diagnose", "diagnosis"), "sdd"),
+        **dict.fromkeys(_REPORT, "sdd_report"),
+        **dict.fromkeys(("DataSet", "FromProblem"), "source"),
+        **dict.fromkeys(("Probe", "measure", "standardized"), "structural"),
+        "draw_verdicts": "sdd_figure",
+    },
+)

@@ -11,7 +11,10 @@ from __future__ import annotations
 
 from believer.experiments.cells import Cell, grid
 from believer.experiments.fingerprint import fingerprint
-from believer.experiments.report import Table, formatted
+from believer.experiments.packing import pack, unpack
+from believer.experiments.page import Section, as_html, as_markdown, png
+from believer.experiments.processes import one_process
+from believer.experiments.report import Table, Value, formatted
 from believer.experiments.runner import run
 from believer.experiments.statistics import (
     bootstrap_interval,
@@ -23,22 +26,32 @@ from believer.experiments.statistics import (
     wilson_interval,
 )
 from believer.experiments.store import Finished, Store, read_store
+from believer.study.settings import versions
 
 __all__ = [
     "Cell",
     "Finished",
+    "Section",
     "Store",
     "Table",
+    "Value",
+    "as_html",
+    "as_markdown",
     "bootstrap_interval",
     "fingerprint",
     "formatted",
     "grid",
     "hodges_lehmann",
     "holm",
+    "one_process",
+    "pack",
+    "png",
     "rank_correlation",
     "read_store",
     "run",
+    "unpack",
     "vargha_delaney",
+    "versions",
     "wilcoxon",
     "wilson_interval",
 ]

@@ -144,6 +144,23 @@ class _Pool:
         self._executor.shutdown(cancel_futures=True)
 
 
+@contextmanager
+def one_process() -> Iterator[ProcessPoolExecutor]:
+    """A process with one BLAS thread, for cells that must run alone; it ends at once when something goes wrong."""
+    others = set(multiprocessing.active_children())
+    pool = ProcessPoolExecutor(1, multiprocessing.get_context("spawn"), prepare_worker)
+    try:
+        with inherited_by_workers():
+            pool.submit(int)  # starts it
+        yield pool
+    except BaseException:
+        for process in set(multiprocessing.active_children()) - others:
+            process.terminate()
+        raise
+    finally:
+        pool.shutdown(cancel_futures=True)
+
+
 def _is_ready(work: Work) -> bool:
     return callable(work)
 

@@ -26,12 +26,13 @@ FORMAT = 1
 """The newest format of a line that this version reads, and the one that it writes."""
 
 _FIELDS = ("format", "key", "cell", "result", "provenance")
-_WORDING = Wording(
+WORDING = Wording(
     file="store",
     holder="run",
     lost="Run again with another path.",
     in_doubt="run again: it goes on with the last cell or without.",
 )
+"""How errors speak of a store."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +68,7 @@ class Store:
         if path is None:
             return
         with explained("open", path, "Its directory must exist and be writable."):
-            file = LineFile(path, _WORDING, create=True)
+            file = LineFile(path, WORDING, create=True)
             try:
                 lines = file.lines()
                 self._finished = _parsed(lines, file.path)

@@ -21,6 +21,8 @@ from typing import Any
 
 from believer.errors import EvaluationError, InvalidInput, MissingExtra
 
+__all__ = ["TIMEOUT", "ClusterExecutor", "connected"]
+
 TIMEOUT = 10.0
 """Seconds in which a scheduler has to answer: at first, and again after a connection was lost."""
 

@@ -1,1 +1,38 @@
-"""Leaf mathematics as free functions: nothing here knows what a surrogate or a batch is."""
+"""Leaf mathematics as free functions: nothing here knows what a surrogate or a batch is.
+
+What those outside of this library need is listed here, and loaded when it is first used.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from believer._lazy import loader
+
+if TYPE_CHECKING:
+    from believer.numerics.bordering import Bordered, inverse_or_regular_part
+    from believer.numerics.lbfgs import LBFGSSettings
+    from believer.numerics.sampling import latin_hypercube, normal_sobol, sobol, stream
+    from believer.numerics.special import log_h, normal_pdf
+
+__all__ = [
+    "Bordered",
+    "LBFGSSettings",
+    "inverse_or_regular_part",
+    "latin_hypercube",
+    "log_h",
+    "normal_pdf",
+    "normal_sobol",
+    "sobol",
+    "stream",
+]
+
+__getattr__ = loader(
+    __name__,
+    {
+        **dict.fromkeys(("Bordered", "inverse_or_regular_part"), "bordering"),
+        **dict.fromkeys(("latin_hypercube", "normal_sobol", "sobol", "stream"), "sampling"),
+        **dict.fromkeys(("log_h", "normal_pdf"), "special"),
+        "LBFGSSettings": "lbfgs",
+    },
+)

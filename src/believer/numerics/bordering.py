@@ -141,3 +141,11 @@ def regular_part(A: Array, first: int) -> Bordered:
     part = np.ix_(sorted(kept), sorted(kept))
     full[part] = np.linalg.inv(A[part])
     return _bordered(0.5 * (full + full.T))
+
+
+def inverse_or_regular_part(A: Array, first: int) -> Bordered:
+    """The inverse of a symmetric ``A`` (n, n), to be grown; where it is singular to rounding, its regular part's."""
+    try:
+        return inverse(A)
+    except NumericalError:
+        return regular_part(A, first)

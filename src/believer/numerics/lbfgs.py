@@ -55,6 +55,9 @@ class Settings:
 
 DEFAULTS = Settings()
 
+LBFGSSettings = Settings
+"""What they are called outside of this module."""
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Minimum:

@@ -30,8 +30,8 @@ _COMMON: list[type] = [
 ]
 _KNOWN = {cls.__name__: cls for cls in _COMMON}
 
-_ARGUMENT = {"fit_preset": "fit"}
-"""Fields whose argument has another name: ``fit`` is also a method."""
+_LEFT: dict[str, dict[str, str]] = {"GP": {"fit": "default"}, "MQRBF": {"form": "power"}}
+"""Settings that classes once had, and the value of each that is the only one now; the other was the paper's."""
 
 
 _PARTS = {
@@ -123,10 +123,7 @@ def to_config(member: object) -> Any:
     if known is type(member) and is_dataclass(member):
         return {
             "type": type(member).__name__,
-            **{
-                _ARGUMENT.get(field.name, field.name): to_config(getattr(member, field.name))
-                for field in fields(member)
-            },
+            **{field.name: to_config(getattr(member, field.name)) for field in fields(member)},
         }
     return {"custom": name_of(member)}
 
@@ -165,7 +162,14 @@ def _rebuild(config: Any, what: str) -> Any:
         return tuple(_rebuild(item, what) for item in config)
     if not isinstance(config, dict):
         return config
-    settings = {key: _rebuild(value, what) for key, value in config.items() if key != "type"}
+    left = _LEFT.get(config.get("type", ""), {})
+    for name, only in left.items():
+        if config.get(name, only) != only:
+            raise InvalidInput(
+                f"the journal was written with {what} {config['type']}({name}={config[name]!r}), which is no part of "
+                "this library any more: begin a new study, with the surrogate that believer-paper has for it."
+            )
+    settings = {key: _rebuild(value, what) for key, value in config.items() if key != "type" and key not in left}
     cls = _known(config.get("type", ""))
     if cls is None:
         raise InvalidInput(f"the journal names a {what} that this version does not know: {config.get('type')!r}.")
@@ -192,7 +196,8 @@ def brief(config: Any) -> str:
         return str(config)
     if "custom" in config:
         return str(config["custom"]).rsplit(".", maxsplit=1)[-1]
-    settings = {key: value for key, value in config.items() if key not in ("type", "custom_repr")}
+    left = _LEFT.get(config["type"], {}).items()
+    settings = {k: v for k, v in config.items() if k not in ("type", "custom_repr") and (k, v) not in left}
     cls = _known(config["type"])
     if len(settings) > 1 and cls is not None:
         try:

@@ -5,19 +5,22 @@ The Gaussian process is loaded with the package, every other surrogate when its 
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from believer.surrogates.gp import GP, GPModel
+from believer._lazy import loader
+from believer.surrogates.gp import GP, GPModel, fit_gp, posterior, standardization
+from believer.surrogates.gp_fit import Hyperparameters, LogNormal, Preset
+from believer.surrogates.kernels import KERNELS, multiquadric, squared_distances
 
 if TYPE_CHECKING:
     from believer.surrogates.fixed_rbf import FixedRBF
     from believer.surrogates.forest import RandomForest
     from believer.surrogates.last_layer import LastLayer
-    from believer.surrogates.mq_rbf import MQRBF
-    from believer.surrogates.neural import NeuralEnsemble
+    from believer.surrogates.mq_rbf import MQRBF, median_distance
+    from believer.surrogates.network import Networks
+    from believer.surrogates.neural import NeuralEnsemble, NeuralModel
     from believer.surrogates.sklearn import SklearnSurrogate
-    from believer.surrogates.sparse_gp import SparseGP
+    from believer.surrogates.sparse_gp import SparseGP, SparseGPModel
     from believer.surrogates.svr import SVR
 
 LOADED_ON_USE = {
@@ -30,7 +33,15 @@ LOADED_ON_USE = {
     "SklearnSurrogate": "sklearn",
     "SparseGP": "sparse_gp",
 }
-"""Classes, and the modules of this room that they are in."""
+"""Recipes, and the modules of this room that they are in."""
+
+_PARTS = {
+    "Networks": "network",
+    "NeuralModel": "neural",
+    "SparseGPModel": "sparse_gp",
+    "median_distance": "mq_rbf",
+}
+"""What others build surrogates of, loaded on use too."""
 
 SURROGATES: dict[str, str] = {
     "gp": "GP",
@@ -46,21 +57,30 @@ SURROGATES: dict[str, str] = {
 
 __all__ = [
     "GP",
+    "KERNELS",
     "LOADED_ON_USE",
     "MQRBF",
     "SURROGATES",
     "SVR",
     "FixedRBF",
     "GPModel",
+    "Hyperparameters",
     "LastLayer",
+    "LogNormal",
+    "Networks",
     "NeuralEnsemble",
+    "NeuralModel",
+    "Preset",
     "RandomForest",
     "SklearnSurrogate",
     "SparseGP",
+    "SparseGPModel",
+    "fit_gp",
+    "median_distance",
+    "multiquadric",
+    "posterior",
+    "squared_distances",
+    "standardization",
 ]
 
-
-def __getattr__(name: str) -> Any:
-    if name not in LOADED_ON_USE:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"{__name__}.{LOADED_ON_USE[name]}"), name)
+__getattr__ = loader(__name__, {**LOADED_ON_USE, **_PARTS})

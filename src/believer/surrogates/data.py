@@ -86,7 +86,13 @@ def extended(known: Array | None, n: int, more: Array | None, k: int) -> Array |
 
 
 def learnable(data: Any, what: str) -> tuple[Array, Array, Array | None]:
-    """X (n, d), y (n,) and known stds (n,) that ``what`` can be fitted to, n at least one; a clear error otherwise."""
+    """X (n, d), y (n,) and known stds (n,), or None; InvalidInput for what nothing can be fitted to.
+
+    Parameters
+    ----------
+    data : what was given to a fit.
+    what : is fitted, for the error.
+    """
     if not isinstance(data, Data):
         raise InvalidInput(f"{what} is fitted to Data(X, y); got {type(data).__name__}.")
     X = as_points(data.X)

@@ -14,8 +14,8 @@ w       weights of f, a priori N(0, v I), then N(w̄, S)         (p+1,)
 ======  =====================================================  ========
 
 The weights of the φ_j sum to zero, with the covariance v T Tᵀ: multiquadrics are conditionally negative definite
-([Micchelli1986]), which makes -P Φ P a covariance. So this is the process that MQ-RBF with data centers conditions on
-(its form "power"), seen through fixed centers: the centers are the only difference.
+([Micchelli1986]), which makes -P Φ P a covariance. So this is the process that MQ-RBF with data centers conditions on,
+seen through fixed centers: the centers are the only difference.
 
 Differs: independent weights on bare multiquadrics would be the simpler model, with a poor σ: the φ_j are nearly one
 function, and only weights far larger than any data ask for can tell places apart.
@@ -107,6 +107,11 @@ class FixedRBFModel:
     shift: float
     scale: float
     weights: Weights
+
+    @property
+    def dim(self) -> int:
+        """d, the columns of the points that it was fitted to."""
+        return int(self.basis.centers.shape[1])
 
     @property
     def is_noisy(self) -> bool:

@@ -28,7 +28,7 @@ from believer.numerics import backend
 from believer.numerics.cholesky import Factor, factor
 from believer.surrogates import gp_fit
 from believer.surrogates.data import Data, extended, learnable, variances
-from believer.surrogates.gp_fit import PRESETS, Hyperparameters
+from believer.surrogates.gp_fit import DEFAULT, Hyperparameters, Preset
 from believer.surrogates.kernels import KERNELS
 from believer.surrogates.protocols import (
     LEAST_VARIANCE,
@@ -285,47 +285,58 @@ def _covariance_factor(hyper: Hyperparameters, X: Array, known: Array | None) ->
     return factor(prior_covariance(hyper, X, diagonal + known), diagonal)
 
 
+def fit_gp(
+    data: Data,
+    kernel: str,
+    noise: float | str,
+    rng: np.random.Generator,
+    previous: Model | None = None,
+    preset: Preset = DEFAULT,
+) -> GPModel:
+    """Hyperparameters of ``data`` as ``preset`` says, then the exact posterior; ``kernel`` and ``noise`` as for ``GP``.
+
+    Known noise counts as known: an inferred σ_n² is what is left beyond it. O(n³) for each of some tens of steps.
+    """
+    X, y, std = learnable(data, "a Gaussian process")
+    shift, scale = standardization(y)
+    start, seen = None, 0
+    if isinstance(previous, GPModel) and previous.hyper.kernel == kernel:
+        start, seen = previous.hyper, len(previous.y)
+    known = variances(std, scale)
+    hyper = gp_fit.fit(X, (y - shift) / scale, kernel, noise, preset, rng, start, seen, known)
+    return posterior(hyper, X, y, shift, scale, std)
+
+
 @dataclass(frozen=True, slots=True)
 class GP:
     """Gaussian process recipe.
 
-    kernel: "matern52", "matern32" or "se", each with one lengthscale for every column (ARD).
-    noise: variance of the noise as a share of the variance of y (1e-6: deterministic), or "infer".
-    fit: "default" (maximum a posteriori, warm-started) or "paper" (maximum likelihood, [paper] appendix).
+    Parameters
+    ----------
+    kernel : "matern52", "matern32" or "se", each with one lengthscale for every column (ARD).
+    noise : variance of the noise as a share of the variance of y (1e-6: deterministic), or "infer".
     """
 
     kernel: str = "matern52"
     noise: float | str = 1e-6
-    fit_preset: str = "default"
 
-    def __init__(self, kernel: str = "matern52", noise: float | str = 1e-6, fit: str = "default") -> None:
-        object.__setattr__(self, "kernel", checked_kernel(kernel))
-        if fit not in PRESETS:
-            raise InvalidInput(f"fit must be one of {', '.join(PRESETS)}; got {fit!r}.")
-        object.__setattr__(self, "noise", checked_noise(noise))
-        object.__setattr__(self, "fit_preset", fit)
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "kernel", checked_kernel(self.kernel))
+        object.__setattr__(self, "noise", checked_noise(self.noise))
 
     def fit(self, data: Data, rng: np.random.Generator, previous: Model | None = None) -> GPModel:
-        """Learn hyperparameters from ``X`` (n, d), ``y`` (n,), then the exact posterior.
+        """Hyperparameters from ``data``, X (n, d) and y (n,), by a search that begins at ``previous``; the posterior.
 
-        Known noise counts as known: an inferred σ_n² is what is left beyond it.
+        ``rng`` picks the subset of many data that hyperparameters come from.
         """
-        X, y, std = learnable(data, "a Gaussian process")
-        shift, scale = standardization(y)
-        start, seen = None, 0
-        if isinstance(previous, GPModel) and previous.hyper.kernel == self.kernel:
-            start, seen = previous.hyper, len(previous.y)
-        preset = PRESETS[self.fit_preset]
-        known = variances(std, scale)
-        hyper = gp_fit.fit(X, (y - shift) / scale, self.kernel, self.noise, preset, rng, start, seen, known)
-        return posterior(hyper, X, y, shift, scale, std)
+        return fit_gp(data, self.kernel, self.noise, rng, previous)
 
     def describe(self, model: GPModel) -> dict[str, Any]:
         """Hyperparameters as plain data."""
         return model.hyper.to_config()
 
     def restore(self, data: Data, state: dict[str, Any]) -> GPModel:
-        """The same model without a fit."""
+        """The model of ``data`` at the hyperparameters of ``state``, without a fit."""
         shift, scale = standardization(data.y)
         return posterior(Hyperparameters.from_config(state), data.X, data.y, shift, scale, data.std)
 

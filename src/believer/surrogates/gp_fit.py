@@ -1,4 +1,4 @@
-"""Hyperparameters of a Gaussian process: priors, presets, the search.
+"""Hyperparameters of a Gaussian process: priors, how they are fitted, the search.
 
 ======  =========================================================  ========
 symbol  meaning                                                    shape
@@ -12,7 +12,7 @@ D       known noise variances of y, beyond σ_n²                    (n,)
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -81,55 +81,28 @@ class LogNormal:
 
 @dataclass(frozen=True, slots=True)
 class Preset:
-    """How a fit is done.
+    """How a fit is done; as it stands, the fit of ``GP``: maximum a posteriori, warm-started.
 
     lengthscale: prior of ℓ/√d where ``scaled``, of ℓ otherwise; None for maximum likelihood. Bounds are of the values.
     mean_std: prior std of the constant mean m, around the average of y; None fixes m there.
-    warm: whether the last fit is a start.
+    restarts: random starts, besides the prior's center. warm: whether the last fit is a start.
+    search: the settings of the method that climbs, Newton's or L-BFGS-B.
     """
 
-    lengthscale: LogNormal | None
-    signal: LogNormal | None
-    noise: LogNormal | None
-    lengthscale_bounds: tuple[float, float]
-    signal_bounds: tuple[float, float]
-    noise_bounds: tuple[float, float]
-    restarts: int
-    warm: bool
-    scaled: bool
-    mean_std: float | None
-    search: newton.Settings | lbfgs.Settings
+    lengthscale: LogNormal | None = LogNormal(math.log(0.5), 0.5)
+    signal: LogNormal | None = LogNormal(0.0, 2.0)
+    noise: LogNormal | None = LogNormal(-5.0, 1.0)
+    lengthscale_bounds: tuple[float, float] = (1e-2, 1e2)
+    signal_bounds: tuple[float, float] = (1e-2, 1e3)
+    noise_bounds: tuple[float, float] = (1e-6, 1.0)
+    restarts: int = 0
+    warm: bool = True
+    scaled: bool = True
+    mean_std: float | None = 1.0
+    search: newton.Settings | lbfgs.Settings = field(default_factory=newton.Settings)
 
 
-PRESETS: dict[str, Preset] = {
-    "default": Preset(
-        lengthscale=LogNormal(float(np.log(0.5)), 0.5),
-        signal=LogNormal(0.0, 2.0),
-        noise=LogNormal(-5.0, 1.0),
-        lengthscale_bounds=(1e-2, 1e2),
-        signal_bounds=(1e-2, 1e3),
-        noise_bounds=(1e-6, 1.0),
-        restarts=0,
-        warm=True,
-        scaled=True,
-        mean_std=1.0,
-        search=newton.Settings(),
-    ),
-    # [paper] appendix "Hyperparameter details"; scikit-learn draws its restarts log-uniformly within the bounds.
-    "paper": Preset(
-        lengthscale=None,
-        signal=None,
-        noise=None,
-        lengthscale_bounds=(1e-2, 1e2),
-        signal_bounds=(1e-3, 1e3),
-        noise_bounds=(1e-6, 1.0),
-        restarts=5,
-        warm=False,
-        scaled=False,
-        mean_std=None,
-        search=lbfgs.Settings(max_rounds=200, gradient_tol=1e-6, value_tol=1e-10),
-    ),
-}
+DEFAULT = Preset()
 
 
 def fit(

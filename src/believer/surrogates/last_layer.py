@@ -67,6 +67,11 @@ class LastLayerModel:
     weights: linear.Weights
 
     @property
+    def dim(self) -> int:
+        """d, the columns of the points that it was fitted to."""
+        return int(self.basis.network.weights[0].shape[-2])
+
+    @property
     def is_noisy(self) -> bool:
         """Whether the features leave more unexplained than a nugget, or an observation's noise is more."""
         return self.weights.noisiest > NOISY_FROM

@@ -37,7 +37,7 @@ from believer.numerics.sampling import sobol
 from believer.surrogates import gp_fit, linear
 from believer.surrogates.data import Data, learnable, variances
 from believer.surrogates.gp import NOISY_FROM, checked_kernel, checked_noise, draws, prior_covariance, standardization
-from believer.surrogates.gp_fit import PRESETS, Hyperparameters
+from believer.surrogates.gp_fit import DEFAULT, Hyperparameters
 from believer.surrogates.kernels import KERNELS, squared_distances
 from believer.surrogates.linear import Weights
 from believer.surrogates.paths import KernelPaths, prior_draws
@@ -250,7 +250,7 @@ class SparseGP:
             subset = SUBSET_ABOVE
             some = np.sort(rng.permutation(len(X))[:subset])
             X, y, known = X[some], y[some], None if known is None else known[some]
-        hyper = gp_fit.fit(X, y, self.kernel, self.noise, PRESETS["default"], rng, start, known=known)
+        hyper = gp_fit.fit(X, y, self.kernel, self.noise, DEFAULT, rng, start, known=known)
         return replace(hyper, subset=subset)
 
     def describe(self, model: SparseGPModel) -> dict[str, Any]:

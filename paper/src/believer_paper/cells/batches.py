@@ -22,15 +22,13 @@ from typing import Any
 
 import numpy as np
 
-from believer.acquisitions import LogEI
-from believer.acquisitions.joint_improvement import JointImprovement
+from believer.acquisitions import JointImprovement, LogEI
 from believer.arrays import Array, frozen
-from believer.batch import STRATEGIES, Data, Pending, Request
-from believer.batch.verdict import judge
+from believer.batch import STRATEGIES, Data, Pending, Request, judge
 from believer.experiments import Cell
-from believer.numerics.sampling import latin_hypercube, normal_sobol, stream
+from believer.numerics import latin_hypercube, normal_sobol, stream
+from believer.plugins import Region
 from believer.problems import PROBLEMS
-from believer.space.region import Region
 from believer.surrogates import GP, GPModel
 from believer_paper.theory import observation_noise
 

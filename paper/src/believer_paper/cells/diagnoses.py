@@ -9,8 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from believer.acquisitions import EI, PI, UCB, Acquisition, LogEI
-from believer.diagnostics.source import FromProblem
-from believer.diagnostics.structural import Probe, measure, standardized
+from believer.diagnostics import FromProblem, Probe, measure, standardized
 from believer.experiments import Cell
 from believer.maximize import FixedStarts
 from believer_paper.cells.loops import LIES, XI

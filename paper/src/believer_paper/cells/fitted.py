@@ -14,13 +14,12 @@ import numpy as np
 from believer.acquisitions import EI, LogEI, PointwiseObjective
 from believer.arrays import Array, frozen
 from believer.batch import ConstantLie, Data, Pending, PseudoObservations, Request
-from believer.batch.picking import best_places, pick
-from believer.diagnostics.source import DataSet
+from believer.diagnostics import DataSet
 from believer.maximize import Maximizer
-from believer.numerics.sampling import stream
+from believer.numerics import stream
+from believer.plugins import Model, Surrogate, best_places, pick
 from believer.problems import PROBLEMS, Problem
-from believer.surrogates.gp import standardization
-from believer.surrogates.protocols import Model, Surrogate
+from believer.surrogates import standardization
 from believer_paper.cells.loops import XI
 from believer_paper.setup.surrogates import surrogate_of
 

@@ -34,12 +34,12 @@ from typing import Any
 import numpy as np
 
 from believer.arrays import Array
-from believer.batch.verdict import random_pair_distance
-from believer.diagnostics.source import FromProblem
+from believer.batch import random_pair_distance
+from believer.diagnostics import FromProblem
 from believer.experiments import Cell, rank_correlation
-from believer.numerics.sampling import sobol
-from believer.surrogates.gp import standardization
-from believer.surrogates.protocols import Model
+from believer.numerics import sobol
+from believer.plugins import Model
+from believer.surrogates import standardization
 from believer_paper.cells.fitted import FittedProblem, fitted
 
 PROBLEM, N = "hartmann6", 30

@@ -14,10 +14,8 @@ import numpy as np
 
 from believer.acquisitions import EI
 from believer.arrays import Array
-from believer.batch import Believe, ConstantLie, Lie, PseudoObservations, Strategy
-from believer.batch.random import RandomBatch
-from believer.bench.members import Member, Ours, Theirs
-from believer.bench.race import design, run
+from believer.batch import Believe, ConstantLie, Lie, PseudoObservations, RandomBatch, Strategy
+from believer.bench import Member, Ours, Theirs, design, run
 from believer.experiments import Cell
 from believer.problems import PROBLEMS, noisy
 from believer.space import Space

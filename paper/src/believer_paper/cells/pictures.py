@@ -25,19 +25,17 @@ import numpy as np
 import numpy.typing as npt
 
 from believer.arrays import Array, frozen
-from believer.batch.verdict import random_pair_distance
-from believer.diagnostics.measurement import distances
-from believer.diagnostics.source import DataSet, FromProblem
+from believer.batch import random_pair_distance
+from believer.diagnostics import DataSet, FromProblem, distances
 from believer.errors import InvalidInput
 from believer.experiments import Cell
 from believer.maximize import FixedStarts
+from believer.plugins import Model, Region
 from believer.problems import wave1
-from believer.space.region import Region
-from believer.surrogates import GP
-from believer.surrogates.gp import GPModel
-from believer.surrogates.protocols import Model
+from believer.surrogates import GP, GPModel
 from believer_paper.cells.diagnoses import AS_PRINTED
 from believer_paper.cells.fitted import FittedProblem, fitted
+from believer_paper.setup.likelihood import PrintedGP
 from believer_paper.setup.process import box_of
 
 UPDATES = dict(AS_PRINTED)
@@ -63,7 +61,7 @@ def picture(cell: Cell) -> dict[str, Any]:
 
 
 def _exp1(preset: str, seed: int) -> dict[str, Any]:
-    recipe = GP("se", fit="paper" if preset == "printed" else "default")
+    recipe = PrintedGP("se") if preset == "printed" else GP("se")
     scene = fitted(preset, recipe, "wave1", FromProblem("wave1", _FEW).draw(seed), seed)
     line = np.linspace(0.0, 1.0, _LINE)[:, None]
     model = scene.request.model

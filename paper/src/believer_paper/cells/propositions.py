@@ -28,15 +28,14 @@ from believer.arrays import Array, frozen
 from believer.batch import Believe, Data
 from believer.errors import InvalidInput
 from believer.experiments import Cell
-from believer.numerics.sampling import latin_hypercube
+from believer.numerics import latin_hypercube
 from believer.problems import hartmann6
-from believer.surrogates import GP
-from believer.surrogates.gp import GPModel, posterior
-from believer.surrogates.gp_fit import Hyperparameters
-from believer.surrogates.mq_rbf import MQRBF
+from believer.surrogates import MQRBF, GPModel, Hyperparameters, posterior
 from believer_paper import theory as propositions
 from believer_paper.cells import shapes
 from believer_paper.cells.loops import LIES
+from believer_paper.setup.likelihood import PrintedGP
+from believer_paper.setup.multiquadric import PrintedMQRBF
 from believer_paper.theory import COUNTEREXAMPLES, Family, Guarantee, Situation, Suppression, guarantee, suppression
 
 SMALL_NOISE, LARGE_NOISE = 1e-6, 1.0
@@ -173,7 +172,7 @@ def believing(rng: np.random.Generator) -> dict[str, Any]:
     A value is believed at the maximizer of EI, and taken in by conditioning, by standardizing y anew, or by a refit.
     shifts: largest change of the mean at 200 points, over the range of y. rises: largest rise of σ, over itself.
     """
-    recipe, data = GP(fit="paper"), _hartmann(rng, 20)
+    recipe, data = PrintedGP(), _hartmann(rng, 20)
     situation = Situation(recipe.fit(data, rng), EI(), Believe(), data)
     x = guarantee(situation, rng).step.x
     found = propositions.believe(recipe, data, x, rng.random((_POINTS, 6)), rng)
@@ -189,13 +188,17 @@ def power(rng: np.random.Generator) -> dict[str, Any]:
     over what it was.
     """
     data, at, x = _hartmann(rng, 30), rng.random((_POINTS, 6)), rng.random((1, 6))
-    recipes = {"printed": MQRBF("printed"), "exact": MQRBF("printed", ridge=0.0), "power": MQRBF("power")}
+    recipes: dict[str, PrintedMQRBF | MQRBF] = {
+        "printed": PrintedMQRBF(),
+        "exact": PrintedMQRBF(ridge=0.0),
+        "power": MQRBF(),
+    }
     found = {}
     for form, recipe in recipes.items():
         model = recipe.fit(data, rng)
         lied = model.condition(Data(x, np.array([data.y.min()])))
         before, after = model.predict(at).std, lied.predict(at).std
-        negative = int((model.system.evaluate(at).radicand < 0.0).sum())
+        negative = int((model.evaluate(at).radicand < 0.0).sum())
         rises = int((after > before * (1.0 + 1e-6)).sum())
         at_lie = float(lied.predict(x).std[0] / model.predict(x).std[0])
         found[form] = {"points": len(at), "negative": negative, "rises": rises, "at_lie": at_lie}

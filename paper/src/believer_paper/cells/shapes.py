@@ -24,7 +24,7 @@ import numpy as np
 from believer.acquisitions import EI
 from believer.arrays import Array, BoolArray
 from believer.batch import Believe, Fantasy, Lie
-from believer.surrogates.gp import GPModel
+from believer.surrogates import GPModel
 from believer_paper import theory
 from believer_paper.cells.loops import LIES
 from believer_paper.theory import Family, Situation

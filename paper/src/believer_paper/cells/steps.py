@@ -23,16 +23,14 @@ from typing import Any
 import numpy as np
 
 from believer.arrays import Array, frozen
-from believer.diagnostics.source import FromProblem
+from believer.diagnostics import FromProblem
 from believer.errors import InvalidInput
 from believer.experiments import Cell
 from believer.maximize import FixedStarts
-from believer.numerics.sampling import stream
+from believer.numerics import stream
+from believer.plugins import Conditionable, Data, joined
 from believer.problems import PROBLEMS
-from believer.surrogates.data import Data, joined
-from believer.surrogates.gp import GPModel, posterior, standardization
-from believer.surrogates.gp_fit import Hyperparameters
-from believer.surrogates.protocols import Conditionable
+from believer.surrogates import GPModel, Hyperparameters, posterior, standardization
 from believer_paper.cells.fitted import FittedProblem, fitted
 
 PROBLEM = "hartmann6"

@@ -12,8 +12,18 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from believer.arrays import Array
-from believer.diagnostics.figure import BLACK, BLUE, GRAY, GREEN, ORANGE, legend_below, new_figure, plain_ticks
-from believer.diagnostics.measurement import Measurement, distances
+from believer.diagnostics import (
+    BLACK,
+    BLUE,
+    GRAY,
+    GREEN,
+    ORANGE,
+    Measurement,
+    distances,
+    legend_below,
+    new_figure,
+    plain_ticks,
+)
 from believer_paper.cells.diagnoses import AS_PRINTED
 from believer_paper.figures.loops import box_side, with_grid
 from believer_paper.numbers.printed import TABLE_2, TABLE_7, TABLE_8, TABLE_11, Distances

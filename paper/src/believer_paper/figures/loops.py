@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 import numpy as np
 
 from believer.arrays import Array
-from believer.batch.verdict import random_pair_distance
-from believer.diagnostics.figure import BLACK, BLUE, GRAY, GREEN, ORANGE, RED, legend_below, new_figure
+from believer.batch import random_pair_distance
+from believer.diagnostics import BLACK, BLUE, GRAY, GREEN, ORANGE, RED, legend_below, new_figure
 from believer.problems import PROBLEMS
 from believer_paper.numbers.printed import Printed
 from believer_paper.results import Loop, Results, paired

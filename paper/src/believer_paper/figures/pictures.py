@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from believer.arrays import Array
-from believer.diagnostics.figure import BLACK, BLUE, GRAY, GREEN, ORANGE, RED, legend_below, new_figure
+from believer.diagnostics import BLACK, BLUE, GRAY, GREEN, ORANGE, RED, legend_below, new_figure
 from believer_paper.figures.diagnoses import SURROGATES
 from believer_paper.figures.loops import with_grid
 from believer_paper.results import Results

@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterable
 import numpy as np
 
 from believer.arrays import Array
-from believer.batch.verdict import random_pair_distance
-from believer.diagnostics.source import FromProblem
+from believer.batch import random_pair_distance
+from believer.diagnostics import FromProblem
 from believer_paper.cells.loops import NOISE_SHARE
 from believer_paper.ledger.checks import NO, NOT_WORSE, OPEN, RULE, SHOWN, YES, Contrast, by_preset, judged
 from believer_paper.ledger.claim import Claim, Finding, not_run

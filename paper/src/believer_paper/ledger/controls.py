@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from believer.diagnostics.sdd_report import RESPONDS_FROM, own_response
+from believer.diagnostics import RESPONDS_FROM, own_response
 from believer.experiments import Finished, bootstrap_interval
 from believer_paper.cells.diagnoses import OTHER_LIES
 from believer_paper.ledger.checks import (

@@ -11,8 +11,7 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from believer.diagnostics.measurement import Measurement, Part
-from believer.diagnostics.sdd_report import RESPONDS_DIVERSE, is_diverse, verdict_of
+from believer.diagnostics import RESPONDS_DIVERSE, Measurement, Part, is_diverse, verdict_of
 from believer_paper.cells.diagnoses import CONDITIONED, UNTOLD
 from believer_paper.ledger.checks import (
     LEAST_SETS,

@@ -16,7 +16,7 @@ import numpy as np
 from scipy.special import ndtr
 
 from believer.arrays import Array
-from believer.numerics.special import normal_pdf
+from believer.numerics import normal_pdf
 from believer_paper.ledger.claim import Claim, Finding, Share, not_run
 from believer_paper.ledger.theory_steps import links, topic
 from believer_paper.results import Results

@@ -15,13 +15,9 @@ from typing import Any
 import numpy as np
 
 from believer.arrays import Array, frozen
+from believer.plugins import Data, Model
 from believer.space import Space
-from believer.surrogates.data import Data
-from believer.surrogates.gp import standardization
-from believer.surrogates.network import Networks
-from believer.surrogates.neural import NeuralModel
-from believer.surrogates.protocols import Model
-from believer.surrogates.sklearn import scikit_learn
+from believer.surrogates import Networks, NeuralModel, standardization
 from believer_paper.setup.process import box_of
 from believer_paper.setup.watch import Watch
 
@@ -38,14 +34,15 @@ class PrintedNetworks:
 
     def fit(self, data: Data, rng: np.random.Generator, previous: Model | None = None) -> NeuralModel:
         """Train every network from fresh weights on ``X`` (n, d), ``y`` (n,)."""
+        from sklearn.neural_network import MLPRegressor  # heavy: loaded by those who use it
+
         X, y = data.X, data.y
-        regressor = scikit_learn("sklearn.neural_network").MLPRegressor
         low, high = box_of(self.space)
         raw, (shift, scale) = low + X * (high - low), standardization(y)
         seeds = rng.integers(2**31, size=MEMBERS)
         with self.watch.elsewhere(), warnings.catch_warnings():
             warnings.simplefilter("ignore")  # a score of one held-out point is undefined, and said to be
-            trained = [regressor(**SETTINGS, random_state=int(seed)).fit(raw, (y - shift) / scale) for seed in seeds]
+            trained = [MLPRegressor(**SETTINGS, random_state=int(seed)).fit(raw, (y - shift) / scale) for seed in seeds]
         return NeuralModel(_stacked(trained, low, high), shift, scale)
 
 

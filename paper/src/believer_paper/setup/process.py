@@ -25,12 +25,10 @@ import numpy as np
 
 from believer.arrays import Array, frozen
 from believer.errors import InvalidInput, MissingExtra
-from believer.space import Space
-from believer.surrogates.data import Data
-from believer.surrogates.gp import GP, GPModel, posterior, standardization
-from believer.surrogates.gp_fit import PRESETS, Hyperparameters
-from believer.surrogates.protocols import Model, Prediction
-from believer.surrogates.sklearn import scikit_learn
+from believer.plugins import Data, Model, Prediction
+from believer.space import Float, Space
+from believer.surrogates import GPModel, Hyperparameters, posterior, standardization
+from believer_paper.setup.likelihood import LIKELIHOOD, PrintedGP
 from believer_paper.setup.watch import Watch
 
 NOISE = 1e-6
@@ -107,8 +105,6 @@ class Process:
 
 def box_of(space: Space) -> tuple[Array, Array]:
     """Lower and upper ends (d,) of a space of plain Floats; the unit cube for any other."""
-    from believer.space.parameters import Float
-
     parameters = list(space.parameters.values())
     if all(isinstance(p, Float) and not p.log and p.step is None for p in parameters):
         return np.array([p.low for p in parameters]), np.array([p.high for p in parameters])  # type: ignore[union-attr]
@@ -120,14 +116,14 @@ Found = tuple[dict[str, Any], float, float]
 
 def _by_sklearn(X: Array, y: Array, seed: int) -> Found:
     """``GaussianProcessRegressor`` as [paper] sets it up."""
-    gp = scikit_learn("sklearn.gaussian_process")
-    kernels = scikit_learn("sklearn.gaussian_process.kernels")
-    settings = PRESETS["paper"]
-    kernel = kernels.ConstantKernel(1.0, settings.signal_bounds) * kernels.Matern(
-        np.ones(X.shape[1]), settings.lengthscale_bounds, nu=2.5
+    from sklearn import gaussian_process as gp
+    from sklearn.gaussian_process import kernels
+
+    kernel = kernels.ConstantKernel(1.0, LIKELIHOOD.signal_bounds) * kernels.Matern(
+        np.ones(X.shape[1]), LIKELIHOOD.lengthscale_bounds, nu=2.5
     )
     regressor = gp.GaussianProcessRegressor(
-        kernel, alpha=NOISE, normalize_y=True, n_restarts_optimizer=settings.restarts, random_state=seed
+        kernel, alpha=NOISE, normalize_y=True, n_restarts_optimizer=LIKELIHOOD.restarts, random_state=seed
     ).fit(X, y)
     fitted = regressor.kernel_
     found = {"kernel": "matern52", "lengthscales": np.atleast_1d(fitted.k2.length_scale), "noise": NOISE}
@@ -137,7 +133,7 @@ def _by_sklearn(X: Array, y: Array, seed: int) -> Found:
 def _by_twin(X: Array, y: Array, seed: int) -> Found:
     """This library's search with the same likelihood, bounds and restarts."""
     # The search is the same in any units of X, as long as its bounds are.
-    model = GP(fit="paper", noise=NOISE).fit(Data(X, y), np.random.default_rng(seed))
+    model = PrintedGP(noise=NOISE).fit(Data(X, y), np.random.default_rng(seed))
     found = {"kernel": "matern52", "lengthscales": model.lengthscales, "noise": NOISE, "signal": model.hyper.signal}
     return found, *standardization(y)
 

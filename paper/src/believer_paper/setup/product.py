@@ -8,9 +8,8 @@ import numpy as np
 
 from believer.acquisitions import PointwiseObjective, completed
 from believer.arrays import Array
-from believer.batch.penalization import GaussianPenalty, LocalPenalization
-from believer.batch.picking import best_places, pick, taken
-from believer.batch.request import Chosen, Request
+from believer.batch import GaussianPenalty, LocalPenalization
+from believer.plugins import Chosen, Request, best_places, pick, taken
 
 
 @dataclass(frozen=True, slots=True, eq=False)

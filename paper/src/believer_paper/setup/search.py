@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from believer.arrays import SAME_POINT, Array
-from believer.maximize.objective import Maximum, Objective, Search
+from believer.plugins import Maximum, Objective, Search
 from believer.space import Space
 from believer_paper.setup.process import box_of
 from believer_paper.setup.watch import Watch

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from believer.errors import InvalidInput
+from believer.plugins import Surrogate
 from believer.space import Space
 from believer.surrogates import GP, MQRBF, SVR, FixedRBF, LastLayer, NeuralEnsemble, RandomForest, SparseGP
-from believer.surrogates.protocols import Surrogate
+from believer_paper.setup.multiquadric import PrintedMQRBF
 from believer_paper.setup.networks import PrintedNetworks
 from believer_paper.setup.process import Process
 
@@ -26,9 +27,9 @@ def surrogate_of(preset: str, name: str, space: Space) -> Surrogate:
         case "gp":
             return Process(space) if printed else GP()
         case "mq_rbf":
-            return MQRBF(form="printed") if printed else MQRBF()
+            return PrintedMQRBF() if printed else MQRBF()
         case "mq_rbf_power":
-            return MQRBF(form="power")
+            return MQRBF()
         case "neural":
             return PrintedNetworks(space) if printed else NeuralEnsemble()
         case "forest":

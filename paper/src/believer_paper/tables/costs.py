@@ -11,7 +11,7 @@ from believer.acquisitions import EI, LogEI
 from believer.arrays import Array
 from believer.experiments import Cell, Finished
 from believer.maximize import FixedStarts, Multistart
-from believer.surrogates import GP, MQRBF, NeuralEnsemble, RandomForest, gp_fit
+from believer.surrogates import GP, MQRBF, NeuralEnsemble, Preset, RandomForest
 from believer_paper.cells.loops import OPTIONS, XI
 from believer_paper.cells.steps import PROBLEM
 from believer_paper.numbers.printed import BOXES, TABLE_3, TABLE_12, TABLE_13, TOTAL_SECONDS, Printed
@@ -19,6 +19,8 @@ from believer_paper.numbers.stated import BATCH_SIZES, STEP_N
 from believer_paper.plan import EXPERIMENTS, Scale, experiments_of
 from believer_paper.results import PRESETS, Results, foreign_of
 from believer_paper.setup import networks
+from believer_paper.setup.likelihood import LIKELIHOOD
+from believer_paper.setup.multiquadric import PrintedMQRBF
 from believer_paper.setup.process import NOISE
 from believer_paper.setup.search import STARTS
 from believer_paper.tables.layout import PaperTable, Quantity, Row, Words, laid_out
@@ -92,8 +94,8 @@ def table_12(results: Results) -> PaperTable | None:
 def settings(preset: str) -> dict[tuple[str, str], str]:
     """What a preset has for each parameter of the paper's table."""
     printed = preset == "printed"
-    mq, forest = MQRBF(form="printed") if printed else MQRBF(), RandomForest()
-    sigma = "as printed, the root of an absolute value" if mq.form == "printed" else "the power function"
+    mq, forest = PrintedMQRBF() if printed else MQRBF(), RandomForest()
+    sigma = "as printed, the root of an absolute value" if printed else "the power function"
     search = f"{EI(XI)}, scipy's L-BFGS-B, {STARTS} random starts"
     climb = Multistart()
     if not printed:
@@ -112,7 +114,7 @@ def settings(preset: str) -> dict[tuple[str, str], str]:
 
 
 def _process(printed: bool) -> dict[tuple[str, str], str]:
-    fit, gp = gp_fit.PRESETS["paper" if printed else GP().fit_preset], GP()
+    fit, gp = LIKELIHOOD if printed else Preset(), GP()
     how = "maximum likelihood" if fit.lengthscale is None else "maximum a posteriori"
     lengthscale = f"{how} per dimension, in units of the {'box' if printed else 'cube'}"
     if fit.lengthscale is not None and fit.signal is not None:

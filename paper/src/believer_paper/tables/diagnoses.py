@@ -10,8 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from believer.diagnostics.measurement import Measurement
-from believer.diagnostics.sdd_report import RESPONDS_DIVERSE, RESPONDS_FROM, SDDReport, own_response
+from believer.diagnostics import RESPONDS_DIVERSE, RESPONDS_FROM, Measurement, SDDReport, own_response
 from believer.experiments import wilson_interval
 from believer_paper.cells.diagnoses import AS_PRINTED
 from believer_paper.compatibility import COMPATIBLE_FROM, LIMITED_FROM

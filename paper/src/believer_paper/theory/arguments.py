@@ -17,13 +17,8 @@ import numpy as np
 from believer.arrays import Array, as_points, finite
 from believer.batch import Data
 from believer.errors import InvalidInput, MissingCapability
-from believer.surrogates import GPModel
-from believer.surrogates.data import learnable
-from believer.surrogates.fixed_rbf import FixedRBFModel
-from believer.surrogates.last_layer import LastLayerModel
-from believer.surrogates.mq_rbf import PowerMQRBF, PrintedMQRBF
-from believer.surrogates.protocols import Conditionable, Joint, Scaled
-from believer.surrogates.sparse_gp import SparseGPModel
+from believer.plugins import Conditionable, Joint, Scaled, learnable
+from believer.surrogates import GPModel, SparseGPModel
 
 Process = GPModel | SparseGPModel
 """Gaussian processes whose kernel, signal and noise are known."""
@@ -34,17 +29,21 @@ class JointConditionable(Joint, Conditionable, Protocol):
     """A model that has joint covariances and can be conditioned; the exact Gaussian process is one."""
 
 
+@runtime_checkable
+class Dimensioned(Protocol):
+    """A model that says how many columns its points have."""
+
+    @property
+    def dim(self) -> int:
+        """d."""
+        ...
+
+
 def columns(model: object) -> int | None:
     """d of the points that ``model`` was fitted to; None for a model from elsewhere that does not say."""
     if isinstance(model, Scaled):
         return len(model.lengthscales)
-    if isinstance(model, FixedRBFModel):
-        return int(model.basis.centers.shape[1])
-    if isinstance(model, LastLayerModel):
-        return int(model.basis.network.weights[0].shape[-2])
-    if isinstance(model, PowerMQRBF | PrintedMQRBF):
-        return int(model.system.X.shape[1])
-    return None
+    return model.dim if isinstance(model, Dimensioned) else None
 
 
 def numbers(value: Any, name: str, *, infinite: bool = False) -> Array:

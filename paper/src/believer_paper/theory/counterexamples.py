@@ -23,8 +23,7 @@ from believer.acquisitions import EI, PI, UCB
 from believer.arrays import frozen, whole
 from believer.batch import Believe, ConstantLie, Data
 from believer.errors import InvalidInput
-from believer.surrogates.gp import GPModel, posterior
-from believer.surrogates.gp_fit import Hyperparameters
+from believer.surrogates import GPModel, Hyperparameters, posterior
 from believer_paper.theory.distinctness import Guarantee, guarantee
 from believer_paper.theory.family import Family
 from believer_paper.theory.situation import Situation, before, lie_about

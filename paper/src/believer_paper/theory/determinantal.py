@@ -32,8 +32,7 @@ import numpy as np
 
 from believer.acquisitions import LogEI
 from believer.arrays import Array, finite
-from believer.surrogates.data import Data
-from believer.surrogates.protocols import Conditionable, Joint
+from believer.plugins import Conditionable, Data, Joint
 from believer_paper.theory import arguments
 from believer_paper.theory.arguments import JointConditionable
 from believer_paper.theory.rank_one import conditioned, noise_of, rank_one

@@ -40,8 +40,8 @@ import numpy as np
 from believer.acquisitions import EI, UCB, LogEI, PointwiseObjective
 from believer.arrays import SAME_POINT, Array, near_any
 from believer.maximize import Maximum
+from believer.plugins import Scaled
 from believer.surrogates import GPModel
-from believer.surrogates.protocols import Scaled
 from believer_paper.theory.rank_one import observation_noise
 from believer_paper.theory.situation import Situation, Step, before, lie_about, strongest
 

@@ -31,7 +31,7 @@ from scipy.special import ndtr
 
 from believer.acquisitions import EI
 from believer.arrays import Array, finite
-from believer.numerics.special import normal_pdf
+from believer.numerics import normal_pdf
 from believer_paper.theory import arguments
 from believer_paper.theory.arguments import JointConditionable
 from believer_paper.theory.rank_one import RankOne, conditioned, rank_one

@@ -20,10 +20,8 @@ from believer.acquisitions import EI, PerPoint
 from believer.arrays import finite, frozen, whole
 from believer.batch import Believe, Data, Lie
 from believer.errors import InvalidInput
-from believer.numerics.sampling import latin_hypercube
-from believer.surrogates.gp import posterior
-from believer.surrogates.gp_fit import Hyperparameters
-from believer.surrogates.kernels import KERNELS, squared_distances
+from believer.numerics import latin_hypercube
+from believer.surrogates import KERNELS, Hyperparameters, posterior, squared_distances
 from believer_paper.theory.situation import Situation
 
 _NUGGET = 1e-9

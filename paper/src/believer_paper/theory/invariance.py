@@ -28,8 +28,9 @@ import numpy as np
 from believer.arrays import Array, finite
 from believer.batch import Data
 from believer.errors import MissingCapability
-from believer.surrogates.gp import GP, GPModel, posterior, standardization
-from believer.surrogates.protocols import Conditionable, Prediction
+from believer.plugins import Conditionable, Prediction
+from believer.surrogates import GP, GPModel, posterior, standardization
+from believer_paper.setup.likelihood import PrintedGP
 from believer_paper.theory import arguments
 from believer_paper.theory.arguments import Process
 from believer_paper.theory.rank_one import conditioned
@@ -81,9 +82,9 @@ def restandardized(model: Process, data: Data, x: Array, lie: float) -> GPModel:
     return posterior(hyper, X, y, *standardization(y))
 
 
-def believe(recipe: GP, data: Data, x: Array, at: Array, rng: np.random.Generator) -> Believed:
+def believe(recipe: GP | PrintedGP, data: Data, x: Array, at: Array, rng: np.random.Generator) -> Believed:
     """Fit ``recipe`` to ``data``, believe its mean at ``x`` (d,), and compare predictions at ``at`` (m, d), m >= 1."""
-    if not isinstance(recipe, GP):
+    if not isinstance(recipe, GP | PrintedGP):
         raise MissingCapability(f"this compares ways to update GP, the exact process; got {type(recipe).__name__}.")
     x = arguments.point(x, None)
     data, at = arguments.results(data, len(x)), arguments.points(at, len(x), least=1)

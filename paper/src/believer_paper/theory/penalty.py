@@ -32,8 +32,8 @@ import numpy.typing as npt
 from believer.acquisitions import LogEI
 from believer.arrays import Array, finite
 from believer.errors import InvalidInput
-from believer.numerics.special import log_h
-from believer.surrogates.kernels import squared_distances
+from believer.numerics import log_h
+from believer.surrogates import squared_distances
 from believer_paper.theory import arguments
 from believer_paper.theory.arguments import Process
 from believer_paper.theory.rank_one import conditioned, observation_noise

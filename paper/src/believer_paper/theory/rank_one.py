@@ -26,8 +26,7 @@ import numpy as np
 
 from believer.arrays import Array, finite
 from believer.errors import MissingCapability
-from believer.surrogates.data import Data
-from believer.surrogates.protocols import Conditionable, Joint, Prediction
+from believer.plugins import Conditionable, Data, Joint, Prediction
 from believer_paper.theory import arguments
 
 _BLOCK = 32

@@ -18,15 +18,11 @@ import numpy as np
 
 from believer.acquisitions import PerPoint, PointwiseObjective, View
 from believer.arrays import Array, frozen
-from believer.batch import Data, Lie, Pending, PseudoObservations, Request
-from believer.batch.picking import maximizer_for
-from believer.batch.pseudo import INCUMBENTS
-from believer.batch.request import Randomness
+from believer.batch import INCUMBENTS, Data, Lie, Pending, PseudoObservations, Request
 from believer.errors import InvalidInput
 from believer.maximize import Maximizer, Maximum, Search
-from believer.space.region import Region
+from believer.plugins import Conditionable, Randomness, Region, maximizer_for
 from believer.surrogates import GP
-from believer.surrogates.protocols import Conditionable
 from believer_paper.theory import arguments
 
 _CORNERS_UP_TO = 10

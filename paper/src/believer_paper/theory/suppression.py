@@ -33,8 +33,7 @@ import numpy as np
 
 from believer.arrays import Array, frozen
 from believer.errors import InvalidInput
-from believer.surrogates import GPModel
-from believer.surrogates.kernels import KERNELS
+from believer.surrogates import KERNELS, GPModel
 from believer_paper.theory import arguments
 from believer_paper.theory.arguments import Process
 from believer_paper.theory.rank_one import rank_one
