@@ -24,7 +24,7 @@ from reproduction_work import NAMES, toy_cells, toy_work
 from believer.cli import main
 from believer.experiments import Cell, Store, read_store
 from believer.experiments.processes import ONE_THREAD
-from believer.integrations.dask import connected
+from believer.integrations import dask
 from believer_paper import command, plan
 from believer_paper.packing import CELLS, PACKED
 from believer_paper.results import Results
@@ -227,7 +227,7 @@ def test_a_cluster_that_does_not_answer_is_told_before_any_work(
     tmp_path: Path, told: Told, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pytest.importorskip("distributed")
-    monkeypatch.setattr(command, "connected", partial(connected, timeout=0.2))
+    monkeypatch.setattr(dask, "connected", partial(dask.connected, timeout=0.2))
     ran = run("plain", "timed", "--dask", "tcp://127.0.0.1:9", "--out", tmp_path)
     assert_one_line(ran, "no Dask scheduler answers at tcp://127.0.0.1:9")
     assert read_store(tmp_path / CELLS) == []

@@ -4,7 +4,7 @@
 
     BelieverError
     ├── InvalidInput (ValueError)          an argument breaks a rule; nothing was done
-    ├── MissingCapability (TypeError)      a member cannot do what was asked; the text names one that can
+    ├── MissingCapability (TypeError)      a part cannot do what was asked; the text names one that can
     ├── MissingExtra (ImportError)         an optional package is not installed; the text names the extra
     ├── SpaceExhausted                     a finite space has fewer unseen points than were asked for
     ├── TrialError                         no such trial, or one that already has its result

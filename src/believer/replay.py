@@ -94,7 +94,7 @@ def _ask_again(study: Optimizer, event: Asked, strategies: Sequence[Strategy]) -
     """What differs between the ask in the journal and the same ask made now; None when nothing does."""
     wanted = event.request
     known = (study.settings.strategy, *strategies)
-    passed = next((member for member in known if serialization.to_config(member) == wanted["strategy"]), None)
+    passed = next((part for part in known if serialization.to_config(part) == wanted["strategy"]), None)
     strategy = serialization.from_config(wanted["strategy"], "strategies", passed)
     try:
         again = propose(

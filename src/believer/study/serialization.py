@@ -1,6 +1,6 @@
-"""Members as plain data: what a journal writes down of a surrogate, an acquisition, a strategy or a maximizer.
+"""Parts of a study as plain data: what a journal writes down of its surrogate, acquisition, strategy and maximizer.
 
-Members of this library are written with their settings and rebuilt from them. A custom member is written by name only:
+Parts of this library are written with their settings and rebuilt from them. A custom part is written by name only:
 loading never executes code, so whoever loads passes it again, and the name is checked.
 """
 
@@ -106,39 +106,39 @@ def strategy_named(strategy: str | Strategy) -> Strategy:
     return strategy
 
 
-def name_of(member: object) -> str:
-    """Module and class: how a custom member is recognized."""
-    return f"{type(member).__module__}.{type(member).__qualname__}"
+def name_of(part: object) -> str:
+    """Module and class: how a custom part is recognized."""
+    return f"{type(part).__module__}.{type(part).__qualname__}"
 
 
-def to_config(member: object) -> Any:
-    """``member`` as plain JSON data."""
-    if isinstance(member, np.generic):
-        member = member.item()
-    if member is None or isinstance(member, bool | int | float | str):
-        return member
-    if isinstance(member, tuple):
-        return [to_config(item) for item in member]
-    known = _known(type(member).__name__)
-    if known is type(member) and is_dataclass(member):
+def to_config(part: object) -> Any:
+    """``part`` as plain JSON data."""
+    if isinstance(part, np.generic):
+        part = part.item()
+    if part is None or isinstance(part, bool | int | float | str):
+        return part
+    if isinstance(part, tuple):
+        return [to_config(item) for item in part]
+    known = _known(type(part).__name__)
+    if known is type(part) and is_dataclass(part):
         return {
-            "type": type(member).__name__,
-            **{field.name: to_config(getattr(member, field.name)) for field in fields(member)},
+            "type": type(part).__name__,
+            **{field.name: to_config(getattr(part, field.name)) for field in fields(part)},
         }
-    return {"custom": name_of(member)}
+    return {"custom": name_of(part)}
 
 
 def is_custom(config: Any) -> bool:
-    """Whether ``config``, or a part of it, stands for a member that must be passed again."""
+    """Whether ``config``, or a part of it, stands for a part that must be passed again."""
     if isinstance(config, dict):
         return "custom" in config or any(is_custom(value) for value in config.values())
     return isinstance(config, list) and any(is_custom(item) for item in config)
 
 
 def from_config(config: Any, what: str, passed: object = None) -> Any:
-    """The member that ``config`` describes; ``passed`` is what the caller gave for it, if anything.
+    """The part that ``config`` describes; ``passed`` is what the caller gave for it, if anything.
 
-    Raises :class:`InvalidInput` when a custom member was not passed, or another one was.
+    Raises :class:`InvalidInput` when a custom part was not passed, or another one was.
     """
     if passed is not None:
         if to_config(passed) != _completed(config, what):
@@ -191,7 +191,7 @@ def _describe(config: Any) -> str:
 
 
 def brief(config: Any) -> str:
-    """A member as a reader would write it: its only setting, or of several those that are not the default."""
+    """A part as a reader would write it: its only setting, or of several those that are not the default."""
     if not isinstance(config, dict):
         return str(config)
     if "custom" in config:

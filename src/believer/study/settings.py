@@ -56,7 +56,7 @@ class StudySettings:
         return -1.0 if self.maximize else 1.0
 
     def to_config(self) -> dict[str, Any]:
-        """Plain JSON data; custom members and the constraint by name."""
+        """Plain JSON data; custom parts and the constraint by name."""
         return {
             "space": self.space.to_config(),
             "constraint": _callable_name(self.space.constraint),
