@@ -17,7 +17,7 @@ from believer.acquisitions import ACQUISITIONS, Acquisition
 from believer.batch import STRATEGIES, Believe, ConstantLie, Fantasy, PseudoObservations, RandomBatch
 from believer.batch.request import Strategy
 from believer.errors import InvalidInput
-from believer.maximize import Candidates, FixedStarts, Multistart
+from believer.maximize import Candidates, Multistart
 from believer.numerics.lbfgs import Settings
 from believer.surrogates import GP, SURROGATES
 from believer.surrogates.protocols import Surrogate
@@ -26,7 +26,7 @@ _COMMON: list[type] = [
     *map(type, ACQUISITIONS.values()),
     GP,
     *(PseudoObservations, ConstantLie, Believe, Fantasy, RandomBatch),
-    *(Multistart, Candidates, FixedStarts, Settings),
+    *(Multistart, Candidates, Settings),
 ]
 _KNOWN = {cls.__name__: cls for cls in _COMMON}
 
@@ -35,11 +35,12 @@ _LEFT: dict[str, dict[str, str]] = {"GP": {"fit": "default"}, "MQRBF": {"form": 
 
 
 _PARTS = {
+    "FixedStarts": "believer.maximize.fixed_starts",
     "LogBeta": "believer.batch.schedules",
     "TheoryBeta": "believer.batch.schedules",
     "Softness": "believer.acquisitions.joint_improvement",
 }
-"""Parts of strategies, and the modules that they are in."""
+"""Less common parts, and the modules that they are in."""
 
 
 def _known(name: str) -> type | None:
