@@ -18,7 +18,6 @@ from __future__ import annotations
 
 import json
 import math
-import re
 import zlib
 from dataclasses import fields
 from types import NoneType
@@ -77,7 +76,8 @@ _OUTCOME: dict[int, Types] = {
 _DEFAULTS: dict[str, Any] = {"constraints": {}, "noise": {}}
 """Fields that a line may lack, and what they are then."""
 
-_CHECKED = re.compile(r'(.*),"crc32":"([0-9a-f]{8})"}', re.DOTALL)
+_CHECKSUM = ',"crc32":"{}"}}'
+"""How a line ends."""
 
 
 def encode_event(event: Event, version: int = FORMAT) -> str:
@@ -89,7 +89,7 @@ def encode_event(event: Event, version: int = FORMAT) -> str:
     try:
         line = json.dumps(record, allow_nan=False, separators=(",", ":"))
         if version > 1:
-            line = f'{line[:-1]},"crc32":"{zlib.crc32(line.encode("ascii")):08x}"}}'
+            line = line[:-1] + _CHECKSUM.format(_crc32(line))
         same = decode_event(line, version) == event
     except (TypeError, ValueError, RecursionError) as error:
         raise InvalidInput(f"an event must be plain JSON; got {record['kind']} with something else: {error}") from error
@@ -149,7 +149,7 @@ def _decode_result(cls: type[Told] | type[Observed], record: Json, version: int)
     parts = {name: record.pop(name) for name in names}
     if version == 1:
         parts = {"objectives": None if parts["value"] is None else {ONLY: parts["value"]}}
-    outcome = None if parts["objectives"] is None else _outcome(parts)
+    outcome = None if parts["objectives"] is None else Outcome(**parts)
     if cls is Told:
         if outcome is None:
             raise InvalidInput(f"{kind} must have a value; got none.")
@@ -159,29 +159,31 @@ def _decode_result(cls: type[Told] | type[Observed], record: Json, version: int)
     return Observed(record["id"], record["params"], outcome, record["error"])
 
 
-def _outcome(parts: Json) -> Outcome:
-    """The numbers as they are: whether they make sense to a study is for its ledger to say."""
-    for what, named in parts.items():
-        for name, value in named.items():
-            if type(value) not in _NUMBER:
-                raise InvalidInput(f"{name} of {what} must be a number; got {type(value).__name__}.")
-    return Outcome(**{what: {name: _finite(value) for name, value in named.items()} for what, named in parts.items()})
-
-
 def _verified(line: str) -> str:
     """The line without its checksum; InvalidInput where that is missing, or belongs to another line."""
-    found = _CHECKED.fullmatch(line)
-    if found is None:
+    text, checksum = _apart(line)
+    if checksum is None:
         raise InvalidInput(f"a line must end with its checksum; got {line[-80:]!r}.")
-    if is_damaged(line):
+    if checksum != _crc32(text):
         raise InvalidInput("the checksum belongs to another line: this one was damaged or edited.")
-    return found[1] + "}"
+    return text
 
 
 def is_damaged(line: str) -> bool:
     """Whether a line ends with a checksum that is not its own."""
-    found = _CHECKED.fullmatch(line)
-    return found is not None and f"{zlib.crc32((found[1] + '}').encode()):08x}" != found[2]
+    text, checksum = _apart(line)
+    return checksum is not None and checksum != _crc32(text)
+
+
+def _apart(line: str) -> tuple[str, str | None]:
+    """A line without its checksum, and that; None where there is none."""
+    end = -len(_CHECKSUM.format("00000000"))
+    text, checksum = line[:end] + "}", line[end:][10:18]
+    return (text, checksum) if line[end:] == _CHECKSUM.format(checksum) else (line, None)
+
+
+def _crc32(text: str) -> str:
+    return f"{zlib.crc32(text.encode()):08x}"
 
 
 def _check_fields(what: str, record: Any, types: Types) -> None:

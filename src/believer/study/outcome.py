@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
@@ -43,9 +44,11 @@ class Outcome:
             object.__setattr__(self, what, _numbers(getattr(self, what), what))
         if not self.objectives:
             raise InvalidInput("an outcome needs at least one objective; got none.")
-        twice = sorted(self.objectives.keys() & self.constraints.keys())
+        twice = self.objectives.keys() & self.constraints.keys()
         if twice:
-            raise InvalidInput(f"a name is an objective's or a constraint's, not both; got {', '.join(twice)}.")
+            raise InvalidInput(f"a name is an objective's or a constraint's, not both; got {', '.join(sorted(twice))}.")
+        if not self.noise:
+            return
         unknown = sorted(self.noise.keys() - self.objectives.keys() - self.constraints.keys())
         if unknown:
             raise InvalidInput(f"noise must be named after an objective or a constraint; got {', '.join(unknown)}.")
@@ -92,11 +95,13 @@ def outcome_of(value: Value | None, noise: float | None, error: str | None) -> O
             raise InvalidInput("the noise of an outcome goes into it: Outcome(objectives, constraints, noise).")
         return value
     number = as_number(value, "a value")
-    return Outcome.of(number, noise) if np.isfinite(number) else f"returned {number}"
+    return Outcome.of(number, noise) if math.isfinite(number) else f"returned {number}"
 
 
 def as_number(value: Any, what: str) -> float:
     """``value`` as a float that is not too large; NaN and infinities pass."""
+    if type(value) is float and -LARGEST <= value <= LARGEST:  # nearly always
+        return value
     if isinstance(value, str | bytes | bool | np.bool_ | complex | np.complexfloating):
         raise InvalidInput(f"{what} must be a number; got {value!r}.")
     try:
@@ -105,17 +110,20 @@ def as_number(value: Any, what: str) -> float:
         raise InvalidInput(f"{what} must be a number; got {value!r}.") from problem
     except OverflowError as problem:
         raise InvalidInput(f"{what} must lie within ±{LARGEST:g}; got more than a float holds.") from problem
-    if np.isfinite(number) and abs(number) > LARGEST:
+    if math.isfinite(number) and abs(number) > LARGEST:
         raise InvalidInput(f"{what} must lie within ±{LARGEST:g}; got {number!r}. Scale the objective.")
     return number
 
 
 def _numbers(named: Any, what: str) -> dict[str, float]:
     """A dict of finite floats of the outcome's own."""
-    if not isinstance(named, Mapping) or not all(isinstance(name, str) for name in named):
+    if not isinstance(named, Mapping):
         raise InvalidInput(f"{what} must be a dict of numbers by name; got {named!r}.")
-    numbers = {name: as_number(value, f"{name} of {what}") for name, value in named.items()}
-    for name, number in numbers.items():
-        if not np.isfinite(number):
-            raise InvalidInput(f"{name} of {what} must be finite; got {number!r}. Tell a failure as error=...")
+    numbers: dict[str, float] = {}
+    for name, value in named.items():
+        if not isinstance(name, str):
+            raise InvalidInput(f"{what} must be a dict of numbers by name; got {named!r}.")
+        numbers[name] = as_number(value, f"{name} of {what}")
+        if not math.isfinite(numbers[name]):
+            raise InvalidInput(f"{name} of {what} must be finite; got {numbers[name]!r}. Tell a failure as error=...")
     return numbers
