@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
@@ -12,6 +12,7 @@ from believer import GP, RandomForest
 from believer.capabilities import able
 from believer.surrogates import protocols
 from believer.surrogates.data import Data
+from believer.surrogates.gp import GPModel
 
 CAPABILITIES = [
     value
@@ -33,12 +34,20 @@ class Nothing:
     pass
 
 
+class Denies(GPModel):
+    """Says that it has not what its class would have."""
+
+    condition = None  # type: ignore[assignment]
+
+
 @pytest.mark.parametrize("capability", CAPABILITIES, ids=lambda cls: cls.__name__)
 def test_the_answer_is_that_of_isinstance(capability: Any) -> None:
     grown = Nothing()
+    fit = GP().fit(DATA, np.random.default_rng(0))
     grown.lengthscales = grown.predict = grown.condition = 1  # type: ignore[attr-defined]
     values = [
-        *(GP().fit(DATA, np.random.default_rng(0)), RandomForest(3).fit(DATA, np.random.default_rng(0))),
+        *(fit, RandomForest(3).fit(DATA, np.random.default_rng(0))),
+        Denies(*(getattr(fit, part.name) for part in fields(fit) if part.init)),
         *(GP(), OnInstancesAlone(1, 2), Nothing(), grown, Nothing(), 3.0, None, GP),
     ]
     for _ in range(2):

@@ -21,7 +21,6 @@ from believer import (
     Candidates,
     Categorical,
     ConstantLie,
-    FixedStarts,
     Float,
     Int,
     Optimizer,
@@ -31,6 +30,7 @@ from believer import (
     replay,
 )
 from believer.errors import JournalError
+from believer.maximize import FixedStarts
 from believer.numerics import backend
 from believer.study.journal import read_events
 

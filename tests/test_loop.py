@@ -740,3 +740,38 @@ def test_points_that_the_constraint_forbids_are_refused_as_points_and_taken_as_r
         minimize(bowl, space, budget=3, journal=journal, progress=False, x0=[outside])
     assert not journal.exists()
     assert minimize(bowl, space, budget=3, progress=False, x0=[outside], y0=[1.0]).evaluations == 3
+
+
+def test_a_run_that_died_while_it_began_takes_up_the_points_that_are_missing(journal: Path) -> None:
+    wanted = [{"x": share, "y": share} for share in (0.25, 0.5, 0.75)]
+    with Optimizer.open(journal, SQUARE) as study:
+        study.enqueue(wanted[0])
+    seen: list[dict[str, Any]] = []
+
+    def f(params: dict[str, Any]) -> float:
+        seen.append(dict(params))
+        return bowl(params)
+
+    minimize(f, SQUARE, budget=4, journal=journal, progress=False, x0=wanted)
+    assert seen[:3] == wanted
+    minimize(f, SQUARE, budget=6, journal=journal, progress=False, x0=wanted)
+    assert sum(params in wanted for params in seen) == 3
+
+
+def test_values_that_are_known_to_be_failures_are_no_evaluations_of_the_run() -> None:
+    known = [{"x": share, "y": share} for share in (0.25, 0.5)]
+    result = minimize(bowl, SQUARE, budget=4, progress=False, x0=known, y0=[math.nan, 1.0])
+    assert (result.evaluations, result.failures) == (4, 0)
+
+
+@pytest.mark.parametrize(
+    "given",
+    [{"x0": 3}, {"y0": 3.0}, {"x0": [{"x": 0.1, "y": 0.1}, {"x": 0.2, "y": 0.1}], "y0": [Outcome({"a": 1.0}), 2.0]}],
+    ids=["x0", "y0", "mixed"],
+)
+def test_points_and_values_that_are_no_lists_or_do_not_go_together_are_refused(
+    given: dict[str, Any], journal: Path
+) -> None:
+    with pytest.raises(InvalidInput):
+        minimize(bowl, SQUARE, budget=3, journal=journal, progress=False, **given)
+    assert not journal.exists()

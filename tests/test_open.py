@@ -120,7 +120,7 @@ def test_a_path_and_a_space_are_needed(tmp_path: Path) -> None:
     ("named", "meant"),
     [
         ({"surrogate": "gp", "acquisition": "LogEI"}, {}),
-        ({"acquisition": "logei"}, {}),
+        ({"acquisition": "logei", "surrogate": "GP"}, {}),
         ({"surrogate": "mq_rbf", "acquisition": "EI"}, {"surrogate": bv.MQRBF(), "acquisition": bv.EI()}),
         ({"surrogate": "forest", "acquisition": "ucb"}, {"surrogate": bv.RandomForest(), "acquisition": bv.UCB()}),
     ],
@@ -133,6 +133,7 @@ def test_an_optimizer_says_what_it_does_and_has_found(tmp_path: Path) -> None:
     path = tmp_path / "study.jsonl"
     with bv.Optimizer(SPACE, seed=5, journal=path, maximize=True, strategy="cl_min") as opt:
         assert "0 results, 0 failed, 0 pending" in str(opt)
+        assert "by cl_min with LogEI(xi=0.0) on GP()" in str(opt)
         batch = opt.ask(3)
         opt.tell(batch[0], 2.5)
         opt.tell(batch[1], error="no")
@@ -141,7 +142,7 @@ def test_an_optimizer_says_what_it_does_and_has_found(tmp_path: Path) -> None:
     assert "LogEI" in text
     assert "GP" in text
     assert "seed 5" in text
-    assert "1 results, 1 failed, 1 pending, 0 abandoned" in text
+    assert "1 result, 1 failed, 1 pending, 0 abandoned" in text
     assert f"best 2.5 at x={batch[0].params['x']:.4g}, n={batch[0].params['n']}" in text
     assert str(path) in text
-    assert repr(opt) == "<Optimizer: 1 results, 1 failed, 1 pending>"
+    assert repr(opt) == "<Optimizer: 1 result, 1 failed, 1 pending, 0 abandoned>"

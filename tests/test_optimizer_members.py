@@ -28,7 +28,6 @@ from believer import (
     Candidates,
     ConstantLie,
     Fantasy,
-    FixedStarts,
     NeuralEnsemble,
     Optimizer,
     PseudoObservations,
@@ -39,6 +38,7 @@ from believer import (
 from believer.batch import Chosen
 from believer.batch.request import Choice
 from believer.errors import InvalidInput, MissingCapability, MissingExtra
+from believer.maximize import FixedStarts
 
 # Members
 

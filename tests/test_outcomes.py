@@ -116,7 +116,7 @@ def test_named_outcomes_are_carried_stored_and_listed(tmp_path: Path) -> None:
     with Optimizer.load(path) as loaded:
         assert loaded.records() == rows
         assert loaded.outcomes[0] == YIELD
-        assert list(loaded.outcomes[1].objectives) == ["cost", "yield"]
+        assert list(loaded.outcomes[1].objectives) == ["yield", "cost"], "in the order of the first"
 
 
 def test_an_outcome_may_bear_the_names_of_parameters_and_columns() -> None:
@@ -136,11 +136,12 @@ def test_a_parameter_called_noise_keeps_its_column_beside_known_noise() -> None:
 @pytest.mark.parametrize(
     ("call", "rule"),
     [
-        (lambda o: o.tell(0, 1.0, noise=-0.1), "noise must be a standard deviation, zero or more; got -0.1"),
-        (lambda o: o.tell(0, 1.0, noise=float("nan")), "must be finite"),
+        (lambda o: o.tell(0, 1.0, noise=-0.1), "noise must be a standard deviation, zero or more and finite; got -0.1"),
+        (lambda o: o.tell(0, 1.0, noise=float("nan")), "zero or more and finite; got nan"),
         (lambda o: o.tell(0, 1.0, noise="much"), "must be a number; got 'much'"),
         (lambda o: o.tell(0, noise=0.1), "needs a value, or error="),
-        (lambda o: o.tell(0, error="no", noise=0.1), "a value or an error, not both"),
+        (lambda o: o.tell(0, error="no", noise=0.1), "a failed evaluation has no noise"),
+        (lambda o: o.tell(0, float("nan"), noise=-3.0), "zero or more and finite; got -3.0"),
         (lambda o: o.tell(0, YIELD, noise=0.1), "the noise of an outcome goes into it"),
         (lambda o: o.tell(0, YIELD), "the same objectives; these have value, got yield, cost"),
         (lambda o: o.observe({"x": 0.1, "n": 1}, YIELD), "the same objectives"),
@@ -192,3 +193,55 @@ def test_an_outcome_does_not_share_its_dicts_with_its_maker() -> None:
     outcome = Outcome(mine)
     mine["a"] = 2.0
     assert outcome.value == 1.0
+
+
+def test_the_first_result_says_which_objective_is_optimized_whatever_the_order_of_names_and_ids() -> None:
+    opt = study()
+    batch = opt.ask(3)
+    opt.tell(batch[2], Outcome({"loss": 1.0, "seconds": 9.0}))
+    opt.tell(batch[0], Outcome({"seconds": 0.1, "loss": 5.0}))
+    opt.tell(batch[1], Outcome({"seconds": 3.0, "loss": 0.5}))
+    assert opt.best == (batch[1].params, 0.5)
+    assert [row["value"] for row in opt.records()] == [5.0, 0.5, 1.0]
+    assert opt.ask(1)[0].provenance.endswith("; for loss alone")
+
+
+def test_results_told_together_are_checked_against_each_other_before_one_is_taken_in(tmp_path: Path) -> None:
+    path = tmp_path / "study.jsonl"
+    with study(journal=path) as opt:
+        batch = opt.ask(2)
+        before = path.read_bytes()
+        with pytest.raises(InvalidInput, match="the same objectives; these have a, got b"):
+            opt.tell_many(batch, [Outcome({"a": 1.0}), Outcome({"b": 1.0})])
+        assert path.read_bytes() == before
+        assert opt.counts.done == 0
+        opt.enqueue(batch[0].params)
+        opt.ask(1)
+        opt.tell_many([batch[0].params, batch[0].params], [1.0, 2.0])
+        assert sorted(opt.outcomes) == [0, 2]
+    Optimizer.load(path).close()
+
+
+def test_what_a_caller_does_to_an_outcome_stays_with_the_caller() -> None:
+    opt = study()
+    mine = Outcome({"a": 1.0})
+    opt.tell(opt.ask(1)[0], mine)
+    mine.objectives["a"] = 99.0
+    opt.outcomes[0].objectives["a"] = 55.0
+    assert opt.best is not None
+    assert opt.best[1] == 1.0
+
+
+def test_params_answer_a_trial_that_was_abandoned() -> None:
+    opt = study()
+    trial = opt.ask(1)[0]
+    opt.abandon(trial)
+    opt.tell(trial.params, 0.5)
+    assert opt.outcomes[0].value == 0.5
+
+
+def test_no_column_takes_the_place_of_another() -> None:
+    opt = Optimizer(Space({"x": Float(0, 1)}), n_init=1)
+    opt.observe({"x": 0.5}, Outcome({"x": 4.0, "outcome.x": 3.0, "a": 1.0, "noise.a": 2.0}, noise={"a": 0.1}))
+    row = opt.records()[0]
+    assert sorted(value for value in row.values() if isinstance(value, float)) == [0.1, 0.5, 1.0, 2.0, 3.0, 4.0, 4.0]

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import math
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -142,6 +143,14 @@ def test_a_study_that_has_not_begun_gets_points_of_its_design() -> None:
         ([(0, {"x": 1.0}, 1.0)], "n"),
         ([(0, {"x": 1.0, "n": 5, "kind": "a"}, 1.0), (0, {"x": 2.0, "n": 5, "kind": "a"}, 1.0)], "got 0 twice"),
         ([(0, {"x": 1.0, "n": 5, "kind": "a"}, 1e300)], "within"),
+        ([("7", {"x": 1.0, "n": 5, "kind": "a"}, 1.0)], "the id of a trial must be a whole number"),
+        ([(-1, {"x": 1.0, "n": 5, "kind": "a"}, 1.0)], "the id of a trial must be a whole number"),
+        ([(True, {"x": 1.0, "n": 5, "kind": "a"}, 1.0)], "the id of a trial must be a whole number"),
+        ([(None, {"x": 1.0, "n": 5, "kind": "a"}, 1.0), (1, {}, 2.0)], "ids whole numbers"),
+        (
+            [(0, {"x": 1.0, "n": 5, "kind": "a"}, Outcome({"a": 1.0})), (1, {"x": 2.0, "n": 5, "kind": "a"}, 1.0)],
+            "same",
+        ),
     ],
 )
 def test_trials_that_make_no_study_are_refused(trials: Trials, rule: str) -> None:
@@ -197,3 +206,24 @@ def test_proposing_writes_nothing(tmp_path: Path) -> None:
         propose(opt.settings, opt._ledger.history(), 3)
         assert path.read_bytes() == before
         assert opt.pending == ()
+
+
+def test_ids_of_numpy_are_plain_in_what_comes_out() -> None:
+    settings = make_settings(SPACE, n_init=1)
+    params = {"x": 1.0, "n": 5, "kind": "a"}
+    small: Trials = [(cast(int, np.uint8(254)), params, 1.0), (cast(int, np.uint8(255)), {**params, "n": 6}, None)]
+    event = propose(settings, History.of(settings, small), 2).event()
+    assert [trial["id"] for trial in json.loads(json.dumps(event.trials))] == [256, 257]
+
+
+def test_hyperparameters_of_results_that_are_gone_are_a_start_at_most() -> None:
+    settings = make_settings(SPACE, n_init=1)
+    trials: Trials = [(i, {"x": float(i), "n": 10 + i, "kind": "a"}, float(i % 3)) for i in range(6)]
+    first = propose(settings, History.of(settings, trials), 1)
+    assert first.model is not None
+    fitted = (tuple(range(6)), first.model)
+    fewer = propose(settings, History.of(settings, trials[:5], fitted=fitted), 1)
+    assert fewer.model != first.model
+    others: Trials = [(10 + i, params, value) for i, params, value in trials]
+    fresh, gone = (propose(settings, History.of(settings, others, fitted=given), 1) for given in (None, fitted))
+    assert gone.model == fresh.model

@@ -42,7 +42,6 @@ if TYPE_CHECKING:
     from believer.loop import Result as Result
     from believer.loop import Seconds, Target, minimize
     from believer.maximize import Candidates as Candidates
-    from believer.maximize import FixedStarts as FixedStarts
     from believer.maximize import Multistart as Multistart
     from believer.replay import Replay as Replay
     from believer.study.trials import Batch as Batch
@@ -56,7 +55,7 @@ if TYPE_CHECKING:
 _LATER = {
     **dict.fromkeys(LOADED_ON_USE, "believer.surrogates"),
     **dict.fromkeys((*batch.LOADED_ON_USE, "RandomBatch", "Verdict"), "believer.batch"),
-    **dict.fromkeys(("Candidates", "FixedStarts", "Multistart"), "believer.maximize"),
+    **dict.fromkeys(("Candidates", "Multistart"), "believer.maximize"),
     **dict.fromkeys(("Batch", "Trial"), "believer.study.trials"),
     **dict.fromkeys(("Result", "Seconds", "Target", "minimize"), "believer.loop"),
     "BenchReport": "believer.bench.report",

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, TypeVar
+from weakref import WeakKeyDictionary
 
 if TYPE_CHECKING:
     from typing_extensions import TypeIs
 
 T = TypeVar("T")
 
-_DECLARED: dict[tuple[Any, Any], bool] = {}
+_DECLARED: WeakKeyDictionary[type, dict[Any, bool]] = WeakKeyDictionary()
 
 
 def able(value: object, capability: type[T]) -> TypeIs[T]:
@@ -17,13 +18,13 @@ def able(value: object, capability: type[T]) -> TypeIs[T]:
 
     The answer for a class is kept: before Python 3.12 an ``isinstance`` on a protocol takes 5 µs, whatever it is asked.
     """
-    asked = type(value), capability
-    if asked not in _DECLARED:
-        _DECLARED[asked] = _declares(*asked)
-    return _DECLARED[asked] or isinstance(value, capability)
+    known = _DECLARED.setdefault(type(value), {})
+    if capability not in known:
+        known[capability] = _declares(type(value), capability)
+    return known[capability] or isinstance(value, capability)
 
 
 def _declares(cls: type, capability: type) -> bool:
     """Whether the class itself has all of it; an instance may have more."""
     names = [name for part in capability.__mro__ if getattr(part, "_is_protocol", False) for name in vars(part)]
-    return all(hasattr(cls, name) for name in names if not name.startswith("_"))
+    return all(getattr(cls, name, None) is not None for name in names if not name.startswith("_"))

@@ -18,9 +18,9 @@ from believer.optimizer import Optimizer
 from believer.progress import Progress
 from believer.space import Space
 from believer.study.journal import PathLike
-from believer.study.outcome import Outcome, Value, outcome_of
+from believer.study.outcome import Outcome, Value, aligned, outcome_of
 from believer.study.settings import StudySettings, make_settings
-from believer.study.trials import Batch, Trial
+from believer.study.trials import Batch, Trial, same_params
 from believer.surrogates.protocols import Surrogate
 
 Function = Callable[[dict[str, Any]], Value]
@@ -107,7 +107,7 @@ def minimize(
     callback: Callable[[Optimizer, Batch], None] | None = None,
     *,
     maximize: bool = False,
-    x0: Iterable[Mapping[str, Any]] = (),
+    x0: Iterable[Mapping[str, Any]] | None = None,
     y0: Iterable[Value] | None = None,
     surrogate: str | Surrogate | None = None,
     acquisition: str | Acquisition | None = None,
@@ -157,47 +157,56 @@ def minimize(
         optimizer = Optimizer.open(journal, space, *given, maximize, maximizer)
     bar = Progress.on_terminal(budget, progress)
     try:
-        if not optimizer.trials and not optimizer.queued:
-            _begin(optimizer, points, values)
-        known = sum(trial.origin == "observed" for trial in optimizer.trials)
-        run = _Run(f, executor, budget + known, q, stopper, callback)
+        _begin(optimizer, points, values)
+        known = [row for row in optimizer.records() if row["origin"] == "observed"]
+        run = _Run(f, executor, budget + len(known), q, stopper, callback)
         reason = run.asynchronously(optimizer, bar) if mode == "async" else run.in_batches(optimizer, bar)
     finally:
         bar.close()
         optimizer.close()
     params, value = optimizer.best or (None, None)
     counts = optimizer.counts
-    return Result(params, value, counts.answered - known, counts.failed, reason, optimizer)
+    failed = counts.failed - sum(row["status"] == "failed" for row in known)
+    return Result(params, value, counts.answered - len(known), failed, reason, optimizer)
 
 
 def _known(
-    settings: StudySettings, x0: Iterable[Mapping[str, Any]], y0: Iterable[Value] | None
+    settings: StudySettings, x0: Iterable[Mapping[str, Any]] | None, y0: Iterable[Value] | None
 ) -> tuple[list[dict[str, Any]], list[Value] | None]:
     """The points to begin with, and their values; InvalidInput where they do not fit the space, or each other."""
     if isinstance(x0, Mapping):
         raise InvalidInput("x0 must be a list of params, [params]; got one.")
-    points = [settings.space.check(params) for params in x0]
-    values = None if y0 is None else [*y0]
+    try:
+        points = [settings.space.check(params) for params in x0 or ()]
+        values = None if y0 is None else [*y0]
+    except TypeError as error:
+        raise InvalidInput(f"x0 must be a list of params, and y0 a list of values; {error}.") from error
     if values is None:
         refused = [params for params in points if not settings.space.allows(params)]
         if refused:
             raise InvalidInput(f"the space's constraint does not allow {refused[0]}, a point of x0.")
-    else:
-        if len(values) != len(points):
-            raise InvalidInput(f"y0 must have one value for each point of x0; got {len(values)} and {len(points)}.")
-        for value in values:
-            outcome_of(value, None, None)
+        return points, None
+    if len(values) != len(points):
+        raise InvalidInput(f"y0 must have one value for each point of x0; got {len(values)} and {len(points)}.")
+    names = None
+    for value in values:
+        outcome = outcome_of(value, None, None)
+        if isinstance(outcome, Outcome):
+            names = tuple(aligned(outcome, names).objectives)
     return points, values
 
 
 def _begin(optimizer: Optimizer, points: list[dict[str, Any]], values: list[Value] | None) -> None:
-    """Points of the user's own, to be evaluated first, or as results."""
-    if values is None:
-        for params in points:
+    """Points of the user's own, to be evaluated first, or as results; those that the study has already are left out."""
+    there = [*(trial.params for trial in optimizer.trials), *optimizer.queued]
+    for place, params in enumerate(points):
+        same = next((one for one in there if same_params(one, params)), None)
+        if same is not None:
+            there.remove(same)
+        elif values is None:
             optimizer.enqueue(params)
-    else:
-        for params, value in zip(points, values, strict=True):
-            optimizer.observe(params, value)
+        else:
+            optimizer.observe(params, values[place])
 
 
 def _stopper(stop: float | Target | Seconds | Stop | None) -> Stop:

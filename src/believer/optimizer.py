@@ -27,7 +27,7 @@ from believer.study.formats import FORMAT
 from believer.study.journal import Journal, PathLike, read_events, write_events
 from believer.study.ledger import Counts, Ledger
 from believer.study.model_cache import ModelCache
-from believer.study.outcome import Outcome, Value, outcome_of
+from believer.study.outcome import Outcome, Value, aligned, outcome_of
 from believer.study.settings import StudySettings, make_settings, settings_from_config, versions
 from believer.study.trials import Batch, Trial, described, same_params
 from believer.surrogates.protocols import Prediction, Surrogate
@@ -72,10 +72,7 @@ class Optimizer:
         """Nothing learnt yet, and the ledger of ``events``, which ``journal`` holds."""
         self._ledger, self._cache, self._journal = Ledger(settings), ModelCache(settings), journal
         for line, event in enumerate(events, start=1):
-            try:
-                self._ledger.apply(event)
-            except (TrialError, InvalidInput, ValueError, KeyError, TypeError) as error:
-                raise JournalCorrupt(f"line {line} does not follow from those before it: {error}", line) from error
+            self._ledger.follow(event, line)
 
     @classmethod
     def open(
@@ -208,13 +205,15 @@ class Optimizer:
         noise : the known standard deviations of the values, one each.
         """
         try:
-            told, found = [*trials], [*values]
-            stds: Sequence[float | None] = [None] * len(told) if noise is None else [*noise]
+            answered, found = [*trials], [*values]
+            stds: Sequence[float | None] = [None] * len(answered) if noise is None else [*noise]
         except TypeError as error:
             raise InvalidInput(f"tell_many needs a list of trials and a list of values; {error}.") from error
-        if not len(told) == len(found) == len(stds):
-            raise InvalidInput(f"tell_many needs one value for each trial; got {len(told)} and {len(found)}.")
-        events = [self._answer(trial, value, std, None) for trial, value, std in zip(told, found, stds, strict=True)]
+        if not len(answered) == len(found) == len(stds):
+            raise InvalidInput(f"tell_many needs one value for each trial; got {len(answered)} and {len(found)}.")
+        events: list[Told | Failed] = []
+        for trial, value, std in zip(answered, found, stds, strict=True):
+            events.append(self._answer(trial, value, std, None, events))
         ids = [event.id for event in events]
         if len(set(ids)) < len(ids):
             raise TrialError(f"each trial may be told once; got ids {ids}.")
@@ -222,9 +221,18 @@ class Optimizer:
             self._record(event)
 
     def _answer(
-        self, trial: Trial | int | Mapping[str, Any], value: Value | None, noise: float | None, error: str | None
+        self,
+        trial: Trial | int | Mapping[str, Any],
+        value: Value | None,
+        noise: float | None,
+        error: str | None,
+        before: Sequence[Told | Failed] = (),
     ) -> Told | Failed:
-        found = self._pending_at(trial) if isinstance(trial, Mapping) else self._ledger.find(trial)
+        """The event of an answer that comes after those ``before`` it in the same call."""
+        if isinstance(trial, Mapping):
+            found = self._waiting_at(trial, {event.id for event in before})
+        else:
+            found = self._ledger.find(trial)
         if isinstance(trial, Trial) and not np.array_equal(trial.unit, found.unit):
             raise TrialError(
                 f"trial {trial.id} of this study has other parameters; is it from another study?", trial.id
@@ -232,24 +240,25 @@ class Optimizer:
         status = self._ledger.status(found.id)
         if status in ("done", "failed"):
             raise TrialError(f"trial {found.id} already has its result ({status}); a result is told once.", found.id)
-        outcome = self._outcome(value, noise, error)
+        first = next((event.outcome for event in before if isinstance(event, Told)), None)
+        outcome = self._outcome(value, noise, error, None if first is None else tuple(first.objectives))
         return Failed(found.id, outcome) if isinstance(outcome, str) else Told(found.id, outcome)
 
-    def _pending_at(self, params: Mapping[str, Any]) -> Trial:
-        """The pending trial with these params, the first of several."""
+    def _waiting_at(self, params: Mapping[str, Any], answered: set[int]) -> Trial:
+        """The first trial with these params that has no answer: a pending one, else one that was abandoned."""
         settled = self.space.check(params)
-        for trial in self._ledger.pending:
-            if same_params(trial.params, settled):
+        for trial in (*self._ledger.pending, *(self._ledger.trials[i] for i in sorted(self._ledger.abandoned))):
+            if trial.id not in answered and same_params(trial.params, settled):
                 return trial
         raise TrialError(
             f"no pending trial has the params {settled}; a result from elsewhere is for observe(params, ...)."
         )
 
-    def _outcome(self, value: Value | None, noise: float | None, error: str | None) -> Outcome | str:
+    def _outcome(
+        self, value: Value | None, noise: float | None, error: str | None, names: tuple[str, ...] | None = None
+    ) -> Outcome | str:
         outcome = outcome_of(value, noise, error)
-        if isinstance(outcome, Outcome):
-            self._ledger.check_outcome(outcome)
-        return outcome
+        return aligned(outcome, self._ledger.objectives or names) if isinstance(outcome, Outcome) else outcome
 
     def observe(
         self,
@@ -309,7 +318,7 @@ class Optimizer:
     @property
     def outcomes(self) -> dict[int, Outcome]:
         """What trials returned, by their ids: every objective and constraint, with what is known of their noise."""
-        return dict(sorted(self._ledger.outcomes.items()))
+        return {trial_id: aligned(outcome, None) for trial_id, outcome in sorted(self._ledger.outcomes.items())}
 
     @property
     def events(self) -> tuple[Event, ...]:
@@ -414,12 +423,14 @@ class Optimizer:
         self.close()
 
     def __str__(self) -> str:
-        counts, config = self.counts, self.settings.to_config()
-        parts = [serialization.brief(config[name]) for name in ("strategy", "acquisition", "surrogate")]
+        config = self.settings.to_config()
+        strategy, acquisition, surrogate = (
+            serialization.named(config[name]) for name in ("strategy", "acquisition", "surrogate")
+        )
         lines = [
             f"{'maximizing' if self.settings.maximize else 'minimizing'} over {', '.join(self.space.names)}"
-            f" by {parts[0]}, {parts[1]} on {parts[2]}, seed {self.settings.seed}",
-            f"{counts.done} results, {counts.failed} failed, {counts.pending} pending, {counts.abandoned} abandoned",
+            f" by {strategy} with {acquisition} on {surrogate}, seed {self.settings.seed}",
+            self._counted(),
         ]
         if self.best is not None:
             lines.append(f"best {self.best[1]:.6g} at {described(self.best[0])}")
@@ -428,8 +439,12 @@ class Optimizer:
         return "\n".join(lines)
 
     def __repr__(self) -> str:
+        return f"<Optimizer: {self._counted()}>"
+
+    def _counted(self) -> str:
         counts = self.counts
-        return f"<Optimizer: {counts.done} results, {counts.failed} failed, {counts.pending} pending>"
+        results = f"{counts.done} result{'' if counts.done == 1 else 's'}"
+        return f"{results}, {counts.failed} failed, {counts.pending} pending, {counts.abandoned} abandoned"
 
     def _record(self, event: Event) -> None:
         if self._ledger.format < FORMAT and not isinstance(event, Upgraded):

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from believer.acquisitions import Acquisition
 from believer.batch import Strategy
-from believer.errors import BelieverError, JournalCorrupt, TrialError
+from believer.errors import BelieverError, JournalCorrupt
 from believer.maximize import Maximizer
 from believer.numerics import backend
 from believer.optimizer import Optimizer
@@ -70,15 +70,15 @@ def replay(
     study = Optimizer._from_events(events[:1], None, surrogate, acquisition, strategy, maximizer, constraint)
     asks = 0
     for line, event in enumerate(events[1:], start=2):
-        try:
-            if isinstance(event, Asked):
-                asks += 1
+        if isinstance(event, Asked):
+            asks += 1
+            try:
                 difference = _ask_again(study, event, strategies)
-                if difference is not None:
-                    return Replay(asks, line, difference + _other_backend(events[0]))
-            study._ledger.apply(event)
-        except (TrialError, KeyError, TypeError) as error:
-            raise JournalCorrupt(f"line {line} does not follow from those before it: {error!r}", line) from error
+            except (KeyError, TypeError) as error:
+                raise JournalCorrupt(f"line {line} is no ask that could be made again: {error!r}", line) from error
+            if difference is not None:
+                return Replay(asks, line, difference + _other_backend(events[0]))
+        study._ledger.follow(event, line)
     return Replay(asks, None, None)
 
 

@@ -17,6 +17,7 @@ from believer.diagnostics.sdd import diagnosis, sdd
 from believer.diagnostics.sdd_report import SDDReport, own_response, verdict_of
 from believer.diagnostics.source import source_of
 from believer.errors import EvaluationError, InvalidInput, MissingCapability, SpaceExhausted
+from believer.maximize import FixedStarts
 from believer.problems import Problem, branin, noisy, shifted
 from believer.surrogates.data import Data
 from believer.surrogates.protocols import Model, Prediction, Surrogate
@@ -114,7 +115,7 @@ def test_a_seed_counts_once() -> None:
         quick(Tilt(), seeds=[1, 1])
 
 
-@pytest.mark.parametrize("option", [{"acquisition": bv.EI}, {"maximizer": bv.FixedStarts}])
+@pytest.mark.parametrize("option", [{"acquisition": bv.EI}, {"maximizer": FixedStarts}])
 def test_a_class_is_no_member(option: dict[str, Any]) -> None:
     with pytest.raises(InvalidInput, match=r"must be an object with a method \w+\(\.\.\.\); got <class"):
         quick(Tilt(), **option)
@@ -279,9 +280,7 @@ def test_what_is_reached_is_no_less_than_nothing() -> None:
         near = np.abs(Z - 0.5).max(axis=1) < 1e-3
         return Prediction(np.where(near, 100.0, Z[:, 0]), np.full(len(Z), 0.1))
 
-    (m,) = quick(
-        Answering(pit), acquisition=bv.UCB(), update="none", maximizer=bv.FixedStarts(levels=(0.5,))
-    ).measurements
+    (m,) = quick(Answering(pit), acquisition=bv.UCB(), update="none", maximizer=FixedStarts(levels=(0.5,))).measurements
     assert m.reached >= 0.0
 
 

@@ -1,8 +1,10 @@
 from __future__ import annotations
 
 import itertools
+import pickle
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -12,7 +14,7 @@ from believer.acquisitions import EI, UCB, LogEI, PerPoint, PointwiseObjective
 from believer.arrays import Array, BoolArray, frozen, near_any
 from believer.errors import InvalidInput, MissingCapability, SpaceExhausted
 from believer.maximize import Candidates, FixedStarts, Maximizer, Maximum, Multistart, Objective, Search
-from believer.maximize.objective import ENUMERATE_UP_TO
+from believer.maximize.objective import ENUMERATE_UP_TO, Climb, climb_from
 from believer.space.region import Block, Region
 from believer.surrogates.gp import posterior
 from believer.surrogates.gp_fit import Hyperparameters
@@ -468,3 +470,45 @@ def test_levels_must_lie_in_the_unit_interval(levels: tuple[float, ...]) -> None
 def test_a_maximum_is_what_the_members_return() -> None:
     for member in MEMBERS:
         assert isinstance(member.maximize(bumpy(MIXED), search_in(MIXED), np.random.default_rng(0)), Maximum)
+
+
+@dataclass(frozen=True)
+class Odd:
+    """A hill whose own screening and climbs are what they are said to be."""
+
+    screened: Any = None
+    climbed: Any = None
+
+    @property
+    def has_gradient(self) -> bool:
+        return True
+
+    def value(self, X: Array) -> Array:
+        values: Array = -((X - 0.3) ** 2).sum(axis=1)
+        return values
+
+    def value_with_gradient(self, X: Array) -> tuple[Array, Array]:
+        return self.value(X), -2.0 * (X - 0.3)
+
+    def screen(self, X: Array, keep: int) -> Any:
+        return self.value(X).tolist() if self.screened is None else self.screened
+
+    def climb(self, climb: Climb) -> Any:
+        return climb_from(self, climb) if self.climbed is None else self.climbed
+
+
+def test_an_objective_may_screen_and_climb_by_itself_and_is_checked() -> None:
+    search = search_in(Region.cube(2), np.zeros((0, 2)), np.zeros((0, 2)))
+    rng = np.random.default_rng
+    found = Multistart().maximize(Odd(), search, rng(0))
+    np.testing.assert_allclose(found.x, 0.3, atol=1e-3)
+    with pytest.raises(InvalidInput, match=r"Odd\.screen must give a value for each of \d+ points; got \(3,\)"):
+        Multistart().maximize(Odd(screened=[1.0, 2.0, 3.0]), search, rng(0))
+    with pytest.raises(InvalidInput, match=r"Odd\.climb must give the ends"):
+        Multistart().maximize(Odd(climbed="up"), search, rng(0))
+
+
+def test_a_pickled_objective_is_compiled_again() -> None:
+    objective, search = surface(2, 0, LogEI())
+    before = objective.value(search.around)
+    np.testing.assert_array_equal(pickle.loads(pickle.dumps(objective)).value(search.around), before)

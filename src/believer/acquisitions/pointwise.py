@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -112,6 +112,10 @@ class PointwiseObjective:
     model: Model
     incumbent: float
     _compiled: Improvement | None = field(init=False, repr=False, default=None)
+
+    def __reduce__(self) -> tuple[type, tuple[Any, ...]]:
+        """Without what is compiled, which is made again where it is needed."""
+        return type(self), (self.acquisition, self.model, self.incumbent)
 
     def compiled(self) -> Improvement | None:
         """The same in compiled code, made once; None where it exists in Python alone."""

@@ -30,7 +30,7 @@ def believed_incumbent(request: Request, model: Model, X: Array, y: Array) -> fl
     Parameters
     ----------
     request : what the strategy was asked; it has the real results.
-    model : what was told of both.
+    model : knows both.
     X : points of the lies, (p, d).
     y : the lies, (p,).
     """

@@ -32,7 +32,7 @@ INCUMBENTS = ("believed", "data")
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Belief:
-    """A model together with the lies that it was told: trial ``ids``, points (p, d) and values (p,), in that order."""
+    """A model together with the lies that it was given: trial ``ids``, points (p, d) and values (p,), in that order."""
 
     strategy: PseudoObservations
     base: Model
@@ -126,7 +126,7 @@ class PseudoObservations:
         return self.begin(request)
 
     def begin(self, request: Request) -> Belief:
-        """The fitted model, before the first lie; of a fantasy with many samples, one is told."""
+        """The fitted model, before the first lie; of a fantasy with many samples, one."""
         d = request.region.dim
         return Belief(self, request.model, request.model, (), frozen(np.zeros((0, d))), frozen(np.zeros(0)))
 

@@ -25,6 +25,7 @@ from believer.acquisitions import Pointwise, PointwiseAcquisition, PointwiseObje
 from believer.arrays import Array, BoolArray, frozen
 from believer.batch.picking import best_places, maximizer_for
 from believer.batch.request import Request
+from believer.capabilities import able
 from believer.maximize import Search
 from believer.maximize.objective import ENUMERATE_UP_TO
 from believer.maximize.screening import spread
@@ -113,7 +114,7 @@ class Exploration:
     @property
     def has_gradient(self) -> bool:
         """Whether both models give gradients."""
-        return isinstance(self.model, Differentiable) and isinstance(self.relevance.model, Differentiable)
+        return able(self.model, Differentiable) and able(self.relevance.model, Differentiable)
 
     def value(self, X: Array) -> Array:
         """σ', σ' - e or -e (m,) at ``X`` (m, d)."""

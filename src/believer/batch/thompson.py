@@ -16,6 +16,7 @@ from believer.batch.capability import require
 from believer.batch.picking import Picked, best_places, pick, taken
 from believer.batch.random import draw
 from believer.batch.request import Choice, Chosen, Request
+from believer.capabilities import able
 from believer.maximize.objective import Search, first_distinct
 from believer.maximize.screening import candidates
 from believer.surrogates.gp import standardization
@@ -51,12 +52,12 @@ class Thompson:
     def choose(self, request: Request, memory: object = None) -> Chosen:
         """One draw for each trial of ``request``, from the trial's own randomness; ``memory`` plays no part."""
         model = request.model
-        if not isinstance(model, Sampling):
+        if not able(model, Sampling):
             require(model, Pathwise, "thompson", "One that draws values (sample), as MQRBF's does, will do as well.")
         around, avoid, choices = best_places(request), request.avoid, []
         for trial in request.ids:
             search = Search(request.region, around, avoid)
-            if isinstance(model, Pathwise):
+            if able(model, Pathwise):
                 choice = _by_function(model, request, trial, search)
             else:
                 choice = self._by_values(cast(Sampling, model), request, trial, search)

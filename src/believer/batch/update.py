@@ -18,7 +18,7 @@ def resolved(update: str, model: Model) -> str:
 
 
 def updated(model: Model, update: str, request: Request, trial: int, X: Array, y: Array) -> Model:
-    """``model``, which knows all but the last of the lies ``X`` (p, d), ``y`` (p,), told of that one, too.
+    """``model``, which knows all but the last of the lies ``X`` (p, d), ``y`` (p,), with that one as well.
 
     trial: to which the last lie belongs; a refit draws from its randomness.
     """

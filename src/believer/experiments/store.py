@@ -2,7 +2,7 @@
 
 One object a line: ``format``, ``key``, ``cell`` (experiment, settings, seed), ``result``, ``provenance``. Lines stand
 alone, so files of two machines can be joined by ``cat``; of a cell that is there twice, the first line counts. How a
-line reaches the disk, and the lock, are told in :mod:`believer.study.line_file`.
+line reaches the disk, and the lock, are described in :mod:`believer.study.line_file`.
 """
 
 from __future__ import annotations

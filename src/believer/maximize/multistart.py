@@ -8,7 +8,7 @@ import numpy as np
 
 from believer.arrays import Array, IntArray, packed, whole
 from believer.capabilities import able
-from believer.errors import MissingCapability, SpaceExhausted
+from believer.errors import InvalidInput, MissingCapability, SpaceExhausted
 from believer.maximize.objective import (
     Climb,
     Climbing,
@@ -79,7 +79,7 @@ class Multistart:
         if not len(pool):
             raise SpaceExhausted("the constraint allows none of the thousands of points that were tried.", left=0)
         best = _AMONG * self.starts
-        values = ranked(objective.screen(pool, best) if able(objective, Screening) else objective.value(pool))
+        values = ranked(_screened(objective, pool, best))
         # EI and UCB are in the units of y: a climb's tolerances are absolute, so small units must be scaled up.
         scale = min(1.0, float(np.ptp(values[np.isfinite(values)]))) or 1.0
         X = pool[_pick_starts(pool, values, self.starts)]
@@ -95,6 +95,29 @@ class Multistart:
             values = ranked(objective.value(pool))
             found = first_distinct(np.vstack([X, pool]), np.concatenate([f, values]), search)
         return found if found is not None else any_distinct(objective, search, rng)
+
+
+def _screened(objective: Objective, pool: Array, keep: int) -> Array:
+    """Values (m,) of the candidates, as the objective screens them; InvalidInput where it gives anything else."""
+    if not able(objective, Screening):
+        return objective.value(pool)
+    values = np.asarray(objective.screen(pool, keep), dtype=np.float64)
+    if values.shape != (len(pool),):
+        raise InvalidInput(
+            f"{type(objective).__name__}.screen must give a value for each of {len(pool)} points; got {values.shape}."
+        )
+    return values
+
+
+def _climbed(objective: Objective, climb: Climb) -> lbfgs.Minimum:
+    """Where the climbs end, by the objective's own where it has one; InvalidInput where that gives anything else."""
+    if not able(objective, Climbing):
+        return climb_from(objective, climb)
+    found = objective.climb(climb)
+    X, f = (getattr(getattr(found, name, None), "shape", None) for name in ("X", "f"))
+    if (X, f) != (climb.starts.shape, climb.starts.shape[:1]):
+        raise InvalidInput(f"{type(objective).__name__}.climb must give the ends X (s, d) and f (s,) of all starts.")
+    return found
 
 
 def _pick_starts(pool: Array, values: Array, starts: int) -> IntArray:
@@ -128,7 +151,7 @@ def ascend(
         return X, objective.value(X)
 
     climb = Climb(X, region.lower, region.upper, moves, scale, settings)
-    found = objective.climb(climb) if able(objective, Climbing) else climb_from(objective, climb)
+    found = _climbed(objective, climb)
     if region.feasible is None and region.settle is None:
         return found.X, -scale * found.f
     ends = region.snap(found.X)

@@ -1,4 +1,4 @@
-"""The events of a study: frozen values. How each one is written as a line of JSON is told by its journal's format."""
+"""The events of a study: frozen values. How one is written as a line of JSON is for its journal's format to say."""
 
 from __future__ import annotations
 

@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from believer.arrays import Array, read_only
+from believer.arrays import Array, read_only, whole
 from believer.batch.request import Pending
 from believer.errors import InvalidInput
-from believer.study.outcome import ONLY, Outcome, outcome_of
+from believer.study.outcome import ONLY, Outcome, aligned, outcome_of
 from believer.study.settings import StudySettings
 from believer.surrogates.data import Data
 
@@ -64,27 +64,30 @@ class History:
         settings : of the study.
         trials : ``(id, params, what it returned)`` for each: a number or an :class:`Outcome`; a text says why it
             failed, and None that it is pending. NaN and infinities are failures.
-        fitted : what the last :class:`~believer.propose.Proposal` said, if it was kept.
+        fitted : ids and hyperparameters of the last fit, if they were kept; the values of these ids have not changed.
         queue : points that the user wants next, in the user's terms.
         """
         points: dict[int, dict[str, Any]] = {}
         outcomes: dict[int, Outcome] = {}
         failed: list[int] = []
         pending: list[int] = []
-        for trial_id, params, returned in sorted(trials, key=lambda trial: trial[0]):
+        for number, params, returned in _in_order(trials):
+            trial_id = whole(number, "the id of a trial", 0)
             if trial_id in points:
                 raise InvalidInput(f"each trial has one id; got {trial_id} twice.")
             points[trial_id] = settings.space.check(params)
-            told = returned if isinstance(returned, str) or returned is None else outcome_of(returned, None, None)
-            if isinstance(told, Outcome):
-                outcomes[trial_id] = told
+            answer = returned if isinstance(returned, str) or returned is None else outcome_of(returned, None, None)
+            if isinstance(answer, Outcome):
+                names = tuple(next(iter(outcomes.values())).objectives) if outcomes else None
+                outcomes[trial_id] = aligned(answer, names)
             else:
-                (pending if told is None else failed).append(trial_id)
+                (pending if answer is None else failed).append(trial_id)
         units = settings.space.encode(list(points.values())) if points else np.zeros((0, settings.space.dim))
         return history(
             settings,
             dict(zip(points, units, strict=True)),
             outcomes,
+            None,
             failed=failed,
             pending=pending,
             queue=tuple(settings.space.check(params) for params in queue),
@@ -98,6 +101,7 @@ def history(
     settings: StudySettings,
     points: Mapping[int, Array],
     outcomes: Mapping[int, Outcome],
+    objectives: tuple[str, ...] | None,
     failed: Iterable[int],
     pending: Iterable[int],
     queue: tuple[dict[str, Any], ...],
@@ -111,7 +115,7 @@ def history(
         return read_only(np.array([points[i] for i in ids]).reshape(-1, settings.space.dim))
 
     ids, open_ids = tuple(sorted(outcomes)), tuple(sorted(pending))
-    names = tuple(outcomes[ids[0]].objectives) if ids else (ONLY,)
+    names = objectives or (tuple(outcomes[ids[0]].objectives) if ids else (ONLY,))
     values = np.array([[outcomes[i].objectives[name] for name in names] for i in ids]).reshape(-1, len(names))
     noise = None
     if any(outcomes[i].noise for i in ids):
@@ -128,3 +132,11 @@ def history(
         designed=designed,
         fitted=fitted,
     )
+
+
+def _in_order(trials: Iterable[Any]) -> list[Any]:
+    """By id; InvalidInput for what has none, or cannot be ordered by it."""
+    try:
+        return sorted(trials, key=lambda trial: trial[0])
+    except (TypeError, IndexError, KeyError) as error:
+        raise InvalidInput(f"trials must be (id, params, what it returned), ids whole numbers; {error}.") from error

@@ -1,7 +1,7 @@
 """The append-only event log: pure events in, pure events out.
 
 A journal is a text file of JSON objects, one event a line, of which the first is always ``begun``. Reading one parses
-JSON and nothing else: no code in it can run. How its lines reach the disk, and its lock, are told in
+JSON and nothing else: no code in it can run. How its lines reach the disk, and its lock, are described in
 :mod:`believer.study.line_file`.
 
 A line that has its newline and cannot be understood, the last one included, was acknowledged once and then damaged or

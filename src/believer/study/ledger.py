@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 from believer.arrays import Array, frozen
-from believer.errors import InvalidInput, TrialError
+from believer.errors import InvalidInput, JournalCorrupt, TrialError
 from believer.study.events import Abandoned, Asked, Begun, Enqueued, Event, Failed, Observed, Told, Upgraded
 from believer.study.history import Fitted, History, history
-from believer.study.outcome import Outcome
+from believer.study.outcome import Outcome, aligned
 from believer.study.settings import StudySettings
 from believer.study.trials import Trial, same_params
 
@@ -53,6 +53,8 @@ class Ledger:
     abandoned: set[int] = field(default_factory=set)
     queue: list[dict[str, Any]] = field(default_factory=list)
     fitted: Fitted | None = None
+    objectives: tuple[str, ...] | None = None
+    """Their names, as the first result has them; that named first is what is optimized."""
     format: int = 0
     """The journal format that events are written in now."""
 
@@ -79,6 +81,7 @@ class Ledger:
             self.settings,
             {trial.id: trial.unit for trial in self.trials.values()},
             self.outcomes,
+            self.objectives,
             failed=self.errors,
             pending=[trial.id for trial in self.pending],
             queue=tuple(self.queue),
@@ -110,14 +113,12 @@ class Ledger:
             raise TrialError(f"there is no trial {trial_id}; ids run from 0 to {self.next_id - 1}.", int(trial_id))
         return self.trials[int(trial_id)]
 
-    def check_outcome(self, outcome: Outcome) -> None:
-        """InvalidInput unless it has the objectives of the results before it."""
-        first = next(iter(self.outcomes.values()), outcome)
-        if outcome.objectives.keys() != first.objectives.keys():
-            raise InvalidInput(
-                f"all results of a study have the same objectives; these have {', '.join(first.objectives)}, "
-                f"got {', '.join(outcome.objectives)}."
-            )
+    def follow(self, event: Event, line: int) -> None:
+        """Take in the event of a journal's line; JournalCorrupt where it does not follow from those before it."""
+        try:
+            self.apply(event)
+        except (TrialError, InvalidInput, ValueError, KeyError, TypeError) as error:
+            raise JournalCorrupt(f"line {line} does not follow from those before it: {error}", line) from error
 
     def apply(self, event: Event) -> None:
         """Take in one event, which must be a lawful successor of those before."""
@@ -155,8 +156,8 @@ class Ledger:
         self.events.append(event)
 
     def _keep(self, trial_id: int, outcome: Outcome) -> None:
-        self.check_outcome(outcome)
-        self.outcomes[trial_id] = outcome
+        self.outcomes[trial_id] = aligned(outcome, self.objectives)
+        self.objectives = tuple(self.outcomes[trial_id].objectives)
 
     def _add(self, trial_id: int, params: dict[str, Any], unit: Array, provenance: str, origin: str) -> None:
         space = self.settings.space
@@ -214,7 +215,10 @@ class Ledger:
         for what, names in named.items():
             for name in names if what == "noise" or not only else ():
                 plain = "noise" if what == "noise" and only else f"noise.{name}" if what == "noise" else name
-                more[f"outcome.{plain}" if plain in taken else plain] = (what, name)
+                while plain in taken:
+                    plain = f"outcome.{plain}"
+                more[plain] = (what, name)
+                taken.add(plain)
         return more
 
 

@@ -75,8 +75,8 @@ class ModelCache:
         if history.fitted is not None and able(surrogate, Restorable):
             ids, state = history.fitted
             seen = _rows(data, np.isin(history.ids, ids))
-            previous = self._restored(surrogate, seen, state)
-            if len(seen) == len(data):
+            previous = self._restored(surrogate, seen, state) if len(seen) else None
+            if previous is not None and set(ids) == set(history.ids):
                 return previous
         model = surrogate.fit(data, self.randomness(len(history.ids), "fit"), previous)
         inspected(model, data.X[:1])
@@ -89,7 +89,7 @@ class ModelCache:
         try:
             return surrogate.restore(seen, state)
         except (KeyError, TypeError, ValueError) as error:
-            raise JournalError(f"the journal's hyperparameters {state} do not fit: {error!r}") from error
+            raise JournalError(f"the hyperparameters of the last fit, {state}, do not fit: {error!r}") from error
 
 
 def failures(history: History) -> Data | None:

@@ -85,8 +85,10 @@ class Outcome:
 def outcome_of(value: Value | None, noise: float | None, error: str | None) -> Outcome | str:
     """What was told of a trial, or the reason why there is nothing; InvalidInput where it is neither."""
     if error is not None:
-        if value is not None or noise is not None:
+        if value is not None:
             raise InvalidInput(f"a trial has a value or an error, not both; got {value!r} and {error!r}.")
+        if noise is not None:
+            raise InvalidInput(f"a failed evaluation has no noise; got {noise!r} and {error!r}.")
         return str(error)
     if value is None:
         raise InvalidInput("a result needs a value, or error=... for a failed evaluation.")
@@ -95,7 +97,20 @@ def outcome_of(value: Value | None, noise: float | None, error: str | None) -> O
             raise InvalidInput("the noise of an outcome goes into it: Outcome(objectives, constraints, noise).")
         return value
     number = as_number(value, "a value")
+    if noise is not None and not 0.0 <= as_number(noise, "noise") <= LARGEST:
+        raise InvalidInput(f"noise must be a standard deviation, zero or more and finite; got {noise!r}.")
     return Outcome.of(number, noise) if math.isfinite(number) else f"returned {number}"
+
+
+def aligned(outcome: Outcome, names: tuple[str, ...] | None) -> Outcome:
+    """A copy of ``outcome`` with its objectives in the order of ``names``; InvalidInput where they are not the same."""
+    names = tuple(outcome.objectives) if names is None else names
+    if outcome.objectives.keys() != set(names):
+        raise InvalidInput(
+            f"all results of a study have the same objectives; these have {', '.join(names)}, "
+            f"got {', '.join(outcome.objectives)}."
+        )
+    return Outcome({name: outcome.objectives[name] for name in names}, outcome.constraints, outcome.noise)
 
 
 def as_number(value: Any, what: str) -> float:
@@ -111,7 +126,7 @@ def as_number(value: Any, what: str) -> float:
     except OverflowError as problem:
         raise InvalidInput(f"{what} must lie within ±{LARGEST:g}; got more than a float holds.") from problem
     if math.isfinite(number) and abs(number) > LARGEST:
-        raise InvalidInput(f"{what} must lie within ±{LARGEST:g}; got {number!r}. Scale the objective.")
+        raise InvalidInput(f"{what} must lie within ±{LARGEST:g}; got {number!r}. Scale it.")
     return number
 
 

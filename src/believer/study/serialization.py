@@ -59,11 +59,12 @@ def _known(name: str) -> type | None:
 def surrogate_named(surrogate: str | Surrogate) -> Surrogate:
     """A surrogate from its name ("gp", "forest", ...) with its default settings, or the surrogate itself."""
     if isinstance(surrogate, str):
-        if surrogate not in SURROGATES:
+        names = {key.lower(): cls for name, cls in SURROGATES.items() for key in (name, cls)}
+        if surrogate.lower() not in names:
             raise InvalidInput(
                 f"surrogate must be one of {', '.join(SURROGATES)}, or an object such as GP(); got {surrogate!r}."
             )
-        made: Surrogate = getattr(surrogates, SURROGATES[surrogate])()
+        made: Surrogate = getattr(surrogates, names[surrogate.lower()])()
         return made
     found: Surrogate = having(("fit",), surrogate, "surrogate")
     return found
@@ -207,3 +208,8 @@ def brief(config: Any) -> str:
             usual = {}
         settings = {key: value for key, value in settings.items() if usual.get(key, settings) != value}
     return f"{config['type']}({', '.join(f'{key}={brief(value)}' for key, value in settings.items())})"
+
+
+def named(config: Any) -> str:
+    """A part as people ask for it: the strategy's name where it has one, else :func:`brief`."""
+    return next((name for name, value in STRATEGIES.items() if to_config(value) == config), brief(config))

@@ -120,16 +120,20 @@ def settings_from_config(
     named = None if strategy is None else serialization.strategy_named(strategy)
     return StudySettings(
         space=Space.from_config(config["space"], constraint),
-        surrogate=serialization.surrogate_named(serialization.from_config(config["surrogate"], "surrogate", learner)),
-        acquisition=serialization.acquisition_named(
-            serialization.from_config(config["acquisition"], "acquisition", worth)
-        ),
-        strategy=serialization.strategy_named(serialization.from_config(config["strategy"], "strategy", named)),
-        maximizer=serialization.from_config(config["maximizer"], "maximizer", maximizer),
+        surrogate=_rebuilt(config, "surrogate", learner, "fit"),
+        acquisition=_rebuilt(config, "acquisition", worth, "pointwise", "on"),
+        strategy=_rebuilt(config, "strategy", named, "choose"),
+        maximizer=_rebuilt(config, "maximizer", maximizer, "maximize"),
         n_init=whole(config["n_init"], "n_init", 1),
         seed=whole(config["seed"], "seed", 0),
         maximize=_flag(config["maximize"]),
     )
+
+
+def _rebuilt(config: Mapping[str, Any], what: str, passed: object, *methods: str) -> Any:
+    """A part as the journal describes it, which has one of the ``methods``; a maximizer may be none."""
+    part = serialization.from_config(config[what], what, passed)
+    return None if part is None and what == "maximizer" else serialization.having(methods, part, what)
 
 
 def versions() -> dict[str, Any]:

@@ -215,15 +215,13 @@ class GPModel:
             new = float(row @ targets)
             alpha = new * row
             alpha[:-1] += model.alpha
-            model = type(self)(
-                model.hyper,
-                _appended(model.X, x),
-                targets,
-                model.shift,
-                model.scale,
-                grown,
-                _appended(model.whitened, new),
-                read_only(alpha),
+            model = replace(
+                model,
+                X=_appended(model.X, x),
+                y=targets,
+                factor=grown,
+                whitened=_appended(model.whitened, new),
+                alpha=read_only(alpha),
             )
         both = extended(self.known, len(self.y), known, len(X))
         return model if both is None else replace(model, known=both)
