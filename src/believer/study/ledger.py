@@ -156,8 +156,9 @@ class Ledger:
         self.events.append(event)
 
     def _keep(self, trial_id: int, outcome: Outcome) -> None:
-        self.outcomes[trial_id] = aligned(outcome, self.objectives)
-        self.objectives = tuple(self.outcomes[trial_id].objectives)
+        names = tuple(outcome.objectives)
+        self.objectives = self.objectives or names
+        self.outcomes[trial_id] = outcome if names == self.objectives else aligned(outcome, self.objectives)
 
     def _add(self, trial_id: int, params: dict[str, Any], unit: Array, provenance: str, origin: str) -> None:
         space = self.settings.space
