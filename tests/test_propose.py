@@ -12,8 +12,9 @@ import pytest
 from optimizer_studies import SPACES
 
 from believer import GP, Categorical, Float, Int, Optimizer, Outcome, Space
+from believer.batch.verdict import effective_size
 from believer.errors import InvalidInput, SpaceExhausted
-from believer.plugins import History, ModelCache, make_settings, propose
+from believer.plugins import Data, History, ModelCache, make_settings, propose
 
 SPACE = Space({"x": Float(-5.0, 10.0), "n": Int(1, 50), "kind": Categorical(["a", "b"])})
 Trials = list[tuple[int, dict[str, Any], Any]]
@@ -227,3 +228,30 @@ def test_hyperparameters_of_results_that_are_gone_are_a_start_at_most() -> None:
     others: Trials = [(10 + i, params, value) for i, params, value in trials]
     fresh, gone = (propose(settings, History.of(settings, others, fitted=given), 1) for given in (None, fitted))
     assert gone.model == fresh.model
+
+
+def test_a_cache_that_fitted_from_another_start_is_not_taken_for_this_one() -> None:
+    settings = make_settings(SPACE, n_init=1)
+    cache = ModelCache(settings)
+    trials: Trials = [(i, {"x": float(i), "n": 10 + i, "kind": "a"}, float(i % 3)) for i in range(9)]
+    early = propose(settings, History.of(settings, trials[:4]), 1).model
+    assert early is not None
+    far = {**early, "lengthscales": [50.0] * SPACE.dim}
+    for fitted in (None, ((0, 1, 2, 3), early), ((0, 1, 2, 3), far), (tuple(range(9)), far), None):
+        history = History.of(settings, trials, fitted=fitted)
+        cached, fresh = propose(settings, history, 2, cache=cache), propose(settings, history, 2)
+        assert cached.model == fresh.model
+        np.testing.assert_array_equal(cached.batch.unit, fresh.batch.unit)
+
+
+@pytest.mark.parametrize("strategy", ["kb", "cl_min", "random"])
+def test_points_of_the_user_in_a_batch_are_judged_as_its_other_points_are(strategy: str) -> None:
+    """Given results and what was pending before, not given the points that came first in the same batch."""
+    opt = a_study(strategy=strategy)
+    opt.enqueue({"x": 2.0, "n": 20, "kind": "b"})
+    history = opt._ledger.history()
+    batch = propose(opt.settings, history, 3).batch
+    assert [trial.origin for trial in batch] == ["enqueued", "model", "model"]
+    model: Any = ModelCache(opt.settings).model(history)
+    given = model.condition(Data(history.pending.X, model.predict(history.pending.X).mean))
+    assert batch.verdict.effective_size == pytest.approx(effective_size(given, batch.unit), rel=1e-6)

@@ -105,7 +105,9 @@ def propose(
             model, described = cache.model(history), cache.hyperparameters(history)
             request = draft.request(q, model)
             chosen = checked_answer(chooser.choose(request, cache.memory), request, chooser)
-            cache.memory, informed = chosen.memory, chosen.informed
+            cache.memory = chosen.memory
+            # A strategy counts points of this batch that came before it as pending; the verdict must not.
+            informed = None if draft.trials else chosen.informed
             draft.add_chosen(chosen, described or {})
     except SpaceExhausted:
         draft.refuse_exhausted(q, queued, count=True)

@@ -10,7 +10,7 @@ from believer.arrays import Array
 from believer.capabilities import able
 from believer.errors import InvalidInput, JournalError
 from believer.numerics.sampling import stream
-from believer.study.history import History
+from believer.study.history import Fitted, History
 from believer.study.settings import StudySettings
 from believer.surrogates.data import Data, joined
 from believer.surrogates.inspection import inspected
@@ -21,7 +21,7 @@ class ModelCache:
     """What proposals under one set of settings may share. Never changes a result, only its price.
 
     Two models are kept: the last fit to real results, and that fit conditioned on failed trials; each is used again
-    only on the very data that it saw. ``memory`` is the strategy's own.
+    only on the very data that it saw, from the same start. ``memory`` is the strategy's own.
 
     Parameters
     ----------
@@ -31,7 +31,7 @@ class ModelCache:
     def __init__(self, settings: StudySettings) -> None:
         self.settings = settings
         self.memory: object = None
-        self._fit: tuple[Data, Model] | None = None
+        self._fit: tuple[Data, Fitted | None, Model] | None = None
         self._model: tuple[Model, Array, Model] | None = None
 
     def randomness(self, trial_id: int, purpose: str) -> np.random.Generator:
@@ -40,10 +40,10 @@ class ModelCache:
 
     def fit(self, history: History) -> Model:
         """Fitted to real results; warm-started from the fit behind the last proposal, or that one itself."""
-        data = history.data.output(0)
-        if self._fit is None or not _same(self._fit[0], data):
-            self._fit = (data, self._fitted(history, data))
-        return self._fit[1]
+        data, start = history.data.output(0), history.fitted if able(self.settings.surrogate, Restorable) else None
+        if self._fit is None or start != self._fit[1] or not _same(self._fit[0], data):
+            self._fit = (data, start, self._fitted(history, data))
+        return self._fit[2]
 
     def model(self, history: History) -> Model:
         """The fit, given failures as the worst real result: in closed form, or by a second fit."""
@@ -84,8 +84,8 @@ class ModelCache:
 
     def _restored(self, surrogate: Restorable, seen: Data, state: dict[str, Any]) -> Model:
         """The model behind the last proposal."""
-        if self._fit is not None and _same(self._fit[0], seen) and surrogate.describe(self._fit[1]) == state:
-            return self._fit[1]
+        if self._fit is not None and _same(self._fit[0], seen) and surrogate.describe(self._fit[2]) == state:
+            return self._fit[2]
         try:
             return surrogate.restore(seen, state)
         except (KeyError, TypeError, ValueError) as error:
