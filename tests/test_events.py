@@ -3,6 +3,7 @@ from __future__ import annotations
 import struct
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -12,6 +13,7 @@ from believer.errors import InvalidInput
 from believer.study.events import Abandoned, Asked, Begun, Enqueued, Event, Failed, Observed, Told, Upgraded
 from believer.study.formats import FORMAT, decode_event, encode_event
 from believer.study.outcome import Outcome
+from believer.study.trials import Trial
 
 finite = st.floats(allow_nan=False, allow_infinity=False) | st.sampled_from([1e-300, -0.0, 1e12, 5e-324, 0.1])
 scalars = st.none() | st.booleans() | st.integers() | finite | st.text(max_size=8)
@@ -22,9 +24,8 @@ values = st.recursive(
 )
 objects = st.dictionaries(st.text(max_size=8), values, max_size=4)
 ids = st.integers()
-trials = st.fixed_dictionaries(
-    {"id": ids, "params": objects, "unit": st.lists(st.floats(0, 1)), "origin": st.text(), "provenance": st.text()}
-)
+units = st.lists(st.floats(0, 1)).map(lambda unit: np.array(unit, dtype=np.float64))
+trials = st.builds(Trial, ids, objects, units, st.text(), st.text())
 results = st.floats(-1e100, 1e100) | st.sampled_from([1e-300, -0.0, 1e12, 5e-324, 0.1])
 plain = st.builds(Outcome.of, results)
 names = st.text(max_size=6)
@@ -56,6 +57,9 @@ def bits(value: Any) -> Any:
     """Types, order and bits, where == would let 1 pass for 1.0, and 0.0 for -0.0."""
     if isinstance(value, float):
         return struct.pack("d", value)
+    if isinstance(value, Trial):
+        parts = (value.id, value.params, value.unit.tolist(), value.provenance, value.origin)
+        return [bits(part) for part in parts]
     if isinstance(value, Outcome):
         return [bits(getattr(value, part)) for part in ("objectives", "constraints", "noise")]
     if isinstance(value, dict):

@@ -14,22 +14,24 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from test_events import EVENTS, all_bits
 
 from believer.errors import InvalidInput, JournalCorrupt, JournalError, JournalLocked, JournalTooNew
-from believer.study import line_file as module
+from believer.study import files as module
 from believer.study.events import Abandoned, Asked, Begun, Enqueued, Event, Failed, Observed, Told
 from believer.study.formats import FORMAT, encode_event
 from believer.study.journal import Journal, read_events, write_events
 from believer.study.outcome import Outcome
+from believer.study.trials import Trial
 
 posix_only = pytest.mark.skipif(sys.platform == "win32", reason="processes fork, and files can be replaced, on POSIX")
 
 BEGUN = Begun(FORMAT, {"seed": 7}, {"believer": "0.1.0"})
-TRIAL = {"id": 0, "params": {"x": 0.1, "kernel": "rbf"}, "unit": [0.1, 1.0, 0.0], "origin": "model", "provenance": "KB"}
+TRIAL = Trial(0, {"x": 0.1, "kernel": "rbf"}, np.array([0.1, 1.0, 0.0]), "KB", "model")
 STUDY: list[Event] = [
     BEGUN,
     Asked((TRIAL,), {"q": 1}, {"lengthscales": [0.3, 1e-300]}),

@@ -56,11 +56,15 @@ def calls_of(run: Callable[[], object]) -> list[Call]:
     return calls
 
 
+TURNS = ("in_turn", "_in_turn", "_alone")
+"""Where a call waits for those of other threads: no step of its walk."""
+
+
 def way_to(frame: FrameType | None) -> Files:
     names: list[str] = []
     while frame is not None:
         path = frame.f_code.co_filename
-        if path.startswith(str(ROOT)):
+        if path.startswith(str(ROOT)) and frame.f_code.co_name not in TURNS:
             name = Path(path).relative_to(ROOT).as_posix()
             if not names or names[-1] != name:
                 names.append(name)

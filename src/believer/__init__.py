@@ -22,6 +22,7 @@ from believer.optimizer import Optimizer
 from believer.replay import replay
 from believer.space import Categorical, Float, Int, Space
 from believer.study.outcome import Outcome
+from believer.study.study import read_study
 from believer.surrogates import GP, LOADED_ON_USE
 
 if TYPE_CHECKING:
@@ -44,6 +45,7 @@ if TYPE_CHECKING:
     from believer.maximize import Candidates as Candidates
     from believer.maximize import Multistart as Multistart
     from believer.replay import Replay as Replay
+    from believer.study.study import Study as Study
     from believer.study.trials import Batch as Batch
     from believer.study.trials import Trial as Trial
     from believer.surrogates import MQRBF, NeuralEnsemble, RandomForest, SklearnSurrogate, SparseGP
@@ -61,6 +63,7 @@ _LATER = {
     "BenchReport": "believer.bench.report",
     "Replay": "believer.replay",
     "SDDReport": "believer.diagnostics.sdd_report",
+    "Study": "believer.study.study",
     "benchmark": "believer.bench.plan",
     "plugins": "believer",
     "sdd": "believer.diagnostics.sdd",
@@ -98,6 +101,7 @@ __all__ = [
     "benchmark",
     "errors",
     "minimize",
+    "read_study",
     "replay",
     "sdd",
 ]

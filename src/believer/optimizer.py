@@ -2,16 +2,16 @@
 
 Every call first checks its input, then writes one event to the journal, then folds the event into the ledger; what an
 ask hands out is for :func:`~believer.propose.propose` to say. Loading folds the same events again, so a loaded
-optimizer is the one that was saved.
+optimizer is the one that was saved. Calls of several threads come one after the other; one that an exception ends
+half-way is made good by the next, so that file and memory always agree.
 """
 
 from __future__ import annotations
 
-import csv
 import os
-from collections.abc import Iterable, Mapping, Sequence
-from pathlib import Path
-from typing import Any, Self
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import wraps
+from typing import Any, Concatenate, ParamSpec, Self, TypeVar
 
 import numpy as np
 
@@ -23,18 +23,40 @@ from believer.propose import propose, rehearse
 from believer.space import Constraint, Space
 from believer.study import serialization
 from believer.study.events import Abandoned, Begun, Enqueued, Event, Failed, Observed, Told, Upgraded
+from believer.study.files import PathLike, as_path, explained, followed
 from believer.study.formats import FORMAT
-from believer.study.journal import Journal, PathLike, read_events, write_events
-from believer.study.ledger import Counts, Ledger
+from believer.study.journal import Journal, is_begun, read_events, write_events
+from believer.study.ledger import Ledger
 from believer.study.model_cache import ModelCache
 from believer.study.outcome import Outcome, Value, aligned, outcome_of
 from believer.study.settings import StudySettings, make_settings, settings_from_config, versions
-from believer.study.trials import Batch, Trial, described, same_params
+from believer.study.study import Study, reading
+from believer.study.trials import Batch, Trial, same_params
 from believer.surrogates.protocols import Prediction, Surrogate
 
+P = ParamSpec("P")
+T = TypeVar("T")
 
-class Optimizer:
+
+def changing(method: Callable[Concatenate[Any, P], T]) -> Callable[Concatenate[Any, P], T]:
+    """A method that changes a study: one at a time, and none from within another."""
+
+    @wraps(method)
+    def in_turn(self: Optimizer, /, *args: P.args, **options: P.kwargs) -> T:
+        if self._is_within_a_call():
+            raise InvalidInput(
+                f"{method.__name__} must not be called from within another call of the same optimizer (from its "
+                "constraint, its model, or a signal handler): note what is to be done, and do it afterwards."
+            )
+        return self._in_turn(method, *args, **options)
+
+    return in_turn
+
+
+class Optimizer(Study):
     """Batch Bayesian optimization: ``ask`` for points, ``tell`` what they returned.
+
+    Threads may share one: their calls are taken one after the other.
 
     Parameters
     ----------
@@ -61,8 +83,8 @@ class Optimizer:
         maximize: bool = False,
         maximizer: Maximizer | None = None,
     ) -> None:
-        if journal is not None and not isinstance(journal, str | os.PathLike):
-            raise InvalidInput(f"journal must be a path; got {journal!r}.")
+        if journal is not None:
+            as_path(journal, "a journal")
         settings = make_settings(space, surrogate, acquisition, strategy, maximizer, n_init, seed, maximize)
         rehearse(settings)
         begun = Begun(FORMAT, settings.to_config(), versions())
@@ -70,9 +92,11 @@ class Optimizer:
 
     def _start(self, settings: StudySettings, events: list[Event], journal: Journal | None) -> None:
         """Nothing learnt yet, and the ledger of ``events``, which ``journal`` holds."""
-        self._ledger, self._cache, self._journal = Ledger(settings), ModelCache(settings), journal
-        for line, event in enumerate(events, start=1):
-            self._ledger.follow(event, line)
+        super().__init__(
+            Ledger.of(events, settings.space, settings.sign), None if journal is None else str(journal.path)
+        )
+        self._settings, self._cache, self._journal = settings, ModelCache(settings), journal
+        self._doubt: tuple[int, int, Event] | None = None
 
     @classmethod
     def open(
@@ -96,9 +120,7 @@ class Optimizer:
         path : of the journal.
         space, surrogate, acquisition, strategy, n_init, seed, maximize, maximizer : those of the constructor.
         """
-        if not isinstance(path, str | os.PathLike):
-            raise InvalidInput(f"a journal must be a path; got {path!r}.")
-        if not Path(path).exists() or Path(path).stat().st_size == 0:
+        if not is_begun(path):
             return cls(space, surrogate, acquisition, strategy, n_init, seed, path, maximize, maximizer)
         wanted = make_settings(space, surrogate, acquisition, strategy, maximizer, n_init, seed, maximize)
         journal, events = Journal.open(path)
@@ -121,13 +143,14 @@ class Optimizer:
     @property
     def settings(self) -> StudySettings:
         """What it was made with."""
-        return self._ledger.settings
+        return self._settings
 
     @property
     def space(self) -> Space:
         """Where it searches."""
         return self.settings.space
 
+    @changing
     def ask(
         self,
         q: int = 1,
@@ -147,13 +170,14 @@ class Optimizer:
         fixed : parameters held at a value.
         distinct : no point equals another of the batch, a pending one or one of the history (1e-6 of the encoded cube).
         """
-        history = self._ledger.history()
+        history = self._ledger.history(self.settings)
         proposal = propose(
             self.settings, history, q, strategy=strategy, fixed=fixed, distinct=distinct, cache=self._cache
         )
         self._record(proposal.event())
         return Batch(tuple(self._ledger.trials[trial.id].copy() for trial in proposal.batch), proposal.batch.verdict)
 
+    @reading
     def predict(self, points: Iterable[Mapping[str, Any]]) -> Prediction:
         """Mean and std (m,) of the objective, without noise, in the user's units, from results so far.
 
@@ -168,9 +192,10 @@ class Optimizer:
         if isinstance(points, Mapping):
             raise InvalidInput(f"predict needs a list of params, [params]; got one, {dict(points)}.")
         X = self.space.encode(rows)
-        at = self._cache.model(self._ledger.history()).predict(X)
+        at = self._cache.model(self._ledger.history(self.settings)).predict(X)
         return Prediction(self.settings.sign * at.mean, at.std)
 
+    @changing
     def tell(
         self,
         trial: Trial | int | Mapping[str, Any],
@@ -190,6 +215,7 @@ class Optimizer:
         """
         self._record(self._answer(trial, value, noise, error))
 
+    @changing
     def tell_many(
         self,
         trials: Iterable[Trial | int | Mapping[str, Any]],
@@ -260,6 +286,7 @@ class Optimizer:
         outcome = outcome_of(value, noise, error)
         return aligned(outcome, self._ledger.objectives or names) if isinstance(outcome, Outcome) else outcome
 
+    @changing
     def observe(
         self,
         params: Mapping[str, Any],
@@ -284,6 +311,7 @@ class Optimizer:
             self._record(Observed(trial_id, settled, outcome, None))
         return self._ledger.trials[trial_id].copy()
 
+    @changing
     def enqueue(self, params: Mapping[str, Any]) -> None:
         """A point that the user wants next: the next ask hands it out first, even if it repeats another."""
         settled = self.space.check(params)
@@ -291,6 +319,7 @@ class Optimizer:
             raise InvalidInput(f"the space's constraint does not allow {settled}.")
         self._record(Enqueued(settled))
 
+    @changing
     def abandon(self, trial: Trial | int) -> None:
         """Stop waiting for a trial (its worker died); a result that still arrives is accepted.
 
@@ -305,74 +334,24 @@ class Optimizer:
         if status == "pending":
             self._record(Abandoned(found.id))
 
-    @property
-    def pending(self) -> tuple[Trial, ...]:
-        """Trials handed out and not answered."""
-        return tuple(trial.copy() for trial in self._ledger.pending)
-
-    @property
-    def trials(self) -> tuple[Trial, ...]:
-        """All trials, in id order."""
-        return tuple(trial.copy() for trial in self._ledger.trials.values())
-
-    @property
-    def outcomes(self) -> dict[int, Outcome]:
-        """What trials returned, by their ids: every objective and constraint, with what is known of their noise."""
-        return {trial_id: aligned(outcome, None) for trial_id, outcome in sorted(self._ledger.outcomes.items())}
-
-    @property
-    def events(self) -> tuple[Event, ...]:
-        """Everything that happened, in order: what the journal holds."""
-        return tuple(self._ledger.events)
-
-    @property
-    def counts(self) -> Counts:
-        """How many trials are done, failed, pending and abandoned."""
-        return self._ledger.counts
-
-    @property
-    def queued(self) -> tuple[dict[str, Any], ...]:
-        """Points enqueued and not handed out yet."""
-        return tuple(dict(params) for params in self._ledger.queue)
-
-    @property
-    def best(self) -> tuple[dict[str, Any], float] | None:
-        """Parameters and value of the best result; None before the first. Among equals, the first."""
-        best = self._ledger.best
-        return None if best is None else (dict(best.params), self._ledger.outcomes[best.id].value)
-
-    @property
-    def hyperparameters(self) -> dict[str, Any] | None:
-        """Of the model behind the last ask, as plain data; None before the first fit."""
-        return None if self._ledger.fitted is None else dict(self._ledger.fitted[1])
-
-    def records(self) -> list[dict[str, Any]]:
-        """The history as a table of plain dicts, one a trial."""
-        return self._ledger.records()
-
-    def to_csv(self, path: PathLike) -> None:
-        """The history as a CSV file with a header."""
-        # Text of an exception may hold a lone surrogate, from a file name that is not UTF-8.
-        with Path(path).open("w", newline="", encoding="utf-8", errors="backslashreplace") as file:
-            writer = csv.DictWriter(file, self._ledger.columns())
-            writer.writeheader()
-            writer.writerows(self.records())
-
+    @reading
     def save(self, path: PathLike) -> None:
         """Write the whole study to a journal at ``path``, atomically; an earlier state of this study is replaced.
 
         Raises :class:`JournalError` when the file there is anything else.
         """
-        target = Path(path)
-        if self._journal is not None and target.resolve() == self._journal.path.resolve():
+        with explained("write", as_path(path, "a journal"), "Choose another path."):
+            target = followed(path)
+            taken = os.path.exists(target) and os.stat(target).st_size > 0
+        if self._journal is not None and target == str(self._journal.path):
             return
-        if target.exists() and target.stat().st_size > 0:
+        if taken:
             try:
                 found = read_events(target)
             except JournalError:
                 found = []
             if not found or found != self._ledger.events[: len(found)]:
-                raise JournalError(f"{target} exists and is not an earlier state of this study; choose another path.")
+                raise JournalError(f"{path} exists and is not an earlier state of this study; choose another path.")
         write_events(target, self._ledger.events)
 
     @classmethod
@@ -396,7 +375,7 @@ class Optimizer:
         surrogate, acquisition, strategy, maximizer : those of the constructor, where they are not the library's own.
         constraint : the space's, where it has one.
         """
-        journal, events = Journal.open(path)
+        journal, events = Journal.open(as_path(path, "a journal"))
         try:
             return cls._from_events(events, journal, surrogate, acquisition, strategy, maximizer, constraint)
         except BaseException:
@@ -411,6 +390,7 @@ class Optimizer:
         study._start(_settings(begun, *passed), events, journal)
         return study
 
+    @reading
     def close(self) -> None:
         """Release the journal; the optimizer can still be read, not changed."""
         if self._journal is not None:
@@ -422,36 +402,29 @@ class Optimizer:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def __str__(self) -> str:
-        config = self.settings.to_config()
-        strategy, acquisition, surrogate = (
-            serialization.named(config[name]) for name in ("strategy", "acquisition", "surrogate")
-        )
-        lines = [
-            f"{'maximizing' if self.settings.maximize else 'minimizing'} over {', '.join(self.space.names)}"
-            f" by {strategy} with {acquisition} on {surrogate}, seed {self.settings.seed}",
-            self._counted(),
-        ]
-        if self.best is not None:
-            lines.append(f"best {self.best[1]:.6g} at {described(self.best[0])}")
-        if self._journal is not None:
-            lines.append(f"journal {self._journal.path}")
-        return "\n".join(lines)
-
-    def __repr__(self) -> str:
-        return f"<Optimizer: {self._counted()}>"
-
-    def _counted(self) -> str:
-        counts = self.counts
-        results = f"{counts.done} result{'' if counts.done == 1 else 's'}"
-        return f"{results}, {counts.failed} failed, {counts.pending} pending, {counts.abandoned} abandoned"
-
     def _record(self, event: Event) -> None:
         if self._ledger.format < FORMAT and not isinstance(event, Upgraded):
             self._record(Upgraded(FORMAT, versions()))
+        self._doubt = (len(self._ledger.events), 0 if self._journal is None else self._journal.end, event)
+        try:
+            if self._journal is not None:
+                self._journal.append(event)
+            self._ledger.apply(event)
+            self._doubt = None
+        except BaseException:  # an interrupt may come between any two lines
+            self._settle()
+            raise
+
+    def _settle(self) -> None:
+        """After a call that was broken off: the ledger of the events that are in the journal, and of no other."""
+        if self._doubt is None:
+            return
+        count, end, event = self._doubt
+        events = self._ledger.events
         if self._journal is not None:
-            self._journal.append(event)
-        self._ledger.apply(event)
+            events = events[:count] + ([event] if self._journal.end > end else [])
+        self._ledger = Ledger.of(events, self.space, self.settings.sign)
+        self._doubt = None
 
 
 def _settings(begun: Begun, *passed: Any) -> StudySettings:

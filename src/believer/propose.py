@@ -49,17 +49,7 @@ class Proposal:
 
     def event(self) -> Asked:
         """The proposal as the event of handing it out."""
-        trials = tuple(
-            {
-                "id": trial.id,
-                "params": trial.params,
-                "unit": [float(u) for u in trial.unit],
-                "origin": trial.origin,
-                "provenance": trial.provenance,
-            }
-            for trial in self.batch
-        )
-        return Asked(trials, self.request, self.model)
+        return Asked(self.batch.trials, self.request, self.model)
 
 
 def propose(

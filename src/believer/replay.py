@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from believer.acquisitions import Acquisition
 from believer.batch import Strategy
 from believer.errors import BelieverError, JournalCorrupt
@@ -99,7 +101,7 @@ def _ask_again(study: Optimizer, event: Asked, strategies: Sequence[Strategy]) -
     try:
         again = propose(
             study.settings,
-            study._ledger.history(),
+            study._ledger.history(study.settings),
             len(event.trials),
             strategy=strategy,
             fixed=wanted["fixed"],
@@ -109,7 +111,8 @@ def _ask_again(study: Optimizer, event: Asked, strategies: Sequence[Strategy]) -
     except BelieverError as error:
         return f"{type(error).__name__}: {error}"
     for then, now in zip(event.trials, again.trials, strict=True):
-        for what in ("params", "unit"):
-            if then[what] != now[what]:
-                return f"{what} of trial {then['id']} were {then[what]}, are {now[what]}"
+        if then.params != now.params:
+            return f"params of trial {then.id} were {then.params}, are {now.params}"
+        if not np.array_equal(then.unit, now.unit):
+            return f"unit of trial {then.id} were {then.unit.tolist()}, are {now.unit.tolist()}"
     return None if event.model == again.model else f"hyperparameters were {event.model}, are {again.model}"

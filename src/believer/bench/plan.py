@@ -22,7 +22,7 @@ from believer.bench.runs import EXPERIMENT
 from believer.errors import InvalidInput, MissingCapability
 from believer.experiments import Cell, run
 from believer.space import Space
-from believer.study.line_file import PathLike
+from believer.study.files import PathLike
 
 PROBLEMS = ("hartmann6", "ackley8")
 BUDGET, Q, SEEDS = 50, 3, 20

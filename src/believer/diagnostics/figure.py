@@ -80,7 +80,7 @@ class Point:
 def history(optimizer: Optimizer) -> list[Point]:
     """All trials in id order."""
     asks = [event for event in optimizer.events if isinstance(event, Asked)]
-    batch = {entry["id"]: number for number, asked in enumerate(asks, start=1) for entry in asked.trials}
+    batch = {trial.id: number for number, asked in enumerate(asks, start=1) for trial in asked.trials}
     return [
         Point(trial, record["status"], record["value"], batch.get(trial.id, 0))
         for trial, record in zip(optimizer.trials, optimizer.records(), strict=True)

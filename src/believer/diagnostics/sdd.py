@@ -28,7 +28,7 @@ from believer.experiments.fingerprint import identity
 from believer.maximize import FixedStarts, Maximizer
 from believer.maximize.objective import remaining
 from believer.study import serialization
-from believer.study.line_file import PathLike
+from believer.study.files import PathLike
 from believer.study.serialization import having
 from believer.surrogates.inspection import require_surrogate
 from believer.surrogates.protocols import Surrogate

@@ -12,13 +12,14 @@ from pathlib import Path
 
 from believer.errors import JournalError
 from believer.experiments.store import WORDING
-from believer.study.line_file import explained, finished_lines, read_lines, replace_file
+from believer.study.files import explained, replace_file
+from believer.study.line_file import read_lines
 
 
 def pack(store: Path, packed: Path) -> None:
     """Compress the finished lines of ``store``; whatever happens, ``packed`` is whole, old or new."""
     data = b"".join(line + b"\n" for line in read_lines(store))
-    replace_file(packed, gzip.compress(data, mtime=0), WORDING)
+    replace_file(packed, [gzip.compress(data, mtime=0)], WORDING)
 
 
 def unpack(packed: Path, store: Path) -> None:
@@ -32,13 +33,13 @@ def unpack(packed: Path, store: Path) -> None:
     there = dict.fromkeys(read_lines(store) if store.exists() else [])
     missing = [line for line in _packed_lines(packed) if line not in there]
     if missing:
-        replace_file(store, b"".join(line + b"\n" for line in [*there, *missing]), WORDING)
+        replace_file(store, (line + b"\n" for line in [*there, *missing]), WORDING)
 
 
 def _packed_lines(path: Path) -> list[bytes]:
     with explained("read", path, "Check the path."):
         packed = path.read_bytes()
     try:
-        return finished_lines(gzip.decompress(packed))
+        return gzip.decompress(packed).split(b"\n")[:-1]
     except (OSError, EOFError, zlib.error) as error:
         raise JournalError(f"{path} is damaged ({error}). Restore it from a copy, or delete it.") from error

@@ -18,7 +18,7 @@ from believer.experiments.lines import ProgressLines
 from believer.experiments.processes import LOOK_UP, in_processes
 from believer.experiments.store import Store
 from believer.progress import Progress
-from believer.study.line_file import PathLike
+from believer.study.files import PathLike
 
 _UNDER_WAY = 256
 """Cells handed to someone else's executor at a time: enough to keep a cluster busy, and not a million futures."""

@@ -8,7 +8,7 @@ line reaches the disk, and the lock, are described in :mod:`believer.study.line_
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -19,7 +19,8 @@ from believer.errors import InvalidInput, JournalCorrupt, JournalTooNew
 from believer.experiments import plain
 from believer.experiments.cells import Cell
 from believer.experiments.provenance import commit
-from believer.study.line_file import LineFile, PathLike, Wording, explained, read_lines
+from believer.study.files import PathLike, Wording, explained
+from believer.study.line_file import LineFile, read_lines
 from believer.study.settings import versions
 
 FORMAT = 1
@@ -70,9 +71,8 @@ class Store:
         with explained("open", path, "Its directory must exist and be writable."):
             file = LineFile(path, WORDING, create=True)
             try:
-                lines = file.lines()
-                self._finished = _parsed(lines, file.path)
-                file.cut(sum(len(line) + 1 for line in lines))
+                self._finished = _parsed(file.lines(), file.path)
+                file.drop_torn()
                 file.sync_name()
             except BaseException:
                 file.close()
@@ -135,7 +135,7 @@ class Store:
         self.close()
 
 
-def _parsed(lines: Sequence[bytes], path: PathLike) -> dict[str, Finished]:
+def _parsed(lines: Iterable[bytes], path: PathLike) -> dict[str, Finished]:
     """Finished cells by key; the first line of a cell counts."""
     finished: dict[str, Finished] = {}
     for number, line in enumerate(lines, start=1):

@@ -271,6 +271,9 @@ def check_value(p: Parameter, value: Any, name: str) -> Any:
     """``value`` in its canonical form: a float, an int, or the choice itself."""
     if isinstance(p, Categorical):
         return p.choices[_choice(p, value, name)]
+    plain = (float, None) if isinstance(p, Float) else (int, 1)
+    if (type(value), p.step) == plain and p.low <= value <= p.high:  # nearly always
+        return value
     number = _whole(value) if isinstance(p, Int) else _real(value)
     if number is None:
         raise InvalidInput(f"a value must be {_NUMBER[type(p)]}; got {value!r} for {name!r}.")

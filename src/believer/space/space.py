@@ -106,8 +106,8 @@ class Space:
         A Float at most 1e-9 (relative) outside its bounds, or off its grid, moves onto them.
         """
         given = self.check_fixed(params)
-        missing = [name for name in self.names if name not in given]
-        if missing:
+        if len(given) < len(self._items):
+            missing = [name for name in self.names if name not in given]
             raise InvalidInput(f"params must give every parameter a value; missing: {', '.join(missing)}.")
         return given
 
@@ -115,10 +115,11 @@ class Space:
         """A partial assignment, checked as by ``check``."""
         if not isinstance(fixed, Mapping):
             raise InvalidInput(f"params must be a mapping of names to values; got {fixed!r}.")
-        unknown = [name for name in fixed if name not in self.names]
-        if unknown:
-            raise InvalidInput(f"params must name parameters among {', '.join(self.names)}; got {unknown[0]!r}.")
-        return {name: check_value(p, fixed[name], name) for name, p in self._items if name in fixed}
+        checked = {name: check_value(p, fixed[name], name) for name, p in self._items if name in fixed}
+        if len(checked) < len(fixed):
+            unknown = next(name for name in fixed if name not in checked)
+            raise InvalidInput(f"params must name parameters among {', '.join(self.names)}; got {unknown!r}.")
+        return checked
 
     def allows(self, params: Mapping[str, Any]) -> bool:
         """Does the constraint hold at ``params`` (assumed checked)?"""
@@ -141,6 +142,18 @@ class Space:
             if not isinstance(row, dict) or row.keys() != names:
                 self.check(row)
         return np.hstack([encode(p, [row[name] for row in rows], name) for name, p in self._items])
+
+    def misplaced(self, points: Iterable[Mapping[str, Any]], X: Array) -> int | None:
+        """The first row that is not where its assignment is encoded, but for rounding; None where all are.
+
+        Parameters
+        ----------
+        points : n assignments.
+        X : (n, dim), the rows that they are said to be encoded as.
+        """
+        apart = np.abs(self.encode(points) - X) > np.concatenate([_rounding(p) for _, p in self._items])
+        rows = np.flatnonzero(apart.any(axis=1))
+        return int(rows[0]) if len(rows) else None
 
     def decode(self, X: npt.ArrayLike) -> list[dict[str, Any]]:
         """The assignment nearest to each row of ``X`` (n, dim), always within bounds and on the grids.
@@ -216,6 +229,14 @@ class Space:
 
     def _feasible(self, X: Array) -> BoolArray:
         return np.array([self.allows(params) for params in self.decode(X)], dtype=bool)
+
+
+def _rounding(p: Parameter) -> Array:
+    """What rounding may do to the encoded columns of a value, on whatever processor."""
+    if isinstance(p, Categorical) or p.low == p.high:
+        return np.full(width(p), 1e-9)
+    low, high = (math.log(p.low), math.log(p.high)) if p.log else (p.low, p.high)
+    return np.array([1e-9 + 8 * math.ulp(1.0) * max(1.0 if p.log else 0.0, abs(low), abs(high)) / (high - low)])
 
 
 def _is_hidden_grid(p: Parameter) -> bool:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from believer.study.outcome import Outcome
+from believer.study.trials import Trial
 
 Json: TypeAlias = dict[str, Any]
 
@@ -29,9 +30,9 @@ class Upgraded:
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """Trials ``{id, params, unit, origin, provenance}`` were handed out, under ``model``'s fitted hyperparameters."""
+    """Trials were handed out, under ``model``'s fitted hyperparameters."""
 
-    trials: tuple[Json, ...]
+    trials: tuple[Trial, ...]
     request: Json
     model: Json | None
 

@@ -18,11 +18,15 @@ from __future__ import annotations
 
 import json
 import math
+import sys
 import zlib
 from dataclasses import fields
 from types import NoneType
 from typing import Any
 
+import numpy as np
+
+from believer.arrays import read_only
 from believer.errors import InvalidInput
 from believer.study.events import (
     Abandoned,
@@ -37,6 +41,7 @@ from believer.study.events import (
     Upgraded,
 )
 from believer.study.outcome import ONLY, Outcome
+from believer.study.trials import Trial
 
 FORMAT = 2
 """The newest format that this version reads, and the one that it writes."""
@@ -79,6 +84,12 @@ _DEFAULTS: dict[str, Any] = {"constraints": {}, "noise": {}}
 _CHECKSUM = ',"crc32":"{}"}}'
 """How a line ends."""
 
+_DEEPEST = 32
+"""Levels of nesting: more than any part of this library has, and few enough for all that walks down them."""
+
+_written = json.JSONEncoder(allow_nan=False, separators=(",", ":")).encode
+_read = json.JSONDecoder().decode
+
 
 def encode_event(event: Event, version: int = FORMAT) -> str:
     """The event as one line of ASCII JSON in the format ``version``, without its newline.
@@ -87,7 +98,7 @@ def encode_event(event: Event, version: int = FORMAT) -> str:
     """
     record = {"kind": _KINDS[type(event)], **_record(event, version)}
     try:
-        line = json.dumps(record, allow_nan=False, separators=(",", ":"))
+        line = _written(record)
         if version > 1:
             line = line[:-1] + _CHECKSUM.format(_crc32(line))
         same = decode_event(line, version) == event
@@ -106,8 +117,19 @@ def _record(event: Event, version: int) -> Json:
     record: Json = {}
     for field in fields(event):
         value = getattr(event, field.name)
-        record.update(_result(value, version) if field.name == "outcome" else {field.name: value})
+        if field.name == "outcome":
+            record.update(_result(value, version))
+        elif field.name == "trials":
+            record["trials"] = [_trial(trial) for trial in value]
+        else:
+            record[field.name] = value
     return record
+
+
+def _trial(trial: Trial) -> Json:
+    """The fields of a trial, in the order in which they have always been written."""
+    parts = (trial.id, trial.params, trial.unit.tolist(), trial.origin, trial.provenance)
+    return dict(zip(_TRIAL, parts, strict=True))
 
 
 def _result(outcome: Outcome | None, version: int) -> Json:
@@ -135,10 +157,22 @@ def decode_event(line: str, version: int = FORMAT) -> Event:
     if "format" in record and not 1 <= record["format"] <= FORMAT:
         raise InvalidInput(f"format of {kind} must lie in 1..{FORMAT}; got {record['format']}.")
     if cls is Asked:
-        for trial in record["trials"]:
-            _check_fields("a trial", trial, _TRIAL)
-        record["trials"] = tuple(record["trials"])
+        record["trials"] = tuple(_decode_trial(trial) for trial in record["trials"])
     return cls(**record)
+
+
+def _decode_trial(trial: Any) -> Trial:
+    """A trial of an ask. Words that come again in every line are kept once: a study may have a million."""
+    _check_fields("a trial", trial, _TRIAL)
+    if not all(type(u) in _NUMBER for u in trial["unit"]):
+        raise InvalidInput(f"unit of a trial must be numbers; got {trial['unit']!r:.80}.")
+    return Trial(
+        trial["id"],
+        {sys.intern(name): value for name, value in trial["params"].items()},
+        read_only(np.array(trial["unit"], dtype=np.float64)),
+        sys.intern(trial["provenance"]),
+        sys.intern(trial["origin"]),
+    )
 
 
 def _decode_result(cls: type[Told] | type[Observed], record: Json, version: int) -> Event:
@@ -198,16 +232,43 @@ def _check_fields(what: str, record: Any, types: Types) -> None:
 
 
 def parse_object(line: str) -> Json:
-    """The JSON object of one line, whatever its fields; keys must differ and numbers be finite."""
+    """The JSON object of one line, whatever its fields; keys must differ, numbers be finite, nesting have an end."""
     try:
-        record = json.loads(line, object_pairs_hook=_distinct, parse_float=_finite, parse_constant=_finite)
+        record = _as_written(line)
+        if record is None:
+            record = json.loads(line, object_pairs_hook=_distinct, parse_float=_finite, parse_constant=_finite)
     except RecursionError as error:
         raise InvalidInput("an event must be a JSON object; got one that is nested too deeply.") from error
     except ValueError as error:
         raise InvalidInput(f"an event must be a JSON object; got {line[:80]!r}: {error}") from error
     if not isinstance(record, dict):
         raise InvalidInput(f"an event must be a JSON object; got {line[:80]!r}.")
+    if line.count("[") + line.count("{") > _DEEPEST and _depth(record) > _DEEPEST:
+        raise InvalidInput("an event must be a JSON object; got one that is nested too deeply.")
     return record
+
+
+def _as_written(line: str) -> Any:
+    """What ``line`` says if this library may have written it; None where keys may come twice, or numbers be no floats.
+
+    Most lines are: to write a record again is quicker than to look at each of its keys and numbers while reading.
+    """
+    try:
+        record = _read(line)
+        return record if _written(record) == line else None
+    except ValueError:
+        return None
+
+
+def _depth(record: Json) -> int:
+    """Levels of lists and objects within each other."""
+    depth = 0
+    level: list[Any] = [record]
+    while level:
+        depth += 1
+        inner = (item for part in level for item in (part.values() if isinstance(part, dict) else part))
+        level = [item for item in inner if isinstance(item, dict | list)]
+    return depth
 
 
 def _distinct(pairs: list[tuple[str, Any]]) -> Json:

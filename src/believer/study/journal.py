@@ -11,22 +11,27 @@ edited: that is ``JournalCorrupt``, never a silent loss.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
 from typing import NoReturn
 
 from believer.errors import InvalidInput, JournalCorrupt, JournalError, JournalTooNew
-from believer.study.events import Begun, Event, Upgraded
+from believer.study.events import Asked, Begun, Event, Upgraded
+from believer.study.files import PathLike, Wording, as_path, explained, replace_file
 from believer.study.formats import FORMAT, decode_event, encode_event, is_damaged, parse_object
-from believer.study.line_file import LineFile, PathLike, Wording, explained, read_lines, replace_file
+from believer.study.line_file import LineFile, read_lines
 
 __all__ = ["Journal", "PathLike", "read_events", "write_events"]
+
+_START = b'{"kind":"begun",'
+"""How every journal that this library wrote begins."""
 
 _WORDING = Wording(
     file="journal",
     holder="Optimizer",
-    lost="Save the study to another path.",
+    lost="Save the study to another path, or load it from there again.",
     in_doubt="Optimizer.load(path) reads it, with the last event or without.",
 )
 
@@ -39,21 +44,19 @@ def read_events(path: PathLike) -> list[Event]:
     return _parsed(read_lines(path), path)[0]
 
 
-def _parsed(lines: Sequence[bytes], path: PathLike) -> tuple[list[Event], int]:
+def _parsed(lines: Iterable[bytes], path: PathLike) -> tuple[list[Event], int]:
     """The events of the lines, and the format that the last of them is written in."""
-    if not lines:
-        raise JournalError(
-            f"a journal must hold at least its first line; {os.fspath(path)} is empty, or was cut short while that "
-            "was written. If it is meant to be a journal, nothing is lost: delete it and begin again."
-        )
     events: list[Event] = []
-    version = FORMAT
+    version, asked = FORMAT, None
     for number, line in enumerate(lines, start=1):
         try:
             text = line.decode("utf-8")
             if number == 1 or '"upgraded"' in text[:40]:
                 version = _version(text, version, path)
             event = decode_event(text, version)
+            if isinstance(event, Asked):  # most are asked for in the same way: one copy of that will do
+                asked = event if asked is None or event.request != asked.request else asked
+                event = replace(event, request=asked.request)
             if isinstance(event, Begun) != (number == 1):
                 raise InvalidInput("the first event, and no other, must be begun.")
         except ValueError as error:  # also: bytes that are not UTF-8
@@ -63,6 +66,11 @@ def _parsed(lines: Sequence[bytes], path: PathLike) -> tuple[list[Event], int]:
             )
             raise JournalCorrupt(message, line=number) from error
         events.append(event)
+    if not events:
+        raise JournalError(
+            f"a journal must hold at least its first line; {os.fspath(path)} is empty, or was cut short while that "
+            "was written. If it is meant to be a journal, nothing is lost: delete it and begin again."
+        )
     return events, version
 
 
@@ -90,11 +98,19 @@ def write_events(path: PathLike, events: Iterable[Event]) -> None:
     events = tuple(events)
     if not events or any(isinstance(event, Begun) != (i == 0) for i, event in enumerate(events)):
         raise InvalidInput("the first event, and no other, must be begun.")
-    lines, version = [], FORMAT
+    replace_file(path, _lines(events), _WORDING)
+
+
+def _lines(events: Iterable[Event]) -> Iterator[bytes]:
+    version = FORMAT
     for event in events:
         version = event.format if isinstance(event, Begun | Upgraded) else version
-        lines.append(_line(event, version) + b"\n")
-    replace_file(path, b"".join(lines), _WORDING)
+        yield _line(event, version) + b"\n"
+
+
+def is_begun(path: PathLike) -> bool:
+    """Whether there is a finished line at ``path``: where there is none, a study can begin."""
+    return os.path.exists(as_path(path, "a journal")) and next(read_lines(path), None) is not None
 
 
 class Journal:
@@ -111,16 +127,17 @@ class Journal:
 
     @classmethod
     def create(cls, path: PathLike, begun: Begun) -> Journal:
-        """Begin a journal where there is none, or an empty file; ``JournalError`` where there is more."""
+        """Begin a journal where there is none, or an empty file, or a torn first line; else ``JournalError``."""
         line = _line(begun, begun.format)
         with explained("create", path, "Its directory must exist and be writable."):
             file = LineFile(path, _WORDING, create=True)
             try:
-                if file.size() > 0:
+                if any(True for _ in file.lines()) or not _is_torn_start(file.torn(2**20)):
                     raise JournalError(
                         f"a new journal needs a path of its own; {file.path} holds something already. "
                         "If it is a journal, use Optimizer.load(path) to go on."
                     )
+                file.drop_torn()
                 file.append(line)
                 file.sync_name()
             except BaseException:
@@ -134,9 +151,8 @@ class Journal:
         with explained("open", path, "Check the path, and that you may write there."):
             file = LineFile(path, _WORDING, create=False)
             try:
-                lines = file.lines()
-                events, version = _parsed(lines, file.path)
-                file.cut(sum(len(line) + 1 for line in lines))
+                events, version = _parsed(file.lines(), file.path)
+                file.drop_torn()
             except BaseException:
                 file.close()
                 raise
@@ -147,8 +163,13 @@ class Journal:
         """Where the file is, as an absolute path."""
         return Path(self._file.path)
 
+    @property
+    def end(self) -> int:
+        """Bytes of the lines that are on the disk: has it moved, an append was done, whatever it raised."""
+        return self._file.end
+
     def append(self, event: Event) -> None:
-        """Add one event: on the disk when this returns; if it raises, the file is as it was or the journal closed."""
+        """Add one event: on the disk when this returns; if it raises, ``end`` says whether it is."""
         if isinstance(event, Begun):
             raise InvalidInput("the first event, and no other, must be begun; write another journal for another study.")
         version = event.format if isinstance(event, Upgraded) else self._version
@@ -172,6 +193,12 @@ class Journal:
         raise TypeError(
             "a Journal cannot be copied or pickled; pass its path, and open it there after closing it here."
         )
+
+
+def _is_torn_start(text: bytes) -> bool:
+    """Whether this is nothing, or the beginning of a first line that was never finished, and of nothing else."""
+    text = text.rstrip(b"\0")
+    return _START.startswith(text[: len(_START)])
 
 
 def _line(event: Event, version: int) -> bytes:

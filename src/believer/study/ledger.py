@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+from itertools import islice
 from typing import Any
 
 import numpy as np
 
-from believer.arrays import Array, frozen
+from believer.arrays import frozen
 from believer.errors import InvalidInput, JournalCorrupt, TrialError
+from believer.space import Space
 from believer.study.events import Abandoned, Asked, Begun, Enqueued, Event, Failed, Observed, Told, Upgraded
 from believer.study.history import Fitted, History, history
 from believer.study.outcome import Outcome, aligned
 from believer.study.settings import StudySettings
 from believer.study.trials import Trial, same_params
-
-COLUMNS = ("trial_id", "status", "value", "error", "origin", "provenance")
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,18 +46,40 @@ class Counts:
 class Ledger:
     """What the events of a study add up to. Outcomes are in the user's units; the ledger never judges, only keeps."""
 
-    settings: StudySettings
+    space: Space
+    sign: float
+    """1 when the user minimizes, -1 when the user maximizes."""
     events: list[Event] = field(default_factory=list)
     trials: dict[int, Trial] = field(default_factory=dict)
     outcomes: dict[int, Outcome] = field(default_factory=dict)
     errors: dict[int, str] = field(default_factory=dict)
     abandoned: set[int] = field(default_factory=set)
     queue: list[dict[str, Any]] = field(default_factory=list)
-    fitted: Fitted | None = None
     objectives: tuple[str, ...] | None = None
     """Their names, as the first result has them; that named first is what is optimized."""
     format: int = 0
     """The journal format that events are written in now."""
+    _fit: tuple[int, dict[str, Any]] | None = None
+    """How many results the model of the last ask had seen, and its hyperparameters."""
+
+    @staticmethod
+    def of(events: Iterable[Event], space: Space, sign: float) -> Ledger:
+        """The ledger of a journal's ``events``; JournalCorrupt where one does not follow from those before it."""
+        ledger = Ledger(space, sign)
+        lines: list[int] = []
+        for line, event in enumerate(events, start=1):
+            ledger.follow(event, line)
+            lines += [line] * (ledger.next_id - len(lines))
+        trials = list(ledger.trials.values())
+        if trials:
+            trial = space.misplaced([trial.params for trial in trials], np.array([trial.unit for trial in trials]))
+            if trial is not None:
+                raise JournalCorrupt(
+                    f"line {lines[trial]} does not agree with itself: {trials[trial].params} is not at the point of "
+                    f"trial {trial}, {trials[trial].unit}.",
+                    lines[trial],
+                )
+        return ledger
 
     @property
     def next_id(self) -> int:
@@ -70,15 +93,23 @@ class Ledger:
         return tuple(self.trials[i] for i in sorted(open_ids))
 
     @property
+    def fitted(self) -> Fitted | None:
+        """Ids of the results that the model of the last ask had seen, and its hyperparameters; None without any."""
+        if self._fit is None:
+            return None
+        count, model = self._fit
+        return tuple(sorted(islice(self.outcomes, count))), model
+
+    @property
     def counts(self) -> Counts:
         """How many trials are in which state."""
         done, failed, abandoned = len(self.outcomes), len(self.errors), len(self.abandoned)
         return Counts(done, failed, len(self.trials) - done - failed - abandoned, abandoned)
 
-    def history(self) -> History:
-        """The study as it stands, for a proposal."""
+    def history(self, settings: StudySettings) -> History:
+        """The study as it stands, for a proposal under its ``settings``."""
         return history(
-            self.settings,
+            settings,
             {trial.id: trial.unit for trial in self.trials.values()},
             self.outcomes,
             self.objectives,
@@ -93,7 +124,7 @@ class Ledger:
     @property
     def best(self) -> Trial | None:
         """The trial with the best value; among equals the first, None without a result."""
-        sign, values = self.settings.sign, {trial_id: outcome.value for trial_id, outcome in self.outcomes.items()}
+        sign, values = self.sign, {trial_id: outcome.value for trial_id, outcome in self.outcomes.items()}
         return self.trials[min(values, key=lambda i: (sign * values[i], i))] if values else None
 
     def status(self, trial_id: int) -> str:
@@ -129,13 +160,13 @@ class Ledger:
                 self.format = version
             case Asked(trials=trials, model=model):
                 if model is not None:
-                    self.fitted = (tuple(sorted(self.outcomes)), model)
-                for entry in trials:
-                    params = dict(entry["params"])
-                    if entry["origin"] == "enqueued":
-                        self._dequeue(params)
-                    unit = np.array(entry["unit"], dtype=np.float64)
-                    self._add(entry["id"], params, unit, entry["provenance"], entry["origin"])
+                    self._fit = (len(self.outcomes), model)
+                for trial in trials:
+                    if trial.origin == "enqueued":
+                        self._dequeue(trial.params)
+                    elif trial.origin not in ("design", "model"):
+                        raise TrialError(f"a trial is not handed out by {trial.origin!r}.", trial.id)
+                    self._add(trial)
             case Told(id=trial_id, outcome=outcome):
                 self._answer(trial_id)
                 self._keep(trial_id, outcome)
@@ -143,16 +174,17 @@ class Ledger:
                 self._answer(trial_id)
                 self.errors[trial_id] = error
             case Observed(id=trial_id, params=params, outcome=found, error=error):
-                unit = self.settings.space.encode([params])[0]
-                self._add(trial_id, dict(params), unit, "observed elsewhere", "observed")
+                unit = self.space.encode([params])[0]
+                self._add(Trial(trial_id, dict(params), frozen(unit), "observed elsewhere", "observed"))
                 if found is not None:
                     self._keep(trial_id, found)
                 else:
                     self.errors[trial_id] = error or "failed"
             case Enqueued(params=params):
-                self.queue.append(dict(params))
+                self.queue.append(self.space.check(params))
             case Abandoned(id=trial_id):
-                self.abandoned.add(self.find(trial_id).id)
+                self._answer(trial_id)
+                self.abandoned.add(trial_id)
         self.events.append(event)
 
     def _keep(self, trial_id: int, outcome: Outcome) -> None:
@@ -160,13 +192,14 @@ class Ledger:
         self.objectives = self.objectives or names
         self.outcomes[trial_id] = outcome if names == self.objectives else aligned(outcome, self.objectives)
 
-    def _add(self, trial_id: int, params: dict[str, Any], unit: Array, provenance: str, origin: str) -> None:
-        space = self.settings.space
-        if trial_id != self.next_id:
-            raise TrialError(f"trial {trial_id} is out of order; the next id is {self.next_id}.", trial_id)
-        if unit.shape != (space.dim,) or not ((unit >= 0.0) & (unit <= 1.0)).all():
-            raise TrialError(f"trial {trial_id} must have {space.dim} coordinates in [0, 1]; got {unit}.", trial_id)
-        self.trials[trial_id] = Trial(trial_id, space.check(params), frozen(unit), provenance, origin)
+    def _add(self, trial: Trial) -> None:
+        dim, unit = self.space.dim, trial.unit
+        if trial.id != self.next_id:
+            raise TrialError(f"trial {trial.id} is out of order; the next id is {self.next_id}.", trial.id)
+        if unit.shape != (dim,) or not ((unit >= 0.0) & (unit <= 1.0)).all():
+            raise TrialError(f"trial {trial.id} must have {dim} coordinates in [0, 1]; got {unit}.", trial.id)
+        params = self.space.check(trial.params)
+        self.trials[trial.id] = trial if same_params(params, trial.params) else replace(trial, params=params)
 
     def _dequeue(self, params: dict[str, Any]) -> None:
         for place, queued in enumerate(self.queue):
@@ -180,53 +213,3 @@ class Ledger:
         if self.status(trial_id) in ("done", "failed"):
             raise TrialError(f"trial {trial_id} already has its result ({self.status(trial_id)}).", trial_id)
         self.abandoned.discard(trial_id)
-
-    def columns(self) -> list[str]:
-        """The columns of the table: those of a plain study, and names and noise of outcomes where there are any."""
-        names = map(_column, self.settings.space.names)
-        return ["trial_id", "status", "value", *names, *self._more(), "origin", "provenance", "error"]
-
-    def records(self) -> list[dict[str, Any]]:
-        """One plain dict a trial, in id order, under the names of :meth:`columns`."""
-        names, more = [_column(name) for name in self.settings.space.names], self._more()
-        return [
-            {
-                "trial_id": trial.id,
-                "status": self.status(trial.id),
-                "value": None if (outcome := self.outcomes.get(trial.id)) is None else outcome.value,
-                **dict(zip(names, trial.params.values(), strict=True)),
-                **{column: _listed(outcome, what, name) for column, (what, name) in more.items()},
-                "origin": trial.origin,
-                "provenance": trial.provenance,
-                "error": self.errors.get(trial.id),
-            }
-            for trial in self.trials.values()
-        ]
-
-    def _more(self) -> dict[str, tuple[str, str]]:
-        """Columns that a plain study has not, and where an outcome has what stands in them."""
-        found = list(self.outcomes.values())
-        named = {
-            what: list(dict.fromkeys(name for outcome in found for name in getattr(outcome, what)))
-            for what in ("objectives", "constraints", "noise")
-        }
-        only = len(named["objectives"]) < 2 and not named["constraints"]
-        taken = {*COLUMNS, *map(_column, self.settings.space.names)}
-        more = {}
-        for what, names in named.items():
-            for name in names if what == "noise" or not only else ():
-                plain = "noise" if what == "noise" and only else f"noise.{name}" if what == "noise" else name
-                while plain in taken:
-                    plain = f"outcome.{plain}"
-                more[plain] = (what, name)
-                taken.add(plain)
-        return more
-
-
-def _listed(outcome: Outcome | None, what: str, name: str) -> float | None:
-    return None if outcome is None else getattr(outcome, what).get(name)
-
-
-def _column(name: str) -> str:
-    """A parameter that bears the name of another column is prefixed."""
-    return f"param.{name}" if name in COLUMNS else name

@@ -121,10 +121,12 @@ def as_number(value: Any, what: str) -> float:
         raise InvalidInput(f"{what} must be a number; got {value!r}.")
     try:
         number = float(value)
-    except (TypeError, ValueError) as problem:
-        raise InvalidInput(f"{what} must be a number; got {value!r}.") from problem
     except OverflowError as problem:
         raise InvalidInput(f"{what} must lie within ±{LARGEST:g}; got more than a float holds.") from problem
+    except Exception as problem:  # __float__ is the user's code, and so may be __repr__
+        raise InvalidInput(
+            f"{what} must be a number; got a {type(value).__name__} ({type(problem).__name__})."
+        ) from problem
     if math.isfinite(number) and abs(number) > LARGEST:
         raise InvalidInput(f"{what} must lie within ±{LARGEST:g}; got {number!r}. Scale it.")
     return number

@@ -31,6 +31,17 @@ class Trial:
     provenance: str
     origin: str
 
+    def __eq__(self, other: object) -> bool:
+        """The same in all of its parts, to the bit."""
+        if not isinstance(other, Trial):
+            return NotImplemented
+        return (self.id, self.origin, self.provenance, self.unit.tobytes()) == (
+            (other.id, other.origin, other.provenance, other.unit.tobytes())
+        ) and same_params(self.params, other.params)
+
+    def __hash__(self) -> int:
+        return hash(self.id)
+
     def copy(self) -> Trial:
         """The same trial with params of its own: what a caller does to them stays with the caller."""
         return replace(self, params=dict(self.params))

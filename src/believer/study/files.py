@@ -1,0 +1,220 @@
+"""Files as a study needs them: plain ones only, locked by their writer, replaced whole.
+
+A lock is on the file itself and is released by the operating system when its owner dies, however it dies.
+"""
+
+from __future__ import annotations
+
+import errno
+import glob
+import os
+import stat
+import sys
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+from believer.errors import InvalidInput, JournalError, JournalLocked
+
+PathLike: TypeAlias = str | os.PathLike[str]
+
+_BINARY = getattr(os, "O_BINARY", 0)
+
+
+@dataclass(frozen=True, slots=True)
+class Wording:
+    """How errors speak of a file: what it is, who holds it open, and how to go on when it was lost or is in doubt."""
+
+    file: str
+    holder: str
+    lost: str
+    in_doubt: str
+
+
+def as_path(path: Any, what: str = "a path") -> str:
+    """``path`` as text; InvalidInput for anything that names no file."""
+    try:
+        text = os.fspath(path)
+    except Exception as error:  # __fspath__ is the caller's code
+        raise InvalidInput(f"{what} must be a path; got {path!r}.") from error
+    if not isinstance(text, str) or not text or "\0" in text:
+        raise InvalidInput(f"{what} must be a path; got {path!r}.")
+    return text
+
+
+def followed(path: PathLike) -> str:
+    """The absolute path of the plain file at ``path``, links followed once and for all; OSError if it is another thing.
+
+    A device would be replaced or never end, a pipe would wait: neither is ever opened.
+    """
+    target = os.path.realpath(as_path(path))
+    with suppress(FileNotFoundError, NotADirectoryError):
+        mode = os.stat(target, follow_symlinks=False).st_mode
+        if stat.S_ISDIR(mode):
+            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
+        if not stat.S_ISREG(mode):
+            raise OSError(errno.EINVAL, "it is not a regular file")
+    return target
+
+
+@contextmanager
+def explained(verb: str, path: PathLike, advice: str) -> Iterator[None]:
+    """Turn an OSError into a ``JournalError`` that says what could not be done, and what to do."""
+    try:
+        yield
+    except (OSError, UnicodeError) as error:  # the latter: a path that the file system cannot have
+        why = error.strerror or error if isinstance(error, OSError) else error
+        raise JournalError(f"cannot {verb} {os.fspath(path)!s}: {why}. {advice}") from error
+
+
+def open_locked(path: str, words: Wording, create: bool) -> int:
+    """A descriptor of the plain file at ``path``, for reading and appending, with its lock."""
+    flags = os.O_RDWR | os.O_APPEND | _BINARY | getattr(os, "O_NOFOLLOW", 0) | (os.O_CREAT if create else 0)
+    while True:
+        fd = os.open(path, flags, 0o666)
+        try:
+            if not _try_lock(fd):
+                raise JournalLocked(
+                    f"a {words.file} has one writer at a time; {path} is in use by another process, or by another "
+                    f"{words.holder} in this one. Close that one or wait until it ends; reading needs no lock."
+                )
+            if same_file(fd, path):  # else: replace_file put another file there before the lock was ours
+                return fd
+        except BaseException:
+            os.close(fd)
+            raise
+        os.close(fd)
+
+
+def release(fd: int) -> None:
+    """Unlock first: a child that was forked a moment ago may still hold a copy of the descriptor."""
+    with suppress(OSError):
+        _unlock(fd)
+    os.close(fd)
+
+
+def write_all(fd: int, data: bytes | bytearray) -> None:
+    """All of ``data``, in as many writes as it takes."""
+    with memoryview(data) as rest:
+        done = 0
+        while done < len(rest):
+            done += os.write(fd, rest[done:])
+
+
+def replace_file(path: PathLike, chunks: Iterable[bytes], words: Wording) -> None:
+    """Write a whole file at once: whatever happens, ``path`` holds all of the old file or all of the new.
+
+    Raises ``JournalLocked`` if someone is writing to ``path``.
+    """
+    with explained("write", path, "Its directory must exist, be writable and have room."):
+        target = followed(path)  # a link stays a link
+        held: int | None = None
+        with suppress(FileNotFoundError):
+            held = open_locked(target, words, create=False)
+        scratch = f"{target}.{os.getpid()}-{os.urandom(4).hex()}.tmp"
+        try:
+            _drop_leftovers(target)
+            _write_scratch(scratch, chunks, mode=0o666 if held is None else os.fstat(held).st_mode & 0o777)
+            if sys.platform == "win32" and held is not None:
+                release(held)  # an open file cannot be replaced there
+                held = None
+            os.replace(scratch, target)
+            sync_directory(target)
+        finally:
+            with suppress(OSError):
+                os.unlink(scratch)
+            if held is not None:
+                release(held)
+
+
+def _write_scratch(path: str, chunks: Iterable[bytes], mode: int) -> None:
+    fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | _BINARY, mode)
+    try:
+        _try_lock(fd)  # this one is not left over
+        waiting = bytearray()
+        for chunk in chunks:
+            waiting += chunk
+            if len(waiting) >= 2**20:
+                write_all(fd, waiting)
+                waiting.clear()
+        write_all(fd, waiting)
+        os.fsync(fd)
+    finally:
+        release(fd)
+
+
+def _drop_leftovers(target: str) -> None:
+    """What saves that were killed have left beside ``target``: scratch files that nobody holds any more."""
+    for name in glob.glob(f"{glob.escape(target)}.[0-9]*-????????.tmp"):
+        with suppress(OSError):
+            fd = os.open(name, os.O_RDWR | _BINARY)
+            try:
+                abandoned = _try_lock(fd)
+            finally:
+                release(fd)
+            if abandoned:
+                os.unlink(name)
+
+
+if sys.platform == "win32":
+    import msvcrt
+
+    # Locked bytes cannot be read there, so the lock is one that no file reaches; the C library seeks by 32 bits.
+    _LOCK_BYTE = 2**31 - 2
+
+    def _try_lock(fd: int) -> bool:
+        at = os.lseek(fd, 0, os.SEEK_CUR)
+        os.lseek(fd, _LOCK_BYTE, os.SEEK_SET)
+        try:
+            msvcrt.locking(fd, msvcrt.LK_NBLCK, 1)
+        except OSError as error:
+            if error.errno in (errno.EACCES, errno.EDEADLK):
+                return False
+            raise
+        finally:
+            os.lseek(fd, at, os.SEEK_SET)
+        return True
+
+    def _unlock(fd: int) -> None:
+        os.lseek(fd, _LOCK_BYTE, os.SEEK_SET)
+        msvcrt.locking(fd, msvcrt.LK_UNLCK, 1)
+
+    def same_file(fd: int, path: str) -> bool:
+        """Always: an open file can be neither deleted nor replaced there."""
+        return True
+
+    def sync_directory(path: str) -> None:
+        """Nothing: directories cannot be opened there."""
+
+else:
+    import fcntl
+
+    def _try_lock(fd: int) -> bool:
+        try:
+            fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            if error.errno in (errno.EWOULDBLOCK, errno.EAGAIN, errno.EACCES):
+                return False
+            raise
+        return True
+
+    def _unlock(fd: int) -> None:
+        fcntl.flock(fd, fcntl.LOCK_UN)
+
+    def same_file(fd: int, path: str) -> bool:
+        """Whether ``path`` still leads to the open file ``fd``."""
+        try:
+            return os.path.samestat(os.fstat(fd), os.stat(path))
+        except FileNotFoundError:
+            return False
+
+    def sync_directory(path: str) -> None:
+        """Make the name of a new file as durable as its content."""
+        # Some file systems refuse this; then there is nothing more to be done.
+        with suppress(OSError):
+            fd = os.open(os.path.dirname(path), os.O_RDONLY)
+            try:
+                os.fsync(fd)
+            finally:
+                os.close(fd)

@@ -1,0 +1,206 @@
+"""A study, to be looked at: what was handed out, what came back, what is best. An optimizer is one that goes on."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from functools import wraps
+from typing import Any, Concatenate, ParamSpec, TypeVar
+
+from believer.errors import InvalidInput, JournalCorrupt
+from believer.space import Space
+from believer.study import serialization, table
+from believer.study.events import Begun, Event
+from believer.study.files import PathLike, as_path
+from believer.study.journal import read_events
+from believer.study.ledger import Counts, Ledger
+from believer.study.outcome import Outcome, aligned
+from believer.study.trials import Trial, described
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+def reading(method: Callable[Concatenate[Any, P], T]) -> Callable[Concatenate[Any, P], T]:
+    """A method that looks at a study: it waits until no other thread changes it."""
+
+    @wraps(method)
+    def in_turn(self: Study, /, *args: P.args, **options: P.kwargs) -> T:
+        if self._is_within_a_call():
+            return method(self, *args, **options)
+        return self._in_turn(method, *args, **options)
+
+    return in_turn
+
+
+class Study:
+    """What a journal tells of a study, at one moment: made by :func:`read_study`.
+
+    Printed, it says what is known.
+
+    Parameters
+    ----------
+    ledger : what its events add up to.
+    where : the path of its journal, if it has one.
+    """
+
+    def __init__(self, ledger: Ledger, where: str | None) -> None:
+        self._ledger, self._where = ledger, where
+        self._begin_turns()
+
+    def _begin_turns(self) -> None:
+        self._lock = threading.Lock()
+        self._owner: int | None = None
+
+    def _is_within_a_call(self) -> bool:
+        """Whether this thread is in a call of this object already: in a constraint, a model, a signal handler."""
+        return self._owner == threading.get_ident() and self._lock.locked()
+
+    def _in_turn(self, method: Callable[Concatenate[Any, P], T], *args: P.args, **options: P.kwargs) -> T:
+        """A call when no other thread is in one."""
+        # One line, so that nothing that stops a program line by line comes between its end and the release.
+        with self._lock: return self._alone(method, *args, **options)  # fmt: skip # noqa: E701
+
+    def _alone(self, method: Callable[Concatenate[Any, P], T], *args: P.args, **options: P.kwargs) -> T:
+        """A call, after what an interrupted one has left was made good."""
+        try:
+            self._owner = threading.get_ident()
+            self._settle()
+            return method(self, *args, **options)
+        finally:
+            self._owner = None
+
+    def _settle(self) -> None:
+        """Make good what an interrupted call has left; nothing here, where nothing changes."""
+
+    @property
+    @reading
+    def trials(self) -> tuple[Trial, ...]:
+        """All trials, in id order."""
+        return tuple(trial.copy() for trial in self._ledger.trials.values())
+
+    @property
+    @reading
+    def pending(self) -> tuple[Trial, ...]:
+        """Trials handed out and not answered."""
+        return tuple(trial.copy() for trial in self._ledger.pending)
+
+    @property
+    @reading
+    def outcomes(self) -> dict[int, Outcome]:
+        """What trials returned, by their ids: every objective and constraint, with what is known of their noise."""
+        return {trial_id: aligned(outcome, None) for trial_id, outcome in sorted(self._ledger.outcomes.items())}
+
+    @property
+    @reading
+    def queued(self) -> tuple[dict[str, Any], ...]:
+        """Points enqueued and not handed out yet."""
+        return tuple(dict(params) for params in self._ledger.queue)
+
+    @property
+    @reading
+    def counts(self) -> Counts:
+        """How many trials are done, failed, pending and abandoned."""
+        return self._ledger.counts
+
+    @property
+    @reading
+    def best(self) -> tuple[dict[str, Any], float] | None:
+        """Parameters and value of the best result; None before the first. Among equals, the first."""
+        best = self._ledger.best
+        return None if best is None else (dict(best.params), self._ledger.outcomes[best.id].value)
+
+    @property
+    @reading
+    def hyperparameters(self) -> dict[str, Any] | None:
+        """Of the model behind the last ask, as plain data; None before the first fit."""
+        return None if self._ledger.fitted is None else dict(self._ledger.fitted[1])
+
+    @property
+    @reading
+    def events(self) -> tuple[Event, ...]:
+        """Everything that happened, in order: what the journal holds."""
+        return tuple(self._ledger.events)
+
+    @reading
+    def records(self) -> list[dict[str, Any]]:
+        """The history as a table of plain dicts, one a trial."""
+        return table.records(self._ledger)
+
+    @reading
+    def to_csv(self, path: PathLike, *, raw: bool = False) -> None:
+        """The history as a CSV file with a header, written whole or not at all.
+
+        Text that a spreadsheet would run as a formula, as it begins with ``=``, ``+``, ``-`` or ``@``, gets an
+        apostrophe before it, and so does text that begins with one: without its first apostrophe it is what it was.
+
+        Parameters
+        ----------
+        path : of the file; one that is there is replaced.
+        raw : write text as it is, for programs that run none.
+        """
+        table.write_csv(self._ledger, path, raw)
+
+    @reading
+    def __str__(self) -> str:
+        config = self._begun.config
+        strategy, acquisition, surrogate = (
+            serialization.named(config[name]) for name in ("strategy", "acquisition", "surrogate")
+        )
+        lines = [
+            f"{'maximizing' if config['maximize'] else 'minimizing'} over {', '.join(self._ledger.space.names)}"
+            f" by {strategy} with {acquisition} on {surrogate}, seed {config['seed']}",
+            self._counted(),
+        ]
+        if self.best is not None:
+            lines.append(f"best {self.best[1]:.6g} at {described(self.best[0])}")
+        if self._where is not None:
+            lines.append(f"journal {self._where}")
+        return "\n".join(lines)
+
+    @reading
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__}: {self._counted()}>"
+
+    @property
+    def _begun(self) -> Begun:
+        begun = self._ledger.events[0]
+        assert isinstance(begun, Begun)
+        return begun
+
+    def _counted(self) -> str:
+        counts = self._ledger.counts
+        results = f"{counts.done} result{'' if counts.done == 1 else 's'}"
+        return f"{results}, {counts.failed} failed, {counts.pending} pending, {counts.abandoned} abandoned"
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in vars(self).items() if name not in ("_lock", "_owner")}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state)
+        self._begin_turns()
+
+
+def read_study(path: PathLike) -> Study:
+    """The study in the journal at ``path`` as it stands now, to be looked at while it runs, here or elsewhere.
+
+    The file is only read: no lock is taken, and whoever writes to it is neither asked nor stopped. What is not the
+    library's own need not be passed.
+
+    Parameters
+    ----------
+    path : of the journal.
+    """
+    events = read_events(as_path(path, "a journal"))
+    begun = events[0]
+    assert isinstance(begun, Begun)
+    try:
+        space = Space.from_config({**begun.config["space"], "constrained": False})
+        maximize = begun.config["maximize"]
+        for part in ("strategy", "acquisition", "surrogate"):
+            serialization.named(begun.config[part])
+        if type(maximize) is not bool or "seed" not in begun.config:
+            raise InvalidInput("maximize must be True or False, and a seed be there.")
+    except (InvalidInput, KeyError, TypeError, AttributeError) as error:
+        raise JournalCorrupt(f"the first line lacks a setting, or has a wrong one: {error!r}", 1) from error
+    return Study(Ledger.of(events, space, -1.0 if maximize else 1.0), str(as_path(path)))

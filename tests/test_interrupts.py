@@ -1,0 +1,214 @@
+"""An exception may come at any line of a call: file and memory agree afterwards, and the study goes on."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+import pytest
+
+import believer
+from believer import Float, Int, Multistart, Optimizer, Space, replay
+from believer.errors import JournalError
+from believer.study.events import Event
+from believer.study.journal import read_events
+
+ROOM = str(Path(believer.__file__).parent)
+SPACE = Space({"x": Float(-5.0, 10.0), "n": Int(1, 50)})
+POINT = {"x": 0.5, "n": 7}
+
+
+class Interrupt(KeyboardInterrupt):
+    """Ours, so that no other is taken for it."""
+
+
+def interrupted_at(line: int, call: Callable[[], object]) -> bool:
+    """Run ``call`` with an interrupt at the given line of those that it runs in the package; False if it has fewer."""
+    left = line
+
+    def trace(frame: FrameType, event: str, arg: object) -> Any:
+        nonlocal left
+        if not frame.f_code.co_filename.startswith(ROOM):
+            return None
+        if event == "line":
+            left -= 1
+            if left == 0:
+                raise Interrupt
+        return trace
+
+    before = sys.gettrace()
+    sys.settrace(trace)
+    try:
+        call()
+    except Interrupt:
+        return True
+    finally:
+        sys.settrace(before)
+    assert left > 0, "the interrupt was swallowed"
+    return False
+
+
+@pytest.fixture(scope="module")
+def begun(tmp_path_factory: pytest.TempPathFactory) -> Callable[[Path], Optimizer]:
+    """A study of three results and two pending trials at a path, made once and then copied."""
+    made = tmp_path_factory.mktemp("begun") / "study.jsonl"
+    quick = Multistart(starts=1, candidates=8, neighbors=2)
+    with Optimizer(SPACE, journal=made, n_init=2, seed=3, maximizer=quick) as study:
+        for trial in study.ask(3):
+            study.tell(trial, float(trial.params["n"]))
+        study.ask(2)
+    whole = made.read_bytes()
+
+    def copied(path: Path) -> Optimizer:
+        path.write_bytes(whole)
+        return Optimizer.load(path)
+
+    return copied
+
+
+CALLS: dict[str, Callable[[Optimizer], object]] = {
+    "tell": lambda study: study.tell(3, 0.5),
+    "fail": lambda study: study.tell(3, error="it broke"),
+    "tell_many": lambda study: study.tell_many([3, 4], [0.5, 0.25]),
+    "observe": lambda study: study.observe(POINT, 0.5),
+    "enqueue": lambda study: study.enqueue(POINT),
+    "abandon": lambda study: study.abandon(3),
+    "look": lambda study: study.best,
+}
+
+
+def known(study: Optimizer) -> tuple[Any, ...]:
+    """What memory says, by all of its books."""
+    return study.events, study.records(), study.counts, study.queued, study.pending, study.best
+
+
+def agree(study: Optimizer, path: Path) -> list[Event]:
+    """File and memory say the same: the events of both."""
+    events = read_events(path)
+    assert list(study.events) == events
+    study.close()
+    loaded = Optimizer.load(path)
+    assert known(loaded) == known(study)
+    loaded.close()
+    return events
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_an_interrupt_at_any_line_leaves_file_and_memory_agreed(
+    tmp_path: Path, begun: Callable[[Path], Optimizer], name: str
+) -> None:
+    """Every line that the call runs, one after the other; what is called next finds a whole study."""
+    line, happened = 0, 0
+    path = tmp_path / "study.jsonl"
+    while True:
+        line += 1
+        study = begun(path)
+        before = len(study.events)
+        if not interrupted_at(line, partial(CALLS[name], study)):
+            break
+        after = len(study.events)
+        assert after - before in (0, 1, 2)
+        happened += after > before
+        study.observe({"x": 1.5, "n": 9}, 2.0)
+        assert len(study.events) == after + 1
+        agree(study, path)
+    study.close()
+    assert line > 10
+    if name != "look":
+        assert 0 < happened < line
+
+
+def test_an_interrupt_in_memory_alone_leaves_a_whole_study() -> None:
+    line = 0
+    while True:
+        line += 1
+        study = Optimizer(SPACE)
+        study.ask(2)
+        before = known(study)
+        if not interrupted_at(line, partial(study.observe, POINT, 0.5)):
+            break
+        assert len(study.trials) == len(study.records()) == 2 + (len(study.events) - len(before[0]))
+        if len(study.events) == len(before[0]):
+            assert known(study) == before
+        study.observe(POINT, 0.25)
+        assert study.trials[-1].params == POINT
+
+
+def test_an_interrupted_ask_hands_out_nothing_or_all_of_it(tmp_path: Path, begun: Callable[[Path], Optimizer]) -> None:
+    """An ask is long: some of all of its lines, and all of the last ones, where it writes."""
+    path = tmp_path / "study.jsonl"
+    lines = 0
+
+    def count(frame: FrameType, event: str, arg: object) -> Any:
+        nonlocal lines
+        if not frame.f_code.co_filename.startswith(ROOM):
+            return None
+        lines += event == "line"
+        return count
+
+    with begun(path) as study:
+        before = sys.gettrace()
+        sys.settrace(count)
+        try:
+            study.ask(2)
+        finally:
+            sys.settrace(before)
+    for line in sorted({*range(1, lines, lines // 20), *range(lines - 150, lines, 5)}):
+        study = begun(path)
+        assert interrupted_at(line, partial(study.ask, 2))
+        assert len(study.trials) in (5, 7)
+        study.ask(1)
+        agree(study, path)
+        again = replay(path)
+        assert again.identical, str(again)
+
+
+def test_a_second_interrupt_while_the_first_is_made_good_is_made_good_too(
+    tmp_path: Path, begun: Callable[[Path], Optimizer]
+) -> None:
+    """Between the line on the disk and the ledger, and again and again in the repair."""
+    path = tmp_path / "study.jsonl"
+    study = begun(path)
+    before = len(study.events)
+    apply = type(study._ledger).apply
+
+    def fail(*_: object) -> None:
+        raise Interrupt
+
+    type(study._ledger).apply = fail  # type: ignore[method-assign, assignment]
+    try:
+        for _ in range(3):
+            with pytest.raises(Interrupt):
+                study.tell(3, 0.5)
+    finally:
+        type(study._ledger).apply = apply  # type: ignore[method-assign]
+    assert len(study.events) == before + 1
+    study.tell(4, 1.0)
+    assert len(agree(study, path)) == before + 2
+
+
+def test_a_disk_that_cannot_undo_closes_the_journal_and_says_load_again(
+    tmp_path: Path, begun: Callable[[Path], Optimizer], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "study.jsonl"
+    study = begun(path)
+    events = study.events
+
+    def fail(*_: object) -> None:
+        raise OSError(5, "Input/output error")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "fsync", fail)
+        patch.setattr(os, "ftruncate", fail)
+        with pytest.raises(JournalError, match=r"could not be undone.*Optimizer\.load\(path\)"):
+            study.tell(3, 0.5)
+    assert study.events == events
+    with pytest.raises(JournalError, match="was closed after a write that failed"):
+        study.tell(3, 0.5)
+    with Optimizer.load(path) as loaded:
+        assert len(loaded.events) - len(events) in (0, 1)
