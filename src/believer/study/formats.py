@@ -158,17 +158,25 @@ def decode_event(line: str, version: int = FORMAT) -> Event:
         raise InvalidInput(f"format of {kind} must lie in 1..{FORMAT}; got {record['format']}.")
     if cls is Asked:
         record["trials"] = tuple(_decode_trial(trial) for trial in record["trials"])
+        record["model"] = None if record["model"] is None else _kept_once(record["model"])
+    elif cls is Enqueued:
+        record["params"] = _kept_once(record["params"])
     return cls(**record)
 
 
+def _kept_once(record: Json) -> Json:
+    """``record`` in words that all lines share: a study may have a million."""
+    return {sys.intern(name): sys.intern(value) if type(value) is str else value for name, value in record.items()}
+
+
 def _decode_trial(trial: Any) -> Trial:
-    """A trial of an ask. Words that come again in every line are kept once: a study may have a million."""
+    """A trial of an ask."""
     _check_fields("a trial", trial, _TRIAL)
     if not all(type(u) in _NUMBER for u in trial["unit"]):
         raise InvalidInput(f"unit of a trial must be numbers; got {trial['unit']!r:.80}.")
     return Trial(
         trial["id"],
-        {sys.intern(name): value for name, value in trial["params"].items()},
+        _kept_once(trial["params"]),
         read_only(np.array(trial["unit"], dtype=np.float64)),
         sys.intern(trial["provenance"]),
         sys.intern(trial["origin"]),
@@ -190,7 +198,7 @@ def _decode_result(cls: type[Told] | type[Observed], record: Json, version: int)
         return Told(record["id"], outcome)
     if (outcome is None) == (record["error"] is None):
         raise InvalidInput(f"{kind} must have either a value or an error; got both or neither.")
-    return Observed(record["id"], record["params"], outcome, record["error"])
+    return Observed(record["id"], _kept_once(record["params"]), outcome, record["error"])
 
 
 def _verified(line: str) -> str:

@@ -50,7 +50,8 @@ class Ledger:
     sign: float
     """1 when the user minimizes, -1 when the user maximizes."""
     events: list[Event] = field(default_factory=list)
-    trials: dict[int, Trial] = field(default_factory=dict)
+    trials: list[Trial] = field(default_factory=list)
+    """By id."""
     outcomes: dict[int, Outcome] = field(default_factory=dict)
     errors: dict[int, str] = field(default_factory=dict)
     abandoned: set[int] = field(default_factory=set)
@@ -66,18 +67,20 @@ class Ledger:
     def of(events: Iterable[Event], space: Space, sign: float) -> Ledger:
         """The ledger of a journal's ``events``; JournalCorrupt where one does not follow from those before it."""
         ledger = Ledger(space, sign)
-        lines: list[int] = []
+        asked: list[tuple[int, Trial]] = []
         for line, event in enumerate(events, start=1):
             ledger.follow(event, line)
-            lines += [line] * (ledger.next_id - len(lines))
-        trials = list(ledger.trials.values())
-        if trials:
-            trial = space.misplaced([trial.params for trial in trials], np.array([trial.unit for trial in trials]))
-            if trial is not None:
+            if isinstance(event, Asked):
+                asked += [(line, trial) for trial in event.trials]
+        for start in range(0, len(asked), 10_000):
+            some = asked[start : start + 10_000]
+            place = space.misplaced([t.params for _, t in some], np.array([t.unit for _, t in some]))
+            if place is not None:
+                line, trial = some[place]
                 raise JournalCorrupt(
-                    f"line {lines[trial]} does not agree with itself: {trials[trial].params} is not at the point of "
-                    f"trial {trial}, {trials[trial].unit}.",
-                    lines[trial],
+                    f"line {line} does not agree with itself: {trial.params} is not at the point of trial {trial.id}, "
+                    f"{trial.unit}.",
+                    line,
                 )
         return ledger
 
@@ -89,8 +92,8 @@ class Ledger:
     @property
     def pending(self) -> tuple[Trial, ...]:
         """Handed out, not answered, not abandoned; in id order."""
-        open_ids = self.trials.keys() - self.outcomes.keys() - self.errors.keys() - self.abandoned
-        return tuple(self.trials[i] for i in sorted(open_ids))
+        answered = self.outcomes.keys() | self.errors.keys() | self.abandoned
+        return tuple(trial for trial in self.trials if trial.id not in answered)
 
     @property
     def fitted(self) -> Fitted | None:
@@ -110,14 +113,14 @@ class Ledger:
         """The study as it stands, for a proposal under its ``settings``."""
         return history(
             settings,
-            {trial.id: trial.unit for trial in self.trials.values()},
+            {trial.id: trial.unit for trial in self.trials},
             self.outcomes,
             self.objectives,
             failed=self.errors,
             pending=[trial.id for trial in self.pending],
             queue=tuple(self.queue),
             next_id=self.next_id,
-            designed=sum(trial.origin == "design" for trial in self.trials.values()),
+            designed=sum(trial.origin == "design" for trial in self.trials),
             fitted=self.fitted,
         )
 
@@ -140,7 +143,7 @@ class Ledger:
         trial_id = trial.id if isinstance(trial, Trial) else trial
         if isinstance(trial_id, bool) or not isinstance(trial_id, int | np.integer):
             raise TrialError(f"a trial is given by itself, its id or its params; got {trial!r}.")
-        if int(trial_id) not in self.trials:
+        if not 0 <= int(trial_id) < len(self.trials):
             raise TrialError(f"there is no trial {trial_id}; ids run from 0 to {self.next_id - 1}.", int(trial_id))
         return self.trials[int(trial_id)]
 
@@ -175,7 +178,7 @@ class Ledger:
                 self.errors[trial_id] = error
             case Observed(id=trial_id, params=params, outcome=found, error=error):
                 unit = self.space.encode([params])[0]
-                self._add(Trial(trial_id, dict(params), frozen(unit), "observed elsewhere", "observed"))
+                self._add(Trial(trial_id, params, frozen(unit), "observed elsewhere", "observed"))
                 if found is not None:
                     self._keep(trial_id, found)
                 else:
@@ -199,7 +202,7 @@ class Ledger:
         if unit.shape != (dim,) or not ((unit >= 0.0) & (unit <= 1.0)).all():
             raise TrialError(f"trial {trial.id} must have {dim} coordinates in [0, 1]; got {unit}.", trial.id)
         params = self.space.check(trial.params)
-        self.trials[trial.id] = trial if same_params(params, trial.params) else replace(trial, params=params)
+        self.trials.append(trial if same_params(params, trial.params) else replace(trial, params=params))
 
     def _dequeue(self, params: dict[str, Any]) -> None:
         for place, queued in enumerate(self.queue):

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias
+from typing import Any, NoReturn, TypeAlias
 
 import numpy as np
 
@@ -132,15 +133,30 @@ def as_number(value: Any, what: str) -> float:
     return number
 
 
+class _Nothing(dict[str, float]):
+    """No numbers, and none to come: one for all outcomes that have none."""
+
+    def _refuse(self, *_: Any, **__: Any) -> NoReturn:
+        raise TypeError("the numbers of an outcome are not changed.")
+
+    __setitem__ = setdefault = update = __ior__ = _refuse
+
+
+_NOTHING = _Nothing()
+
+
 def _numbers(named: Any, what: str) -> dict[str, float]:
     """A dict of finite floats of the outcome's own."""
     if not isinstance(named, Mapping):
         raise InvalidInput(f"{what} must be a dict of numbers by name; got {named!r}.")
+    if not named:
+        return _NOTHING
     numbers: dict[str, float] = {}
     for name, value in named.items():
         if not isinstance(name, str):
             raise InvalidInput(f"{what} must be a dict of numbers by name; got {named!r}.")
-        numbers[name] = as_number(value, f"{name} of {what}")
-        if not math.isfinite(numbers[name]):
-            raise InvalidInput(f"{name} of {what} must be finite; got {numbers[name]!r}. Tell a failure as error=...")
+        number = as_number(value, f"{name} of {what}")
+        if not math.isfinite(number):
+            raise InvalidInput(f"{name} of {what} must be finite; got {number!r}. Tell a failure as error=...")
+        numbers[sys.intern(str(name))] = number  # all outcomes share their names
     return numbers

@@ -77,7 +77,7 @@ class Study:
     @reading
     def trials(self) -> tuple[Trial, ...]:
         """All trials, in id order."""
-        return tuple(trial.copy() for trial in self._ledger.trials.values())
+        return tuple(trial.copy() for trial in self._ledger.trials)
 
     @property
     @reading

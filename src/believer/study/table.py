@@ -37,7 +37,7 @@ def records(ledger: Ledger) -> list[dict[str, Any]]:
             "provenance": trial.provenance,
             "error": ledger.errors.get(trial.id),
         }
-        for trial in ledger.trials.values()
+        for trial in ledger.trials
     ]
 
 
