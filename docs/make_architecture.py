@@ -50,6 +50,7 @@ ROOMS: dict[str, tuple[float, str, str]] = {
     "progress": (3, TOOL, "a bar"),
     "plugins": (1, DOOR, "for authors and hosts"),
     "workers": (4, TOOL, "processes that may die"),
+    "evaluation": (4, TOOL, "trials under way"),
     "loop": (3, DOOR, "minimize"),
     "replay": (1, DOOR, "a journal verified"),
     "experiments": (4, TOOL, "cells, runner, tables"),

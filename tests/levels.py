@@ -30,6 +30,7 @@ LEVELS = {
     "progress": 9.0,
     "plugins": 9.0,
     "workers": 9.0,
+    "evaluation": 9.5,
     "loop": 10.0,
     "replay": 10.0,
     "experiments": 10.5,
