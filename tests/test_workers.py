@@ -149,13 +149,37 @@ def test_an_exception_in_the_block_ends_what_hangs(tmp_path: Path) -> None:
     assert multiprocessing.active_children() == []
 
 
-def test_shutting_down_waits_for_what_was_submitted_or_cancels_it() -> None:
-    for cancel in (False, True):
-        workers = Workers(1)
-        futures = [workers.submit(bad.process) for _ in range(4)]
-        workers.shutdown(cancel_futures=cancel)
-        assert not wait(futures, 0).not_done
-        assert futures[-1].cancelled() == cancel
+@pytest.mark.parametrize("cancel", [False, True])
+def test_shutting_down_waits_for_what_is_under_way_and_cancels_the_rest_on_demand(cancel: bool, tmp_path: Path) -> None:
+    workers = Workers(1)
+    first = workers.submit(bad.meet, str(tmp_path), "one", 2)
+    others = [workers.submit(abs, -1) for _ in range(3)]
+    wait_for((tmp_path / "one").exists)
+    workers.shutdown(wait=False, cancel_futures=cancel)
+    assert not first.done()
+    (tmp_path / "two").touch()
+    workers.shutdown()
+    assert first.result() > 0
+    assert not wait(others, 0).not_done
+    assert [future.cancelled() for future in others] == [cancel] * 3
+
+
+@posix_only
+def test_a_fork_that_ends_leaves_the_workers_of_its_parent_alone(tmp_path: Path) -> None:
+    code = """
+        import os, sys
+        from believer.workers import Workers
+        if __name__ == "__main__":
+            with Workers(1) as workers:
+                pid = workers.submit(os.getpid).result()
+                child = os.fork()
+                if child == 0:
+                    sys.exit()
+                os.waitpid(child, 0)
+                assert workers.submit(os.getpid).result() == pid
+    """
+    done = run_script(tmp_path, textwrap.dedent(code))
+    assert done.returncode == 0, done.stderr
 
 
 def test_a_process_has_one_thread_unless_told_otherwise_and_leaves_interrupts_to_us(

@@ -84,6 +84,7 @@ class Workers(Executor):
         self._broken = threading.Event()
         self._lock = threading.Lock()
         self._closed = False
+        self._owner = os.getpid()
         atexit.register(self.kill_workers)  # before multiprocessing waits for them
 
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
@@ -135,6 +136,8 @@ class Workers(Executor):
 
     def kill_workers(self) -> None:
         """End every process now, whatever it is doing, and cancel what has not begun."""
+        if os.getpid() != self._owner:  # a fork that comes to its end
+            return
         self.shutdown(wait=False, cancel_futures=True)
         for slot in self._slots:
             slot.kill()
