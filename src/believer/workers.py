@@ -160,6 +160,7 @@ class _Process:
     """A spawned process, and the pipe to it."""
 
     def __init__(self) -> None:
+        self.is_new = True
         context = multiprocessing.get_context("spawn")
         self._pipe, theirs = context.Pipe()
         self._process = context.Process(target=_work, args=(theirs,))
@@ -281,14 +282,14 @@ class _Slot:
     def _given(self, call: bytes) -> _Process:
         """The process that has taken the call; an idle one that died meanwhile is no fault of the call."""
         for _ in range(0 if self._broken.is_set() else _STARTS):
-            is_new = self._process is None
             process = self._process or self._renew()
             with suppress(_Ended):
                 process.say(call)
                 if process.hear() == _GIVEN:
+                    process.is_new = False
                     return process
             code, self._process = process.bury(), None
-            if is_new and code is not None and code >= 0:
+            if process.is_new and code is not None and code >= 0:
                 break  # not killed: the next one would fare no better
         self._broken.set()
         raise EvaluationError(_CANNOT_START)
