@@ -49,6 +49,8 @@ ROOMS: dict[str, tuple[float, str, str]] = {
     "optimizer": (2, DOOR, "ask and tell"),
     "progress": (3, TOOL, "a bar"),
     "plugins": (1, DOOR, "for authors and hosts"),
+    "workers": (4, TOOL, "processes that may die"),
+    "evaluation": (4, TOOL, "trials under way"),
     "loop": (3, DOOR, "minimize"),
     "replay": (1, DOOR, "a journal verified"),
     "experiments": (4, TOOL, "cells, runner, tables"),
@@ -84,10 +86,14 @@ def bend(source: str, target: str) -> list[Point]:
             return [(x + WIDE, y - 0.15), (3.5, y - 0.15), (3.5, v), (u - WIDE, v)]
         case "maximize", "capabilities":
             return [(x, y - HIGH), (x, y - 1.5), (2.5, y - 1.5), (2.5, v + 0.5), (u, v + 0.5), (u, v + HIGH)]
-        case "experiments", "study":
-            return [(x, y - HIGH), (x, v + 0.12), (u + WIDE, v + 0.12)]
+        case "experiments" | "evaluation", "study":
+            return [(x - WIDE, y), (x - 0.47, y), (x - 0.47, v + 0.12), (u + WIDE, v + 0.12)]
         case "experiments", "progress":
-            return [(x - 0.15, y - HIGH), (x - 0.15, v), (u + WIDE, v)]
+            return [(x - WIDE, y), (x - 0.47, y), (x - 0.47, v), (u + WIDE, v)]
+        case "experiments", "workers":
+            return [(x + WIDE, y), (x + 0.5, y), (x + 0.5, v + 0.12), (u + WIDE, v + 0.12)]
+        case "workers", "arrays":
+            return [(x + WIDE, y - 0.12), (x + 0.5, y - 0.12), (x + 0.5, v), (u + WIDE, v)]
         case "diagnostics", "optimizer":
             return [(x - WIDE, y), (3.5, y), (3.5, y - 1.5), (u, y - 1.5), (u, v + HIGH)]
         case "diagnostics", "problems":

@@ -29,6 +29,8 @@ LEVELS = {
     "optimizer": 9.0,
     "progress": 9.0,
     "plugins": 9.0,
+    "workers": 9.0,
+    "evaluation": 9.5,
     "loop": 10.0,
     "replay": 10.0,
     "experiments": 10.5,

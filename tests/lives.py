@@ -2,8 +2,9 @@
 
 A life is a process that works on a journal: it asks, tells, fails, observes, enqueues, abandons, saves, loads and
 looks, alone and in threads, on a disk that is full at times, with interrupts at any line, workers that die and a clock
-that jumps. After every operation it compares the file with what it has in memory. Then it is killed, at any moment, and the
-next life goes on with what it left: nothing that was acknowledged may be missing, nothing may be there that nobody did.
+that jumps. After every operation it compares the file with what it has in memory. Then it is killed, at any moment,
+and the next life goes on with what it left: nothing that was acknowledged may be missing, and nothing may be there that
+nobody did.
 
     python tests/lives.py --operations 1000000 --kills 10000 --out benchmarks/results/lives.md
 """
@@ -74,7 +75,7 @@ def deadly(params: dict[str, Any]) -> float:
 
 
 class Life:
-    """One process at work on the journal at ``path``; it says on ``say`` what it has done, each when it has returned."""
+    """One process at work on the journal at ``path``; it says on ``say`` what it has done, when that has returned."""
 
     def __init__(self, path: Path, seed: int, say: int) -> None:
         self.path, self.say = path, say

@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import math
 import multiprocessing
-import os
 import sys
 import threading
 from collections.abc import Callable, Iterator
@@ -43,10 +42,6 @@ SQUARE = Space({"x": Float(-5.0, 10.0), "y": Float(0.0, 15.0)})
 
 def bowl(params: dict[str, Any]) -> float:
     return float((params["x"] - 1.0) ** 2 + 0.1 * params["y"])
-
-
-def die(params: dict[str, Any]) -> float:
-    os._exit(3)
 
 
 def key(params: dict[str, Any]) -> tuple[float, float]:
@@ -428,17 +423,6 @@ def test_a_function_that_cannot_travel_is_an_evaluation_error_and_the_study_is_i
     assert result.evaluations == 4
 
 
-def test_a_worker_that_dies_is_an_evaluation_error_and_the_study_goes_on_elsewhere(journal: Path) -> None:
-    with processes() as executor:
-        with pytest.raises(EvaluationError, match="did a worker die"):
-            minimize(die, SQUARE, budget=4, q=2, executor=executor, journal=journal)
-        with pytest.raises(EvaluationError, match="takes no more work"):
-            minimize(bowl, SQUARE, budget=4, q=2, executor=executor, journal=journal)
-    with Optimizer.load(journal) as study:
-        assert study.counts.pending == 2
-    assert minimize(bowl, SQUARE, budget=4, q=2, journal=journal).evaluations == 4
-
-
 def test_an_executor_that_was_shut_down_is_an_evaluation_error() -> None:
     executor = ThreadPoolExecutor(1)
     executor.shutdown()
@@ -567,6 +551,13 @@ WRONG: dict[str, tuple[dict[str, Any], str]] = {
     "q 0": ({"q": 0}, "q must be"),
     "mode": ({"mode": "parallel"}, '"batch" or "async"; got'),
     "async inline": ({"mode": "async"}, "needs an executor"),
+    "no workers": ({"executor": 0}, "executor, where it is a number of worker processes, must be a whole number, 1"),
+    "executor flag": ({"executor": True}, "executor, where it is a number"),
+    "executor text": ({"executor": "4"}, "executor must be a number of processes or"),
+    "timeout inline": ({"timeout": 5.0}, "timeout needs worker processes .* executor=4; this process cannot"),
+    "timeout threads": ({"timeout": 5.0, "executor": ThreadPoolExecutor(1)}, "a ThreadPoolExecutor cannot be"),
+    "timeout 0": ({"timeout": 0.0, "executor": 2}, "timeout must be a number of seconds above zero; got 0.0"),
+    "timeout nan": ({"timeout": math.nan, "executor": 2}, "timeout must be a finite number"),
     "maximize": ({"maximize": 1}, "maximize must be True or False"),
     "x0": ({"x0": [{"x": 9}]}, "x0|must"),
     "one x0": ({"x0": {"x": 0.5}}, "x0 must be a list of params"),

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from believer.experiments import Cell
-from believer.experiments.processes import ONE_THREAD
+from believer.workers import ONE_THREAD
 
 KINDS = {"timed": "step", "scaled": "scaling"}
 OPTIONS: dict[str, Any] = {"foreign": {"options": {"process": "botorch"}}}

@@ -14,7 +14,7 @@ from waiting import PATIENCE, wait_for
 
 from believer.cli import main
 from believer.experiments import read_store
-from believer.experiments.processes import ONE_THREAD
+from believer.workers import ONE_THREAD
 from believer_paper import plan
 from believer_paper.packing import CELLS, PACKED
 

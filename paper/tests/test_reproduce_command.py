@@ -23,8 +23,8 @@ from reproduction_work import NAMES, toy_cells, toy_work
 
 from believer.cli import main
 from believer.experiments import Cell, Store, read_store
-from believer.experiments.processes import ONE_THREAD
 from believer.integrations import dask
+from believer.workers import ONE_THREAD
 from believer_paper import command, plan
 from believer_paper.packing import CELLS, PACKED
 from believer_paper.results import Results

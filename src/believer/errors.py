@@ -9,7 +9,9 @@
     ├── SpaceExhausted                     a finite space has fewer unseen points than were asked for
     ├── TrialError                         no such trial, or one that already has its result
     ├── NumericalError                     a matrix stayed indefinite at the largest jitter allowed
-    ├── EvaluationError                    the workers that evaluate the function are gone
+    ├── EvaluationError                    the function cannot be evaluated: no workers, or the same failure every time
+    │   ├── WorkerDied                     a worker process died of its task
+    │   └── TookTooLong                    a task was ended at its time limit
     └── JournalError                       a journal that cannot be read or written
         ├── JournalLocked                  another process, or another optimizer, is writing to it
         ├── JournalCorrupt                 a finished line cannot be understood
@@ -30,7 +32,9 @@ __all__ = [
     "MissingExtra",
     "NumericalError",
     "SpaceExhausted",
+    "TookTooLong",
     "TrialError",
+    "WorkerDied",
 ]
 
 
@@ -103,7 +107,15 @@ class NumericalError(BelieverError):
 
 
 class EvaluationError(BelieverError):
-    """The executor cannot evaluate any more; the study itself is intact."""
+    """The function cannot be evaluated, here or at all; the study itself is intact."""
+
+
+class WorkerDied(EvaluationError):
+    """A worker process died while it did this task; other tasks are not concerned."""
+
+
+class TookTooLong(EvaluationError):
+    """A task was ended because it took longer than it may; other tasks are not concerned."""
 
 
 class JournalError(BelieverError):

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import math
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
-from dataclasses import dataclass
-from numbers import Real
+from collections.abc import Callable, Iterable, Mapping
+from concurrent.futures import Executor
+from contextlib import nullcontext, suppress
+from dataclasses import dataclass, field
+from numbers import Integral, Real
 from typing import Any
 
 from believer.acquisitions import Acquisition
 from believer.arrays import finite, whole
 from believer.batch import Strategy
 from believer.errors import EvaluationError, InvalidInput, SpaceExhausted
+from believer.evaluation import Answer, Evaluations, Failure, Function, OutOfTime, evaluate
 from believer.maximize import Maximizer
 from believer.optimizer import Optimizer
 from believer.progress import Progress
@@ -22,11 +25,9 @@ from believer.study.outcome import Outcome, Value, aligned, outcome_of
 from believer.study.settings import StudySettings, make_settings
 from believer.study.trials import Batch, Trial, same_params
 from believer.surrogates.protocols import Surrogate
+from believer.workers import Workers, error_text
 
-Function = Callable[[dict[str, Any]], Value]
 Stop = Callable[[Optimizer], bool]
-Answer = Outcome | str
-"""What a trial returned, or what went wrong."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +52,10 @@ class Target:
 
 @dataclass(frozen=True, slots=True)
 class Seconds:
-    """Start no further evaluation after a while.
+    """Start no further evaluation after a while, and wait no longer than it takes for those that are under way.
+
+    After the limit they have as long as the longest evaluation of this run took so far, or the limit once more if none
+    has finished; then ``minimize`` returns and they stay pending. One in this process itself cannot be left.
 
     Parameters
     ----------
@@ -98,7 +102,7 @@ def minimize(
     space: Space,
     budget: int = 50,
     q: int = 3,
-    executor: Executor | None = None,
+    executor: Executor | int | None = None,
     mode: str = "batch",
     seed: int | None = 0,
     journal: PathLike | None = None,
@@ -114,17 +118,22 @@ def minimize(
     strategy: str | Strategy = "kb",
     n_init: int | None = None,
     maximizer: Maximizer | None = None,
+    timeout: float | None = None,
 ) -> Result:
     """Minimize ``f(params)`` over ``space`` with ``budget`` evaluations, the initial design included.
 
     Parameters
     ----------
     f : takes one dict of parameters, returns a number or an :class:`Outcome`. An exception, NaN or an infinity is a
-        failed trial and never ends the run.
+        failed trial and does not end the run; an interrupt or ``sys.exit`` in this process does, and so does a function
+        that is wrong: ``EvaluationError`` if the first ``n_init`` evaluations of a run, at least two, all fail with the
+        same exception and the study has no result yet.
     space : where to search.
     budget : how many evaluations.
     q : how many run together.
-    executor : any ``concurrent.futures.Executor``; None evaluates in this process.
+    executor : a number of worker processes, of which one may die: its trial has failed then, and the run goes on (in a
+        script, keep the call under ``if __name__ == "__main__"``). Or any ``concurrent.futures.Executor``: when that
+        breaks, what was under way has failed and the run ends with ``EvaluationError``. None evaluates in this process.
     mode : "batch" waits for all q results before it asks again; "async" hands a worker the next point as soon as it is
         free.
     journal : a path; a journal that is already there is taken up again, its unanswered trials first.
@@ -135,19 +144,21 @@ def minimize(
     maximize : look for the largest value instead.
     x0 : points to evaluate first, a list of params; not again when a journal is taken up.
     y0 : their values, where these are known already: then they count as results, and not towards the budget.
+    timeout : seconds that an evaluation may take, with worker processes (a number as ``executor``): they are killed
+        then, and the trial has failed. Importing the module of ``f`` does not count.
     seed, surrogate, acquisition, strategy, n_init, maximizer : as for :class:`Optimizer`.
     """
+    began = time.monotonic()
     if not callable(f):
         raise InvalidInput(f"f must be a function of one dict of parameters; got {f!r}.")
     if mode not in ("batch", "async"):
         raise InvalidInput(f'mode must be "batch" or "async"; got {mode!r}.')
     if mode == "async" and executor is None:
-        raise InvalidInput('mode="async" needs an executor, e.g. concurrent.futures.ThreadPoolExecutor().')
-    if executor is not None and not callable(getattr(executor, "submit", None)):
-        raise InvalidInput(f"executor must be a concurrent.futures.Executor; got {executor!r}.")
+        raise InvalidInput('mode="async" needs an executor, e.g. executor=4, worker processes.')
+    executor = _checked(executor, timeout)
     if callback is not None and not callable(callback):
         raise InvalidInput(f"callback must be a function of the optimizer and a batch; got {callback!r}.")
-    budget, q, stopper = whole(budget, "budget", 1), whole(q, "q", 1), _stopper(stop)
+    budget, q, stopper = whole(budget, "budget", 1), whole(q, "q", 1), _stopper(stop, began)
     settings = make_settings(space, surrogate, acquisition, strategy, maximizer, n_init, seed, maximize)
     points, values = _known(settings, x0, y0)
     given = (surrogate, acquisition, strategy, n_init, seed)
@@ -159,8 +170,9 @@ def minimize(
     try:
         _begin(optimizer, points, values)
         known = [row for row in optimizer.records() if row["origin"] == "observed"]
-        run = _Run(f, executor, budget + len(known), q, stopper, callback)
-        reason = run.asynchronously(optimizer, bar) if mode == "async" else run.in_batches(optimizer, bar)
+        limit = stop.limit if isinstance(stop, Seconds) else math.inf
+        run = _Run(f, optimizer, bar, executor, budget + len(known), q, stopper, callback, timeout, began, limit)
+        reason = run.until_done(mode)
     finally:
         bar.close()
         optimizer.close()
@@ -209,11 +221,29 @@ def _begin(optimizer: Optimizer, points: list[dict[str, Any]], values: list[Valu
             optimizer.observe(params, values[place])
 
 
-def _stopper(stop: float | Target | Seconds | Stop | None) -> Stop:
+def _checked(executor: Executor | int | None, timeout: float | None) -> Executor | int | None:
+    """The executor, or the number of processes as an int."""
+    if isinstance(executor, Integral):
+        executor = whole(executor, "executor, where it is a number of worker processes,", 1)
+    elif executor is not None and not callable(getattr(executor, "submit", None)):
+        raise InvalidInput(
+            f"executor must be a number of processes or a concurrent.futures.Executor; got {executor!r}."
+        )
+    if timeout is None:
+        return executor
+    if finite(timeout, "timeout") <= 0.0:
+        raise InvalidInput(f"timeout must be a number of seconds above zero; got {timeout!r}.")
+    if not isinstance(executor, int | Workers):
+        where = "this process" if executor is None else f"a {type(executor).__name__}"
+        raise InvalidInput(f"timeout needs worker processes that can be killed, e.g. executor=4; {where} cannot be.")
+    return executor
+
+
+def _stopper(stop: float | Target | Seconds | Stop | None, began: float) -> Stop:
     if stop is None:
         return lambda optimizer: False
     if isinstance(stop, Seconds):
-        deadline = time.monotonic() + stop.limit
+        deadline = began + stop.limit
         return lambda optimizer: time.monotonic() >= deadline
     if callable(stop) and not isinstance(stop, type):
         return stop
@@ -222,164 +252,149 @@ def _stopper(stop: float | Target | Seconds | Stop | None) -> Stop:
     return Target(float(stop))
 
 
-def _evaluate(f: Function, params: dict[str, Any]) -> Answer:
-    """What ``f`` returned, or what went wrong; runs in the worker, so that any exception can travel."""
-    try:
-        return outcome_of(f(params), None, None)
-    except (Exception, SystemExit) as error:  # the user's function may raise anything; all of it is a failed trial
-        return _text(error)
-
-
-def _tell(optimizer: Optimizer, trial: Trial, answer: Answer) -> None:
-    """An outcome that does not go with those before it is a failed trial, too: it must not end the run."""
-    if isinstance(answer, str):
-        optimizer.tell(trial, error=answer)
-        return
-    try:
-        optimizer.tell(trial, answer)
-    except InvalidInput as error:
-        optimizer.tell(trial, error=_text(error))
-
-
-def _text(error: BaseException) -> str:
-    try:
-        return f"{type(error).__name__}: {error}"
-    except Exception:  # the text of an exception is the user's code as well
-        return type(error).__name__
-
-
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(slots=True, eq=False)
 class _Run:
-    """One call of minimize, without its state, which is the optimizer's."""
+    """One call of minimize: what it was called with, what is under way, and what came of it."""
 
     f: Function
-    executor: Executor | None
+    optimizer: Optimizer
+    bar: Progress
+    executor: Executor | int | None
     budget: int
     q: int
     stop: Stop
     callback: Callable[[Optimizer, Batch], None] | None
+    timeout: float | None
+    began: float
+    limit: float
+    failures: list[Failure] = field(default_factory=list)
 
-    def in_batches(self, optimizer: Optimizer, bar: Progress) -> str:
-        """Ask, evaluate all, tell; the reason why it stopped."""
-        waiting: list[Trial] = list(optimizer.pending)
+    def until_done(self, mode: str) -> str:
+        """The reason why it stopped. However it ends, what was finished by then is told, and our processes are gone."""
+        if self.executor is None:
+            return self._in_batches(self._inline)
+        pool = Workers(min(self.executor, self.q)) if isinstance(self.executor, int) else self.executor
+        under_way = Evaluations(self.f, pool, self._tell, self.timeout, self.began, self.limit)
+        with suppress(OutOfTime), nullcontext() if pool is self.executor else pool:
+            try:
+                return self._asynchronously(under_way) if mode == "async" else self._in_batches(under_way.evaluate)
+            except BaseException:
+                under_way.tell_the_rest()
+                raise
+            finally:
+                under_way.cancel()
+        return "stop"
+
+    def _in_batches(self, evaluate_all: Callable[[list[Trial]], None]) -> str:
+        """Ask, evaluate all, tell."""
+        waiting: list[Trial] = list(self.optimizer.pending)
         while True:
-            self._show(optimizer, bar)
-            reason = self._reason(optimizer)
+            self._show()
+            reason = self._reason()
             if reason:
                 return reason
+            if self._is_in_vain():
+                raise self._in_vain()
             batch: Batch | None = None
             if waiting:
-                k = min(self.q, self.budget - optimizer.counts.answered)
+                k = min(self.q, self.budget - self.optimizer.counts.answered)
                 trials, waiting = waiting[:k], waiting[k:]
             else:
-                batch = self._ask(optimizer, min(self.q, self._left(optimizer)))
+                batch = self._ask(min(self.q, self._left()))
                 if batch is None:
                     return "exhausted space"
                 trials = list(batch)
-            for trial, answer in self._evaluations(trials, optimizer):
-                _tell(optimizer, trial, answer)
-                self._show(optimizer, bar)
-            self._call_back(optimizer, batch, bar)
+            evaluate_all(trials)
+            self._call_back(batch)
 
-    def asynchronously(self, optimizer: Optimizer, bar: Progress) -> str:
+    def _asynchronously(self, under_way: Evaluations) -> str:
         """Keep q evaluations under way; each result is told at once and its worker gets the next point."""
-        waiting: list[Trial] = list(optimizer.pending)
-        running: dict[Future[Answer], tuple[Trial, Batch | None]] = {}
+        waiting: list[Trial] = list(self.optimizer.pending)
+        batches: dict[int, Batch | None] = {}
         reason = ""
-        try:
-            while True:
-                reason = reason or self._reason(optimizer)
-                while (
-                    not reason
-                    and len(running) < min(self.q, self.budget - optimizer.counts.answered)
-                    and (waiting or self._left(optimizer) > 0)
-                ):
-                    batch = None if waiting else self._ask(optimizer, 1)
-                    if not waiting and batch is None:
-                        reason = "exhausted space"
-                        break
-                    trial = waiting.pop(0) if batch is None else batch[0]
-                    running[self._submit(trial)] = trial, batch
-                self._show(optimizer, bar)
-                if not running:
-                    return reason or "budget"
-                done, _ = wait(running, return_when=FIRST_COMPLETED)
-                for future in sorted(done, key=lambda item: running[item][0].id):
-                    answer = _answer(future)
-                    trial, batch = running.pop(future)
-                    _tell(optimizer, trial, answer)
-                    self._call_back(optimizer, batch, bar)
-        finally:
-            for future in running:
-                future.cancel()
+        while True:
+            reason = reason or self._reason()
+            is_in_vain = self._is_in_vain()
+            while (
+                not (reason or is_in_vain)
+                and len(under_way) < min(self.q, self.budget - self.optimizer.counts.answered)
+                and (waiting or self._left() > 0)
+            ):
+                batch = None if waiting else self._ask(1)
+                if not waiting and batch is None:
+                    reason = "exhausted space"
+                    break
+                trial = waiting.pop(0) if batch is None else batch[0]
+                batches[trial.id] = batch
+                under_way.submit(trial)
+            self._show()
+            if not under_way:
+                if is_in_vain and not reason:
+                    raise self._in_vain()
+                return reason or "budget"
+            for trial in under_way.settle():
+                self._call_back(batches.pop(trial.id))
 
-    def _left(self, optimizer: Optimizer) -> int:
+    def _left(self) -> int:
         """Evaluations that may still be handed out."""
-        return self.budget - optimizer.counts.answered - optimizer.counts.pending
+        return self.budget - self.optimizer.counts.answered - self.optimizer.counts.pending
 
-    def _reason(self, optimizer: Optimizer) -> str:
-        if optimizer.counts.answered >= self.budget:
+    def _reason(self) -> str:
+        if self.optimizer.counts.answered >= self.budget:
             return "budget"
-        return "stop" if self.stop(optimizer) else ""
+        return "stop" if self.stop(self.optimizer) else ""
 
-    @staticmethod
-    def _ask(optimizer: Optimizer, q: int) -> Batch | None:
+    def _is_in_vain(self) -> bool:
+        """Whether the function itself is wrong: enough of this run's evaluations failed alike, and none succeeded."""
+        kinds = {failure.kind for failure in self.failures}
+        enough = len(self.failures) >= max(2, self.optimizer.settings.n_init)
+        return enough and len(kinds) == 1 and "" not in kinds and not self.optimizer.counts.done
+
+    def _in_vain(self) -> EvaluationError:
+        return EvaluationError(
+            f"the first {len(self.failures)} evaluations of this run failed in the same way, and none succeeded: "
+            f"{self.failures[0].text.rstrip('.')}. Fix the function and run again; a journal is taken up where it ends."
+        )
+
+    def _ask(self, q: int) -> Batch | None:
         """A batch; a smaller one when a finite space has fewer points left; None when it has none any more."""
         try:
-            return optimizer.ask(q)
+            return self.optimizer.ask(q)
         except SpaceExhausted as error:
             if error.left:
-                return optimizer.ask(error.left)
-            if not optimizer.trials:
+                return self.optimizer.ask(error.left)
+            if not self.optimizer.trials:
                 raise
             return None
 
-    def _evaluations(self, trials: list[Trial], optimizer: Optimizer) -> Iterator[tuple[Trial, Answer]]:
-        """Results as they come in; in this process, none is started once it is time to stop."""
-        if self.executor is None:
-            for i, trial in enumerate(trials):
-                if i and self.stop(optimizer):
-                    return
-                yield trial, _evaluate(self.f, dict(trial.params))
-            return
-        running = {self._submit(trial): trial for trial in trials}
-        try:
-            while running:
-                done, _ = wait(running, return_when=FIRST_COMPLETED)
-                for future in sorted(done, key=lambda item: running[item].id):
-                    answer = _answer(future)
-                    yield running.pop(future), answer
-        finally:
-            for future in running:
-                future.cancel()
+    def _inline(self, trials: list[Trial]) -> None:
+        """In this process, one after the other; none is started once it is time to stop."""
+        for i, trial in enumerate(trials):
+            if i and (self.stop(self.optimizer) or self._is_in_vain()):
+                return
+            self._tell(trial, evaluate(self.f, dict(trial.params), is_here=True))
 
-    def _submit(self, trial: Trial) -> Future[Answer]:
-        assert self.executor is not None
-        try:
-            return self.executor.submit(_evaluate, self.f, dict(trial.params))
-        except RuntimeError as error:
-            raise EvaluationError(
-                f"the executor takes no more work ({error}); trial {trial.id} stays pending and the study is intact."
-            ) from error
+    def _tell(self, trial: Trial, answer: Answer) -> None:
+        outcome = answer.outcome
+        if isinstance(outcome, Outcome):
+            try:
+                self.optimizer.tell(trial, outcome)
+            except InvalidInput as error:  # it does not go with those before it, which must not end the run
+                outcome = Failure(error_text(error), type(error).__name__)
+        if isinstance(outcome, Failure):
+            self.optimizer.tell(trial, error=outcome.text)
+            self.failures.append(outcome)
+        self._show()
 
-    def _call_back(self, optimizer: Optimizer, batch: Batch | None, bar: Progress) -> None:
+    def _call_back(self, batch: Batch | None) -> None:
         """The user's callback, free to print; trials taken up from a journal are no batch of this run."""
-        if batch is not None and self.callback is not None:
-            bar.clear()
-            self.callback(optimizer, batch)
+        if batch is None or self.callback is None:
+            return
+        pending = {trial.id for trial in self.optimizer.pending}
+        if not any(trial.id in pending for trial in batch):
+            self.bar.clear()
+            self.callback(self.optimizer, batch)
 
-    @staticmethod
-    def _show(optimizer: Optimizer, bar: Progress) -> None:
-        best = optimizer.best
-        bar.show(optimizer.counts.answered, "" if best is None else f"best {best[1]:.6g}")
-
-
-def _answer(future: Future[Answer]) -> Answer:
-    """What a worker sent back; EvaluationError when the worker itself is gone or the function cannot travel to it."""
-    try:
-        return future.result()
-    except Exception as error:
-        raise EvaluationError(
-            f"a worker could not evaluate the function ({type(error).__name__}: {error}); is it importable by name, "
-            "and did a worker die? Unanswered trials stay pending and the study is intact."
-        ) from error
+    def _show(self) -> None:
+        best = self.optimizer.best
+        self.bar.show(self.optimizer.counts.answered, "" if best is None else f"best {best[1]:.6g}")

@@ -17,7 +17,7 @@ from waiting import PATIENCE
 
 import believer as bv
 from believer.cli import VERBS, Verb, demo, main
-from believer.experiments.processes import ONE_THREAD
+from believer.workers import ONE_THREAD
 
 pytest.importorskip("matplotlib")
 pytest.importorskip("sklearn")

@@ -5,11 +5,10 @@ from __future__ import annotations
 import os
 import signal
 import time
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from waiting import PATIENCE, wait_for
+from waiting import wait_for
 
 from believer.errors import InvalidInput, MissingExtra, NumericalError
 from believer.experiments import Cell
@@ -102,23 +101,6 @@ def deadly(cell: Cell) -> dict[str, Any]:
         died.touch()
         os._exit(7)
     return logged(cell)
-
-
-def bystander(cell: Cell) -> dict[str, Any]:
-    """Of three cells in two processes the first kills its own when the second has begun: the third never began.
-
-    The second would go on for ever the first time, and the third kills its process the first time that it is run.
-    """
-    log, mark = Path(cell.settings["log"]), Path(cell.settings["log"] + f".{cell.seed}")
-    if cell.seed == 0:
-        wait_for(lambda: 1 in runs(log))
-        os._exit(7)
-    if mark.exists():
-        return logged(cell)
-    mark.touch()
-    if cell.seed == 2:
-        os._exit(7)
-    return logged(replace(cell, settings={**cell.settings, "seconds": 10 * PATIENCE}))
 
 
 def conditions(cell: Cell) -> dict[str, Any]:

@@ -9,12 +9,10 @@ from __future__ import annotations
 import argparse
 import importlib.util
 import math
-import multiprocessing
 import os
 import time
-from collections.abc import Callable, Iterator
-from concurrent.futures import Executor, ProcessPoolExecutor
-from contextlib import contextmanager
+from collections.abc import Callable
+from concurrent.futures import Executor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -23,12 +21,12 @@ from believer._version import __version__
 from believer.cli.arguments import at_least, writable
 from believer.diagnostics import batches, before_and_after_a_lie, convergence
 from believer.errors import EvaluationError, MissingExtra
-from believer.experiments.processes import inherited_by_workers, prepare_worker
 from believer.loop import minimize
 from believer.optimizer import Optimizer
 from believer.problems import hartmann6, svm_breast_cancer
 from believer.space import Space
 from believer.study.trials import Batch
+from believer.workers import Workers
 
 _SVM_EVALUATIONS, _HARTMANN_EVALUATIONS = 30, 50
 _LEAST_ERROR = 1e-4
@@ -79,7 +77,9 @@ def run(arguments: argparse.Namespace) -> int:
     _say(f"believer {__version__}: two studies, {q} points at a time, seed {seed}. Files go to {folder}{os.sep}")
 
     svm, hartmann = _svm(arguments.budget), _hartmann(arguments.budget)
-    with _processes(workers, svm) as executor:
+    with Workers(workers) as executor:
+        for _ in range(workers):  # each loads what the study needs
+            executor.submit(svm.function, svm.space.decode([[0.5] * svm.space.dim])[0])
         before_and_after_a_lie().savefig(folder / "acquisition_before_after_lie.png")
         _say(f"\n1. {svm.title},\n   {svm.budget} evaluations in {workers} process{'es' if workers > 1 else ''}.")
         _conclude_svm(_solve(svm, q, seed, folder, executor))
@@ -179,23 +179,3 @@ def _describe(params: dict[str, Any]) -> str:
 
 def _say(text: str) -> None:
     print(text, flush=True)
-
-
-@contextmanager
-def _processes(count: int, study: _Study) -> Iterator[Executor]:
-    """Worker processes, already loading what the study needs."""
-    others = set(multiprocessing.active_children())
-    pool = ProcessPoolExecutor(count, multiprocessing.get_context("spawn"), prepare_worker)
-    try:
-        with inherited_by_workers():
-            middle = study.space.decode([[0.5] * study.space.dim])[0]
-            for _ in range(count):
-                pool.submit(study.function, middle)
-        yield pool
-    except BaseException:
-        # Whoever interrupts does not want to wait until the workers have loaded and finished.
-        for worker in set(multiprocessing.active_children()) - others:
-            worker.terminate()
-        raise
-    finally:
-        pool.shutdown(cancel_futures=True)

@@ -13,6 +13,7 @@ from believer.errors import BelieverError, InvalidInput, MissingCapability, Miss
 from believer.experiments import plain
 from believer.experiments.cells import Cell
 from believer.study.settings import versions
+from believer.workers import error_text
 
 Work = Callable[[Cell], Mapping[str, Any]]
 """At the top of a module, so that any process can find it. Returns plain JSON that depends on the cell alone."""
@@ -39,7 +40,7 @@ def attempt(work: Work, cell: Cell) -> Attempt:
         result = _plain(work(cell))
     except (Exception, SystemExit) as error:
         blame = error if isinstance(error, _CALLER_ERRORS) and _travels(error) else None
-        return Attempt(error=_text(error), trace=traceback.format_exc(), blame=blame)
+        return Attempt(error=error_text(error), trace=traceback.format_exc(), blame=blame)
     seconds = {"seconds": time.perf_counter() - start, "cpu_seconds": time.process_time() - cpu}
     return Attempt(result, {**versions(), **{name: round(value, 6) for name, value in seconds.items()}})
 
@@ -60,10 +61,3 @@ def _travels(error: BaseException) -> bool:
         return type(pickle.loads(pickle.dumps(error))) is type(error)
     except Exception:
         return False
-
-
-def _text(error: BaseException) -> str:
-    try:
-        return f"{type(error).__name__}: {error}"
-    except Exception:  # the text of an exception is someone else's code as well
-        return type(error).__name__

@@ -15,10 +15,11 @@ from believer.errors import EvaluationError, InvalidInput
 from believer.experiments.attempt import Attempt, Work, attempt
 from believer.experiments.cells import Cell
 from believer.experiments.lines import ProgressLines
-from believer.experiments.processes import LOOK_UP, in_processes
+from believer.experiments.processes import in_processes
 from believer.experiments.store import Store
 from believer.progress import Progress
 from believer.study.files import PathLike
+from believer.workers import LOOK_UP
 
 _UNDER_WAY = 256
 """Cells handed to someone else's executor at a time: enough to keep a cluster busy, and not a million futures."""

@@ -1,0 +1,200 @@
+"""Evaluations under way: a function called by an executor that may fail, break, hang or be interrupted meanwhile."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable
+from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, wait
+from contextlib import suppress
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+from believer.errors import BelieverError, EvaluationError, TookTooLong, WorkerDied
+from believer.study.outcome import Outcome, Value, outcome_of
+from believer.study.trials import Trial
+from believer.workers import LOOK_UP, Workers, error_text
+
+Function = Callable[[dict[str, Any]], Value]
+
+_INTERRUPT = 0.2
+"""Seconds in which a Ctrl-C that ended an evaluation in a worker has reached this process too, if it was for both."""
+
+
+class _Here:
+    """True in the process that made it; a copy that has traveled to another one is False there."""
+
+    def __reduce__(self) -> tuple[type[bool], tuple[()]]:
+        return bool, ()
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """What went wrong; ``kind`` is the name of the exception, empty for a value that is no number."""
+
+    text: str
+    kind: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What an evaluation gave, and how long it took."""
+
+    outcome: Outcome | Failure
+    seconds: float = 0.0
+
+    @property
+    def is_interrupted(self) -> bool:
+        """Whether the worker was told to stop: by a Ctrl-C that was meant for this process, perhaps."""
+        return isinstance(self.outcome, Failure) and self.outcome.kind == KeyboardInterrupt.__name__
+
+
+def evaluate(f: Function, params: dict[str, Any], is_here: _Here | bool) -> Answer:
+    """What ``f`` returned, or what went wrong; runs in the worker, so that any exception can travel."""
+    began = time.perf_counter()
+    found: Outcome | Failure
+    try:
+        outcome = outcome_of(f(params), None, None)
+        found = Failure(outcome) if isinstance(outcome, str) else outcome
+    except BaseException as error:  # the user's function may raise anything; nearly all of it is a failed trial
+        if is_here and isinstance(error, KeyboardInterrupt | SystemExit):
+            raise
+        found = Failure(error_text(error), type(error).__name__)
+    return Answer(found, time.perf_counter() - began)
+
+
+class OutOfTime(Exception):
+    """What is under way has taken too long after the time limit."""
+
+
+@dataclass(slots=True, eq=False)
+class Evaluations:
+    """What was given to an executor and has not come back.
+
+    Parameters
+    ----------
+    f : the function.
+    executor : who calls it.
+    tell : called with every trial that has an answer.
+    timeout : seconds that an evaluation may take, where the executor can be held to it.
+    began, limit : when the run began, by the monotonic clock, and for how many seconds it starts evaluations.
+    """
+
+    f: Function
+    executor: Executor
+    tell: Callable[[Trial, Answer], None]
+    timeout: float | None
+    began: float
+    limit: float
+    running: dict[Future[Answer], Trial] = field(default_factory=dict)
+    longest: float = 0.0
+
+    def __len__(self) -> int:
+        return len(self.running)
+
+    def submit(self, trial: Trial) -> None:
+        """Have it evaluated; ``EvaluationError`` if the executor takes no more work."""
+        executor = self.executor
+        submit = partial(executor.submit_within, self.timeout) if isinstance(executor, Workers) else executor.submit
+        try:
+            future = submit(evaluate, self.f, dict(trial.params), _Here())
+        except RuntimeError as error:
+            if isinstance(error, BrokenExecutor) and self.running:
+                raise self._broken(error) from error
+            raise EvaluationError(
+                f"the executor takes no more work ({error}); trial {trial.id} stays pending and the study is intact."
+            ) from error
+        self.running[future] = trial
+
+    def evaluate(self, trials: Iterable[Trial]) -> None:
+        """All of them."""
+        for trial in trials:
+            self.submit(trial)
+        while self.running:
+            self.settle()
+
+    def settle(self) -> list[Trial]:
+        """Wait for answers and tell all that are there; the trials that have one now.
+
+        Raises ``OutOfTime`` if there is none in the time that is left, ``EvaluationError`` if the executor cannot do
+        its work, and what interrupted a thread of this process.
+        """
+        settled: list[Trial] = []
+        for future in sorted(self._done(), key=lambda item: self.running[item].id):
+            try:
+                answer = _answer(future)
+            except BrokenExecutor as error:
+                raise self._broken(error) from error
+            if answer.is_interrupted:
+                time.sleep(_INTERRUPT)
+            self.longest = max(self.longest, answer.seconds)
+            self.tell(self.running[future], answer)
+            settled.append(self.running.pop(future))
+        return settled
+
+    def tell_the_rest(self) -> None:
+        """What has finished when a run is ended; what an interrupt may have ended stays pending."""
+        for future, trial in self.running.items():
+            if not future.done() or future.cancelled():
+                continue
+            error = future.exception()
+            if error is None or isinstance(error, WorkerDied | TookTooLong):
+                answer = _answer(future)
+                if not answer.is_interrupted:
+                    with suppress(BelieverError):
+                        self.tell(trial, answer)
+
+    def cancel(self) -> None:
+        """Start none that has not begun."""
+        for future in [future for future in self.running if future.cancel()]:
+            del self.running[future]
+
+    def _done(self) -> set[Future[Answer]]:
+        """Futures that have ended, one at least."""
+        while True:
+            if time.monotonic() >= self.began + self.limit:
+                self.cancel()
+            left = self._last - time.monotonic()
+            done, _ = wait(self.running, max(0.0, min(LOOK_UP, left)), FIRST_COMPLETED)
+            if done:
+                return done
+            if left <= 0.0 or not self.running:
+                raise OutOfTime
+
+    @property
+    def _last(self) -> float:
+        """When to leave what is under way."""
+        return self.began + self.limit + (self.longest or self.limit)
+
+    def _broken(self, error: BrokenExecutor) -> EvaluationError:
+        """Tell that every trial failed that was under way in an executor that broke."""
+        time.sleep(_INTERRUPT)
+        while wait(self.running, LOOK_UP).not_done and time.monotonic() < self._last:
+            pass
+        done = {future: trial for future, trial in self.running.items() if future.done() and not future.cancelled()}
+        lost = {future: trial for future, trial in done.items() if isinstance(future.exception(), BrokenExecutor)}
+        names = ", ".join(str(trial.id) for trial in lost.values())
+        others = f", or that of another trial under way with it (trials {names})" if len(lost) > 1 else ""
+        for future, trial in lost.items():
+            self.tell(trial, Answer(Failure(f"its worker died{others}: {error_text(error)}", WorkerDied.__name__)))
+            del self.running[future]
+        return EvaluationError(
+            f"a worker died, and the executor with it ({error_text(error)}): of what was under way, trials {names} "
+            "have failed, and the study is intact. To try them again, enqueue their params; executor=<number> makes "
+            "processes of which one may die without the others."
+        )
+
+
+def _answer(future: Future[Answer]) -> Answer:
+    """What a worker sent back; an interrupt of a thread here, a broken executor and ``EvaluationError`` are raised."""
+    try:
+        return future.result()
+    except (WorkerDied, TookTooLong) as error:
+        return Answer(Failure(str(error), type(error).__name__))
+    except (KeyboardInterrupt, SystemExit, BrokenExecutor, EvaluationError):
+        raise
+    except BaseException as error:
+        raise EvaluationError(
+            f"a worker could not evaluate the function ({error_text(error)}); is it importable by name? Unanswered "
+            "trials stay pending and the study is intact."
+        ) from error
