@@ -1,5 +1,6 @@
 # Two commands: `make run` shows the library at work, `make test` checks it. Both set up .venv by themselves and
 # install nothing outside of it. `make test-slow` is what takes longer: every emulated processor, and new random examples.
+# `make test-wheels` builds the wheels and tests them on every Python that is here.
 PYTHON ?= python3
 BIN := .venv/bin
 # One BLAS thread: the matrices are small, and threads only get in each other's way.
@@ -11,7 +12,7 @@ export MKL_NUM_THREADS ?= 1
 BUILD := pyproject.toml setup.py paper/pyproject.toml $(wildcard native/*)
 LINTED := setup.py conftest.py src tests paper benchmarks docs/make_theory_figures.py docs/make_how_to_choose.py docs/make_architecture.py
 
-.PHONY: run test test-slow clean
+.PHONY: run test test-slow test-wheels clean
 
 run: .venv/run.stamp
 	$(BIN)/believer demo --out believer-demo
@@ -25,6 +26,9 @@ test: .venv/test.stamp
 test-slow: .venv/test.stamp
 	$(BIN)/python tests/processors.py
 	$(BIN)/python -m pytest -n 2 --durations=20 -m hypothesis --hypothesis-profile=explore
+
+test-wheels: $(BIN)/python
+	$(BIN)/python tests/wheels.py
 
 $(BIN)/python:
 	$(PYTHON) -c 'import sys; assert sys.version_info >= (3, 11), "believer needs Python 3.11 or newer"'

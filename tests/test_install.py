@@ -16,7 +16,7 @@ import zipfile
 from pathlib import Path
 
 import pytest
-from processors import CAN_COMPILE
+from processors import CAN_COMPILE, COMPILER
 from waiting import PATIENCE
 
 import believer
@@ -38,7 +38,7 @@ def source(tmp_path: Path) -> Path:
     """A copy of what an installation reads, with nothing built in it."""
     copy = tmp_path / "source"
     copy.mkdir()
-    for name in ("pyproject.toml", "setup.py", "MANIFEST.in", "README.md", "LICENSE"):
+    for name in ("pyproject.toml", "setup.py", "MANIFEST.in", "README.md", "LICENSE", "CHANGELOG.md"):
         shutil.copy(ROOT / name, copy)
     leave = shutil.ignore_patterns("__pycache__", "*.egg-info", "_native*.so", "_native*.pyd")
     for name in ("src", "native"):
@@ -73,7 +73,7 @@ def no_compiler(tmp_path: Path) -> dict[str, str]:
 
 def run(cwd: Path, environment: dict[str, str], *command: str | Path) -> tuple[int, str]:
     """Exit code and output of a command that is told nothing of compilers, paths and backends but what is given."""
-    unwanted = ("CC", "CFLAGS", "LDSHARED", "PYTHONPATH", "BELIEVER_BACKEND", "BELIEVER_NATIVE_ARCH")
+    unwanted = ("CC", "CFLAGS", "LDSHARED", "PYTHONPATH", "BELIEVER_BACKEND", "BELIEVER_NATIVE", "BELIEVER_NATIVE_ARCH")
     clean = {name: value for name, value in os.environ.items() if name not in unwanted} | environment
     done = subprocess.run(
         command,
@@ -148,10 +148,26 @@ def test_an_editable_install_builds_in_place_and_leaves_the_sources_clean(small:
     assert run(python.parent, {}, python, "-c", code) == (0, "42\n")
 
 
-def test_who_names_a_processor_gets_the_module_or_an_error(small: Path, no_compiler: dict[str, str]) -> None:
-    code, output = build(small, no_compiler | {"BELIEVER_NATIVE_ARCH": "native"})
+@pytest.mark.parametrize("asked", [{"BELIEVER_NATIVE_ARCH": "native"}, {"BELIEVER_NATIVE": "required"}], ids=str)
+def test_who_names_a_processor_or_requires_the_module_gets_it_or_an_error(
+    small: Path, no_compiler: dict[str, str], asked: dict[str, str]
+) -> None:
+    code, output = build(small, no_compiler | asked)
     assert code != 0
     assert "/nonexistent/cc" in output
+
+
+@needs_compiler
+def test_a_flag_that_the_compiler_does_not_take_is_left_out(small: Path, tmp_path: Path) -> None:
+    compiler = tmp_path / "picky"
+    refuse = 'case "$*" in *-fopenmp-simd*) echo "unsupported option" >&2; exit 1;; esac'
+    compiler.write_text(f'#!/bin/sh\n{refuse}\nexec {COMPILER} "$@"\n', encoding="utf-8")
+    compiler.chmod(0o755)
+    code, output = build(small, {"CC": str(compiler), "BELIEVER_NATIVE": "required"})
+    assert code == 0, output
+    (compiled,) = [line for line in output.splitlines() if line.startswith(str(compiler)) and "_native.c " in line]
+    assert "-fno-trapping-math" in compiled
+    assert "-fopenmp-simd" not in compiled
 
 
 @needs_compiler
@@ -172,8 +188,11 @@ def test_the_wheel_of_the_sdist_brings_the_compiled_module(source: Path, python:
     assert code == 0, output
     (sdist,), (wheel,) = made.glob("*.tar.gz"), made.glob("*.whl")
     with tarfile.open(sdist) as archive:
-        native = {Path(name).name for name in archive.getnames() if Path(name).parent.name == "native"}
-    assert native == {path.name for path in (ROOT / "native").iterdir()}
+        names = [Path(name) for name in archive.getnames()]
+    assert {name.name for name in names if name.parent.name == "native"} == {
+        path.name for path in (ROOT / "native").iterdir()
+    }
+    assert not [name for name in names if "tests" in name.parts], "setuptools takes some of the tests, and no helpers"
     assert {f"believer/{MODULE}", "believer/_native.pyi", "believer/py.typed"} <= set(zipfile.ZipFile(wheel).namelist())
     install(python, {}, wheel)
     assert study(python) == "native True"

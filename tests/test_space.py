@@ -410,7 +410,7 @@ AnySpace: Any = Space
         (lambda: AnyInt(3, 2), "bounds must satisfy low <= high; got low=3, high=2."),
         (lambda: AnyInt(0.5, 2), "low must be a whole number; got low=0.5."),
         (lambda: AnyInt(0, True), "high must be a whole number; got high=True."),
-        (lambda: AnyInt(0, np.bool_(True)), "high must be a whole number; got high=np.True_."),
+        (lambda: AnyInt(0, np.bool_(True)), f"high must be a whole number; got high={np.True_!r}."),
         (lambda: AnyInt(0, math.inf), "high must be a whole number; got high=inf."),
         (lambda: AnyInt(0, 5, step=0), "step must be positive; got step=0."),
         (lambda: AnyInt(0, 5, step=1.5), "step must be a whole number; got step=1.5."),

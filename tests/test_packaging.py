@@ -1,0 +1,95 @@
+"""What the two distributions say of themselves, beside what is built and what was tested."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from believer._version import __version__
+
+ROOT = Path(__file__).parent.parent
+FILES = (ROOT / "pyproject.toml", ROOT / "paper" / "pyproject.toml")
+LIBRARY, PAPER = (tomllib.loads(path.read_text(encoding="utf-8")) for path in FILES)
+WORKFLOW = ROOT / ".github" / "workflows" / "wheels.yml"
+TESTED = (ROOT / "benchmarks" / "results" / "wheels.md").read_text(encoding="utf-8")
+both = pytest.mark.parametrize("project", [LIBRARY["project"], PAPER["project"]], ids=["believer", "believer-paper"])
+
+
+def pythons(project: dict[str, Any]) -> list[str]:
+    return re.findall(r"Python :: (3\.\d+)", "\n".join(project["classifiers"]))
+
+
+@pytest.fixture
+def workflow() -> Any:
+    yaml = pytest.importorskip("yaml")
+    return yaml.safe_load(WORKFLOW.read_text(encoding="utf-8"))
+
+
+@both
+def test_the_pythons_of_the_classifiers_begin_where_the_requirement_does_and_leave_none_out(
+    project: dict[str, Any],
+) -> None:
+    versions = pythons(project)
+    assert project["requires-python"] == f">={versions[0]}"
+    minors = [int(version.partition(".")[2]) for version in versions]
+    assert minors == list(range(minors[0], minors[-1] + 1))
+    assert versions == pythons(LIBRARY["project"])
+
+
+def test_wheels_are_built_for_the_pythons_of_the_classifiers_and_were_tested_on_each() -> None:
+    versions = pythons(LIBRARY["project"])
+    assert LIBRARY["tool"]["cibuildwheel"]["build"] == [f"cp{version.replace('.', '')}-*" for version in versions]
+    for version in versions:
+        rows = re.findall(rf"^\| {re.escape(version)}\b.*$", TESTED, flags=re.MULTILINE)
+        assert rows, f"Python {version} is claimed; run tests/wheels.py on it"
+        assert all(re.search(r"\| native \|.* \d+ passed", row) and "failed" not in row for row in rows), rows
+
+
+@both
+def test_no_system_is_claimed_but_the_one_that_was_tested(project: dict[str, Any]) -> None:
+    systems = [line for line in project["classifiers"] if line.startswith("Operating System")]
+    assert systems == ["Operating System :: POSIX :: Linux"]
+
+
+@both
+def test_both_distributions_have_one_version_one_license_and_one_address(project: dict[str, Any]) -> None:
+    assert project["version"] == __version__
+    assert (ROOT / "paper" / "LICENSE").read_bytes() == (ROOT / "LICENSE").read_bytes()
+    assert project["urls"] == LIBRARY["project"]["urls"]
+    assert {"Homepage", "Documentation", "Source", "Changelog", "Issues"} == project["urls"].keys()
+    assert all(address.startswith(project["urls"]["Homepage"]) for address in project["urls"].values())
+
+
+def test_the_files_that_the_tests_of_a_wheel_name_exist() -> None:
+    settings = LIBRARY["tool"]["cibuildwheel"]
+    named = re.findall(r"tests/\S+", " ".join(settings["test-command"])) + settings["test-sources"]
+    assert all((ROOT / name).exists() for name in named), named
+
+
+def test_only_a_tag_publishes_and_only_that_job_may_write(workflow: Any) -> None:
+    assert workflow["permissions"] == {}
+    jobs = workflow["jobs"]
+    assert {name: job["permissions"] for name, job in jobs.items()} == {
+        "wheels": {"contents": "read"},
+        "sdist": {"contents": "read"},
+        "publish": {"id-token": "write"},
+    }
+    assert "startsWith(github.ref, 'refs/tags/v')" in jobs["publish"]["if"]
+    assert jobs["publish"]["environment"] == "pypi"
+    assert set(jobs["publish"]["needs"]) == {"wheels", "sdist"}
+
+
+def test_every_action_is_pinned_to_a_commit(workflow: Any) -> None:
+    used = [step["uses"] for job in workflow["jobs"].values() for step in job["steps"] if "uses" in step]
+    assert used
+    assert all(re.fullmatch(r"[\w./-]+@[0-9a-f]{40}", action) for action in used), used
+
+
+def test_wheels_are_made_for_three_systems(workflow: Any) -> None:
+    built = {(job["system"], job["arch"]) for job in workflow["jobs"]["wheels"]["strategy"]["matrix"]["include"]}
+    linux, macos = {("linux", "x86_64"), ("linux", "aarch64")}, {("macos", "x86_64"), ("macos", "arm64")}
+    assert built == linux | macos | {("windows", "AMD64")}
