@@ -118,7 +118,8 @@ def as_number(value: Any, what: str) -> float:
     """``value`` as a float that is not too large; NaN and infinities pass."""
     if type(value) is float and -LARGEST <= value <= LARGEST:  # nearly always
         return value
-    if isinstance(value, str | bytes | bool | np.bool_ | complex | np.complexfloating):
+    odd = isinstance(value, np.ndarray) and value.ndim > 0  # NumPy 1 makes a number of some
+    if odd or isinstance(value, str | bytes | bool | np.bool_ | complex | np.complexfloating):
         raise InvalidInput(f"{what} must be a number; got {value!r}.")
     try:
         number = float(value)
