@@ -9,7 +9,7 @@ import numpy as np
 
 from believer.acquisitions.acquisition import Pointwise
 from believer.acquisitions.pointwise import PointwiseAcquisition
-from believer.arrays import Array, finite
+from believer.arrays import LARGEST, Array, finite
 from believer.errors import InvalidInput
 
 
@@ -25,7 +25,7 @@ class UCB(PointwiseAcquisition):
     beta: float = 2.0
 
     def __post_init__(self) -> None:
-        if finite(self.beta, "beta") < 0.0:
+        if finite(self.beta, "beta", LARGEST) < 0.0:
             raise InvalidInput(f"beta must be zero or more; got {self.beta!r}.")
 
     def pointwise(self, mean: Array, std: Array, incumbent: float) -> Pointwise:
