@@ -97,7 +97,7 @@ def _value(params: dict[str, Any]) -> float:
     return float(params["share"] ** 2 + params["level"] + 0.1 * params["depth"] + (params["kind"] == "a"))
 
 
-def made(folder: Path) -> dict[str, list[dict[str, Any]]]:
+def made(folder: Path) -> Journals:
     """The lines of a journal of each kind, with results and a pending trial."""
     found = {}
     for name, settings in _kinds().items():
@@ -133,6 +133,7 @@ GONE = object()
 """In place of a value: the key is deleted."""
 
 Path_ = tuple[Any, ...]
+Journals = dict[str, list[dict[str, Any]]]
 
 
 def places(record: Any, at: Path_ = ()) -> Iterator[Path_]:
@@ -190,9 +191,32 @@ def _told(new: Any) -> str:
     return text if len(text) < 300 else f"{text[:200]}... ({len(text)} characters)"
 
 
-def changes(journals: dict[str, list[dict[str, Any]]], seed: int) -> Iterator[Change]:
-    """One change after the other, without end: a place and a value, drawn evenly; of every four, one of two places."""
-    rng = np.random.default_rng(seed)
+def fields_of(journals: Journals) -> list[tuple[str, int, Path_]]:
+    """A place for each field of each class, of the study, its space, its requests and its models: kind, line, place."""
+    found: dict[Path_, tuple[str, int, Path_]] = {}
+    for kind, lines in journals.items():
+        for line, record in enumerate(lines):
+            for place in places(record):
+                if line == 0 and place[0] == "config":
+                    holder = at(record, place[:-1])
+                    named = holder.get("type", holder.get("kind")) if isinstance(holder, dict) else None
+                    found.setdefault((named, place[-1]) if named else place, (kind, line, place))
+                elif record["kind"] == "asked" and place[0] in ("model", "request"):
+                    found.setdefault((lines[0]["config"]["surrogate"]["type"], *place), (kind, line, place))
+    return list(found.values())
+
+
+def one_by_one(journals: Journals, rng: np.random.Generator) -> Iterator[Change]:
+    """Every field with everything nasty, in random order, again and again."""
+    everything = [(field, new) for field in fields_of(journals) for new in (*NUMBERS, *OTHERS, GONE)]
+    while True:
+        for number in rng.permutation(len(everything)):
+            (kind, line, place), new = everything[number]
+            yield Change(kind, _either(rng), line == 0 and bool(rng.random() < 0.5), ((line, place, new),))
+
+
+def at_random(journals: Journals, rng: np.random.Generator) -> Iterator[Change]:
+    """Values at one or two places, also what stands at another place of a journal; without end."""
     kinds = list(journals)
     open_to = {
         name: [(0, place) for place in places(lines[0]) if place[0] == "config"]
@@ -211,21 +235,30 @@ def changes(journals: dict[str, list[dict[str, Any]]], seed: int) -> Iterator[Ch
         choices = [entry for entry in open_to[kind] if not head or entry[0] == 0]
         line, place = choices[rng.integers(len(choices))]
         draw = rng.random()
-        if draw < 0.5:
+        if draw < 0.4:
             return line, place, NUMBERS[rng.integers(len(NUMBERS))]
-        if draw < 0.75:
+        if draw < 0.6:
             return line, place, OTHERS[rng.integers(len(OTHERS))]
-        if draw < 0.8:
-            return line, place, GONE
-        if draw < 0.85:
+        if draw < 0.65:
             return line, (*place[:-1], "unheard_of"), 1
         return line, place, copy.deepcopy(parts[rng.integers(len(parts))])
 
     while True:
         kind, head = kinds[rng.integers(len(kinds))], bool(rng.random() < 0.4)
-        computed_by = "native" if rng.random() < 0.6 and backend.name() == "native" else "python"
-        count = 2 if rng.random() < 0.25 else 1
-        yield Change(kind, computed_by, head, tuple(edit(kind, head) for _ in range(count)))
+        count = 2 if rng.random() < 0.5 else 1
+        yield Change(kind, _either(rng), head, tuple(edit(kind, head) for _ in range(count)))
+
+
+def _either(rng: np.random.Generator) -> str:
+    """The name of one of the twins."""
+    return "native" if rng.random() < 0.6 and backend.name() == "native" else "python"
+
+
+def changes(journals: Journals, seed: int) -> Iterator[Change]:
+    """By turns, one field and one value of all that there are, and any places and values at random; without end."""
+    rngs = np.random.default_rng(seed).spawn(2)
+    for pair in zip(one_by_one(journals, rngs[0]), at_random(journals, rngs[1]), strict=True):
+        yield from pair
 
 
 def outcome(change: Change, path: Path) -> str:

@@ -72,6 +72,27 @@ def test_the_journals_hold_every_part_with_every_setting(journals: dict[str, lis
         assert settings == {"type", *(field.name for field in fields(cls))}, name
 
 
+PARTS = [*serialization._KNOWN, *serialization._PARTS, *surrogates.LOADED_ON_USE, *batch.LOADED_ON_USE]
+
+
+@pytest.mark.parametrize("name", [name for name in PARTS if name != "SklearnSurrogate"])
+def test_a_setting_is_good_or_an_invalid_input_when_a_part_is_made(name: str) -> None:
+    cls: Any = serialization._known(name)
+    values = [*NUMBERS, *OTHERS, float("nan"), float("inf"), GP(), LogEI(), CLIMB, CLIMBING, (1,) * 1000, (0.5, None)]
+    said: list[str] = []
+    for field in fields(cls):
+        for value in values:
+            try:
+                part = cls(**{field.name: value})
+            except InvalidInput as error:
+                said.append(str(error))
+            else:
+                assert serialization.from_config(serialization.to_config(part), "part") == part
+    assert all(len(text) < 1000 for text in said)
+    # A few values at most are good for a field.
+    assert len(said) >= 0.4 * len(values) * len(fields(cls))
+
+
 def through(path: Path, lines: list[dict[str, Any]]) -> Path:
     path.write_text("".join(checked(line) + "\n" for line in lines), encoding="utf-8")
     return path

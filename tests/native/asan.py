@@ -2,7 +2,7 @@
 
 ::
 
-    python tests/native/asan.py                  # its own tests, and 1500 changed journals
+    python tests/native/asan.py                  # its own tests, and 1000 changed journals
     python tests/native/asan.py --journals 9000
 
 The module is built with both sanitizers into a temporary folder, beside a copy of the package, and what the tests of
@@ -115,7 +115,7 @@ def run(command: list[str], package: Path) -> tuple[int, str]:
 def main() -> int:
     """The command."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--journals", type=int, default=1500, help="changed journals (default: %(default)s)")
+    parser.add_argument("--journals", type=int, default=1000, help="changed journals (default: %(default)s)")
     parser.add_argument("--seed", type=int, default=0, help="of the changes")
     arguments = parser.parse_args()
     why = missing()
