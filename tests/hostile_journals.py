@@ -151,6 +151,9 @@ def at(record: Any, place: Path_) -> Any:
     return record
 
 
+_WHOSE = (("config",), ("config", "surrogate"))
+
+
 @dataclass(frozen=True)
 class Change:
     """What is changed in the journal of a kind: values at places, each in a line from 0. ``head``: that line is all."""
@@ -166,8 +169,8 @@ class Change:
 
     @property
     def in_model(self) -> bool:
-        """Whether fitted hyperparameters were changed, which are looked at when they are needed."""
-        return any(place[0] == "model" for _, place, _ in self.edits)
+        """Whether fitted hyperparameters, or whose they are, were changed; they are looked at when they are needed."""
+        return any(place[0] == "model" or place[:2] in _WHOSE for _, place, _ in self.edits)
 
     def applied(self, lines: list[dict[str, Any]]) -> list[dict[str, Any]]:
         """The lines with the change."""

@@ -30,7 +30,7 @@ class UCB(PointwiseAcquisition):
 
     def pointwise(self, mean: Array, std: Array, incumbent: float) -> Pointwise:
         """α = -μ + √β σ where the model predicts ``mean`` and ``std`` (m,); ``incumbent`` plays no part."""
-        root = float(np.sqrt(self.beta))
+        root = math.sqrt(self.beta)  # that of NumPy knows no int above 2**64
         return Pointwise(root * std - mean, np.full_like(mean, -1.0), np.full_like(std, root))
 
     def over(self, mean: Array, std: Array, incumbents: Array) -> Pointwise:
