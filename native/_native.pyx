@@ -5,6 +5,7 @@
 file               what                                                twin
 =================  ==================================================  ==========================================
 vector.h           innermost loops in C                                what NumPy does there
+sizes.h            sizes that do not wrap, and memory of them          what NumPy does there
 objective.pxi      what a compiled search works on                     maximize/objective.py
 kernels.pxi        k, h between points                                 surrogates/gp_fit.py Hyperparameters.cross
 factor.pxi         inverse Cholesky factor: build, append              numerics/cholesky.py
@@ -16,18 +17,26 @@ lbfgs.pxi          box-constrained L-BFGS, many starts                 numerics/
 screening.pxi      which candidates to climb from                      maximize/multistart.py
 =================  ==================================================  ==========================================
 
-Arrays come in as C-contiguous float64; callers (the twins' modules) see to that and to everything else that users can
-get wrong. Matrices are stored by rows, so that what is a lower triangle here is an upper one to LAPACK.
+Arrays come in as C-contiguous float64, which is checked as they come in, and their shapes are checked against each other
+and against ``dim`` by each function that can be called. The ranges of settings are for the twins' modules to check; but no
+number, whatever it is, makes memory smaller than what is written to it: sizes are multiplied by ``times`` and added by
+``plus``, and what is too large is a MemoryError. Matrices are stored by rows, so that what is a lower triangle here is an upper one to LAPACK.
 """
 
 from cpython.exc cimport PyErr_CheckSignals
 from libc.math cimport INFINITY, M_PI, erfc, exp, fabs, isfinite, log, sqrt
-from libc.stdlib cimport free, malloc
+from libc.limits cimport INT_MAX
+from libc.stdlib cimport free
 from libc.string cimport memcpy, memmove, memset
 from scipy.linalg.cython_blas cimport ddot, dgemm, dsyrk, dtrmm, dtrmv
 from scipy.linalg.cython_lapack cimport dposv
 
 import numpy as np
+
+cdef extern from "sizes.h" nogil:
+    Py_ssize_t plus(Py_ssize_t a, Py_ssize_t b)
+    Py_ssize_t times(Py_ssize_t a, Py_ssize_t b)
+    void *room_for(Py_ssize_t things, size_t size)
 
 cdef extern from "vector.h" nogil:
     int SMALL

@@ -68,7 +68,7 @@ def covariance_factor(int kernel, const double[:, ::1] X, const double[::1] leng
     check_known(known, n)
     W = np.empty((n, n))
     cdef double[:, ::1] W_view = W
-    cdef double *U = room(d * n + d + n)
+    cdef double *U = room(plus(times(d, plus(n, 1)), n))
     if U == NULL:
         raise MemoryError
     cdef double *u = U + d * n
@@ -108,7 +108,7 @@ def append(const double[:, ::1] base, const double[:, ::1] tail, const double[::
     grown = np.zeros((p + 1, N + 1))
     cdef double[:, ::1] view = grown
     cdef double norm = 0.0, pivot, root
-    cdef double *product = room(2 * N)
+    cdef double *product = room(times(2, N))
     if product == NULL:
         raise MemoryError
     with nogil:

@@ -48,7 +48,7 @@ cdef class Improvement(Objective):
 
     cdef bint evaluate(self, Py_ssize_t m, const double *X, double *f, double *G) noexcept nogil:
         cdef Py_ssize_t d = self.dim, i, c
-        cdef double *mean = room(m * (d + 2))
+        cdef double *mean = room(times(m, plus(d, 2)))
         if mean == NULL:
             return False
         cdef double *std = mean + m
@@ -65,7 +65,7 @@ cdef class Improvement(Objective):
     cdef bint value_into(self, Py_ssize_t m, const double *X, double *f, bint bounded) noexcept nogil:
         """Values f (m,) at X (m, d), or with the std that :meth:`Posterior.predict_into` has where it is ``bounded``."""
         cdef Py_ssize_t i
-        cdef double *mean = room(2 * m)
+        cdef double *mean = room(times(2, m))
         if mean == NULL:
             return False
         cdef double by_mean, by_std

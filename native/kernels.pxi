@@ -10,8 +10,8 @@ cdef int check_kernel(int kernel) except -1:
 
 
 cdef double *room(Py_ssize_t numbers) noexcept nogil:
-    """Memory for so many numbers, or NULL; at least one, so that NULL always means that there is none left."""
-    return <double *> malloc((numbers + 1) * sizeof(double))
+    """Memory for so many numbers, or NULL where there is not so much, or where ``numbers`` is no size."""
+    return <double *> room_for(numbers, sizeof(double))
 
 
 cdef void scaled_columns(Py_ssize_t n, Py_ssize_t d, const double *X, const double *lengthscales, double *U) noexcept nogil:
@@ -35,7 +35,7 @@ def cross(int kernel, const double[:, ::1] A, const double[:, ::1] B, const doub
     k, h = np.empty((m, n)), np.empty((m, n))
     cdef double[:, ::1] k_view = k
     cdef double[:, ::1] h_view = h
-    cdef double *U = room(d * n + d)
+    cdef double *U = room(times(d, plus(n, 1)))
     if U == NULL:
         raise MemoryError
     cdef double *u = U + d * n

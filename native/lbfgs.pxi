@@ -257,9 +257,9 @@ def minimize(Objective objective not None, const double[:, ::1] X0, const double
     cdef Rules rules
     if lower.shape[0] != d or upper.shape[0] != d or moves.shape[0] != d:
         raise ValueError("the box and the points differ in size")
-    if settings.memory < 1:
-        raise ValueError(f"memory must be 1 or more; got {settings.memory}")
     rules.d, rules.memory = d, settings.memory
+    if rules.memory < 1:
+        raise ValueError(f"memory must be 1 or more; got {rules.memory}")
     rules.max_rounds, rules.heat = settings.max_rounds, settings.heat or 0
     rules.finalists, rules.first_step = settings.finalists, settings.first_step
     rules.gradient_tol, rules.value_tol = settings.gradient_tol, settings.value_tol
@@ -269,8 +269,10 @@ def minimize(Objective objective not None, const double[:, ::1] X0, const double
         return X, f, 0
     cdef double[:, ::1] X_view = X
     cdef double[::1] f_view = f
-    cdef Start *starts = <Start *> malloc(count * sizeof(Start))
-    cdef double *work = room(count * (d * (2 * rules.memory + 4) + 1) + 2 * rules.memory + d)
+    # A start has 2 memory + 4 rows of d numbers and a value; all share two rows for a turn, and one of what is free.
+    cdef Py_ssize_t pairs = times(2, rules.memory), each = plus(times(d, plus(pairs, 4)), 1)
+    cdef Start *starts = <Start *> room_for(count, sizeof(Start))
+    cdef double *work = room(plus(times(count, each), plus(pairs, d)))
     if starts == NULL or work == NULL:
         free(starts)
         free(work)

@@ -106,7 +106,7 @@ cdef class HyperPosterior(Objective):
         -inf and zeros where K_y is not positive definite; False without memory.
         """
         cdef Py_ssize_t n = self.n, d = self.d, i, c
-        cdef double *K = room(2 * n * n + n * (d + 3 + self.dim) + d + self.dim)
+        cdef double *K = room(plus(times(n, plus(times(2, n), plus(d + 3, self.dim))), plus(d, self.dim)))
         if K == NULL:
             return False
         cdef double *H = K + n * n

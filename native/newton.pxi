@@ -61,7 +61,7 @@ cdef bint newton_from(HyperPosterior target, double *x, const double *lower, con
                       Py_ssize_t max_values, double longest, double *f, double *mean) noexcept nogil:
     """From x (p,), in the box, to a minimum there, with the value f and its mean; False without memory."""
     cdef Py_ssize_t p = target.dim, i, values
-    cdef double *work = room(3 * p * p + 8 * p)
+    cdef double *work = room(times(p, plus(times(3, p), 8)))
     if work == NULL:
         return False
     cdef double *B = work

@@ -42,6 +42,8 @@ cdef class Callback(Objective):
     cdef object function, error
 
     def __cinit__(self, function, Py_ssize_t dim):
+        if dim < 0:
+            raise ValueError(f"an objective must have no fewer than zero columns; got {dim}")
         self.function, self.dim = function, dim
 
     cdef bint evaluate(self, Py_ssize_t m, const double *X, double *f, double *G) noexcept nogil:

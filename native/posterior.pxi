@@ -24,6 +24,8 @@ cdef class Posterior:
             base.shape[0] + tail.shape[0],
         ) or lengthscales.shape[0] != X.shape[1] or X.shape[0] == 0 or base.shape[0] == 0:
             raise ValueError("the factor, the points and their weights differ in size, or there are none")
+        if X.shape[0] > INT_MAX // 4 or X.shape[1] > INT_MAX // 4:
+            raise ValueError(f"sizes must be those that BLAS can count; got {X.shape[0]} points of {X.shape[1]} columns")
         self.n, self.p, self.dim = base.shape[0], tail.shape[0], X.shape[1]
         self.kernel, self.signal, self.shift, self.scale = check_kernel(kernel), signal, shift, scale
         self.least_variance = least_variance
@@ -39,7 +41,7 @@ cdef class Posterior:
         the work, which bounds the std from above; the mean is exact.
         """
         cdef Py_ssize_t N = self.n + self.p, d = self.dim, first = 0, i, counted, count = min(m, <Py_ssize_t> BLOCK)
-        cdef double *work = room(count * (N + self.p) + N + d)
+        cdef double *work = room(plus(times(count, N + self.p), N + d))
         if work == NULL:
             return False
         cdef double *K = work
@@ -78,7 +80,7 @@ cdef class Posterior:
                                          double *mean_gradient, double *std_gradient) noexcept nogil:
         """Mean and std (m,) and their gradients (m, d) at X (m, d): the points of a climb, one pass over the factor."""
         cdef Py_ssize_t N = self.n + self.p, d = self.dim, first = 0, i, j, c, at, count = min(m, <Py_ssize_t> BLOCK)
-        cdef double *work = room(count * (3 * N + d + 1) + N)
+        cdef double *work = room(plus(times(count, plus(times(3, N), d + 1)), N))
         if work == NULL:
             return False
         cdef double *K = work

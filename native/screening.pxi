@@ -37,6 +37,7 @@ def pick_starts(const double[:, ::1] X, const double[::1] values, Py_ssize_t wan
     cdef Py_ssize_t m = values.shape[0], i, ranked, count = 0
     if X.shape[0] != m or m == 0 or wanted < 1 or among < 1:
         raise ValueError("candidates and values differ in number, or there are none")
+    wanted = min(wanted, m)
     picked, order = np.empty(wanted, dtype=np.intp), np.empty(min(m, among), dtype=np.intp)
     cdef Py_ssize_t[::1] taken = picked
     cdef Py_ssize_t[::1] best = order
@@ -56,9 +57,10 @@ def screen(Improvement target not None, const double[:, ::1] X, Py_ssize_t keep)
     LogEI grows with the std, so a bound of that bounds it. All are exact where bounds are not worth it, and where all
     values lie within 1, so that a caller may take their range for that of the exact ones.
     """
-    cdef Py_ssize_t m = check_columns(X, target.dim), d = target.dim, first = 2 * keep, i, count = 0
-    if target.kind != LOG_EI or target.posterior.n < BOUNDED_FROM or keep < 1 or m <= first:
+    cdef Py_ssize_t m = check_columns(X, target.dim), d = target.dim, first, i, count = 0
+    if target.kind != LOG_EI or target.posterior.n < BOUNDED_FROM or keep < 1 or m - keep <= keep:
         return target.value(X)
+    first = 2 * keep
     values, order, points = np.empty(m), np.empty(m, dtype=np.intp), np.empty((m - first, d))
     cdef double[::1] view = values
     cdef Py_ssize_t[::1] rows = order
@@ -68,13 +70,14 @@ def screen(Improvement target not None, const double[:, ::1] X, Py_ssize_t keep)
     with nogil:
         good = target.value_into(first, &X[0, 0], &view[0], False)
         good = good and target.value_into(m - first, &X[first, 0], &view[first], True)
+    if not good:
+        raise MemoryError
+    with nogil:
         least = view[rows[best_rows(first, &view[0], keep, &rows[0]) - 1]]
         for i in range(first, m):
             if not view[i] <= least:
                 rows[count] = i
                 memcpy(&open_[count, 0], &X[i, 0], d * sizeof(double))
                 count += 1
-    if not good:
-        raise MemoryError
     values[order[:count]] = target.value(points[:count])
     return values if np.ptp(values) >= 1.0 else target.value(X)

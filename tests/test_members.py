@@ -62,7 +62,7 @@ PUBLIC = [
 VARIANTS: list[Any] = [
     *(GP("se", 0.0), GP("matern32", "infer"), GP(noise=1), GP(noise=1e-300)),
     *(LogEI(0.1), EI(-1e-17), PI(xi=3), UCB(0.0), UCB(beta=5e-324)),
-    *(ConstantLie("max"), ConstantLie(-1.5e300), ConstantLie(0), Believe(-2.5), Fantasy()),
+    *(ConstantLie("max"), ConstantLie(-1.5e99), ConstantLie(0), Believe(-2.5), Fantasy()),
     PseudoObservations(ConstantLie(0.1 + 0.2), "refit", "data"),
     PseudoObservations(Believe(1 / 3), "none"),
     Multistart(3, 17, 5, (0.5, 1e-9), 1, lbfgs.Settings(max_rounds=7, gradient_tol=1e-3, value_tol=1e-5)),

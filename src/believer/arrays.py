@@ -13,6 +13,8 @@ s        number of starts that are advanced together
 
 from __future__ import annotations
 
+import math
+from contextlib import suppress
 from numbers import Real
 from typing import Any
 
@@ -22,23 +24,37 @@ import numpy.typing as npt
 from believer.errors import InvalidInput
 
 __all__ = [
+    "LARGEST",
+    "MOST_SEED",
     "SAME_POINT",
     "Array",
     "BoolArray",
     "IntArray",
+    "above_zero",
     "as_points",
     "as_values",
+    "checked_seed",
     "finite",
     "frozen",
     "near_any",
     "packed",
     "read_only",
+    "shares",
+    "shown",
     "whole",
 ]
 
 Array = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.intp]
 BoolArray = npt.NDArray[np.bool_]
+
+LARGEST = 1e100
+"""Settings in the units of y, and y itself, are no larger: their squares must be numbers too."""
+
+MOST_SEED = 2**128 - 1
+"""As many bits as a generator makes use of."""
+
+_SHOWN = 200
 
 SAME_POINT = 1e-6
 """Two encoded points closer than this in every coordinate are the same experiment."""
@@ -94,19 +110,60 @@ def as_values(y: Any, n: int | None = None, name: str = "y") -> Array:
     return values
 
 
-def whole(value: Any, name: str, least: int) -> int:
-    """``value`` as an int of at least ``least``; a clear error otherwise."""
+def whole(value: Any, name: str, least: int, most: int | None = None) -> int:
+    """``value`` as an int from ``least`` to ``most``; a clear error otherwise."""
     if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
-        raise InvalidInput(f"{name} must be a whole number, {least} or more; got {value!r}.")
+        raise InvalidInput(f"{name} must be a whole number, {least} or more; got {shown(value)}.")
+    if most is not None and value > most:
+        raise InvalidInput(f"{name} must be a whole number, {most:,} at most; got {shown(value)}.")
     return int(value)
 
 
-def finite(value: Any, name: str) -> float:
-    """``value`` as a finite float; a clear error otherwise."""
-    number = float(value) if isinstance(value, Real) and not isinstance(value, bool) else np.nan
-    if not np.isfinite(number):
-        raise InvalidInput(f"{name} must be a finite number; got {value!r}.")
+def finite(value: Any, name: str, most: float | None = None) -> float:
+    """``value`` as a finite float, of a size of at most ``most``; a clear error otherwise."""
+    number = np.nan
+    if isinstance(value, Real) and not isinstance(value, bool | np.bool_):
+        with suppress(OverflowError):  # an int that is larger than any float
+            number = float(value)
+    if not math.isfinite(number):
+        raise InvalidInput(f"{name} must be a finite number; got {shown(value)}.")
+    if most is not None and abs(number) > most:
+        raise InvalidInput(f"{name} must lie within ±{most:g}; got {shown(value)}.")
     return number
+
+
+def above_zero(value: Any, name: str, least: float, most: float, what: str = "above zero") -> float:
+    """``value`` as a float above zero, from ``least`` to ``most``; else an error that asks for ``what``."""
+    number = finite(value, name)
+    if number <= 0.0:
+        raise InvalidInput(f"{name} must be {what}; got {shown(value)}.")
+    if not least <= number <= most:
+        raise InvalidInput(f"{name} must be {what}, from {least:g} to {most:g}; got {shown(value)}.")
+    return number
+
+
+def shares(values: Any, name: str, most: int) -> tuple[float, ...]:
+    """``values`` as a tuple of up to ``most`` numbers in [0, 1]; a clear error otherwise."""
+    if not isinstance(values, tuple | list) or len(values) > most:
+        raise InvalidInput(f"{name} must be a tuple of {most} numbers at most; got {shown(values)}.")
+    for value in values:
+        if isinstance(value, bool) or not isinstance(value, int | float | np.number) or not 0.0 <= value <= 1.0:
+            raise InvalidInput(f"{name} must be one or more numbers in [0, 1]; got {shown(values)}.")
+    return tuple(values)
+
+
+def checked_seed(seed: Any) -> int | None:
+    """``seed`` as an int of up to 128 bits, or None; a clear error otherwise."""
+    return None if seed is None else whole(seed, "seed", 0, MOST_SEED)
+
+
+def shown(value: Any) -> str:
+    """``value`` as an error shows it: its repr, cut where it is long, or its type where it has none."""
+    try:
+        text = repr(value)
+    except (ValueError, RecursionError):  # an int of too many digits, a list in a list in a list ...
+        return f"a {type(value).__name__}"
+    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}..."
 
 
 def near_any(X: Array, others: Array, tolerance: float | Array = SAME_POINT) -> BoolArray:

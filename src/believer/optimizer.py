@@ -431,6 +431,8 @@ def _settings(begun: Begun, *passed: Any) -> StudySettings:
     """The settings of a journal's first line, with what was passed again."""
     try:
         return settings_from_config(begun.config, *passed)
+    except serialization.DamagedSettings as error:
+        raise JournalCorrupt(f"the first line has settings that no study can have: {error}", 1) from error
     except (KeyError, TypeError, AttributeError) as error:
         raise JournalCorrupt(f"the first line lacks a setting, or has a wrong one: {error!r}", 1) from error
 

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from believer.acquisitions import Acquisition
+from believer.arrays import shown
 from believer.batch import Strategy
-from believer.errors import BelieverError, JournalCorrupt
+from believer.errors import BelieverError, InvalidInput, JournalCorrupt
 from believer.maximize import Maximizer
 from believer.numerics import backend
 from believer.optimizer import Optimizer
@@ -75,9 +76,10 @@ def replay(
         if isinstance(event, Asked):
             asks += 1
             try:
-                difference = _ask_again(study, event, strategies)
-            except (KeyError, TypeError) as error:
+                strategy = _wanted(study, event, strategies)
+            except (KeyError, TypeError, DamagedRequest, serialization.DamagedSettings) as error:
                 raise JournalCorrupt(f"line {line} is no ask that could be made again: {error!r}", line) from error
+            difference = _ask_again(study, event, strategy)
             if difference is not None:
                 return Replay(asks, line, difference + _other_backend(events[0]))
         study._ledger.follow(event, line)
@@ -92,12 +94,29 @@ def _other_backend(begun: Event) -> str:
     return f" (written with the backend {then!r}, replayed with {now!r}: set BELIEVER_BACKEND={then} for the same bits)"
 
 
-def _ask_again(study: Optimizer, event: Asked, strategies: Sequence[Strategy]) -> str | None:
+class DamagedRequest(InvalidInput):
+    """What was asked for, in a journal, is nothing that anyone can ask for."""
+
+
+def _wanted(study: Optimizer, event: Asked, strategies: Sequence[Strategy]) -> Strategy:
+    """The strategy of an ask, whose request is checked."""
+    wanted = event.request
+    strategy, fixed, distinct = wanted["strategy"], wanted["fixed"], wanted["distinct"]
+    if not isinstance(distinct, bool):
+        raise DamagedRequest(f"distinct must be True or False; got {shown(distinct)}.")
+    known = (study.settings.strategy, *strategies)
+    passed = next((part for part in known if serialization.to_config(part) == strategy), None)
+    rebuilt = serialization.from_config(strategy, "strategies", passed)
+    try:
+        study.space.check_fixed(fixed)
+        return serialization.strategy_named(serialization.having(("choose",), rebuilt, "strategy"))
+    except InvalidInput as error:
+        raise DamagedRequest(str(error)) from error
+
+
+def _ask_again(study: Optimizer, event: Asked, strategy: Strategy) -> str | None:
     """What differs between the ask in the journal and the same ask made now; None when nothing does."""
     wanted = event.request
-    known = (study.settings.strategy, *strategies)
-    passed = next((part for part in known if serialization.to_config(part) == wanted["strategy"]), None)
-    strategy = serialization.from_config(wanted["strategy"], "strategies", passed)
     try:
         again = propose(
             study.settings,

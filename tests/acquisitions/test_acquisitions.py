@@ -219,6 +219,14 @@ def test_beta_must_be_finite_and_not_negative(beta: float) -> None:
         UCB(beta)
 
 
+@pytest.mark.parametrize("large", [2**63, 2**64, 10**99])
+def test_a_whole_number_is_a_number_however_large(large: int) -> None:
+    mean, std = np.zeros(2), np.ones(2)
+    for acquisition in (UCB, LogEI, EI, PI):
+        one, other = acquisition(large).pointwise(mean, std, 0.0), acquisition(float(large)).pointwise(mean, std, 0.0)
+        np.testing.assert_array_equal(one.value, other.value)
+
+
 def test_acquisitions_are_values() -> None:
     assert LogEI(0.1) == LogEI(0.1) != LogEI()
     assert len({EI(), EI(), PI(), UCB(), UCB(3.0)}) == 4

@@ -9,7 +9,9 @@ import json
 import os
 import sys
 from collections.abc import Callable
+from dataclasses import fields
 from functools import partial
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -59,6 +61,19 @@ def hyper(**changes: Any) -> Any:
 
 def bowl(X: Any) -> Any:
     return np.square(X).sum(axis=1), 2.0 * X
+
+
+def rules(**changes: Any) -> Any:
+    """Settings of L-BFGS that nobody has checked: what compiled code is given when its twin forgets to."""
+    return SimpleNamespace(**{field.name: getattr(Settings(), field.name) for field in fields(Settings)} | changes)
+
+
+def screened(keep: int) -> Any:
+    """A screening that bounds its values, of so much data that it pays."""
+    n, m = 160, 400
+    X = np.random.default_rng(1).random((n + m, 2))
+    many = posterior(X=X[:n], base=np.eye(n), tail=np.zeros((0, n)), alpha=np.ones(n))
+    return native.screen(native.Improvement(many, 0, 0.0, 0.0), X[n:], keep)
 
 
 def search(**changes: Any) -> Any:
@@ -168,10 +183,25 @@ REFUSED: dict[str, Callable[[], Any]] = {
     "minimize: flags that are numbers": lambda: search(moves=np.ones(2)),
     "minimize: no objective": lambda: search(objective=None),
     "minimize: a plain function": lambda: search(objective=bowl),
-    "minimize: nothing to remember in": lambda: search(settings=Settings(memory=0)),
-    "minimize: less than nothing to remember in": lambda: search(settings=Settings(memory=-3)),
+    "minimize: nothing to remember in": lambda: search(settings=rules(memory=0)),
+    "minimize: less than nothing to remember in": lambda: search(settings=rules(memory=-3)),
+    "minimize: a text to remember in": lambda: search(settings=rules(memory="much")),
+    "minimize: rounds that are none": lambda: search(settings=rules(max_rounds=None)),
+    "callback: fewer columns than none": lambda: native.Callback(bowl, -1),
+    "pick_starts: none wanted": lambda: native.pick_starts(POINTS, np.ones(5), 0, 4, 0.1),
+    "pick_starts: few values": lambda: native.pick_starts(POINTS, np.ones(4), 2, 4, 0.1),
 }
 """Calls that must be a ValueError or a TypeError."""
+
+WRAPPING = (2**40, 2**58, 2**59 + 1, 2**60, 2**61 - 1, 2**61, 2**61 + 1, 2**62 - 2, 2**62, 2**62 + 1, 2**63 - 1)
+"""Sizes of which a few bytes each, or twice as many, are more than can be counted."""
+
+TOO_MUCH: dict[str, Callable[[], Any]] = {
+    f"minimize: {memory} pairs of {len(X0)} starts": partial(search, X0=X0, settings=rules(memory=memory))
+    for memory in WRAPPING
+    for X0 in (POINTS, POINTS[:1])
+}
+"""Calls that ask for more memory than there is: a MemoryError."""
 
 HARMLESS: dict[str, Callable[[], Any]] = {
     "cross: nothing with nothing": lambda: native.cross(0, np.zeros((0, 2)), np.zeros((0, 2)), SCALES, 1.0),
@@ -187,14 +217,29 @@ HARMLESS: dict[str, Callable[[], Any]] = {
     "predict: nowhere": lambda: posterior().predict(np.zeros((0, 2))),
     "value: of a callback, with gradient": lambda: native.Callback(bowl, 2).value_with_gradient(POINTS),
     "minimize: from nowhere": lambda: search(X0=np.zeros((0, 2))),
-    "minimize: much memory": lambda: search(settings=Settings(memory=1000)),
-    "minimize: no finalists": lambda: search(settings=Settings(heat=2, finalists=0)),
+    "minimize: much memory": lambda: search(settings=rules(memory=1000)),
+    "minimize: no finalists": lambda: search(settings=rules(heat=2, finalists=0)),
     "minimize: a box inside out": lambda: search(lower=BOX[1], upper=BOX[0]),
     "minimize: a start that is no number": lambda: search(X0=np.full((2, 2), np.nan)),
+    "minimize: more rounds than can be counted": lambda: search(settings=rules(max_rounds=2**63 - 1)),
+    "minimize: less than no rounds": lambda: search(settings=rules(max_rounds=-(2**63), heat=-1, finalists=-(2**63))),
+    "minimize: tolerances that are no numbers": lambda: search(
+        settings=rules(gradient_tol=np.nan, value_tol=np.nan, first_step=np.nan)
+    ),
+    "minimize: steps without end": lambda: search(settings=rules(first_step=np.inf)),
+    "newton: steps that are no numbers": lambda: hyper().newton(
+        np.zeros((1, 3)), np.zeros(3), np.ones(3), SimpleNamespace(max_values=60, gain_tol=np.nan, longest=np.nan)
+    ),
+    **{
+        f"pick_starts: {wanted} among {among}": partial(native.pick_starts, POINTS, np.ones(5), wanted, among, 0.0)
+        for wanted in (1, 5, 6, 2**31, 2**61, 2**63 - 1)
+        for among in (1, 2**63 - 1)
+    },
+    **{f"screen: {keep} kept": partial(screened, keep) for keep in (-(2**63), -1, 0, 1, 7, 2**31, *WRAPPING)},
     "predict: at no numbers": lambda: posterior().predict_with_gradient(np.full((3, 2), np.nan)),
     "predict: at infinity": lambda: posterior().predict_with_gradient(np.full((3, 2), np.inf)),
     "newton: no values": lambda: hyper().newton(
-        np.zeros((1, 3)), np.zeros(3), np.ones(3), newton.Settings(max_values=0)
+        np.zeros((1, 3)), np.zeros(3), np.ones(3), SimpleNamespace(max_values=0, gain_tol=0.0, longest=1.0)
     ),
     "lbfgs: no rounds": lambda: hyper().lbfgs(np.zeros((1, 3)), np.zeros(3), np.ones(3), Settings(max_rounds=0)),
     "hyper: no number": lambda: hyper().log_likelihood(np.full(3, np.nan)),
@@ -227,4 +272,4 @@ def outcome(call: Callable[[], Any]) -> str:
 
 
 if __name__ == "__main__":
-    json.dump({name: outcome(call) for name, call in {**REFUSED, **HARMLESS}.items()}, sys.stdout)
+    json.dump({name: outcome(call) for name, call in {**REFUSED, **TOO_MUCH, **HARMLESS}.items()}, sys.stdout)

@@ -13,7 +13,7 @@ from pathlib import Path
 import bad_calls
 import numpy as np
 import pytest
-from bad_calls import HARMLESS, POINTS, REFUSED
+from bad_calls import HARMLESS, POINTS, REFUSED, TOO_MUCH
 from twins import Problem, compiled, native, python
 from waiting import PATIENCE
 
@@ -37,6 +37,11 @@ def outcomes() -> dict[str, str]:
 @pytest.mark.parametrize("call", REFUSED)
 def test_what_compiled_code_cannot_read_is_refused(call: str, outcomes: dict[str, str]) -> None:
     assert outcomes[call] in ("ValueError", "TypeError")
+
+
+@pytest.mark.parametrize("call", TOO_MUCH)
+def test_what_asks_for_more_memory_than_there_is_gets_none(call: str, outcomes: dict[str, str]) -> None:
+    assert outcomes[call] == "MemoryError"
 
 
 @pytest.mark.parametrize("call", HARMLESS)

@@ -228,7 +228,7 @@ def test_what_an_objective_raises_comes_through_unchanged(kind: type[BaseExcepti
         return waves(X)
 
     with pytest.raises(kind) as caught:
-        minimized(objective, np.zeros((2, 3)), -np.ones(3), np.ones(3), Settings(gradient_tol=0.0, value_tol=-1.0))
+        minimized(objective, np.zeros((2, 3)), -np.ones(3), np.ones(3), Settings(gradient_tol=0.0, value_tol=0.0))
     assert caught.value is error
     assert calls == call
     assert "objective" in [entry.name for entry in caught.traceback]

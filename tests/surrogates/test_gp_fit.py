@@ -252,7 +252,7 @@ def test_the_prior_of_lengthscales_widens_with_the_root_of_the_dimension_where_i
 
 def test_hyperparameters_survive_their_config_bit_for_bit() -> None:
     hyper = Hyperparameters("se", np.array([0.1, 1.0 / 3.0]), signal=np.pi, noise=1e-6, mean=-0.1, subset=7)
-    again = Hyperparameters.from_config(hyper.to_config())
+    again = Hyperparameters.from_config(hyper.to_config(), len(hyper.lengthscales))
     np.testing.assert_array_equal(again.lengthscales, hyper.lengthscales)
     assert not again.lengthscales.flags.writeable
     assert again.to_config() == hyper.to_config()

@@ -9,7 +9,7 @@ import numpy as np
 
 from believer.acquisitions.acquisition import Pointwise
 from believer.acquisitions.pointwise import PointwiseAcquisition
-from believer.arrays import Array, finite
+from believer.arrays import LARGEST, Array, finite
 from believer.errors import InvalidInput
 
 
@@ -25,12 +25,12 @@ class UCB(PointwiseAcquisition):
     beta: float = 2.0
 
     def __post_init__(self) -> None:
-        if finite(self.beta, "beta") < 0.0:
+        if finite(self.beta, "beta", LARGEST) < 0.0:
             raise InvalidInput(f"beta must be zero or more; got {self.beta!r}.")
 
     def pointwise(self, mean: Array, std: Array, incumbent: float) -> Pointwise:
         """α = -μ + √β σ where the model predicts ``mean`` and ``std`` (m,); ``incumbent`` plays no part."""
-        root = float(np.sqrt(self.beta))
+        root = math.sqrt(self.beta)  # that of NumPy knows no int above 2**64
         return Pointwise(root * std - mean, np.full_like(mean, -1.0), np.full_like(std, root))
 
     def over(self, mean: Array, std: Array, incumbents: Array) -> Pointwise:

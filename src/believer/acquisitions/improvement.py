@@ -19,7 +19,7 @@ from scipy.special import ndtr
 
 from believer.acquisitions.acquisition import Pointwise
 from believer.acquisitions.pointwise import PointwiseAcquisition
-from believer.arrays import Array, finite
+from believer.arrays import LARGEST, Array, finite
 from believer.numerics.special import log_cdf, log_h, normal_pdf
 
 
@@ -30,7 +30,7 @@ class _Improvement(PointwiseAcquisition):
     xi: float = 0.0
 
     def __post_init__(self) -> None:
-        finite(self.xi, "xi")
+        finite(self.xi, "xi", LARGEST)
 
     def over(self, mean: Array, std: Array, incumbents: Array) -> Pointwise:
         """All ``incumbents`` (S,) at once: they work entry by entry, and ``mean`` or ``std`` may be (1, m) for all."""

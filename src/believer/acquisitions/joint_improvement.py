@@ -27,7 +27,7 @@ from typing import cast
 
 import numpy as np
 
-from believer.arrays import Array, finite
+from believer.arrays import Array, above_zero, shown
 from believer.errors import InvalidInput
 from believer.surrogates.protocols import LEAST_VARIANCE, JointGradient, JointlyDifferentiable
 
@@ -54,10 +54,9 @@ class Softness:
 
     def __post_init__(self) -> None:
         for name in ("improvement", "maximum"):
-            if finite(getattr(self, name), name) <= 0.0:
-                raise InvalidInput(f"{name} must be above zero; got {getattr(self, name)!r}.")
+            above_zero(getattr(self, name), name, 1e-12, 1e3)
         if not isinstance(self.fat, bool | np.bool_):
-            raise InvalidInput(f"fat must be True or False; got {self.fat!r}.")
+            raise InvalidInput(f"fat must be True or False; got {shown(self.fat)}.")
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -24,7 +24,7 @@ from typing import cast
 
 import numpy as np
 
-from believer.arrays import Array, IntArray, frozen, whole
+from believer.arrays import Array, IntArray, frozen, shown, whole
 from believer.batch.capability import require
 from believer.batch.hallucination import NARROW, Hallucination, by_exploration, explore, hallucinated
 from believer.batch.lies import Believe
@@ -35,6 +35,7 @@ from believer.batch.request import Choice, Chosen, Request
 from believer.batch.schedules import Schedule, beta_at, checked_beta
 from believer.errors import InvalidInput
 from believer.maximize import Search
+from believer.maximize.multistart import MOST_SWEEPS
 from believer.maximize.screening import candidates
 from believer.surrogates.protocols import Joint
 
@@ -72,9 +73,9 @@ class DPP:
 
     def __post_init__(self) -> None:
         if self.mode not in MODES:
-            raise InvalidInput(f"mode must be one of {', '.join(MODES)}; got {self.mode!r}.")
+            raise InvalidInput(f"mode must be one of {', '.join(MODES)}; got {shown(self.mode)}.")
         checked_beta(self.beta)
-        whole(self.sweeps, "sweeps", 0)
+        whole(self.sweeps, "sweeps", 0, MOST_SWEEPS)
 
     def choose(self, request: Request, memory: object = None) -> Chosen:
         """The first point for ``request``, then the others together; ``memory`` plays no part."""

@@ -9,7 +9,7 @@ import numpy as np
 
 from believer.acquisitions import Acquisition, completed
 from believer.acquisitions.joint_improvement import JointImprovement, Softness
-from believer.arrays import Array, BoolArray, frozen, whole
+from believer.arrays import Array, BoolArray, frozen, shown, whole
 from believer.batch.capability import require
 from believer.batch.incumbent import real_incumbent
 from believer.batch.lies import Believe, ConstantLie
@@ -18,7 +18,7 @@ from believer.batch.pseudo import PseudoObservations
 from believer.batch.random import REPLACED, is_new
 from believer.batch.request import Choice, Chosen, Request
 from believer.errors import InvalidInput, MissingCapability
-from believer.maximize.multistart import ascend, retreat, step_blocks
+from believer.maximize.multistart import MOST_STARTS, ascend, retreat, step_blocks
 from believer.maximize.objective import ranked
 from believer.maximize.screening import near
 from believer.numerics import lbfgs
@@ -26,6 +26,8 @@ from believer.numerics.sampling import normal_sobol
 from believer.space.region import Region
 from believer.surrogates.gp import standardization
 from believer.surrogates.protocols import JointlyDifferentiable
+
+MOST_SAMPLES = 100_000
 
 _BELIEVER = PseudoObservations(Believe())
 _GREEDY = (_BELIEVER, PseudoObservations(ConstantLie("min")))
@@ -65,12 +67,12 @@ class QEI:
     )
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "samples", whole(self.samples, "samples", 1))
-        object.__setattr__(self, "restarts", whole(self.restarts, "restarts", 0))
+        object.__setattr__(self, "samples", whole(self.samples, "samples", 1, MOST_SAMPLES))
+        object.__setattr__(self, "restarts", whole(self.restarts, "restarts", 0, MOST_STARTS))
         if not (self.smoothing is None or isinstance(self.smoothing, Softness)):
-            raise InvalidInput(f"smoothing must be a Softness, or None for q-EI as it is; got {self.smoothing!r}.")
+            raise InvalidInput(f"smoothing must be a Softness, or None for q-EI as it is; got {shown(self.smoothing)}.")
         if not isinstance(self.climb, lbfgs.Settings):
-            raise InvalidInput(f"climb must be believer.numerics.LBFGSSettings(...); got {self.climb!r}.")
+            raise InvalidInput(f"climb must be believer.numerics.LBFGSSettings(...); got {shown(self.climb)}.")
 
     def choose(self, request: Request, memory: object = None) -> Chosen:
         """One climb over q·d variables for ``request``; ``memory`` counts where the choice is sequential."""

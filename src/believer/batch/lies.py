@@ -10,11 +10,16 @@ from typing import Protocol
 
 import numpy as np
 
-from believer.arrays import Array, finite, whole
+from believer.arrays import LARGEST, Array, finite, shown, whole
 from believer.capabilities import able
 from believer.errors import InvalidInput
 from believer.surrogates.data import Data
 from believer.surrogates.protocols import Model, Sampling
+
+MOST_SIGMAS = 1000.0
+
+MOST_SAMPLES = 10_000
+"""Of a fantasy: each has predictions of its own at all candidates."""
 
 
 class Lie(Protocol):
@@ -54,9 +59,9 @@ class ConstantLie:
     def __post_init__(self) -> None:
         if isinstance(self.of, str):
             if self.of not in ("min", "max", "mean"):
-                raise InvalidInput(f'a constant lie must be "min", "max", "mean" or a number; got {self.of!r}.')
+                raise InvalidInput(f'a constant lie must be "min", "max", "mean" or a number; got {shown(self.of)}.')
         else:
-            finite(self.of, "a constant lie")
+            finite(self.of, "a constant lie", LARGEST)
 
     def value(self, model: Model, x: Array, data: Data, sign: float, rng: np.random.Generator) -> float:
         """min_i y_i, max_i y_i or the mean of ``data``, or the constant times ``sign``.
@@ -86,7 +91,7 @@ class Believe:
     sigmas: float = 0.0
 
     def __post_init__(self) -> None:
-        finite(self.sigmas, "sigmas")
+        finite(self.sigmas, "sigmas", MOST_SIGMAS)
 
     def value(self, model: Model, x: Array, data: Data, sign: float, rng: np.random.Generator) -> float:
         """μ(x) + kσ(x) of ``model`` at ``x`` (d,); ``data``, ``sign`` and ``rng`` play no part."""
@@ -112,7 +117,7 @@ class Fantasy:
     samples: int = 1
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "samples", whole(self.samples, "samples", 1))
+        object.__setattr__(self, "samples", whole(self.samples, "samples", 1, MOST_SAMPLES))
 
     def value(self, model: Model, x: Array, data: Data, sign: float, rng: np.random.Generator) -> float:
         """One ỹ ~ N(μ(x), σ²(x) + σ_n²) of ``model`` at ``x`` (d,), drawn with ``rng``.

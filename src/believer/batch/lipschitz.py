@@ -26,12 +26,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from believer.arrays import Array, finite
+from believer.arrays import LARGEST, Array, above_zero
 from believer.batch.capability import require
 from believer.batch.incumbent import real_incumbent
 from believer.batch.penalization import penalized
 from believer.batch.request import Chosen, Request
-from believer.errors import InvalidInput
 from believer.numerics import lbfgs
 from believer.numerics.sampling import sobol
 from believer.numerics.special import log_cdf
@@ -81,8 +80,8 @@ class LipschitzPenalization:
     lipschitz: float | None = None
 
     def __post_init__(self) -> None:
-        if self.lipschitz is not None and finite(self.lipschitz, "lipschitz") <= 0.0:
-            raise InvalidInput(f"lipschitz must be above zero, or None to estimate it; got {self.lipschitz!r}.")
+        if self.lipschitz is not None:
+            above_zero(self.lipschitz, "lipschitz", 1.0 / LARGEST, LARGEST, "above zero, or None to estimate it")
 
     def choose(self, request: Request, memory: object = None) -> Chosen:
         """One maximizer of log α⁺ + Σ_j log φ for each trial of ``request``; ``memory`` plays no part."""

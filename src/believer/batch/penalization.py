@@ -25,7 +25,7 @@ import numpy as np
 from scipy.special import expit
 
 from believer.acquisitions import Pointwise, PointwiseAcquisition, PointwiseObjective, completed
-from believer.arrays import Array, finite, frozen
+from believer.arrays import Array, above_zero, frozen, shown
 from believer.batch.capability import require
 from believer.batch.incumbent import real_incumbent
 from believer.batch.picking import best_places, counted, pick, taken
@@ -107,9 +107,9 @@ class LocalPenalization:
 
     def __post_init__(self) -> None:
         if self.lengthscale not in LENGTHSCALES:
-            raise InvalidInput(f"lengthscale must be one of {', '.join(LENGTHSCALES)}; got {self.lengthscale!r}.")
-        if self.radius is not None and finite(self.radius, "radius") <= 0.0:
-            raise InvalidInput(f"radius must be above zero, or None for the model's lengthscales; got {self.radius!r}.")
+            raise InvalidInput(f"lengthscale must be one of {', '.join(LENGTHSCALES)}; got {shown(self.lengthscale)}.")
+        if self.radius is not None:
+            above_zero(self.radius, "radius", 1e-9, 1e9, "above zero, or None for the model's lengthscales")
 
     def choose(self, request: Request, memory: object = None) -> Chosen:
         """One maximizer of log α⁺ + Σ_j log φ for each trial of ``request``; ``memory`` plays no part."""

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, cast
 import numpy as np
 
 from believer.acquisitions import View, objective_on
-from believer.arrays import Array, frozen, read_only
+from believer.arrays import Array, frozen, read_only, shown
 from believer.batch.incumbent import believed_incumbent
 from believer.batch.lies import Believe, Lie
 from believer.batch.picking import best_places, counted, pick, taken
@@ -86,11 +86,11 @@ class PseudoObservations:
 
     def __post_init__(self) -> None:
         if isinstance(self.lie, type) or not callable(getattr(self.lie, "value", None)):
-            raise InvalidInput(f'lie must be a lie, e.g. ConstantLie("min") or Believe(); got {self.lie!r}.')
+            raise InvalidInput(f'lie must be a lie, e.g. ConstantLie("min") or Believe(); got {shown(self.lie)}.')
         if self.update not in UPDATES:
-            raise InvalidInput(f"update must be one of {', '.join(UPDATES)}; got {self.update!r}.")
+            raise InvalidInput(f"update must be one of {', '.join(UPDATES)}; got {shown(self.update)}.")
         if self.incumbent not in INCUMBENTS:
-            raise InvalidInput(f"incumbent must be one of {', '.join(INCUMBENTS)}; got {self.incumbent!r}.")
+            raise InvalidInput(f"incumbent must be one of {', '.join(INCUMBENTS)}; got {shown(self.incumbent)}.")
 
     def choose(self, request: Request, memory: object = None) -> Chosen:
         """[paper] Algorithm 1, lines 2-8, after the pending points of ``request``; ``memory`` may hold their lies."""

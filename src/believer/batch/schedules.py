@@ -20,12 +20,14 @@ from dataclasses import dataclass
 from numbers import Real
 from typing import Protocol, cast
 
-from believer.arrays import finite
+from believer.arrays import LARGEST, above_zero, finite
 from believer.errors import InvalidInput
 from believer.space.region import Region
 
-MOST_NATS = 300.0
-"""The largest C; e^{2C} is a number up to there, and a bound of no use long before."""
+MOST_NATS, MOST_SCALE = 80.0, 1e6
+"""The largest C and scale: β_t stays below 1e100 up to there, and is of no use long before."""
+
+LEAST_CHANCE = 1e-100
 
 
 class Schedule(Protocol):
@@ -43,7 +45,7 @@ class LogBeta:
     scale: float = 0.2
 
     def __post_init__(self) -> None:
-        _at_least_zero(self.scale, "scale")
+        _at_least_zero(self.scale, "scale", MOST_SCALE)
 
     def beta(self, t: int, region: Region) -> float:
         """β_t."""
@@ -69,15 +71,12 @@ class TheoryBeta:
     b: float = 1.0
 
     def __post_init__(self) -> None:
-        if not 0.0 < finite(self.delta, "delta") < 1.0:
-            raise InvalidInput(f"delta must lie between 0 and 1; got {self.delta!r}.")
-        for name in ("scale", "C"):
-            _at_least_zero(getattr(self, name), name)
-        if self.C > MOST_NATS:
-            raise InvalidInput(f"C must be {MOST_NATS:g} nats at most; got {self.C!r}.")
+        if not 0.0 < finite(self.delta, "delta") < 1.0 or self.delta < LEAST_CHANCE:
+            raise InvalidInput(f"delta must lie between 0 and 1, {LEAST_CHANCE:g} or more; got {self.delta!r}.")
+        _at_least_zero(self.scale, "scale", MOST_SCALE)
+        _at_least_zero(self.C, "C", MOST_NATS)
         for name in ("a", "b"):
-            if finite(getattr(self, name), name) <= 0.0:
-                raise InvalidInput(f"{name} must be above zero; got {getattr(self, name)!r}.")
+            above_zero(getattr(self, name), name, 1.0 / LARGEST, LARGEST)
 
     def beta(self, t: int, region: Region) -> float:
         """β_t; never below zero, which the formula can be for an ``a`` or ``b`` far below 1."""
@@ -95,7 +94,7 @@ class TheoryBeta:
 def checked_beta(beta: object) -> None:
     """InvalidInput unless ``beta`` is a number, zero or more, or a schedule."""
     if isinstance(beta, type) or not callable(getattr(beta, "beta", None)):
-        _at_least_zero(beta, "beta, where it is no schedule,")
+        _at_least_zero(beta, "beta, where it is no schedule,", LARGEST)
 
 
 def beta_at(beta: float | Schedule, t: int, region: Region) -> float:
@@ -107,6 +106,6 @@ def _free(region: Region) -> int:
     return int(region.continuous.sum()) + sum(len(block.values) > 1 for block in region.blocks)
 
 
-def _at_least_zero(value: object, name: str) -> None:
-    if finite(value, name) < 0.0:
+def _at_least_zero(value: object, name: str, most: float) -> None:
+    if finite(value, name, most) < 0.0:
         raise InvalidInput(f"{name} must be zero or more; got {value!r}.")

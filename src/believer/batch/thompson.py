@@ -22,6 +22,9 @@ from believer.maximize.screening import candidates
 from believer.surrogates.gp import standardization
 from believer.surrogates.protocols import Paths, Pathwise, Sampling
 
+MOST_CANDIDATES = 4000
+"""Their values are drawn jointly: covariances are (candidates, candidates)."""
+
 _NEIGHBORS = 40
 _WIDTHS = (0.2, 0.05, 0.01)
 
@@ -47,7 +50,7 @@ class Thompson:
     candidates: int = 256
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "candidates", whole(self.candidates, "candidates", 1))
+        object.__setattr__(self, "candidates", whole(self.candidates, "candidates", 1, MOST_CANDIDATES))
 
     def choose(self, request: Request, memory: object = None) -> Chosen:
         """One draw for each trial of ``request``, from the trial's own randomness; ``memory`` plays no part."""

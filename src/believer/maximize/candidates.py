@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from believer.arrays import whole
-from believer.errors import SpaceExhausted
+from believer.arrays import finite, whole
+from believer.errors import InvalidInput, SpaceExhausted
 from believer.maximize.objective import (
     Maximum,
     Objective,
@@ -17,7 +17,9 @@ from believer.maximize.objective import (
     ranked,
     search_exhaustively,
 )
-from believer.maximize.screening import candidates, near
+from believer.maximize.screening import MOST_CANDIDATES, MOST_NEIGHBORS, candidates, near
+
+MOST_ROUNDS = 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,8 +44,13 @@ class Candidates:
     shrink: float = 0.5
 
     def __post_init__(self) -> None:
-        for name, least in (("candidates", 1), ("survivors", 1), ("neighbors", 0), ("rounds", 0)):
-            whole(getattr(self, name), name, least)
+        whole(self.candidates, "candidates", 1, MOST_CANDIDATES)
+        whole(self.neighbors, "neighbors", 0, MOST_NEIGHBORS)
+        # All neighbors of all survivors are candidates of a round.
+        whole(self.survivors, "survivors", 1, MOST_CANDIDATES // max(self.neighbors, 1))
+        whole(self.rounds, "rounds", 0, MOST_ROUNDS)
+        if not 0.0 <= finite(self.shrink, "shrink") <= 1.0:
+            raise InvalidInput(f"shrink must lie in [0, 1]; got {self.shrink!r}.")
 
     def maximize(self, objective: Objective, search: Search, rng: np.random.Generator) -> Maximum:
         """The best point of ``objective`` found in ``search`` that is not to be avoided; ``rng`` draws candidates."""

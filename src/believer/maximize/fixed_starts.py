@@ -6,10 +6,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from believer.arrays import SAME_POINT, Array, whole
+from believer.arrays import MOST_SEED, SAME_POINT, Array, shares, whole
 from believer.errors import InvalidInput, SpaceExhausted
 from believer.maximize.objective import Maximum, Objective, Search
 from believer.space.region import Region
+
+MOST_STARTS = 1000
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -55,13 +57,14 @@ class FixedStarts:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        whole(self.draws, "draws", 0)
-        if not (self.levels or self.draws) or not all(0.0 <= level <= 1.0 for level in self.levels):
+        whole(self.draws, "draws", 0, MOST_STARTS)
+        object.__setattr__(self, "levels", shares(self.levels, "levels", MOST_STARTS))
+        if not (self.levels or self.draws):
             raise InvalidInput(
-                f"levels must be one or more numbers in [0, 1]; got {self.levels!r}. "
+                "levels must be one or more numbers in [0, 1]; got none. "
                 "Give such levels, or none and draws above zero."
             )
-        whole(self.seed, "seed", 0)
+        whole(self.seed, "seed", 0, MOST_SEED)
 
     def maximize(self, objective: Objective, search: Search, rng: np.random.Generator) -> Maximum:
         """The best end of the starts on ``objective`` in the region of ``search``; ``rng`` plays no part."""

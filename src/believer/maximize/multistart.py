@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from believer.arrays import Array, IntArray, packed, whole
+from believer.arrays import Array, IntArray, packed, shares, shown, whole
 from believer.capabilities import able
 from believer.errors import InvalidInput, MissingCapability, SpaceExhausted
 from believer.maximize.objective import (
@@ -22,9 +22,13 @@ from believer.maximize.objective import (
     ranked,
     search_exhaustively,
 )
-from believer.maximize.screening import alternatives, candidates
+from believer.maximize.screening import MOST_CANDIDATES, MOST_NEIGHBORS, alternatives, candidates
 from believer.numerics import backend, lbfgs
 from believer.space.region import Region
+
+MOST_STARTS = 1000
+MOST_SWEEPS = 1000
+MOST_WIDTHS = 100
 
 _AMONG, _APART = 8, 0.05
 """Starts are picked among so many times their number of best candidates, and lie so far apart."""
@@ -58,9 +62,15 @@ class Multistart:
     )
 
     def __post_init__(self) -> None:
-        for name in ("starts", "candidates"):
-            whole(getattr(self, name), name, 1)
-        whole(self.neighbors, "neighbors", 0)
+        whole(self.starts, "starts", 1, MOST_STARTS)
+        whole(self.candidates, "candidates", 1, MOST_CANDIDATES)
+        whole(self.neighbors, "neighbors", 0, MOST_NEIGHBORS)
+        whole(self.sweeps, "sweeps", 0, MOST_SWEEPS)
+        object.__setattr__(self, "widths", shares(self.widths, "widths", MOST_WIDTHS))
+        if not self.widths:
+            raise InvalidInput("widths must be one or more numbers in [0, 1]; got ().")
+        if not isinstance(self.climb, lbfgs.Settings):
+            raise InvalidInput(f"climb must be believer.numerics.LBFGSSettings(...); got {shown(self.climb)}.")
 
     def maximize(self, objective: Objective, search: Search, rng: np.random.Generator) -> Maximum:
         """The best point of ``objective`` found in ``search`` that is not to be avoided; ``rng`` draws candidates.

@@ -9,6 +9,9 @@ from believer.maximize.objective import Search
 from believer.numerics.sampling import sobol
 from believer.space.region import Block, Region
 
+MOST_CANDIDATES, MOST_NEIGHBORS = 100_000, 10_000
+"""Of a search; all are kept, and evaluated, at once."""
+
 FEASIBLE_TRIES = 12
 """Rounds of ever more draws before a constraint counts as satisfied nowhere."""
 

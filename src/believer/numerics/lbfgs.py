@@ -24,11 +24,17 @@ from typing import Any
 
 import numpy as np
 
-from believer.arrays import Array, BoolArray, IntArray, packed
+from believer.arrays import Array, BoolArray, IntArray, above_zero, finite, packed, whole
+from believer.errors import InvalidInput
 from believer.numerics import backend
 
 Objective = Callable[[Array], tuple[Array, Array]]
 """(s, d) points -> values (s,) and gradients (s, d), to be minimized."""
+
+MOST_ROUNDS, MOST_TOLERANCE = 100_000, 1e9
+
+MOST_MEMORY = 100
+"""Each of the starts keeps two rows of numbers for a round that it remembers; more than twenty have no use."""
 
 _SUFFICIENT = 1e-4
 _NO_MOVE = 1e-10
@@ -52,6 +58,17 @@ class Settings:
     first_step: float = 0.1
     """length of the first step, as a share of the box, along the steepest coordinate"""
 
+    def __post_init__(self) -> None:
+        whole(self.max_rounds, "max_rounds", 0, MOST_ROUNDS)
+        whole(self.memory, "memory", 1, MOST_MEMORY)
+        if self.heat is not None:
+            whole(self.heat, "heat", 1, MOST_ROUNDS)
+        whole(self.finalists, "finalists", 1, MOST_ROUNDS)
+        for name in ("gradient_tol", "value_tol"):
+            if finite(getattr(self, name), name, MOST_TOLERANCE) < 0.0:
+                raise InvalidInput(f"{name} must be zero or more; got {getattr(self, name)!r}.")
+        above_zero(self.first_step, "first_step", 1e-9, 1.0, "a share of the box")
+
 
 DEFAULTS = Settings()
 
@@ -68,11 +85,12 @@ class Minimum:
     rounds: int
 
 
+@np.errstate(over="ignore", invalid="ignore")
 def _directions(G: Array, S: Array, Y: Array, free: BoolArray) -> tuple[Array, BoolArray]:
     """-H G on the free coordinates, H in the compact form of [Byrd1994] Eq. 3.1; steepest descent without pairs.
 
     Pairs are restricted to the free coordinates, and those without positive curvature there are left out; the flags
-    (s,) say where any was left.
+    (s,) say where any was left. A product too large for a number has no curvature, and is left out so.
     """
     g = G * free
     if not free.all():
@@ -84,7 +102,7 @@ def _directions(G: Array, S: Array, Y: Array, free: BoolArray) -> tuple[Array, B
     if (~keep & (lengths > 0.0)).any():
         S, Y = S * keep[:, :, None], Y * keep[:, :, None]
         both = keep[:, :, None] & keep[:, None, :]
-        SY, YY = SY * both, YY * both
+        SY, YY = np.where(both, SY, 0.0), np.where(both, YY, 0.0)
         curvature, lengths = np.einsum("sii->si", SY), np.einsum("sii->si", YY)
     m = S.shape[1]
     rows, newest = np.arange(len(G)), m - 1 - keep[:, ::-1].argmax(axis=1)

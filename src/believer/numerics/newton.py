@@ -21,10 +21,13 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg import lapack
 
-from believer.arrays import Array
+from believer.arrays import Array, above_zero, finite, whole
+from believer.errors import InvalidInput
 
 Objective = Callable[[Array], tuple[float, Array, Array]]
 """(p,) -> value, gradient (p,), curvature (p, p)."""
+
+MOST_VALUES, MOST_TOLERANCE = 100_000, 1e9
 
 _SUFFICIENT = 1e-4
 _NO_MOVE = 1e-10
@@ -41,6 +44,12 @@ class Settings:
     max_values: int = 60
     longest: float = 1.0
     """no coordinate moves farther in one step"""
+
+    def __post_init__(self) -> None:
+        whole(self.max_values, "max_values", 1, MOST_VALUES)
+        above_zero(self.longest, "longest", 1e-9, 1e9)
+        if finite(self.gain_tol, "gain_tol", MOST_TOLERANCE) < 0.0:
+            raise InvalidInput(f"gain_tol must be zero or more; got {self.gain_tol!r}.")
 
 
 DEFAULTS = Settings()

@@ -21,11 +21,14 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from believer.arrays import Array, IntArray
+from believer.arrays import Array, IntArray, shown
 from believer.errors import InvalidInput
 
 MAX_GRID = 100_000
 """A grid with more values is a continuous column of the region; ``Space.decode`` still lands on the grid."""
+
+MOST_COLUMNS = 2000
+"""A choice has a column for each of its values, and models have matrices of (columns, columns)."""
 
 _TOLERANCE = 1e-9
 _WIDEST_INT = 2**40
@@ -93,6 +96,8 @@ class Int:
             raise InvalidInput(f"bounds must satisfy low <= high; got low={self.low}, high={self.high}.")
         if max(abs(self.low), abs(self.high)) > _WIDEST_INT:
             raise InvalidInput(f"bounds must lie within ±2**40, or use Float; got low={self.low}, high={self.high}.")
+        if self.step > _WIDEST_INT:
+            raise InvalidInput(f"step must be 2**40 at most; got step={shown(self.step)}.")
         _check_scale(self)
 
 
@@ -112,14 +117,18 @@ class Categorical:
         """Check the rules, keep a tuple of plain Python values."""
         given = self.choices
         if isinstance(given, str | bytes) or not isinstance(given, Sequence | np.ndarray) or len(given) == 0:
-            raise InvalidInput(f"choices must be a list or tuple of at least one value; got {given!r}.")
+            raise InvalidInput(f"choices must be a list or tuple of at least one value; got {shown(given)}.")
+        if len(given) > MOST_COLUMNS:
+            raise InvalidInput(
+                f"choices must be {MOST_COLUMNS:,} at most; got {len(given):,}. Use Int for a long table."
+            )
         choices = tuple(_plain(choice) for choice in given)
         index: dict[tuple[type, Choice], int] = {}
         for i, choice in enumerate(choices):
             if type(choice) not in (str, int, float, bool, type(None)) or (
                 isinstance(choice, float) and not math.isfinite(choice)
             ):
-                raise InvalidInput(f"a choice must be a str, int, finite float, bool or None; got {choice!r}.")
+                raise InvalidInput(f"a choice must be a str, int, finite float, bool or None; got {shown(choice)}.")
             if index.setdefault((type(choice), choice), i) != i:
                 raise InvalidInput(f"choices must differ from each other, drop one; got twice {choice!r}.")
         object.__setattr__(self, "choices", choices)
@@ -153,14 +162,14 @@ def _keep_numbers(p: Float | Int, names: tuple[str, ...]) -> None:
         value = getattr(p, name)
         number = _whole(value) if isinstance(p, Int) else _real(value)
         if number is None:
-            raise InvalidInput(f"{name} must be {_NUMBER[type(p)]}; got {name}={value!r}.")
+            raise InvalidInput(f"{name} must be {_NUMBER[type(p)]}; got {name}={shown(value)}.")
         object.__setattr__(p, name, number)
 
 
 def _check_scale(p: Float | Int) -> None:
     """The rules of ``log`` and ``step`` that Float and Int share."""
     if not isinstance(p.log, bool):
-        raise InvalidInput(f"log must be True or False; got log={p.log!r}.")
+        raise InvalidInput(f"log must be True or False; got log={shown(p.log)}.")
     if p.log and p.low <= 0:
         raise InvalidInput(f"log needs low > 0; got low={p.low}.")
     if p.step is not None and p.step <= 0:

@@ -14,10 +14,11 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from believer.arrays import SAME_POINT, Array, BoolArray, as_points, frozen, whole
+from believer.arrays import SAME_POINT, Array, BoolArray, as_points, frozen, shown, whole
 from believer.errors import InvalidInput
 from believer.space.parameters import (
     MAX_GRID,
+    MOST_COLUMNS,
     Categorical,
     Float,
     Int,
@@ -54,14 +55,17 @@ class Space:
     def __init__(self, parameters: Mapping[str, Parameter], constraint: Constraint | None = None) -> None:
         """Check the names; the parameters have checked themselves."""
         if not isinstance(parameters, Mapping) or len(parameters) == 0:
-            raise InvalidInput(f"a space needs a mapping of at least one name to a parameter; got {parameters!r}.")
+            raise InvalidInput(f"a space needs a mapping of at least one name to a parameter; got {shown(parameters)}.")
         for name, parameter in parameters.items():
             if not isinstance(name, str) or not name:
-                raise InvalidInput(f"a parameter's name must be a non-empty str; got {name!r}.")
+                raise InvalidInput(f"a parameter's name must be a non-empty str; got {shown(name)}.")
             if not isinstance(parameter, Parameter):
                 raise InvalidInput(f"a parameter must be a Float, Int or Categorical; got {parameter!r} for {name!r}.")
         if constraint is not None and not callable(constraint):
             raise InvalidInput(f"constraint must be a function of the params or None; got {constraint!r}.")
+        columns = sum(map(width, parameters.values()))
+        if columns > MOST_COLUMNS:
+            raise InvalidInput(f"a space must have {MOST_COLUMNS:,} columns at most; got {columns:,}.")
         object.__setattr__(self, "_items", tuple(parameters.items()))
         object.__setattr__(self, "constraint", constraint)
 
@@ -76,7 +80,7 @@ class Space:
     @staticmethod
     def unit(d: int) -> Space:
         """The cube itself: x0, ..., x{d-1}, each ``Float(0, 1)``."""
-        d = whole(d, "d", 1)
+        d = whole(d, "d", 1, MOST_COLUMNS)
         return Space({f"x{j}": Float(0.0, 1.0) for j in range(d)})
 
     @property
@@ -199,10 +203,15 @@ class Space:
         constraint : a function is no JSON, so a space that had a constraint needs it again.
         """
         try:
-            parameters = {entry["name"]: _from_entry(**entry) for entry in config["parameters"]}
-            forgotten = config["constrained"] and constraint is None
+            entries, constrained = config["parameters"], config["constrained"]
+            parameters = {entry["name"]: _from_entry(**entry) for entry in entries}
+            forgotten = constrained and constraint is None
         except (KeyError, TypeError) as error:
-            raise InvalidInput(f"config must be what Space.to_config returned; got {config!r}.") from error
+            raise InvalidInput(f"config must be what Space.to_config returned; got {shown(config)}.") from error
+        if not isinstance(entries, list | tuple) or not isinstance(constrained, bool):
+            raise InvalidInput(f"config must be what Space.to_config returned; got {shown(config)}.")
+        if len(parameters) < len(entries):
+            raise InvalidInput(f"names must differ from each other; got {shown([entry['name'] for entry in entries])}.")
         if forgotten:
             raise InvalidInput("this space had a constraint, which a config cannot hold; pass it as constraint=.")
         return Space(parameters, constraint)

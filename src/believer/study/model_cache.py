@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from believer.arrays import Array
+from believer.arrays import Array, shown
 from believer.capabilities import able
-from believer.errors import InvalidInput, JournalError
+from believer.errors import InvalidInput, JournalError, NumericalError
 from believer.numerics.sampling import stream
 from believer.study.history import Fitted, History
 from believer.study.settings import StudySettings
@@ -88,8 +88,8 @@ class ModelCache:
             return self._fit[2]
         try:
             return surrogate.restore(seen, state)
-        except (KeyError, TypeError, ValueError) as error:
-            raise JournalError(f"the hyperparameters of the last fit, {state}, do not fit: {error!r}") from error
+        except (KeyError, TypeError, ValueError, NumericalError) as error:
+            raise JournalError(f"the hyperparameters of the last fit, {shown(state)}, do not fit: {error}") from error
 
 
 def failures(history: History) -> Data | None:

@@ -10,13 +10,11 @@ from typing import Any, NoReturn, TypeAlias
 
 import numpy as np
 
+from believer.arrays import LARGEST
 from believer.errors import InvalidInput
 
 ONLY = "value"
 """The name of the objective of a study that has one number a trial."""
-
-LARGEST = 1e100
-"""Squares of values must be numbers too."""
 
 Value: TypeAlias = "float | Outcome"
 """What is told of a trial: a number, or an outcome with names."""

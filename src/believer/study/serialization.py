@@ -14,6 +14,7 @@ import numpy as np
 
 from believer import batch, surrogates
 from believer.acquisitions import ACQUISITIONS, Acquisition
+from believer.arrays import shown
 from believer.batch import STRATEGIES, Believe, ConstantLie, Fantasy, PseudoObservations, RandomBatch
 from believer.batch.request import Strategy
 from believer.errors import InvalidInput
@@ -21,6 +22,14 @@ from believer.maximize import Candidates, Multistart
 from believer.numerics.lbfgs import Settings
 from believer.surrogates import GP, SURROGATES
 from believer.surrogates.protocols import Surrogate
+
+MOST_NESTED = 20
+"""Parts hold parts; none of the library's goes deeper than four."""
+
+
+class DamagedSettings(InvalidInput):
+    """Settings that no study can have been made with: what a journal says of a part breaks that part's own rules."""
+
 
 _COMMON: list[type] = [
     *map(type, ACQUISITIONS.values()),
@@ -86,7 +95,7 @@ def having(methods: tuple[str, ...], part: Any, what: str) -> Any:
     """``part`` if it has one of the ``methods``; a clear error otherwise."""
     if isinstance(part, type) or not any(callable(getattr(part, method, None)) for method in methods):
         wanted = " or ".join(f"{method}(...)" for method in methods)
-        raise InvalidInput(f"{what} must be an object with a method {wanted}; got {part!r}.")
+        raise InvalidInput(f"{what} must be an object with a method {wanted}; got {shown(part)}.")
     return part
 
 
@@ -140,8 +149,10 @@ def is_custom(config: Any) -> bool:
 def from_config(config: Any, what: str, passed: object = None) -> Any:
     """The part that ``config`` describes; ``passed`` is what the caller gave for it, if anything.
 
-    Raises :class:`InvalidInput` when a custom part was not passed, or another one was.
+    Raises :class:`InvalidInput` when a custom part was not passed, or another one was, and
+    :class:`DamagedSettings` when no part has such settings.
     """
+    refuse_nested(config, what)
     if passed is not None:
         if to_config(passed) != _completed(config, what):
             raise InvalidInput(
@@ -154,6 +165,20 @@ def from_config(config: Any, what: str, passed: object = None) -> Any:
     return _rebuild(config, what)
 
 
+def refuse_nested(config: Any, what: str) -> None:
+    """DamagedSettings for what is nested deeper than any part, which no recursion should follow."""
+    level = [config]
+    for _ in range(MOST_NESTED):
+        level = [
+            inner
+            for outer in level
+            if isinstance(outer, dict | list)
+            for inner in (outer.values() if isinstance(outer, dict) else outer)
+        ]
+    if level:
+        raise DamagedSettings(f"the journal's settings for {what} are nested more than {MOST_NESTED} deep.")
+
+
 def _completed(config: Any, what: str) -> Any:
     """``config`` with the settings that came after it was written, at their defaults; what is custom stays as it is."""
     return config if is_custom(config) else to_config(_rebuild(config, what))
@@ -164,32 +189,37 @@ def _rebuild(config: Any, what: str) -> Any:
         return tuple(_rebuild(item, what) for item in config)
     if not isinstance(config, dict):
         return config
-    left = _LEFT.get(config.get("type", ""), {})
-    for name, only in left.items():
-        if config.get(name, only) != only:
+    name = config.get("type", "")
+    if not isinstance(name, str):
+        raise DamagedSettings(f"the journal's settings for {what} must name its type; got {shown(name)}.")
+    left = _LEFT.get(name, {})
+    for key, only in left.items():
+        if config.get(key, only) != only:
             raise InvalidInput(
-                f"the journal was written with {what} {config['type']}({name}={config[name]!r}), which is no part of "
+                f"the journal was written with {what} {name}({key}={shown(config[key])}), which is no part of "
                 "this library any more: begin a new study, with the surrogate that believer-paper has for it."
             )
     settings = {key: _rebuild(value, what) for key, value in config.items() if key != "type" and key not in left}
-    cls = _known(config.get("type", ""))
+    cls = _known(name)
     if cls is None:
         raise InvalidInput(f"the journal names a {what} that this version does not know: {config.get('type')!r}.")
     try:
         return cls(**settings)
     except TypeError as error:
-        raise InvalidInput(
-            f"the journal's settings for {what} {config['type']} do not fit this version: {error}"
-        ) from error
+        raise InvalidInput(f"the journal's settings for {what} {name} do not fit this version: {error}") from error
+    except DamagedSettings:
+        raise
+    except InvalidInput as error:
+        raise DamagedSettings(f"the journal's settings for {what} {name} break a rule: {error}") from error
 
 
 def _describe(config: Any) -> str:
     if isinstance(config, dict):
         return str(
             config.get("custom")
-            or f"{config.get('type')}({', '.join(f'{k}={v!r}' for k, v in config.items() if k != 'type')})"
+            or f"{config.get('type')}({', '.join(f'{k}={shown(v)}' for k, v in config.items() if k != 'type')})"
         )
-    return repr(config)
+    return shown(config)
 
 
 def brief(config: Any) -> str:

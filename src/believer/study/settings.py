@@ -14,15 +14,19 @@ import scipy
 
 from believer._version import __version__
 from believer.acquisitions import Acquisition, LogEI
-from believer.arrays import whole
+from believer.arrays import MOST_SEED, shown, whole
 from believer.batch import Strategy
 from believer.errors import InvalidInput
 from believer.maximize import Maximizer
 from believer.numerics import backend
 from believer.space import Constraint, Space
 from believer.study import serialization
+from believer.study.serialization import DamagedSettings
 from believer.surrogates import GP
 from believer.surrogates.protocols import Surrogate
+
+MOST_DESIGNED = 10_000_000
+"""Numbers of a space-filling design: points times columns."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -95,8 +99,8 @@ def make_settings(
         acquisition=LogEI() if acquisition is None else serialization.acquisition_named(acquisition),
         strategy=serialization.strategy_named(strategy),
         maximizer=None if maximizer is None else serialization.having(("maximize",), maximizer, "maximizer"),
-        n_init=whole(2 * len(space) if n_init is None else n_init, "n_init", 1),
-        seed=secrets.randbits(63) if seed is None else whole(seed, "seed", 0),
+        n_init=_design(2 * len(space) if n_init is None else n_init, space),
+        seed=secrets.randbits(63) if seed is None else whole(seed, "seed", 0, MOST_SEED),
         maximize=_flag(maximize),
     )
 
@@ -109,7 +113,13 @@ def settings_from_config(
     maximizer: Maximizer | None = None,
     constraint: Constraint | None = None,
 ) -> StudySettings:
-    """Inverse of :meth:`StudySettings.to_config`; what was custom is passed again and checked by name."""
+    """Inverse of :meth:`StudySettings.to_config`; what was custom is passed again and checked by name.
+
+    Raises :class:`InvalidInput` for what the caller can cure by passing something else, and
+    :class:`~believer.study.serialization.DamagedSettings` for settings that no study can have.
+    """
+    if not isinstance(config["constraint"], str | None):
+        raise DamagedSettings(f"a constraint is known by its name; got {shown(config['constraint'])}.")
     if _callable_name(constraint) != config["constraint"]:
         raise InvalidInput(
             f"the journal was written with the constraint {config['constraint']}; got {_callable_name(constraint)}. "
@@ -118,22 +128,31 @@ def settings_from_config(
     learner = None if surrogate is None else serialization.surrogate_named(surrogate)
     worth = None if acquisition is None else serialization.acquisition_named(acquisition)
     named = None if strategy is None else serialization.strategy_named(strategy)
+    try:
+        space = Space.from_config(config["space"], constraint)
+        n_init, seed = _design(config["n_init"], space), whole(config["seed"], "seed", 0, MOST_SEED)
+        maximize = _flag(config["maximize"])
+    except InvalidInput as error:
+        raise DamagedSettings(str(error)) from error
     return StudySettings(
-        space=Space.from_config(config["space"], constraint),
+        space=space,
         surrogate=_rebuilt(config, "surrogate", learner, "fit"),
         acquisition=_rebuilt(config, "acquisition", worth, "pointwise", "on"),
         strategy=_rebuilt(config, "strategy", named, "choose"),
         maximizer=_rebuilt(config, "maximizer", maximizer, "maximize"),
-        n_init=whole(config["n_init"], "n_init", 1),
-        seed=whole(config["seed"], "seed", 0),
-        maximize=_flag(config["maximize"]),
+        n_init=n_init,
+        seed=seed,
+        maximize=maximize,
     )
 
 
 def _rebuilt(config: Mapping[str, Any], what: str, passed: object, *methods: str) -> Any:
     """A part as the journal describes it, which has one of the ``methods``; a maximizer may be none."""
     part = serialization.from_config(config[what], what, passed)
-    return None if part is None and what == "maximizer" else serialization.having(methods, part, what)
+    try:
+        return None if part is None and what == "maximizer" else serialization.having(methods, part, what)
+    except InvalidInput as error:
+        raise DamagedSettings(str(error)) from error
 
 
 def versions() -> dict[str, Any]:
@@ -150,9 +169,14 @@ def versions() -> dict[str, Any]:
     }
 
 
+def _design(n_init: Any, space: Space) -> int:
+    """``n_init``, of which a whole design is drawn at once."""
+    return whole(n_init, "n_init", 1, MOST_DESIGNED // space.dim)
+
+
 def _flag(maximize: Any) -> bool:
     if not isinstance(maximize, bool | np.bool_):
-        raise InvalidInput(f"maximize must be True or False; got {maximize!r}.")
+        raise InvalidInput(f"maximize must be True or False; got {shown(maximize)}.")
     return bool(maximize)
 
 

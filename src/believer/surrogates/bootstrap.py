@@ -15,6 +15,8 @@ import numpy as np
 from believer.arrays import Array, IntArray
 from believer.surrogates.protocols import LEAST_STD, Prediction
 
+MOST_MEMBERS = 1000
+
 # Fixed draws must not repeat the stream of default_rng(seed), which may well have made the data.
 _COUNTS, _STATES = 0xB0075, 0x57A7E
 

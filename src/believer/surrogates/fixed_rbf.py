@@ -30,16 +30,18 @@ from typing import Self
 
 import numpy as np
 
-from believer.arrays import Array, finite, frozen, whole
-from believer.errors import InvalidInput
+from believer.arrays import Array, above_zero, frozen, whole
 from believer.numerics.sampling import sobol
 from believer.surrogates import linear
 from believer.surrogates.data import Data, learnable, variances
 from believer.surrogates.gp import NOISY_FROM, checked_noise, standardization
 from believer.surrogates.gp_fit import NOISE_FLOOR
-from believer.surrogates.kernels import multiquadric, squared_distances
+from believer.surrogates.kernels import LEAST_SPREAD, MOST_SPREAD, multiquadric, squared_distances
 from believer.surrogates.linear import Weights
 from believer.surrogates.protocols import LEAST_VARIANCE, JointPrediction, Model, Prediction, PredictionGradient
+
+MOST_CENTERS = 2000
+"""Their matrices are (centers, centers)."""
 
 _LEAST_EIGENVALUE = 1e-10
 
@@ -210,11 +212,11 @@ class FixedRBF:
     noise: float | str = "infer"
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "centers", whole(self.centers, "centers", 2))
+        object.__setattr__(self, "centers", whole(self.centers, "centers", 2, MOST_CENTERS))
         if self.spread is not None:
-            object.__setattr__(self, "spread", finite(self.spread, "spread"))
-            if self.spread <= 0.0:
-                raise InvalidInput(f"spread must be a length above zero; got {self.spread!r}.")
+            object.__setattr__(
+                self, "spread", above_zero(self.spread, "spread", LEAST_SPREAD, MOST_SPREAD, "a length above zero")
+            )
         object.__setattr__(self, "noise", checked_noise(self.noise))
 
     def fit(self, data: Data, rng: np.random.Generator, previous: Model | None = None) -> FixedRBFModel:

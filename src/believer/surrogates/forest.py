@@ -19,11 +19,13 @@ from typing import Any, Self
 
 import numpy as np
 
-from believer.arrays import Array, IntArray, as_points, frozen, whole
+from believer.arrays import Array, IntArray, as_points, checked_seed, frozen, whole
 from believer.surrogates.bootstrap import resamples, states, summary
 from believer.surrogates.data import Data, learnable
 from believer.surrogates.protocols import Model, Prediction
 from believer.surrogates.sklearn import scikit_learn
+
+MOST_TREES, MOST_IN_A_LEAF = 10_000, 1_000_000
 
 _BLOCK = 256
 """Points that walk down the trees together: few enough that where they are stays in the cache."""
@@ -100,10 +102,9 @@ class RandomForest:
     seed: int | None = None
 
     def __post_init__(self) -> None:
-        whole(self.trees, "trees", 2)
-        whole(self.min_leaf, "min_leaf", 1)
-        if self.seed is not None:
-            whole(self.seed, "seed", 0)
+        whole(self.trees, "trees", 2, MOST_TREES)
+        whole(self.min_leaf, "min_leaf", 1, MOST_IN_A_LEAF)
+        checked_seed(self.seed)
 
     def with_fixed_draws(self, seed: int) -> Self:
         """The recipe with frozen bootstraps: tree t has the same data, and one more point only where it is drawn."""

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from believer.arrays import Array, finite, frozen, packed, read_only
+from believer.arrays import Array, finite, frozen, packed, read_only, shown
 from believer.errors import InvalidInput
 from believer.numerics import backend
 from believer.numerics.cholesky import Factor, factor
@@ -43,6 +43,9 @@ if TYPE_CHECKING:
     from believer._native import Native, Posterior
     from believer.surrogates.gp_fantasies import GPFantasies
     from believer.surrogates.paths import KernelPaths
+
+MOST_NOISE = 1e6
+"""The largest variance of the noise, as a share of that of y."""
 
 NOISY_FROM = 1e-5
 """A noise variance, of standardized y, above which repeating an experiment is expected to give another result."""
@@ -336,13 +339,14 @@ class GP:
     def restore(self, data: Data, state: dict[str, Any]) -> GPModel:
         """The model of ``data`` at the hyperparameters of ``state``, without a fit."""
         shift, scale = standardization(data.y)
-        return posterior(Hyperparameters.from_config(state), data.X, data.y, shift, scale, data.std)
+        hyper = Hyperparameters.from_config(state, data.X.shape[1])
+        return posterior(hyper, data.X, data.y, shift, scale, data.std)
 
 
 def checked_kernel(kernel: str) -> str:
     """``kernel`` if there is one of that name; a clear error otherwise."""
-    if kernel not in KERNELS:
-        raise InvalidInput(f"kernel must be one of {', '.join(KERNELS)}; got {kernel!r}.")
+    if not isinstance(kernel, str) or kernel not in KERNELS:
+        raise InvalidInput(f"kernel must be one of {', '.join(KERNELS)}; got {shown(kernel)}.")
     return kernel
 
 
@@ -350,9 +354,9 @@ def checked_noise(noise: float | str) -> float | str:
     """``noise`` as a variance, zero or more, or "infer"; a clear error otherwise."""
     if isinstance(noise, str):
         if noise != "infer":
-            raise InvalidInput(f'noise must be a variance or "infer"; got {noise!r}.')
+            raise InvalidInput(f'noise must be a variance or "infer"; got {shown(noise)}.')
         return noise
-    variance = finite(noise, "noise")
+    variance = finite(noise, "noise", MOST_NOISE)
     if variance < 0.0:
         raise InvalidInput(f"noise must be a variance, zero or more; got {noise!r}.")
     return variance

@@ -12,12 +12,13 @@ D       known noise variances of y, beyond σ_n²                    (n,)
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 import numpy as np
 
-from believer.arrays import Array, frozen, packed
+from believer.arrays import Array, above_zero, finite, frozen, packed, shown, whole
+from believer.errors import InvalidInput
 from believer.numerics import backend, lbfgs, newton
 from believer.numerics.sampling import latin_hypercube
 from believer.surrogates.gp_likelihood import log_likelihood, or_nan
@@ -29,6 +30,9 @@ SUBSET_ABOVE = 2000
 CENTER_UP_TO, CENTER_AT_TIMES_UP_TO = 100, 500
 """With more data than this a search that has a last fit to start from takes the prior's center as a second start only
 when the data have grown by a quarter since; with more than that, never."""
+
+LEARNABLE = (1e-9, 1e9)
+"""Where hyperparameters lie, whatever the data and the bounds of a fit: outside, sums of squares lose their meaning."""
 
 NOISE_FLOOR = 1e-8
 """The least noise variance (of standardized y) that a fit works with; less cannot be told from rounding."""
@@ -66,9 +70,24 @@ class Hyperparameters:
         }
 
     @staticmethod
-    def from_config(config: dict[str, Any]) -> Hyperparameters:
-        """Inverse of :meth:`to_config`."""
-        return Hyperparameters(**{**config, "lengthscales": frozen(config["lengthscales"])})
+    def from_config(config: dict[str, Any], d: int) -> Hyperparameters:
+        """Inverse of :meth:`to_config`, for points of ``d`` columns; InvalidInput for what no fit comes to."""
+        known, least = {f.name for f in fields(Hyperparameters)}, {"kernel", "lengthscales", "signal", "noise"}
+        if not isinstance(config, dict) or not least <= config.keys() <= known:
+            raise InvalidInput(f"hyperparameters must be what to_config returned; got {shown(config)}.")
+        kernel, lengthscales, subset = config["kernel"], config["lengthscales"], config.get("subset")
+        if not isinstance(kernel, str) or kernel not in KERNELS:
+            raise InvalidInput(f"kernel must be one of {', '.join(KERNELS)}; got {shown(kernel)}.")
+        if not isinstance(lengthscales, list | tuple) or len(lengthscales) != d:
+            raise InvalidInput(f"lengthscales must be {d} numbers, one for each column; got {shown(lengthscales)}.")
+        return Hyperparameters(
+            kernel=kernel,
+            lengthscales=frozen([above_zero(length, "a lengthscale", *LEARNABLE) for length in lengthscales]),
+            signal=above_zero(config["signal"], "signal", *LEARNABLE),
+            noise=above_zero(config["noise"], "noise", *LEARNABLE),
+            mean=finite(config.get("mean", 0.0), "mean", LEARNABLE[1]),
+            subset=None if subset is None else whole(subset, "subset", 1),
+        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -41,6 +41,10 @@ def squared_exponential(r2: Array) -> tuple[Array, Array]:
 KERNELS: dict[str, Correlation] = {"matern52": matern52, "matern32": matern32, "se": squared_exponential}
 
 
+LEAST_SPREAD, MOST_SPREAD = 1e-9, 1e9
+"""Between these lies a multiquadric's ε, in units of the cube."""
+
+
 def squared_distances(A: Array, B: Array) -> Array:
     """Squared Euclidean distances (m, n) between rows of ``A`` (m, d) and ``B`` (n, d), through one matrix product."""
     r2 = A @ (-2.0 * B.T)

@@ -30,11 +30,11 @@ from typing import Self
 
 import numpy as np
 
-from believer.arrays import Array, frozen, whole
+from believer.arrays import Array, checked_seed, frozen, whole
 from believer.surrogates import linear
 from believer.surrogates.data import Data, learnable, variances
 from believer.surrogates.gp import NOISY_FROM, standardization
-from believer.surrogates.network import Networks, Training, checked_hidden, seeds_of, train
+from believer.surrogates.network import MOST_ITERATIONS, Networks, Training, checked_hidden, seeds_of, train
 from believer.surrogates.protocols import LEAST_VARIANCE, JointPrediction, Model, Prediction, PredictionGradient
 
 
@@ -164,9 +164,8 @@ class LastLayer:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "hidden", checked_hidden(self.hidden))
-        whole(self.max_iterations, "max_iterations", 1)
-        if self.seed is not None:
-            whole(self.seed, "seed", 0)
+        whole(self.max_iterations, "max_iterations", 1, MOST_ITERATIONS)
+        checked_seed(self.seed)
 
     def with_fixed_draws(self, seed: int) -> LastLayer:
         """The recipe with initial weights that depend on ``seed``, and held-out data on it and their positions."""

@@ -33,13 +33,15 @@ from typing import Self
 
 import numpy as np
 
-from believer.arrays import SAME_POINT, Array, finite, frozen
+from believer.arrays import SAME_POINT, Array, above_zero, finite, frozen
 from believer.errors import InvalidInput
 from believer.numerics.bordering import Bordered, inverse_or_regular_part
 from believer.surrogates.data import Data, learnable
 from believer.surrogates.gp import standardization
-from believer.surrogates.kernels import multiquadric, squared_distances
+from believer.surrogates.kernels import LEAST_SPREAD, MOST_SPREAD, multiquadric, squared_distances
 from believer.surrogates.protocols import LEAST_VARIANCE, JointPrediction, Model, Prediction, PredictionGradient
+
+MOST_RIDGE = 1e3
 
 _LEAST_PROCESS = 1e-12
 
@@ -209,10 +211,11 @@ class MQRBF:
     spread: float | None = None
 
     def __post_init__(self) -> None:
-        if finite(self.ridge, "ridge") < 0.0:
+        if finite(self.ridge, "ridge", MOST_RIDGE) < 0.0:
             raise InvalidInput(f"ridge must be zero or more; got {self.ridge!r}.")
-        if self.spread is not None and finite(self.spread, "spread") <= 0.0:
-            raise InvalidInput(f"spread must be a length above zero, or None for the median; got {self.spread!r}.")
+        if self.spread is not None:
+            what = "a length above zero, or None for the median"
+            above_zero(self.spread, "spread", LEAST_SPREAD, MOST_SPREAD, what)
 
     def fit(self, data: Data, rng: np.random.Generator, previous: Model | None = None) -> MQRBFModel:
         """ε and τ from ``data``, X (n, d) and y (n,), then the weights.  O(n³); ``rng``, ``previous`` play no part."""

@@ -38,8 +38,13 @@ from typing import Any
 
 import numpy as np
 
-from believer.arrays import Array, BoolArray, IntArray, frozen, whole
+from believer.arrays import Array, BoolArray, IntArray, frozen, shown, whole
 from believer.errors import InvalidInput
+
+MOST_NETWORKS, MOST_LAYERS, MOST_UNITS, MOST_WEIGHTS = 100, 10, 1000, 10_000_000
+"""What fits into memory: training keeps some ten numbers for each weight."""
+
+MOST_ITERATIONS = 1_000_000
 
 _DECAY_FIRST, _DECAY_SECOND, _EPSILON = 0.9, 0.999, 1e-8
 _NEVER_HELD_OUT, _ONE_OUT_OF = 5, 10
@@ -126,11 +131,20 @@ class _Live:
             setattr(self, name, getattr(self, name)[which])
 
 
-def checked_hidden(hidden: Any) -> tuple[int, ...]:
-    """Sizes of hidden layers, one or more whole numbers; a clear error otherwise."""
+def checked_hidden(hidden: Any, networks: int = 1) -> tuple[int, ...]:
+    """Sizes of hidden layers of each of the ``networks``, one or more whole numbers; a clear error otherwise."""
     if not isinstance(hidden, tuple | list) or not hidden:
-        raise InvalidInput(f"hidden must be the sizes of one or more layers, e.g. (64, 64); got {hidden!r}.")
-    return tuple(whole(size, "a size in hidden", 1) for size in hidden)
+        raise InvalidInput(f"hidden must be the sizes of one or more layers, e.g. (64, 64); got {shown(hidden)}.")
+    if len(hidden) > MOST_LAYERS:
+        raise InvalidInput(f"hidden must be the sizes of {MOST_LAYERS} layers at most; got {len(hidden)} of them.")
+    sizes = tuple(whole(size, "a size in hidden", 1, MOST_UNITS) for size in hidden)
+    weights = networks * sum(one * other for one, other in pairwise(sizes))
+    if weights > MOST_WEIGHTS:
+        raise InvalidInput(
+            f"all networks together must have {MOST_WEIGHTS:,} weights between hidden layers at most; got {weights:,}. "
+            "Make hidden smaller, or use fewer networks."
+        )
+    return sizes
 
 
 def seeds_of(count: int, rng: np.random.Generator, fixed: int | None = None) -> IntArray:

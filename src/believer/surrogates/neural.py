@@ -14,10 +14,18 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from believer.arrays import Array, whole
+from believer.arrays import Array, checked_seed, whole
 from believer.surrogates.data import Data, learnable
 from believer.surrogates.gp import standardization
-from believer.surrogates.network import Networks, Training, checked_hidden, seeds_of, train
+from believer.surrogates.network import (
+    MOST_ITERATIONS,
+    MOST_NETWORKS,
+    Networks,
+    Training,
+    checked_hidden,
+    seeds_of,
+    train,
+)
 from believer.surrogates.protocols import LEAST_VARIANCE, Model, Prediction, PredictionGradient
 
 
@@ -85,11 +93,10 @@ class NeuralEnsemble:
     seed: int | None = None
 
     def __post_init__(self) -> None:
-        whole(self.members, "members", 2)
-        object.__setattr__(self, "hidden", checked_hidden(self.hidden))
-        whole(self.max_iterations, "max_iterations", 1)
-        if self.seed is not None:
-            whole(self.seed, "seed", 0)
+        whole(self.members, "members", 2, MOST_NETWORKS)
+        object.__setattr__(self, "hidden", checked_hidden(self.hidden, self.members))
+        whole(self.max_iterations, "max_iterations", 1, MOST_ITERATIONS)
+        checked_seed(self.seed)
 
     def with_fixed_draws(self, seed: int) -> NeuralEnsemble:
         """The recipe with initial weights that depend on ``seed``, and held-out data on it and their positions."""

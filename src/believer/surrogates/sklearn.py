@@ -16,9 +16,9 @@ from typing import Any, Self
 
 import numpy as np
 
-from believer.arrays import Array, as_points, whole
+from believer.arrays import Array, as_points, checked_seed, shown, whole
 from believer.errors import InvalidInput, MissingExtra
-from believer.surrogates.bootstrap import resamples, states, summary
+from believer.surrogates.bootstrap import MOST_MEMBERS, resamples, states, summary
 from believer.surrogates.data import Data, learnable
 from believer.surrogates.gp import standardization
 from believer.surrogates.protocols import LEAST_STD, Model, Prediction
@@ -96,9 +96,8 @@ class SklearnSurrogate:
     seed: int | None = None
 
     def __post_init__(self) -> None:
-        whole(self.members, "members", 2)
-        if self.seed is not None:
-            whole(self.seed, "seed", 0)
+        whole(self.members, "members", 2, MOST_MEMBERS)
+        checked_seed(self.seed)
         object.__setattr__(self, "estimator", _copy(self.estimator))
 
     def with_fixed_draws(self, seed: int) -> Self:
@@ -136,8 +135,8 @@ def _copy(estimator: Any) -> Any:
     for method in ("fit", "predict", "get_params"):
         if not callable(getattr(estimator, method, None)):
             raise InvalidInput(
-                f"estimator must be a scikit-learn regressor, with fit, predict and get_params; got {estimator!r}, "
-                f"which has no {method}. Pass, e.g., KNeighborsRegressor()."
+                f"estimator must be a scikit-learn regressor, with fit, predict and get_params; "
+                f"got {shown(estimator)}, which has no {method}. Pass, e.g., KNeighborsRegressor()."
             )
     name = type(estimator).__name__
     try:

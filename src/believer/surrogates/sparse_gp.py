@@ -30,7 +30,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from believer.arrays import Array, frozen, whole
+from believer.arrays import Array, frozen, shown, whole
 from believer.errors import InvalidInput
 from believer.numerics.cholesky import factor
 from believer.numerics.sampling import sobol
@@ -42,6 +42,9 @@ from believer.surrogates.kernels import KERNELS, squared_distances
 from believer.surrogates.linear import Weights
 from believer.surrogates.paths import KernelPaths, prior_draws
 from believer.surrogates.protocols import LEAST_VARIANCE, JointPrediction, Model, Prediction, PredictionGradient
+
+MOST_INDUCING = 4000
+"""Their matrices are (inducing, inducing)."""
 
 SUBSET_ABOVE = 512
 """With more data than this, hyperparameters come from a seeded subset of that many; inducing points from all."""
@@ -226,7 +229,7 @@ class SparseGP:
     def __post_init__(self) -> None:
         checked_kernel(self.kernel)
         object.__setattr__(self, "noise", checked_noise(self.noise))
-        object.__setattr__(self, "inducing", whole(self.inducing, "inducing", 1))
+        object.__setattr__(self, "inducing", whole(self.inducing, "inducing", 1, MOST_INDUCING))
 
     def fit(self, data: Data, rng: np.random.Generator, previous: Model | None = None) -> SparseGPModel:
         """Learn hyperparameters from ``data``, X (n, d) and y (n,), choose inducing points, then the posterior.
@@ -259,10 +262,12 @@ class SparseGP:
 
     def restore(self, data: Data, state: dict[str, Any]) -> SparseGPModel:
         """The model of ``state`` on the ``data`` that it was fitted to, without a fit."""
-        X, y = data.X, data.y
+        X, y, chosen = data.X, data.y, state["inducing"]
         shift, scale = standardization(y)
         hyper = {key: value for key, value in state.items() if key != "inducing"}
-        rows = tuple(int(row) for row in state["inducing"])
-        if not rows or min(rows) < 0 or max(rows) >= len(X) + _PLACES:
-            raise InvalidInput(f"inducing points must be rows of the {len(X)} data or of places; got {list(rows)}.")
-        return posterior(Hyperparameters.from_config(hyper), rows, X, y, shift, scale, data.std)
+        rows = tuple(row for row in chosen if type(row) is int and 0 <= row < len(X) + _PLACES)
+        if not rows or len(set(rows)) < len(chosen):
+            raise InvalidInput(
+                f"inducing points must be rows of the {len(X)} data or of places, each once; got {shown(chosen)}."
+            )
+        return posterior(Hyperparameters.from_config(hyper, X.shape[1]), rows, X, y, shift, scale, data.std)

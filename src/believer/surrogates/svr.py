@@ -18,9 +18,9 @@ from typing import Self
 
 import numpy as np
 
-from believer.arrays import Array, finite, frozen, whole
+from believer.arrays import Array, above_zero, checked_seed, finite, frozen, whole
 from believer.errors import InvalidInput
-from believer.surrogates.bootstrap import resamples, summary
+from believer.surrogates.bootstrap import MOST_MEMBERS, resamples, summary
 from believer.surrogates.data import Data, learnable
 from believer.surrogates.gp import standardization
 from believer.surrogates.kernels import squared_distances
@@ -102,14 +102,13 @@ class SVR:
     seed: int | None = None
 
     def __post_init__(self) -> None:
-        for name, value in (("C", self.C), ("gamma", 1.0 if self.gamma is None else self.gamma)):
-            if finite(value, name) <= 0.0:
-                raise InvalidInput(f"{name} must be above zero; got {value!r}.")
-        if finite(self.epsilon, "epsilon") < 0.0:
+        above_zero(self.C, "C", 1e-6, 1e6)
+        if self.gamma is not None:
+            above_zero(self.gamma, "gamma", 1e-6, 1e6)
+        if finite(self.epsilon, "epsilon", 1e6) < 0.0:
             raise InvalidInput(f"epsilon must be zero or more; got {self.epsilon!r}.")
-        whole(self.members, "members", 2)
-        if self.seed is not None:
-            whole(self.seed, "seed", 0)
+        whole(self.members, "members", 2, MOST_MEMBERS)
+        checked_seed(self.seed)
 
     def with_fixed_draws(self, seed: int) -> Self:
         """The recipe with resamples that depend on ``seed`` and an observation's position alone."""
