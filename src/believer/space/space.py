@@ -17,7 +17,6 @@ import numpy.typing as npt
 from believer.arrays import SAME_POINT, Array, BoolArray, as_points, frozen, whole
 from believer.errors import InvalidInput
 from believer.space.parameters import (
-    MAX_GRID,
     Categorical,
     Float,
     Int,
@@ -27,6 +26,7 @@ from believer.space.parameters import (
     decode,
     encode,
     grid,
+    settles,
     width,
 )
 from believer.space.region import Block, Region
@@ -159,10 +159,10 @@ class Space:
         for name, p, start, stop in self._layout():
             rows = encode(p, [values[name]], name) if name in values else grid(p)
             lower[start:stop], upper[start:stop] = rows.min(axis=0), rows.max(axis=0)
-            if count(p) is not None and not _is_hidden_grid(p):
+            if count(p) is not None and not settles(p):
                 blocks.append(Block(start, stop, frozen(rows), ordered=not isinstance(p, Categorical)))
         feasible = None if self.constraint is None else self._feasible
-        settle = self._settle if any(_is_hidden_grid(p) for _, p in self._items) else None
+        settle = self._settle if any(settles(p) for _, p in self._items) else None
         return Region(frozen(lower), frozen(upper), tuple(blocks), feasible, settle, self._tolerance())
 
     def to_config(self) -> dict[str, Any]:
@@ -210,18 +210,12 @@ class Space:
         """``X`` (m, dim) with the columns of long grids on their nearest values; the others stay, bit for bit."""
         out = X.copy()
         for name, p, start, stop in self._layout():
-            if _is_hidden_grid(p):
+            if settles(p):
                 out[:, start:stop] = encode(p, decode(p, X[:, start:stop]), name)
         return out
 
     def _feasible(self, X: Array) -> BoolArray:
         return np.array([self.allows(params) for params in self.decode(X)], dtype=bool)
-
-
-def _is_hidden_grid(p: Parameter) -> bool:
-    """Has it too many values to list, so that it is searched as if continuous and then rounded?"""
-    k = count(p)
-    return k is not None and k > MAX_GRID
 
 
 def _from_entry(name: str, kind: str, **settings: Any) -> Parameter:
