@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from believer.acquisitions import Acquisition
 from believer.batch import Strategy
+from believer.batch.request import needs_model
 from believer.errors import BelieverError, JournalCorrupt
 from believer.maximize import Maximizer
 from believer.numerics import backend
@@ -112,4 +113,8 @@ def _ask_again(study: Optimizer, event: Asked, strategies: Sequence[Strategy]) -
         for what in ("params", "unit"):
             if then[what] != now[what]:
                 return f"{what} of trial {then['id']} were {then[what]}, are {now[what]}"
-    return None if event.model == again.model else f"hyperparameters were {event.model}, are {again.model}"
+    # A strategy that needs no model once had one fitted all the same; it never had a say, and later asks take it from
+    # the journal as it stands there.
+    if event.model == again.model or (again.model is None and not needs_model(strategy)):
+        return None
+    return f"hyperparameters were {event.model}, are {again.model}"

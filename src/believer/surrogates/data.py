@@ -9,6 +9,7 @@ import numpy as np
 
 from believer.arrays import Array, as_points, as_values, packed, read_only
 from believer.errors import InvalidInput
+from believer.surrogates.subset import learned_rows
 
 LARGEST_STD = 1e6
 """A known standard deviation above so many times the scale of y counts as that: such a result says nothing anyway, and
@@ -57,6 +58,10 @@ class Data:
         columns = slice(column, column + 1)
         return Data(self.X, self.Y[:, columns], None if self.noise is None else self.noise[:, columns])
 
+    def at(self, rows: Any) -> Data:
+        """The results in ``rows``, indices or a mask."""
+        return Data(self.X[rows], self.Y[rows], None if self.noise is None else self.noise[rows])
+
     def _refuse_several(self) -> None:
         if self.Y.ndim != 2 or self.Y.shape[1] != 1:
             raise InvalidInput(f"one model learns one output, y (n,); these values have shape {self.Y.shape}.")
@@ -85,13 +90,24 @@ def extended(known: Array | None, n: int, more: Array | None, k: int) -> Array |
     return read_only(np.concatenate([*parts]))
 
 
-def learnable(data: Any, what: str) -> tuple[Array, Array, Array | None]:
+def learned(data: Data, most: int | None) -> Data:
+    """The rows of one output's ``data`` that a model learns from, in their order: all of them up to ``most``.
+
+    Which, where there are more: :mod:`~believer.surrogates.subset`. None is no bound.
+    """
+    if most is None or len(data) <= most:
+        return data
+    return data.at(learned_rows(data.y, most))
+
+
+def learnable(data: Any, what: str, most: int | None = None) -> tuple[Array, Array, Array | None]:
     """X (n, d), y (n,) and known stds (n,), or None; InvalidInput for what nothing can be fitted to.
 
     Parameters
     ----------
     data : what was given to a fit.
     what : is fitted, for the error.
+    most : how many results at most (:func:`learned`); None for all.
     """
     if not isinstance(data, Data):
         raise InvalidInput(f"{what} is fitted to Data(X, y); got {type(data).__name__}.")
@@ -104,4 +120,7 @@ def learnable(data: Any, what: str) -> tuple[Array, Array, Array | None]:
         std = as_values(std, len(X), "noise")
         if (std < 0.0).any():
             raise InvalidInput(f"noise must be standard deviations, zero or more; got {float(std.min())!r}.")
+    if most is not None and len(y) > most:
+        rows = learned_rows(y, most)
+        return X[rows], y[rows], None if std is None else std[rows]
     return X, y, std

@@ -18,7 +18,7 @@ z       W y, the whitened data                                (N,)
 from __future__ import annotations
 
 from dataclasses import dataclass, field, fields, replace
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
@@ -27,7 +27,7 @@ from believer.errors import InvalidInput
 from believer.numerics import backend
 from believer.numerics.cholesky import Factor, factor
 from believer.surrogates import gp_fit
-from believer.surrogates.data import Data, extended, learnable, variances
+from believer.surrogates.data import Data, extended, learnable, learned, variances
 from believer.surrogates.gp_fit import DEFAULT, Hyperparameters, Preset
 from believer.surrogates.kernels import KERNELS
 from believer.surrogates.protocols import (
@@ -38,6 +38,7 @@ from believer.surrogates.protocols import (
     Prediction,
     PredictionGradient,
 )
+from believer.surrogates.subset import MOST
 
 if TYPE_CHECKING:
     from believer._native import Native, Posterior
@@ -290,12 +291,14 @@ def fit_gp(
     rng: np.random.Generator,
     previous: Model | None = None,
     preset: Preset = DEFAULT,
+    most: int = MOST,
 ) -> GPModel:
     """Hyperparameters of ``data`` as ``preset`` says, then the exact posterior; ``kernel`` and ``noise`` as for ``GP``.
 
-    Known noise counts as known: an inferred σ_n² is what is left beyond it. O(n³) for each of some tens of steps.
+    Known noise counts as known: an inferred σ_n² is what is left beyond it. O(n³) for each of some tens of steps; of
+    more than ``most`` results, so many are learned from (:mod:`~believer.surrogates.subset`).
     """
-    X, y, std = learnable(data, "a Gaussian process")
+    X, y, std = learnable(data, "a Gaussian process", most)
     shift, scale = standardization(y)
     start, seen = None, 0
     if isinstance(previous, GPModel) and previous.hyper.kernel == kernel:
@@ -309,6 +312,10 @@ def fit_gp(
 class GP:
     """Gaussian process recipe.
 
+    The posterior is exact for up to 5,000 results. Of more, a model learns from 5,000: half of them the best ones, an
+    eighth the latest, the others at even steps from the rest (:mod:`~believer.surrogates.subset`). ``SparseGP`` looks
+    at all.
+
     Parameters
     ----------
     kernel : "matern52", "matern32" or "se", each with one lengthscale for every column (ARD).
@@ -317,6 +324,7 @@ class GP:
 
     kernel: str = "matern52"
     noise: float | str = 1e-6
+    most_results: ClassVar[int] = MOST
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "kernel", checked_kernel(self.kernel))
@@ -327,7 +335,7 @@ class GP:
 
         ``rng`` picks the subset of many data that hyperparameters come from.
         """
-        return fit_gp(data, self.kernel, self.noise, rng, previous)
+        return fit_gp(data, self.kernel, self.noise, rng, previous, most=self.most_results)
 
     def describe(self, model: GPModel) -> dict[str, Any]:
         """Hyperparameters as plain data."""
@@ -335,6 +343,7 @@ class GP:
 
     def restore(self, data: Data, state: dict[str, Any]) -> GPModel:
         """The model of ``data`` at the hyperparameters of ``state``, without a fit."""
+        data = learned(data, self.most_results)
         shift, scale = standardization(data.y)
         return posterior(Hyperparameters.from_config(state), data.X, data.y, shift, scale, data.std)
 

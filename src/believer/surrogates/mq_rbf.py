@@ -29,7 +29,7 @@ of an absolute value.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Self
+from typing import ClassVar, Self
 
 import numpy as np
 
@@ -40,6 +40,7 @@ from believer.surrogates.data import Data, learnable
 from believer.surrogates.gp import standardization
 from believer.surrogates.kernels import multiquadric, squared_distances
 from believer.surrogates.protocols import LEAST_VARIANCE, JointPrediction, Model, Prediction, PredictionGradient
+from believer.surrogates.subset import MOST
 
 _LEAST_PROCESS = 1e-12
 
@@ -199,6 +200,8 @@ def process_scale(model: MQRBFModel, y: Array) -> float:
 class MQRBF:
     """Multiquadric recipe: every observation is a center ([paper] appendix "MQ-RBF Uncertainty").
 
+    Of more than 5,000 observations, so many (:mod:`~believer.surrogates.subset`).
+
     Parameters
     ----------
     ridge : λ, zero or more.
@@ -207,6 +210,7 @@ class MQRBF:
 
     ridge: float = 1e-4
     spread: float | None = None
+    most_results: ClassVar[int] = MOST
 
     def __post_init__(self) -> None:
         if finite(self.ridge, "ridge") < 0.0:
@@ -216,7 +220,7 @@ class MQRBF:
 
     def fit(self, data: Data, rng: np.random.Generator, previous: Model | None = None) -> MQRBFModel:
         """ε and τ from ``data``, X (n, d) and y (n,), then the weights.  O(n³); ``rng``, ``previous`` play no part."""
-        X, y, _ = learnable(data, "a multiquadric interpolant")
+        X, y, _ = learnable(data, "a multiquadric interpolant", self.most_results)
         spread = median_distance(X) if self.spread is None else float(self.spread)
         model = posterior(Parameters(spread, float(self.ridge), 1.0, *standardization(y)), X, y)
         return replace(model, parameters=replace(model.parameters, tau=process_scale(model, y)))
