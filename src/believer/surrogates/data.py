@@ -15,6 +15,12 @@ LARGEST_STD = 1e6
 """A known standard deviation above so many times the scale of y counts as that: such a result says nothing anyway, and
 its square must not overflow."""
 
+LEAST_SCALE = 2.0**-990
+"""Values of y that differ by less count as equal, and this is their scale: 1e-298. A standard deviation is a small
+part of it, and has to have an inverse."""
+
+_LEAST_SQUARED = 2.0**-400
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Data:
@@ -80,6 +86,14 @@ def variances(std: Array | None, scale: float) -> Array | None:
     if std is None or not std.any():
         return None
     return read_only(np.square(np.minimum(packed(std), LARGEST_STD * scale) / scale))
+
+
+def squared(scale: float) -> float:
+    """The factor of a covariance in units of y²: ``scale``², of a scale below 2⁻⁴⁰⁰ (4e-121) that of 2⁻⁴⁰⁰.
+
+    Squares of smaller ones are no numbers. Who asks for covariances divides by this again, or by their diagonal.
+    """
+    return max(scale, _LEAST_SQUARED) ** 2
 
 
 def extended(known: Array | None, n: int, more: Array | None, k: int) -> Array | None:

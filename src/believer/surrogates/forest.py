@@ -21,14 +21,12 @@ import numpy as np
 
 from believer.arrays import Array, IntArray, as_points, frozen, whole
 from believer.surrogates.bootstrap import resamples, states, summary
-from believer.surrogates.data import Data, learnable
+from believer.surrogates.data import LEAST_SCALE, Data, learnable
 from believer.surrogates.protocols import Model, Prediction
 from believer.surrogates.sklearn import scikit_learn
 
 _BLOCK = 256
 """Points that walk down the trees together: few enough that where they are stays in the cache."""
-
-_LEAST_SCALE = 1e-100
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -145,7 +143,9 @@ def _units(y: Array) -> tuple[float, float]:
     spread = float(np.abs(y - shift).max())
     if spread <= 1e-14 * size:
         spread = size
-    return shift, 1.0 if spread < _LEAST_SCALE else float(np.ldexp(1.0, int(np.frexp(spread)[1]) - 1))
+    if spread == 0.0:
+        return shift, 1.0
+    return shift, max(float(np.ldexp(1.0, int(np.frexp(spread)[1]) - 1)), LEAST_SCALE)
 
 
 def _flat(trees: list[Any], dim: int, shift: float, scale: float) -> ForestModel:

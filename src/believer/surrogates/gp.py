@@ -27,7 +27,7 @@ from believer.errors import InvalidInput
 from believer.numerics import backend
 from believer.numerics.cholesky import Factor, factor
 from believer.surrogates import gp_fit
-from believer.surrogates.data import Data, extended, learnable, learned, variances
+from believer.surrogates.data import LEAST_SCALE, Data, extended, learnable, learned, squared, variances
 from believer.surrogates.gp_fit import DEFAULT, Hyperparameters, Preset
 from believer.surrogates.kernels import KERNELS
 from believer.surrogates.protocols import (
@@ -47,8 +47,6 @@ if TYPE_CHECKING:
 
 NOISY_FROM = 1e-5
 """A noise variance, of standardized y, above which repeating an experiment is expected to give another result."""
-
-_LEAST_SCALE = 1e-100
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -157,7 +155,7 @@ class GPModel:
         V = self.factor.whiten(k)
         covariance = prior_covariance(self.hyper, X) - V @ V.T
         return JointPrediction(
-            self.shift + self.scale * (k @ self.alpha), self.scale**2 * 0.5 * (covariance + covariance.T)
+            self.shift + self.scale * (k @ self.alpha), squared(self.scale) * 0.5 * (covariance + covariance.T)
         )
 
     def joint_with_gradient(self, X: Array) -> JointGradient:
@@ -247,7 +245,7 @@ def prior_covariance(hyper: Hyperparameters, X: Array, diagonal: float | Array |
 def draws(joint: JointPrediction, scale: float, noise: float, count: int, rng: np.random.Generator) -> Array:
     """``count`` normal draws (count, m) from ``joint`` plus ``noise``, a variance of y over ``scale``.  O(m³)."""
     m = len(joint.mean)
-    unit = joint.covariance / scale**2
+    unit = joint.covariance / squared(scale)
     unit[np.diag_indices(m)] = np.maximum(np.diagonal(unit), LEAST_VARIANCE) + noise
     root = np.linalg.inv(factor(unit).base)
     return joint.mean + scale * (rng.standard_normal((count, m)) @ root.T)
@@ -370,11 +368,11 @@ def checked_noise(noise: float | str) -> float | str:
 def standardization(y: Array) -> tuple[float, float]:
     """Mean and standard deviation of real data; a constant y (to rounding) gets the scale of its magnitude, or 1."""
     largest = float(np.abs(y).max())
-    if largest < _LEAST_SCALE:
-        return 0.0, 1.0
+    if largest < LEAST_SCALE:
+        return 0.0, 1.0 if largest == 0.0 else LEAST_SCALE
     # Work on y / largest, whose squares neither overflow nor vanish.
     unit = y / largest
     shift, scale = float(unit.mean()), float(unit.std())
     if scale <= 1e-14:
         scale = 1.0
-    return shift * largest, scale * largest
+    return shift * largest, max(scale * largest, LEAST_SCALE)

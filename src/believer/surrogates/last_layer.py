@@ -32,7 +32,7 @@ import numpy as np
 
 from believer.arrays import Array, frozen, whole
 from believer.surrogates import linear
-from believer.surrogates.data import Data, learnable, variances
+from believer.surrogates.data import Data, learnable, squared, variances
 from believer.surrogates.gp import NOISY_FROM, standardization
 from believer.surrogates.network import Networks, Training, checked_hidden, seeds_of, train
 from believer.surrogates.protocols import LEAST_VARIANCE, JointPrediction, Model, Prediction, PredictionGradient
@@ -103,7 +103,7 @@ class LastLayerModel:
         basis, F = self.basis, self.basis.features(X)
         covariance = self.weights.covariance(F)
         covariance[np.diag_indices(len(X))] += LEAST_VARIANCE
-        return JointPrediction(basis.shift + basis.scale * (F @ self.weights.mean), basis.scale**2 * covariance)
+        return JointPrediction(basis.shift + basis.scale * (F @ self.weights.mean), squared(basis.scale) * covariance)
 
     def sample(self, X: Array, count: int, rng: np.random.Generator, *, noisy: bool = False) -> Array:
         """``count`` draws of φᵀ w at ``X`` (m, d), as (count, m); each is one draw of the weights."""

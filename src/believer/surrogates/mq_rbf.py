@@ -36,7 +36,7 @@ import numpy as np
 from believer.arrays import SAME_POINT, Array, finite, frozen
 from believer.errors import InvalidInput
 from believer.numerics.bordering import Bordered, inverse_or_regular_part
-from believer.surrogates.data import Data, learnable
+from believer.surrogates.data import Data, learnable, squared
 from believer.surrogates.gp import standardization
 from believer.surrogates.kernels import multiquadric, squared_distances
 from believer.surrogates.protocols import LEAST_VARIANCE, JointPrediction, Model, Prediction, PredictionGradient
@@ -148,12 +148,12 @@ class MQRBFModel:
         covariance = p.tau**2 * (p.kernel(X, X) - at.solved @ at.v.T)
         covariance = 0.5 * (covariance + covariance.T)
         covariance[np.diag_indices(len(X))] = p.variance(at.radicand)
-        return JointPrediction(p.shift + p.scale * at.mean, p.scale**2 * covariance)
+        return JointPrediction(p.shift + p.scale * at.mean, squared(p.scale) * covariance)
 
     def sample(self, X: Array, count: int, rng: np.random.Generator, *, noisy: bool = False) -> Array:
         """``count`` draws from the joint posterior at ``X`` (m, d), as (count, m); ``noisy`` adds the variance τ² λ."""
         p, joint = self.parameters, self.joint(X)
-        unit = joint.covariance / p.scale**2
+        unit = joint.covariance / squared(p.scale)
         unit[np.diag_indices(len(X))] += p.tau**2 * p.ridge if noisy else 0.0
         # Eigenvalues, not a Cholesky factor: copies of a point, and points at the data, need no jitter this way.
         values, vectors = np.linalg.eigh(unit)
