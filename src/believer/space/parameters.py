@@ -55,6 +55,7 @@ class Float:
     high: float
     log: bool = field(default=False, kw_only=True)
     step: float | None = field(default=None, kw_only=True)
+    _coarse: bool = field(default=False, init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         """Check the rules, keep plain Python numbers."""
@@ -70,6 +71,7 @@ class Float:
         if self.step is not None and 0 < self.step < _TOLERANCE * max(abs(self.low), abs(self.high)):
             raise InvalidInput(f"step must be at least 1e-9 of the larger bound, or None; got step={self.step}.")
         _check_scale(self)
+        object.__setattr__(self, "_coarse", _is_coarse(self))
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,8 +185,8 @@ def count(p: Parameter) -> int | None:
     if isinstance(p, Int):
         return (p.high - p.low) // p.step + 1
     if p.step is None:
-        k = _ordinal(p.high) - _ordinal(p.low) + 1 if _is_coarse(p) else _MOST_FLOATS + 1
-        return k if k <= _MOST_FLOATS else None
+        k = _ordinal(p.high) - _ordinal(p.low) + 1 if p._coarse else None
+        return None if k is None or k > _MOST_FLOATS else k
     # A millionth of a step absorbs the rounding of (high - low) / step, as in (0.3 - 0.1) / 0.1.
     return math.floor((p.high - p.low) / p.step + 1e-6) + 1
 
@@ -197,7 +199,7 @@ def settles(p: Parameter) -> bool:
     """
     k = count(p)
     if k is None:
-        return isinstance(p, Float) and _is_coarse(p)
+        return isinstance(p, Float) and p._coarse
     return k > MAX_GRID
 
 
@@ -218,7 +220,7 @@ def _ordinal(x: float) -> int:
 
 def _by_magnitude(p: Float | Int) -> bool:
     """Is it spread by its logarithm? In a range of few floats that is no other, and would not find them again."""
-    return p.log and (isinstance(p, Int) or math.log(p.high) - math.log(p.low) >= _EPS / SAME_POINT)
+    return p.log and (isinstance(p, Int) or not p._coarse or math.log(p.high) - math.log(p.low) >= _EPS / SAME_POINT)
 
 
 def _value(p: Float | Int, i: IntArray) -> Array:
