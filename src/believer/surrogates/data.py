@@ -105,9 +105,12 @@ def extended(known: Array | None, n: int, more: Array | None, k: int) -> Array |
 
 
 def learned(data: Data, most: int | None) -> Data:
-    """The rows of one output's ``data`` that a model learns from, in their order: all of them up to ``most``.
+    """The results that a model learns from, in their order; which, of many: :mod:`~believer.surrogates.subset`.
 
-    Which, where there are more: :mod:`~believer.surrogates.subset`. None is no bound.
+    Parameters
+    ----------
+    data : results of one output.
+    most : how many at most; None is no bound.
     """
     if most is None or len(data) <= most:
         return data
