@@ -245,7 +245,7 @@ def test_a_cache_that_fitted_from_another_start_is_not_taken_for_this_one() -> N
         np.testing.assert_array_equal(cached.batch.unit, fresh.batch.unit)
 
 
-@pytest.mark.parametrize("strategy", ["kb", "cl_min", "random"])
+@pytest.mark.parametrize("strategy", ["kb", "cl_min", "top_q"])
 def test_points_of_the_user_in_a_batch_are_judged_as_its_other_points_are(strategy: str) -> None:
     """Given results and what was pending before, not given the points that came first in the same batch."""
     opt = a_study(strategy=strategy)

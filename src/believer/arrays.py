@@ -59,6 +59,9 @@ _SHOWN = 200
 SAME_POINT = 1e-6
 """Two encoded points closer than this in every coordinate are the same experiment."""
 
+_MANY, _AT_ONCE = 4096, 1 << 20
+"""Points beyond which others are compared with column by column, so many pairs at once."""
+
 
 def frozen(a: npt.ArrayLike) -> Array:
     """A read-only float64 array with the values of ``a`` (a copy only where ``a`` is writable or of another type)."""
@@ -167,13 +170,24 @@ def shown(value: Any) -> str:
 
 
 def near_any(X: Array, others: Array, tolerance: float | Array = SAME_POINT) -> BoolArray:
-    """For each row of ``X`` (m, d): is it the same point as some row of ``others`` (k, d)?  O(m k d).
+    """For each row of ``X`` (m, d): is it the same point as some row of ``others`` (k, d)?  O(m k d), memory bounded.
 
     The same: no coordinate differs by more than the ``tolerance``, one for all columns or one for each (d,).
     """
     if len(others) == 0 or len(X) == 0:
         return np.zeros(len(X), dtype=bool)
     close = np.zeros(len(X), dtype=bool)
+    if len(others) > _MANY:
+        within = np.broadcast_to(tolerance, X.shape[1])
+        for start in range(0, len(X), rows := max(1, _AT_ONCE // len(others))):
+            # Pairs that one column leaves over are few as a rule, and only they are looked at in the next.
+            part = X[start : start + rows]
+            pairs = np.nonzero(np.abs(part[:, None, 0] - others[None, :, 0]) <= within[0])
+            for column in range(1, X.shape[1]):
+                near = np.abs(part[pairs[0], column] - others[pairs[1], column]) <= within[column]
+                pairs = pairs[0][near], pairs[1][near]
+            close[start + pairs[0]] = True
+        return close
     for start in range(0, len(X), 256):
         same: BoolArray = np.abs(X[start : start + 256, None, :] - others[None, :, :]) <= tolerance
         close[start : start + 256] = np.any(np.all(same, axis=2), axis=1)

@@ -10,7 +10,7 @@ from believer.batch import Lie, Pending, Request, Strategy, Verdict
 from believer.batch.capability import require
 from believer.batch.incumbent import believed_incumbent, real_incumbent
 from believer.batch.picking import Picked, best_places, maximizer_for, pick, taken
-from believer.batch.request import Choice, Chosen, Randomness
+from believer.batch.request import Choice, Chosen, ModelFree, Randomness
 from believer.maximize import Maximizer, Maximum, Objective, Search
 from believer.maximize.objective import Climb, Climbing, Screening
 from believer.propose import Proposal, propose
@@ -20,9 +20,10 @@ from believer.study.ledger import Counts
 from believer.study.model_cache import ModelCache
 from believer.study.settings import StudySettings, make_settings
 from believer.study.trials import Batch, Trial
-from believer.surrogates.data import Data, joined, learnable
+from believer.surrogates.data import Data, joined, learnable, learned
 from believer.surrogates.protocols import (
     LEAST_VARIANCE,
+    Bounded,
     Conditionable,
     Differentiable,
     Fantasies,
@@ -51,6 +52,7 @@ __all__ = [
     "Array",
     "Batch",
     "Bindable",
+    "Bounded",
     "Choice",
     "Chosen",
     "Climb",
@@ -73,6 +75,7 @@ __all__ = [
     "Maximum",
     "Model",
     "ModelCache",
+    "ModelFree",
     "Objective",
     "Paths",
     "Pathwise",
@@ -104,6 +107,7 @@ __all__ = [
     "best_places",
     "joined",
     "learnable",
+    "learned",
     "make_settings",
     "maximizer_for",
     "objective_on",

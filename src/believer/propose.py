@@ -15,7 +15,7 @@ import numpy as np
 from believer.arrays import Array, frozen, whole
 from believer.batch import LOADED_ON_USE, Pending, Request, Strategy
 from believer.batch.random import REPLACED, design_point, draw, is_new
-from believer.batch.request import Chosen, checked_answer
+from believer.batch.request import Chosen, NoModel, checked_answer, needs_model
 from believer.batch.verdict import judge
 from believer.capabilities import able
 from believer.errors import BelieverError, InvalidInput, MissingCapability, MissingExtra, SpaceExhausted
@@ -25,11 +25,11 @@ from believer.space.region import Region
 from believer.study import serialization
 from believer.study.events import Asked
 from believer.study.history import History
-from believer.study.model_cache import ModelCache, check_cache, failures
+from believer.study.model_cache import ModelCache, check_cache, failures, told_pending
 from believer.study.settings import StudySettings
 from believer.study.trials import Batch, Trial, same_value
 from believer.surrogates.data import Data
-from believer.surrogates.protocols import Conditionable, Model
+from believer.surrogates.protocols import Bounded, Conditionable, Model
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -40,7 +40,8 @@ class Proposal:
     ----------
     batch : the trials, with the ids that they will have, and the verdict.
     request : what was asked for, as plain data.
-    model : the hyperparameters that the points were chosen under, as plain data; None where no model had a say.
+    model : the hyperparameters that the points were chosen under, as plain data; None where no model had a say: a
+        design, or a strategy that needs none.
     """
 
     batch: Batch
@@ -92,18 +93,19 @@ def propose(
         draft.add_queued(queued)
         draft.add_design(q)
         if len(draft.trials) < q:
-            model, described = cache.model(history), cache.hyperparameters(history)
-            request = draft.request(q, model)
+            if needs_model(chooser):
+                model, described = cache.model(history), cache.hyperparameters(history)
+            request = draft.request(q, NoModel() if model is None else model)
             chosen = checked_answer(chooser.choose(request, cache.memory), request, chooser)
             cache.memory = chosen.memory
             # A strategy counts points of this batch that came before it as pending; the verdict must not.
             informed = None if draft.trials else chosen.informed
-            draft.add_chosen(chosen, described or {})
+            draft.add_chosen(chosen, draft.learned_from(described or {}) if model is not None else "")
     except SpaceExhausted:
         draft.refuse_exhausted(q, queued, count=True)
         raise
     if model is not None and informed is None:
-        informed = _given_pending(model, history.pending.X) if q > 1 else model
+        informed = _given_pending(model, told_pending(history).X) if q > 1 else model
     units = np.array([trial.unit for trial in draft.trials])
     wanted = {"strategy": serialization.to_config(chooser), "fixed": held, "distinct": bool(distinct)}
     return Proposal(Batch(tuple(draft.trials), judge(units, draft.region, informed)), wanted, described)
@@ -155,11 +157,24 @@ class _Draft:
             self.add_new(planned, "design", f"point {index + 1} of a Latin hypercube")
             index += 1
 
-    def add_chosen(self, chosen: Chosen, hyperparameters: dict[str, Any]) -> None:
-        """The strategy's points, with what provenance says of the model."""
-        notes, subset = "", hyperparameters.get("subset")
+    def learned_from(self, hyperparameters: dict[str, Any]) -> str:
+        """What provenance says of a model that did not learn from everything; nothing as a rule."""
+        history, surrogate, notes = self.history, self.settings.surrogate, ""
+        n, subset = len(history.ids), hyperparameters.get("subset")
+        if able(surrogate, Bounded) and n > surrogate.most_results:
+            notes += f"; a model of {surrogate.most_results:,} of {n:,} results"
         if subset is not None:
             notes += f"; hyperparameters from {subset} of the results"
+        told = failures(history)
+        if told is not None and len(told) < len(history.failed):
+            notes += f"; told of the last {len(told):,} of {len(history.failed):,} failures"
+        pending, waiting = len(told_pending(history).ids), len(history.pending.ids)
+        if pending < waiting:
+            notes += f"; told of the last {pending:,} of {waiting:,} pending points"
+        return notes
+
+    def add_chosen(self, chosen: Chosen, notes: str) -> None:
+        """The strategy's points, with what provenance says of the model in ``notes``."""
         if len(self.history.objectives) > 1:
             notes += f"; for {self.history.objectives[0]} alone"
         for choice in chosen.choices:
@@ -169,14 +184,15 @@ class _Draft:
         """What the strategy sees; trials of this proposal that came before it count as pending."""
         settings, history = self.settings, self.history
         early = [trial.unit for trial in self.trials]
-        ids = history.pending.ids + tuple(trial.id for trial in self.trials)
+        pending = told_pending(history)
+        ids = pending.ids + tuple(trial.id for trial in self.trials)
         return Request(
             ids=tuple(range(self.next_id, self.next_id + q - len(early))),
             surrogate=settings.surrogate,
             acquisition=settings.acquisition,
             model=model,
             data=history.data.output(0),
-            pending=Pending(ids, frozen(np.vstack([history.pending.X, *early])) if early else history.pending.X),
+            pending=Pending(ids, frozen(np.vstack([pending.X, *early])) if early else pending.X),
             region=self.region,
             avoid=self.avoid,
             distinct=self.distinct,

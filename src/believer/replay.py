@@ -10,6 +10,7 @@ import numpy as np
 from believer.acquisitions import Acquisition
 from believer.arrays import shown
 from believer.batch import Strategy
+from believer.batch.request import needs_model
 from believer.errors import BelieverError, InvalidInput, JournalCorrupt
 from believer.maximize import Maximizer
 from believer.numerics import backend
@@ -134,4 +135,8 @@ def _ask_again(study: Optimizer, event: Asked, strategy: Strategy) -> str | None
             return f"params of trial {then.id} were {then.params}, are {now.params}"
         if not np.array_equal(then.unit, now.unit):
             return f"unit of trial {then.id} were {then.unit.tolist()}, are {now.unit.tolist()}"
-    return None if event.model == again.model else f"hyperparameters were {event.model}, are {again.model}"
+    # A strategy that needs no model once had one fitted all the same; it never had a say, and later asks take it from
+    # the journal as it stands there.
+    if event.model == again.model or (again.model is None and not needs_model(strategy)):
+        return None
+    return f"hyperparameters were {event.model}, are {again.model}"

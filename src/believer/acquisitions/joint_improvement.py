@@ -29,6 +29,7 @@ import numpy as np
 
 from believer.arrays import Array, above_zero, shown
 from believer.errors import InvalidInput
+from believer.surrogates.data import squared
 from believer.surrogates.protocols import LEAST_VARIANCE, JointGradient, JointlyDifferentiable
 
 LEAST_GAP = 1e-10
@@ -93,7 +94,7 @@ class JointImprovement:
         by_samples = by_samples.reshape(-1, b * m)
         by_factor = (by_samples.T @ self.normals).reshape(b, m, m)
         by_mean = by_samples.sum(axis=0).reshape(b, m)
-        by_points = at.pull(by_mean / self.unit, factor.pull(by_factor) / self.unit**2)
+        by_points = at.pull(by_mean / self.unit, factor.pull(by_factor) / squared(self.unit))
         return value, by_points[:, len(self.fixed) :].reshape(X.shape)
 
     def _sampled(self, X: Array) -> tuple[Array, Array, JointGradient, _Root]:
@@ -103,7 +104,7 @@ class JointImprovement:
         A = np.empty((b, m, d))
         A[:, :p], A[:, p:] = self.fixed, X.reshape(b, m - p, d)
         at = self.model.joint_with_gradient(A)
-        root = _root(at.covariance / self.unit**2)
+        root = _root(at.covariance / squared(self.unit))
         samples = (self.normals @ root.lower.transpose(2, 0, 1).reshape(m, b * m)).reshape(-1, b, m)
         improvements = (self.target - at.mean) / self.unit - samples
         value, by_improvements = _expected(improvements, self.softness)

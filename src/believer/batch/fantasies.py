@@ -23,7 +23,7 @@ import numpy as np
 
 from believer.acquisitions import PointwiseAcquisition, View, completed, objective_on
 from believer.arrays import Array, frozen
-from believer.batch.incumbent import believed_incumbent, is_noisy
+from believer.batch.incumbent import believed_incumbent, is_noisy, smoothed_points
 from believer.batch.request import Request
 from believer.batch.update import resolved, updated
 from believer.capabilities import able
@@ -150,7 +150,7 @@ class Fantasized:
             return np.array([believed_incumbent(request, model, self.X, y) for model, y in pairs])
         known = np.column_stack([np.tile(data.y, (len(self.Y), 1)), self.Y])
         if is_noisy(self.base):
-            known = models.predict(np.vstack([data.X, self.X])).mean
+            known = models.predict(smoothed_points(request, self.X)).mean
         least: Array = known.min(axis=1)
         return least
 

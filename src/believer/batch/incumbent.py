@@ -11,7 +11,8 @@ import numpy as np
 from believer.arrays import Array
 from believer.batch.request import Request
 from believer.capabilities import able
-from believer.surrogates.protocols import Model, Smoothing
+from believer.surrogates.data import learned
+from believer.surrogates.protocols import Bounded, Model, Smoothing
 
 
 def real_incumbent(request: Request) -> float:
@@ -21,7 +22,7 @@ def real_incumbent(request: Request) -> float:
     ----------
     request : what the strategy was asked.
     """
-    return _least(request.model, request.data.X, request.data.y)
+    return _least(request, request.model, request.data.X[:0], request.data.y[:0])
 
 
 def believed_incumbent(request: Request, model: Model, X: Array, y: Array) -> float:
@@ -34,7 +35,7 @@ def believed_incumbent(request: Request, model: Model, X: Array, y: Array) -> fl
     X : points of the lies, (p, d).
     y : the lies, (p,).
     """
-    return _least(model, np.vstack([request.data.X, X]), np.concatenate([request.data.y, y]))
+    return _least(request, model, X, y)
 
 
 def is_noisy(model: Model) -> bool:
@@ -42,5 +43,13 @@ def is_noisy(model: Model) -> bool:
     return able(model, Smoothing) and model.is_noisy
 
 
-def _least(model: Model, X: Array, y: Array) -> float:
-    return float(model.predict(X).mean.min() if is_noisy(model) else y.min())
+def smoothed_points(request: Request, X: Array) -> Array:
+    """Where a model of noisy results is asked for its mean: at those that it learned from, and at lies ``X`` (p, d)."""
+    most = request.surrogate.most_results if able(request.surrogate, Bounded) else None
+    return np.vstack([learned(request.data, most).X, X])
+
+
+def _least(request: Request, model: Model, X: Array, y: Array) -> float:
+    if is_noisy(model):
+        return float(model.predict(smoothed_points(request, X)).mean.min())
+    return float(np.concatenate([request.data.y, y]).min())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -12,13 +13,18 @@ from believer.maximize.objective import new_points
 from believer.numerics.sampling import latin_hypercube
 from believer.space.region import Region
 
+LARGEST_DESIGN = 10_000
+"""Points of a Latin hypercube, at most: a longer design is made of several, one after the other."""
+
 REPLACED = "; replaced by a uniform draw, because it was not allowed or not new"
 """What provenance adds when a point had to be replaced."""
 
 
 @dataclass(frozen=True, slots=True)
 class RandomBatch:
-    """Independent uniform points: the baseline that every strategy has to beat."""
+    """Independent uniform points: the baseline that every strategy has to beat. No model is fitted for it."""
+
+    needs_model: ClassVar[bool] = False
 
     def choose(self, request: Request, memory: object = None) -> Chosen:
         """One uniform draw for each trial of ``request``, from the trial's own randomness; ``memory`` plays no part."""
@@ -48,8 +54,12 @@ def draw(region: Region, avoid: Array, rng: np.random.Generator, first: Array | 
 
 
 def design_point(index: int, n_init: int, region: Region, seeded: np.random.Generator) -> Array:
-    """Point ``index`` of a Latin hypercube of ``n_init`` points; of a further one for an index beyond it."""
-    for _ in range(index // n_init):
-        latin_hypercube(n_init, region.dim, seeded)
-    point: Array = region.spread(latin_hypercube(n_init, region.dim, seeded))[index % n_init]
+    """Point ``index`` of a Latin hypercube of ``n_init`` points; of a further one for an index beyond it.
+
+    A hypercube has :data:`LARGEST_DESIGN` points at most, so that a point costs no more than the points before it.
+    """
+    size = min(n_init, LARGEST_DESIGN)
+    for _ in range(index // size):
+        latin_hypercube(size, region.dim, seeded)
+    point: Array = region.spread(latin_hypercube(size, region.dim, seeded))[index % size]
     return point

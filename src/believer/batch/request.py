@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 
 from believer.acquisitions import Acquisition
 from believer.arrays import Array
-from believer.errors import InvalidInput
+from believer.capabilities import able
+from believer.errors import InvalidInput, MissingCapability
 from believer.maximize import Maximizer
 from believer.space.region import Region
 from believer.surrogates.data import Data
-from believer.surrogates.protocols import Model, Surrogate
+from believer.surrogates.protocols import Model, Prediction, Surrogate
 
 Randomness = Callable[[int, str], np.random.Generator]
 """The generator that belongs to a trial id and a purpose; the same pair always gives the same stream."""
@@ -43,7 +44,7 @@ class Request:
     ids : the trials that need a point each.
     surrogate : the model's recipe.
     acquisition : what makes a point worth an experiment.
-    model : fitted to ``data`` alone, then told of ``failed`` trials.
+    model : fitted to ``data`` alone, then told of ``failed`` trials; :class:`NoModel` for a strategy without one.
     data : real results.
     pending : points handed out and not answered yet.
     region : where to search.
@@ -112,6 +113,35 @@ class Strategy(Protocol):
         memory : what the last :class:`Chosen` remembered, to save work, never to change it; None without any.
         """
         ...
+
+
+@runtime_checkable
+class ModelFree(Protocol):
+    """A strategy that says whether it needs a model. One that says no is given none, and no fit is paid for.
+
+    ``needs_model = False`` in the body of its class is all that it takes.
+    """
+
+    @property
+    def needs_model(self) -> bool:
+        """Whether :meth:`Strategy.choose` looks at ``request.model``, whatever the request."""
+        ...
+
+
+def needs_model(strategy: Strategy) -> bool:
+    """Whether a fit comes before the ``strategy`` is asked: always, unless it says otherwise."""
+    return not able(strategy, ModelFree) or bool(strategy.needs_model)
+
+
+@dataclass(frozen=True, slots=True)
+class NoModel:
+    """What stands for the model in a request to a strategy that needs none."""
+
+    def predict(self, X: Array) -> Prediction:
+        """MissingCapability: there is none."""
+        raise MissingCapability(
+            "there is no model here: the strategy says that it needs none (needs_model = False). Take that out of it."
+        )
 
 
 def checked_answer(chosen: object, request: Request, strategy: object) -> Chosen:

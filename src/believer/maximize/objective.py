@@ -177,9 +177,15 @@ def remaining(region: Region, avoid: Array) -> Array | None:
     if size is None or size > COUNT_UP_TO:
         return None
     points = region.enumerate()
-    # All lie on one grid, so equal points are equal after rounding, and a set finds them in linear time.
-    taken = {row.tobytes() for row in np.round(avoid, 9) + 0.0}
-    new = [row.tobytes() not in taken for row in np.round(points, 9) + 0.0]
+    # A column without a block is held at one value, which points that were found elsewhere need not have to the bit.
+    listed = np.zeros(region.dim, dtype=bool)
+    for block in region.blocks:
+        listed[block.start : block.stop] = True
+    tolerance = np.broadcast_to(region.tolerance, region.dim)[~listed]
+    here = avoid[(np.abs(avoid[:, ~listed] - region.lower[~listed]) <= tolerance).all(axis=1)]
+    # The others lie on one grid, so equal points are equal after rounding, and a set finds them in linear time.
+    taken = {row.tobytes() for row in np.round(here[:, listed], 9) + 0.0}
+    new = [row.tobytes() not in taken for row in np.round(points[:, listed], 9) + 0.0]
     left: Array = points[np.array(new, dtype=bool)]
     return left
 

@@ -21,7 +21,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from believer.arrays import Array, IntArray, shown
+from believer.arrays import SAME_POINT, Array, IntArray, shown
 from believer.errors import InvalidInput
 
 MAX_GRID = 100_000
@@ -30,6 +30,8 @@ MAX_GRID = 100_000
 MOST_COLUMNS = 2000
 """A choice has a column for each of its values, and models have matrices of (columns, columns)."""
 
+_MOST_FLOATS = round(2.0 / SAME_POINT)
+_EPS = float(np.finfo(np.float64).eps)
 _TOLERANCE = 1e-9
 _WIDEST_INT = 2**40
 _LARGEST = float(np.finfo(np.float64).max)
@@ -41,7 +43,9 @@ Choice: TypeAlias = str | int | float | bool | None
 class Float:
     """A real number in [low, high].
 
-    A grid of more than ``MAX_GRID`` values is searched as if continuous, and rounded by ``Space.decode``.
+    A grid of more than ``MAX_GRID`` values is searched as if continuous, and rounded by ``Space.decode``. A range so
+    narrow that it holds few floats is a grid of these: where neighbors lie further apart than what tells two points
+    from each other, 1e-6 of the range.
 
     Parameters
     ----------
@@ -54,6 +58,7 @@ class Float:
     high: float
     log: bool = field(default=False, kw_only=True)
     step: float | None = field(default=None, kw_only=True)
+    _coarse: bool = field(default=False, init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         """Check the rules, keep plain Python numbers."""
@@ -69,6 +74,7 @@ class Float:
         if self.step is not None and 0 < self.step < _TOLERANCE * max(abs(self.low), abs(self.high)):
             raise InvalidInput(f"step must be at least 1e-9 of the larger bound, or None; got step={self.step}.")
         _check_scale(self)
+        object.__setattr__(self, "_coarse", _is_coarse(self))
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,13 +193,52 @@ def count(p: Parameter) -> int | None:
         return len(p.choices)
     if isinstance(p, Int):
         return (p.high - p.low) // p.step + 1
+    if p.step is None:
+        k = _ordinal(p.high) - _ordinal(p.low) + 1 if p._coarse else None
+        return None if k is None or k > _MOST_FLOATS else k
     # A millionth of a step absorbs the rounding of (high - low) / step, as in (0.3 - 0.1) / 0.1.
-    return None if p.step is None else math.floor((p.high - p.low) / p.step + 1e-6) + 1
+    return math.floor((p.high - p.low) / p.step + 1e-6) + 1
+
+
+def settles(p: Parameter) -> bool:
+    """Has it too many values to list, and yet fewer than the cube tells apart?
+
+    Such a parameter is searched as if continuous, then rounded. The second kind is a Float over magnitudes that begins
+    among the least numbers there are.
+    """
+    k = count(p)
+    if k is None:
+        return isinstance(p, Float) and p._coarse
+    return k > MAX_GRID
+
+
+def _is_coarse(p: Float) -> bool:
+    """Are neighboring floats somewhere further apart, in the cube, than two points that count as different?"""
+    if p.step is not None:
+        return False
+    if p.log:
+        return max(math.ulp(p.low) / p.low, _EPS) > SAME_POINT * (math.log(p.high) - math.log(p.low))
+    return math.ulp(max(abs(p.low), abs(p.high))) > SAME_POINT * (p.high - p.low)
+
+
+def _ordinal(x: float) -> int:
+    """Position of a float among all floats, zero's being 0."""
+    bits = int(np.float64(abs(x)).view(np.int64))
+    return bits if x >= 0.0 else -bits
+
+
+def _by_magnitude(p: Float | Int) -> bool:
+    """Is it spread by its logarithm? In a range of few floats that is no other, and would not find them again."""
+    return p.log and (isinstance(p, Int) or not p._coarse or math.log(p.high) - math.log(p.low) >= _EPS / SAME_POINT)
 
 
 def _value(p: Float | Int, i: IntArray) -> Array:
     """Grid values low + i * step as floats, i cut to 0, ..., k - 1."""
-    step = float(p.step or 1)
+    if p.step is None:
+        places = _ordinal(p.low) + np.clip(i, 0, (count(p) or 1) - 1)
+        floats: Array = np.copysign(np.abs(places).view(np.float64), places)
+        return floats + 0.0  # no zero below zero
+    step = float(p.step)
     values: Array = p.low + np.clip(i, 0, (count(p) or 1) - 1) * np.float64(step)
     # 0 + 3 * 0.1 should be the 0.3 that a user writes, so sums of short decimals are rounded to their digits.
     digits = max(-int(Decimal(repr(float(x))).as_tuple().exponent) for x in (p.low, step))
@@ -207,7 +252,7 @@ def _scale(p: Float | Int, values: Array) -> Array:
     if p.low == p.high:
         return np.zeros(len(values))
     low, high = float(p.low), float(p.high)
-    if p.log:
+    if _by_magnitude(p):
         low, high, values = float(np.log(low)), float(np.log(high)), np.log(values)
     # Scalar and vector logarithms may differ in the last bit, which must not leave the cube.
     return np.clip((values - low) / (high - low), 0.0, 1.0)
@@ -215,11 +260,12 @@ def _scale(p: Float | Int, values: Array) -> Array:
 
 def _unscale(p: Float | Int, U: Array) -> Array:
     """Values at positions ``U``, before rounding to the grid; the ends are exact."""
-    if not p.log and math.isfinite(p.high - p.low):
+    by_magnitude = _by_magnitude(p)
+    if not by_magnitude and math.isfinite(p.high - p.low):
         values = p.low + U * (p.high - p.low)
     else:
         with np.errstate(over="ignore"):
-            if p.log:
+            if by_magnitude:
                 low, high = float(np.log(p.low)), float(np.log(p.high))
                 values = np.exp(low + U * (high - low))
             else:

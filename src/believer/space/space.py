@@ -17,7 +17,6 @@ import numpy.typing as npt
 from believer.arrays import SAME_POINT, Array, BoolArray, as_points, frozen, shown, whole
 from believer.errors import InvalidInput
 from believer.space.parameters import (
-    MAX_GRID,
     MOST_COLUMNS,
     Categorical,
     Float,
@@ -28,6 +27,7 @@ from believer.space.parameters import (
     decode,
     encode,
     grid,
+    settles,
     width,
 )
 from believer.space.region import Block, Region
@@ -176,10 +176,10 @@ class Space:
         for name, p, start, stop in self._layout():
             rows = encode(p, [values[name]], name) if name in values else grid(p)
             lower[start:stop], upper[start:stop] = rows.min(axis=0), rows.max(axis=0)
-            if count(p) is not None and not _is_hidden_grid(p):
+            if count(p) is not None and not settles(p):
                 blocks.append(Block(start, stop, frozen(rows), ordered=not isinstance(p, Categorical)))
         feasible = None if self.constraint is None else self._feasible
-        settle = self._settle if any(_is_hidden_grid(p) for _, p in self._items) else None
+        settle = self._settle if any(settles(p) for _, p in self._items) else None
         return Region(frozen(lower), frozen(upper), tuple(blocks), feasible, settle, self._tolerance())
 
     def to_config(self) -> dict[str, Any]:
@@ -232,7 +232,7 @@ class Space:
         """``X`` (m, dim) with the columns of long grids on their nearest values; the others stay, bit for bit."""
         out = X.copy()
         for name, p, start, stop in self._layout():
-            if _is_hidden_grid(p):
+            if settles(p):
                 out[:, start:stop] = encode(p, decode(p, X[:, start:stop]), name)
         return out
 
@@ -246,12 +246,6 @@ def _rounding(p: Parameter) -> Array:
         return np.full(width(p), 1e-9)
     low, high = (math.log(p.low), math.log(p.high)) if p.log else (p.low, p.high)
     return np.array([1e-9 + 8 * math.ulp(1.0) * max(1.0 if p.log else 0.0, abs(low), abs(high)) / (high - low)])
-
-
-def _is_hidden_grid(p: Parameter) -> bool:
-    """Has it too many values to list, so that it is searched as if continuous and then rounded?"""
-    k = count(p)
-    return k is not None and k > MAX_GRID
 
 
 def _from_entry(name: str, kind: str, **settings: Any) -> Parameter:

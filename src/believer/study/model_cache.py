@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from believer.arrays import Array, shown
+from believer.batch.request import Pending
 from believer.capabilities import able
 from believer.errors import InvalidInput, JournalError, NumericalError
 from believer.numerics.sampling import stream
@@ -15,6 +16,9 @@ from believer.study.settings import StudySettings
 from believer.surrogates.data import Data, joined
 from believer.surrogates.inspection import inspected
 from believer.surrogates.protocols import Conditionable, Model, Restorable
+
+MOST_TOLD = 2000
+"""Failed trials that a model is told of, and pending ones: the last of them, so many of each at most."""
 
 
 class ModelCache:
@@ -74,7 +78,7 @@ class ModelCache:
         previous = None
         if history.fitted is not None and able(surrogate, Restorable):
             ids, state = history.fitted
-            seen = _rows(data, np.isin(history.ids, ids))
+            seen = data.at(np.isin(history.ids, ids))
             previous = self._restored(surrogate, seen, state) if len(seen) else None
             if previous is not None and set(ids) == set(history.ids):
                 return previous
@@ -93,20 +97,28 @@ class ModelCache:
 
 
 def failures(history: History) -> Data | None:
-    """Failed trials as the worst real result; None without any."""
-    if not len(history.failed):
+    """Failed trials as the worst real result, the last :data:`MOST_TOLD` of them; None without any."""
+    failed = history.failed[-MOST_TOLD:]
+    if not len(failed):
         return None
-    return Data(history.failed, np.full(len(history.failed), history.data.output(0).y.max()))
+    return Data(failed, np.full(len(failed), history.data.output(0).y.max()))
+
+
+def told_pending(history: History) -> Pending:
+    """Pending points that a model is told of: all up to :data:`MOST_TOLD`, and of more the last, by half that number.
+
+    They begin at a multiple of it, so that with one more pending they are mostly those of the last time, and what
+    was computed for these serves again.
+    """
+    ids, step = history.pending.ids, MOST_TOLD // 2
+    first = max(0, -(-(len(ids) - MOST_TOLD) // step) * step)
+    return Pending(ids[first:], history.pending.X[first:]) if first else history.pending
 
 
 def check_cache(cache: ModelCache, settings: StudySettings) -> None:
     """InvalidInput if the cache belongs to other settings."""
     if cache.settings is not settings:
         raise InvalidInput("a model cache belongs to the settings that it was made with; make another for these.")
-
-
-def _rows(data: Data, rows: Any) -> Data:
-    return Data(data.X[rows], data.Y[rows], None if data.noise is None else data.noise[rows])
 
 
 def _same(one: Data, other: Data) -> bool:

@@ -9,10 +9,17 @@ import numpy as np
 
 from believer.arrays import Array, as_points, as_values, packed, read_only
 from believer.errors import InvalidInput
+from believer.surrogates.subset import learned_rows
 
 LARGEST_STD = 1e6
 """A known standard deviation above so many times the scale of y counts as that: such a result says nothing anyway, and
 its square must not overflow."""
+
+LEAST_SCALE = 2.0**-990
+"""Values of y that differ by less count as equal, and this is their scale: 1e-298. A standard deviation is a small
+part of it, and has to have an inverse."""
+
+_LEAST_SQUARED = 2.0**-400
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -57,6 +64,10 @@ class Data:
         columns = slice(column, column + 1)
         return Data(self.X, self.Y[:, columns], None if self.noise is None else self.noise[:, columns])
 
+    def at(self, rows: Any) -> Data:
+        """The results in ``rows``, indices or a mask."""
+        return Data(self.X[rows], self.Y[rows], None if self.noise is None else self.noise[rows])
+
     def _refuse_several(self) -> None:
         if self.Y.ndim != 2 or self.Y.shape[1] != 1:
             raise InvalidInput(f"one model learns one output, y (n,); these values have shape {self.Y.shape}.")
@@ -77,6 +88,14 @@ def variances(std: Array | None, scale: float) -> Array | None:
     return read_only(np.square(np.minimum(packed(std), LARGEST_STD * scale) / scale))
 
 
+def squared(scale: float) -> float:
+    """The factor of a covariance in units of y²: ``scale``², of a scale below 2⁻⁴⁰⁰ (4e-121) that of 2⁻⁴⁰⁰.
+
+    Squares of smaller ones are no numbers. Who asks for covariances divides by this again, or by their diagonal.
+    """
+    return max(scale, _LEAST_SQUARED) ** 2
+
+
 def extended(known: Array | None, n: int, more: Array | None, k: int) -> Array | None:
     """The ``known`` variances (n,) of n observations with those of k ``more`` (k,), zeros for what has none."""
     if known is None and more is None:
@@ -85,13 +104,27 @@ def extended(known: Array | None, n: int, more: Array | None, k: int) -> Array |
     return read_only(np.concatenate([*parts]))
 
 
-def learnable(data: Any, what: str) -> tuple[Array, Array, Array | None]:
+def learned(data: Data, most: int | None) -> Data:
+    """The results that a model learns from, in their order; which, of many: :mod:`~believer.surrogates.subset`.
+
+    Parameters
+    ----------
+    data : results of one output.
+    most : how many at most; None is no bound.
+    """
+    if most is None or len(data) <= most:
+        return data
+    return data.at(learned_rows(data.y, most))
+
+
+def learnable(data: Any, what: str, most: int | None = None) -> tuple[Array, Array, Array | None]:
     """X (n, d), y (n,) and known stds (n,), or None; InvalidInput for what nothing can be fitted to.
 
     Parameters
     ----------
     data : what was given to a fit.
     what : is fitted, for the error.
+    most : how many results at most (:func:`learned`); None for all.
     """
     if not isinstance(data, Data):
         raise InvalidInput(f"{what} is fitted to Data(X, y); got {type(data).__name__}.")
@@ -104,4 +137,7 @@ def learnable(data: Any, what: str) -> tuple[Array, Array, Array | None]:
         std = as_values(std, len(X), "noise")
         if (std < 0.0).any():
             raise InvalidInput(f"noise must be standard deviations, zero or more; got {float(std.min())!r}.")
+    if most is not None and len(y) > most:
+        rows = learned_rows(y, most)
+        return X[rows], y[rows], None if std is None else std[rows]
     return X, y, std

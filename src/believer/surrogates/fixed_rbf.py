@@ -33,7 +33,7 @@ import numpy as np
 from believer.arrays import Array, above_zero, frozen, whole
 from believer.numerics.sampling import sobol
 from believer.surrogates import linear
-from believer.surrogates.data import Data, learnable, variances
+from believer.surrogates.data import Data, learnable, squared, variances
 from believer.surrogates.gp import NOISY_FROM, checked_noise, standardization
 from believer.surrogates.gp_fit import NOISE_FLOOR
 from believer.surrogates.kernels import LEAST_SPREAD, MOST_SPREAD, multiquadric, squared_distances
@@ -144,7 +144,7 @@ class FixedRBFModel:
         """Latent mean (k,) and covariance (k, k)."""
         F = self.basis.features(self.basis.multiquadrics(X))
         return JointPrediction(
-            self.shift + self.scale * (F @ self.weights.mean), self.scale**2 * self.weights.covariance(F)
+            self.shift + self.scale * (F @ self.weights.mean), squared(self.scale) * self.weights.covariance(F)
         )
 
     def sample(self, X: Array, count: int, rng: np.random.Generator, *, noisy: bool = False) -> Array:

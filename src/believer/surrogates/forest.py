@@ -15,13 +15,13 @@ roots      first node of each tree                                              
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
 from believer.arrays import Array, IntArray, as_points, checked_seed, frozen, whole
 from believer.surrogates.bootstrap import resamples, states, summary
-from believer.surrogates.data import Data, learnable
+from believer.surrogates.data import LEAST_SCALE, Data, learnable
 from believer.surrogates.protocols import Model, Prediction
 from believer.surrogates.sklearn import scikit_learn
 
@@ -29,8 +29,6 @@ MOST_TREES, MOST_IN_A_LEAF = 10_000, 1_000_000
 
 _BLOCK = 256
 """Points that walk down the trees together: few enough that where they are stays in the cache."""
-
-_LEAST_SCALE = 1e-100
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -84,7 +82,8 @@ class RandomForest:
     Each tree is grown on its own resample and looks at all columns for each split, scikit-learn's default for
     regression. The mean is that of the trees, and σ is the standard deviation over the trees ([Hutter2011]): how much
     the prediction depends on which data were drawn. It is no posterior: it need not grow away from the data, and it
-    knows nothing of the values that share a leaf. New data enter by growing all trees anew.
+    knows nothing of the values that share a leaf. New data enter by growing all trees anew, from 20,000 results at
+    most (:mod:`~believer.surrogates.subset`).
 
     Differs: y is shifted by its first value and scaled by a power of two before trees are grown. scikit-learn stops
     at a variance of 2e-16 whatever the units of y, and ties between splits, frequent in small nodes, are settled by
@@ -100,6 +99,7 @@ class RandomForest:
     trees: int = 200
     min_leaf: int = 2
     seed: int | None = None
+    most_results: ClassVar[int] = 20_000
 
     def __post_init__(self) -> None:
         whole(self.trees, "trees", 2, MOST_TREES)
@@ -115,7 +115,7 @@ class RandomForest:
 
         ``previous`` plays no part.
         """
-        X, y, _ = learnable(data, "a random forest")
+        X, y, _ = learnable(data, "a random forest", self.most_results)
         counts = resamples(len(X), self.trees, rng, self.seed)
         shift, scale = _units(y)
         grown = self._grow(X, (y - shift) / scale, counts, states(self.trees, rng, self.seed))
@@ -144,7 +144,9 @@ def _units(y: Array) -> tuple[float, float]:
     spread = float(np.abs(y - shift).max())
     if spread <= 1e-14 * size:
         spread = size
-    return shift, 1.0 if spread < _LEAST_SCALE else float(np.ldexp(1.0, int(np.frexp(spread)[1]) - 1))
+    if spread == 0.0:
+        return shift, 1.0
+    return shift, max(float(np.ldexp(1.0, int(np.frexp(spread)[1]) - 1)), LEAST_SCALE)
 
 
 def _flat(trees: list[Any], dim: int, shift: float, scale: float) -> ForestModel:

@@ -18,7 +18,7 @@ z       W y, the whitened data                                (N,)
 from __future__ import annotations
 
 from dataclasses import dataclass, field, fields, replace
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
@@ -27,7 +27,7 @@ from believer.errors import InvalidInput
 from believer.numerics import backend
 from believer.numerics.cholesky import Factor, factor
 from believer.surrogates import gp_fit
-from believer.surrogates.data import Data, extended, learnable, variances
+from believer.surrogates.data import LEAST_SCALE, Data, extended, learnable, learned, squared, variances
 from believer.surrogates.gp_fit import DEFAULT, Hyperparameters, Preset
 from believer.surrogates.kernels import KERNELS
 from believer.surrogates.protocols import (
@@ -38,6 +38,7 @@ from believer.surrogates.protocols import (
     Prediction,
     PredictionGradient,
 )
+from believer.surrogates.subset import MOST
 
 if TYPE_CHECKING:
     from believer._native import Native, Posterior
@@ -49,8 +50,6 @@ MOST_NOISE = 1e6
 
 NOISY_FROM = 1e-5
 """A noise variance, of standardized y, above which repeating an experiment is expected to give another result."""
-
-_LEAST_SCALE = 1e-100
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -159,7 +158,7 @@ class GPModel:
         V = self.factor.whiten(k)
         covariance = prior_covariance(self.hyper, X) - V @ V.T
         return JointPrediction(
-            self.shift + self.scale * (k @ self.alpha), self.scale**2 * 0.5 * (covariance + covariance.T)
+            self.shift + self.scale * (k @ self.alpha), squared(self.scale) * 0.5 * (covariance + covariance.T)
         )
 
     def joint_with_gradient(self, X: Array) -> JointGradient:
@@ -249,7 +248,7 @@ def prior_covariance(hyper: Hyperparameters, X: Array, diagonal: float | Array |
 def draws(joint: JointPrediction, scale: float, noise: float, count: int, rng: np.random.Generator) -> Array:
     """``count`` normal draws (count, m) from ``joint`` plus ``noise``, a variance of y over ``scale``.  O(m³)."""
     m = len(joint.mean)
-    unit = joint.covariance / scale**2
+    unit = joint.covariance / squared(scale)
     unit[np.diag_indices(m)] = np.maximum(np.diagonal(unit), LEAST_VARIANCE) + noise
     root = np.linalg.inv(factor(unit).base)
     return joint.mean + scale * (rng.standard_normal((count, m)) @ root.T)
@@ -293,12 +292,14 @@ def fit_gp(
     rng: np.random.Generator,
     previous: Model | None = None,
     preset: Preset = DEFAULT,
+    most: int = MOST,
 ) -> GPModel:
     """Hyperparameters of ``data`` as ``preset`` says, then the exact posterior; ``kernel`` and ``noise`` as for ``GP``.
 
-    Known noise counts as known: an inferred σ_n² is what is left beyond it. O(n³) for each of some tens of steps.
+    Known noise counts as known: an inferred σ_n² is what is left beyond it. O(n³) for each of some tens of steps; of
+    more than ``most`` results, so many are learned from (:mod:`~believer.surrogates.subset`).
     """
-    X, y, std = learnable(data, "a Gaussian process")
+    X, y, std = learnable(data, "a Gaussian process", most)
     shift, scale = standardization(y)
     start, seen = None, 0
     if isinstance(previous, GPModel) and previous.hyper.kernel == kernel:
@@ -312,6 +313,10 @@ def fit_gp(
 class GP:
     """Gaussian process recipe.
 
+    The posterior is exact for up to 5,000 results. Of more, a model learns from 5,000: half of them the best ones, an
+    eighth the latest, the others at even steps from the rest (:mod:`~believer.surrogates.subset`). ``SparseGP`` looks
+    at all.
+
     Parameters
     ----------
     kernel : "matern52", "matern32" or "se", each with one lengthscale for every column (ARD).
@@ -320,6 +325,7 @@ class GP:
 
     kernel: str = "matern52"
     noise: float | str = 1e-6
+    most_results: ClassVar[int] = MOST
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "kernel", checked_kernel(self.kernel))
@@ -330,7 +336,7 @@ class GP:
 
         ``rng`` picks the subset of many data that hyperparameters come from.
         """
-        return fit_gp(data, self.kernel, self.noise, rng, previous)
+        return fit_gp(data, self.kernel, self.noise, rng, previous, most=self.most_results)
 
     def describe(self, model: GPModel) -> dict[str, Any]:
         """Hyperparameters as plain data."""
@@ -338,6 +344,7 @@ class GP:
 
     def restore(self, data: Data, state: dict[str, Any]) -> GPModel:
         """The model of ``data`` at the hyperparameters of ``state``, without a fit."""
+        data = learned(data, self.most_results)
         shift, scale = standardization(data.y)
         hyper = Hyperparameters.from_config(state, data.X.shape[1])
         return posterior(hyper, data.X, data.y, shift, scale, data.std)
@@ -365,11 +372,11 @@ def checked_noise(noise: float | str) -> float | str:
 def standardization(y: Array) -> tuple[float, float]:
     """Mean and standard deviation of real data; a constant y (to rounding) gets the scale of its magnitude, or 1."""
     largest = float(np.abs(y).max())
-    if largest < _LEAST_SCALE:
-        return 0.0, 1.0
+    if largest < LEAST_SCALE:
+        return 0.0, 1.0 if largest == 0.0 else LEAST_SCALE
     # Work on y / largest, whose squares neither overflow nor vanish.
     unit = y / largest
     shift, scale = float(unit.mean()), float(unit.std())
     if scale <= 1e-14:
         scale = 1.0
-    return shift * largest, scale * largest
+    return shift * largest, max(scale * largest, LEAST_SCALE)

@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from believer.arrays import Array
+from believer.surrogates.data import squared
 from believer.surrogates.kernels import KERNELS
 from believer.surrogates.protocols import JointGradient
 
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
 
 def joint_with_gradient(model: GPModel, A: Array) -> JointGradient:
     """Latent means and covariances of the groups ``A`` (b, q, d).  O(b q N² + b q² N), and as much to pull back."""
-    hyper, scale = model.hyper, model.scale
+    hyper, scale, square = model.hyper, model.scale, squared(model.scale)
     b, q, d = A.shape
     rows = A.reshape(b * q, d)
     k, h = hyper.cross(rows, model.X)
@@ -44,14 +45,14 @@ def joint_with_gradient(model: GPModel, A: Array) -> JointGradient:
     def pull(by_mean: Array, by_covariance: Array) -> Array:
         both = by_covariance + by_covariance.transpose(0, 2, 1)
         back = model.factor.unwhiten((both @ V).reshape(b * q, -1))
-        T = (scale * by_mean.reshape(b * q, 1) * model.alpha - scale**2 * back) * h
-        H = (scale**2 * hyper.signal) * both * prior_h
+        T = (scale * by_mean.reshape(b * q, 1) * model.alpha - square * back) * h
+        H = (square * hyper.signal) * both * prior_h
         from_data = T @ model.X - rows * T.sum(axis=1)[:, None]
         from_group = H @ A - A * H.sum(axis=2)[:, :, None]
         gradient: Array = (from_data.reshape(b, q, d) + from_group) * hyper.lengthscales**-2.0
         return gradient
 
-    return JointGradient(model.shift + scale * mean, scale**2 * unit, pull)
+    return JointGradient(model.shift + scale * mean, square * unit, pull)
 
 
 def _within(A: Array) -> Array:

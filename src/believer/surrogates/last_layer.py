@@ -26,16 +26,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Self
+from typing import ClassVar, Self
 
 import numpy as np
 
 from believer.arrays import Array, checked_seed, frozen, whole
 from believer.surrogates import linear
-from believer.surrogates.data import Data, learnable, variances
+from believer.surrogates.data import Data, learnable, squared, variances
 from believer.surrogates.gp import NOISY_FROM, standardization
 from believer.surrogates.network import MOST_ITERATIONS, Networks, Training, checked_hidden, seeds_of, train
 from believer.surrogates.protocols import LEAST_VARIANCE, JointPrediction, Model, Prediction, PredictionGradient
+from believer.surrogates.subset import MOST
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -102,7 +103,7 @@ class LastLayerModel:
         basis, F = self.basis, self.basis.features(X)
         covariance = self.weights.covariance(F)
         covariance[np.diag_indices(len(X))] += LEAST_VARIANCE
-        return JointPrediction(basis.shift + basis.scale * (F @ self.weights.mean), basis.scale**2 * covariance)
+        return JointPrediction(basis.shift + basis.scale * (F @ self.weights.mean), squared(basis.scale) * covariance)
 
     def sample(self, X: Array, count: int, rng: np.random.Generator, *, noisy: bool = False) -> Array:
         """``count`` draws of φᵀ w at ``X`` (m, d), as (count, m); each is one draw of the weights."""
@@ -145,7 +146,8 @@ def posterior(basis: Basis, X: Array, y: Array, std: Array | None = None) -> Las
 class LastLayer:
     """Last-layer Bayesian network recipe: one network is trained, its last hidden layer becomes the features.
 
-    Every fit begins at fresh initial weights, never at the last fit's.
+    Every fit begins at fresh initial weights, never at the last fit's. Of more than 5,000 results, so many are learned
+    from (:mod:`~believer.surrogates.subset`).
 
     Differs: the paper names this model and gives no settings. Network and training are those of its ensemble; v and
     σ_n² maximize the evidence under weak priors (``linear.by_evidence``), lest a rough y be called noise altogether.
@@ -161,6 +163,7 @@ class LastLayer:
     hidden: tuple[int, ...] = (64, 64)
     max_iterations: int = 2000
     seed: int | None = None
+    most_results: ClassVar[int] = MOST
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "hidden", checked_hidden(self.hidden))
@@ -177,7 +180,7 @@ class LastLayer:
         Known noise counts from the second step on: training takes all results alike. ``rng`` draws initial weights and
         held-out data; ``previous`` plays no part.
         """
-        X, y, std = learnable(data, "a neural network")
+        X, y, std = learnable(data, "a neural network", self.most_results)
         shift, scale = standardization(y)
         targets = (y - shift) / scale
         settings = Training(max_iterations=self.max_iterations)

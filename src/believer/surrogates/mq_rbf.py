@@ -29,17 +29,18 @@ of an absolute value.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Self
+from typing import ClassVar, Self
 
 import numpy as np
 
 from believer.arrays import SAME_POINT, Array, above_zero, finite, frozen
 from believer.errors import InvalidInput
 from believer.numerics.bordering import Bordered, inverse_or_regular_part
-from believer.surrogates.data import Data, learnable
+from believer.surrogates.data import Data, learnable, squared
 from believer.surrogates.gp import standardization
 from believer.surrogates.kernels import LEAST_SPREAD, MOST_SPREAD, multiquadric, squared_distances
 from believer.surrogates.protocols import LEAST_VARIANCE, JointPrediction, Model, Prediction, PredictionGradient
+from believer.surrogates.subset import MOST
 
 MOST_RIDGE = 1e3
 
@@ -149,12 +150,12 @@ class MQRBFModel:
         covariance = p.tau**2 * (p.kernel(X, X) - at.solved @ at.v.T)
         covariance = 0.5 * (covariance + covariance.T)
         covariance[np.diag_indices(len(X))] = p.variance(at.radicand)
-        return JointPrediction(p.shift + p.scale * at.mean, p.scale**2 * covariance)
+        return JointPrediction(p.shift + p.scale * at.mean, squared(p.scale) * covariance)
 
     def sample(self, X: Array, count: int, rng: np.random.Generator, *, noisy: bool = False) -> Array:
         """``count`` draws from the joint posterior at ``X`` (m, d), as (count, m); ``noisy`` adds the variance τ² λ."""
         p, joint = self.parameters, self.joint(X)
-        unit = joint.covariance / p.scale**2
+        unit = joint.covariance / squared(p.scale)
         unit[np.diag_indices(len(X))] += p.tau**2 * p.ridge if noisy else 0.0
         # Eigenvalues, not a Cholesky factor: copies of a point, and points at the data, need no jitter this way.
         values, vectors = np.linalg.eigh(unit)
@@ -201,6 +202,8 @@ def process_scale(model: MQRBFModel, y: Array) -> float:
 class MQRBF:
     """Multiquadric recipe: every observation is a center ([paper] appendix "MQ-RBF Uncertainty").
 
+    Of more than 5,000 observations, so many (:mod:`~believer.surrogates.subset`).
+
     Parameters
     ----------
     ridge : λ, zero or more.
@@ -209,6 +212,7 @@ class MQRBF:
 
     ridge: float = 1e-4
     spread: float | None = None
+    most_results: ClassVar[int] = MOST
 
     def __post_init__(self) -> None:
         if finite(self.ridge, "ridge", MOST_RIDGE) < 0.0:
@@ -219,7 +223,7 @@ class MQRBF:
 
     def fit(self, data: Data, rng: np.random.Generator, previous: Model | None = None) -> MQRBFModel:
         """ε and τ from ``data``, X (n, d) and y (n,), then the weights.  O(n³); ``rng``, ``previous`` play no part."""
-        X, y, _ = learnable(data, "a multiquadric interpolant")
+        X, y, _ = learnable(data, "a multiquadric interpolant", self.most_results)
         spread = median_distance(X) if self.spread is None else float(self.spread)
         model = posterior(Parameters(spread, float(self.ridge), 1.0, *standardization(y)), X, y)
         return replace(model, parameters=replace(model.parameters, tau=process_scale(model, y)))

@@ -256,6 +256,16 @@ class Compiled(Protocol):
 
 
 @runtime_checkable
+class Bounded(Protocol):
+    """A surrogate that learns from some of the results where there are too many of them; provenance says so."""
+
+    @property
+    def most_results(self) -> int:
+        """How many its ``fit`` looks at, at most; which: :func:`believer.surrogates.data.learned`."""
+        ...
+
+
+@runtime_checkable
 class Restorable(Protocol):
     """A surrogate whose fitted models can be written down and rebuilt without fitting."""
 

@@ -35,7 +35,7 @@ from believer.errors import InvalidInput
 from believer.numerics.cholesky import factor
 from believer.numerics.sampling import sobol
 from believer.surrogates import gp_fit, linear
-from believer.surrogates.data import Data, learnable, variances
+from believer.surrogates.data import Data, learnable, squared, variances
 from believer.surrogates.gp import NOISY_FROM, checked_kernel, checked_noise, draws, prior_covariance, standardization
 from believer.surrogates.gp_fit import DEFAULT, Hyperparameters
 from believer.surrogates.kernels import KERNELS, squared_distances
@@ -117,7 +117,7 @@ class SparseGPModel:
         F, _ = _features(self.hyper, self.inducing, self.inverse, X)
         covariance = prior_covariance(self.hyper, X, self.hyper.signal) - F @ F.T + self.weights.covariance(F)
         return JointPrediction(
-            self.shift + self.scale * (F @ self.weights.mean), self.scale**2 * 0.5 * (covariance + covariance.T)
+            self.shift + self.scale * (F @ self.weights.mean), squared(self.scale) * 0.5 * (covariance + covariance.T)
         )
 
     def sample(self, X: Array, count: int, rng: np.random.Generator, *, noisy: bool = False) -> Array:

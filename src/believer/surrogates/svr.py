@@ -14,7 +14,7 @@ F        k Aᵀ + b, standardized predictions of the members       (m, members)
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Self
+from typing import ClassVar, Self
 
 import numpy as np
 
@@ -83,7 +83,8 @@ class SVR:
 
     C = 10 and ε = 0.01 suit deterministic objectives: close to interpolation. scikit-learn's C = 1, ε = 0.1 are made
     for noisy y. The quadratic program has no closed-form update: new data enter by solving it anew, which with a much
-    larger C and a much smaller γ can take minutes.
+    larger C and a much smaller γ can take minutes. Of more than 2,000 results, which take half a minute, so many are
+    learned from (:mod:`~believer.surrogates.subset`).
 
     Parameters
     ----------
@@ -100,6 +101,7 @@ class SVR:
     gamma: float | None = None
     members: int = 20
     seed: int | None = None
+    most_results: ClassVar[int] = 2000
 
     def __post_init__(self) -> None:
         above_zero(self.C, "C", 1e-6, 1e6)
@@ -119,7 +121,7 @@ class SVR:
 
         Resamples are drawn with ``rng``; ``previous`` plays no part.
         """
-        X, y, _ = learnable(data, "support vector regression")
+        X, y, _ = learnable(data, "support vector regression", self.most_results)
         shift, scale = standardization(y)
         target = (y - shift) / scale
         gamma = self.gamma if self.gamma is not None else _GAMMA / X.shape[1]

@@ -10,6 +10,7 @@ from typing import Any
 from believer.acquisitions import LogEI
 from believer.arrays import near_any
 from believer.batch import STRATEGIES, Believe, PseudoObservations, Strategy
+from believer.batch.request import needs_model
 from believer.errors import BelieverError, MissingCapability
 from believer.optimizer import Optimizer
 from believer.replay import replay
@@ -141,7 +142,7 @@ def a_study_goes_on_from_its_journal(surrogate: Surrogate) -> None:
 
 LAWS = (
     # Many fantasies are many times one, and a refit each where a model cannot be conditioned.
-    *(_law_of(name) for name in STRATEGIES if name != "fantasies"),
+    *(_law_of(name) for name in STRATEGIES if name != "fantasies" and needs_model(STRATEGIES[name])),
     a_lie_may_reach_the_model_by_a_new_fit_or_not_at_all,
     a_study_goes_on_from_its_journal,
 )

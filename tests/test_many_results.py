@@ -1,0 +1,243 @@
+"""Studies with very many trials: an answer in bounded memory that says what it rests on, and no model where none is
+needed."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import tracemalloc
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import believer as bv
+from believer.arrays import near_any
+from believer.batch import STRATEGIES, RandomBatch
+from believer.batch.request import Choice, Chosen, NoModel, Request, needs_model
+from believer.errors import MissingCapability
+from believer.propose import propose
+from believer.replay import replay
+from believer.study import model_cache
+from believer.study.events import Asked
+from believer.study.history import History
+from believer.study.model_cache import told_pending
+from believer.study.settings import make_settings
+from believer.surrogates import GP, SparseGP
+from believer.surrogates.data import Data
+from believer.surrogates.protocols import Model
+
+SPACE = bv.Space.unit(2)
+Trials = list[tuple[int, dict[str, Any], float | str | None]]
+
+
+def some_trials(n: int, start: int = 0, what: str | None = "value") -> Trials:
+    X = np.random.default_rng((n, start)).random((n, 2))
+    values = [float(x @ x) if what == "value" else what for x in X]
+    return [
+        (start + i, {"x0": float(x[0]), "x1": float(x[1])}, v) for i, (x, v) in enumerate(zip(X, values, strict=True))
+    ]
+
+
+@dataclass(frozen=True)
+class Unfittable:
+    """A surrogate that must not be asked."""
+
+    def fit(self, data: Data, rng: np.random.Generator, previous: Model | None = None) -> Model:
+        raise AssertionError("a model was fitted")
+
+
+@dataclass(frozen=True)
+class Corner:
+    """A strategy of someone's own that needs no model, or says so."""
+
+    looks: bool = False
+    needs_model = False
+
+    def choose(self, request: Request, memory: object = None) -> Chosen:
+        if self.looks:
+            request.model.predict(request.data.X)
+        return Chosen(tuple(Choice(np.full(2, 0.25 + 0.1 * trial), "a corner") for trial in request.ids))
+
+
+@pytest.mark.parametrize("strategy", ["random", Corner()])
+def test_a_strategy_that_needs_no_model_gets_none(strategy: Any) -> None:
+    settings = make_settings(SPACE, Unfittable(), n_init=1, strategy=strategy)
+    history = History.of(settings, some_trials(3))
+    found = propose(settings, history, 2)
+    assert found.model is None
+    assert found.event().model is None
+    assert found.batch.verdict.effective_size is None
+    assert found.batch.verdict.mean_distance is not None
+    other = make_settings(SPACE, Unfittable(), n_init=1)
+    np.testing.assert_array_equal(propose(other, history, 2, strategy=strategy).batch.unit, found.batch.unit)
+    with pytest.raises(AssertionError, match="fitted"):
+        propose(other, history, 2)
+
+
+def test_random_is_the_only_strategy_of_ours_that_needs_no_model() -> None:
+    assert [name for name, strategy in STRATEGIES.items() if not needs_model(strategy)] == ["random"]
+
+
+def test_a_strategy_that_looks_at_a_model_it_said_it_does_not_need_is_told() -> None:
+    settings = make_settings(SPACE, n_init=1, strategy=Corner(looks=True))
+    with pytest.raises(MissingCapability, match="needs_model"):
+        propose(settings, History.of(settings, some_trials(3)))
+    with pytest.raises(MissingCapability):
+        NoModel().predict(np.zeros((1, 2)))
+
+
+def test_a_journal_of_random_points_with_models_replays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "study.jsonl"
+    monkeypatch.setattr(RandomBatch, "needs_model", True)
+    with bv.Optimizer(SPACE, seed=3, n_init=2, journal=path) as study:
+        for strategy in ("kb", "kb", "random", "random", "kb"):
+            batch = study.ask(2, strategy=strategy)
+            study.tell_many(batch, [float(t.unit @ t.unit) for t in batch])
+    asked = [event for event in study.events if isinstance(event, Asked)]
+    assert [event.model is not None for event in asked] == [False, True, True, True, True]
+    monkeypatch.undo()
+    assert replay(path).identical
+    assert bv.Optimizer.load(path).events == study.events
+
+
+def test_a_journal_of_random_points_without_models_replays(tmp_path: Path) -> None:
+    path = tmp_path / "study.jsonl"
+    with bv.Optimizer(SPACE, seed=3, n_init=2, journal=path) as study:
+        for strategy in ("kb", "kb", "random", "kb"):
+            batch = study.ask(2, strategy=strategy)
+            study.tell_many(batch, [float(t.unit @ t.unit) for t in batch])
+    asked = [event for event in study.events if isinstance(event, Asked)]
+    assert [event.model is not None for event in asked] == [False, True, False, True]
+    assert replay(path).identical
+    assert bv.Optimizer.load(path)._ledger.fitted == study._ledger.fitted
+
+
+def test_provenance_says_how_many_of_the_results_a_model_learned_from(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(GP, "most_results", 16)
+    settings = make_settings(SPACE, n_init=1)
+    few, many = (History.of(settings, some_trials(n)) for n in (16, 1040))
+    assert "results" not in propose(settings, few).batch[0].provenance
+    assert propose(settings, many).batch[0].provenance.endswith("; a model of 16 of 1,040 results")
+    assert "results" not in propose(settings, many, strategy="random").batch[0].provenance
+    sparse = make_settings(SPACE, SparseGP(), n_init=1)
+    assert "a model of" not in propose(sparse, History.of(sparse, some_trials(20))).batch[0].provenance
+
+
+@pytest.mark.parametrize("strategy", [name for name in STRATEGIES if name != "random"])
+@pytest.mark.parametrize("noise", [1e-6, 1e-3])
+def test_a_study_of_many_results_goes_on_as_one_that_was_never_left(
+    strategy: str, noise: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The subset is the same with the cache and without, and every strategy works on it, with noise as well."""
+    monkeypatch.setattr(GP, "most_results", 12)
+    settings = make_settings(SPACE, GP(noise=noise), n_init=1, strategy=strategy)
+    cache = model_cache.ModelCache(settings)
+    trials, fitted = some_trials(30), None
+    for _ in range(2):
+        history = History.of(settings, trials, fitted)
+        one, two = propose(settings, history, 2, cache=cache), propose(settings, history, 2)
+        np.testing.assert_array_equal(one.batch.unit, two.batch.unit)
+        assert one.model is not None
+        assert one.model == two.model
+        assert not near_any(one.batch.unit, history.taken).any()
+        fitted = (history.ids, one.model)
+        trials = [*trials, *((t.id, t.params, float(t.unit @ t.unit)) for t in one.batch)]
+
+
+def test_a_model_is_told_of_the_last_failures_and_provenance_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(model_cache, "MOST_TOLD", 4)
+    settings = make_settings(SPACE, n_init=1)
+    results, failed = some_trials(8), some_trials(9, 8, "broke")
+    every, last = (History.of(settings, [*results, *some]) for some in (failed, failed[-4:]))
+    told, alike = (model_cache.ModelCache(settings).model(history) for history in (every, last))
+    X = np.random.default_rng(0).random((5, 2))
+    np.testing.assert_array_equal(told.predict(X).mean, alike.predict(X).mean)
+    assert "; told of the last 4 of 9 failures" in propose(settings, every).batch[0].provenance
+    assert "failures" not in propose(settings, last).batch[0].provenance
+
+
+def test_a_model_is_told_of_the_last_pending_points_by_half_the_most(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(model_cache, "MOST_TOLD", 6)
+    settings = make_settings(SPACE, n_init=1)
+    sizes = {}
+    for p in range(16):
+        history = History.of(settings, [*some_trials(8), *some_trials(p, 8, None)])
+        told = told_pending(history)
+        sizes[p] = len(told.ids)
+        assert told.ids == history.pending.ids[p - sizes[p] :]
+        np.testing.assert_array_equal(told.X, history.pending.X[p - sizes[p] :])
+        found = propose(settings, history, 2, strategy="lp")
+        assert ("pending points" in found.batch[0].provenance) == (sizes[p] < p)
+    assert [sizes[p] for p in range(16)] == [0, 1, 2, 3, 4, 5, 6, 4, 5, 6, 4, 5, 6, 4, 5, 6]
+
+
+def test_points_are_compared_with_many_in_bounded_memory() -> None:
+    rng = np.random.default_rng(0)
+    others, X = rng.random((100_000, 6)), rng.random((300, 6))
+    X[::3] = others[:100] + 1e-7
+    X[1::3, 0], others[:, 1] = 0.5, np.round(others[:, 1])
+    X[:, 1] = np.round(X[:, 1])
+    tracemalloc.start()
+    found = near_any(X, others)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert found[::3].all()
+    assert found.sum() == 100
+    np.testing.assert_array_equal(found[:30], np.concatenate([near_any(x[None, :], others) for x in X[:30]]))
+    assert peak < 3e8
+
+
+BIG = """
+import resource, sys
+resource.setrlimit(resource.RLIMIT_AS, (2_500_000_000, 2_500_000_000))
+import numpy as np, believer as bv
+from believer.plugins import History, ModelCache, make_settings, propose
+settings = make_settings(bv.Space.unit(3), n_init=1)
+X = np.random.default_rng(0).random((100_000, 3))
+y = np.sin(5.0 * X).sum(axis=1).tolist()
+trials = [(i, dict(zip(settings.space.names, x)), y[i]) for i, x in enumerate(X.tolist())]
+history, cache = History.of(settings, trials), ModelCache(settings)
+for strategy in ("random", "kb"):
+    batch = propose(settings, history, strategy=strategy, cache=cache).batch
+    assert strategy == "random" or "a model of 5,000 of 100,000 results" in batch[0].provenance, batch[0].provenance
+    gaps = np.abs(history.taken[None] - batch.unit[:, None]).max(axis=2)
+    assert (gaps > 1e-6).all()
+    print(strategy)
+assert cache.model(history).predict(X[:3]).mean.shape == (3,)
+"""
+
+
+def test_a_hundred_thousand_results_end_in_an_answer_in_bounded_memory() -> None:
+    done = subprocess.run([sys.executable, "-W", "error", "-c", BIG], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr[-2000:]
+    assert done.stdout.split() == ["random", "kb"]
+
+
+@pytest.mark.parametrize("n_init", [10**9, 2**63, 10**30])
+def test_a_design_costs_what_is_asked_for(n_init: int, tmp_path: Path) -> None:
+    path = tmp_path / "study.jsonl"
+    tracemalloc.start()
+    with bv.Optimizer(SPACE, n_init=n_init, seed=1, journal=path) as study:
+        batch = study.ask(3)
+        study.tell_many(batch, [1.0, 2.0, 3.0])
+        assert [trial.origin for trial in study.ask(2)] == ["design"] * 2
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 1e8
+    assert bv.Optimizer.load(path).settings.n_init == n_init
+    assert replay(path).identical
+
+
+def test_a_long_design_is_made_of_latin_hypercubes(monkeypatch: pytest.MonkeyPatch) -> None:
+    from believer.batch import random
+
+    monkeypatch.setattr(random, "LARGEST_DESIGN", 8)
+    units = bv.Optimizer(SPACE, n_init=10**9, seed=1).ask(24).unit
+    for part in np.split(units, 3):
+        for column in part.T:
+            assert sorted((8 * column).astype(int)) == list(range(8))
+    monkeypatch.undo()
+    np.testing.assert_array_equal(bv.Optimizer(SPACE, n_init=8, seed=1).ask(24).unit, units)
