@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from believer.errors import InvalidInput
 from believer.space import Space
-from believer.space.parameters import MAX_GRID, Categorical, Float, Int, Parameter
+from believer.space.parameters import MAX_GRID, Categorical, Float, Int, Parameter, width
 
 law = settings(max_examples=60)
 bounds = st.floats(-1e6, 1e6, allow_subnormal=False)
@@ -287,6 +287,20 @@ def test_floats_a_rounding_error_outside_are_clamped() -> None:
     assert clamped == {"x": 1.0, "lr": 1e-6, "s": 0.75}
     inside = {"x": 1.0 - 1e-12, "lr": 1e-6 * (1 + 1e-12), "s": 0.5}
     assert space.check(inside) == inside
+
+
+@law
+@given(spaces_with_points())
+def test_a_point_is_encoded_the_same_alone_and_beside_others(case: tuple[Space, Any]) -> None:
+    """To the bit, but for logarithms, of which a library may take several at once in another way."""
+    space, X = case
+    points = space.decode(X)
+    together = space.encode([*points, *points])
+    logs = [isinstance(p, Float | Int) and p.log for p in space.parameters.values() for _ in range(width(p))]
+    for point, row in zip(points, together, strict=False):
+        [alone] = space.encode([point])
+        assert alone[np.logical_not(logs)].tobytes() == row[np.logical_not(logs)].tobytes()
+        assert np.abs(alone - row).max() <= 1e-12
 
 
 def test_encode_takes_what_check_takes() -> None:

@@ -255,7 +255,7 @@ def _scale(p: Float | Int, values: Array) -> Array:
     if _by_magnitude(p):
         low, high, values = float(np.log(low)), float(np.log(high)), np.log(values)
     # Scalar and vector logarithms may differ in the last bit, which must not leave the cube.
-    return np.clip((values - low) / (high - low), 0.0, 1.0)
+    return np.minimum(np.maximum((values - low) / (high - low), 0.0), 1.0)
 
 
 def _unscale(p: Float | Int, U: Array) -> Array:
@@ -298,9 +298,21 @@ def encode(p: Parameter, values: list[Any], name: str) -> Array:
     exact = int if isinstance(p, Int) else float
     if all(type(value) is exact and p.low <= value <= p.high for value in values):
         numbers = np.array(values, dtype=np.float64)
-        if p.step is None or (_value(p, np.rint((numbers - p.low) / p.step).astype(np.int64)) == numbers).all():
+        on_grid = p.step is None or (isinstance(p, Int) and p.step == 1)
+        if on_grid or (_value(p, np.rint((numbers - p.low) / (p.step or 1)).astype(np.int64)) == numbers).all():
             return _scale(p, numbers)[:, None]
     return _scale(p, np.array([check_value(p, value, name) for value in values], dtype=np.float64))[:, None]
+
+
+def encode_one(p: Parameter, value: Any, name: str) -> list[float]:
+    """The row of ``encode`` for a single value, the same to the bit and a tenth of its price."""
+    if isinstance(p, Categorical):
+        chosen = _choice(p, value, name)
+        return [1.0 if i == chosen else 0.0 for i in range(len(p.choices))]
+    number = float(check_value(p, value, name))
+    if p.low == p.high or _by_magnitude(p):
+        return [float(_scale(p, np.array([number]))[0])]
+    return [min(max((number - p.low) / (p.high - p.low), 0.0), 1.0)]
 
 
 def decode(p: Parameter, U: Array) -> list[Any]:

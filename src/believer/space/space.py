@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from itertools import accumulate, pairwise
 from types import MappingProxyType
 from typing import Any, TypeAlias
 
@@ -26,6 +27,7 @@ from believer.space.parameters import (
     count,
     decode,
     encode,
+    encode_one,
     grid,
     settles,
     width,
@@ -51,6 +53,8 @@ class Space:
 
     _items: tuple[tuple[str, Parameter], ...]
     constraint: Constraint | None
+    _places: tuple[tuple[int, int], ...] = field(compare=False)
+    """The first column of each parameter, and that after its last."""
 
     def __init__(self, parameters: Mapping[str, Parameter], constraint: Constraint | None = None) -> None:
         """Check the names; the parameters have checked themselves."""
@@ -63,9 +67,10 @@ class Space:
                 raise InvalidInput(f"a parameter must be a Float, Int or Categorical; got {parameter!r} for {name!r}.")
         if constraint is not None and not callable(constraint):
             raise InvalidInput(f"constraint must be a function of the params or None; got {constraint!r}.")
-        columns = sum(map(width, parameters.values()))
-        if columns > MOST_COLUMNS:
-            raise InvalidInput(f"a space must have {MOST_COLUMNS:,} columns at most; got {columns:,}.")
+        ends = list(accumulate(map(width, parameters.values()), initial=0))
+        if ends[-1] > MOST_COLUMNS:
+            raise InvalidInput(f"a space must have {MOST_COLUMNS:,} columns at most; got {ends[-1]:,}.")
+        object.__setattr__(self, "_places", tuple(pairwise(ends)))
         object.__setattr__(self, "_items", tuple(parameters.items()))
         object.__setattr__(self, "constraint", constraint)
 
@@ -96,7 +101,7 @@ class Space:
     @property
     def dim(self) -> int:
         """Number of encoded columns d."""
-        return sum(width(parameter) for _, parameter in self._items)
+        return self._places[-1][1]
 
     @property
     def size(self) -> int | None:
@@ -145,7 +150,12 @@ class Space:
         for row in rows:
             if not isinstance(row, dict) or row.keys() != names:
                 self.check(row)
-        return np.hstack([encode(p, [row[name] for row in rows], name) for name, p in self._items])
+        if len(rows) == 1:
+            return np.array([[u for name, p in self._items for u in encode_one(p, rows[0][name], name)]])
+        X = np.empty((len(rows), self.dim))
+        for name, p, start, stop in self._layout():
+            X[:, start:stop] = encode(p, [row[name] for row in rows], name)
+        return X
 
     def misplaced(self, points: Iterable[Mapping[str, Any]], X: Array) -> int | None:
         """The first row that is not where its assignment is encoded, but for rounding; None where all are.
@@ -217,11 +227,8 @@ class Space:
         return Space(parameters, constraint)
 
     def _layout(self) -> Iterator[tuple[str, Parameter, int, int]]:
-        start = 0
-        for name, parameter in self._items:
-            stop = start + width(parameter)
+        for (name, parameter), (start, stop) in zip(self._items, self._places, strict=True):
             yield name, parameter, start, stop
-            start = stop
 
     def _tolerance(self) -> Array:
         """Discrete columns are the same only when equal, to rounding."""

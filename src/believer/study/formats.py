@@ -40,7 +40,7 @@ from believer.study.events import (
     Told,
     Upgraded,
 )
-from believer.study.outcome import ONLY, Outcome
+from believer.study.outcome import Outcome
 from believer.study.trials import Trial
 
 FORMAT = 2
@@ -79,7 +79,14 @@ _OUTCOME: dict[int, Types] = {
 """The fields of a result in each format."""
 
 _DEFAULTS: dict[str, Any] = {"constraints": {}, "noise": {}}
-"""Fields that a line may lack, and what they are then."""
+"""Fields of a result that a line may lack, and what they are then."""
+
+_ANSWERS: dict[tuple[type[Event], int], Types] = {
+    (cls, version): {**own, **result}
+    for cls, own in ((Told, {"id": _INT}), (Observed, {"id": _INT, "params": _OBJECT, "error": _TEXT + _OR_NONE}))
+    for version, result in _OUTCOME.items()
+}
+"""The fields of a line with a result in each format."""
 
 _CHECKSUM = ',"crc32":"{}"}}'
 """How a line ends."""
@@ -184,14 +191,16 @@ def _decode_trial(trial: Any) -> Trial:
 
 
 def _decode_result(cls: type[Told] | type[Observed], record: Json, version: int) -> Event:
-    kind, own = _KINDS[cls], {"id": _INT} if cls is Told else {"id": _INT, "params": _OBJECT, "error": _TEXT + _OR_NONE}
-    names = _OUTCOME[version]
-    record = {**{name: dict(default) for name, default in _DEFAULTS.items() if name in names}, **record}
-    _check_fields(kind, record, {**own, **names})
-    parts = {name: record.pop(name) for name in names}
+    kind = _KINDS[cls]
+    if version > 1:
+        record = {**_DEFAULTS, **record}
+    _check_fields(kind, record, _ANSWERS[cls, version])
     if version == 1:
-        parts = {"objectives": None if parts["value"] is None else {ONLY: parts["value"]}}
-    outcome = None if parts["objectives"] is None else Outcome(**parts)
+        value = record["value"]
+        outcome = None if value is None else Outcome.of(value)
+    else:
+        parts = (record["objectives"], record["constraints"], record["noise"])
+        outcome = None if parts[0] is None else Outcome(*parts)
     if cls is Told:
         if outcome is None:
             raise InvalidInput(f"{kind} must have a value; got none.")

@@ -39,15 +39,16 @@ class Outcome:
     noise: dict[str, float] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        for what in ("objectives", "constraints", "noise"):
-            object.__setattr__(self, what, _numbers(getattr(self, what), what))
+        object.__setattr__(self, "objectives", _numbers(self.objectives, "objectives"))
+        object.__setattr__(self, "constraints", _numbers(self.constraints, "constraints"))
+        object.__setattr__(self, "noise", _numbers(self.noise, "noise"))
         if not self.objectives:
             raise InvalidInput("an outcome needs at least one objective; got none.")
+        if not (self.constraints or self.noise):
+            return
         twice = self.objectives.keys() & self.constraints.keys()
         if twice:
             raise InvalidInput(f"a name is an objective's or a constraint's, not both; got {', '.join(sorted(twice))}.")
-        if not self.noise:
-            return
         unknown = sorted(self.noise.keys() - self.objectives.keys() - self.constraints.keys())
         if unknown:
             raise InvalidInput(f"noise must be named after an objective or a constraint; got {', '.join(unknown)}.")
@@ -146,7 +147,7 @@ _NOTHING = _Nothing()
 
 def _numbers(named: Any, what: str) -> dict[str, float]:
     """A dict of finite floats of the outcome's own."""
-    if not isinstance(named, Mapping):
+    if type(named) is not dict and not isinstance(named, Mapping):
         raise InvalidInput(f"{what} must be a dict of numbers by name; got {named!r}.")
     if not named:
         return _NOTHING
