@@ -359,7 +359,7 @@ OPERATIONS: dict[str, tuple[float, Callable[[Life], None]]] = {
     "interrupted_by_a_signal": (8, Life.interrupted_by_a_signal),
     "on_a_full_disk": (5, Life.on_a_full_disk),
     "by_a_jumping_clock": (0.5, Life.by_a_jumping_clock),
-    "with_workers_that_die": (0.002, Life.with_workers_that_die),
+    "with_workers_that_die": (0.004, Life.with_workers_that_die),
 }
 
 
