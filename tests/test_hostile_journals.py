@@ -170,7 +170,7 @@ def _always(params: dict[str, Any]) -> bool:
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        ({"n_init": 10**9}, "n_init must be a whole number"),
+        ({"n_init": 0}, "n_init must be a whole number"),
         ({"seed": 2**128}, "seed must be a whole number"),
         ({"maximize": 1}, "maximize must be True or False"),
         ({"constraint": 3}, "a constraint is known by its name"),

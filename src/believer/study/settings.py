@@ -25,9 +25,6 @@ from believer.study.serialization import DamagedSettings
 from believer.surrogates import GP
 from believer.surrogates.protocols import Surrogate
 
-MOST_DESIGNED = 10_000_000
-"""Numbers of a space-filling design: points times columns."""
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class StudySettings:
@@ -99,7 +96,7 @@ def make_settings(
         acquisition=LogEI() if acquisition is None else serialization.acquisition_named(acquisition),
         strategy=serialization.strategy_named(strategy),
         maximizer=None if maximizer is None else serialization.having(("maximize",), maximizer, "maximizer"),
-        n_init=_design(2 * len(space) if n_init is None else n_init, space),
+        n_init=whole(2 * len(space) if n_init is None else n_init, "n_init", 1),
         seed=secrets.randbits(63) if seed is None else whole(seed, "seed", 0, MOST_SEED),
         maximize=_flag(maximize),
     )
@@ -130,7 +127,7 @@ def settings_from_config(
     named = None if strategy is None else serialization.strategy_named(strategy)
     try:
         space = Space.from_config(config["space"], constraint)
-        n_init, seed = _design(config["n_init"], space), whole(config["seed"], "seed", 0, MOST_SEED)
+        n_init, seed = whole(config["n_init"], "n_init", 1), whole(config["seed"], "seed", 0, MOST_SEED)
         maximize = _flag(config["maximize"])
     except InvalidInput as error:
         raise DamagedSettings(str(error)) from error
@@ -167,11 +164,6 @@ def versions() -> dict[str, Any]:
         "backend": backend.name(),
         "threads": {name: os.environ[name] for name in threads if name in os.environ},
     }
-
-
-def _design(n_init: Any, space: Space) -> int:
-    """``n_init``, of which a whole design is drawn at once."""
-    return whole(n_init, "n_init", 1, MOST_DESIGNED // space.dim)
 
 
 def _flag(maximize: Any) -> bool:
