@@ -18,7 +18,6 @@ import os
 import random
 import select
 import signal
-import sys
 import tempfile
 import threading
 import time
@@ -29,10 +28,10 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
-from types import FrameType
 from typing import Any
 
-import believer
+from interrupting import Interrupt, interrupted_at
+
 from believer import (
     Categorical,
     Float,
@@ -50,7 +49,6 @@ from believer import (
 from believer.errors import JournalError, SpaceExhausted, TrialError
 from believer.study.formats import decode_event
 
-ROOM = str(Path(believer.__file__).parent)
 LONGEST = 150
 """Events after which a journal is laid aside and another begun."""
 
@@ -61,10 +59,6 @@ SPACES: list[Space] = [
 ]
 QUICK = Multistart(starts=1, candidates=16, neighbors=2)
 STRATEGIES = ("random",) * 14 + ("cl_min", "kb")
-
-
-class Interrupt(KeyboardInterrupt):
-    """Ours, so that no other is taken for it."""
 
 
 def deadly(params: dict[str, Any]) -> float:
@@ -234,26 +228,7 @@ class Life:
 
     def interrupted_at_a_line(self) -> None:
         """An exception at a random line of the package, while an operation runs."""
-        left = self.rng.randint(1, self.rng.choice((20, 100, 400, 2000)))
-
-        def trace(frame: FrameType, event: str, arg: object) -> Any:
-            nonlocal left
-            if not frame.f_code.co_filename.startswith(ROOM):
-                return None
-            if event == "line":
-                left -= 1
-                if left == 0:
-                    raise Interrupt
-            return trace
-
-        operation = self.plain_operation()
-        sys.settrace(trace)
-        try:
-            operation()
-        except Interrupt:
-            pass
-        finally:
-            sys.settrace(None)
+        interrupted_at(self.rng.randint(1, self.rng.choice((20, 100, 400, 2000))), self.plain_operation())
 
     def interrupted_by_a_signal(self) -> None:
         """The same by the clock, as Ctrl-C does it."""

@@ -11,46 +11,15 @@ from types import FrameType
 from typing import Any
 
 import pytest
+from interrupting import ROOM, Interrupt, interrupted_at
 
-import believer
 from believer import Float, Int, Multistart, Optimizer, Space, replay
 from believer.errors import JournalError
 from believer.study.events import Event
 from believer.study.journal import read_events
 
-ROOM = str(Path(believer.__file__).parent)
 SPACE = Space({"x": Float(-5.0, 10.0), "n": Int(1, 50)})
 POINT = {"x": 0.5, "n": 7}
-
-
-class Interrupt(KeyboardInterrupt):
-    """Ours, so that no other is taken for it."""
-
-
-def interrupted_at(line: int, call: Callable[[], object]) -> bool:
-    """Run ``call`` with an interrupt at the given line of those that it runs in the package; False if it has fewer."""
-    left = line
-
-    def trace(frame: FrameType, event: str, arg: object) -> Any:
-        nonlocal left
-        if not frame.f_code.co_filename.startswith(ROOM):
-            return None
-        if event == "line":
-            left -= 1
-            if left == 0:
-                raise Interrupt
-        return trace
-
-    before = sys.gettrace()
-    sys.settrace(trace)
-    try:
-        call()
-    except Interrupt:
-        return True
-    finally:
-        sys.settrace(before)
-    assert left > 0, "the interrupt was swallowed"
-    return False
 
 
 @pytest.fixture(scope="module")
