@@ -28,7 +28,7 @@ from believer.study.formats import FORMAT
 from believer.study.journal import Journal, is_begun, read_events, write_events
 from believer.study.ledger import Ledger
 from believer.study.model_cache import ModelCache
-from believer.study.outcome import Outcome, Value, aligned, outcome_of
+from believer.study.outcome import ONLY, Outcome, Value, aligned, outcome_of
 from believer.study.settings import StudySettings, make_settings, settings_from_config, versions
 from believer.study.study import Study, reading
 from believer.study.trials import Batch, Trial, same_params
@@ -255,14 +255,16 @@ class Optimizer(Study):
         before: Sequence[Told | Failed] = (),
     ) -> Told | Failed:
         """The event of an answer that comes after those ``before`` it in the same call."""
-        if isinstance(trial, Mapping):
+        if isinstance(trial, Trial):
+            found = self._ledger.find(trial)
+            if trial.unit is not found.unit and not np.array_equal(trial.unit, found.unit):
+                raise TrialError(
+                    f"trial {trial.id} of this study has other parameters; is it from another study?", trial.id
+                )
+        elif isinstance(trial, Mapping):
             found = self._waiting_at(trial, {event.id for event in before})
         else:
             found = self._ledger.find(trial)
-        if isinstance(trial, Trial) and not np.array_equal(trial.unit, found.unit):
-            raise TrialError(
-                f"trial {trial.id} of this study has other parameters; is it from another study?", trial.id
-            )
         status = self._ledger.status(found.id)
         if status in ("done", "failed"):
             raise TrialError(f"trial {found.id} already has its result ({status}); a result is told once.", found.id)
@@ -283,8 +285,10 @@ class Optimizer(Study):
     def _outcome(
         self, value: Value | None, noise: float | None, error: str | None, names: tuple[str, ...] | None = None
     ) -> Outcome | str:
-        outcome = outcome_of(value, noise, error)
-        return aligned(outcome, self._ledger.objectives or names) if isinstance(outcome, Outcome) else outcome
+        outcome, names = outcome_of(value, noise, error), self._ledger.objectives or names
+        if isinstance(outcome, str) or (outcome is not value and names in (None, (ONLY,))):
+            return outcome
+        return aligned(outcome, names)
 
     @changing
     def observe(

@@ -20,7 +20,6 @@ import json
 import math
 import sys
 import zlib
-from dataclasses import fields
 from types import NoneType
 from typing import Any
 
@@ -106,9 +105,9 @@ def encode_event(event: Event, version: int = FORMAT) -> str:
     record = {"kind": _KINDS[type(event)], **_record(event, version)}
     try:
         line = _written(record)
-        if version > 1:
-            line = line[:-1] + _CHECKSUM.format(_crc32(line))
-        same = decode_event(line, version) == event
+        again = _read(line)
+        _refuse_depth(again, line)
+        same = _event(again, version) == event
     except (TypeError, ValueError, RecursionError) as error:
         raise InvalidInput(f"an event must be plain JSON; got {record['kind']} with something else: {error}") from error
     if not same:
@@ -116,20 +115,20 @@ def encode_event(event: Event, version: int = FORMAT) -> str:
             f"an event must read back as it was written; got {line[:200]}, which does not. "
             "Use lists in place of tuples, and strings as keys."
         )
-    return line
+    return line if version == 1 else line[:-1] + _CHECKSUM.format(_crc32(line))
 
 
 def _record(event: Event, version: int) -> Json:
     """The fields of an event as they are written."""
     record: Json = {}
-    for field in fields(event):
-        value = getattr(event, field.name)
-        if field.name == "outcome":
+    for name in type(event).__slots__:
+        value = getattr(event, name)
+        if name == "outcome":
             record.update(_result(value, version))
-        elif field.name == "trials":
+        elif name == "trials":
             record["trials"] = [_trial(trial) for trial in value]
         else:
-            record[field.name] = value
+            record[name] = value
     return record
 
 
@@ -153,10 +152,13 @@ def _result(outcome: Outcome | None, version: int) -> Json:
 
 def decode_event(line: str, version: int = FORMAT) -> Event:
     """The event of one line of format ``version``; ``InvalidInput`` if it is anything but exactly one known event."""
-    record = parse_object(_verified(line) if version > 1 else line)
+    return _event(parse_object(_verified(line) if version > 1 else line), version)
+
+
+def _event(record: Json, version: int) -> Event:
     kind = record.pop("kind", None)
     if not isinstance(kind, str) or kind not in _CLASSES:
-        raise InvalidInput(f"kind must be one of {', '.join(_CLASSES)}; got {line[:80]!r}.")
+        raise InvalidInput(f"kind must be one of {', '.join(_CLASSES)}; got {kind!r:.80}.")
     cls = _CLASSES[kind]
     if cls is Told or cls is Observed:
         return _decode_result(cls, record, version)
@@ -260,8 +262,7 @@ def parse_object(line: str) -> Json:
         raise InvalidInput(f"an event must be a JSON object; got {line[:80]!r}: {error}") from error
     if not isinstance(record, dict):
         raise InvalidInput(f"an event must be a JSON object; got {line[:80]!r}.")
-    if line.count("[") + line.count("{") > _DEEPEST and _depth(record) > _DEEPEST:
-        raise InvalidInput("an event must be a JSON object; got one that is nested too deeply.")
+    _refuse_depth(record, line)
     return record
 
 
@@ -277,15 +278,16 @@ def _as_written(line: str) -> Any:
         return None
 
 
-def _depth(record: Json) -> int:
-    """Levels of lists and objects within each other."""
-    depth = 0
+def _refuse_depth(record: Json, line: str) -> None:
+    """InvalidInput if lists and objects lie too many levels within each other."""
+    if line.count("[") + line.count("{") <= _DEEPEST:
+        return
     level: list[Any] = [record]
-    while level:
-        depth += 1
+    for _ in range(_DEEPEST):
         inner = (item for part in level for item in (part.values() if isinstance(part, dict) else part))
         level = [item for item in inner if isinstance(item, dict | list)]
-    return depth
+    if level:
+        raise InvalidInput("an event must be a JSON object; got one that is nested too deeply.")
 
 
 def _distinct(pairs: list[tuple[str, Any]]) -> Json:
