@@ -386,7 +386,9 @@ class Lives:
         acknowledged, killed, heard = (0, 0), False, b""
         with open(hear, "rb", buffering=0) as pipe:
             while True:
-                select.select([pipe], [], [])
+                if not select.select([pipe], [], [], 600.0)[0]:
+                    os.kill(child, signal.SIGABRT)
+                    raise AssertionError(f"seed {self.seed}, life {seed}, {path.name}: nothing was heard of it")
                 said = pipe.read(2**16)
                 if not said:
                     break

@@ -8,6 +8,7 @@ import os
 import stat
 import sys
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from journal_lines import edited
 
 import believer as bv
 from believer import Categorical, Float, Int, Optimizer, Space, minimize, read_study, replay
+from believer.batch.request import Choice, Chosen, Request
 from believer.errors import BelieverError, InvalidInput, JournalCorrupt, JournalError
 from believer.study.journal import is_begun
 from believer.study.table import unwritten
@@ -448,3 +450,124 @@ def test_every_mutation_of_a_character_is_refused_or_says_the_same(path: Path) -
             continue
         assert place == torn, json.dumps(whole[place - 20 : place + 20].decode())
         assert found == events[:-1]
+
+
+def test_a_line_that_could_not_be_read_again_is_never_written(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = path.read_bytes()
+    monkeypatch.setattr("believer.study.line_file.LONGEST", 3000)
+    with Optimizer.load(path) as study:
+        with pytest.raises(InvalidInput, match="a line must be shorter than 3,000 bytes"):
+            study.tell(4, error="x" * 4000)
+        assert study.counts.pending == 2
+        assert path.read_bytes() == whole
+        study.tell(4, error="x" * 100)
+    memory = studied()
+    [trial] = memory.ask(1)
+    memory.tell(trial, error="x" * 4000)
+    with pytest.raises(InvalidInput, match="a line must be shorter"):
+        memory.save(path.with_name("other.jsonl"))
+    assert not path.with_name("other.jsonl").exists()
+
+
+def test_one_and_true_stay_two_choices_through_a_load(tmp_path: Path) -> None:
+    path = tmp_path / "study.jsonl"
+    with Optimizer(Space({"c": Categorical([1, True, 1.0]), "x": Float(0.0, 1.0)}), journal=path) as study:
+        for choice in (1, True, 1.0, True):
+            study.ask(1, fixed={"c": choice})
+    whole = path.read_bytes()
+    with Optimizer.load(path) as loaded:
+        loaded.save(tmp_path / "saved.jsonl")
+    assert (tmp_path / "saved.jsonl").read_bytes() == whole
+    assert replay(path).identical
+
+
+@dataclass(frozen=True)
+class Sloppy:
+    """A strategy that knows of no grid, no choice and nothing held."""
+
+    def choose(self, request: Request, memory: object = None) -> Chosen:
+        return Chosen(
+            tuple(Choice(np.full(request.region.dim, 0.37 + 0.01 * i), "") for i, _ in enumerate(request.ids))
+        )
+
+
+def test_a_strategy_that_leaves_the_grid_is_set_right_before_anything_is_written(tmp_path: Path) -> None:
+    path = tmp_path / "study.jsonl"
+    space = Space(
+        {
+            "n": Int(1, 50),
+            "s": Float(0.0, 1.0, step=0.125),
+            "c": Categorical(["a", "b", "c"]),
+            "x": Float(0.0, 1.0),
+            "long": Int(0, 10**9),
+        }
+    )
+    with Optimizer(space, strategy=Sloppy(), journal=path, n_init=1) as study:
+        study.observe({"n": 3, "s": 0.5, "c": "a", "x": 0.5, "long": 7}, 1.0)
+        [free, held] = [study.ask(1)[0], study.ask(1, fixed={"x": 0.9, "c": "b"})[0]]
+        assert "moved to where its parameters have values" in free.provenance
+        assert (held.params["x"], held.params["c"]) == (0.9, "b")
+        trials = study.trials
+    with Optimizer.load(path, strategy=Sloppy()) as loaded:
+        assert loaded.trials == trials
+
+
+def test_params_in_another_order_stand_under_their_own_names(path: Path) -> None:
+    rows = read_study(path).records()
+
+    def turned(event: dict[str, Any]) -> None:
+        for trial in event["trials"]:
+            trial["params"] = dict(reversed(trial["params"].items()))
+
+    edited(path, turned, ASKED)
+    assert read_study(path).records() == rows
+
+
+def test_nothing_that_is_shown_can_raise() -> None:
+    odd: Any = Odd(RuntimeError("no"))
+    study = studied()
+    params = {"x": 0.0, "n": 1, "kind": "a"}
+    calls: list[Callable[[], object]] = [
+        lambda: study.ask(odd),
+        lambda: study.ask(1, distinct=odd),
+        lambda: study.ask(1, fixed=odd),
+        lambda: study.ask(1, fixed={"x": odd}),
+        lambda: study.tell(odd, 1.0),
+        lambda: study.tell(0, odd, error="x"),
+        lambda: study.observe({**params, "kind": odd}, 1.0),
+        lambda: study.enqueue({**params, "x": odd}),
+        lambda: study.predict(odd),
+        lambda: study.to_csv(odd),
+        lambda: study.save(odd),
+        lambda: Optimizer(SPACE, journal=odd),
+        lambda: Optimizer(odd),
+        lambda: Space({"x": odd}),
+        lambda: Float(odd, 1.0),
+    ]
+    for call in calls:
+        with pytest.raises(BelieverError):
+            call()
+    [trial] = study.ask(1)
+    study.tell(trial, error=odd)
+    assert study.records()[-1]["error"] == "a Odd"
+
+
+@posix_only
+def test_two_who_save_to_the_same_new_path_do_not_disturb_each_other(tmp_path: Path) -> None:
+    """The scratch file of one is not left over while it is written, whoever looks."""
+    from believer.study import files
+
+    path = tmp_path / "study.jsonl"
+    study = studied()
+    seen: list[bool] = []
+
+    def chunks() -> Any:
+        yield b"one\n"
+        study.save(path)
+        seen.append(True)
+        yield b"two\n"
+
+    files.replace_file(path, chunks(), files.Wording("file", "program", "", ""))
+    assert seen
+    assert path.read_bytes() == b"one\ntwo\n"
+    assert os.listdir(tmp_path) == ["study.jsonl"]

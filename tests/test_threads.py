@@ -9,13 +9,16 @@ import sys
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
+from types import FrameType
 from typing import Any
 
 import pytest
+from interrupting import ROOM
 
 from believer import Float, Int, Multistart, Optimizer, Space, Trial, read_study, replay
-from believer.errors import InvalidInput, TrialError
+from believer.errors import InvalidInput, JournalError, TrialError
 
 SPACE = Space({"x": Float(-5.0, 10.0), "n": Int(1, 500)})
 QUICK = Multistart(starts=2, candidates=16, neighbors=4)
@@ -168,6 +171,49 @@ def test_a_signal_handler_cannot_write_in_the_middle_of_a_call() -> None:
         signal.signal(signal.SIGALRM, before)
     assert len(heard) == 1
     assert len(study.trials) == 1
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGALRM"), reason="signals are of POSIX")
+def test_a_signal_at_any_call_within_a_call_neither_hangs_nor_breaks_it(tmp_path: Path) -> None:
+    """The handler looks, and tries to close the journal, at every function that a tell enters."""
+    looked: list[int] = []
+    left = 0
+
+    def handler(number: int, frame: object) -> None:
+        looked.append(study.counts.done)
+        with suppress(InvalidInput):
+            study.observe({"x": 1.0, "n": 1}, 0.5)
+        if refused:
+            with suppress(InvalidInput):
+                study.close()
+
+    def profile(frame: FrameType, event: str, arg: object) -> None:
+        nonlocal left
+        if event == "call" and frame.f_code.co_filename.startswith(ROOM):
+            left -= 1
+            if left == 0:
+                sys.setprofile(None)
+                signal.raise_signal(signal.SIGALRM)
+
+    before = signal.signal(signal.SIGALRM, handler)
+    try:
+        for refused in (False, True):
+            for call in range(1, 60):
+                path = tmp_path / f"{refused}{call}.jsonl"
+                study = Optimizer(SPACE, journal=path)
+                [trial] = study.ask(1)
+                left = call
+                sys.setprofile(profile)
+                try:
+                    with suppress(JournalError):
+                        study.tell(trial, 0.25)
+                finally:
+                    sys.setprofile(None)
+                assert read_study(path).events == study.events
+                study.close()
+    finally:
+        signal.signal(signal.SIGALRM, before)
+    assert len(looked) > 20
 
 
 def test_a_study_can_be_copied_and_pickled_still() -> None:

@@ -164,7 +164,7 @@ def shown(value: Any) -> str:
     """``value`` as an error shows it: its repr, cut where it is long, or its type where it has none."""
     try:
         text = repr(value)
-    except (ValueError, RecursionError):  # an int of too many digits, a list in a list in a list ...
+    except Exception:  # an int of too many digits, a list in a list in a list ...; and repr may be anyone's code
         return f"a {type(value).__name__}"
     return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}..."
 

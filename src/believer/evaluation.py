@@ -17,6 +17,9 @@ from believer.workers import LOOK_UP, Workers, error_text
 
 Function = Callable[[dict[str, Any]], Value]
 
+_LAST_WORDS = 5.0
+"""Seconds in which an executor that broke has to say so of everything that it was given."""
+
 _INTERRUPT = 0.2
 """Seconds in which a Ctrl-C that ended an evaluation in a worker has reached this process too, if it was for both."""
 
@@ -169,8 +172,7 @@ class Evaluations:
     def _broken(self, error: BrokenExecutor) -> EvaluationError:
         """Tell that every trial failed that was under way in an executor that broke."""
         time.sleep(_INTERRUPT)
-        while wait(self.running, LOOK_UP).not_done and time.monotonic() < self._last:
-            pass
+        wait(self.running, _LAST_WORDS)
         done = {future: trial for future, trial in self.running.items() if future.done() and not future.cancelled()}
         lost = {future: trial for future, trial in done.items() if isinstance(future.exception(), BrokenExecutor)}
         names = ", ".join(str(trial.id) for trial in lost.values())

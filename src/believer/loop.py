@@ -212,9 +212,9 @@ def _begin(optimizer: Optimizer, points: list[dict[str, Any]], values: list[Valu
     """Points of the user's own, to be evaluated first, or as results; those that the study has already are left out."""
     there = [*(trial.params for trial in optimizer.trials), *optimizer.queued]
     for place, params in enumerate(points):
-        same = next((one for one in there if same_params(one, params)), None)
+        same = next((i for i, one in enumerate(there) if same_params(one, params)), None)
         if same is not None:
-            there.remove(same)
+            del there[same]
         elif values is None:
             optimizer.enqueue(params)
         else:

@@ -16,6 +16,7 @@ from typing import Any, Concatenate, ParamSpec, Self, TypeVar
 import numpy as np
 
 from believer.acquisitions import Acquisition
+from believer.arrays import shown
 from believer.batch import Strategy
 from believer.errors import InvalidInput, JournalCorrupt, JournalError, TrialError
 from believer.maximize import Maximizer
@@ -188,7 +189,7 @@ class Optimizer(Study):
         try:
             rows = list(points)
         except TypeError as error:
-            raise InvalidInput(f"predict needs a list of params; got {points!r}.") from error
+            raise InvalidInput(f"predict needs a list of params; got {shown(points)}.") from error
         if isinstance(points, Mapping):
             raise InvalidInput(f"predict needs a list of params, [params]; got one, {dict(points)}.")
         X = self.space.encode(rows)
@@ -394,7 +395,7 @@ class Optimizer(Study):
         study._start(_settings(begun, *passed), events, journal)
         return study
 
-    @reading
+    @changing
     def close(self) -> None:
         """Release the journal; the optimizer can still be read, not changed."""
         if self._journal is not None:

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from believer.arrays import Array, frozen, whole
+from believer.arrays import Array, frozen, shown, whole
 from believer.batch import LOADED_ON_USE, Pending, Request, Strategy
 from believer.batch.random import REPLACED, design_point, draw, is_new
 from believer.batch.request import Chosen, NoModel, checked_answer, needs_model
@@ -80,7 +80,7 @@ def propose(
     """
     q = whole(q, "q", 1)
     if not isinstance(distinct, bool | np.bool_):
-        raise InvalidInput(f"distinct must be True or False; got {distinct!r}.")
+        raise InvalidInput(f"distinct must be True or False; got {shown(distinct)}.")
     cache = ModelCache(settings) if cache is None else cache
     check_cache(cache, settings)
     held = settings.space.check_fixed(fixed or {})
@@ -100,7 +100,7 @@ def propose(
             cache.memory = chosen.memory
             # A strategy counts points of this batch that came before it as pending; the verdict must not.
             informed = None if draft.trials else chosen.informed
-            draft.add_chosen(chosen, draft.learned_from(described or {}) if model is not None else "")
+            draft.add_chosen(chosen, draft.learned_from(model, described or {}) if model is not None else "")
     except SpaceExhausted:
         draft.refuse_exhausted(q, queued, count=True)
         raise
@@ -141,7 +141,11 @@ class _Draft:
         if not is_new(x, self.region, self.avoid):
             x = draw(self.region, self.avoid, self.cache.randomness(self.next_id, "random"))[0]
             provenance += REPLACED
-        self.add({**self.settings.space.decode(x[None, :])[0], **self.held}, x, origin, provenance)
+        self.add(self.params_at(x), x, origin, provenance)
+
+    def params_at(self, x: Array) -> dict[str, Any]:
+        """The point ``x`` in the user's terms; what is held is held to the bit."""
+        return {**self.settings.space.decode(x[None, :])[0], **self.held}
 
     def add_queued(self, queued: list[dict[str, Any]]) -> None:
         """Points that the user wants, even if they repeat others."""
@@ -157,15 +161,16 @@ class _Draft:
             self.add_new(planned, "design", f"point {index + 1} of a Latin hypercube")
             index += 1
 
-    def learned_from(self, hyperparameters: dict[str, Any]) -> str:
+    def learned_from(self, model: Model, hyperparameters: dict[str, Any]) -> str:
         """What provenance says of a model that did not learn from everything; nothing as a rule."""
         history, surrogate, notes = self.history, self.settings.surrogate, ""
-        n, subset = len(history.ids), hyperparameters.get("subset")
+        n, subset, told, what = len(history.ids), hyperparameters.get("subset"), failures(history), "results"
+        if told is not None and not able(model, Conditionable):  # refitted, with failures among the results
+            n, what = n + len(told), "results and failures"
         if able(surrogate, Bounded) and n > surrogate.most_results:
-            notes += f"; a model of {surrogate.most_results:,} of {n:,} results"
+            notes += f"; a model of {surrogate.most_results:,} of {n:,} {what}"
         if subset is not None:
             notes += f"; hyperparameters from {subset} of the results"
-        told = failures(history)
         if told is not None and len(told) < len(history.failed):
             notes += f"; told of the last {len(told):,} of {len(history.failed):,} failures"
         pending, waiting = len(told_pending(history).ids), len(history.pending.ids)
@@ -178,7 +183,10 @@ class _Draft:
         if len(self.history.objectives) > 1:
             notes += f"; for {self.history.objectives[0]} alone"
         for choice in chosen.choices:
-            self.add_new(choice.x, "model", choice.provenance + notes)
+            x, moved = np.asarray(choice.x, dtype=np.float64), ""
+            if self.settings.space.misplaced([self.params_at(x)], x[None, :]) is not None:
+                x, moved = self.region.snap(x[None, :])[0], "; moved to where its parameters have values"
+            self.add_new(x, "model", choice.provenance + notes + moved)
 
     def request(self, q: int, model: Model) -> Request:
         """What the strategy sees; trials of this proposal that came before it count as pending."""

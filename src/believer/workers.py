@@ -107,7 +107,11 @@ class Workers(Executor):
                 raise RuntimeError("the workers were shut down")
             if len(self._slots) < self.count:
                 self._slots.append(_Slot(self._tasks, self._broken))  # before it starts: an interrupt may come then
-                self._slots[-1].start()
+                try:
+                    self._slots[-1].start()
+                except EvaluationError:
+                    self._slots.pop()
+                    raise
             self._tasks.put(task)
         return task.future
 

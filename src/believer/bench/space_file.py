@@ -32,6 +32,7 @@ from typing import Any
 from believer.errors import InvalidInput
 from believer.space import Space
 from believer.space.parameters import Categorical, Float, Int, Parameter
+from believer.study.files import followed
 
 _TYPES: dict[str, type[Parameter]] = {"float": Float, "int": Int, "categorical": Categorical}
 _NUMBER = (("low", "high"), ("log", "step"))
@@ -56,7 +57,7 @@ def _content(path: Path) -> Any:
     if path.suffix.lower() not in (".toml", ".json"):
         raise InvalidInput(f"a space file must be .toml or .json; got {path}.")
     try:
-        text = path.read_text(encoding="utf-8-sig")
+        text = Path(followed(path)).read_text(encoding="utf-8-sig")
         if path.suffix.lower() == ".toml":
             return tomllib.loads(text)
         return json.loads(text, object_pairs_hook=_once)

@@ -24,6 +24,7 @@ from believer.diagnostics.sdd_report import SDDReport
 from believer.errors import InvalidInput, MissingExtra
 from believer.experiments import Table
 from believer.problems import PROBLEMS
+from believer.study.files import followed
 from believer.study.settings import versions
 
 ACQUISITIONS: dict[str, Acquisition] = {"logei": LogEI(), "ei": EI(xi=0.01), "ucb": UCB(), "pi": PI(xi=0.01)}
@@ -138,7 +139,7 @@ def _lie(name: str) -> Lie:
 def _read(path: Path, target: str | None, bounds: Sequence[str]) -> tuple[list[list[float]], list[float], Any]:
     """Points, values and bounds of a CSV file with a header."""
     try:
-        with path.open(newline="", encoding="utf-8-sig") as file:
+        with open(followed(path), newline="", encoding="utf-8-sig") as file:
             rows = [row for row in csv.reader(file) if row]
     except OSError as error:
         raise InvalidInput(f"--data must be a CSV file that can be read; got {path}: {error.strerror}.") from error

@@ -12,8 +12,11 @@ from pathlib import Path
 
 from believer.errors import JournalError
 from believer.experiments.store import WORDING
-from believer.study.files import explained, replace_file
+from believer.study.files import explained, followed, replace_file
 from believer.study.line_file import read_lines
+
+LARGEST = 2**31
+"""Bytes of a store, unpacked."""
 
 
 def pack(store: Path, packed: Path) -> None:
@@ -37,9 +40,11 @@ def unpack(packed: Path, store: Path) -> None:
 
 
 def _packed_lines(path: Path) -> list[bytes]:
-    with explained("read", path, "Check the path."):
-        packed = path.read_bytes()
-    try:
-        return gzip.decompress(packed).split(b"\n")[:-1]
-    except (OSError, EOFError, zlib.error) as error:
-        raise JournalError(f"{path} is damaged ({error}). Restore it from a copy, or delete it.") from error
+    with explained("read", path, "Check the path."), open(followed(path), "rb") as packed:
+        try:
+            data = gzip.GzipFile(fileobj=packed).read(LARGEST + 1)
+        except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+            raise JournalError(f"{path} is damaged ({error}). Restore it from a copy, or delete it.") from error
+    if len(data) > LARGEST:
+        raise JournalError(f"{path} holds more than {LARGEST:,} bytes, which no run has written.")
+    return data.split(b"\n")[:-1]

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-import math
 from typing import Any
 
 from believer.errors import InvalidInput
+from believer.study.formats import parse_object
 
 
 def encode(value: Any, what: str, *, sort: bool = False) -> str:
@@ -32,17 +32,4 @@ def encode(value: Any, what: str, *, sort: bool = False) -> str:
 
 def decode(line: str, what: str) -> dict[str, Any]:
     """The JSON object of one line; ``InvalidInput`` if it is anything else, or holds numbers that are not finite."""
-    try:
-        record = json.loads(line, parse_float=_finite, parse_constant=_finite)
-    except (ValueError, RecursionError) as error:
-        raise InvalidInput(f"{what} must be a JSON object; got {line[:80]!r}: {error}") from error
-    if not isinstance(record, dict):
-        raise InvalidInput(f"{what} must be a JSON object; got {line[:80]!r}.")
-    return record
-
-
-def _finite(number: str) -> float:
-    value = float(number)
-    if not math.isfinite(value):
-        raise ValueError(f"numbers must be finite; got {number:.50}")
-    return value
+    return parse_object(line, what)

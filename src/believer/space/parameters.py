@@ -331,7 +331,7 @@ def _choice(p: Categorical, value: Any, name: str) -> int:
         plain = _plain(value)
         if type(plain) is not type(value):
             return _choice(p, plain, name)
-        raise InvalidInput(f"a value must be one of {list(p.choices)}; got {value!r} for {name!r}.") from None
+        raise InvalidInput(f"a value must be one of {list(p.choices)}; got {shown(value)} for {name!r}.") from None
 
 
 def check_value(p: Parameter, value: Any, name: str) -> Any:
@@ -343,15 +343,15 @@ def check_value(p: Parameter, value: Any, name: str) -> Any:
         return value
     number = _whole(value) if isinstance(p, Int) else _real(value)
     if number is None:
-        raise InvalidInput(f"a value must be {_NUMBER[type(p)]}; got {value!r} for {name!r}.")
+        raise InvalidInput(f"a value must be {_NUMBER[type(p)]}; got {shown(value)} for {name!r}.")
     inside = min(max(number, p.low), p.high)
     slack = _TOLERANCE * (abs(inside) if p.log else max(abs(p.low), abs(p.high)))
     if number != inside and (isinstance(p, Int) or abs(number - inside) > slack):
-        raise InvalidInput(f"a value must lie in [{p.low}, {p.high}]; got {value!r} for {name!r}.")
+        raise InvalidInput(f"a value must lie in [{p.low}, {p.high}]; got {shown(value)} for {name!r}.")
     if p.step is None:
         return float(inside)
     nearest = type(p.low)(_value(p, np.array(round((inside - p.low) / p.step))))
     if abs(inside - nearest) > (0 if isinstance(p, Int) else _TOLERANCE * max(abs(inside), p.step)):
         values = f"{p.low} + i * {p.step}"
-        raise InvalidInput(f"a value must be on {values}; got {value!r} for {name!r}, the nearest is {nearest}.")
+        raise InvalidInput(f"a value must be on {values}; got {shown(value)} for {name!r}, the nearest is {nearest}.")
     return nearest

@@ -64,9 +64,11 @@ class Space:
             if not isinstance(name, str) or not name:
                 raise InvalidInput(f"a parameter's name must be a non-empty str; got {shown(name)}.")
             if not isinstance(parameter, Parameter):
-                raise InvalidInput(f"a parameter must be a Float, Int or Categorical; got {parameter!r} for {name!r}.")
+                raise InvalidInput(
+                    f"a parameter must be a Float, Int or Categorical; got {shown(parameter)} for {name!r}."
+                )
         if constraint is not None and not callable(constraint):
-            raise InvalidInput(f"constraint must be a function of the params or None; got {constraint!r}.")
+            raise InvalidInput(f"constraint must be a function of the params or None; got {shown(constraint)}.")
         ends = list(accumulate(map(width, parameters.values()), initial=0))
         if ends[-1] > MOST_COLUMNS:
             raise InvalidInput(f"a space must have {MOST_COLUMNS:,} columns at most; got {ends[-1]:,}.")
@@ -123,11 +125,11 @@ class Space:
     def check_fixed(self, fixed: Mapping[str, Any]) -> dict[str, Any]:
         """A partial assignment, checked as by ``check``."""
         if not isinstance(fixed, Mapping):
-            raise InvalidInput(f"params must be a mapping of names to values; got {fixed!r}.")
+            raise InvalidInput(f"params must be a mapping of names to values; got {shown(fixed)}.")
         checked = {name: check_value(p, fixed[name], name) for name, p in self._items if name in fixed}
         if len(checked) < len(fixed):
             unknown = next(name for name in fixed if name not in checked)
-            raise InvalidInput(f"params must name parameters among {', '.join(self.names)}; got {unknown!r}.")
+            raise InvalidInput(f"params must name parameters among {', '.join(self.names)}; got {shown(unknown)}.")
         return checked
 
     def allows(self, params: Mapping[str, Any]) -> bool:
@@ -140,7 +142,7 @@ class Space:
             what = f"{type(error).__name__}: {error}"
             raise InvalidInput(f"constraint must work at every point; it raised {what} at {dict(params)}.") from error
         if not isinstance(verdict, bool | np.bool_):
-            raise InvalidInput(f"constraint must return True or False; it returned {verdict!r} at {dict(params)}.")
+            raise InvalidInput(f"constraint must return True or False; it returned {shown(verdict)} at {dict(params)}.")
         return bool(verdict)
 
     def encode(self, points: Iterable[Mapping[str, Any]]) -> Array:

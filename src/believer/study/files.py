@@ -15,6 +15,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
+from believer.arrays import shown
 from believer.errors import InvalidInput, JournalError, JournalLocked
 
 PathLike: TypeAlias = str | os.PathLike[str]
@@ -37,9 +38,9 @@ def as_path(path: Any, what: str = "a path") -> str:
     try:
         text = os.fspath(path)
     except Exception as error:  # __fspath__ is the caller's code
-        raise InvalidInput(f"{what} must be a path; got {path!r}.") from error
+        raise InvalidInput(f"{what} must be a path; got {shown(path)}.") from error
     if not isinstance(text, str) or not text or "\0" in text:
-        raise InvalidInput(f"{what} must be a path; got {path!r}.")
+        raise InvalidInput(f"{what} must be a path; got {shown(path)}.")
     return text
 
 
@@ -109,39 +110,41 @@ def replace_file(path: PathLike, chunks: Iterable[bytes], words: Wording) -> Non
     """
     with explained("write", path, "Its directory must exist, be writable and have room."):
         target = followed(path)  # a link stays a link
-        held: int | None = None
+        held = fd = None
         with suppress(FileNotFoundError):
             held = open_locked(target, words, create=False)
         scratch = f"{target}.{os.getpid()}-{os.urandom(4).hex()}.tmp"
         try:
             _drop_leftovers(target)
-            _write_scratch(scratch, chunks, mode=0o666 if held is None else os.fstat(held).st_mode & 0o777)
-            if sys.platform == "win32" and held is not None:
-                release(held)  # an open file cannot be replaced there
-                held = None
+            mode = 0o666 if held is None else os.fstat(held).st_mode & 0o777
+            fd = os.open(scratch, os.O_WRONLY | os.O_CREAT | os.O_EXCL | _BINARY, mode)
+            _try_lock(fd)  # this one is not left over
+            _write_chunks(fd, chunks)
+            if sys.platform == "win32":  # an open file can neither replace nor be replaced there
+                held, fd = _let_go(held), _let_go(fd)
             os.replace(scratch, target)
             sync_directory(target)
         finally:
             with suppress(OSError):
                 os.unlink(scratch)
-            if held is not None:
-                release(held)
+            _let_go(held)
+            _let_go(fd)
 
 
-def _write_scratch(path: str, chunks: Iterable[bytes], mode: int) -> None:
-    fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | _BINARY, mode)
-    try:
-        _try_lock(fd)  # this one is not left over
-        waiting = bytearray()
-        for chunk in chunks:
-            waiting += chunk
-            if len(waiting) >= 2**20:
-                write_all(fd, waiting)
-                waiting.clear()
-        write_all(fd, waiting)
-        os.fsync(fd)
-    finally:
+def _let_go(fd: int | None) -> None:
+    if fd is not None:
         release(fd)
+
+
+def _write_chunks(fd: int, chunks: Iterable[bytes]) -> None:
+    waiting = bytearray()
+    for chunk in chunks:
+        waiting += chunk
+        if len(waiting) >= 2**20:
+            write_all(fd, waiting)
+            waiting.clear()
+    write_all(fd, waiting)
+    os.fsync(fd)
 
 
 def _drop_leftovers(target: str) -> None:

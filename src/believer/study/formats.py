@@ -250,19 +250,19 @@ def _check_fields(what: str, record: Any, types: Types) -> None:
             raise InvalidInput(f"{name} of {what} must be {wanted}; got {type(value).__name__}.")
 
 
-def parse_object(line: str) -> Json:
+def parse_object(line: str, what: str = "an event") -> Json:
     """The JSON object of one line, whatever its fields; keys must differ, numbers be finite, nesting have an end."""
     try:
         record = _as_written(line)
         if record is None:
             record = json.loads(line, object_pairs_hook=_distinct, parse_float=_finite, parse_constant=_finite)
     except RecursionError as error:
-        raise InvalidInput("an event must be a JSON object; got one that is nested too deeply.") from error
+        raise InvalidInput(f"{what} must be a JSON object; got one that is nested too deeply.") from error
     except ValueError as error:
-        raise InvalidInput(f"an event must be a JSON object; got {line[:80]!r}: {error}") from error
+        raise InvalidInput(f"{what} must be a JSON object; got {line[:80]!r}: {error}") from error
     if not isinstance(record, dict):
-        raise InvalidInput(f"an event must be a JSON object; got {line[:80]!r}.")
-    _refuse_depth(record, line)
+        raise InvalidInput(f"{what} must be a JSON object; got {line[:80]!r}.")
+    _refuse_depth(record, line, what)
     return record
 
 
@@ -278,7 +278,7 @@ def _as_written(line: str) -> Any:
         return None
 
 
-def _refuse_depth(record: Json, line: str) -> None:
+def _refuse_depth(record: Json, line: str, what: str = "an event") -> None:
     """InvalidInput if lists and objects lie too many levels within each other."""
     if line.count("[") + line.count("{") <= _DEEPEST:
         return
@@ -287,7 +287,7 @@ def _refuse_depth(record: Json, line: str) -> None:
         inner = (item for part in level for item in (part.values() if isinstance(part, dict) else part))
         level = [item for item in inner if isinstance(item, dict | list)]
     if level:
-        raise InvalidInput("an event must be a JSON object; got one that is nested too deeply.")
+        raise InvalidInput(f"{what} must be a JSON object; got one that is nested too deeply.")
 
 
 def _distinct(pairs: list[tuple[str, Any]]) -> Json:

@@ -15,13 +15,13 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from believer.errors import InvalidInput, JournalCorrupt, JournalError, JournalTooNew
 from believer.study.events import Asked, Begun, Event, Upgraded
 from believer.study.files import PathLike, Wording, as_path, explained, replace_file
 from believer.study.formats import FORMAT, decode_event, encode_event, is_damaged, parse_object
-from believer.study.line_file import LineFile, read_lines
+from believer.study.line_file import LineFile, read_lines, refuse_long
 
 __all__ = ["Journal", "PathLike", "read_events", "write_events"]
 
@@ -47,7 +47,8 @@ def read_events(path: PathLike) -> list[Event]:
 def _parsed(lines: Iterable[bytes], path: PathLike) -> tuple[list[Event], int]:
     """The events of the lines, and the format that the last of them is written in."""
     events: list[Event] = []
-    version, asked = FORMAT, None
+    version = FORMAT
+    asked: tuple[str, dict[str, Any]] = ("", {})
     for number, line in enumerate(lines, start=1):
         try:
             text = line.decode("utf-8")
@@ -55,8 +56,9 @@ def _parsed(lines: Iterable[bytes], path: PathLike) -> tuple[list[Event], int]:
                 version = _version(text, version, path)
             event = decode_event(text, version)
             if isinstance(event, Asked):  # most are asked for in the same way: one copy of that will do
-                asked = event if asked is None or event.request != asked.request else asked
-                event = replace(event, request=asked.request)
+                said = repr(event.request)  # which tells 1 from True
+                asked = asked if said == asked[0] else (said, event.request)
+                event = replace(event, request=asked[1])
             if isinstance(event, Begun) != (number == 1):
                 raise InvalidInput("the first event, and no other, must be begun.")
         except ValueError as error:  # also: bytes that are not UTF-8
@@ -202,4 +204,6 @@ def _is_torn_start(text: bytes) -> bool:
 
 
 def _line(event: Event, version: int) -> bytes:
-    return encode_event(event, version).encode("ascii")
+    line = encode_event(event, version).encode("ascii")
+    refuse_long(line)
+    return line

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from believer.arrays import frozen
+from believer.arrays import frozen, shown
 from believer.errors import InvalidInput, JournalCorrupt, TrialError
 from believer.space import Space
 from believer.study.events import Abandoned, Asked, Begun, Enqueued, Event, Failed, Observed, Told, Upgraded
@@ -142,7 +142,7 @@ class Ledger:
         """The trial with this id; TrialError when there is none."""
         trial_id = trial.id if isinstance(trial, Trial) else trial
         if isinstance(trial_id, bool) or not isinstance(trial_id, int | np.integer):
-            raise TrialError(f"a trial is given by itself, its id or its params; got {trial!r}.")
+            raise TrialError(f"a trial is given by itself, its id or its params; got {shown(trial)}.")
         if not 0 <= int(trial_id) < len(self.trials):
             raise TrialError(f"there is no trial {trial_id}; ids run from 0 to {self.next_id - 1}.", int(trial_id))
         return self.trials[int(trial_id)]
@@ -202,7 +202,8 @@ class Ledger:
         if unit.shape != (dim,) or not ((unit >= 0.0) & (unit <= 1.0)).all():
             raise TrialError(f"trial {trial.id} must have {dim} coordinates in [0, 1]; got {unit}.", trial.id)
         params = self.space.check(trial.params)
-        self.trials.append(trial if same_params(params, trial.params) else replace(trial, params=params))
+        same = same_params(params, trial.params) and [*params] == [*trial.params]
+        self.trials.append(trial if same else replace(trial, params=params))
 
     def _dequeue(self, params: dict[str, Any]) -> None:
         for place, queued in enumerate(self.queue):

@@ -13,7 +13,7 @@ import weakref
 from collections.abc import Iterator
 from typing import BinaryIO, NoReturn
 
-from believer.errors import JournalError
+from believer.errors import InvalidInput, JournalError
 from believer.study.files import (
     PathLike,
     Wording,
@@ -28,7 +28,7 @@ from believer.study.files import (
 )
 
 LONGEST = 2**28
-"""Bytes of a line: far more than any that was ever written, and little enough to be read."""
+"""Bytes of a line with its newline: more than a study needs, and little enough to be read."""
 
 
 class LineFile:
@@ -92,6 +92,7 @@ class LineFile:
     def append(self, line: bytes) -> None:
         """Add one line: on the disk when this returns; if it raises, ``end`` says whether it is."""
         fd = self._opened()
+        refuse_long(line)
         with explained("append to", self._path, "Nothing was recorded; make room or mend the disk, and call again."):
             self._settle()
             status = os.fstat(fd)
@@ -184,6 +185,12 @@ def read_lines(path: PathLike) -> Iterator[bytes]:
     as_path(path)
     with explained("read", path, "Check the path."), open(followed(path), "rb") as file:
         yield from _finished(file, os.fstat(file.fileno()).st_size, os.fspath(path))
+
+
+def refuse_long(line: bytes) -> None:
+    """InvalidInput for a line that could not be read again."""
+    if len(line) >= LONGEST:
+        raise InvalidInput(f"a line must be shorter than {LONGEST:,} bytes; got {len(line):,}. Nothing was recorded.")
 
 
 def _finished(file: BinaryIO, size: int, path: str) -> Iterator[bytes]:

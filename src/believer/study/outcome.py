@@ -10,7 +10,7 @@ from typing import Any, NoReturn, TypeAlias
 
 import numpy as np
 
-from believer.arrays import LARGEST
+from believer.arrays import LARGEST, shown
 from believer.errors import InvalidInput
 
 ONLY = "value"
@@ -86,10 +86,10 @@ def outcome_of(value: Value | None, noise: float | None, error: str | None) -> O
     """What was told of a trial, or the reason why there is nothing; InvalidInput where it is neither."""
     if error is not None:
         if value is not None:
-            raise InvalidInput(f"a trial has a value or an error, not both; got {value!r} and {error!r}.")
+            raise InvalidInput(f"a trial has a value or an error, not both; got {shown(value)} and {shown(error)}.")
         if noise is not None:
-            raise InvalidInput(f"a failed evaluation has no noise; got {noise!r} and {error!r}.")
-        return str(error)
+            raise InvalidInput(f"a failed evaluation has no noise; got {shown(noise)} and {shown(error)}.")
+        return error if type(error) is str else shown(error)
     if value is None:
         raise InvalidInput("a result needs a value, or error=... for a failed evaluation.")
     if isinstance(value, Outcome):
@@ -98,7 +98,7 @@ def outcome_of(value: Value | None, noise: float | None, error: str | None) -> O
         return value
     number = as_number(value, "a value")
     if noise is not None and not 0.0 <= as_number(noise, "noise") <= LARGEST:
-        raise InvalidInput(f"noise must be a standard deviation, zero or more and finite; got {noise!r}.")
+        raise InvalidInput(f"noise must be a standard deviation, zero or more and finite; got {shown(noise)}.")
     return Outcome.of(number, noise) if math.isfinite(number) else f"returned {number}"
 
 
@@ -119,7 +119,7 @@ def as_number(value: Any, what: str) -> float:
         return value
     odd = isinstance(value, np.ndarray) and value.ndim > 0  # NumPy 1 makes a number of some
     if odd or isinstance(value, str | bytes | bool | np.bool_ | complex | np.complexfloating):
-        raise InvalidInput(f"{what} must be a number; got {value!r}.")
+        raise InvalidInput(f"{what} must be a number; got {shown(value)}.")
     try:
         number = float(value)
     except OverflowError as problem:
@@ -148,13 +148,13 @@ _NOTHING = _Nothing()
 def _numbers(named: Any, what: str) -> dict[str, float]:
     """A dict of finite floats of the outcome's own."""
     if type(named) is not dict and not isinstance(named, Mapping):
-        raise InvalidInput(f"{what} must be a dict of numbers by name; got {named!r}.")
+        raise InvalidInput(f"{what} must be a dict of numbers by name; got {shown(named)}.")
     if not named:
         return _NOTHING
     numbers: dict[str, float] = {}
     for name, value in named.items():
         if not isinstance(name, str):
-            raise InvalidInput(f"{what} must be a dict of numbers by name; got {named!r}.")
+            raise InvalidInput(f"{what} must be a dict of numbers by name; got {shown(named)}.")
         number = as_number(value, f"{name} of {what}")
         if not math.isfinite(number):
             raise InvalidInput(f"{name} of {what} must be finite; got {number!r}. Tell a failure as error=...")

@@ -49,12 +49,13 @@ class Study:
         self._begin_turns()
 
     def _begin_turns(self) -> None:
-        self._lock = threading.Lock()
-        self._owner: int | None = None
+        self._lock = threading.RLock()
+        self._is_in_a_call = False
 
     def _is_within_a_call(self) -> bool:
         """Whether this thread is in a call of this object already: in a constraint, a model, a signal handler."""
-        return self._owner == threading.get_ident() and self._lock.locked()
+        # The lock says whose call it is, the flag that it has begun: a signal may come before, and after it has ended.
+        return self._is_in_a_call and bool(self._lock._is_owned())  # type: ignore[attr-defined]
 
     def _in_turn(self, method: Callable[Concatenate[Any, P], T], *args: P.args, **options: P.kwargs) -> T:
         """A call when no other thread is in one."""
@@ -64,11 +65,11 @@ class Study:
     def _alone(self, method: Callable[Concatenate[Any, P], T], *args: P.args, **options: P.kwargs) -> T:
         """A call, after what an interrupted one has left was made good."""
         try:
-            self._owner = threading.get_ident()
+            self._is_in_a_call = True
             self._settle()
             return method(self, *args, **options)
         finally:
-            self._owner = None
+            self._is_in_a_call = False
 
     def _settle(self) -> None:
         """Make good what an interrupted call has left; nothing here, where nothing changes."""
@@ -119,7 +120,7 @@ class Study:
     @property
     @reading
     def events(self) -> tuple[Event, ...]:
-        """Everything that happened, in order: what the journal holds."""
+        """Everything that happened, in order: what the journal holds. They are the study's own: look, do not touch."""
         return tuple(self._ledger.events)
 
     @reading
@@ -174,7 +175,7 @@ class Study:
         return f"{results}, {counts.failed} failed, {counts.pending} pending, {counts.abandoned} abandoned"
 
     def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in vars(self).items() if name not in ("_lock", "_owner")}
+        return {name: value for name, value in vars(self).items() if name not in ("_lock", "_is_in_a_call")}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         vars(self).update(state)

@@ -25,13 +25,13 @@ _FORMULA = ("=", "+", "-", "@", "\t", "\r", "'")
 
 def records(ledger: Ledger) -> list[dict[str, Any]]:
     """One plain dict a trial, in id order, under the same columns."""
-    names, more = list(_parameters(ledger).values()), _outcomes(ledger)
+    parameters, more = _parameters(ledger), _outcomes(ledger)
     return [
         {
             "trial_id": trial.id,
             "status": ledger.status(trial.id),
             "value": None if (outcome := ledger.outcomes.get(trial.id)) is None else outcome.value,
-            **dict(zip(names, trial.params.values(), strict=True)),
+            **{column: trial.params[name] for name, column in parameters.items()},
             **{column: _listed(outcome, what, name) for column, (what, name) in more.items()},
             "origin": trial.origin,
             "provenance": trial.provenance,
