@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 from collections.abc import Callable
@@ -135,6 +136,49 @@ def test_an_interrupted_ask_hands_out_nothing_or_all_of_it(tmp_path: Path, begun
         agree(study, path)
         again = replay(path)
         assert again.identical, str(again)
+
+
+AROUND: dict[str, Callable[[Path, Optimizer], object]] = {
+    "close": lambda path, study: study.close(),
+    "load": lambda path, study: Optimizer.load(path.with_name("other.jsonl")),
+    "open": lambda path, study: Optimizer.open(path.with_name("new.jsonl"), SPACE),
+    "save": lambda path, study: study.save(path.with_name("saved.jsonl")),
+    "to_csv": lambda path, study: study.to_csv(path.with_name("table.csv")),
+}
+
+
+@pytest.mark.filterwarnings("ignore")  # of a file that is closed because nobody has it any more
+@pytest.mark.parametrize("name", AROUND)
+def test_no_lock_is_left_by_a_call_that_was_interrupted(
+    tmp_path: Path, begun: Callable[[Path], Optimizer], name: str
+) -> None:
+    """At every line up to the hundredth, then at some: the same call, made again, is not refused."""
+    path, line = tmp_path / "study.jsonl", 0
+    while True:
+        line += 1 if line < 100 else 13
+        begun(path.with_name("other.jsonl")).close()
+        path.with_name("new.jsonl").unlink(missing_ok=True)
+        study = begun(path)
+        made: list[object] = []
+
+        def call(study: Optimizer = study, made: list[object] = made) -> None:
+            made.append(AROUND[name](path, study))
+
+        interrupted = interrupted_at(line, call)
+        for one in made:
+            if isinstance(one, Optimizer):
+                one.close()
+        made.clear()
+        again = AROUND[name](path, study)
+        if isinstance(again, Optimizer):
+            again.close()
+        study.close()
+        Optimizer.load(path).close()
+        if not interrupted:
+            break
+    del study, made, again, call
+    gc.collect()
+    assert [file.name for file in tmp_path.iterdir() if file.suffix == ".tmp"] == []
 
 
 def test_a_second_interrupt_while_the_first_is_made_good_is_made_good_too(

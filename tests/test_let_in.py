@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import copy
 import csv
 import json
 import os
 import stat
 import sys
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -20,6 +22,7 @@ import believer as bv
 from believer import Categorical, Float, Int, Optimizer, Space, minimize, read_study, replay
 from believer.batch.request import Choice, Chosen, Request
 from believer.errors import BelieverError, InvalidInput, JournalCorrupt, JournalError
+from believer.numerics.sampling import latin_hypercube
 from believer.study.journal import is_begun
 from believer.study.table import unwritten
 
@@ -402,6 +405,7 @@ def test_what_killed_saves_have_left_is_cleaned_and_nothing_else(tmp_path: Path)
     others = [tmp_path / name for name in ("study1.jsonl.1-0123abcd.tmp", "study[1].jsonl.tmp", "study[1].jsonl.bak")]
     for file in (*left, *others):
         file.write_text("x")
+        os.utime(file, (1e9, 1e9))
     studied().save(path)
     assert sorted(tmp_path.iterdir()) == sorted([path, *others])
 
@@ -571,3 +575,54 @@ def test_two_who_save_to_the_same_new_path_do_not_disturb_each_other(tmp_path: P
     assert seen
     assert path.read_bytes() == b"one\ntwo\n"
     assert os.listdir(tmp_path) == ["study.jsonl"]
+
+
+@pytest.mark.parametrize(
+    ("surrogate", "model"),
+    [
+        ("gp", {"kernel": 5, "lengthscales": "abc"}),
+        ("gp", {"kernel": "matern52", "lengthscales": [1.0], "signal": 1.0, "noise": 1e-6}),
+        ("gp", {"kernel": "matern52", "lengthscales": [1.0] * 4, "signal": 1e39, "noise": 1e-6}),
+        ("sparse_gp", {"kernel": "matern52", "lengthscales": [1.0] * 4, "signal": 1.0, "noise": 1e-6}),
+        (
+            "sparse_gp",
+            {"kernel": "matern52", "lengthscales": [1.0] * 4, "signal": 1.0, "noise": 1e-6, "inducing": ["x"]},
+        ),
+    ],
+)
+def test_hyperparameters_that_no_fit_comes_to_are_found_at_load(tmp_path: Path, surrogate: str, model: Any) -> None:
+    path = tmp_path / "study.jsonl"
+    with Optimizer(SPACE, surrogate, journal=path, n_init=2) as study:
+        for trial in study.ask(3):
+            study.tell(trial, float(trial.id))
+        study.ask(1)
+        study.ask(1)
+    Optimizer.load(path).close()
+    edited(path, lambda event: event.__setitem__("model", model), 6)
+    with pytest.raises(JournalCorrupt, match="hyperparameters that no fit comes to") as caught:
+        Optimizer.load(path)
+    assert caught.value.line == 6
+
+
+def test_a_large_first_ask_draws_its_design_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    drawn: list[int] = []
+
+    def counted(n: int, d: int, rng: np.random.Generator) -> Any:
+        drawn.append(n)
+        return latin_hypercube(n, d, rng)
+
+    monkeypatch.setattr("believer.batch.random.latin_hypercube", counted)
+    assert len(Optimizer(SPACE, n_init=4).ask(40)) == 40
+    assert drawn == [4] * 10
+
+
+def test_a_study_to_look_at_has_its_space(path: Path) -> None:
+    assert read_study(path).space == SPACE
+
+
+def test_tables_may_be_written_by_several_at_once(tmp_path: Path) -> None:
+    study = studied()
+    with ThreadPoolExecutor(4) as pool:
+        for future in [pool.submit(copy.copy(study).to_csv, tmp_path / "table.csv") for _ in range(40)]:
+            future.result()
+    assert os.listdir(tmp_path) == ["table.csv"]

@@ -51,7 +51,7 @@ BoolArray = npt.NDArray[np.bool_]
 LARGEST = 1e100
 """Settings in the units of y, and y itself, are no larger: their squares must be numbers too."""
 
-MOST_SEED = 2**128 - 1
+MOST_SEED = 2**1024 - 1
 """As many bits as a generator makes use of."""
 
 _SHOWN = 200

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable
-from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, wait
+from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, CancelledError, Executor, Future, wait
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
@@ -101,11 +101,14 @@ class Evaluations:
         submit = partial(executor.submit_within, self.timeout) if isinstance(executor, Workers) else executor.submit
         try:
             future = submit(evaluate, self.f, dict(trial.params), _Here())
-        except RuntimeError as error:
+            if not isinstance(future, Future):
+                raise TypeError(f"submit must return a Future; it returned a {type(future).__name__}")
+        except Exception as error:
             if isinstance(error, BrokenExecutor) and self.running:
                 raise self._broken(error) from error
             raise EvaluationError(
-                f"the executor takes no more work ({error}); trial {trial.id} stays pending and the study is intact."
+                f"the executor takes no more work ({error_text(error)}); trial {trial.id} stays pending and the "
+                "study is intact."
             ) from error
         self.running[future] = trial
 
@@ -190,7 +193,14 @@ class Evaluations:
 def _answer(future: Future[Answer]) -> Answer:
     """What a worker sent back; an interrupt of a thread here, a broken executor and ``EvaluationError`` are raised."""
     try:
-        return future.result()
+        answer = future.result()
+        if not isinstance(answer, Answer):
+            raise TypeError(f"the executor gave a {type(answer).__name__} for what the call returned")
+        return answer
+    except CancelledError as error:
+        raise EvaluationError(
+            "an evaluation was cancelled by its executor. Unanswered trials stay pending and the study is intact."
+        ) from error
     except (WorkerDied, TookTooLong) as error:
         return Answer(Failure(str(error), type(error).__name__))
     except (KeyboardInterrupt, SystemExit, BrokenExecutor, EvaluationError):

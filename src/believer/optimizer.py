@@ -18,12 +18,13 @@ import numpy as np
 from believer.acquisitions import Acquisition
 from believer.arrays import shown
 from believer.batch import Strategy
+from believer.capabilities import able
 from believer.errors import InvalidInput, JournalCorrupt, JournalError, TrialError
 from believer.maximize import Maximizer
 from believer.propose import propose, rehearse
 from believer.space import Constraint, Space
 from believer.study import serialization
-from believer.study.events import Abandoned, Begun, Enqueued, Event, Failed, Observed, Told, Upgraded
+from believer.study.events import Abandoned, Asked, Begun, Enqueued, Event, Failed, Observed, Told, Upgraded
 from believer.study.files import PathLike, as_path, explained, followed
 from believer.study.formats import FORMAT
 from believer.study.journal import Journal, is_begun, read_events, write_events
@@ -33,7 +34,7 @@ from believer.study.outcome import ONLY, Outcome, Value, aligned, outcome_of
 from believer.study.settings import StudySettings, make_settings, settings_from_config, versions
 from believer.study.study import Study, reading
 from believer.study.trials import Batch, Trial, same_params
-from believer.surrogates.protocols import Prediction, Surrogate
+from believer.surrogates.protocols import Prediction, Surrogate, Verifiable
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -145,11 +146,6 @@ class Optimizer(Study):
     def settings(self) -> StudySettings:
         """What it was made with."""
         return self._settings
-
-    @property
-    def space(self) -> Space:
-        """Where it searches."""
-        return self.settings.space
 
     @changing
     def ask(
@@ -391,8 +387,11 @@ class Optimizer(Study):
     def _from_events(cls, events: list[Event], journal: Journal | None, *passed: Any) -> Self:
         begun = events[0]
         assert isinstance(begun, Begun)
+        settings = _settings(begun, *passed)
+        if able(settings.surrogate, Verifiable):
+            _verify_fits(events, settings.surrogate, settings.space.dim)
         study = cls.__new__(cls)
-        study._start(_settings(begun, *passed), events, journal)
+        study._start(settings, events, journal)
         return study
 
     @changing
@@ -440,6 +439,18 @@ def _settings(begun: Begun, *passed: Any) -> StudySettings:
         raise JournalCorrupt(f"the first line has settings that no study can have: {error}", 1) from error
     except (KeyError, TypeError, AttributeError) as error:
         raise JournalCorrupt(f"the first line lacks a setting, or has a wrong one: {error!r}", 1) from error
+
+
+def _verify_fits(events: list[Event], surrogate: Verifiable, dim: int) -> None:
+    """JournalCorrupt for the first ask under hyperparameters that its surrogate never came to."""
+    results = 0
+    for line, event in enumerate(events, start=1):
+        results += isinstance(event, Told) or (isinstance(event, Observed) and event.outcome is not None)
+        if isinstance(event, Asked) and event.model is not None:
+            try:
+                surrogate.verify(event.model, results, dim)
+            except InvalidInput as error:
+                raise JournalCorrupt(f"line {line} has hyperparameters that no fit comes to: {error}", line) from error
 
 
 def _custom_parts(begun: Begun, wanted: StudySettings) -> list[Any]:

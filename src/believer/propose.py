@@ -14,7 +14,7 @@ import numpy as np
 
 from believer.arrays import Array, frozen, shown, whole
 from believer.batch import LOADED_ON_USE, Pending, Request, Strategy
-from believer.batch.random import REPLACED, design_point, draw, is_new
+from believer.batch.random import REPLACED, design, draw, is_new
 from believer.batch.request import Chosen, NoModel, checked_answer, needs_model
 from believer.batch.verdict import judge
 from believer.capabilities import able
@@ -156,9 +156,9 @@ class _Draft:
         """Design points until ``n_init`` results or pending trials exist; and beyond, while there is no result."""
         history, n_init, index = self.history, self.settings.n_init, self.history.designed
         known = len(history.ids) + len(history.pending.ids)
+        points = design(index, n_init, self.region, self.cache.randomness(0, "design"))
         while len(self.trials) < q and (known + len(self.trials) < n_init or not history.ids):
-            planned = design_point(index, n_init, self.region, self.cache.randomness(0, "design"))
-            self.add_new(planned, "design", f"point {index + 1} of a Latin hypercube")
+            self.add_new(next(points), "design", f"point {index + 1} of a Latin hypercube")
             index += 1
 
     def learned_from(self, model: Model, hyperparameters: dict[str, Any]) -> str:

@@ -207,14 +207,19 @@ class _Process:
         self._wait()
         self.bury()
 
-    def bury(self) -> int | None:
-        """Kill it, if it still lives, and return its exit code (negative: the signal that killed it)."""
+    def bury(self, patience: float = 0.0) -> int | None:
+        """Kill it, if it still lives, and return its exit code (negative: the signal that killed it), or None then.
+
+        One that is dying may take as many seconds of ``patience`` to be dead.
+        """
+        code = self._wait(patience)
         self.kill()
         self._pipe.close()
-        return self._wait()
+        self._wait()
+        return code
 
-    def _wait(self) -> int | None:
-        deadline = time.monotonic() + _GRACE
+    def _wait(self, patience: float = _GRACE) -> int | None:
+        deadline = time.monotonic() + patience
         while (code := self._exit_code()) is None and time.monotonic() < deadline:
             time.sleep(0.002)
         return code
@@ -276,7 +281,7 @@ class _Slot:
             if message == _LOADED:
                 message = process.hear(task.timeout)
         except (_Ended, TookTooLong) as error:
-            code, self._process = process.bury(), None
+            code, self._process = process.bury(0.0 if isinstance(error, TookTooLong) else _GRACE), None
             if isinstance(error, TookTooLong):
                 raise
             raise WorkerDied(f"its worker died ({_cause(code)})") from None
@@ -292,7 +297,7 @@ class _Slot:
                 if process.hear() == _GIVEN:
                     process.is_new = False
                     return process
-            code, self._process = process.bury(), None
+            code, self._process = process.bury(_GRACE), None
             if process.is_new and code is not None and code >= 0:
                 break  # not killed: the next one would fare no better
         self._broken.set()

@@ -11,7 +11,7 @@ from scipy.stats import chi2
 from believer.acquisitions import LogEI
 from believer.arrays import Array, BoolArray, frozen, near_any
 from believer.batch import Data, Pending, RandomBatch, Request
-from believer.batch.random import design_point, draw
+from believer.batch.random import design, draw
 from believer.errors import SpaceExhausted
 from believer.maximize.objective import ENUMERATE_UP_TO
 from believer.space.region import Block, Region
@@ -166,29 +166,29 @@ def test_a_constraint_that_allows_nothing_is_reported(region: Region) -> None:
     assert caught.value.left == 0
 
 
-# design_point
+# design
 
 
 @pytest.mark.parametrize("n_init", [1, 4, 7])
 @pytest.mark.parametrize("round_", [0, 1, 3])
 def test_every_round_of_the_design_is_a_latin_hypercube(n_init: int, round_: int) -> None:
     indices = range(round_ * n_init, (round_ + 1) * n_init)
-    design = np.array([design_point(i, n_init, Region.cube(3), np.random.default_rng(2)) for i in indices])
-    slices = np.sort(np.floor(design * n_init), axis=0)
+    points = np.array([next(design(i, n_init, Region.cube(3), np.random.default_rng(2))) for i in indices])
+    slices = np.sort(np.floor(points * n_init), axis=0)
     np.testing.assert_array_equal(slices, np.tile(np.arange(n_init)[:, None], (1, 3)))
 
 
 def test_the_design_goes_on_beyond_its_first_round_with_new_points() -> None:
-    design = np.array([design_point(i, 3, Region.cube(2), np.random.default_rng(2)) for i in range(12)])
-    assert not any(near_any(design[i : i + 1], design[:i])[0] for i in range(1, 12))
-    again = np.array([design_point(i, 3, Region.cube(2), np.random.default_rng(2)) for i in reversed(range(12))])
-    np.testing.assert_array_equal(again[::-1], design)
+    points = np.array([next(design(i, 3, Region.cube(2), np.random.default_rng(2))) for i in range(12)])
+    assert not any(near_any(points[i : i + 1], points[:i])[0] for i in range(1, 12))
+    again = np.array([next(design(i, 3, Region.cube(2), np.random.default_rng(2))) for i in reversed(range(12))])
+    np.testing.assert_array_equal(again[::-1], points)
 
 
 def test_the_design_lies_in_the_region() -> None:
     region = grid(3, 5)
-    design = np.array([design_point(i, 15, region, np.random.default_rng(0)) for i in range(15)])
-    np.testing.assert_array_equal(region.snap(design), design)
+    points = np.array([next(design(i, 15, region, np.random.default_rng(0))) for i in range(15)])
+    np.testing.assert_array_equal(region.snap(points), points)
     # Latin in each column: every value of a block as often as any other.
     for block in region.blocks:
-        assert len(set(np.bincount(block.nearest(design).astype(int)))) == 1
+        assert len(set(np.bincount(block.nearest(points).astype(int)))) == 1

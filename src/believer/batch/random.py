@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -53,13 +54,15 @@ def draw(region: Region, avoid: Array, rng: np.random.Generator, first: Array | 
     return points[rng.integers(len(points))], first is not None
 
 
-def design_point(index: int, n_init: int, region: Region, seeded: np.random.Generator) -> Array:
-    """Point ``index`` of a Latin hypercube of ``n_init`` points; of a further one for an index beyond it.
+def design(start: int, n_init: int, region: Region, seeded: np.random.Generator) -> Iterator[Array]:
+    """Points ``start``, ``start + 1``, ... of Latin hypercubes of ``n_init`` points each, one after the other.
 
     A hypercube has :data:`LARGEST_DESIGN` points at most, so that a point costs no more than the points before it.
     """
     size = min(n_init, LARGEST_DESIGN)
-    for _ in range(index // size):
+    for _ in range(start // size):
         latin_hypercube(size, region.dim, seeded)
-    point: Array = region.spread(latin_hypercube(size, region.dim, seeded))[index % size]
-    return point
+    first = start % size
+    while True:
+        yield from region.spread(latin_hypercube(size, region.dim, seeded))[first:]
+        first = 0

@@ -27,7 +27,7 @@ from believer.errors import InvalidInput
 MAX_GRID = 100_000
 """A grid with more values is a continuous column of the region; ``Space.decode`` still lands on the grid."""
 
-MOST_COLUMNS = 2000
+MOST_COLUMNS = 5000
 """A choice has a column for each of its values, and models have matrices of (columns, columns)."""
 
 _MOST_FLOATS = round(2.0 / SAME_POINT)
@@ -294,7 +294,9 @@ def grid(p: Parameter) -> Array:
 def encode(p: Parameter, values: list[Any], name: str) -> Array:
     """Encoded columns (n, width) of one parameter's values."""
     if isinstance(p, Categorical):
-        return np.eye(len(p.choices))[[_choice(p, value, name) for value in values]]
+        rows = np.zeros((len(values), len(p.choices)))
+        rows[range(len(values)), [_choice(p, value, name) for value in values]] = 1.0
+        return rows
     exact = int if isinstance(p, Int) else float
     if all(type(value) is exact and p.low <= value <= p.high for value in values):
         numbers = np.array(values, dtype=np.float64)

@@ -10,9 +10,11 @@ import glob
 import os
 import stat
 import sys
+import time
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
+from io import FileIO
 from typing import Any, TypeAlias
 
 from believer.arrays import shown
@@ -21,6 +23,8 @@ from believer.errors import InvalidInput, JournalError, JournalLocked
 PathLike: TypeAlias = str | os.PathLike[str]
 
 _BINARY = getattr(os, "O_BINARY", 0)
+_MOMENT = 60.0
+"""Seconds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,30 +73,36 @@ def explained(verb: str, path: PathLike, advice: str) -> Iterator[None]:
         raise JournalError(f"cannot {verb} {os.fspath(path)!s}: {why}. {advice}") from error
 
 
-def open_locked(path: str, words: Wording, create: bool) -> int:
-    """A descriptor of the plain file at ``path``, for reading and appending, with its lock."""
-    flags = os.O_RDWR | os.O_APPEND | _BINARY | getattr(os, "O_NOFOLLOW", 0) | (os.O_CREAT if create else 0)
+def opened(path: str, flags: int, mode: int = 0o666) -> FileIO:
+    """The file as an object that owns its descriptor: whatever interrupts whom, it is closed when nobody has it."""
+    return FileIO(path, "rb+", opener=lambda name, _: os.open(name, flags | _BINARY, mode))
+
+
+def open_locked(path: str, words: Wording, create: bool) -> FileIO:
+    """The plain file at ``path``, for reading and appending, with its lock."""
+    flags = os.O_RDWR | os.O_APPEND | getattr(os, "O_NOFOLLOW", 0) | (os.O_CREAT if create else 0)
     while True:
-        fd = os.open(path, flags, 0o666)
+        file = opened(path, flags)
         try:
-            if not _try_lock(fd):
+            if not _try_lock(file.fileno()):
                 raise JournalLocked(
                     f"a {words.file} has one writer at a time; {path} is in use by another process, or by another "
                     f"{words.holder} in this one. Close that one or wait until it ends; reading needs no lock."
                 )
-            if same_file(fd, path):  # else: replace_file put another file there before the lock was ours
-                return fd
+            if same_file(file.fileno(), path):  # else: replace_file put another file there before the lock was ours
+                return file
         except BaseException:
-            os.close(fd)
+            file.close()
             raise
-        os.close(fd)
+        file.close()
 
 
-def release(fd: int) -> None:
+def release(file: FileIO) -> None:
     """Unlock first: a child that was forked a moment ago may still hold a copy of the descriptor."""
-    with suppress(OSError):
-        _unlock(fd)
-    os.close(fd)
+    if not file.closed:
+        with suppress(OSError):
+            _unlock(file.fileno())
+        file.close()
 
 
 def write_all(fd: int, data: bytes | bytearray) -> None:
@@ -103,37 +113,31 @@ def write_all(fd: int, data: bytes | bytearray) -> None:
             done += os.write(fd, rest[done:])
 
 
-def replace_file(path: PathLike, chunks: Iterable[bytes], words: Wording) -> None:
+def replace_file(path: PathLike, chunks: Iterable[bytes], words: Wording, lock: bool = True) -> None:
     """Write a whole file at once: whatever happens, ``path`` holds all of the old file or all of the new.
 
-    Raises ``JournalLocked`` if someone is writing to ``path``.
+    Raises ``JournalLocked`` if someone is writing to ``path``, unless ``lock`` is False.
     """
-    with explained("write", path, "Its directory must exist, be writable and have room."):
-        target = followed(path)  # a link stays a link
-        held = fd = None
+    with explained("write", path, "Its directory must exist, be writable and have room."), ExitStack() as held:
+        target, mode = followed(path), 0o666  # a link stays a link
         with suppress(FileNotFoundError):
-            held = open_locked(target, words, create=False)
+            mode = os.stat(target).st_mode & 0o777
+            if lock:
+                held.callback(release, open_locked(target, words, create=False))
+        _drop_leftovers(target)
         scratch = f"{target}.{os.getpid()}-{os.urandom(4).hex()}.tmp"
         try:
-            _drop_leftovers(target)
-            mode = 0o666 if held is None else os.fstat(held).st_mode & 0o777
-            fd = os.open(scratch, os.O_WRONLY | os.O_CREAT | os.O_EXCL | _BINARY, mode)
-            _try_lock(fd)  # this one is not left over
-            _write_chunks(fd, chunks)
+            file = opened(scratch, os.O_RDWR | os.O_CREAT | os.O_EXCL, mode)
+            held.callback(release, file)
+            _try_lock(file.fileno())  # this one is not left over
+            _write_chunks(file.fileno(), chunks)
             if sys.platform == "win32":  # an open file can neither replace nor be replaced there
-                held, fd = _let_go(held), _let_go(fd)
+                held.close()
             os.replace(scratch, target)
             sync_directory(target)
         finally:
             with suppress(OSError):
                 os.unlink(scratch)
-            _let_go(held)
-            _let_go(fd)
-
-
-def _let_go(fd: int | None) -> None:
-    if fd is not None:
-        release(fd)
 
 
 def _write_chunks(fd: int, chunks: Iterable[bytes]) -> None:
@@ -148,14 +152,17 @@ def _write_chunks(fd: int, chunks: Iterable[bytes]) -> None:
 
 
 def _drop_leftovers(target: str) -> None:
-    """What saves that were killed have left beside ``target``: scratch files that nobody holds any more."""
+    """What saves that were killed have left beside ``target``: scratch files that nobody holds any more.
+
+    One that was begun a moment ago may not be locked yet.
+    """
     for name in glob.glob(f"{glob.escape(target)}.[0-9]*-????????.tmp"):
         with suppress(OSError):
-            fd = os.open(name, os.O_RDWR | _BINARY)
-            try:
-                abandoned = _try_lock(fd)
-            finally:
-                release(fd)
+            if abs(time.time() - os.stat(name).st_mtime) < _MOMENT:
+                continue
+            file = opened(name, os.O_RDWR)
+            abandoned = _try_lock(file.fileno())
+            release(file)
             if abandoned:
                 os.unlink(name)
 

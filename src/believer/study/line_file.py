@@ -41,17 +41,16 @@ class LineFile:
     behind it is cut off before the next append.
     """
 
-    __slots__ = ("__weakref__", "_closed_because", "_end", "_fd", "_path", "_words", "_writing")
+    __slots__ = ("__weakref__", "_closed_because", "_end", "_file", "_path", "_words", "_writing")
 
     def __init__(self, path: PathLike, words: Wording, create: bool) -> None:
         """Open and lock the file; OSError if that cannot be done, ``JournalLocked`` if someone else has it."""
-        self._fd: int | None = None  # also when the next lines raise
         self._closed_because = ""
         self._writing = b""
         self._words = words
         self._path = followed(path)
-        self._fd = open_locked(self._path, words, create)
-        self._end = os.fstat(self._fd).st_size
+        self._file = open_locked(self._path, words, create)
+        self._end = os.fstat(self._file.fileno()).st_size
         _close_in_forked_children()
         _OPEN.add(self)
 
@@ -85,9 +84,10 @@ class LineFile:
 
     def torn(self, length: int) -> bytes:
         """The first bytes of what follows the finished lines."""
-        with open(self._opened(), "rb", closefd=False) as file:
+        fd = self._opened()
+        with open(fd, "rb", closefd=False) as file:
             file.seek(self._end)
-            return file.read(length)
+            return file.read(min(length, os.fstat(fd).st_size - self._end))  # what has no size may have no end
 
     def append(self, line: bytes) -> None:
         """Add one line: on the disk when this returns; if it raises, ``end`` says whether it is."""
@@ -114,22 +114,23 @@ class LineFile:
                 raise
 
     def _opened(self) -> int:
-        if self._fd is None:
+        if self._file.closed:
             raise JournalError(
                 f"an append needs an open {self._words.file}; {self._path} was closed{self._closed_because}."
             )
-        return self._fd
+        return self._file.fileno()
 
     def _settle(self) -> None:
         """Cut off what an append that did not end has left."""
-        if not self._writing or self._fd is None:
+        if not self._writing or self._file.closed:
             return
         try:
-            left = os.fstat(self._fd).st_size - self._end
+            fd = self._file.fileno()
+            left = os.fstat(fd).st_size - self._end
             if left > len(self._writing):
                 self._refuse(self._end + left)
             if left > 0:
-                os.ftruncate(self._fd, self._end)
+                os.ftruncate(fd, self._end)
             self._writing = b""
         except OSError as error:
             self.close()
@@ -155,16 +156,13 @@ class LineFile:
 
     def close(self) -> None:
         """Release the file and its lock. Closing twice is fine."""
-        fd, self._fd = self._fd, None
-        if fd is not None:
-            release(fd)
+        release(self._file)
 
     def close_in_child(self) -> None:
         """Close without unlocking, in a forked child: the lock is the parent's."""
-        fd, self._fd = self._fd, None
-        if fd is not None:
+        if not self._file.closed:
             self._closed_because = " in this process, a fork of its writer; append from the process that opened it"
-            os.close(fd)
+            self._file.close()
 
     def __reduce__(self) -> NoReturn:
         """Refuse: a copy would close a file that is not its own."""
@@ -174,7 +172,8 @@ class LineFile:
 
     def __del__(self) -> None:
         """What is dropped without closing must not lock its file for the life of the process."""
-        self.close()
+        if hasattr(self, "_file"):  # it was opened
+            self.close()
 
 
 _OPEN: weakref.WeakSet[LineFile] = weakref.WeakSet()

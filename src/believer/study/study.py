@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import copy
 import threading
 from collections.abc import Callable
 from functools import wraps
-from typing import Any, Concatenate, ParamSpec, TypeVar
+from typing import Any, Concatenate, ParamSpec, Self, TypeVar
 
 from believer.errors import InvalidInput, JournalCorrupt
 from believer.space import Space
@@ -73,6 +74,11 @@ class Study:
 
     def _settle(self) -> None:
         """Make good what an interrupted call has left; nothing here, where nothing changes."""
+
+    @property
+    def space(self) -> Space:
+        """Where it searches; of a study that was only read, without its constraint."""
+        return self._ledger.space
 
     @property
     @reading
@@ -173,6 +179,9 @@ class Study:
         counts = self._ledger.counts
         results = f"{counts.done} result{'' if counts.done == 1 else 's'}"
         return f"{results}, {counts.failed} failed, {counts.pending} pending, {counts.abandoned} abandoned"
+
+    def __copy__(self) -> Self:
+        return copy.deepcopy(self)  # two that share a ledger would hand out the same trials
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in vars(self).items() if name not in ("_lock", "_is_in_a_call")}

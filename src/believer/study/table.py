@@ -43,7 +43,7 @@ def records(ledger: Ledger) -> list[dict[str, Any]]:
 
 def write_csv(ledger: Ledger, path: PathLike, raw: bool) -> None:
     """The table as a CSV file with a header, whole or not at all; ``raw`` writes cells as they are."""
-    replace_file(as_path(path, "a CSV file"), _csv_lines(ledger, raw), _WORDING)
+    replace_file(as_path(path, "a CSV file"), _csv_lines(ledger, raw), _WORDING, lock=False)
 
 
 def written(cell: Any) -> Any:

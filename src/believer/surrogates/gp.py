@@ -342,6 +342,10 @@ class GP:
         """Hyperparameters as plain data."""
         return model.hyper.to_config()
 
+    def verify(self, state: dict[str, Any], n: int, d: int) -> None:
+        """InvalidInput for hyperparameters that no fit to ``n`` points of ``d`` columns comes to."""
+        Hyperparameters.from_config(state, d)
+
     def restore(self, data: Data, state: dict[str, Any]) -> GPModel:
         """The model of ``data`` at the hyperparameters of ``state``, without a fit."""
         data = learned(data, self.most_results)

@@ -279,6 +279,15 @@ class Restorable(Protocol):
 
 
 @runtime_checkable
+class Verifiable(Protocol):
+    """A restorable surrogate that can tell, before anything is computed, what it never described."""
+
+    def verify(self, state: dict[str, Any], n: int, d: int) -> None:
+        """InvalidInput unless ``state`` may be of a model of ``n`` results at points of ``d`` columns."""
+        ...
+
+
+@runtime_checkable
 class Stochastic(Protocol):
     """A surrogate whose fit draws random numbers of its own: bootstraps, initial weights, validation splits."""
 

@@ -260,14 +260,25 @@ class SparseGP:
         """Hyperparameters and the rows of inducing points as plain data."""
         return {**model.hyper.to_config(), "inducing": list(model.rows)}
 
+    def verify(self, state: dict[str, Any], n: int, d: int) -> None:
+        """InvalidInput for what no fit to ``n`` points of ``d`` columns comes to."""
+        _parts(state, n, d)
+
     def restore(self, data: Data, state: dict[str, Any]) -> SparseGPModel:
         """The model of ``state`` on the ``data`` that it was fitted to, without a fit."""
-        X, y, chosen = data.X, data.y, state["inducing"]
-        shift, scale = standardization(y)
-        hyper = {key: value for key, value in state.items() if key != "inducing"}
-        rows = tuple(row for row in chosen if type(row) is int and 0 <= row < len(X) + _PLACES)
-        if not rows or len(set(rows)) < len(chosen):
-            raise InvalidInput(
-                f"inducing points must be rows of the {len(X)} data or of places, each once; got {shown(chosen)}."
-            )
-        return posterior(Hyperparameters.from_config(hyper, X.shape[1]), rows, X, y, shift, scale, data.std)
+        hyper, rows = _parts(state, *data.X.shape)
+        shift, scale = standardization(data.y)
+        return posterior(hyper, rows, data.X, data.y, shift, scale, data.std)
+
+
+def _parts(state: dict[str, Any], n: int, d: int) -> tuple[Hyperparameters, tuple[int, ...]]:
+    """Hyperparameters and inducing rows of ``describe``."""
+    hyper, chosen = {key: value for key, value in state.items() if key != "inducing"}, state.get("inducing")
+    if not isinstance(chosen, list | tuple):
+        raise InvalidInput(f"inducing points must be a list of rows; got {shown(chosen)}.")
+    rows = tuple(row for row in chosen if type(row) is int and 0 <= row < n + _PLACES)
+    if not rows or len(set(rows)) < len(chosen):
+        raise InvalidInput(
+            f"inducing points must be rows of the {n} data or of places, each once; got {shown(chosen)}."
+        )
+    return Hyperparameters.from_config(hyper, d), rows
