@@ -343,7 +343,13 @@ class GP:
         return model.hyper.to_config()
 
     def verify(self, state: dict[str, Any], n: int, d: int) -> None:
-        """InvalidInput for hyperparameters that no fit to ``n`` points of ``d`` columns comes to."""
+        """InvalidInput for what no fit comes to.
+
+        Parameters
+        ----------
+        state : what ``describe`` would have returned.
+        n, d : of the data that it is said to be fitted to, (n, d).
+        """
         Hyperparameters.from_config(state, d)
 
     def restore(self, data: Data, state: dict[str, Any]) -> GPModel:

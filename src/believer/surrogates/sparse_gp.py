@@ -261,7 +261,13 @@ class SparseGP:
         return {**model.hyper.to_config(), "inducing": list(model.rows)}
 
     def verify(self, state: dict[str, Any], n: int, d: int) -> None:
-        """InvalidInput for what no fit to ``n`` points of ``d`` columns comes to."""
+        """InvalidInput for what no fit comes to.
+
+        Parameters
+        ----------
+        state : what ``describe`` would have returned.
+        n, d : of the data that it is said to be fitted to, (n, d).
+        """
         _parts(state, n, d)
 
     def restore(self, data: Data, state: dict[str, Any]) -> SparseGPModel:
