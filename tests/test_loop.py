@@ -766,3 +766,21 @@ def test_points_and_values_that_are_no_lists_or_do_not_go_together_are_refused(
     with pytest.raises(InvalidInput):
         minimize(bowl, SQUARE, budget=3, journal=journal, progress=False, **given)
     assert not journal.exists()
+
+
+def test_a_stop_that_changes_its_mind_has_stopped_the_run() -> None:
+    """As a clock that is set back does."""
+    said = iter([False, False, True, *[False] * 100])
+    result = minimize(lambda params: params["x0"], Space.unit(1), 6, 3, progress=False, stop=lambda _: next(said))
+    assert result.stopped == "stop"
+    assert result.evaluations == 2
+    assert len(result.optimizer.pending) == 1
+
+
+def test_a_callback_may_ask_for_what_is_left_of_the_budget() -> None:
+    def ask(optimizer: Optimizer, batch: Any) -> None:
+        if len(optimizer.trials) < 8:
+            optimizer.ask(8 - len(optimizer.trials))
+
+    result = minimize(lambda params: params["x0"], Space.unit(1), 8, 3, progress=False, callback=ask)
+    assert (result.stopped, result.evaluations, len(result.optimizer.pending)) == ("budget", 3, 5)

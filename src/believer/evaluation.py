@@ -67,7 +67,7 @@ def evaluate(f: Function, params: dict[str, Any], is_here: _Here | bool) -> Answ
 
 
 class OutOfTime(Exception):
-    """What is under way has taken too long after the time limit."""
+    """It is time to stop, whatever is under way or was not begun; a run does not ask twice."""
 
 
 @dataclass(slots=True, eq=False)

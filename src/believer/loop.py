@@ -272,7 +272,9 @@ class _Run:
     def until_done(self, mode: str) -> str:
         """The reason why it stopped. However it ends, what was finished by then is told, and our processes are gone."""
         if self.executor is None:
-            return self._in_batches(self._inline)
+            with suppress(OutOfTime):
+                return self._in_batches(self._inline)
+            return "stop"
         pool = Workers(min(self.executor, self.q)) if isinstance(self.executor, int) else self.executor
         under_way = Evaluations(self.f, pool, self._tell, self.timeout, self.began, self.limit)
         with suppress(OutOfTime), nullcontext() if pool is self.executor else pool:
@@ -299,6 +301,8 @@ class _Run:
             if waiting:
                 k = min(self.q, self.budget - self.optimizer.counts.answered)
                 trials, waiting = waiting[:k], waiting[k:]
+            elif self._left() < 1:  # a callback may have asked for what was left
+                return "budget"
             else:
                 batch = self._ask(min(self.q, self._left()))
                 if batch is None:
@@ -370,8 +374,10 @@ class _Run:
     def _inline(self, trials: list[Trial]) -> None:
         """In this process, one after the other; none is started once it is time to stop."""
         for i, trial in enumerate(trials):
-            if i and (self.stop(self.optimizer) or self._is_in_vain()):
+            if i and self._is_in_vain():
                 return
+            if i and self.stop(self.optimizer):
+                raise OutOfTime
             self._tell(trial, evaluate(self.f, dict(trial.params), is_here=True))
 
     def _tell(self, trial: Trial, answer: Answer) -> None:
