@@ -319,7 +319,7 @@ def test_a_space_with_a_constraint_is_refused(own: str) -> None:
 
 def test_ours_takes_the_options_of_an_optimizer() -> None:
     X = np.array([[0.1, 0.2], [0.7, 0.6], [0.4, 0.9]])
-    member = Ours(Space.unit(2), X, np.array([1.0, np.nan, 0.5]), 0, strategy="random")
+    member = Ours(Space.unit(2), X, np.array([1.0, np.nan, 0.5]), 0, strategy="top_q")
     assert member.effective is None
     member.tell(member.ask(2), np.array([np.nan, 2.0]))
     assert member._optimizer.counts.failed == 2
