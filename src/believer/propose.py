@@ -85,6 +85,7 @@ def propose(
     check_cache(cache, settings)
     held = settings.space.check_fixed(fixed or {})
     chooser = settings.strategy if strategy is None else serialization.strategy_named(strategy)
+    config = serialization.to_config(chooser)
     draft = _Draft(settings, history, cache, settings.space.region(held), held, bool(distinct))
     queued = [p for p in history.queue if all(same_value(p[name], value) for name, value in held.items())][:q]
     draft.refuse_exhausted(q, queued)
@@ -100,14 +101,15 @@ def propose(
             cache.memory = chosen.memory
             # A strategy counts points of this batch that came before it as pending; the verdict must not.
             informed = None if draft.trials else chosen.informed
-            draft.add_chosen(chosen, draft.learned_from(model, described or {}) if model is not None else "")
+            notes = draft.learned_from(model, described or {}) if model is not None else ""
+            draft.add_chosen(chosen, notes, serialization.is_custom(config))
     except SpaceExhausted:
         draft.refuse_exhausted(q, queued, count=True)
         raise
     if model is not None and informed is None:
         informed = _given_pending(model, told_pending(history).X) if q > 1 else model
     units = np.array([trial.unit for trial in draft.trials])
-    wanted = {"strategy": serialization.to_config(chooser), "fixed": held, "distinct": bool(distinct)}
+    wanted = {"strategy": config, "fixed": held, "distinct": bool(distinct)}
     return Proposal(Batch(tuple(draft.trials), judge(units, draft.region, informed)), wanted, described)
 
 
@@ -178,13 +180,16 @@ class _Draft:
             notes += f"; told of the last {pending:,} of {waiting:,} pending points"
         return notes
 
-    def add_chosen(self, chosen: Chosen, notes: str) -> None:
-        """The strategy's points, with what provenance says of the model in ``notes``."""
+    def add_chosen(self, chosen: Chosen, notes: str, strange: bool) -> None:
+        """The strategy's points, with what provenance says of the model in ``notes``.
+
+        One that is not the library's own, ``strange``, may know of no grid and of nothing that is held.
+        """
         if len(self.history.objectives) > 1:
             notes += f"; for {self.history.objectives[0]} alone"
         for choice in chosen.choices:
             x, moved = np.asarray(choice.x, dtype=np.float64), ""
-            if self.settings.space.misplaced([self.params_at(x)], x[None, :]) is not None:
+            if strange and self.settings.space.misplaced([self.params_at(x)], x[None, :]) is not None:
                 x, moved = self.region.snap(x[None, :])[0], "; moved to where its parameters have values"
             self.add_new(x, "model", choice.provenance + notes + moved)
 
