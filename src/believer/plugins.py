@@ -44,6 +44,7 @@ from believer.surrogates.protocols import (
     Smoothing,
     Stochastic,
     Surrogate,
+    Verifiable,
 )
 
 __all__ = [
@@ -102,6 +103,7 @@ __all__ = [
     "Surrogate",
     "Trial",
     "Verdict",
+    "Verifiable",
     "View",
     "believed_incumbent",
     "best_places",
