@@ -12,7 +12,7 @@ from numbers import Integral, Real
 from typing import Any
 
 from believer.acquisitions import Acquisition
-from believer.arrays import finite, whole
+from believer.arrays import finite, shown, whole
 from believer.batch import Strategy
 from believer.errors import EvaluationError, InvalidInput, SpaceExhausted
 from believer.evaluation import Answer, Evaluations, Failure, Function, OutOfTime, evaluate
@@ -150,14 +150,14 @@ def minimize(
     """
     began = time.monotonic()
     if not callable(f):
-        raise InvalidInput(f"f must be a function of one dict of parameters; got {f!r}.")
+        raise InvalidInput(f"f must be a function of one dict of parameters; got {shown(f)}.")
     if mode not in ("batch", "async"):
-        raise InvalidInput(f'mode must be "batch" or "async"; got {mode!r}.')
+        raise InvalidInput(f'mode must be "batch" or "async"; got {shown(mode)}.')
     if mode == "async" and executor is None:
         raise InvalidInput('mode="async" needs an executor, e.g. executor=4, worker processes.')
     executor = _checked(executor, timeout)
     if callback is not None and not callable(callback):
-        raise InvalidInput(f"callback must be a function of the optimizer and a batch; got {callback!r}.")
+        raise InvalidInput(f"callback must be a function of the optimizer and a batch; got {shown(callback)}.")
     budget, q, stopper = whole(budget, "budget", 1), whole(q, "q", 1), _stopper(stop, began)
     settings = make_settings(space, surrogate, acquisition, strategy, maximizer, n_init, seed, maximize)
     points, values = _known(settings, x0, y0)
@@ -227,12 +227,12 @@ def _checked(executor: Executor | int | None, timeout: float | None) -> Executor
         executor = whole(executor, "executor, where it is a number of worker processes,", 1)
     elif executor is not None and not callable(getattr(executor, "submit", None)):
         raise InvalidInput(
-            f"executor must be a number of processes or a concurrent.futures.Executor; got {executor!r}."
+            f"executor must be a number of processes or a concurrent.futures.Executor; got {shown(executor)}."
         )
     if timeout is None:
         return executor
     if finite(timeout, "timeout") <= 0.0:
-        raise InvalidInput(f"timeout must be a number of seconds above zero; got {timeout!r}.")
+        raise InvalidInput(f"timeout must be a number of seconds above zero; got {shown(timeout)}.")
     if not isinstance(executor, int | Workers):
         where = "this process" if executor is None else f"a {type(executor).__name__}"
         raise InvalidInput(f"timeout needs worker processes that can be killed, e.g. executor=4; {where} cannot be.")
@@ -248,7 +248,7 @@ def _stopper(stop: float | Target | Seconds | Stop | None, began: float) -> Stop
     if callable(stop) and not isinstance(stop, type):
         return stop
     if isinstance(stop, bool) or not isinstance(stop, Real):
-        raise InvalidInput(f"stop must be a target value, Seconds(...) or a callable; got {stop!r}.")
+        raise InvalidInput(f"stop must be a target value, Seconds(...) or a callable; got {shown(stop)}.")
     return Target(float(stop))
 
 

@@ -9,9 +9,8 @@ half-way is made good by the next, so that file and memory always agree.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import wraps
-from typing import Any, Concatenate, ParamSpec, Self, TypeVar
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Self
 
 import numpy as np
 
@@ -32,27 +31,9 @@ from believer.study.ledger import Ledger
 from believer.study.model_cache import ModelCache
 from believer.study.outcome import ONLY, Outcome, Value, aligned, outcome_of
 from believer.study.settings import StudySettings, make_settings, settings_from_config, versions
-from believer.study.study import Study, reading
+from believer.study.study import Study, changing, reading
 from believer.study.trials import Batch, Trial, same_params
 from believer.surrogates.protocols import Prediction, Surrogate, Verifiable
-
-P = ParamSpec("P")
-T = TypeVar("T")
-
-
-def changing(method: Callable[Concatenate[Any, P], T]) -> Callable[Concatenate[Any, P], T]:
-    """A method that changes a study: one at a time, and none from within another."""
-
-    @wraps(method)
-    def in_turn(self: Optimizer, /, *args: P.args, **options: P.kwargs) -> T:
-        if self._is_within_a_call():
-            raise InvalidInput(
-                f"{method.__name__} must not be called from within another call of the same optimizer (from its "
-                "constraint, its model, or a signal handler): note what is to be done, and do it afterwards."
-            )
-        return self._in_turn(method, *args, **options)
-
-    return in_turn
 
 
 class Optimizer(Study):
@@ -449,7 +430,7 @@ def _verify_fits(events: list[Event], surrogate: Verifiable, dim: int) -> None:
         if isinstance(event, Asked) and event.model is not None:
             try:
                 surrogate.verify(event.model, results, dim)
-            except InvalidInput as error:
+            except (KeyError, TypeError, ValueError) as error:
                 raise JournalCorrupt(f"line {line} has hyperparameters that no fit comes to: {error}", line) from error
 
 

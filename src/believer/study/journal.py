@@ -107,7 +107,9 @@ def _lines(events: Iterable[Event]) -> Iterator[bytes]:
     version = FORMAT
     for event in events:
         version = event.format if isinstance(event, Begun | Upgraded) else version
-        yield _line(event, version) + b"\n"
+        line = _line(event, version)
+        refuse_long(line)
+        yield line + b"\n"
 
 
 def is_begun(path: PathLike) -> bool:
@@ -204,6 +206,4 @@ def _is_torn_start(text: bytes) -> bool:
 
 
 def _line(event: Event, version: int) -> bytes:
-    line = encode_event(event, version).encode("ascii")
-    refuse_long(line)
-    return line
+    return encode_event(event, version).encode("ascii")

@@ -34,6 +34,21 @@ def reading(method: Callable[Concatenate[Any, P], T]) -> Callable[Concatenate[An
     return in_turn
 
 
+def changing(method: Callable[Concatenate[Any, P], T]) -> Callable[Concatenate[Any, P], T]:
+    """A method that changes a study: one at a time, and none from within another."""
+
+    @wraps(method)
+    def in_turn(self: Study, /, *args: P.args, **options: P.kwargs) -> T:
+        if self._is_within_a_call():
+            raise InvalidInput(
+                f"{method.__name__} must not be called from within another call of the same optimizer (from its "
+                "constraint, its model, or a signal handler): note what is to be done, and do it afterwards."
+            )
+        return self._in_turn(method, *args, **options)
+
+    return in_turn
+
+
 class Study:
     """What a journal tells of a study, at one moment: made by :func:`read_study`.
 
