@@ -36,7 +36,7 @@ class Peer(Protocol):
         ...
 
     def tell(self, X: Array, y: Array) -> None:
-        """Report the values ``y`` (q,) of the points ``X`` (q, d) of the last ``ask``."""
+        """Report the values ``y`` (q,) of the points ``X`` (q, d) of the last ``ask``, or of any if asynchronous."""
         ...
 
 
@@ -103,14 +103,19 @@ class OptunaGP:
     def ask(self, q: int) -> Array:
         """q trials, each knowing of those before it."""
         with _quiet():
-            self._running = [self._study.ask(self._axes) for _ in range(q)]
-        return np.array([[trial.params[name] for name in self._axes] for trial in self._running], dtype=np.float64)
+            trials = [self._study.ask(self._axes) for _ in range(q)]
+        self._running += trials
+        return np.array([self._point(trial) for trial in trials], dtype=np.float64)
 
     def tell(self, X: Array, y: Array) -> None:
-        """Finish the running trials."""
+        """Finish the trials of these points."""
         with _quiet():
-            for trial, value in zip(self._running, y.tolist(), strict=True):
-                self._study.tell(trial, value)
+            for x, value in zip(X.tolist(), y.tolist(), strict=True):
+                number = next(i for i, trial in enumerate(self._running) if self._point(trial) == x)
+                self._study.tell(self._running.pop(number), value)
+
+    def _point(self, trial: Any) -> list[float]:
+        return [float(trial.params[name]) for name in self._axes]
 
 
 class Egobox:
@@ -205,13 +210,15 @@ class BayesOpt:
 class PeerEntry:
     """How a peer is made from (X0, y0, seed), and what it needs: modules to import, distributions whose versions count.
 
-    The first distribution is the one that a user installs, with the extra ``extra``.
+    The first distribution is the one that a user installs, with the extra ``extra``. asynchronous: asks take account of
+    points without results, which may come in any order.
     """
 
     make: Callable[[Array, Array, int], Peer]
     modules: tuple[str, ...]
     distributions: tuple[str, ...]
     extra: str
+    asynchronous: bool = False
 
     @property
     def installed(self) -> bool:
@@ -241,7 +248,7 @@ PEERS: dict[str, PeerEntry] = {
     "botorch_qei": _botorch("qExpectedImprovement"),
     "botorch_qlogei": _botorch("qLogExpectedImprovement"),
     "botorch_qlogei_greedy": _botorch("qLogExpectedImprovement", greedy=True),
-    "optuna_gp": PeerEntry(OptunaGP, ("optuna", "torch"), ("optuna", "torch"), "optuna"),
+    "optuna_gp": PeerEntry(OptunaGP, ("optuna", "torch"), ("optuna", "torch"), "optuna", asynchronous=True),
     "egobox_kb": _egobox("KB"),
     "egobox_clmin": _egobox("CLMIN"),
     "skopt_clmin": PeerEntry(Skopt, ("skopt",), ("scikit-optimize", "scikit-learn"), "skopt"),
