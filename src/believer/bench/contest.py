@@ -42,11 +42,11 @@ class Contest:
         return -1.0 if self.maximize else 1.0
 
     @staticmethod
-    def of_problem(name: str) -> Contest:
-        """A problem of the library."""
+    def of_problem(name: str, seed: int = 0) -> Contest:
+        """A problem of the library; ``seed`` is that of its noise, if it has any."""
         if name not in PROBLEMS:
             raise InvalidInput(f"a problem must be one of {', '.join(PROBLEMS)}; got {name!r}.")
-        problem = PROBLEMS[name]()
+        problem = PROBLEMS[name]().seeded(seed)
         return Contest(problem.space, problem.function, {"problem": name})
 
     @staticmethod
@@ -71,12 +71,12 @@ class Contest:
         return Contest(space, found, settings, own=True, maximize=bool(maximize))
 
     @staticmethod
-    def from_settings(settings: Mapping[str, Any]) -> Contest:
-        """What the settings of a cell tell of."""
+    def from_settings(settings: Mapping[str, Any], seed: int = 0) -> Contest:
+        """What the settings of a cell tell of; ``seed`` is that of the noise of a problem of the library."""
         if "function" in settings:
             space = Space.from_config(settings["space"])
             return Contest.of_function(settings["function"], space, settings["maximize"])
-        return Contest.of_problem(settings["problem"])
+        return Contest.of_problem(settings["problem"], seed)
 
     def values(self, X: Array) -> Array:
         """Values (m,) to be minimized at encoded points ``X`` (m, d); NaN where the user's own function fails."""

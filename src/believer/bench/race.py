@@ -99,7 +99,7 @@ def race(cell: Cell, others: Mapping[str, Entrant] | None = None) -> dict[str, A
     Raises ``InvalidInput`` if not one evaluation of the design succeeds.
     """
     settings = cell.settings
-    contest, name = Contest.from_settings(settings), settings["member"]
+    contest, name = Contest.from_settings(settings, cell.seed), settings["member"]
     entrant = others[name] if others and name in others else entrant_named(name)
     if name not in _warm:
         warm_up(partial(entrant.enter, Space.unit(2), 0))
