@@ -1,65 +1,30 @@
-"""Problems to optimize: test functions with known optima and one real task."""
+"""Problems to optimize: test functions with known optima, one real task, and a suite by class to develop on."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
-from believer.arrays import Array
-from believer.problems import svm, synthetic
-from believer.problems.problem import OfRow, Problem
+from believer.problems.known import ackley8, branin, hartmann6, levy10, svm_breast_cancer, wave1
+from believer.problems.problem import Problem
+from believer.problems.scale import scale_of
+from believer.problems.suite import KINDS, SUITE
 from believer.problems.wrappers import noisy, shifted
-from believer.space import Space
-from believer.space.parameters import Float
 
 __all__ = [
+    "KINDS",
     "PROBLEMS",
+    "SUITE",
     "Problem",
     "ackley8",
     "branin",
     "hartmann6",
     "levy10",
     "noisy",
+    "scale_of",
     "shifted",
     "svm_breast_cancer",
     "wave1",
 ]
-
-
-def hartmann6() -> Problem:
-    """Hartmann-6D on [0, 1]^6."""
-    best = (0.201689511007, 0.150010691823, 0.476873974222, 0.275332430494, 0.3116516166, 0.657300534066)
-    return _synthetic("hartmann6", synthetic.hartmann6, [(0.0, 1.0)] * 6, -3.3223680114155147, [best])
-
-
-def ackley8() -> Problem:
-    """Ackley-8D on [-5, 5]^8; its optimum is the center of the box, which a strategy may like for no good reason."""
-    return _synthetic("ackley8", synthetic.ackley, [(-5.0, 5.0)] * 8, 0.0, [(0.0,) * 8])
-
-
-def levy10() -> Problem:
-    """Levy-10D on [-10, 10]^10."""
-    return _synthetic("levy10", synthetic.levy, [(-10.0, 10.0)] * 10, 0.0, [(1.0,) * 10])
-
-
-def wave1() -> Problem:
-    """A 1-D function on [0, 1], for drawing."""
-    return _synthetic("wave1", synthetic.wave1, [(0.0, 1.0)], -1.1004954895868913, [(0.496696475073,)])
-
-
-def branin() -> Problem:
-    """Branin on [-5, 10] x [0, 15], with three optima of the same value 10 / (8π)."""
-    best = [(-math.pi, 12.275), (math.pi, 2.275), (3.0 * math.pi, 2.475)]
-    return _synthetic("branin", synthetic.branin, [(-5.0, 10.0), (0.0, 15.0)], 10.0 / (8.0 * math.pi), best)
-
-
-def svm_breast_cancer() -> Problem:
-    """Cross-validated error of a support vector classifier, four parameters (``svm``); the optimum is not known.
-
-    Needs scikit-learn; an evaluation takes about 50 ms.
-    """
-    return Problem("svm_breast_cancer", svm.SPACE, svm.cv_error)
-
 
 PROBLEMS: dict[str, Callable[[], Problem]] = {
     "hartmann6": hartmann6,
@@ -68,16 +33,4 @@ PROBLEMS: dict[str, Callable[[], Problem]] = {
     "svm_breast_cancer": svm_breast_cancer,
     "wave1": wave1,
     "branin": branin,
-}
-
-
-def _synthetic(
-    name: str,
-    rows: Callable[[Array], Array],
-    box: Sequence[tuple[float, float]],
-    optimum: float,
-    best: Sequence[tuple[float, ...]],
-) -> Problem:
-    space = Space({f"x{j}": Float(low, high) for j, (low, high) in enumerate(box)})
-    optimizer = tuple(dict(zip(space.names, x, strict=True)) for x in best)
-    return Problem(name, space, OfRow(rows), optimum, optimizer)
+} | SUITE

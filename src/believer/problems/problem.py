@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass, field, replace
+from typing import Any, Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
@@ -12,19 +12,38 @@ import numpy.typing as npt
 from believer.arrays import Array
 from believer.space import Space
 
+Function: TypeAlias = Callable[[dict[str, Any]], float]
+"""The value at params, to be minimized."""
+
+Rows: TypeAlias = Callable[[Array], Array]
+"""Values (m,) at points (m, d), each the same to the bit whatever rows stand beside it."""
+
+
+@runtime_checkable
+class Seeded(Protocol):
+    """A function whose results depend on a seed."""
+
+    def seeded(self, seed: int) -> Function:
+        """The same with another seed, as if it had never been called."""
+        ...
+
 
 @dataclass(frozen=True, slots=True)
 class Problem:
     """``function(params) -> float``, to be minimized over ``space``.
 
-    ``optimum`` is the least value and ``optimizer`` the params that reach it; None where they are not known.
+    ``optimum`` is the least value and ``optimizer`` the params that reach it; None where they are not known. Where
+    results have noise, ``truth`` is the function without it, of which the optimum is; None where there is no noise.
+    ``kind`` is the class of the suite that it belongs to, if any.
     """
 
     name: str
     space: Space
-    function: Callable[[dict[str, Any]], float]
+    function: Function
     optimum: float | None = None
     optimizer: tuple[dict[str, Any], ...] | None = field(default=None, hash=False)
+    kind: str = ""
+    truth: Function | None = None
 
     def __call__(self, params: dict[str, Any]) -> float:
         """The value at ``params``; InvalidInput when they do not belong to the space."""
@@ -34,12 +53,20 @@ class Problem:
         """Values (m,) at encoded points ``X`` (m, dim) of the unit cube."""
         return np.array([float(self.function(params)) for params in self.space.decode(X)], dtype=np.float64)
 
+    def seeded(self, seed: int) -> Problem:
+        """The problem whose noise is that of ``seed``, not drawn from yet; itself where there is no noise."""
+        return replace(self, function=self.function.seeded(seed)) if isinstance(self.function, Seeded) else self
+
+    def without_noise(self) -> Problem:
+        """The problem whose function is the truth."""
+        return self if self.truth is None else replace(self, function=self.truth, truth=None)
+
 
 @dataclass(frozen=True, slots=True)
 class OfRow:
     """A function of params from one of rows: ``rows`` maps (m, d) to (m,), a point's values being its row."""
 
-    rows: Callable[[Array], Array]
+    rows: Rows
 
     def __call__(self, params: dict[str, Any]) -> float:
         """The value at ``params``, whose order is that of the columns."""

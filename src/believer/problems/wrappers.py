@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from believer.arrays import BoolArray, as_values
 from believer.errors import InvalidInput
-from believer.problems.problem import Problem
+from believer.problems.problem import Function, Problem
 from believer.space.parameters import Categorical, Float
 
 _SEAM = 1e-12
@@ -23,13 +23,14 @@ def noisy(problem: Problem, std: float, seed: int) -> Problem:
 
     The noise is a function of ``seed`` and of the encoded point's bytes: the order of evaluations and the process do
     not matter, and a repeated point repeats its value (take another ``seed`` for a replicate). ``optimum`` and
-    ``optimizer`` stay those of the function without noise.
+    ``optimizer`` stay those of the function without noise, which is ``truth``.
     """
     if not (math.isfinite(std) and std >= 0.0):
         raise InvalidInput(f"std must be finite and not negative; got {std!r}.")
     if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
         raise InvalidInput(f"seed must be a whole number, 0 or more; got {seed!r}.")
-    return replace(problem, name=f"{problem.name}+noise{std:g}", function=_Noisy(problem, float(std), int(seed)))
+    function = _Noisy(problem, float(std), int(seed))
+    return replace(problem, name=f"{problem.name}+noise{std:g}", function=function, truth=_truth(problem))
 
 
 def shifted(problem: Problem, offset: npt.ArrayLike) -> Problem:
@@ -57,7 +58,12 @@ def shifted(problem: Problem, offset: npt.ArrayLike) -> Problem:
         U = U[~((U >= 1.0) & (move > 0.0)).any(axis=1)] + move
         best = tuple(problem.space.decode(np.where((U >= 1.0) & (move > 0.0), U - 1.0, U))) or None
     function = _Shifted(problem, tuple(move.tolist()))
-    return replace(problem, name=f"{problem.name}+shift", function=function, optimizer=best)
+    truth = None if problem.truth is None else _Shifted(problem.without_noise(), function.offset)
+    return replace(problem, name=f"{problem.name}+shift", function=function, optimizer=best, truth=truth)
+
+
+def _truth(problem: Problem) -> Function:
+    return problem.function if problem.truth is None else problem.truth
 
 
 def _movable(problem: Problem) -> BoolArray:
@@ -79,6 +85,10 @@ class _Noisy:
         rng = np.random.default_rng([self.seed, *np.frombuffer(point.tobytes(), dtype=np.uint32).tolist()])
         return float(self.problem.function(params)) + self.std * float(rng.standard_normal())
 
+    def seeded(self, seed: int) -> Function:
+        """With another seed; noise that the problem had before stays as it is."""
+        return replace(self, seed=seed)
+
 
 @dataclass(frozen=True, slots=True)
 class _Shifted:
@@ -89,3 +99,7 @@ class _Shifted:
         space = self.problem.space
         back = space.encode([params]) - np.array(self.offset)
         return float(self.problem.function(space.decode(np.where(back < -_SEAM, back + 1.0, back))[0]))
+
+    def seeded(self, seed: int) -> Function:
+        """The noise of the problem that was moved, with another seed."""
+        return replace(self, problem=self.problem.seeded(seed))
