@@ -150,7 +150,7 @@ def test_a_report_takes_the_place_of_an_earlier_one_with_its_figures_only(tmp_pa
 
 def test_all_strategies_are_those_that_their_surrogate_can_serve(monkeypatch: pytest.MonkeyPatch) -> None:
     commands: list[str] = []
-    monkeypatch.setattr(command, "_race", lambda cells, out, workers, words: commands.append(words))
+    monkeypatch.setattr(command, "_race", lambda cells, out, workers, write: commands.append(write.keywords["command"]))
     ran = run("--smoke", "--surrogates", "sparse_gp")
     assert (ran.code, ran.err) == (0, "Left out, as their surrogate lacks what they need: qei@sparse_gp.\n")
     pairs = " ".join(f"{name}@sparse_gp" for name in STRATEGIES if name != "qei")

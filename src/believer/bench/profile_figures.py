@@ -32,7 +32,7 @@ def draw_data(group: Group, runs: Sequence[Run]) -> Figure:
         for look, member in zip(_looks(runs), needed, strict=True):
             _draw(axes, n, data_profile(needed[member], n), member, look)
         axes.set_xlim(0.0, n[-1])
-    _dress(figure, panels, "evaluations, the initial design included", runs)
+    _dress(figure, panels, "evaluations, the design included")
     entitle(figure, group.label, "how many runs have come near the optimum")
     return figure
 
@@ -48,7 +48,7 @@ def draw_performance(group: Group, runs: Sequence[Run]) -> Figure:
         axes.set_xscale("log", base=2)
         axes.set_xticks([1, 2, 4, 8], ["1", "2", "4", "8"])
         axes.set_xlim(1.0, MOST)
-    _dress(figure, panels, "evaluations, in multiples of the fastest member's", runs)
+    _dress(figure, panels, "evaluations / the fastest member's")
     entitle(figure, group.label, "how far behind the fastest member on each problem and seed")
     return figure
 
@@ -67,13 +67,15 @@ def _draw(axes: Axes, x: Array, y: Array, member: str, look: tuple[str, str]) ->
     axes.step(x, 100.0 * y, style, where="post", color=color, lw=1.8, label=literal(member))
 
 
-def _dress(figure: Figure, panels: Sequence[Axes], about: str, runs: Sequence[Run]) -> None:
+def _dress(figure: Figure, panels: Sequence[Axes], about: str) -> None:
     for axes, target in zip(panels, TARGETS, strict=True):
         axes.set_title(f"regret within {100.0 * target:g} % of the scale", fontsize=10)
         axes.set_ylim(0.0, 101.0)
         axes.grid(color="#EEEEEE")
         axes.set_axisbelow(True)
         axes.spines[["top", "right"]].set_visible(False)
-    figure.supxlabel(about, fontsize=10)
-    figure.supylabel("share of problems and seeds (%)", fontsize=10)
+    for axes in panels[2:]:
+        axes.set_xlabel(about)
+    for axes in panels[::2]:
+        axes.set_ylabel("problems and seeds (%)")
     legend_below(figure)

@@ -20,8 +20,7 @@ import numpy as np
 
 from believer.arrays import Array
 from believer.bench.runs import ASYNC, Run, size_name
-from believer.problems import PROBLEMS
-from believer.problems.scale import scale_of
+from believer.problems import PROBLEMS, scale_of
 
 FLOOR = 1e-6
 """Regrets below this share of the scale count as it: what is left is rounding."""
@@ -88,6 +87,11 @@ class Group:
     def label(self) -> str:
         """In words."""
         return f"{size_name(self.q)}, asynchronous" if self.mode == ASYNC else size_name(self.q)
+
+    @property
+    def short(self) -> str:
+        """In a table."""
+        return f"q={self.q} {self.mode}" if self.mode == ASYNC else f"q={self.q}"
 
     @property
     def slug(self) -> str:

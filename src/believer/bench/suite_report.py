@@ -70,10 +70,12 @@ class SuiteReport:
         if not self.runs or self.reference is None:
             return [Section("Nothing to report", text=["No finished runs.", *self.notices])]
         groups = grouped(self.runs)
-        calls = [_sentence(group, self._on_all(group), self.reference) for group in groups]
-        overall = suite_tables.overall_table([line for group in groups for line in self._on_all(group)])
-        tables = [overall, suite_tables.effort_table(groups)]
-        found = [Section("What was found", calls, [_READ.format(reference=self.reference)], tables)]
+        on_all = {group: self._on_all(group) for group in groups}
+        said = [_sentence(group, lines, self.reference) for group, lines in on_all.items()]
+        calls = said if len(said) == 1 else [_headline(on_all, self.reference)]
+        text = [*(said if len(said) > 1 else []), _READ.format(reference=self.reference)]
+        overall = suite_tables.overall_table([line for lines in on_all.values() for line in lines])
+        found = [Section("What was found", calls, text, [overall, suite_tables.effort_table(groups)])]
         found += [self._group_section(group, runs) for group, runs in groups.items()]
         found.append(Section("How it was measured", text=_HOW))
         found.append(Section("What is missing", text=self.notices or ["Nothing: every member ran everything."]))
@@ -89,13 +91,12 @@ class SuiteReport:
             shown[f"profiles_ratio_{group.slug}"] = (
                 f"{group.label}: evaluations to a target beside the fastest member's"
             )
-        tables = [suite_tables.class_table(lines), suite_tables.differences_table(lines)]
-        tables.append(suite_tables.noisy_table(runs))
+        noisy, tests = suite_tables.noisy_table(runs), suite_tables.differences_table(lines)
         return Section(
             f"By class: {group.label}",
-            tables=[table for table in tables if table is not None],
+            tables=[suite_tables.class_table(lines), *([] if noisy is None else [noisy])],
             figures=shown,
-            folded=[suite_tables.problems_table(runs)],
+            folded=[*([] if tests is None else [tests]), suite_tables.problems_table(runs)],
         )
 
     def made(self) -> str:
@@ -160,21 +161,34 @@ def _missing(runs: Sequence[Run]) -> list[str]:
     return notices
 
 
+def _headline(on_all: Mapping[Group, Sequence[ClassLine]], reference: str) -> str:
+    """What all groups show together."""
+    lines = [line for found in on_all.values() for line in found]
+    own = [line for line in lines if line.member == reference]
+    said = []
+    for member in dict.fromkeys(line.member for line in lines if line.difference is not None):
+        verdicts = [line.verdict for line in lines if line.member == member]
+        shown = [f"{word} in {count}" for word in ("better", "worse") if (count := verdicts.count(word))]
+        said.append(f"{member} is shown {' and '.join(shown)}" if shown else f"{member} is not shown to differ")
+    if not said:
+        least, most = (f"{100.0 * 10.0 ** f(line.mean for line in own):.2g}" for f in (min, max))
+        return f"{reference} ends at {least} to {most} % of a random point's regret, by size and mode of batches."
+    return f"Beside {reference}, of {len(on_all)} sizes and modes of batches: {'; '.join(said)}."
+
+
 def _sentence(group: Group, lines: Sequence[ClassLine], reference: str) -> str:
     """What a group shows, the reference first."""
     own = next((line for line in lines if line.member == reference), None)
     if own is None:
         return f"{group.label}: no problem was run by every member; see the classes."
-    regret = (10.0**value * 100.0 for value in (own.mean, own.low, own.high))
-    left, low, high = (f"{value:.2g}" for value in regret)
-    said = f"{group.label}: {reference} ends at {left} % of a random point's regret ({low} to {high} %)"
-    others = []
+    left, low, high = (f"{100.0 * 10.0**value:.2g}" for value in (own.mean, own.low, own.high))
+    said = [f"{group.label}: {reference} ends at {left} % of a random point's regret ({low} to {high} %)"]
     for line in lines:
-        if line.difference is None or line.holm is None:
-            continue
-        shown = f"shown {line.verdict}, p = {line.holm:.2g}" if line.verdict else "no difference shown"
-        others.append(f"{line.member} leaves {10.0**line.difference:.2g} times as much ({shown})")
-    return "; ".join([said, *others]) + f". Geometric means over {own.problems} problems, {own.runs} runs."
+        if line.difference is not None and line.holm is not None:
+            times = f"{factor:.2f}" if (factor := 10.0**line.difference) < 10.0 else f"{factor:.0f}"
+            shown = f"shown {line.verdict}, p = {line.holm:.2g}" if line.verdict else "no difference shown"
+            said.append(f"{line.member} leaves {times} times as much ({shown})")
+    return f"{'; '.join(said)}. Geometric means over {own.problems} problems, {own.runs} runs."
 
 
 _READ = (
@@ -193,11 +207,11 @@ _HOW = [
     "their results.",
     "Tests are two-sided Wilcoxon signed-rank tests of the paired differences of log10 regrets, corrected by Holm's "
     "method: those of classes over the classes and members of one batch size and mode, those of all problems over "
-    "members, batch sizes and modes; + and - mark what is shown better or worse (p below 0.05). Intervals are 95 % "
-    "percentile bootstraps of the mean over problems and seeds: they speak of these problems.",
-    "Near-duplicates are pairs of a batch (asynchronous: of a point with pending ones) nearer than 1e-3 in the unit "
-    "cube; nearly the same are those that our verdict on a batch names, also nearer than a tenth of a lengthscale. CPU "
-    "seconds are of all asks and tells of a run.",
+    "members, batch sizes and modes; * marks what is shown (p below 0.05). Intervals are 95 % percentile bootstraps of "
+    "the mean over problems and seeds: they speak of these problems.",
+    "Near pairs are the share of a batch's pairs (asynchronous: of a point with pending ones) that are nearer than "
+    "1e-3 in the unit cube; by our verdict on a batch, also those nearer than a tenth of a lengthscale. CPU seconds "
+    "are of all asks and tells of a run.",
     "A profile shows the share of runs whose regret has come below a target, a share of the scale: at equal "
     "evaluations, and against the evaluations of the fastest member on the same problem and seed. A finite problem too "
     "small for a batch of some size after its initial points is left out there.",

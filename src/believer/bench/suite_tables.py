@@ -12,7 +12,6 @@ from believer.bench.runs import Run, members_of
 from believer.bench.scores import TARGETS, Group, evaluations_to, final, measure_of, recommended
 from believer.experiments import Table, Value
 
-_MARKS = {"better": " +", "worse": " -", "": ""}
 _STEPS = ((0.5, 0.85), (0.2, 0.5), (0.05, 0.25))
 """From which size of a difference a cell is how strongly colored."""
 
@@ -27,7 +26,7 @@ def overall_table(lines: Sequence[ClassLine]) -> Table:
     columns = ["batches", "member", "problems", "runs", "mean log10 regret", "95 % interval", "difference"]
     rows: list[list[Value]] = [
         [
-            *(line.group.label, line.member, line.problems, line.runs, _2(line.mean), _interval(line), _signed(line)),
+            *(line.group.short, line.member, line.problems, line.runs, _2(line.mean), _interval(line), _signed(line)),
             *(_score(line), None if line.holm is None else float(f"{line.holm:.2g}")),
         ]
         for line in lines
@@ -38,7 +37,7 @@ def overall_table(lines: Sequence[ClassLine]) -> Table:
 def effort_table(groups: Mapping[Group, Sequence[Run]]) -> Table:
     """How many runs came near the optimum, on the same problems, and what all runs and batches were like."""
     columns = ["batches", "member", *(f"within {percent(t)}" for t in TARGETS)]
-    columns += ["near-duplicates", "nearly the same", "CPU s a run"]
+    columns += ["near pairs", "by verdict", "CPU s a run"]
     rows: list[list[Value]] = []
     for group, runs in groups.items():
         needed = [counts(runs, target) for target in TARGETS]
@@ -48,8 +47,8 @@ def effort_table(groups: Mapping[Group, Sequence[Run]]) -> Table:
                 f"{100.0 * float(np.isfinite(n[member]).mean()):.0f} %" if len(n[member]) else None for n in needed
             ]
             pairs = [_pairs(own, name) for name in ("near", "near_by_verdict")]
-            rows.append([group.label, member, *solved, *pairs, _2(float(np.mean([run.cpu.sum() for run in own])))])
-    return Table("Runs that came near the optimum, pairs that are nearly one point, and time", columns, rows)
+            rows.append([group.short, member, *solved, *pairs, _2(float(np.mean([run.cpu.sum() for run in own])))])
+    return Table("Runs within a share of the scale, pairs that are nearly one point, and time", columns, rows)
 
 
 def class_table(lines: Sequence[ClassLine]) -> Table:
@@ -62,10 +61,14 @@ def class_table(lines: Sequence[ClassLine]) -> Table:
         here = [found.get((kind, member)) for member in members]
         problems = max(line.problems for line in here if line is not None)
         rows.append(
-            [kind, problems, *("-" if line is None else f"{line.mean:.2f}{_MARKS[line.verdict]}" for line in here)]
+            [
+                kind,
+                problems,
+                *("-" if line is None else f"{line.mean:.2f}{' *' if line.verdict else ''}" for line in here),
+            ]
         )
         shades.append(["", "", *("" if line is None else _shade(line.difference) for line in here)])
-    title = f"Mean log10 regret by class, {lines[0].group.label} (less is better)"
+    title = f"Mean log10 regret, {lines[0].group.label}: blue is better than {members[0]}, orange worse, * shown"
     return Table(title, ["class", "problems", *members], rows, shades)
 
 
