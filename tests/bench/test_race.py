@@ -160,7 +160,7 @@ class Stubborn:
     proposals: Array = np.zeros((3, 2))
     told: list[tuple[Array, Array]] = []  # noqa: RUF012
 
-    def __init__(self, X0: Array, y0: Array, seed: int) -> None:
+    def __init__(self, space: Space, X0: Array, y0: Array, seed: int, noisy: bool) -> None:
         self.told.append((X0, y0))
 
     def ask(self, q: int) -> Array:
