@@ -202,4 +202,4 @@ def test_a_peer_is_told_of_a_failure_as_the_worst_value_so_far(monkeypatch: pyte
         member.tell(member.ask(2), np.array(y))
     assert isinstance(member._peer, Recorder)
     assert member._peer.told == [[-3.0, -4.0, -3.0], [-5.0, -3.0], [-1.0, -1.0], [-1.0, -1.0]]
-    assert member.effective is None
+    assert member.verdict is None

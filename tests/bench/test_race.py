@@ -25,7 +25,7 @@ from believer.problems import branin, hartmann6
 from believer.space import Space
 from believer.space.parameters import Categorical, Float, Int
 
-PER_BATCH = ("batches", "seconds", "cpu_seconds", "spread", "least", "effective", "near_duplicates")
+PER_BATCH = ("batches", "seconds", "cpu_seconds", "spread", "least", "effective", "near_duplicates", "near_by_verdict")
 MIXED = Space({"a": Float(1e-3, 1, log=True), "b": Int(0, 4), "c": Categorical(["u", "v"])})
 OWN = """
 import math
@@ -208,9 +208,9 @@ def test_a_process_warms_a_member_up_once_before_it_is_timed(monkeypatch: pytest
     entered: list[tuple[str, int]] = []
     enter = Entrant.enter
 
-    def counted(self: Entrant, space: Space, *start: Any) -> Any:
+    def counted(self: Entrant, space: Space, *start: Any, **known: Any) -> Any:
         entered.append((self.name, space.dim))
-        return enter(self, space, *start)
+        return enter(self, space, *start, **known)
 
     monkeypatch.setattr(room, "_warm", set())
     monkeypatch.setattr(Entrant, "enter", counted)
@@ -263,8 +263,7 @@ def test_after_the_design_every_point_is_the_strategys_though_evaluations_failed
     member = Ours(MIXED, X, y, 0, strategy="kb")
     for values in ([np.nan, np.nan], [1.0, np.nan]):
         member.tell(member.ask(2), np.array(values))
-        assert member._batch is not None
-        assert not [trial.provenance for trial in member._batch if "Latin hypercube" in trial.provenance]
+    assert not [t.provenance for t in member._optimizer.trials[10:] if "Latin hypercube" in t.provenance]
 
 
 def test_an_error_of_the_librarys_problem_is_not_a_failed_evaluation(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -320,8 +319,8 @@ def test_a_space_with_a_constraint_is_refused(own: str) -> None:
 def test_ours_takes_the_options_of_an_optimizer() -> None:
     X = np.array([[0.1, 0.2], [0.7, 0.6], [0.4, 0.9]])
     member = Ours(Space.unit(2), X, np.array([1.0, np.nan, 0.5]), 0, strategy="top_q")
-    assert member.effective is None
+    assert member.verdict is None
     member.tell(member.ask(2), np.array([np.nan, 2.0]))
     assert member._optimizer.counts.failed == 2
     assert member._optimizer.counts.done == 3
-    assert member.effective is not None
+    assert member.verdict is not None

@@ -27,7 +27,8 @@ Function = Callable[[dict[str, Any]], float]
 class Contest:
     """A function over a space; ``settings`` are its part of a cell's, from which any process makes it again.
 
-    own: the user's function, which may fail. maximize: members get the negative of its values.
+    own: the user's function, which may fail. maximize: members get the negative of its values. truth: the function
+    without noise, where it has some.
     """
 
     space: Space
@@ -35,6 +36,7 @@ class Contest:
     settings: Mapping[str, Any]
     own: bool = False
     maximize: bool = False
+    truth: Function | None = None
 
     @property
     def sign(self) -> float:
@@ -43,11 +45,11 @@ class Contest:
 
     @staticmethod
     def of_problem(name: str, seed: int = 0) -> Contest:
-        """A problem of the library; ``seed`` is that of its noise, if it has any."""
+        """A problem of the library, with the noise of ``seed`` if it has any."""
         if name not in PROBLEMS:
             raise InvalidInput(f"a problem must be one of {', '.join(PROBLEMS)}; got {name!r}.")
         problem = PROBLEMS[name]().seeded(seed)
-        return Contest(problem.space, problem.function, {"problem": name})
+        return Contest(problem.space, problem.function, {"problem": name}, truth=problem.truth)
 
     @staticmethod
     def of_function(function: str | Function, space: Space, maximize: bool = False) -> Contest:
@@ -72,7 +74,7 @@ class Contest:
 
     @staticmethod
     def from_settings(settings: Mapping[str, Any], seed: int = 0) -> Contest:
-        """What the settings of a cell tell of; ``seed`` is that of the noise of a problem of the library."""
+        """What the settings and the seed of a cell tell of."""
         if "function" in settings:
             space = Space.from_config(settings["space"])
             return Contest.of_function(settings["function"], space, settings["maximize"])
@@ -81,6 +83,11 @@ class Contest:
     def values(self, X: Array) -> Array:
         """Values (m,) to be minimized at encoded points ``X`` (m, d); NaN where the user's own function fails."""
         return np.array([self.sign * self.value(params)[0] for params in self.space.decode(X)], dtype=np.float64)
+
+    def truths(self, X: Array) -> Array:
+        """Values (m,) at encoded points ``X`` (m, d), without the noise of a noisy problem."""
+        function = self.truth or self.function
+        return np.array([float(function(params)) for params in self.space.decode(X)], dtype=np.float64)
 
     def value(self, params: dict[str, Any]) -> tuple[float, str]:
         """What the function returns; NaN, and why, if it is the user's own and fails."""

@@ -20,6 +20,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from believer.arrays import Array
+from believer.batch.verdict import Verdict
 from believer.bench.parts import Part, part
 from believer.bench.peers import PEERS, Peer
 from believer.errors import BelieverError, InvalidInput, MissingCapability
@@ -42,12 +43,19 @@ class Member(Protocol):
         ...
 
     def tell(self, X: Array, y: Array) -> None:
-        """The values ``y`` (q,) of the points ``X`` (q, d) of the last ask, NaN where the evaluation failed."""
+        """The values ``y`` (q,) of the points ``X`` (q, d) of one ask, NaN where the evaluation failed.
+
+        Asks are answered in any order in an asynchronous race, at once in others.
+        """
         ...
 
     @property
-    def effective(self) -> float | None:
-        """The effective size of the last batch, where the member knows of such a thing."""
+    def verdict(self) -> Verdict | None:
+        """On the last batch, where the member gives one."""
+        ...
+
+    def recommend(self) -> Array | None:
+        """The point (d,) that it would use now, where it can say."""
         ...
 
 
@@ -59,23 +67,30 @@ class Ours:
         self._optimizer = Optimizer(space, n_init=max(1, int(np.isfinite(y0).sum())), seed=seed, **options)
         for params, value in zip(space.decode(X0), y0.tolist(), strict=True):
             self._optimizer.observe(params, value)
-        self._distinct = distinct
-        self._batch: Batch | None = None
+        self._space, self._distinct = space, distinct
+        self._waiting: list[Batch] = []
+        self.verdict: Verdict | None = None
 
     def ask(self, q: int) -> Array:
         """The points of a batch."""
-        self._batch = self._optimizer.ask(q, distinct=self._distinct)
-        return self._batch.unit
+        batch = self._optimizer.ask(q, distinct=self._distinct)
+        self._waiting.append(batch)
+        self.verdict = batch.verdict
+        return batch.unit
 
     def tell(self, X: Array, y: Array) -> None:
-        """The results of the last batch."""
-        assert self._batch is not None
-        self._optimizer.tell_many(self._batch, y.tolist())
+        """The results of a batch that was asked for."""
+        number = next(i for i, batch in enumerate(self._waiting) if np.array_equal(batch.unit, X))
+        self._optimizer.tell_many(self._waiting.pop(number), y.tolist())
 
-    @property
-    def effective(self) -> float | None:
-        """What the verdict on the last batch said."""
-        return None if self._batch is None else self._batch.verdict.effective_size
+    def recommend(self) -> Array | None:
+        """What the optimizer recommends: the best result, unless it can say better."""
+        best = self._optimizer.best
+        if best is None:
+            return None
+        recommend = getattr(self._optimizer, "recommend", None)
+        point: Array = self._space.encode([best[0] if recommend is None else recommend().params])[0]
+        return point
 
 
 class Theirs:
@@ -84,7 +99,7 @@ class Theirs:
     noisy: whether the same point may have another value next time; some peers want to know.
     """
 
-    effective: float | None = None
+    verdict: Verdict | None = None
 
     def __init__(self, name: str, space: Space, X0: Array, y0: Array, seed: int, noisy: bool = False) -> None:
         require_space(name, space)
@@ -98,6 +113,9 @@ class Theirs:
     def tell(self, X: Array, y: Array) -> None:
         """The results, in the terms of the peer."""
         self._peer.tell(X, self._without_failures(y))
+
+    def recommend(self) -> None:
+        """Peers differ in what they recommend, and most say nothing."""
 
     def _without_failures(self, y: Array) -> Array:
         self._worst = max(self._worst, *y[np.isfinite(y)].tolist(), -np.inf)
@@ -196,6 +214,16 @@ def require_space(name: str, space: Space) -> None:
             f"{name} takes part on spaces without {without} only; got "
             f"{f'the parameter {choices[0]!r}' if space.constraint is None else 'a constraint'}. "
             "Leave it out, or choose another problem."
+        )
+
+
+def require_mode(name: str) -> None:
+    """Raises ``InvalidInput`` if the member cannot be asked for a point while others are pending."""
+    if name in PEERS and not PEERS[name].asynchronous:
+        able = ", ".join(peer for peer, entry in PEERS.items() if entry.asynchronous)
+        raise InvalidInput(
+            f"{name} cannot race asynchronously: it takes no account of pending points. Leave it out, or race "
+            f"synchronously only; of the peers, {able} can."
         )
 
 

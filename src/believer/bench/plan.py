@@ -7,18 +7,20 @@ import warnings
 from collections.abc import Iterable, Sequence
 from concurrent.futures import Executor
 from functools import partial
-from typing import Any
-
-import numpy as np
+from typing import Any, overload
 
 from believer.arrays import whole
 from believer.batch import STRATEGIES
+from believer.bench.advice import default_strategy
 from believer.bench.contest import Contest, Function
-from believer.bench.members import ACQUISITION, SURROGATE, Entrant, combined, incapable, require_space
+from believer.bench.members import ACQUISITION, SURROGATE, Entrant, combined, incapable
 from believer.bench.peers import PEERS
 from believer.bench.race import race
 from believer.bench.report import BenchReport, bench_report
 from believer.bench.runs import EXPERIMENT
+from believer.bench.suite import suite_named, suite_tasks
+from believer.bench.suite_report import SuiteReport, suite_report
+from believer.bench.tasks import Task
 from believer.errors import InvalidInput, MissingCapability
 from believer.experiments import Cell, run
 from believer.space import Space
@@ -32,25 +34,71 @@ Members = Any
 """Of one kind, one or several: names, the user's own as ``module:object``, values."""
 
 
+@overload
 def benchmark(
     strategies: Members = None,
-    problems: Names = PROBLEMS,
-    q: int | Iterable[int] = Q,
-    seeds: int | Iterable[int] = SEEDS,
+    problems: Names | None = None,
+    q: int | Iterable[int] | None = None,
+    seeds: int | Iterable[int] | None = None,
     *,
+    suite: str,
+    modes: Names | None = None,
+    surrogates: Members = SURROGATE,
+    acquisitions: Members = ACQUISITION,
+    peers: Names = (),
+    budget: int | None = None,
+    n_init: int | None = None,
+    executor: Executor | None = None,
+    workers: int | None = None,
+    results: PathLike | None = None,
+    progress: bool | str = True,
+) -> SuiteReport: ...
+
+
+@overload
+def benchmark(
+    strategies: Members = None,
+    problems: Names | None = None,
+    q: int | Iterable[int] | None = None,
+    seeds: int | Iterable[int] | None = None,
+    *,
+    suite: None = None,
     surrogates: Members = SURROGATE,
     acquisitions: Members = ACQUISITION,
     peers: Names = (),
     function: str | Function | None = None,
     space: Space | None = None,
     maximize: bool = False,
-    budget: int = BUDGET,
+    budget: int | None = None,
     n_init: int | None = None,
     executor: Executor | None = None,
     workers: int | None = None,
     results: PathLike | None = None,
     progress: bool | str = True,
-) -> BenchReport:
+) -> BenchReport: ...
+
+
+def benchmark(
+    strategies: Members = None,
+    problems: Names | None = None,
+    q: int | Iterable[int] | None = None,
+    seeds: int | Iterable[int] | None = None,
+    *,
+    suite: str | None = None,
+    modes: Names | None = None,
+    surrogates: Members = SURROGATE,
+    acquisitions: Members = ACQUISITION,
+    peers: Names = (),
+    function: str | Function | None = None,
+    space: Space | None = None,
+    maximize: bool = False,
+    budget: int | None = None,
+    n_init: int | None = None,
+    executor: Executor | None = None,
+    workers: int | None = None,
+    results: PathLike | None = None,
+    progress: bool | str = True,
+) -> BenchReport | SuiteReport:
     """Race batch strategies against each other, each from the same initial points with the same budget.
 
     Strategies, surrogates and acquisitions are each a name, one of your own as ``"module:object"`` (a class is called
@@ -67,33 +115,55 @@ def benchmark(
     ----------
     strategies : each raced on each of ``surrogates`` with each of ``acquisitions``; ``"kb@forest"`` names a pair,
         ``"kb@forest/EI"`` all three. By default all that can work on their surrogate; a warning names those that
-        cannot.
-    problems : names.
-    q : points in a batch, one or several numbers; 1 is sequential.
-    seeds : how many, or which.
+        cannot. Of a suite, the default strategy alone.
+    problems : names; by default Hartmann-6D and Ackley-8D, or those of the suite.
+    q : points in a batch, one or several numbers; 1 is sequential. By default 3.
+    seeds : how many, or which; by default 20.
+    suite : "quick" or "full": problems by class, with batches, budgets and seeds that fit; all of them can be given.
+    modes : of a suite: "sync", "async", or both.
     surrogates, acquisitions : what strategies are raced on, one or several.
     peers : of other libraries, as in ``believer.bench.peers.PEERS``.
     function : in place of ``problems``, a function of one dict of params, found at the top of a module (or named
         ``"module:function"``).
     space : where ``function`` is searched.
     maximize : more is better for ``function``.
-    budget : evaluations, the initial design included.
+    budget : evaluations, the initial design included; by default 50.
     n_init : points of the initial design; default twice the number of parameters.
     executor, workers, progress : as ``experiments.run`` takes them.
     results : a file that a later call takes up.
     """
-    sizes = list(q) if isinstance(q, Iterable) else [q]
-    numbers = list(seeds) if isinstance(seeds, Iterable) else range(whole(seeds, "seeds", 1))
     if not isinstance(results, str | os.PathLike | None):
         raise InvalidInput(f"results must be the path of a file, or None; got {results!r}.")
-    entrants = members(strategies, surrogates, peers, acquisitions)
-    contests = _contests(problems, function, space, maximize)
-    cells = plan(entrants, contests, sizes, numbers, budget, n_init, all_that_can=strategies is None)
+    sizes = q if q is None else list(q) if isinstance(q, Iterable) else [q]
+    if suite is None:
+        if modes is not None:
+            raise InvalidInput("modes belong to a suite; pass it as suite=..., or leave them out.")
+        entrants = members(strategies, surrogates, peers, acquisitions)
+        contests = _contests(PROBLEMS if problems is None else problems, function, space, maximize)
+        most = BUDGET if budget is None else budget
+        cells = plan(entrants, contests, sizes or [Q], _seeds(seeds, SEEDS), most, n_init, strategies is None)
+    else:
+        if function is not None or space is not None or maximize:
+            raise InvalidInput("a suite has problems of its own: leave out function, space and maximize.")
+        entrants = members(default_strategy() if strategies is None else strategies, surrogates, peers, acquisitions)
+        chosen = suite_named(suite)
+        named = None if problems is None else _listed(problems, "problems")
+        tasks = suite_tasks(chosen, named, sizes, None if modes is None else _several(modes), budget, n_init)
+        cells = cells_of(entrants, tasks, _seeds(seeds, chosen.seeds), where_they_can=True)
     if notice := left_out(entrants, cells):
         warnings.warn(notice, stacklevel=2)
     carried = {one.name: one for one in entrants if not one.findable}
     outcomes = run(cells, partial(race, others=carried) if carried else race, results, executor, workers, progress)
-    return bench_report(zip(cells, outcomes, strict=True))
+    finished = zip(cells, outcomes, strict=True)
+    return bench_report(finished) if suite is None else suite_report(finished)
+
+
+def _seeds(seeds: int | Iterable[int] | None, usual: int) -> list[int]:
+    return (
+        list(seeds)
+        if isinstance(seeds, Iterable)
+        else list(range(whole(usual if seeds is None else seeds, "seeds", 1)))
+    )
 
 
 def members(
@@ -137,23 +207,31 @@ def plan(
     """
     sizes = [whole(size, "q", 1) for size in q]
     budget = whole(budget, "budget", 2)
+    tasks = [Task(c, size, budget, _design_size(c.space, n_init)) for size in sizes for c in contests]
+    return cells_of(entrants, tasks, seeds, all_that_can)
+
+
+def cells_of(
+    entrants: Sequence[Entrant],
+    tasks: Sequence[Task],
+    seeds: Iterable[int],
+    all_that_can: bool = False,
+    where_they_can: bool = False,
+) -> list[Cell]:
+    """The cells of every member on every task, checked as ``plan`` does; seeds change slowest, then tasks.
+
+    ``where_they_can`` leaves a member out of tasks whose space it cannot work on, instead of ``InvalidInput``.
+    """
     seeds = [whole(seed, "seed", 0) for seed in seeds]
     if repeated := [seed for i, seed in enumerate(seeds) if seed in seeds[:i]]:
         raise InvalidInput(f"seeds must be different; got {repeated[0]} more than once.")
-    for contest in contests:
-        _check_contest(contest, entrants, budget, n_init)
-        _check_sizes(contest, sizes, budget, n_init)
-    if not (entrants and contests and sizes and seeds):
+    for task in tasks:
+        task.check(task.able(entrants) if where_they_can else entrants)
+    if not (entrants and tasks and seeds):
         raise InvalidInput("a bench needs at least one problem, batch size and seed; got none.")
     entrants = _able(entrants, all_that_can)
-    tasks = [{**c.settings, "budget": budget, "n_init": _design_size(c.space, n_init)} for c in contests]
-    cells = [
-        Cell(EXPERIMENT, {**one.settings, **task, "q": size}, seed)
-        for seed in seeds
-        for size in sizes
-        for task in tasks
-        for one in entrants
-    ]
+    racing = [(one, task.settings) for task in tasks for one in (task.able(entrants) if where_they_can else entrants)]
+    cells = [Cell(EXPERIMENT, {**one.settings, **settings}, seed) for seed in seeds for one, settings in racing]
     return list(dict.fromkeys(cells))
 
 
@@ -185,34 +263,6 @@ def _contests(problems: Names, function: str | Function | None, space: Space | N
     if space is not None or maximize:
         raise InvalidInput("space and maximize belong to a function; pass it as function=..., or leave them out.")
     return [Contest.of_problem(name) for name in _listed(problems, "problems")]
-
-
-def _check_contest(contest: Contest, entrants: Sequence[Entrant], budget: int, n_init: int | None) -> None:
-    problem, space = contest.settings["problem"], contest.space
-    design = _design_size(space, n_init)
-    if budget <= design:
-        raise InvalidInput(
-            f"the budget must be more than the {design} initial points of {problem}; got {budget}. "
-            "Raise it, or say how many initial points there are to be (n_init)."
-        )
-    if space.size is not None and space.size < budget:
-        raise InvalidInput(
-            f"the space of {problem} has {space.size} points; the budget must not be more, got {budget}."
-        )
-    for one in entrants:
-        require_space(one.name, space)
-    if not contest.own:
-        contest.values(np.full((1, space.dim), 0.5))
-
-
-def _check_sizes(contest: Contest, sizes: Sequence[int], budget: int, n_init: int | None) -> None:
-    largest = budget - _design_size(contest.space, n_init)
-    for size in sizes:
-        if size > largest:
-            raise InvalidInput(
-                f"q must not be more than {largest}, what the budget of {budget} leaves after the initial points of "
-                f"{contest.settings['problem']}; got {size}. Make batches smaller, or raise the budget."
-            )
 
 
 def _design_size(space: Space, n_init: int | None) -> int:

@@ -1,13 +1,14 @@
 """The race: from the same initial points, batches of q are asked for, evaluated and told until a budget is spent.
 
 ``run`` is the loop, whoever races on whatever; ``race`` is one cell of the bench. Only a member's construction, asks
-and tells are timed.
+and tells are timed. An asynchronous race has q workers on a simulated clock: one that is free asks for one point while
+the others are at work, and its result is told when its time has come.
 
 | symbol | meaning | shape |
 |---|---|---|
-| X | points of the encoded cube, the initial ones first | (n, d) |
+| X | points of the encoded cube in the order of their results, the initial ones first | (n, d) |
 | y | their values, to be minimized, NaN where an evaluation failed | (n,) |
-| T | batches after the initial points | |
+| T | batches after the initial points; asynchronous ones have one point | |
 """
 
 from __future__ import annotations
@@ -18,14 +19,16 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
+from heapq import heappop, heappush
 from typing import Any
 
 import numpy as np
 
 from believer.arrays import Array
-from believer.batch.verdict import NEAR_IN_CUBE, random_pair_distance
+from believer.batch.verdict import NEAR_IN_CUBE, Verdict, random_pair_distance
 from believer.bench.contest import Contest
 from believer.bench.members import Entrant, Member, entrant_named, versions
+from believer.bench.runs import ASYNC
 from believer.diagnostics.measurement import distances
 from believer.errors import InvalidInput
 from believer.experiments import Cell
@@ -40,51 +43,83 @@ _warm: set[str] = set()
 """Members that this process has driven already, so that no timed call pays for imports or first calls."""
 
 
+_SLOWEST = 10.0
+"""Evaluations of an asynchronous race take from 1 to this many units of time."""
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Course:
     """How a race went: ``X`` (n, d) and ``y`` (n,).
 
-    batches: the points of each, T arrays. spent: wall and processor seconds of the construction, then of ask and tell
-    for each batch, (T + 1, 2). effective: size of each batch, None where the member knows of no such thing. design: a
-    digest of the initial points.
+    batches: the points of each, T arrays, in the order of asks. spent: wall and processor seconds of the construction,
+    then of ask and tell for each batch, (T + 1, 2). pending: points at work when each batch was asked for, T arrays
+    (p, d). verdicts: on each batch, None where the member gives none. member: as it was at the end. design: a digest of
+    the initial points.
     """
 
     X: Array
     y: Array
     batches: tuple[Array, ...]
     spent: Array
-    effective: tuple[float | None, ...]
+    pending: tuple[Array, ...]
+    verdicts: tuple[Verdict | None, ...]
+    member: Member
     design: str
 
     def apart(self, lengthscales: Array | float = 1.0) -> list[Array]:
-        """Distances of all pairs of each batch, in ``lengthscales`` (d,) of the cube."""
-        return [distances(batch, lengthscales) for batch in self.batches]
+        """Distances of all pairs of each batch, then of its points to pending ones, in ``lengthscales`` (d,)."""
+        found = []
+        for batch, others in zip(self.batches, self.pending, strict=True):
+            gaps = (batch[:, None, :] - others) / lengthscales
+            found.append(np.concatenate([distances(batch, lengthscales), np.sqrt((gaps**2).sum(axis=2)).ravel()]))
+        return found
 
 
-def run(enter: Enter, evaluate: Callable[[Array], Array], X: Array, y: Array, q: int, budget: int) -> Course:
+def run(
+    enter: Enter,
+    evaluate: Callable[[Array], Array],
+    X: Array,
+    y: Array,
+    q: int,
+    budget: int,
+    durations: Array | None = None,
+) -> Course:
     """Race from the initial points ``X`` with values ``y`` until ``budget`` evaluations, theirs included, are made.
 
-    evaluate: values (m,) at points (m, d), NaN where an evaluation fails.
+    evaluate: values (m,) at points (m, d), NaN where an evaluation fails. durations: of the evaluations after the
+    initial ones in the order of asks, for an asynchronous race; without, q workers wait for each other.
     """
     design = hashlib.sha256(X.tobytes()).hexdigest()[:16]
     start = _clocks()
     member = enter(X.copy(), y.copy())
-    spent, batches, effective = [_clocks() - start], [], []
+    spent, told = [_clocks() - start], [X]
+    batches: list[Array] = []
+    beside: list[Array] = []
+    verdicts: list[Verdict | None] = []
+    step = q if durations is None else 1
+    running: list[tuple[float, int, Array]] = []  # when it ends, its number, its points
+    now, asked = 0.0, len(y)
     while len(y) < budget:
-        size = min(q, budget - len(y))
+        while asked < budget and len(running) * step < q:
+            size = min(step, budget - asked)
+            start = _clocks()
+            proposed = member.ask(size)
+            spent.append(_clocks() - start)
+            if proposed.shape != (size, X.shape[1]) or not ((proposed >= 0.0) & (proposed <= 1.0)).all():
+                raise ValueError(f"a member must propose {size} points inside the unit cube; got {proposed!r}.")
+            beside.append(np.vstack([X[:0], *(points for _, _, points in running)]))
+            heappush(running, (now + (0.0 if durations is None else durations[len(batches)]), len(batches), proposed))
+            batches.append(proposed)
+            verdicts.append(member.verdict)
+            asked += size
+        now, number, points = heappop(running)
+        values = evaluate(points)
         start = _clocks()
-        proposed = member.ask(size)
-        spent.append(_clocks() - start)
-        if proposed.shape != (size, X.shape[1]) or not ((proposed >= 0.0) & (proposed <= 1.0)).all():
-            raise ValueError(f"a member must propose {size} points inside the unit cube; got {proposed!r}.")
-        values = evaluate(proposed)
-        start = _clocks()
-        member.tell(proposed, values)
-        spent[-1] += _clocks() - start
-        batches.append(proposed)
-        effective.append(member.effective)
+        member.tell(points, values)
+        spent[1 + number] += _clocks() - start
+        told.append(points)
         y = np.concatenate([y, values])
-    return Course(np.vstack([X, *batches]), y, tuple(batches), np.array(spent), tuple(effective), design)
+    return Course(np.vstack(told), y, tuple(batches), np.array(spent), tuple(beside), tuple(verdicts), member, design)
 
 
 def race(cell: Cell, others: Mapping[str, Entrant] | None = None) -> dict[str, Any]:
@@ -93,8 +128,12 @@ def race(cell: Cell, others: Mapping[str, Entrant] | None = None) -> dict[str, A
     ``values`` of all evaluations in order, the design's first, as the function returned them (None where it failed).
     For each batch after the design: ``batches`` (its size), ``seconds`` and ``cpu_seconds`` of ask and tell, ``spread``
     (mean distance of its pairs in the cube, over that of random pairs), ``least`` (distance), ``near_duplicates``
-    (pairs nearer than 1e-3) and ``effective`` (size, of ours only). ``setup_seconds`` of the construction, ``design``
-    (a digest of the initial points) and ``versions``.
+    (pairs nearer than 1e-3), ``effective`` (size) and ``near_by_verdict`` (pairs), of ours only. ``setup_seconds`` of
+    the construction, ``design`` (a digest of the initial points) and ``versions``. Asynchronous (``mode``), values are
+    in the order in which they were told, batches have one point and pairs are with pending ones.
+
+    Of a noisy problem, whose noise is that of the cell's seed, also ``truths`` beside the values, and ``recommended``,
+    the true value at what the member recommends in the end (None if it says nothing).
 
     Raises ``InvalidInput`` if not one evaluation of the design succeeds.
     """
@@ -112,7 +151,10 @@ def race(cell: Cell, others: Mapping[str, Entrant] | None = None) -> dict[str, A
             f"every one of the {len(y)} initial evaluations of {settings['function']} failed; the first: "
             f"{contest.value(space.decode(X[:1])[0])[1].removesuffix('.')}. Mend the function, or its space."
         )
-    course = run(partial(entrant.enter, space, cell.seed), contest.values, X, y, settings["q"], settings["budget"])
+    q, budget = settings["q"], settings["budget"]
+    times = durations(budget - len(y), q, cell.seed) if settings.get("mode") == ASYNC else None
+    enter = partial(entrant.enter, space, cell.seed, noisy=contest.truth is not None)
+    course = run(enter, contest.values, X, y, q, budget, times)
     apart, unit = course.apart(), random_pair_distance(space.region())
     clocks = course.spent.round(6)
     return {
@@ -122,12 +164,29 @@ def race(cell: Cell, others: Mapping[str, Entrant] | None = None) -> dict[str, A
         "cpu_seconds": clocks[1:, 1].tolist(),
         "spread": [float(gaps.mean() / unit) if len(gaps) and unit else None for gaps in apart],
         "least": [float(gaps.min()) if len(gaps) else None for gaps in apart],
-        "effective": list(course.effective),
+        "effective": [None if verdict is None else verdict.effective_size for verdict in course.verdicts],
         "near_duplicates": [int((gaps < NEAR_IN_CUBE).sum()) for gaps in apart],
+        "near_by_verdict": [None if verdict is None else len(verdict.near_duplicates) for verdict in course.verdicts],
         "setup_seconds": float(clocks[0, 0]),
         "design": course.design,
         "versions": versions(name),
+        **_truths(contest, course),
     }
+
+
+def _truths(contest: Contest, course: Course) -> dict[str, Any]:
+    """What only a noisy problem's row has."""
+    if contest.truth is None:
+        return {}
+    best = course.member.recommend()
+    recommended = None if best is None else float(contest.truths(best[None])[0])
+    return {"truths": contest.truths(course.X).tolist(), "recommended": recommended}
+
+
+def durations(n: int, q: int, seed: int) -> Array:
+    """Times of ``n`` evaluations by ``q`` workers, log-uniform over a tenfold range: the same for every member."""
+    times: Array = _SLOWEST ** np.random.default_rng([seed, q]).random(n)
+    return times
 
 
 def design(space: Space, n: int, seed: int) -> Array:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from believer.bench import curves
 from believer.bench.advice import Advice, advise, default_strategy, reference_of
 from believer.bench.ranking import PairedTest, against
-from believer.bench.runs import Case, Run, called, cases_of, read_runs, sequential_of
+from believer.bench.runs import Case, Run, called, cases_of, read_runs, sequential_of, versions_of
 from believer.bench.summary import (
     Axis,
     Line,
@@ -217,13 +217,8 @@ class BenchReport:
 
     def made(self) -> str:
         """The command and the versions of what ran."""
-        seen: dict[str, set[str]] = {}
-        for run in self.runs:
-            for name, version in run.versions.items():
-                seen.setdefault(name, set()).add(str(version))
-        versions = ", ".join(f"{name} {' and '.join(sorted(found))}" for name, found in sorted(seen.items()))
         command = f"Made by: {self.command}. " if self.command else ""
-        return f"{command}Versions: {versions}." if versions else command.strip()
+        return f"{command}{versions_of(self.runs)}".strip()
 
     def markdown(self) -> str:
         """The report in Markdown; it names the figures' files."""

@@ -5,7 +5,8 @@ symbol   meaning
 =======  =========================================================================
 case     what all members were given alike: problem, q, budget, initial design
 N        evaluations of a run, the initial design included
-best     the best value so far after 1, ..., N evaluations, to be minimized, (N,)
+best     the best value so far after 1, ..., N evaluations, to be minimized, (N,);
+         of a noisy problem the least true value
 T        batches of a run; its times and distances have one entry for each, (T,)
 =======  =========================================================================
 """
@@ -14,7 +15,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -24,6 +26,9 @@ from believer.errors import InvalidInput
 from believer.experiments import Cell
 from believer.problems import PROBLEMS
 
+ASYNC = "async"
+"""The ``mode`` in a cell's settings of an asynchronous race; a synchronous one has none."""
+
 EXPERIMENT = "bench"
 """Name of every cell. A store keeps results by it and their settings: change it whenever the meaning of a cell changes,
 as when a problem, the initial design or what is logged is another, or old results are taken for new ones."""
@@ -31,7 +36,10 @@ as when a problem, the initial design or what is logged is another, or old resul
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """What members are compared on. ``optimum`` is in the user's units, None where it is not known."""
+    """What members are compared on. ``optimum`` is in the user's units, None where it is not known.
+
+    mode: "async" where every worker asks by itself.
+    """
 
     problem: str
     q: int
@@ -39,11 +47,13 @@ class Case:
     n_init: int
     maximize: bool = False
     optimum: float | None = None
+    mode: str = "sync"
 
     @property
     def terms(self) -> str:
         """Batch size and budget in words."""
-        return f"{size_name(self.q)}, {self.budget} evaluations, {self.n_init} of them the initial design"
+        waits = ", asynchronous" if self.mode == ASYNC else ""
+        return f"{size_name(self.q)}{waits}, {self.budget} evaluations, {self.n_init} of them the initial design"
 
     @property
     def label(self) -> str:
@@ -54,7 +64,8 @@ class Case:
     def slug(self) -> str:
         """The case as a part of a file's name."""
         problem = re.sub(r"[^A-Za-z0-9]+", "_", self.problem).strip("_") or "problem"
-        return f"{problem}{'_max' if self.maximize else ''}_q{self.q}_{self.n_init}of{self.budget}"
+        kind = ("_max" if self.maximize else "") + ("_async" if self.mode == ASYNC else "")
+        return f"{problem}{kind}_q{self.q}_{self.n_init}of{self.budget}"
 
     @property
     def sign(self) -> float:
@@ -64,7 +75,7 @@ class Case:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Run:
-    """One member on one case with one seed."""
+    """One member on one case with one seed. recommended: the true value, of a noisy problem."""
 
     member: str
     case: Case
@@ -79,13 +90,23 @@ class Run:
     least: Array
     effective: Array
     near: Array
+    near_by_verdict: Array
     design: str
     versions: Mapping[str, Any]
+    recommended: float | None = None
 
     @property
     def final(self) -> float:
         """The best value, to be minimized."""
         return float(self.best[-1])
+
+    @property
+    def pairs(self) -> Array:
+        """How many pairs there were within each batch, or, asynchronous, with pending points, (T,)."""
+        sizes = np.array(self.batches, dtype=np.float64)
+        if self.case.mode == ASYNC:
+            return np.minimum(np.arange(len(sizes), dtype=np.float64), self.case.q - 1.0)
+        return sizes * (sizes - 1.0) / 2.0
 
     def after_batches(self) -> Array:
         """The best value after 0, 1, ..., T batches, (T + 1,)."""
@@ -95,6 +116,12 @@ class Run:
 
 def read_runs(finished: Iterable[tuple[Cell, Mapping[str, Any]]]) -> tuple[tuple[Run, ...], tuple[str, ...]]:
     """Runs with at least one value, and sentences on what was left out, is missing or failed."""
+    found, notices = sound_runs(finished)
+    return found, (*notices, *_odd_versions(found), *_odd_designs(found), *_missing(found), *_cut_short(found))
+
+
+def sound_runs(finished: Iterable[tuple[Cell, Mapping[str, Any]]]) -> tuple[tuple[Run, ...], list[str]]:
+    """Runs with at least one value, each once, and sentences on what was left out."""
     runs: dict[tuple[str, Case, int], Run] = {}
     notices: list[str] = []
     foreign = 0
@@ -112,15 +139,14 @@ def read_runs(finished: Iterable[tuple[Cell, Mapping[str, Any]]]) -> tuple[tuple
             runs[run.member, run.case, run.seed] = run
     if foreign:
         notices.append(f"{foreign} cells are of another experiment than the bench: they are left out.")
-    found = tuple(runs.values())
-    return found, (*notices, *_odd_versions(found), *_odd_designs(found), *_missing(found), *_cut_short(found))
+    return tuple(runs.values()), notices
 
 
 def _run(cell: Cell, result: Mapping[str, Any]) -> Run:
     s = cell.settings
     try:
         case = _case(s)
-        values = _numbers(result["values"]) * case.sign
+        values = _numbers(result.get("truths", result["values"])) * case.sign
         if len(values) == 0:
             raise ValueError("there is no value")
         return Run(
@@ -136,6 +162,7 @@ def _run(cell: Cell, result: Mapping[str, Any]) -> Run:
             **{name: _numbers(result.get(key, ())) for name, key in _PER_BATCH.items()},
             design=str(result.get("design", "")),
             versions=dict(result.get("versions", {})),
+            recommended=result.get("recommended"),
         )
     except (KeyError, TypeError, ValueError) as error:
         raise InvalidInput(
@@ -144,14 +171,22 @@ def _run(cell: Cell, result: Mapping[str, Any]) -> Run:
         ) from error
 
 
-_PER_BATCH = {"spread": "spread", "least": "least", "effective": "effective", "near": "near_duplicates"}
+_PER_BATCH = {
+    **{name: name for name in ("spread", "least", "effective", "near_by_verdict")},
+    "near": "near_duplicates",
+}
 
 
 def _case(s: Mapping[str, Any]) -> Case:
     problem, maximize = str(s["problem"]), bool(s.get("maximize", False))
     known = not maximize and problem in PROBLEMS and "function" not in s
-    optimum = PROBLEMS[problem]().optimum if known else None
-    return Case(problem, int(s["q"]), int(s["budget"]), int(s["n_init"]), maximize, optimum)
+    optimum = _optimum(problem) if known else None
+    return Case(problem, int(s["q"]), int(s["budget"]), int(s["n_init"]), maximize, optimum, s.get("mode", "sync"))
+
+
+@cache
+def _optimum(problem: str) -> float | None:
+    return PROBLEMS[problem]().optimum
 
 
 def _numbers(values: Sequence[float | None]) -> Array:
@@ -175,18 +210,28 @@ def cases_of(runs: Iterable[Run]) -> list[Case]:
     """Their cases: problems in order of appearance, the smaller batches first."""
     cases = list(dict.fromkeys(run.case for run in runs))
     problems = list(dict.fromkeys(case.problem for case in cases))
-    return sorted(cases, key=lambda case: (problems.index(case.problem), case.q, case.budget, case.n_init))
+    return sorted(cases, key=lambda case: (problems.index(case.problem), case.q, case.budget, case.n_init, case.mode))
 
 
 def sequential_of(case: Case) -> Case:
     """The same case, one point at a time."""
-    return Case(case.problem, 1, case.budget, case.n_init, case.maximize, case.optimum)
+    return replace(case, q=1)
 
 
 def called(case: Case, cases: Iterable[Case]) -> str:
     """The problem of ``case``, with what tells it from others of ``cases`` on the same problem with the same q."""
     alike = [c for c in cases if (c.problem, c.q) == (case.problem, case.q)]
     return f"{case.problem} ({case.n_init} of {case.budget} evaluations initial)" if len(alike) > 1 else case.problem
+
+
+def versions_of(runs: Iterable[Run]) -> str:
+    """Of all that ran, in words; empty if nothing is known."""
+    seen: dict[str, set[str]] = {}
+    for run in runs:
+        for name, version in run.versions.items():
+            seen.setdefault(name, set()).add(str(version))
+    versions = ", ".join(f"{name} {' and '.join(sorted(found))}" for name, found in sorted(seen.items()))
+    return f"Versions: {versions}." if versions else ""
 
 
 def _odd_versions(runs: Sequence[Run]) -> list[str]:

@@ -8,28 +8,37 @@ import os
 import shlex
 import sys
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from believer.acquisitions import ACQUISITIONS
 from believer.batch import STRATEGIES
 from believer.bench import plan
+from believer.bench.advice import default_strategy
 from believer.bench.contest import Contest
-from believer.bench.members import ACQUISITION, SURROGATE
+from believer.bench.members import ACQUISITION, SURROGATE, Entrant
 from believer.bench.peers import PEERS
 from believer.bench.race import race
 from believer.bench.report import write_report
 from believer.bench.space_file import read_space
+from believer.bench.suite import SUITES, suite_named, suite_tasks
+from believer.bench.suite_report import write_suite_report
+from believer.bench.tasks import MODES
 from believer.cli.arguments import at_least, look_here, writable
 from believer.errors import EvaluationError, InvalidInput, MissingExtra
 from believer.experiments import Cell, Store
 from believer.experiments import run as run_cells
-from believer.problems import PROBLEMS
+from believer.problems import PROBLEMS, Problem
 from believer.surrogates import SURROGATES
 
-_USUAL = {"problems": list(plan.PROBLEMS), "seeds": range(plan.SEEDS), "budget": plan.BUDGET}
-_SMOKE = {"problems": ["branin"], "seeds": range(2), "budget": 10, "n_init": 4}
+Finished = Sequence[tuple[Cell, dict[str, Any]]]
+Write = Callable[[Finished, Path | None], str]
+"""Writes a report into a folder, if there is one, and returns it as text."""
+
+_USUAL = {"problems": list(plan.PROBLEMS), "q": [plan.Q], "seeds": range(plan.SEEDS), "budget": plan.BUDGET}
+_SMOKE = {"problems": ["branin"], "q": [plan.Q], "seeds": range(2), "budget": 10, "n_init": 4}
 """Where nothing else is said: for results, and to see in seconds whether everything runs."""
 
 _SPACE_HELP = (
@@ -49,7 +58,12 @@ _OUT_HELP = (
     "folder for report and results; a run there is taken up. The report covers what this command names, also where "
     "results.jsonl holds more, and takes the place of an earlier one and of the figures which that one shows"
 )
-_FIGURES = ("curves_*.png", "ends_*.png", "overview_*.png", "sizes_*.png")
+_SUITE_HELP = (
+    "the library's problems by class: "
+    + "; ".join(f"{name}: {suite}" for name, suite in SUITES.items())
+    + ". Races the default strategy unless others are named, and reports by class"
+)
+_FIGURES = ("curves_*.png", "ends_*.png", "overview_*.png", "profiles_*.png", "sizes_*.png")
 """Files of a report whose names depend on what was raced."""
 
 
@@ -60,13 +74,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--surrogates", **named, default=[SURROGATE], help=_own(SURROGATES, SURROGATE))
     parser.add_argument("--acquisitions", **named, help=_own(ACQUISITIONS, ACQUISITION))
     parser.add_argument("--peers", **named, default=[], help="other libraries' optimizers (default: none)")
+    parser.add_argument("--suite", choices=list(SUITES), help=_SUITE_HELP)
+    parser.add_argument("--modes", nargs="+", choices=MODES, help="of a suite: who waits for whom (default: its own)")
     parser.add_argument("--problems", **named, choices=list(PROBLEMS), help=f"default: {' '.join(plan.PROBLEMS)}")
     parser.add_argument("--function", metavar="MODULE:FUNCTION", help="of your own: takes one dict, returns a number")
     parser.add_argument("--space", type=Path, metavar="FILE", help=_SPACE_HELP)
     parser.add_argument("--maximize", action="store_true", help="more is better, of --function")
-    parser.add_argument(
-        "--q", nargs="+", type=at_least(1), default=[plan.Q], help=f"points in a batch, 1 is sequential ({plan.Q})"
-    )
+    parser.add_argument("--q", nargs="+", type=at_least(1), help=f"points in a batch, 1 is sequential ({plan.Q})")
     parser.add_argument("--seeds", type=seeds_of, help=_SEEDS_HELP)
     parser.add_argument("--budget", type=at_least(2), help=f"evaluations in a run, the design included ({plan.BUDGET})")
     parser.add_argument("--n-init", type=at_least(2), help="points of the design (default: two a parameter)")
@@ -103,6 +117,8 @@ def run(arguments: argparse.Namespace) -> int:
         return 0
     started = time.monotonic()
     usual = _SMOKE if arguments.smoke else _USUAL
+    if arguments.suite is not None:
+        usual = {"seeds": range(SUITES[arguments.suite].seeds), "strategies": [default_strategy()]}
     for name, value in usual.items():
         if getattr(arguments, name) is None and not (name == "problems" and arguments.function):
             setattr(arguments, name, value)
@@ -110,7 +126,8 @@ def run(arguments: argparse.Namespace) -> int:
     out = None if arguments.out is None else writable(arguments.out)
     if out is not None and importlib.util.find_spec("matplotlib") is None:
         raise MissingExtra("matplotlib", "plots")
-    _race(cells, out, arguments.workers or os.cpu_count() or 1, command_of(arguments))
+    report = write_report if arguments.suite is None else write_suite_report
+    _race(cells, out, arguments.workers or os.cpu_count() or 1, partial(report, command=command_of(arguments)))
     if out is not None:
         print(f"\nReport, figures and results are in {out}{os.sep}.")
     print(f"Done in {time.monotonic() - started:.0f} s.")
@@ -122,6 +139,10 @@ def _cells(arguments: argparse.Namespace) -> list[Cell]:
     strategies, acquisitions = arguments.strategies, arguments.acquisitions or [ACQUISITION]
     look_here(*(strategies or ()), *arguments.surrogates, *acquisitions, arguments.function)
     entrants = plan.members(strategies, arguments.surrogates, arguments.peers, acquisitions)
+    if arguments.suite is not None:
+        return _suite_cells(arguments, entrants)
+    if arguments.modes is not None:
+        raise InvalidInput("--modes belongs to --suite; name one, or leave it out.")
     contests, everyone = _contests(arguments), strategies is None
     cells = plan.plan(
         entrants, contests, arguments.q, arguments.seeds, arguments.budget, arguments.n_init, all_that_can=everyone
@@ -136,7 +157,15 @@ def _cells(arguments: argparse.Namespace) -> list[Cell]:
     return cells
 
 
-def _race(cells: Sequence[Cell], out: Path | None, workers: int, command: str) -> None:
+def _suite_cells(arguments: argparse.Namespace, entrants: Sequence[Entrant]) -> list[Cell]:
+    if arguments.function is not None or arguments.space is not None or arguments.maximize or arguments.smoke:
+        raise InvalidInput("--suite has problems of its own; leave out --function, --space, --maximize and --smoke.")
+    a, suite = arguments, suite_named(arguments.suite)
+    tasks = suite_tasks(suite, a.problems, a.q, a.modes, a.budget, a.n_init)
+    return plan.cells_of(entrants, tasks, a.seeds, where_they_can=True)
+
+
+def _race(cells: Sequence[Cell], out: Path | None, workers: int, write: Write) -> None:
     """Run and report; when cells failed, the others are reported before the error goes on its way."""
     with Store(None if out is None else out / "results.jsonl") as store:
         try:
@@ -144,19 +173,19 @@ def _race(cells: Sequence[Cell], out: Path | None, workers: int, command: str) -
         except EvaluationError:
             finished = [(cell, store[cell].result) for cell in cells if cell in store]
             if finished:
-                _report(finished, out, command)
+                _report(finished, out, write)
             raise
-        _report([(cell, store[cell].result) for cell in cells], out, command)
+        _report([(cell, store[cell].result) for cell in cells], out, write)
 
 
-def _report(finished: Sequence[tuple[Cell, dict[str, Any]]], out: Path | None, command: str) -> None:
+def _report(finished: Finished, out: Path | None, write: Write) -> None:
     """Print and write the report, in the place of an earlier one: figures that only that one shows are removed."""
     earlier = None if out is None else out / "bench.md"
     if out is not None and earlier is not None and earlier.is_file():
         shown = earlier.read_text(encoding="utf-8", errors="replace")
         for path in [path for pattern in _FIGURES for path in out.glob(pattern) if f"({path.name})" in shown]:
             path.unlink()
-    print(write_report(finished, out, command))
+    print(write(finished, out))
 
 
 def _contests(arguments: argparse.Namespace) -> list[Contest]:
@@ -173,14 +202,15 @@ def _contests(arguments: argparse.Namespace) -> list[Contest]:
 
 def command_of(arguments: argparse.Namespace) -> str:
     """The command that races the same cells, written in full; where they run and what is left of them is not said."""
-    words = ["believer", "bench"]
-    for name in ("strategies", "surrogates", "acquisitions", "peers", "problems", "q"):
+    words = ["believer", "bench", *([] if arguments.suite is None else ["--suite", arguments.suite])]
+    for name in ("strategies", "surrogates", "acquisitions", "peers", "modes", "problems", "q"):
         given = getattr(arguments, name)
         words += [f"--{name}", *map(str, given)] if given else []
     if arguments.function is not None:
         words += ["--function", arguments.function, "--space", arguments.space.name]
         words += ["--maximize"] if arguments.maximize else []
-    words += ["--seeds", _describe(arguments.seeds), "--budget", str(arguments.budget)]
+    words += ["--seeds", _describe(arguments.seeds)]
+    words += [] if arguments.budget is None else ["--budget", str(arguments.budget)]
     words += [] if arguments.n_init is None else ["--n-init", str(arguments.n_init)]
     return shlex.join(words)
 
@@ -192,9 +222,15 @@ def _describe(seeds: Sequence[int]) -> str:
     return ",".join(f"{first}-{last}" for first, last in zip(starts, ends, strict=True))
 
 
+def _parameters(problem: Problem) -> str:
+    count = len(problem.space)
+    return f"{count} parameter{'s' if count > 1 else ''}"
+
+
 def _listed() -> str:
     """What can be named, and which peers are there."""
-    problems = [f"{name} ({len(make().space)} parameters)" for name, make in PROBLEMS.items()]
+    made = {name: make() for name, make in PROBLEMS.items()}
+    problems = [f"{name} ({', '.join(filter(None, [p.kind, _parameters(p)]))})" for name, p in made.items()]
     peers = [
         f"{name} ({', '.join(f'{package} {version}' for package, version in peer.versions().items())})"
         if peer.installed
@@ -202,5 +238,7 @@ def _listed() -> str:
         for name, peer in PEERS.items()
     ]
     ours = {"strategies": STRATEGIES, "surrogates": SURROGATES, "acquisitions": ACQUISITIONS}
-    groups = {**{name: list(known) for name, known in ours.items()}, "problems": problems, "peers": peers}
+    suites = [f"{name} ({suite})" for name, suite in SUITES.items()]
+    groups = {**{name: list(known) for name, known in ours.items()}, "suite": suites, "problems": problems}
+    groups["peers"] = peers
     return "\n".join(line for name, entries in groups.items() for line in (f"--{name}", *(f"  {e}" for e in entries)))

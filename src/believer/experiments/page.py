@@ -7,7 +7,7 @@ import html
 import io
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from believer.experiments.report import Table
@@ -59,7 +59,8 @@ class Section:
     """A heading; what stands out below it; paragraphs; tables; figures by name, with captions; and links.
 
     anchor: the name by which ``#anchor`` leads here. level: 3 for a part of the section of level 2 before it. links:
-    by label, the targets by text, where a target is ``#anchor``, a file beside the report, or "" for none.
+    by label, the targets by text, where a target is ``#anchor``, a file beside the report, or "" for none. folded:
+    tables that a reader opens; a terminal does not show them.
     """
 
     title: str
@@ -70,6 +71,7 @@ class Section:
     anchor: str = ""
     level: int = 2
     links: Mapping[str, Mapping[str, str]] | None = None
+    folded: Sequence[Table] = ()
 
 
 def as_text(title: str, sections: Sequence[Section]) -> str:
@@ -94,6 +96,9 @@ def as_markdown(title: str, sections: Sequence[Section], made: str) -> str:
         deeper = "#" * (section.level - 1)
         parts += [(deeper * bool(table.title) + table.markdown()).rstrip("\n") for table in section.tables]
         parts += [f"![{_literal(shows)}]({name}.png)" for name, shows in (section.figures or {}).items()]
+        for table in section.folded:
+            body = replace(table, title="").markdown().rstrip("\n")
+            parts += [f"<details><summary>{html.escape(table.title)}</summary>", body, "</details>"]
     return "\n\n".join([*parts, _literal(made)]) + "\n"
 
 
@@ -136,6 +141,9 @@ def _section(anchor: str, section: Section, pictures: Mapping[str, bytes]) -> st
         data = base64.b64encode(pictures[name]).decode("ascii")
         image = f'<div class="figure"><img alt="{html.escape(shows)}" src="data:image/png;base64,{data}"></div>'
         parts.append(f"<figure>\n{image}\n<figcaption>{html.escape(shows)}</figcaption>\n</figure>")
+    for table in section.folded:
+        body = f'<div class="{_box(table)}">\n{replace(table, title="").html()}</div>'
+        parts.append(f"<details>\n<summary>{html.escape(table.title)}</summary>\n{body}\n</details>")
     return f"<section>\n{chr(10).join(parts)}\n</section>\n"
 
 

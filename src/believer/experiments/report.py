@@ -30,11 +30,15 @@ _MARKDOWN = re.compile(r"[\\|*`~&<\[\]]|(?<![^\W_])_|_(?![^\W_])")
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A title, names of columns, and rows with a value for each: text, a number, a bool, or None for nothing."""
+    """A title, names of columns, and rows with a value for each: text, a number, a bool, or None for nothing.
+
+    shades: background colors of the cells, as CSS has them, "" for none; for HTML only.
+    """
 
     title: str
     columns: Sequence[str]
     rows: Sequence[Sequence[Value]]
+    shades: Sequence[Sequence[str]] | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "columns", tuple(map(str, self.columns)))
@@ -73,10 +77,11 @@ class Table:
     def html(self) -> str:
         """A ``<table>`` to be placed in a page; everything is escaped."""
         head, *body = ([_BREAK.sub("<br>", html.escape(field)) for field in line] for line in self._lines())
-        align = [' style="text-align:right"' if right else "" for right in self._numeric()]
+        align = ["text-align:right" if right else "" for right in self._numeric()]
         caption = f"<caption>{html.escape(self.title)}</caption>\n" if self.title else ""
         top = f"<thead>\n{_row('th', head, align)}</thead>\n"
-        rows = "".join(_row("td", line, align) for line in body)
+        shades = self.shades or [[""] * len(align)] * len(body)
+        rows = "".join(_row("td", line, align, shade) for line, shade in zip(body, shades, strict=True))
         return f"<table>\n{caption}{top}<tbody>\n{rows}</tbody>\n</table>\n"
 
     def __str__(self) -> str:
@@ -126,9 +131,12 @@ def _escaped(field: str, line_break: str) -> str:
     return _BREAK.sub(line_break, _MARKDOWN.sub(r"\\\g<0>", field))
 
 
-def _row(tag: str, fields: Sequence[str], align: Sequence[str]) -> str:
-    cells = "".join(f"<{tag}{style}>{field}</{tag}>" for field, style in zip(fields, align, strict=True))
-    return f"<tr>{cells}</tr>\n"
+def _row(tag: str, fields: Sequence[str], align: Sequence[str], shades: Sequence[str] | None = None) -> str:
+    cells = []
+    for field, side, shade in zip(fields, align, shades or [""] * len(align), strict=True):
+        style = ";".join(filter(None, [side, f"background:{shade}" if shade else ""]))
+        cells.append(f"<{tag}{f' style={chr(34)}{style}{chr(34)}' if style else ''}>{field}</{tag}>")
+    return f"<tr>{''.join(cells)}</tr>\n"
 
 
 def _padded(field: str, width: int, right: bool) -> str:

@@ -15,6 +15,7 @@ import numpy as np
 from believer.acquisitions import EI
 from believer.arrays import Array
 from believer.batch import Believe, ConstantLie, Lie, PseudoObservations, RandomBatch, Strategy
+from believer.batch.verdict import Verdict
 from believer.bench import Member, Ours, Theirs, design, run
 from believer.experiments import Cell
 from believer.problems import PROBLEMS, noisy
@@ -113,7 +114,7 @@ def printed_strategy(name: str, incumbent: str = "data", lengthscale: str = "mea
 class _Watched:
     """A peer whose time is its own."""
 
-    effective: float | None = None
+    verdict: Verdict | None = None
 
     def __init__(self, peer: Member, watch: Watch) -> None:
         self._peer, self._watch = peer, watch
@@ -124,3 +125,6 @@ class _Watched:
 
     def tell(self, X: Array, y: Array) -> None:
         self._peer.tell(X, y)
+
+    def recommend(self) -> Array | None:
+        return self._peer.recommend()
