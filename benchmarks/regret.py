@@ -52,6 +52,11 @@ def ours(X0: Array, y0: Array, seed: int, **options: Any) -> Ours:
     return Ours(Space.unit(X0.shape[1]), X0, y0, seed, **options)
 
 
+def theirs(X0: Array, y0: Array, seed: int, peer: str) -> Theirs:
+    """A peer over the unit cube."""
+    return Theirs(peer, Space.unit(X0.shape[1]), X0, y0, seed)
+
+
 PEERS = {
     "optuna": "optuna_gp",
     "egobox_kb": "egobox_kb",
@@ -63,7 +68,7 @@ PEERS = {
 }
 """Names in the results here, and those of ``believer bench``."""
 
-MEMBERS: dict[str, Factory] = {"believer": ours, **{name: partial(Theirs, peer) for name, peer in PEERS.items()}}
+MEMBERS: dict[str, Factory] = {"believer": ours, **{name: partial(theirs, peer=peer) for name, peer in PEERS.items()}}
 
 
 def versions(member: str) -> dict[str, str]:

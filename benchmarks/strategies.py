@@ -23,12 +23,11 @@ from pathlib import Path
 
 import numpy as np
 import scipy
-from regret import ours
+from regret import ours, theirs
 from speed import step
 
 import believer as bv
 from believer.batch import STRATEGIES
-from believer.bench.members import Theirs
 from believer.bench.race import warm_up
 from believer.experiments import Table
 from believer.numerics.sampling import latin_hypercube
@@ -42,7 +41,8 @@ TOGETHER = ("dpp", "qei")
 def steps(members: list[str], repeats: int) -> Table:
     """One row a member."""
     entrants = {
-        member: partial(Theirs, member) if member in PEERS else partial(ours, strategy=member) for member in members
+        member: partial(theirs, peer=member) if member in PEERS else partial(ours, strategy=member)
+        for member in members
     }
     for enter in entrants.values():
         warm_up(partial(enter, seed=0))

@@ -70,6 +70,14 @@ def test_the_files_that_the_tests_of_a_wheel_name_exist() -> None:
     assert all((ROOT / name).exists() for name in named), named
 
 
+def test_the_tables_of_the_suite_are_in_the_wheel() -> None:
+    package = ROOT / "src" / "believer"
+    tables = set((package / "problems" / "tables").iterdir())
+    patterns = LIBRARY["tool"]["setuptools"]["package-data"]["believer"]
+    assert tables
+    assert tables <= {path for pattern in patterns for path in package.glob(pattern)}
+
+
 def test_only_a_tag_publishes_and_only_that_job_may_write(workflow: Any) -> None:
     assert workflow["permissions"] == {}
     jobs = workflow["jobs"]

@@ -29,6 +29,7 @@ from believer.surrogates import GP, MQRBF
 BRANIN, WAVE = Contest.of_problem("branin"), Contest.of_problem("wave1")
 SMALL: dict[str, Any] = {"problems": "branin", "seeds": 2, "budget": 7, "progress": False}
 GRID = Space({"a": Int(0, 2), "b": Int(0, 2)})
+BOUND = Space(GRID.parameters, lambda params: True)
 EGOBOX = members((), peers="egobox_kb")
 
 
@@ -97,8 +98,8 @@ def test_a_number_of_initial_points_holds_for_every_problem() -> None:
         ({"n_init": 1}, "n_init must be a whole number, 2 or more"),
         ({"contests": [Contest(GRID, len, {"problem": "grid"}, own=True)]}, "grid has 9 points; the budget .* got 50"),
         (
-            {"contests": [Contest(GRID, len, {"problem": "grid"}, own=True)], "entrants": EGOBOX, "budget": 9},
-            "egobox_kb takes part on spaces of Floats",
+            {"contests": [Contest(BOUND, len, {"problem": "grid"}, own=True)], "entrants": EGOBOX, "budget": 9},
+            "egobox_kb takes part on spaces without a constraint",
         ),
     ],
 )

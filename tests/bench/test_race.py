@@ -160,7 +160,7 @@ class Stubborn:
     proposals: Array = np.zeros((3, 2))
     told: list[tuple[Array, Array]] = []  # noqa: RUF012
 
-    def __init__(self, X0: Array, y0: Array, seed: int) -> None:
+    def __init__(self, space: Space, X0: Array, y0: Array, seed: int, noisy: bool) -> None:
         self.told.append((X0, y0))
 
     def ask(self, q: int) -> Array:
@@ -208,9 +208,9 @@ def test_a_process_warms_a_member_up_once_before_it_is_timed(monkeypatch: pytest
     entered: list[tuple[str, int]] = []
     enter = Entrant.enter
 
-    def counted(self: Entrant, space: Space, *start: Any) -> Any:
+    def counted(self: Entrant, space: Space, *start: Any, **known: Any) -> Any:
         entered.append((self.name, space.dim))
-        return enter(self, space, *start)
+        return enter(self, space, *start, **known)
 
     monkeypatch.setattr(room, "_warm", set())
     monkeypatch.setattr(Entrant, "enter", counted)

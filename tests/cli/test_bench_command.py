@@ -309,7 +309,6 @@ def test_seeds_are_a_number_or_ranges_and_are_written_as_read(text: str, seeds: 
         (("--acquisitions", "elsewhere:Mine"), "cannot load 'elsewhere:Mine': No module named 'elsewhere'"),
         (("--peers", "spearmint"), "a peer must be one of .*; got 'spearmint'"),
         (("--problems", "hartmann7"), "--problems: invalid choice: 'hartmann7'"),
-        (("--peers", "egobox_kb", "--problems", "svm_breast_cancer"), "egobox_kb takes part on spaces of Floats"),
         (("--q", "0"), "must be a whole number, 1 or more; got '0'"),
         (("--seeds", "0"), "must be how many .*; got '0'"),
         (("--seeds", "5-3"), "must be how many .*; got '5-3'"),

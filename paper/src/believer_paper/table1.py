@@ -18,7 +18,8 @@ from believer_paper.compatibility import LEAST_SEEDS, CompatibilityTable, compat
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The options of ``believer table1``."""
-    parser.add_argument("--problem", default="hartmann6", choices=list(PROBLEMS), help="default: %(default)s")
+    named = "one that believer bench --list names (default: %(default)s)"
+    parser.add_argument("--problem", default="hartmann6", choices=list(PROBLEMS), metavar="NAME", help=named)
     parser.add_argument("--q", type=at_least(2), default=3, help="points in a batch (default: %(default)s)")
     parser.add_argument("--n", type=at_least(2), default=30, help="observations to begin with (default: %(default)s)")
     parser.add_argument("--seeds", type=at_least(1), default=LEAST_SEEDS, help="initial designs (default: %(default)s)")

@@ -25,8 +25,7 @@ from believer.bench.parts import Part, part
 from believer.bench.peers import PEERS, Peer
 from believer.errors import BelieverError, InvalidInput, MissingCapability
 from believer.optimizer import Optimizer
-from believer.space import Space
-from believer.space.parameters import Float
+from believer.space import Categorical, Space
 from believer.study.trials import Batch
 
 SURROGATE, ACQUISITION = "gp", "LogEI"
@@ -95,13 +94,17 @@ class Ours:
 
 
 class Theirs:
-    """A peer. It is told of a failed evaluation as the worst value so far, which is what ours take it for."""
+    """A peer. It is told of a failed evaluation as the worst value so far, which is what ours take it for.
+
+    noisy: whether the same point may have another value next time; some peers want to know.
+    """
 
     verdict: Verdict | None = None
 
-    def __init__(self, name: str, X0: Array, y0: Array, seed: int) -> None:
+    def __init__(self, name: str, space: Space, X0: Array, y0: Array, seed: int, noisy: bool = False) -> None:
+        require_space(name, space)
         self._worst = -np.inf
-        self._peer: Peer = PEERS[name].make(X0, self._without_failures(y0), seed)
+        self._peer: Peer = PEERS[name].make(space, X0, self._without_failures(y0), seed, noisy)
 
     def ask(self, q: int) -> Array:
         """What the peer proposes."""
@@ -137,10 +140,10 @@ class Entrant:
         """Whether any process can make it again from its name."""
         return all(part.findable for part in self.parts.values())
 
-    def enter(self, space: Space, seed: int, X0: Array, y0: Array) -> Member:
-        """The member at its start, the design and its values known."""
+    def enter(self, space: Space, seed: int, X0: Array, y0: Array, noisy: bool = False) -> Member:
+        """The member at its start, the design and its values known; only peers are told whether these are noisy."""
         if not self.parts:
-            return Theirs(self.name, X0, y0, seed)
+            return Theirs(self.name, space, X0, y0, seed, noisy)
         return Ours(space, X0, y0, seed, **{kind: part.value for kind, part in self.parts.items()})
 
 
@@ -201,14 +204,16 @@ def incapable(entrants: Sequence[Entrant]) -> dict[str, MissingCapability]:
 
 
 def require_space(name: str, space: Space) -> None:
-    """Raises ``InvalidInput`` if the member cannot work on ``space``: peers take real numbers without steps only."""
+    """Raises ``InvalidInput`` if the member cannot work on ``space``: peers know no constraint, one no choices."""
     if name not in PEERS:
         return
-    odd = [key for key, p in space.parameters.items() if not isinstance(p, Float) or p.step is not None]
-    if odd or space.constraint is not None:
+    choices = [key for key, p in space.parameters.items() if isinstance(p, Categorical)]
+    if space.constraint is not None or (choices and not PEERS[name].categorical):
+        without = "a constraint" if PEERS[name].categorical else "a constraint or choices"
         raise InvalidInput(
-            f"{name} takes part on spaces of Floats without step or constraint only; got "
-            f"{f'the parameter {odd[0]!r}' if odd else 'a constraint'}. Leave it out, or choose another problem."
+            f"{name} takes part on spaces without {without} only; got "
+            f"{f'the parameter {choices[0]!r}' if space.constraint is None else 'a constraint'}. "
+            "Leave it out, or choose another problem."
         )
 
 

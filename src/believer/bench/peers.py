@@ -1,8 +1,8 @@
-"""Other libraries' batch optimizers behind one interface, each over the unit cube, to be minimized.
+"""Other libraries' batch optimizers behind one interface, each over the encoded cube of a space, to be minimized.
 
-A peer is made from an initial design and then driven by ``ask`` and ``tell``; whatever it does inside (fits, restarts,
-pending points) is its own affair and its own time. Each runs with its own defaults, on one thread, and is imported
-where it is used.
+A peer is made from a space and an initial design, and then driven by ``ask`` and ``tell``; whatever it does inside
+(fits, restarts, pending points, proposing a point again) is its own affair and its own time. Each runs with its own
+defaults and its own kinds of parameters, on one thread, and is imported where it is used.
 
 | symbol | meaning | shape |
 |---|---|---|
@@ -15,49 +15,67 @@ from __future__ import annotations
 import os
 import warnings
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, redirect_stdout
 from dataclasses import dataclass
 from functools import partial
 from importlib import metadata
 from importlib.util import find_spec
+from io import StringIO
 from typing import Any, Protocol
 
 import numpy as np
 
 from believer.arrays import Array
-from believer.errors import MissingExtra
+from believer.bench.axes import Axes, Code
+from believer.errors import InvalidInput, MissingExtra
+from believer.space import Categorical, Float, Int, Space
+from believer.space.parameters import MAX_GRID, Parameter, count, grid
+
+MOST_LISTED = 4096
+"""Of a finite space with no more points, BoTorch looks at every one."""
 
 
 class Peer(Protocol):
     """An optimizer of another library."""
 
     def ask(self, q: int) -> Array:
-        """Propose ``q`` points, (q, d), in the unit cube."""
+        """Propose ``q`` points of the space, (q, d), encoded."""
         ...
 
     def tell(self, X: Array, y: Array) -> None:
-        """Report the values ``y`` (q,) of the points ``X`` (q, d) of the last ``ask``, or of any if asynchronous."""
+        """Report the values ``y`` (q,) of the points ``X`` (q, d) of the last ``ask``.
+
+        An asynchronous peer takes those of any asks, a few at a time.
+        """
         ...
 
 
 class BoTorch:
-    """BoTorch's ``SingleTaskGP`` and a Monte Carlo acquisition; all q points jointly, or one after another (greedy)."""
+    """BoTorch's ``SingleTaskGP`` and a Monte Carlo acquisition; all q points jointly, or one after another (greedy).
 
-    def __init__(self, X0: Array, y0: Array, seed: int, acquisition: str, greedy: bool = False) -> None:
+    It has no parameters of its own, so it does what most of its users do. The model is fitted to encoded points, a
+    choice being its one-hot columns; the acquisition is maximized over the whole cube, and what is found moves to the
+    nearest point of the space. Of a finite space with at most ``MOST_LISTED`` points it chooses, greedily in any case,
+    among all that are not evaluated (``optimize_acqf_discrete``). Noise is inferred, whether there is any or not.
+    """
+
+    def __init__(
+        self, space: Space, X0: Array, y0: Array, seed: int, noisy: bool, acquisition: str, greedy: bool = False
+    ) -> None:
         import torch
 
         _one_torch_thread()
         torch.manual_seed(seed)
         self._acquisition, self._greedy = acquisition, greedy
+        self._region = space.region()
         self._X, self._y = X0, y0
 
     def ask(self, q: int) -> Array:
-        """Fit anew, then maximize the acquisition from 10 of 256 starts."""
+        """Fit anew, then maximize the acquisition."""
         import torch
         from botorch import acquisition
         from botorch.fit import fit_gpytorch_mll
         from botorch.models import SingleTaskGP
-        from botorch.optim import optimize_acqf
         from gpytorch.mlls import ExactMarginalLogLikelihood
 
         X = torch.as_tensor(self._X, dtype=torch.double)
@@ -66,65 +84,105 @@ class BoTorch:
             model = SingleTaskGP(X, Y)
             fit_gpytorch_mll(ExactMarginalLogLikelihood(model.likelihood, model))
             criterion = getattr(acquisition, self._acquisition)(model=model, best_f=Y.max())
-            points, _ = optimize_acqf(
-                criterion,
-                bounds=torch.tensor([[0.0] * X.shape[1], [1.0] * X.shape[1]], dtype=torch.double),
-                q=q,
-                num_restarts=10,
-                raw_samples=256,
-                sequential=self._greedy,
-            )
-        found: Array = points.detach().numpy().copy()
-        return found
+            points: Array = self._maximized(criterion, q, X).detach().numpy().copy()
+        return self._region.snap(points)
 
     def tell(self, X: Array, y: Array) -> None:
         """Keep the results for the next fit."""
         self._X, self._y = np.vstack([self._X, X]), np.concatenate([self._y, y])
 
+    def _maximized(self, criterion: Any, q: int, evaluated: Any) -> Any:
+        """q points (q, d): the best of all that there are, or climbed to from 10 of 256 starts."""
+        import torch
+        from botorch.optim import optimize_acqf, optimize_acqf_discrete
+
+        if self._region.size is not None and self._region.size <= MOST_LISTED:
+            choices = torch.as_tensor(self._region.enumerate())
+            return optimize_acqf_discrete(criterion, q=q, choices=choices, unique=True, X_avoid=evaluated)[0]
+        return optimize_acqf(
+            criterion,
+            bounds=torch.tensor(np.vstack([self._region.lower, self._region.upper])),
+            q=q,
+            num_restarts=10,
+            raw_samples=256,
+            sequential=self._greedy,
+        )[0]
+
 
 class OptunaGP:
-    """Optuna's ``GPSampler``: q trials asked one after another, the earlier ones of the batch running."""
+    """Optuna's ``GPSampler``: q trials asked one after another, the earlier ones of the batch running.
 
-    def __init__(self, X0: Array, y0: Array, seed: int) -> None:
+    Every kind of parameter has its distribution there, but for whole numbers over magnitudes with a step: these are
+    shown by their index. So are choices, because to Optuna 1 and True are the same one. A grid too long for it to list,
+    above ``MAX_GRID``, is a real number, encoded.
+    """
+
+    def __init__(self, space: Space, X0: Array, y0: Array, seed: int, noisy: bool) -> None:
         import optuna
 
         _one_torch_thread()
         optuna.logging.set_verbosity(optuna.logging.ERROR)
-        self._axes = {f"x{i}": optuna.distributions.FloatDistribution(0.0, 1.0) for i in range(X0.shape[1])}
+        self._axes = Axes.of(space, self._code)
+        self._running: list[tuple[Array, Any]] = []
         with _quiet():
-            sampler = optuna.samplers.GPSampler(seed=seed, deterministic_objective=True, n_startup_trials=0)
+            self._distributions = {name: self._distribution(p) for name, p in self._axes.parameters.items()}
+            sampler = optuna.samplers.GPSampler(seed=seed, deterministic_objective=not noisy, n_startup_trials=0)
             self._study = optuna.create_study(direction="minimize", sampler=sampler)
-            for x, value in zip(X0.tolist(), y0.tolist(), strict=True):
-                params = dict(zip(self._axes, x, strict=True))
-                trial = optuna.trial.create_trial(params=params, distributions=self._axes, value=value)
+            for row, value in zip(self._axes.rows(X0), y0.tolist(), strict=True):
+                params = dict(zip(self._distributions, row, strict=True))
+                trial = optuna.trial.create_trial(params=params, distributions=self._distributions, value=value)
                 self._study.add_trial(trial)
-        self._running: list[Any] = []
 
     def ask(self, q: int) -> Array:
-        """q trials, each knowing of those before it."""
+        """q trials, each knowing of those before it that are running."""
         with _quiet():
-            trials = [self._study.ask(self._axes) for _ in range(q)]
-        self._running += trials
-        return np.array([self._point(trial) for trial in trials], dtype=np.float64)
+            trials = [self._study.ask(self._distributions) for _ in range(q)]
+        points = self._axes.points([trial.params[name] for name in self._distributions] for trial in trials)
+        self._running += zip(points, trials, strict=True)
+        return points
 
     def tell(self, X: Array, y: Array) -> None:
-        """Finish the trials of these points."""
+        """Finish the running trials at these points, whenever they were asked for."""
         with _quiet():
-            for x, value in zip(X.tolist(), y.tolist(), strict=True):
-                number = next(i for i, trial in enumerate(self._running) if self._point(trial) == x)
-                self._study.tell(self._running.pop(number), value)
+            for x, value in zip(X, y.tolist(), strict=True):
+                place = next((i for i, (point, _) in enumerate(self._running) if np.array_equal(point, x)), None)
+                if place is None:
+                    raise InvalidInput(f"a result must be of a point that was asked for and not yet told; got {x}.")
+                self._study.tell(self._running.pop(place)[1], value)
 
-    def _point(self, trial: Any) -> list[float]:
-        return [float(trial.params[name]) for name in self._axes]
+    @staticmethod
+    def _code(p: Parameter) -> Code:
+        if isinstance(p, Categorical) or (p.log and p.step not in (None, 1)):
+            return "index"
+        return "value" if p.step is None or _is_listed(p) else "position"
+
+    @classmethod
+    def _distribution(cls, p: Parameter) -> Any:
+        from optuna.distributions import CategoricalDistribution, FloatDistribution, IntDistribution
+
+        if isinstance(p, Categorical):
+            return CategoricalDistribution(range(len(p.choices)))
+        if (code := cls._code(p)) == "index":
+            return IntDistribution(0, _last(p))
+        if code == "position":
+            return FloatDistribution(0.0, 1.0)
+        if isinstance(p, Float):
+            return FloatDistribution(p.low, p.high, log=p.log, step=p.step)
+        return IntDistribution(p.low, p.high, log=p.log, step=p.step)
 
 
 class Egobox:
-    """egobox's ``Egor.suggest`` with one of its multi-point strategies (``KB``, ``CLMIN``)."""
+    """egobox's ``Egor.suggest`` with one of its multi-point strategies (``KB``, ``CLMIN``).
 
-    def __init__(self, X0: Array, y0: Array, seed: int, strategy: str) -> None:
+    A choice is an ``ENUM`` there, a grid an ``INT`` over its index, whole numbers over magnitudes an ``ORD`` of their
+    encoded positions, and all else a ``FLOAT``, encoded, as a scale over magnitudes is not among its own.
+    """
+
+    def __init__(self, space: Space, X0: Array, y0: Array, seed: int, noisy: bool, strategy: str) -> None:
         os.environ.setdefault("RAYON_NUM_THREADS", "1")  # its threads are Rust's, which read this when first used
         self._strategy = strategy
-        self._X, self._y = X0, y0
+        self._axes = Axes.of(space, self._code)
+        self._X, self._y = self._rows(X0), y0
         self._seed, self._asks = seed, 0
 
     def ask(self, q: int) -> Array:
@@ -135,57 +193,97 @@ class Egobox:
         seed = 1000 * self._seed + self._asks
         self._asks += 1
         batch = egobox.QEiConfig(batch=q, strategy=getattr(egobox.QEiStrategy, self._strategy))
-        egor = egobox.Egor([[0.0, 1.0]] * self._X.shape[1], qei_config=batch, seed=seed)
-        points = np.asarray(egor.suggest(self._X, self._y[:, None]), dtype=np.float64)
-        return np.clip(points.reshape(q, -1), 0.0, 1.0)
+        kinds = [self._kind(p) for p in self._axes.parameters.values()]
+        egor = egobox.Egor(kinds, qei_config=batch, seed=seed)
+        found = np.asarray(egor.suggest(self._X, self._y[:, None]), dtype=np.float64)
+        return self._axes.points(found.reshape(q, -1).tolist())
 
     def tell(self, X: Array, y: Array) -> None:
         """Keep the results for the next training."""
-        self._X, self._y = np.vstack([self._X, X]), np.concatenate([self._y, y])
+        self._X, self._y = np.vstack([self._X, self._rows(X)]), np.concatenate([self._y, y])
+
+    def _rows(self, X: Array) -> Array:
+        return np.array(self._axes.rows(X), dtype=np.float64)
+
+    @staticmethod
+    def _code(p: Parameter) -> Code:
+        return "index" if isinstance(p, Categorical) or (_is_listed(p) and not p.log) else "position"
+
+    @staticmethod
+    def _kind(p: Parameter) -> Any:
+        from egobox import XSpec, XType
+
+        if isinstance(p, Categorical):
+            return XSpec(XType.ENUM, [len(p.choices)])
+        if not _is_listed(p):
+            return XSpec(XType.FLOAT, [0.0, 1.0])
+        return XSpec(XType.ORD, grid(p)[:, 0].tolist()) if p.log else XSpec(XType.INT, [0, _last(p)])
 
 
 class Skopt:
-    """scikit-optimize's Gaussian process with the constant liar at the minimum."""
+    """scikit-optimize's Gaussian process with the constant liar at the minimum.
 
-    def __init__(self, X0: Array, y0: Array, seed: int) -> None:
+    A number is a ``Real`` or an ``Integer`` there, with the prior of its scale, a grid with a step an ``Integer`` over
+    its index, a choice a ``Categorical``.
+    """
+
+    def __init__(self, space: Space, X0: Array, y0: Array, seed: int, noisy: bool) -> None:
         from skopt import Optimizer
 
+        self._axes = Axes.of(space, self._code)
         with _quiet():
             self._optimizer = Optimizer(
-                [(0.0, 1.0)] * X0.shape[1],
+                [self._dimension(p) for p in self._axes.parameters.values()],
                 base_estimator="GP",
                 n_initial_points=1,
                 initial_point_generator="random",
                 random_state=seed,
             )
-            self._optimizer.tell(X0.tolist(), y0.tolist())
+        self.tell(X0, y0)
 
     def ask(self, q: int) -> Array:
         """q points, the model fitted anew after each lie."""
         with _quiet():
-            return np.asarray(self._optimizer.ask(n_points=q, strategy="cl_min"), dtype=np.float64)
+            return self._axes.points(self._optimizer.ask(n_points=q, strategy="cl_min"))
 
     def tell(self, X: Array, y: Array) -> None:
         """Fit, with the results."""
         with _quiet():
-            self._optimizer.tell(X.tolist(), y.tolist())
+            self._optimizer.tell(self._axes.rows(X), y.tolist())
+
+    @staticmethod
+    def _code(p: Parameter) -> Code:
+        return "index" if isinstance(p, Categorical) or p.step != (1 if isinstance(p, Int) else None) else "value"
+
+    @classmethod
+    def _dimension(cls, p: Parameter) -> Any:
+        from skopt import space as theirs
+
+        if isinstance(p, Categorical):
+            return theirs.Categorical(range(len(p.choices)))
+        if cls._code(p) == "index":
+            return theirs.Integer(0, _last(p))
+        kind = theirs.Integer if isinstance(p, Int) else theirs.Real
+        return kind(p.low, p.high, prior="log-uniform" if p.log else "uniform")
 
 
 class BayesOpt:
     """bayesian-optimization's ``ConstantLiar`` around its default UCB; it maximizes, so its "max" lies at our minimum.
 
-    Points may repeat, which by default is an error there.
+    A grid is a whole number there, its index, and all else a real number, encoded, as a scale over magnitudes is not
+    among its own. Choices are, but not to its liar, which cannot copy a space that has any. Points may repeat, which by
+    default is an error there.
     """
 
-    def __init__(self, X0: Array, y0: Array, seed: int) -> None:
+    def __init__(self, space: Space, X0: Array, y0: Array, seed: int, noisy: bool) -> None:
         from bayes_opt import BayesianOptimization
         from bayes_opt.acquisition import ConstantLiar, UpperConfidenceBound
 
-        self._names = [f"x{i}" for i in range(X0.shape[1])]
+        self._axes = Axes.of(space, self._code)
         with _quiet():
             self._optimizer = BayesianOptimization(
                 f=None,
-                pbounds=dict.fromkeys(self._names, (0.0, 1.0)),
+                pbounds={name: self._bounds(p) for name, p in self._axes.parameters.items()},
                 acquisition_function=ConstantLiar(UpperConfidenceBound(kappa=2.576), strategy="max"),
                 random_state=seed,
                 verbose=0,
@@ -197,28 +295,55 @@ class BayesOpt:
         """q suggestions; it keeps those that have no result yet as lies."""
         with _quiet():
             suggested = [self._optimizer.suggest() for _ in range(q)]
-        return np.array([[point[name] for name in self._names] for point in suggested], dtype=np.float64)
+        return self._axes.points([point[name] for name in self._axes.codes] for point in suggested)
 
     def tell(self, X: Array, y: Array) -> None:
-        """Register the results."""
-        with _quiet():
-            for x, value in zip(X.tolist(), y.tolist(), strict=True):
-                self._optimizer.register(params=dict(zip(self._names, x, strict=True)), target=-value)
+        """Register the results; that a point came again is printed there, and swallowed here."""
+        with _quiet(), redirect_stdout(StringIO()):
+            for row, value in zip(self._axes.rows(X), y.tolist(), strict=True):
+                self._optimizer.register(params=dict(zip(self._axes.codes, row, strict=True)), target=-value)
+
+    @staticmethod
+    def _code(p: Parameter) -> Code:
+        return "position" if isinstance(p, Categorical) or p.log or not _is_listed(p) else "index"
+
+    @classmethod
+    def _bounds(cls, p: Parameter) -> tuple[Any, ...]:
+        if isinstance(p, Categorical) or cls._code(p) == "position":
+            return 0.0, 1.0
+        return 0, _last(p), int
+
+
+def _is_listed(p: Float | Int) -> bool:
+    """Is it a grid, of a size to be held as one?"""
+    return p.step is not None and _last(p) < MAX_GRID
+
+
+def _last(p: Float | Int) -> int:
+    """The index of the last value of a grid."""
+    return (count(p) or 1) - 1
 
 
 @dataclass(frozen=True, slots=True)
 class PeerEntry:
-    """How a peer is made from (X0, y0, seed), and what it needs: modules to import, distributions whose versions count.
+    """How a peer is made, and what it needs.
 
-    The first distribution is the one that a user installs, with the extra ``extra``. asynchronous: asks take account of
-    points without results, which may come in any order.
+    Parameters
+    ----------
+    make : from (space, X0, y0, seed, noisy); noisy says whether the same point may have another value next time.
+    modules : to import.
+    distributions : whose versions count; the first is the one that a user installs.
+    extra : of ours, which installs it.
+    asynchronous : whether it may be asked while earlier points are without results, and told of them in any order.
+    categorical : whether it takes choices.
     """
 
-    make: Callable[[Array, Array, int], Peer]
+    make: Callable[[Space, Array, Array, int, bool], Peer]
     modules: tuple[str, ...]
     distributions: tuple[str, ...]
     extra: str
     asynchronous: bool = False
+    categorical: bool = True
 
     @property
     def installed(self) -> bool:
@@ -252,7 +377,9 @@ PEERS: dict[str, PeerEntry] = {
     "egobox_kb": _egobox("KB"),
     "egobox_clmin": _egobox("CLMIN"),
     "skopt_clmin": PeerEntry(Skopt, ("skopt",), ("scikit-optimize", "scikit-learn"), "skopt"),
-    "bayes_opt_cl": PeerEntry(BayesOpt, ("bayes_opt",), ("bayesian-optimization", "scikit-learn"), "bayes_opt"),
+    "bayes_opt_cl": PeerEntry(
+        BayesOpt, ("bayes_opt",), ("bayesian-optimization", "scikit-learn"), "bayes_opt", categorical=False
+    ),
 }
 
 

@@ -153,7 +153,8 @@ def race(cell: Cell, others: Mapping[str, Entrant] | None = None) -> dict[str, A
         )
     q, budget = settings["q"], settings["budget"]
     times = durations(budget - len(y), q, cell.seed) if settings.get("mode") == ASYNC else None
-    course = run(partial(entrant.enter, space, cell.seed), contest.values, X, y, q, budget, times)
+    enter = partial(entrant.enter, space, cell.seed, noisy=contest.truth is not None)
+    course = run(enter, contest.values, X, y, q, budget, times)
     apart, unit = course.apart(), random_pair_distance(space.region())
     clocks = course.spent.round(6)
     return {

@@ -35,7 +35,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The options of ``believer sdd``."""
     names = ", ".join(surrogates.SURROGATES)
     parser.add_argument("surrogates", nargs="*", metavar="SURROGATE", help=f"{names}, or your own as module:object")
-    parser.add_argument("--problem", default="hartmann6", choices=list(PROBLEMS), help="default: %(default)s")
+    named = "one that believer bench --list names (default: %(default)s)"
+    parser.add_argument("--problem", default="hartmann6", choices=list(PROBLEMS), metavar="NAME", help=named)
     parser.add_argument("--data", type=Path, metavar="CSV", help="a table of numbers, instead of a problem")
     parser.add_argument("--target", metavar="COLUMN", help="the column of --data to be minimized (default: the last)")
     parser.add_argument(

@@ -89,7 +89,7 @@ def _player(s: Mapping[str, Any], space: Space, seed: int, watch: Watch, X: Arra
         surrogate = GP(noise="infer") if s["noise"] else GP()
         return Ours(space, X, y, seed, strategy=name, surrogate=surrogate)
     if s["strategy"] == "qei":
-        return _Watched(Theirs("botorch_qei", X, y, seed), watch)
+        return _Watched(Theirs("botorch_qei", space, X, y, seed, noisy=bool(s["noise"])), watch)
     if s["strategy"] == "random":  # no model is looked at: none of the printed kind is paid for
         return Ours(space, X, y, seed, distinct=False, strategy=RandomBatch())
     # BoTorch's conditioning keeps the scaling of y; scikit-learn's refit renews it.

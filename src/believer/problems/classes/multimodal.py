@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 
 from believer.problems import shapes, synthetic
 from believer.problems.known import ackley8, levy10
@@ -38,6 +37,6 @@ MEMBERS: dict[str, Callable[[], Problem]] = {
     "ackley4": ackley4,
     "rastrigin5": rastrigin5,
     "griewank6": griewank6,
-    "ackley8": lambda: replace(ackley8(), kind=KIND),
-    "levy10": lambda: replace(levy10(), kind=KIND),
+    "ackley8": ackley8,
+    "levy10": levy10,
 }

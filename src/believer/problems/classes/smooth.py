@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 
 import numpy as np
 
@@ -55,11 +54,11 @@ def bowl12() -> Problem:
 
 MEMBERS: dict[str, Callable[[], Problem]] = {
     "dip1": dip1,
-    "branin": lambda: replace(branin(), kind=KIND),
+    "branin": branin,
     "cosines2": cosines2,
     "cosines3": cosines3,
     "bowl4": bowl4,
     "trid5": trid5,
-    "hartmann6": lambda: replace(hartmann6(), kind=KIND),
+    "hartmann6": hartmann6,
     "bowl12": bowl12,
 }
