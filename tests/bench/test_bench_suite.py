@@ -10,7 +10,7 @@ import pytest
 from command_runs import run
 
 from believer.bench.members import Ours
-from believer.bench.peers import PEERS, OptunaGP
+from believer.bench.peers import PEERS, PeerEntry
 from believer.bench.plan import benchmark, cells_of, members
 from believer.bench.race import design, durations, race
 from believer.bench.race import run as course_of
@@ -103,18 +103,6 @@ def test_a_peer_that_forgets_pending_points_is_refused_asynchronously() -> None:
         cells_of(members((), peers="egobox_kb"), tasks, [0])
 
 
-def test_optuna_is_told_in_any_order() -> None:
-    pytest.importorskip("optuna")
-    pytest.importorskip("torch")
-    X = design(Space.unit(2), 4, 0)
-    peer = OptunaGP(X, X.sum(axis=1), 0)
-    first, second = peer.ask(1), peer.ask(1)
-    peer.tell(second, np.array([2.0]))
-    peer.tell(first, np.array([1.0]))
-    done = {tuple(trial.params.values()): trial.value for trial in peer._study.trials[4:]}
-    assert done == {tuple(first[0].tolist()): 1.0, tuple(second[0].tolist()): 2.0}
-
-
 def test_of_a_noisy_problem_true_values_and_the_recommended_one_are_kept() -> None:
     row = race(cell(problem=NOISY, seed=3))
     assert json.loads(json.dumps(row)) == row
@@ -169,11 +157,15 @@ def test_cells_of_a_suite_are_those_of_any_race() -> None:
     assert dict(other.settings) == {**one.settings, "mode": "async"}
 
 
-def test_a_peer_races_where_it_can() -> None:
-    entrants = members("kb", peers="egobox_kb")
-    cells = cells_of(entrants, suite_tasks(SUITES["quick"], ["branin", FINITE]), [0], where_they_can=True)
-    racing = [(found.settings["member"], found.settings["problem"]) for found in cells]
-    assert racing == [("kb", "branin"), ("egobox_kb", "branin"), ("kb", FINITE)]
+def test_a_peer_races_where_it_can(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(PEERS, "plain", PeerEntry(PEERS["optuna_gp"].make, (), (), "none", categorical=False))
+    entrants = members("kb", peers="plain")
+    tasks = suite_tasks(SUITES["quick"], ["branin", "classifier5"])
+    racing = [
+        (found.settings["member"], found.settings["problem"])
+        for found in cells_of(entrants, tasks, [0], where_they_can=True)
+    ]
+    assert racing == [("kb", "branin"), ("plain", "branin"), ("kb", "classifier5")]
 
 
 @pytest.mark.parametrize(

@@ -171,10 +171,7 @@ def _run(cell: Cell, result: Mapping[str, Any]) -> Run:
         ) from error
 
 
-_PER_BATCH = {
-    **{name: name for name in ("spread", "least", "effective", "near_by_verdict")},
-    "near": "near_duplicates",
-}
+_PER_BATCH = {name: name for name in ("spread", "least", "effective", "near_by_verdict")} | {"near": "near_duplicates"}
 
 
 def _case(s: Mapping[str, Any]) -> Case:
