@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
-from believer.arrays import SAME_POINT, Array, BoolArray, IntArray, frozen, near_any
+from believer.arrays import SAME_POINT, Array, BoolArray, IntArray, frozen, near_any, read_only
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -31,14 +31,13 @@ class Block:
         """Row of ``values`` nearest to each row of ``X[:, start:stop]``, as indices (m,)."""
         part = X[:, self.start : self.stop]
         if self.ordered:
-            grid = self.values[:, 0]
-            right = np.clip(np.searchsorted(grid, part[:, 0]), 1, max(len(grid) - 1, 1))
-            right = np.minimum(right, len(grid) - 1)
+            at, grid = part[:, 0], self.values[:, 0]
+            right = np.minimum(np.maximum(grid.searchsorted(at), 1), len(grid) - 1)
             left = np.maximum(right - 1, 0)
-            take_left = part[:, 0] - grid[left] <= grid[right] - part[:, 0]
-            index: IntArray = np.where(take_left, left, right)
+            index: IntArray = np.where(at - grid[left] <= grid[right] - at, left, right)
             return index
-        nearest: IntArray = ((part[:, None, :] - self.values[None, :, :]) ** 2).sum(axis=2).argmin(axis=1)
+        # |x - v|² less |x|², which is the same for all.
+        nearest: IntArray = ((self.values**2).sum(axis=1) - 2.0 * (part @ self.values.T)).argmin(axis=1)
         return nearest
 
 
@@ -61,6 +60,7 @@ class Region:
     feasible: Callable[[Array], BoolArray] | None = None
     settle: Callable[[Array], Array] | None = None
     tolerance: float | Array = SAME_POINT
+    _points: Array | None = field(init=False, repr=False, default=None)
 
     @staticmethod
     def cube(d: int) -> Region:
@@ -116,10 +116,13 @@ class Region:
         return out if self.settle is None else self.settle(out)
 
     def enumerate(self) -> Array:
-        """Every point of a finite region, feasible ones only, as (size, d)."""
-        points = self.lower[None, :].copy()
-        for block in self.blocks:
-            k = len(block.values)
-            points = np.repeat(points, k, axis=0)
-            points[:, block.start : block.stop] = np.tile(block.values, (len(points) // k, 1))
-        return points[self.allows(points)]
+        """Every point of a finite region, feasible ones only, as (size, d); listed once."""
+        if self._points is None:
+            points = self.lower[None, :].copy()
+            for block in self.blocks:
+                k = len(block.values)
+                points = points.repeat(k, axis=0)
+                points[:, block.start : block.stop] = np.tile(block.values, (len(points) // k, 1))
+            object.__setattr__(self, "_points", read_only(points[self.allows(points)]))
+        assert self._points is not None
+        return self._points
