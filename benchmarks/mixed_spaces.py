@@ -1,12 +1,15 @@
 """What a batch costs on grids and categories, beside one on floats; and how good the points are that a search finds.
 
     python benchmarks/mixed_spaces.py --save before.json            # in another checkout
-    python benchmarks/mixed_spaces.py --against before.json [--markdown benchmarks/results/mixed_spaces.md]
+    python benchmarks/mixed_spaces.py --against before.json --ties 60 --markdown benchmarks/results/mixed_spaces.md
 
 A *step* tells 4 results and asks for 4 points at n = 50: processor seconds on one thread. The spaces take turns, each
 repeat is another study, and the ratio is that of the medians. ``--save`` writes the largest acquisition that the
 default maximizer found in each of 50 made-up studies a space; ``--against`` compares with another checkout's, study by
 study. Both see the same model of the same points, so a larger value is a better search and nothing else.
+
+``--ties`` runs studies on made-up tables of categories with one lengthscale for each category, as the library does, and
+with one for each of its columns: the regret after 50 evaluations in batches of 5, seed by seed.
 """
 
 from __future__ import annotations
@@ -21,7 +24,9 @@ import argparse
 import json
 import platform
 import time
+from contextlib import nullcontext
 from pathlib import Path
+from unittest import mock
 
 import numpy as np
 
@@ -33,7 +38,7 @@ from believer.maximize import Multistart, Search
 from believer.surrogates.data import Data
 
 N, Q = 50, 4
-FLOATS = "5 floats"
+FLOATS, TABLE = "5 floats", "table of 1,728: categories of 12, 4, 3, 4, 3"
 
 
 def _categories(*sizes: int) -> dict[str, bv.Categorical]:
@@ -46,7 +51,7 @@ SPACES = {
     "2 floats, 2 integers, a category of 4": bv.Space(
         {"f0": bv.Float(0, 1), "f1": bv.Float(0, 1), "i0": bv.Int(1, 12), "i1": bv.Int(1, 60), **_categories(4)}
     ),
-    "table of 1,728: categories of 12, 4, 3, 4, 3": bv.Space(_categories(12, 4, 3, 4, 3)),
+    TABLE: bv.Space(_categories(12, 4, 3, 4, 3)),
     "3 categories of 8, 3 integers of 20": bv.Space(
         {**_categories(8, 8, 8), **{f"i{j}": bv.Int(1, 20) for j in range(3)}}
     ),
@@ -97,6 +102,42 @@ def found(space: bv.Space, seed: int) -> float:
     return Multistart().maximize(target, Search(region, X[np.argsort(y)[:3]], X), rng).value
 
 
+def yields(space: bv.Space, seed: int, varied: bool) -> dict[bytes, float]:
+    """A made-up table: the yield at every point of a space of categories, by the bytes of the point.
+
+    A saturating function of main effects and interactions; ``varied`` makes some parameters count more than others.
+    """
+    rng, X = np.random.default_rng([seed, 1]), space.region().enumerate()
+    weight = np.exp(varied * rng.standard_normal(len(space)))[np.array(space.groups)]
+    pairs = np.triu(0.5 * rng.standard_normal((space.dim, space.dim)) * np.sqrt(np.outer(weight, weight)), 1)
+    effect = X @ (weight * rng.standard_normal(space.dim)) + np.einsum("ij,jk,ik->i", X, pairs, X)
+    values = 1.0 / (1.0 + np.exp(-1.5 * (effect - effect.mean()) / effect.std()))
+    return {x.tobytes(): float(y) for x, y in zip(X, values, strict=True)}
+
+
+def regret(space: bv.Space, seed: int, varied: bool, tied: bool) -> float:
+    """How far the best of 50 evaluations in batches of 5, 10 of them a design, is below the best of all."""
+    table = yields(space, seed, varied)
+    with nullcontext() if tied else mock.patch.object(bv.Space, "groups", None):
+        optimizer = bv.Optimizer(space, n_init=10, seed=seed, maximize=True)
+        for _ in range(10):
+            for trial in optimizer.ask(5):
+                optimizer.tell(trial, table[trial.unit.tobytes()])
+    return max(table.values()) - max(table[trial.unit.tobytes()] for trial in optimizer.trials)
+
+
+def ties(seeds: int) -> Table:
+    """One lengthscale a category against one a column, on the same tables."""
+    rows = []
+    for what, varied in (("all count alike", False), ("some count more", True)):
+        both = [[regret(SPACES[TABLE], seed, varied, tied) for seed in range(seeds)] for tied in (True, False)]
+        gain = np.array(both[1]) - np.array(both[0])
+        means = (f"{np.mean(values):.5f}" for values in both)
+        rows.append((what, seeds, *means, int((gain > 1e-12).sum()), int((gain < -1e-12).sum())))
+    columns = ("parameters", "seeds", "mean regret, one a category", "one a column", "better", "worse")
+    return Table("Lengthscales on tables of 1,728 points", columns, rows)
+
+
 def comparison(before: dict[str, list[float]], after: dict[str, list[float]]) -> Table:
     """Study by study, a row a space."""
     rows = []
@@ -115,6 +156,7 @@ def main() -> None:
     parser.add_argument("--studies", type=int, default=50)
     parser.add_argument("--save", type=Path)
     parser.add_argument("--against", type=Path)
+    parser.add_argument("--ties", type=int, default=0, metavar="SEEDS")
     parser.add_argument("--markdown", type=Path)
     arguments = parser.parse_args()
     medians = {name: 1e3 * float(np.median(times)) for name, times in seconds(arguments.repeats).items()}
@@ -126,6 +168,8 @@ def main() -> None:
             arguments.save.write_text(json.dumps(values), encoding="utf-8")
         if arguments.against is not None:
             text += f"\n{comparison(json.loads(arguments.against.read_text(encoding='utf-8')), values).markdown()}"
+    if arguments.ties:
+        text += f"\n{ties(arguments.ties).markdown()}"
     text += f"\nbeliever {bv.__version__}, Python {platform.python_version()}, NumPy {np.__version__}.\n"
     print(text)
     if arguments.markdown is not None:

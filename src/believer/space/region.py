@@ -26,6 +26,12 @@ class Block:
     stop: int
     values: Array
     ordered: bool
+    _halves: Array = field(init=False, repr=False)
+    """|v|²/2 of each row of values, where they are not ordered."""
+
+    def __post_init__(self) -> None:
+        values = self.values[:0] if self.ordered else self.values
+        object.__setattr__(self, "_halves", 0.5 * np.square(values).sum(axis=1))
 
     def nearest(self, X: Array) -> IntArray:
         """Row of ``values`` nearest to each row of ``X[:, start:stop]``, as indices (m,)."""
@@ -36,8 +42,8 @@ class Block:
             left = np.maximum(right - 1, 0)
             index: IntArray = np.where(at - grid[left] <= grid[right] - at, left, right)
             return index
-        # |x - v|² less |x|², which is the same for all.
-        nearest: IntArray = ((self.values**2).sum(axis=1) - 2.0 * (part @ self.values.T)).argmin(axis=1)
+        # Where |x - v|² is least, x·v - |v|²/2 is largest.
+        nearest: IntArray = (part @ self.values.T - self._halves).argmax(axis=1)
         return nearest
 
 
