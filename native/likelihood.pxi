@@ -11,27 +11,32 @@ cdef class HyperPosterior(Objective):
 
     ``noise`` is σ_n² when it is fixed, NaN when θ ends with its logarithm; ``mean_std`` is NaN for a mean fixed at 0.
     The prior is a normal of θ with centers and 1/std, zero weight where there is none. ``known`` is D (n,), the
-    variances that the noise of each observation is known to have beyond σ_n², or None. As an :class:`Objective` its
-    values are per observation.
+    variances that the noise of each observation is known to have beyond σ_n², or None. ``groups`` (d,) says which ℓ of θ
+    each column has, None that each has its own. As an :class:`Objective` its values are per observation.
     """
 
-    cdef Py_ssize_t n, d
+    cdef Py_ssize_t n, d, lengths
     cdef int kernel
     cdef double noise, mean_std
     cdef const double[:, ::1] X
     cdef const double[::1] y, center, weight, known
+    cdef const Py_ssize_t[::1] groups
     cdef object interruption
 
     def __cinit__(self, int kernel, const double[:, ::1] X, const double[::1] y, double noise, double mean_std,
-                  const double[::1] center, const double[::1] weight, const double[::1] known=None):
+                  const double[::1] center, const double[::1] weight, const double[::1] known=None,
+                  const Py_ssize_t[::1] groups=None):
         self.n, self.d, self.dim = X.shape[0], X.shape[1], center.shape[0]
+        self.lengths = self.dim - (2 if noise != noise else 1)
         if self.n == 0 or y.shape[0] != self.n or weight.shape[0] != self.dim:
             raise ValueError("the data, or the parts of the prior, differ in size")
         check_known(known, self.n)
-        if self.dim != self.d + (2 if noise != noise else 1):
+        if groups is None and self.lengths != self.d:
             raise ValueError(f"{self.d} lengthscales, the signal and an inferred noise do not make {self.dim} numbers")
+        if groups is not None and (groups.shape[0] != self.d or not np.isin(groups, range(self.lengths)).all()):
+            raise ValueError(f"groups must give each of {self.d} columns one of {self.lengths} lengthscales")
         self.kernel, self.X, self.y, self.noise, self.mean_std = check_kernel(kernel), X, y, noise, mean_std
-        self.center, self.weight, self.known = center, weight, known
+        self.center, self.weight, self.known, self.groups = center, weight, known, groups
 
     def lbfgs(self, const double[:, ::1] starts, const double[::1] lower, const double[::1] upper, settings):
         """θ (p,) at the best of the minima that L-BFGS reaches from ``starts`` (s, p), and the mean there."""
@@ -105,8 +110,8 @@ cdef class HyperPosterior(Objective):
 
         -inf and zeros where K_y is not positive definite; False without memory.
         """
-        cdef Py_ssize_t n = self.n, d = self.d, i, c
-        cdef double *K = room(plus(times(n, plus(times(2, n), plus(d + 3, self.dim))), plus(d, self.dim)))
+        cdef Py_ssize_t n = self.n, d = self.d, s = self.lengths, i, c
+        cdef double *K = room(plus(times(n, plus(times(2, n), plus(d + 3, self.dim))), plus(d, plus(d, self.dim))))
         if K == NULL:
             return False
         cdef double *H = K + n * n
@@ -116,7 +121,7 @@ cdef class HyperPosterior(Objective):
         cdef double *V = row + n
         cdef double *lengthscales = V + n * self.dim
         cdef double *u = lengthscales + d
-        cdef double signal = exp(theta[d]), noise = self.noise if self.noise == self.noise else exp(theta[d + 1])
+        cdef double signal = exp(theta[s]), noise = self.noise if self.noise == self.noise else exp(theta[s + 1])
         cdef double half_log_det = 0.0, quadratic, square = 0.0, trace = 0.0, beyond = 0.0
         cdef const double *known = &self.known[0] if self.known is not None else NULL
         for c in range(self.dim):
@@ -124,7 +129,7 @@ cdef class HyperPosterior(Objective):
         for c in range(self.dim * self.dim if information != NULL else 0):
             information[c] = 0.0
         for c in range(d):
-            lengthscales[c] = exp(theta[c])
+            lengthscales[c] = exp(theta[self.length_of(c)])
         scaled_columns(n, d, &self.X[0, 0], lengthscales, U)
         for i in range(n):
             scaled_row(d, &self.X[i, 0], lengthscales, u)
@@ -153,12 +158,19 @@ cdef class HyperPosterior(Objective):
                 beyond += known[i] * (alpha[i] * alpha[i] - K[i * n + i])
             scaled_row(d, &self.X[i, 0], lengthscales, u)
             likelihood_weights(i, alpha[i], alpha, K + i * n, H + i * n, row)
-            spreads(i, d, u, U, n, row, gradient)
-        gradient[d] = 0.5 * (quadratic - noise * square - n + noise * trace - beyond)
-        if self.dim > d + 1:
-            gradient[d + 1] = 0.5 * noise * (square - trace)
+            for c in range(d if self.groups is not None else 0):
+                spreads(i, 1, u + c, U + c * n, n, row, gradient + self.groups[c])
+            if self.groups is None:
+                spreads(i, d, u, U, n, row, gradient)
+        gradient[s] = 0.5 * (quadratic - noise * square - n + noise * trace - beyond)
+        if self.dim > s + 1:
+            gradient[s + 1] = 0.5 * noise * (square - trace)
         free(K)
         return True
+
+    cdef Py_ssize_t length_of(self, Py_ssize_t column) noexcept nogil:
+        """Which ℓ of θ a column has."""
+        return column if self.groups is None else self.groups[column]
 
     cdef double solved(self, double *W, double *alpha) noexcept nogil:
         """The best constant mean m, returned, and α = K_y⁻¹ (y - m) (n,) with K_y⁻¹ 1 behind it, from the factor."""
@@ -191,21 +203,25 @@ cdef class HyperPosterior(Objective):
                                   const double *alpha, double noise, double mean, double *V, double *u,
                                   double *information) noexcept nogil:
         """½ αᵀ K_i K_y⁻¹ K_j α (p, p), less what the mean takes up; V (p, n) is for the columns K_j α, u has p."""
-        cdef Py_ssize_t n = self.n, d = self.d, p = self.dim, i, j, c
+        cdef Py_ssize_t n = self.n, d = self.d, s = self.lengths, p = self.dim, i, j, c
         cdef int size = <int> n, columns = <int> p
         cdef double one = 1.0, spread = self.spread(alpha + n)
         memset(V, 0, p * n * sizeof(double))
         for i in range(n):
             scaled_row(d, &self.X[i, 0], lengthscales, u)
             # Of earlier rows the products are still growing: this row's own sums are kept in the information's first row.
-            for c in range(d):
+            for c in range(s):
                 information[c] = 0.0
-            lengthscale_products(i, d, u, U, n, H + i * n, alpha[i], alpha, V, information)
-            for c in range(d):
+            for c in range(d if self.groups is not None else 0):
+                j = self.groups[c]
+                lengthscale_products(i, 1, u + c, U + c * n, n, H + i * n, alpha[i], alpha, V + j * n, information + j)
+            if self.groups is None:
+                lengthscale_products(i, d, u, U, n, H + i * n, alpha[i], alpha, V, information)
+            for c in range(s):
                 V[c * n + i] += information[c]
-            V[d * n + i] = self.y[i] - mean - (noise if self.known is None else noise + self.known[i]) * alpha[i]
-            if p > d + 1:
-                V[(d + 1) * n + i] = noise * alpha[i]
+            V[s * n + i] = self.y[i] - mean - (noise if self.known is None else noise + self.known[i]) * alpha[i]
+            if p > s + 1:
+                V[(s + 1) * n + i] = noise * alpha[i]
         # Each row of V times K_y⁻¹ 1 first, because whitening overwrites V.
         for i in range(p):
             u[i] = dot(n, V + i * n, alpha + n)

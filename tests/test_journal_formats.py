@@ -1,4 +1,7 @@
-"""Journals of earlier code load, say what they said then, and go on with the suggestion that would have come next."""
+"""Journals of earlier code load, say what they said then, and go on with the suggestion that would have come next.
+
+Where the library has learned to choose otherwise since, they go on all the same.
+"""
 
 from __future__ import annotations
 
@@ -14,6 +17,11 @@ from believer.errors import JournalCorrupt, JournalTooNew
 from believer.study.formats import FORMAT
 
 JOURNALS = sorted(Path(__file__).parent.glob("journals/format*/*.jsonl"))
+
+
+OTHERWISE = ("dpp_everything", "kb_everything")
+"""Studies that go on otherwise today, since a category has one lengthscale, not one for each of its columns. What they
+said stays, and so do the hyperparameters of their last fit."""
 
 
 def near(value: Any) -> Any:
@@ -32,7 +40,12 @@ def test_a_journal_of_earlier_code_loads_and_goes_on_as_it_would_have(path: Path
         assert list(study.queued) == then["queued"]
         assert study.best is not None
         assert list(study.best) == then["best"]
-        following = [{"id": t.id, "params": t.params, "origin": t.origin} for t in study.ask(2)]
+        asked = [json.loads(line).get("model") for line in path.read_text(encoding="utf-8").splitlines()]
+        assert study.hyperparameters == next((model for model in reversed(asked) if model), None)
+        following = [{"id": t.id, "params": study.space.check(t.params), "origin": t.origin} for t in study.ask(2)]
+    if path.stem in OTHERWISE:
+        for trial in (*following, *then["next"]):
+            del trial["params"]
     assert following == [near(trial) for trial in then["next"]]
 
 

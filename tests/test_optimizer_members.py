@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -26,8 +27,10 @@ from believer import (
     UCB,
     Believe,
     Candidates,
+    Categorical,
     ConstantLie,
     Fantasy,
+    Float,
     NeuralEnsemble,
     Optimizer,
     PseudoObservations,
@@ -113,6 +116,29 @@ def test_hyperparameters_are_those_of_the_last_ask() -> None:
     assert len(found["lengthscales"]) == 2
     found.clear()
     assert optimizer.hyperparameters
+
+
+@pytest.mark.both_backends
+@pytest.mark.parametrize("surrogate", ["gp", "sparse_gp"])
+def test_the_columns_of_a_category_have_one_lengthscale(surrogate: str, tmp_path: Path) -> None:
+    space = Space({"a": Categorical(list("abc")), "x": Float(0, 1), "b": Categorical(list("defg"))})
+    path = tmp_path / "study.jsonl"
+    with Optimizer(space, surrogate, n_init=6, seed=1, journal=path) as optimizer:
+        for _ in range(4):
+            for trial in optimizer.ask(3):
+                at = trial.params
+                optimizer.tell(trial, {"a": 0.0, "b": 2.0, "c": 1.0}[at["a"]] + (at["x"] - 0.3) ** 2 * (at["b"] < "f"))
+        optimizer.ask(1)
+        found = optimizer.hyperparameters
+        assert found is not None
+        lengths = found["lengthscales"]
+        assert [len(set(part)) for part in (lengths[:3], lengths[3:4], lengths[4:])] == [1, 1, 1]
+        assert len(set(lengths)) == 3
+        there = optimizer.predict([{"a": "a", "x": 0.2, "b": "g"}])
+    with Optimizer.load(path) as again:
+        assert again.hyperparameters == found
+        here = again.predict([{"a": "a", "x": 0.2, "b": "g"}])
+    assert (here.mean.tolist(), here.std.tolist()) == (there.mean.tolist(), there.std.tolist())
 
 
 # What a strategy of the user's own may answer

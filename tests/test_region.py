@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -150,3 +152,18 @@ def test_cube(d: int) -> None:
     assert cube.continuous.all()
     np.testing.assert_array_equal(cube.spread(U), U)
     np.testing.assert_array_equal(cube.snap(U * 3.0 - 1.0), np.clip(U * 3.0 - 1.0, 0.0, 1.0))
+
+
+def test_the_points_of_a_finite_region_are_listed_once_and_stay_as_they_are() -> None:
+    asked: list[int] = []
+
+    def feasible(X: Array) -> BoolArray:
+        asked.append(len(X))
+        return below_half(X)
+
+    region = replace(mixed(width=0.0), feasible=feasible)
+    points = region.enumerate()
+    assert region.enumerate() is points
+    assert len(asked) == 1
+    assert not points.flags.writeable
+    assert replace(region, feasible=None).enumerate().shape != points.shape

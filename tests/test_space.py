@@ -196,6 +196,14 @@ def test_dim_counts_columns_and_len_counts_parameters() -> None:
     assert (len(space), space.dim, space.names) == (3, 5, ("x", "n", "c"))
 
 
+def test_groups_tell_which_columns_belong_to_a_parameter() -> None:
+    space = Space(
+        {"c": Categorical(["a", "b", "c"]), "x": Float(0, 1), "n": Int(1, 3), "b": Categorical([True, False])}
+    )
+    assert space.groups == (0, 0, 0, 1, 2, 3, 3)
+    assert Space({"x": Float(0, 1), "n": Int(1, 3), "c": Categorical(["a"])}).groups is None
+
+
 def test_unit_is_the_cube() -> None:
     space = Space.unit(3)
     X = np.random.default_rng(0).random((4, 3))

@@ -15,6 +15,7 @@ from believer.arrays import Array, BoolArray, frozen, near_any
 from believer.errors import InvalidInput, MissingCapability, SpaceExhausted
 from believer.maximize import Candidates, FixedStarts, Maximizer, Maximum, Multistart, Objective, Search
 from believer.maximize.objective import ENUMERATE_UP_TO, Climb, climb_from
+from believer.maximize.screening import alternatives, neighbors
 from believer.space.region import Block, Region
 from believer.surrogates.gp import posterior
 from believer.surrogates.gp_fit import Hyperparameters
@@ -369,6 +370,41 @@ def test_multistart_climbs_whatever_the_units_of_y_are(acquisition: PerPoint, un
         # The judge sees the objective in units of y, as it would be for y of order one.
         best = scipy_best(objective, 3, 20, seed, scale)
         assert ours.value >= best - 1e-4 * acquisition_range(objective, 3)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_search_over_grids_and_categories_finds_the_best_of_all_points(
+    seed: int,
+) -> None:
+    grids = [Block(j, j + 1, frozen(np.linspace(0.0, 1.0, k)[:, None]), True) for j, k in enumerate((30, 8, 7))]
+    region = Region(frozen(np.zeros(7)), frozen(np.ones(7)), (*grids, Block(3, 7, frozen(np.eye(4)), False)))
+    objective, search = surface(7, seed, LogEI(), n=30)
+    points = region.enumerate()
+    assert len(points) > ENUMERATE_UP_TO
+    found = Multistart().maximize(objective, replace(search, region=region), np.random.default_rng(seed))
+    assert (points == found.x).all(axis=1).any()
+    assert found.value >= objective.value(points).max() - 1e-9
+
+
+def test_neighbors_differ_by_one_value_on_one_scale_or_on_two() -> None:
+    region = finite(5, 3, 4)
+    x = region.snap(np.array([[0.5, 0.0, 0.4]]))[0]
+    steps = np.round((neighbors(x, region) - x) * [4, 2, 3]).astype(int)
+    assert (np.abs(steps).sum(axis=1) <= 2).all()
+    assert (np.abs(steps) <= 1).all()
+    wanted = {s for s in itertools.product((-1, 0, 1), (0, 1), (-1, 0, 1)) if 0 < sum(map(abs, s)) < 3}
+    assert wanted <= set(map(tuple, steps.tolist()))
+
+
+@pytest.mark.parametrize("k", [2, 24, 25, 1000])
+def test_alternatives_reach_every_value_of_a_scale_in_a_few_moves(k: int) -> None:
+    block = Block(0, 1, frozen(np.linspace(0.0, 1.0, k)[:, None]), True)
+    seen = here = {0}
+    for _ in range(k.bit_length()):
+        X = block.values[sorted(here)]
+        here = set(block.nearest(alternatives(X, block).reshape(-1, 1)).tolist())
+        seen = seen | here
+    assert seen == set(range(k))
 
 
 def test_multistart_refuses_an_objective_without_gradients() -> None:

@@ -55,6 +55,7 @@ def hyper(**changes: Any) -> Any:
         "center": np.zeros(3),
         "weight": np.zeros(3),
         "known": None,
+        "groups": None,
     }
     return native.HyperPosterior(*(parts | changes).values())
 
@@ -172,6 +173,12 @@ REFUSED: dict[str, Callable[[], Any]] = {
     "hyper: a short prior": lambda: hyper(center=np.zeros(2), weight=np.zeros(2)),
     "hyper: a prior in two sizes": lambda: hyper(weight=np.zeros(4)),
     "hyper: no room for the noise": lambda: hyper(noise=float("nan")),
+    "hyper: few groups": lambda: hyper(groups=np.zeros(1, dtype=np.intp)),
+    "hyper: a group too many": lambda: hyper(groups=np.array([0, 2])),
+    "hyper: a group below zero": lambda: hyper(groups=np.array([0, -1])),
+    "hyper: groups without lengthscales": lambda: hyper(
+        groups=np.zeros(2, dtype=np.intp), center=np.zeros(0), weight=np.zeros(0)
+    ),
     "hyper: a short theta": lambda: hyper().log_likelihood(np.zeros(2)),
     "hyper: a long theta": lambda: hyper().log_likelihood(np.zeros(4)),
     "newton: a short box": lambda: hyper().newton(np.zeros((1, 3)), np.zeros(2), np.ones(3), newton.Settings()),

@@ -91,6 +91,26 @@ def test_likelihoods_of_the_twins_agree_at_every_way_of_cutting(n: int, kernel: 
 
 
 @pytest.mark.parametrize("inferred", [False, True])
+@pytest.mark.parametrize("known_std", [0.0, 0.5])
+@pytest.mark.parametrize("n", [1, SMALL, 100])
+def test_likelihoods_of_the_twins_agree_where_columns_share_a_lengthscale(
+    n: int, known_std: float, inferred: bool
+) -> None:
+    case = Problem(n, noise=1e-1, unit=1.0, known_std=known_std)
+    y, noise = standardized(case), None if inferred else case.noise
+    groups = np.arange(case.points.shape[1]) // 2
+    theta = np.concatenate([np.linspace(-0.5, 0.5, groups[-1] + 1), np.log([case.signal, *[case.noise] * inferred])])
+    one, other = (
+        run(lambda: log_likelihood(case.kernel, case.points, y, theta, noise, 0.5, case.known, groups))
+        for run in (python, compiled)
+    )
+    np.testing.assert_allclose(one.value, other.value, rtol=1e-9)
+    np.testing.assert_allclose(one.mean, other.mean, rtol=1e-8)
+    np.testing.assert_allclose(one.gradient, other.gradient, rtol=1e-8, atol=1e-8)
+    np.testing.assert_allclose(one.information, other.information, rtol=1e-8, atol=1e-8)
+
+
+@pytest.mark.parametrize("inferred", [False, True])
 def test_a_fit_minimizes_the_negative_log_posterior_of_one_observation(inferred: bool) -> None:
     case = Problem(25, noise=0.1, unit=1.0)
     y, theta = standardized(case), theta_of(case, inferred)

@@ -60,3 +60,10 @@ def test_parts_are_joined_and_what_has_no_known_noise_has_none_there_either() ->
 def test_what_no_model_can_learn_from_is_refused(data: Any, rule: str) -> None:
     with pytest.raises(InvalidInput, match=rule):
         learnable(data, "a model")
+
+
+def test_columns_that_belong_together_do_so_in_every_part() -> None:
+    data = Data(np.zeros((3, 2)), np.zeros((3, 2)), groups=(0, 0))
+    for part in (data.output(1), data.at([0, 2]), joined(data, Data(np.ones((1, 2)), np.ones((1, 2))))):
+        assert part.groups == (0, 0)
+    assert Data(np.zeros((3, 2)), np.zeros(3)).groups is None

@@ -8,6 +8,7 @@ from presets import PRESETS
 from scipy.stats import multivariate_normal
 
 from believer.arrays import Array
+from believer.errors import InvalidInput
 from believer.problems.synthetic import ackley, hartmann6
 from believer.surrogates import gp_fit
 from believer.surrogates.data import Data
@@ -77,6 +78,72 @@ def test_the_gradient_is_central_differences(
 
         numeric = (8.0 * (at(1.0) - at(-1.0)) - (at(2.0) - at(-2.0))) / (12.0 * step)
         assert slope == pytest.approx(numeric, rel=1e-6, abs=1e-7 * max(1.0, abs(found.value)))
+
+
+GROUPS = np.array([0, 1, 1, 2, 1])
+"""Of five columns three share a lengthscale."""
+
+
+@every_kernel
+@every_mean
+@known_or_not
+@pytest.mark.parametrize("noise", NOISE)
+def test_columns_that_share_a_lengthscale_have_the_sums_of_their_derivatives(
+    kernel: str, noise: float | None, mean_std: float | None, is_known: bool
+) -> None:
+    X, y = data(20, 5)
+    theta, known = theta_for(3, noise), known_for(20) if is_known else None
+    found = log_likelihood(kernel, X, y, theta, noise, mean_std, known, GROUPS)
+    places = np.append(GROUPS, range(3, len(theta)))
+    apart = log_likelihood(kernel, X, y, theta[places], noise, mean_std, known)
+    ties = np.eye(len(theta))[places]
+    assert found.value == pytest.approx(apart.value, rel=1e-12)
+    np.testing.assert_allclose(found.gradient, ties.T @ apart.gradient, rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(found.information, ties.T @ apart.information @ ties, rtol=1e-9, atol=1e-9)
+    for j, slope in enumerate(found.gradient):
+        e = 1e-4 * np.eye(len(theta))[j]
+        ahead, back = (
+            log_likelihood(kernel, X, y, theta + side * e, noise, mean_std, known, GROUPS).value for side in (1, -1)
+        )
+        assert slope == pytest.approx((ahead - back) / 2e-4, rel=1e-5, abs=1e-5)
+
+
+@pytest.mark.parametrize("noise", [1e-6, "infer"])
+@pytest.mark.parametrize("preset", PRESETS)
+def test_groups_of_one_column_change_nothing(noise: float | str, preset: str) -> None:
+    X, y = data(20, 4)
+    for groups in (None, (0, 1, 2, 3), (2, 0, 3, 1)):
+        hyper = gp_fit.fit(X, y, "matern52", noise, PRESETS[preset], np.random.default_rng(0), None, groups=groups)
+        assert (
+            hyper.to_config()
+            == gp_fit.fit(X, y, "matern52", noise, PRESETS[preset], np.random.default_rng(0), None).to_config()
+        )
+
+
+@pytest.mark.parametrize("noise", [1e-6, "infer"])
+@pytest.mark.parametrize("preset", PRESETS)
+def test_a_fit_gives_the_columns_of_a_group_one_lengthscale(noise: float | str, preset: str) -> None:
+    X, y = data(30, 5)
+    groups = tuple(GROUPS.tolist())
+
+    def fitted(previous: gp_fit.Hyperparameters | None) -> gp_fit.Hyperparameters:
+        rng = np.random.default_rng(0)
+        return gp_fit.fit(X, y, "matern52", noise, PRESETS[preset], rng, previous, seen=30, groups=groups)
+
+    cold = fitted(None)
+    warm = fitted(cold)
+    for hyper in (cold, warm):
+        assert len(hyper.lengthscales) == 5
+        assert len(set(hyper.lengthscales.tolist())) == 3
+        assert len(set(hyper.lengthscales[GROUPS == 1].tolist())) == 1
+    np.testing.assert_allclose(warm.lengthscales, cold.lengthscales, rtol=0.05)
+
+
+@pytest.mark.parametrize("groups", [(0, 1), (0, 1, 3), (0, 1, 2, 2), (-1, 0, 1)])
+def test_groups_number_every_column_from_zero_on(groups: tuple[int, ...]) -> None:
+    X, y = data(10, 3)
+    with pytest.raises(InvalidInput, match="groups must be 3 whole numbers"):
+        gp_fit.fit(X, y, "matern52", 1e-6, gp_fit.DEFAULT, np.random.default_rng(0), None, groups=groups)
 
 
 @every_kernel

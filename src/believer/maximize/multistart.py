@@ -22,7 +22,7 @@ from believer.maximize.objective import (
     ranked,
     search_exhaustively,
 )
-from believer.maximize.screening import MOST_CANDIDATES, MOST_NEIGHBORS, alternatives, candidates
+from believer.maximize.screening import MOST_CANDIDATES, MOST_NEIGHBORS, alternatives, candidates, neighbors
 from believer.numerics import backend, lbfgs
 from believer.space.region import Region
 
@@ -33,14 +33,18 @@ MOST_WIDTHS = 100
 _AMONG, _APART = 8, 0.05
 """Starts are picked among so many times their number of best candidates, and lie so far apart."""
 
+_STEPPED = 4
+"""Of the ends of climbs, how many go on by steps from value to value."""
+
 
 @dataclass(frozen=True, slots=True)
 class Multistart:
     """Sobol candidates and neighbors of the incumbents are screened; the best are climbed from, all at once.
 
-    Continuous columns follow the gradient; discrete blocks move from value to value wherever that is better, in turn
-    with the climbs, so that no value is rounded after the fact. (A grid of more than 100,000 values is climbed as if it
-    were continuous, and rounded before points are compared.)
+    Columns follow the gradient, those of scales as if they were continuous, and are rounded. From the best ends on,
+    discrete blocks move from value to value wherever that is better, in turn with climbs of the continuous columns
+    alone, so that no value is rounded after the fact. (A grid of more than 100,000 values is climbed as if it were
+    continuous, and rounded before points are compared.)
 
     Parameters
     ----------
@@ -93,18 +97,37 @@ class Multistart:
         # EI and UCB are in the units of y: a climb's tolerances are absolute, so small units must be scaled up.
         scale = min(1.0, float(np.ptp(values[np.isfinite(values)]))) or 1.0
         X = pool[_pick_starts(pool, values, self.starts)]
-        X, f = ascend(objective, region, X, self.climb, scale)
-        for _ in range(self.sweeps if region.blocks else 0):
-            X, stepped = step_blocks(objective, region, X, f)
-            if (stepped <= f).all():
-                break
-            X, f = ascend(objective, region, X, self.climb, scale)
+        X, f = ascend(objective, region, X, self.climb, scale, relaxed=True)
+        if region.blocks:
+            X, f = self._stepped(objective, region, X, f, scale)
         found = first_distinct(np.vstack([X, pool]), np.concatenate([f, values]), search)
         if found is not None and np.count_nonzero(values >= found.value) > best:
             # The best are taken, and what comes after them may be a bound: rank by exact values.
             values = ranked(objective.value(pool))
             found = first_distinct(np.vstack([X, pool]), np.concatenate([f, values]), search)
         return found if found is not None else any_distinct(objective, search, rng)
+
+    def _stepped(self, objective: Objective, region: Region, X: Array, f: Array, scale: float) -> tuple[Array, Array]:
+        """``X`` (s, d) and ``f`` (s,), before them what becomes of the best rows by turns of steps and climbs.
+
+        When steps end, neighbors of the best row climb too: two columns may have to move together, or one and climb.
+        """
+        rows, climbs = _pick_starts(X, ranked(f), _STEPPED), bool(region.continuous.any())
+        ends, high = X[rows], f[rows]
+        for _ in range(self.sweeps):
+            best = high.max()
+            ends, high = step_blocks(objective, region, ends, high)
+            if not climbs and high.max() > best:
+                continue
+            close = neighbors(ends[int(high.argmax())], region)
+            if len(close):
+                close = close[np.argsort(-ranked(objective.value(close), all_bad=True), kind="stable")[:_STEPPED]]
+            ends, high = ascend(objective, region, np.vstack([ends, close]), self.climb, scale)
+            rows = np.argsort(-ranked(high, all_bad=True), kind="stable")[:_STEPPED]
+            ends, high = ends[rows], high[rows]
+            if not high[0] > best + self.climb.value_tol * scale:
+                break
+        return np.vstack([ends, X]), np.concatenate([high, f])
 
 
 def _screened(objective: Objective, pool: Array, keep: int) -> Array:
@@ -150,24 +173,33 @@ def _pick_starts(pool: Array, values: Array, starts: int) -> IntArray:
 
 
 def ascend(
-    objective: Objective, region: Region, X: Array, settings: lbfgs.Settings, scale: float
+    objective: Objective, region: Region, X: Array, settings: lbfgs.Settings, scale: float, relaxed: bool = False
 ) -> tuple[Array, Array]:
     """Local maxima over the continuous columns, from allowed points ``X`` (s, d); and the values (s,) there.
 
     A climb that ends outside the constraint is cut back to inside. ``scale`` is the size of differences that matter.
+    ``relaxed``: the columns of scales climb too, and are rounded; a row that this makes worse stays where it was.
     """
     moves = region.continuous
+    scales = [block for block in region.blocks if relaxed and block.ordered and len(block.values) > 1]
+    for block in scales:
+        moves[block.start : block.stop] = True
     if not moves.any():
         return X, objective.value(X)
 
     climb = Climb(X, region.lower, region.upper, moves, scale, settings)
     found = _climbed(objective, climb)
-    if region.feasible is None and region.settle is None:
+    if region.feasible is None and region.settle is None and not scales:
         return found.X, -scale * found.f
     ends = region.snap(found.X)
     if region.feasible is not None:
         ends = retreat(region, X, ends)
-    return ends, objective.value(ends)
+    if not scales:
+        return ends, objective.value(ends)
+    values = objective.value(np.vstack([ends, X]))
+    f, before = ranked(values[: len(X)], all_bad=True), values[len(X) :]
+    worse = f < before
+    return np.where(worse[:, None], X, ends), np.where(worse, before, f)
 
 
 def retreat(region: Region, start: Array, end: Array, halvings: int = 12) -> Array:
@@ -181,24 +213,17 @@ def retreat(region: Region, start: Array, end: Array, halvings: int = 12) -> Arr
 
 
 def step_blocks(objective: Objective, region: Region, X: Array, f: Array) -> tuple[Array, Array]:
-    """Each row of ``X`` (s, d), of value ``f`` (s,), moved to the best point that differs in one block, where that is
-    better; repeated while any moves.
+    """Each row of ``X`` (s, d), of value ``f`` (s,), moved in one block after the other to the best of the values tried
+    there, where that is better.
     """
     X, f = X.copy(), f.copy()
-    for _ in range(max(1, 2 * len(region.blocks))):
-        groups = [[alternatives(x, block) for block in region.blocks if len(block.values) > 1] for x in X]
-        sizes = [sum(len(part) for part in group) for group in groups]
-        if not sum(sizes):
-            return X, f
-        pool = np.vstack([part for group in groups for part in group])
-        owner = np.repeat(np.arange(len(X)), sizes)
-        values = np.where(region.allows(pool), objective.value(pool), -np.inf)
-        moved = False
-        for row in range(len(X)):
-            mine = np.flatnonzero(owner == row)
-            if len(mine) and values[mine].max() > f[row] + 1e-12 * max(abs(f[row]), 1.0):
-                best = mine[int(np.argmax(values[mine]))]
-                X[row], f[row], moved = pool[best], values[best], True
-        if not moved:
-            break
+    for block in region.blocks:
+        if len(block.values) == 1:
+            continue
+        points = alternatives(X, block)
+        pool = points.reshape(-1, region.dim)
+        at = np.where(region.allows(pool), objective.value(pool), -np.inf).reshape(points.shape[:2])
+        for row in np.flatnonzero(at.max(axis=1) > f + 1e-12 * np.maximum(np.abs(f), 1.0)):
+            best = int(at[row].argmax())
+            X[row], f[row] = points[row, best], at[row, best]
     return X, f

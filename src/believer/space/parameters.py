@@ -17,6 +17,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
+from functools import lru_cache
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -239,18 +240,24 @@ def _value(p: Float | Int, i: IntArray) -> Array:
         floats: Array = np.copysign(np.abs(places).view(np.float64), places)
         return floats + 0.0  # no zero below zero
     step = float(p.step)
-    values: Array = p.low + np.clip(i, 0, (count(p) or 1) - 1) * np.float64(step)
+    values: Array = p.low + np.minimum(np.maximum(i, 0), (count(p) or 1) - 1) * np.float64(step)
     # 0 + 3 * 0.1 should be the 0.3 that a user writes, so sums of short decimals are rounded to their digits.
-    digits = max(-int(Decimal(repr(float(x))).as_tuple().exponent) for x in (p.low, step))
+    digits = 0 if isinstance(p, Int) else max(_digits(p.low), _digits(step))
     if 0 < digits <= 22 and max(abs(p.low), abs(p.high)) * 10.0**digits < 2**53:
         values = np.round(values, digits).astype(np.float64)
     return np.minimum(values, p.high)
 
 
+@lru_cache(maxsize=256)
+def _digits(x: float) -> int:
+    """After the point, as ``x`` is written."""
+    return -int(Decimal(repr(float(x))).as_tuple().exponent)
+
+
 def _scale(p: Float | Int, values: Array) -> Array:
     """Positions U of ``values``."""
     if p.low == p.high:
-        return np.zeros(len(values))
+        return np.zeros(values.shape)
     low, high = float(p.low), float(p.high)
     if _by_magnitude(p):
         low, high, values = float(np.log(low)), float(np.log(high)), np.log(values)
@@ -277,8 +284,10 @@ def _unscale(p: Float | Int, U: Array) -> Array:
 def _nearest(p: Float | Int, U: Array) -> Array:
     """Grid values whose positions are nearest to ``U``; a tie goes to the lower one, as in ``Block.nearest``."""
     i = np.floor((_unscale(p, U) - p.low) / (p.step or 1)).astype(np.int64)
-    below, above = _value(p, i), _value(p, i + 1)
-    return np.where(U - _scale(p, below) <= _scale(p, above) - U, below, above)
+    values = _value(p, np.array([i, i + 1]))
+    below, above = _scale(p, values)
+    nearest: Array = np.where(U - below <= above - U, values[0], values[1])
+    return nearest
 
 
 def grid(p: Parameter) -> Array:

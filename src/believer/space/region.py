@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
-from believer.arrays import SAME_POINT, Array, BoolArray, IntArray, frozen, near_any
+from believer.arrays import SAME_POINT, Array, BoolArray, IntArray, frozen, near_any, read_only
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -26,19 +26,24 @@ class Block:
     stop: int
     values: Array
     ordered: bool
+    _halves: Array = field(init=False, repr=False)
+    """|v|²/2 of each row of values, where they are not ordered."""
+
+    def __post_init__(self) -> None:
+        values = self.values[:0] if self.ordered else self.values
+        object.__setattr__(self, "_halves", 0.5 * np.square(values).sum(axis=1))
 
     def nearest(self, X: Array) -> IntArray:
         """Row of ``values`` nearest to each row of ``X[:, start:stop]``, as indices (m,)."""
         part = X[:, self.start : self.stop]
         if self.ordered:
-            grid = self.values[:, 0]
-            right = np.clip(np.searchsorted(grid, part[:, 0]), 1, max(len(grid) - 1, 1))
-            right = np.minimum(right, len(grid) - 1)
+            at, grid = part[:, 0], self.values[:, 0]
+            right = np.minimum(np.maximum(grid.searchsorted(at), 1), len(grid) - 1)
             left = np.maximum(right - 1, 0)
-            take_left = part[:, 0] - grid[left] <= grid[right] - part[:, 0]
-            index: IntArray = np.where(take_left, left, right)
+            index: IntArray = np.where(at - grid[left] <= grid[right] - at, left, right)
             return index
-        nearest: IntArray = ((part[:, None, :] - self.values[None, :, :]) ** 2).sum(axis=2).argmin(axis=1)
+        # Where |x - v|² is least, x·v - |v|²/2 is largest.
+        nearest: IntArray = (part @ self.values.T - self._halves).argmax(axis=1)
         return nearest
 
 
@@ -61,6 +66,7 @@ class Region:
     feasible: Callable[[Array], BoolArray] | None = None
     settle: Callable[[Array], Array] | None = None
     tolerance: float | Array = SAME_POINT
+    _points: Array | None = field(init=False, repr=False, default=None)
 
     @staticmethod
     def cube(d: int) -> Region:
@@ -116,10 +122,13 @@ class Region:
         return out if self.settle is None else self.settle(out)
 
     def enumerate(self) -> Array:
-        """Every point of a finite region, feasible ones only, as (size, d)."""
-        points = self.lower[None, :].copy()
-        for block in self.blocks:
-            k = len(block.values)
-            points = np.repeat(points, k, axis=0)
-            points[:, block.start : block.stop] = np.tile(block.values, (len(points) // k, 1))
-        return points[self.allows(points)]
+        """Every point of a finite region, feasible ones only, as (size, d); listed once."""
+        if self._points is None:
+            points = self.lower[None, :].copy()
+            for block in self.blocks:
+                k = len(block.values)
+                points = points.repeat(k, axis=0)
+                points[:, block.start : block.stop] = np.tile(block.values, (len(points) // k, 1))
+            object.__setattr__(self, "_points", read_only(points[self.allows(points)]))
+        assert self._points is not None
+        return self._points

@@ -106,6 +106,13 @@ class Space:
         return self._places[-1][1]
 
     @property
+    def groups(self) -> tuple[int, ...] | None:
+        """The parameter, from 0 on, that each encoded column belongs to; None where each parameter has one column."""
+        if self.dim == len(self._items):
+            return None
+        return tuple(i for i, (start, stop) in enumerate(self._places) for _ in range(start, stop))
+
+    @property
     def size(self) -> int | None:
         """How many points there are, allowed or not; None when a parameter is continuous."""
         counts = [count(parameter) for _, parameter in self._items]

@@ -122,7 +122,7 @@ def history(
         noise = read_only(np.array([[outcomes[i].noise.get(name, 0.0) for name in names] for i in ids]))
     return History(
         ids=ids,
-        data=Data(at(ids), read_only(settings.sign * values), noise),
+        data=Data(at(ids), read_only(settings.sign * values), noise, settings.space.groups),
         objectives=names,
         failed=at(sorted(failed)),
         pending=Pending(open_ids, at(open_ids)),

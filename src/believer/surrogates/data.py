@@ -33,11 +33,14 @@ class Data:
     noise : known standard deviations of the values, shaped like ``Y``, 0 where none is known; None where no value has
         a known one. A model's own noise, fixed or inferred, comes on top; models that have none ignore
         what is known.
+    groups : the parameter, from 0 on, that each of the d columns belongs to; None where each is one of its own. A
+        model with a lengthscale for each column has one for each parameter.
     """
 
     X: Array
     Y: Array
     noise: Array | None = None
+    groups: tuple[int, ...] | None = None
 
     def __post_init__(self) -> None:
         for name in ("Y",) if self.noise is None else ("Y", "noise"):
@@ -62,11 +65,11 @@ class Data:
     def output(self, column: int) -> Data:
         """The data of one output alone: what its model learns from."""
         columns = slice(column, column + 1)
-        return Data(self.X, self.Y[:, columns], None if self.noise is None else self.noise[:, columns])
+        return Data(self.X, self.Y[:, columns], None if self.noise is None else self.noise[:, columns], self.groups)
 
     def at(self, rows: Any) -> Data:
         """The results in ``rows``, indices or a mask."""
-        return Data(self.X[rows], self.Y[rows], None if self.noise is None else self.noise[rows])
+        return Data(self.X[rows], self.Y[rows], None if self.noise is None else self.noise[rows], self.groups)
 
     def _refuse_several(self) -> None:
         if self.Y.ndim != 2 or self.Y.shape[1] != 1:
@@ -74,11 +77,11 @@ class Data:
 
 
 def joined(*parts: Data) -> Data:
-    """All rows of ``parts``, in their order."""
+    """All rows of ``parts``, in their order; columns belong together as in the first."""
     noise = None
     if any(part.noise is not None for part in parts):
         noise = np.vstack([np.zeros_like(part.Y) if part.noise is None else part.noise for part in parts])
-    return Data(np.vstack([part.X for part in parts]), np.vstack([part.Y for part in parts]), noise)
+    return Data(np.vstack([part.X for part in parts]), np.vstack([part.Y for part in parts]), noise, parts[0].groups)
 
 
 def variances(std: Array | None, scale: float) -> Array | None:

@@ -305,7 +305,7 @@ def fit_gp(
     if isinstance(previous, GPModel) and previous.hyper.kernel == kernel:
         start, seen = previous.hyper, len(previous.y)
     known = variances(std, scale)
-    hyper = gp_fit.fit(X, (y - shift) / scale, kernel, noise, preset, rng, start, seen, known)
+    hyper = gp_fit.fit(X, (y - shift) / scale, kernel, noise, preset, rng, start, seen, known, data.groups)
     return posterior(hyper, X, y, shift, scale, std)
 
 
@@ -319,7 +319,8 @@ class GP:
 
     Parameters
     ----------
-    kernel : "matern52", "matern32" or "se", each with one lengthscale for every column (ARD).
+    kernel : "matern52", "matern32" or "se", each with one lengthscale for every parameter (ARD): the columns of a
+        category share theirs.
     noise : variance of the noise as a share of the variance of y (1e-6: deterministic), or "infer".
     """
 

@@ -3,7 +3,8 @@
 ======  =========================================================  ========
 symbol  meaning                                                    shape
 ======  =========================================================  ========
-θ       log ℓ_1 .. log ℓ_d, log σ_f², and log σ_n² when inferred    (p,)
+θ       log ℓ_1 .. log ℓ_s, log σ_f², and log σ_n² when inferred    (p,)
+        s is d, or the number of groups of columns that share a ℓ
 y       standardized data                                          (n,)
 D       known noise variances of y, beyond σ_n²                    (n,)
 ======  =========================================================  ========
@@ -17,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from believer.arrays import Array, above_zero, finite, frozen, packed, shown, whole
+from believer.arrays import Array, IntArray, above_zero, finite, frozen, packed, shown, whole
 from believer.errors import InvalidInput
 from believer.numerics import backend, lbfgs, newton
 from believer.numerics.sampling import latin_hypercube
@@ -102,7 +103,8 @@ class LogNormal:
 class Preset:
     """How a fit is done; as it stands, the fit of ``GP``: maximum a posteriori, warm-started.
 
-    lengthscale: prior of ℓ/√d where ``scaled``, of ℓ otherwise; None for maximum likelihood. Bounds are of the values.
+    lengthscale: prior of ℓ/√s where ``scaled``, of ℓ/√d for one that columns share, of ℓ otherwise; None for maximum
+    likelihood. Bounds are of the values.
     mean_std: prior std of the constant mean m, around the average of y; None fixes m there.
     restarts: random starts, besides the prior's center. warm: whether the last fit is a start.
     search: the settings of the method that climbs, Newton's or L-BFGS-B.
@@ -134,10 +136,12 @@ def fit(
     previous: Hyperparameters | None,
     seen: int = 0,
     known: Array | None = None,
+    groups: tuple[int, ...] | None = None,
 ) -> Hyperparameters:
     """Hyperparameters of standardized ``y`` (n,) at ``X`` (n, d): the best of a few starts, one at the last fit's.
 
-    ``seen`` is the number of results that the last fit saw; ``known`` is D, or None.
+    ``seen`` is the number of results that the last fit saw; ``known`` is D, or None. Columns of the same of ``groups``
+    have the same lengthscale.
     """
     n, d = X.shape
     if previous is not None and (not preset.warm or len(previous.lengthscales) != d):
@@ -148,19 +152,32 @@ def fit(
         rows = np.sort(rng.permutation(n)[:subset])
         X, y, known = X[rows], y[rows], None if known is None else known[rows]
     fixed = None if isinstance(noise, str) else max(float(noise), NOISE_FLOOR)
-    prior = _prior(preset, d, fixed is None)
-    lower, upper = (np.log(bound) for bound in _bounds(preset, d, fixed is None))
+    tied, first = _tied(groups, d)
+    s = len(first)
+    prior = _prior(preset, s, fixed is None, tied)
+    lower, upper = (np.log(bound) for bound in _bounds(preset, s, fixed is None))
     warm_only = n > CENTER_AT_TIMES_UP_TO or (n > CENTER_UP_TO and _quarters(n) == _quarters(seen))
-    starts = _starts(preset, prior, lower, upper, rng, previous, warm_only)
-    theta, mean = _search(kernel, X, y, fixed, known, preset, prior, starts, lower, upper)
+    starts = _starts(preset, prior, lower, upper, rng, previous, warm_only, first)
+    theta, mean = _search(kernel, X, y, fixed, known, preset, prior, starts, lower, upper, tied)
     return Hyperparameters(
         kernel=kernel,
-        lengthscales=frozen(np.exp(theta[:d])),
-        signal=float(np.exp(theta[d])),
-        noise=float(np.exp(theta[d + 1])) if fixed is None else fixed,
+        lengthscales=frozen(np.exp(theta[:s] if tied is None else theta[tied])),
+        signal=float(np.exp(theta[s])),
+        noise=float(np.exp(theta[s + 1])) if fixed is None else fixed,
         mean=mean,
         subset=subset,
     )
+
+
+def _tied(groups: tuple[int, ...] | None, d: int) -> tuple[IntArray | None, IntArray]:
+    """Which lengthscale of θ each column has (d,), None where each has its own; and the first column of each (s,)."""
+    if groups is None:
+        return None, np.arange(d)
+    tied = np.array(groups, dtype=np.intp)
+    numbers, first = np.unique(tied, return_index=True)
+    if len(groups) != d or not np.array_equal(numbers, np.arange(len(numbers))):
+        raise InvalidInput(f"groups must be {d} whole numbers, one for each column, from 0 on; got {shown(groups)}.")
+    return (tied if len(first) < d else None), first
 
 
 def _quarters(n: int) -> int:
@@ -179,13 +196,14 @@ def _search(
     starts: Array,
     lower: Array,
     upper: Array,
+    tied: IntArray | None,
 ) -> tuple[Array, float]:
     """θ (p,) at the best of the tops that are reached from ``starts`` (s, p), and the constant mean there."""
     native = backend.native()
     if native is not None:
         code, std = native.KERNELS[kernel], or_nan(preset.mean_std)
         target = native.HyperPosterior(
-            code, packed(X), packed(y), or_nan(noise), std, prior.center, prior.weight, known
+            code, packed(X), packed(y), or_nan(noise), std, prior.center, prior.weight, known, tied
         )
         if isinstance(preset.search, newton.Settings):
             return target.newton(starts, lower, upper, preset.search)
@@ -193,7 +211,7 @@ def _search(
     means: dict[bytes, float] = {}
 
     def nats(theta: Array) -> tuple[float, Array, Array]:
-        at = log_likelihood(kernel, X, y, theta, noise, preset.mean_std, known)
+        at = log_likelihood(kernel, X, y, theta, noise, preset.mean_std, known, tied)
         means[theta.tobytes()] = at.mean
         u = (theta - prior.center) * prior.weight
         curvature = at.information + np.diag(prior.weight**2)
@@ -214,8 +232,8 @@ def _search(
     return theta, means[theta.tobytes()]
 
 
-def _bounds(preset: Preset, d: int, infer: bool) -> tuple[Array, Array]:
-    rows = [preset.lengthscale_bounds] * d + [preset.signal_bounds] + [preset.noise_bounds] * infer
+def _bounds(preset: Preset, s: int, infer: bool) -> tuple[Array, Array]:
+    rows = [preset.lengthscale_bounds] * s + [preset.signal_bounds] + [preset.noise_bounds] * infer
     table = np.array(rows)
     return table[:, 0], table[:, 1]
 
@@ -228,9 +246,10 @@ class _Prior:
     weight: Array
 
 
-def _prior(preset: Preset, d: int, infer: bool) -> _Prior:
-    offset = 0.5 * float(np.log(d)) if preset.scaled else 0.0
-    parts = [(preset.lengthscale, offset, 0.0)] * d + [(preset.signal, 0.0, 0.0)]
+def _prior(preset: Preset, s: int, infer: bool, tied: IntArray | None = None) -> _Prior:
+    columns = np.ones(s) if tied is None else np.bincount(tied)
+    offsets = [0.5 * float(np.log(columns.sum() if k > 1 else s)) if preset.scaled else 0.0 for k in columns]
+    parts = [(preset.lengthscale, offset, 0.0) for offset in offsets] + [(preset.signal, 0.0, 0.0)]
     parts += [(preset.noise, 0.0, float(np.log(1e-3)))] * infer
     center = [default if normal is None else normal.mean + shift for normal, shift, default in parts]
     weight = [0.0 if normal is None else 1.0 / normal.std for normal, _, _ in parts]
@@ -245,16 +264,18 @@ def _starts(
     rng: np.random.Generator,
     previous: Hyperparameters | None,
     warm_only: bool,
+    first: IntArray,
 ) -> Array:
     """The last fit's hyperparameters where known, the prior's center, ``restarts`` random points in the bounds.
 
-    With much data the likelihood is peaked and the last fit is near its top: then that start is enough.
+    With much data the likelihood is peaked and the last fit is near its top: then that start is enough. Of columns that
+    share a lengthscale, the ``first`` has that of the last fit.
     """
     rows = [prior.center]
     if preset.restarts:
         rows.extend(lower + latin_hypercube(preset.restarts, len(lower), rng) * (upper - lower))
     if previous is not None:
-        known = np.concatenate([np.log(previous.lengthscales), np.log([previous.signal, previous.noise])])
+        known = np.concatenate([np.log(previous.lengthscales[first]), np.log([previous.signal, previous.noise])])
         if len(known) >= len(lower):
             rows = [known[: len(lower)]] if warm_only else [known[: len(lower)], *rows]
     return np.clip(np.array(rows), lower, upper)

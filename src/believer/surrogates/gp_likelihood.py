@@ -3,7 +3,8 @@
 ======  =========================================================  ========
 symbol  meaning                                                    shape
 ======  =========================================================  ========
-θ       log ℓ_1 .. log ℓ_d, log σ_f², and log σ_n² when inferred    (p,)
+θ       log ℓ_1 .. log ℓ_s, log σ_f², and log σ_n² when inferred    (p,)
+        s is d, or the number of groups of columns that share a ℓ
 y       standardized data, m its constant mean                     (n,)
 u       points over lengthscales                                   (n, d)
 D       known noise variances of y, beyond σ_n²                    (n,)
@@ -20,7 +21,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg import lapack
 
-from believer.arrays import Array, packed
+from believer.arrays import Array, IntArray, packed
 from believer.numerics import backend
 from believer.numerics.cholesky import lower_cholesky
 from believer.surrogates.kernels import KERNELS, squared_distances
@@ -46,10 +47,12 @@ def log_likelihood(
     noise: float | None,
     mean_std: float | None = None,
     known: Array | None = None,
+    groups: IntArray | None = None,
 ) -> Likelihood:
     """log p(y | X, θ) and what goes with it; -inf and zeros where K_y is not positive definite.
 
-    ``noise`` is σ_n² when it is fixed, None when the last entry of θ is its logarithm; ``known`` is D, or None. With
+    ``noise`` is σ_n² when it is fixed, None when the last entry of θ is its logarithm; ``known`` is D, or None;
+    ``groups`` (d,) says which ℓ of θ each column has, None that each has its own. With
     ``mean_std`` the constant mean m takes its best value for θ, m = 1ᵀK_y⁻¹y / (1ᵀK_y⁻¹1 + 1/τ²), and log p includes
     its prior N(0, τ²); being the best, it adds nothing to the gradient.
     [Rasmussen2006] Eq. 5.8-5.9; the derivative by log ℓ_j needs Σ M_ab h_ab (x_aj - x_bj)²/ℓ_j² with
@@ -59,13 +62,13 @@ def log_likelihood(
     if native is not None:
         none = np.zeros(len(theta))
         found = native.HyperPosterior(
-            native.KERNELS[kernel], packed(X), packed(y), or_nan(noise), or_nan(mean_std), none, none, known
+            native.KERNELS[kernel], packed(X), packed(y), or_nan(noise), or_nan(mean_std), none, none, known, groups
         )
         return Likelihood(*found.log_likelihood(packed(theta)))
-    n, d = X.shape
-    scaled = X / np.exp(theta[:d])
-    signal = float(np.exp(theta[d]))
-    noise_variance = float(np.exp(theta[d + 1])) if noise is None else noise
+    n, s = len(X), len(theta) - (2 if noise is None else 1)
+    scaled = X / np.exp(theta[:s] if groups is None else theta[groups])
+    signal = float(np.exp(theta[s]))
+    noise_variance = float(np.exp(theta[s + 1])) if noise is None else noise
     k, h = _lower_kernel(kernel, scaled, signal)
     nugget = noise_variance if known is None else noise_variance + known
     k[np.diag_indices(n)] = signal + nugget
@@ -83,7 +86,8 @@ def log_likelihood(
         value -= 0.5 * (mean / mean_std) ** 2
 
     # K_j α for every θ_j; the signal's part of K_y is what is left of it without the noise.
-    V = np.column_stack([_lengthscale_products(h, alpha, scaled), y - nugget * alpha, noise_variance * alpha])
+    products = _summed(_lengthscale_products(h, alpha, scaled), groups, s)
+    V = np.column_stack([products, y - nugget * alpha, noise_variance * alpha])
     information = _average_information(V[:, : len(theta)], L, ones, spread)
     inverse = lapack.dpotri(L.T, lower=0, overwrite_c=1)[0].T
     square, trace = float(alpha @ alpha), float(np.trace(inverse))
@@ -91,8 +95,19 @@ def log_likelihood(
     if known is not None:
         by_signal -= 0.5 * float(known @ (alpha**2 - np.diagonal(inverse)))
     by_noise = 0.5 * noise_variance * (square - trace)
-    gradient = np.append(_by_lengthscales(h, inverse, alpha, scaled), [by_signal, by_noise])[: len(theta)]
+    by_length = _summed(_by_lengthscales(h, inverse, alpha, scaled), groups, s)
+    gradient = np.append(by_length, [by_signal, by_noise])[: len(theta)]
     return Likelihood(value, gradient, mean, information)
+
+
+def _summed(by_column: Array, groups: IntArray | None, s: int) -> Array:
+    """``by_column`` (..., d), derivatives by each column's log ℓ, as those by the s that they share: the chain rule."""
+    if groups is None:
+        return by_column
+    total = np.zeros((*by_column.shape[:-1], s))
+    for column, group in enumerate(groups):
+        total[..., group] += by_column[..., column]
+    return total
 
 
 def or_nan(number: float | None) -> float:

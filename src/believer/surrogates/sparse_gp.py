@@ -239,21 +239,21 @@ class SparseGP:
         X, y, std = learnable(data, "a sparse Gaussian process")
         shift, scale = standardization(y)
         start = previous.hyper if isinstance(previous, SparseGPModel) and previous.hyper.kernel == self.kernel else None
-        hyper = self._learn(X, (y - shift) / scale, variances(std, scale), rng, start)
+        hyper = self._learn(replace(data, X=X, Y=(y - shift) / scale), variances(std, scale), rng, start)
         # The best result is where precision is worth most, so the first inducing point is there.
         rows = choose_inducing(hyper, X, self.inducing, first=int(np.argmin(y)))
         return posterior(hyper, rows, X, y, shift, scale, std)
 
     def _learn(
-        self, X: Array, y: Array, known: Array | None, rng: np.random.Generator, start: Hyperparameters | None
+        self, data: Data, known: Array | None, rng: np.random.Generator, start: Hyperparameters | None
     ) -> Hyperparameters:
-        """Hyperparameters of standardized ``y`` (n,) at ``X`` (n, d), with ``known`` noise variances (n,)."""
-        subset = None
+        """Hyperparameters of ``data`` whose y (n,) is standardized, with ``known`` noise variances (n,)."""
+        X, y, subset = data.X, data.y, None
         if len(X) > SUBSET_ABOVE:
             subset = SUBSET_ABOVE
             some = np.sort(rng.permutation(len(X))[:subset])
             X, y, known = X[some], y[some], None if known is None else known[some]
-        hyper = gp_fit.fit(X, y, self.kernel, self.noise, DEFAULT, rng, start, known=known)
+        hyper = gp_fit.fit(X, y, self.kernel, self.noise, DEFAULT, rng, start, known=known, groups=data.groups)
         return replace(hyper, subset=subset)
 
     def describe(self, model: SparseGPModel) -> dict[str, Any]:
