@@ -147,7 +147,7 @@ def test_deterministic_runs_end_with_a_deterministic_model(function: Callable[[A
 
 
 @pytest.mark.parametrize("share", [0.1, 0.5])
-@pytest.mark.parametrize(("function", "d"), [(hartmann6, 6), (bowl, 3)])
+@pytest.mark.parametrize(("function", "d"), [(wave, 4), (bowl, 3)])
 def test_noisy_runs_end_with_a_noisy_model(function: Callable[[Array], Array], d: int, share: float) -> None:
     assert sum(run(function, share, seed, d) for seed in range(4)) >= 3
 
@@ -157,6 +157,25 @@ def test_a_decision_asks_for_the_evidence_of_its_preset() -> None:
     for evidence, noisy in ((1.0, True), (1e9, False)):
         preset = replace(gp_fit.DEFAULT, evidence=evidence)
         assert fit_gp(Data(X, y), "matern52", AUTO, np.random.default_rng(0), preset=preset).is_noisy is noisy
+
+
+def cone(X: Array) -> Array:
+    distance: Array = np.sqrt(((X - 0.43) ** 2).sum(axis=1))
+    return distance
+
+
+def test_what_is_rougher_than_its_kernel_is_not_called_noisy() -> None:
+    rng = np.random.default_rng(0)
+    X = np.clip(0.43 + rng.standard_normal((60, 3)) * rng.choice([0.3, 0.1, 0.03], (60, 1)), 0.0, 1.0)
+    assert not fitted(X, cone(X)).is_noisy
+    assert fitted(X, cone(X) + 0.3 * cone(X).std() * rng.standard_normal(60)).is_noisy
+
+
+@pytest.mark.parametrize("kernel", ["se", "matern52", "matern32"])
+def test_every_kernel_can_decide(kernel: str) -> None:
+    X, y = noisy_wave(60, 6)
+    assert fitted(X, y, kernel=kernel).is_noisy
+    assert not fitted(X, wave(X), kernel=kernel).is_noisy
 
 
 # Warm starts, many data, state

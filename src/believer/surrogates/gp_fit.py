@@ -108,7 +108,8 @@ class Preset:
     mean_std: prior std of the constant mean m, around the average of y; None fixes m there.
     restarts: random starts, besides the prior's center. warm: whether the last fit is a start.
     search: the settings of the method that climbs, Newton's or L-BFGS-B.
-    evidence: what inferred noise must add to log p(y | X, θ) + log p(ℓ, σ_f²) before ``noise="auto"`` believes in it.
+    evidence: what inferred noise must add to log p(y | X, θ) + log p(ℓ, σ_f²) before ``noise="auto"`` believes in it;
+        four times as much where a rougher kernel would be better still.
     """
 
     lengthscale: LogNormal | None = LogNormal(math.log(0.5), 0.5)
@@ -171,14 +172,25 @@ def _decided(task: _Task, last: tuple[Hyperparameters, ...], rng: np.random.Gene
     """The better of a fit without noise and one that infers it, which has to be better by far.
 
     Without a sign of noise the second is not made: some noise at the first must not cost much evidence, or the ``last``
-    fit have had noise.
+    fit have had noise. A function that is rougher than its kernel looks noisy, too: then it takes more to believe it.
     """
     exact = _top(task, gp_noise.EXACT, last, rng)
     evidence, noisy_last = _evidence(task, exact), tuple(old for old in last if old.noise > gp_noise.EXACT)
     if not noisy_last and _evidence(task, replace(exact, noise=gp_noise.TRIED)) < evidence - gp_noise.CHEAP:
         return exact
     noisy = _top(task, INFER, noisy_last, rng)
-    return noisy if _evidence(task, noisy) > evidence + task.preset.evidence else exact
+    gain, needed = _evidence(task, noisy) - evidence, task.preset.evidence
+    if needed < gain <= gp_noise.IF_ROUGH * needed and _is_rough(task, noisy, rng):
+        needed *= gp_noise.IF_ROUGH
+    return noisy if gain > needed else exact
+
+
+def _is_rough(task: _Task, noisy: Hyperparameters, rng: np.random.Generator) -> bool:
+    """Whether a rougher kernel has more evidence, at its own best noise: then what looked like noise has a shape."""
+    if task.kernel not in gp_noise.ROUGHER:
+        return False
+    other = replace(task, kernel=gp_noise.ROUGHER[task.kernel])
+    return _evidence(other, _top(other, INFER, (noisy,), rng)) > _evidence(task, noisy) + gp_noise.ROUGH
 
 
 @dataclass(frozen=True, slots=True, eq=False)

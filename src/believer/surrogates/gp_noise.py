@@ -18,6 +18,13 @@ EXACT = 1e-6
 TRIED, CHEAP = 1e-4, 1.0
 """A sign of noise: so much of it, at a fit that has none, costs no more than this, in nats."""
 
+ROUGHER = {"se": "matern52", "matern52": "matern32"}
+"""The next kernel whose functions are less smooth."""
+
+ROUGH, IF_ROUGH = 2.0, 4.0
+"""A function counts as rough where the rougher kernel has so many nats more evidence; noise then needs so many times
+the evidence that it needs else."""
+
 ROUNDING = 1e-9
 """Values of standardized y that differ by less are the same."""
 
