@@ -61,7 +61,10 @@ do so in a way of their own. `dpp` believes the points under way and begins ever
 so that one point at a time from it is what `kb` chooses. `ucb_pe` only explores while points are under way. Results
 come back in any order."""
 
-NOISE = """No problem of this run is noisy: it says nothing about noisy results, whose model is `GP(noise="infer")`."""
+NOISE = (
+    "No problem of this run is noisy: it says nothing about noisy results, which the default model makes out by itself "
+    "([measured](../benchmarks/results/noise.md))."
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -82,6 +82,7 @@ OPTIONS: dict[str, dict[str, Any]] = {
     "incumbent of data": {"strategy": PseudoObservations(incumbent="data"), "surrogate": GP("se")},
     "no update": {"strategy": PseudoObservations(ConstantLie(2.0), "none")},
     "noisy": {"surrogate": GP(noise="infer")},
+    "exact": {"surrogate": GP(noise=1e-6)},
     "only predicts": {"surrogate": Plain()},
     "candidates": {"maximizer": Candidates(candidates=256)},
     "repeating itself": {"maximizer": FixedStarts((0.5,)), "acquisition": PI(), "strategy": "cl_min"},

@@ -82,7 +82,7 @@ def test_what_was_not_measured_is_said_not_to_be(tmp_path: Path) -> None:
     text = written(tmp_path, finished_cells({"kb": 0.0, "random": 5.0}, seeds=range(2), problems=("branin",)))
     assert "too few seeds to say; kb is ahead" in text
     assert "No problem of this run is noisy" in text
-    assert 'GP(noise="infer")' in text
+    assert "benchmarks/results/noise.md" in text
     assert "This run has no such case." in text
     assert "This run has the default surrogate only." in text
     assert "Other libraries" not in text

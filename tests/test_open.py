@@ -93,6 +93,15 @@ def test_a_journal_with_other_settings_is_refused_and_left_as_it_was(
     bv.Optimizer.open(path, SPACE).close()
 
 
+def test_a_study_that_was_begun_under_the_former_default_goes_on_with_it(tmp_path: Path) -> None:
+    path, former = tmp_path / "study.jsonl", bv.GP(noise=1e-6)
+    bv.Optimizer(SPACE, former, journal=path).close()
+    with bv.Optimizer.open(path, SPACE) as study:
+        assert study.settings.surrogate == former
+    with pytest.raises(InvalidInput, match="surrogate"):
+        bv.Optimizer.open(path, SPACE, bv.GP())
+
+
 def test_a_constraint_is_told_apart_by_its_name(tmp_path: Path) -> None:
     path = tmp_path / "study.jsonl"
     spaces = [bv.Space({"n": bv.Int(1, 9)}, rule) for rule in (small, large)]

@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from believer.maximize import Candidates as Candidates
     from believer.maximize import Multistart as Multistart
     from believer.replay import Replay as Replay
+    from believer.study.recommendation import Recommendation as Recommendation
     from believer.study.study import Study as Study
     from believer.study.trials import Batch as Batch
     from believer.study.trials import Trial as Trial
@@ -61,6 +62,7 @@ _LATER = {
     **dict.fromkeys(("Batch", "Trial"), "believer.study.trials"),
     **dict.fromkeys(("Result", "Seconds", "Target", "minimize"), "believer.loop"),
     "BenchReport": "believer.bench.report",
+    "Recommendation": "believer.study.recommendation",
     "Replay": "believer.replay",
     "SDDReport": "believer.diagnostics.sdd_report",
     "Study": "believer.study.study",

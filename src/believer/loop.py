@@ -22,6 +22,7 @@ from believer.progress import Progress
 from believer.space import Space
 from believer.study.journal import PathLike
 from believer.study.outcome import Outcome, Value, aligned, outcome_of
+from believer.study.recommendation import Recommendation
 from believer.study.settings import StudySettings, make_settings
 from believer.study.trials import Batch, Trial, same_params
 from believer.surrogates.protocols import Surrogate
@@ -88,6 +89,11 @@ class Result:
     failures: int
     stopped: str
     optimizer: Optimizer
+
+    @property
+    def recommended(self) -> Recommendation | None:
+        """What to use in the end, which is not always the best value seen (:meth:`Optimizer.recommend`); or None."""
+        return None if self.value is None else self.optimizer.recommend()
 
     def __str__(self) -> str:
         found = "no result" if self.value is None else f"best {self.value:.6g} at {self.params}"

@@ -15,8 +15,9 @@ from typing import Any, Self
 import numpy as np
 
 from believer.acquisitions import Acquisition
-from believer.arrays import shown
+from believer.arrays import Array, shown
 from believer.batch import Strategy
+from believer.batch.incumbent import is_noisy, learned_by
 from believer.capabilities import able
 from believer.errors import InvalidInput, JournalCorrupt, JournalError, TrialError
 from believer.maximize import Maximizer
@@ -30,7 +31,8 @@ from believer.study.journal import Journal, is_begun, read_events, write_events
 from believer.study.ledger import Ledger
 from believer.study.model_cache import ModelCache
 from believer.study.outcome import ONLY, Outcome, Value, aligned, outcome_of
-from believer.study.settings import StudySettings, make_settings, settings_from_config, versions
+from believer.study.recommendation import Recommendation
+from believer.study.settings import FORMER_DEFAULT, StudySettings, make_settings, settings_from_config, versions
 from believer.study.study import Study, changing, reading
 from believer.study.trials import Batch, Trial, same_params
 from believer.surrogates.protocols import Prediction, Surrogate, Verifiable
@@ -112,6 +114,8 @@ class Optimizer(Study):
             assert isinstance(begun, Begun)
             study = cls._from_events(events, journal, *_custom_parts(begun, wanted), space.constraint)
             found = study.settings.to_config()
+            if surrogate is None and study.settings.surrogate == FORMER_DEFAULT:
+                config["surrogate"] = found["surrogate"]
             other = [name for name in config if config[name] != found[name] and (name, seed) != ("seed", None)]
             if other:
                 raise InvalidInput(
@@ -169,9 +173,30 @@ class Optimizer(Study):
             raise InvalidInput(f"predict needs a list of params; got {shown(points)}.") from error
         if isinstance(points, Mapping):
             raise InvalidInput(f"predict needs a list of params, [params]; got one, {dict(points)}.")
-        X = self.space.encode(rows)
+        return self._predicted(self.space.encode(rows))
+
+    def _predicted(self, X: Array) -> Prediction:
+        """The objective at ``X`` (m, d) of the encoded cube, in the user's units."""
         at = self._cache.model(self._ledger.history(self.settings)).predict(X)
         return Prediction(self.settings.sign * at.mean, at.std)
+
+    @reading
+    def recommend(self) -> Recommendation:
+        """The evaluated point to use in the end, with what the model expects there.
+
+        Where the model takes results to be noisy, the point with the best expected value: the best result, ``best``, is
+        partly luck then. Otherwise the best result's.
+        """
+        trial = self._ledger.best
+        if trial is None:
+            raise InvalidInput("recommend needs at least one result; tell or observe one first.")
+        history, sign = self._ledger.history(self.settings), self.settings.sign
+        if is_noisy(self._cache.model(history)):
+            rows = learned_by(self.settings.surrogate, history.data.output(0))
+            best = int(np.argmin(sign * self._predicted(history.data.X[rows]).mean))
+            trial = self._ledger.trials[history.ids[rows[best]]]
+        at = self._predicted(trial.unit[None, :])
+        return Recommendation(trial.copy(), dict(trial.params), float(at.mean[0]), float(at.std[0]))
 
     @changing
     def tell(

@@ -61,6 +61,7 @@ def neighbors(k: int) -> Surrogate:
 MEMBERS: dict[str, Member] = {
     "fake": Member(FakeSurrogate, {Conditionable}),
     **{f"gp {kernel}": Member(partial(bv.GP, kernel), AS_A_GP) for kernel in KERNELS},
+    "gp exact": Member(partial(bv.GP, noise=1e-6), AS_A_GP),
     "gp infer": Member(partial(bv.GP, noise="infer"), AS_A_GP),
     "mq_rbf": Member(lambda: bv.MQRBF(), {Conditionable, Differentiable, Joint, Sampling}),
     "fixed_rbf": Member(lambda: bv.FixedRBF(), AS_A_LINEAR_MODEL),

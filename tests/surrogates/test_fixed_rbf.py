@@ -329,6 +329,7 @@ INVALID: list[tuple[dict[str, Any], str]] = [
     ({"spread": 0.0}, "spread must be a length above zero; got 0.0"),
     ({"spread": np.nan}, "spread must be a finite number; got nan"),
     ({"noise": "some"}, "noise must be a variance or \"infer\"; got 'some'"),
+    ({"noise": "auto"}, "noise must be a variance or \"infer\"; got 'auto'"),
     ({"noise": -1.0}, "noise must be a variance, zero or more; got -1.0"),
     ({"noise": None}, "noise must be a finite number; got None"),
 ]

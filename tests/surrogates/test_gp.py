@@ -501,7 +501,7 @@ def test_noise_is_fixed_where_it_is_given(fit: str) -> None:
 
 INVALID: list[tuple[dict[str, Any], str]] = [
     ({"kernel": "rbf"}, "kernel must be one of matern52, matern32, se; got 'rbf'"),
-    ({"noise": "some"}, "noise must be a variance or \"infer\"; got 'some'"),
+    ({"noise": "some"}, 'noise must be a variance or "infer" or "auto"; got \'some\''),
     ({"noise": -1.0}, "noise must be a variance, zero or more; got -1.0"),
     ({"noise": np.inf}, "noise must be a finite number; got inf"),
     ({"noise": np.nan}, "noise must be a finite number; got nan"),

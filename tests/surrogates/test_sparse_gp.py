@@ -508,7 +508,7 @@ INVALID: list[tuple[dict[str, Any], str]] = [
     ({"inducing": 0}, "inducing must be a whole number, 1 or more; got 0"),
     ({"inducing": 2.5}, "inducing must be a whole number, 1 or more; got 2.5"),
     ({"kernel": "rbf"}, "kernel must be one of matern52, matern32, se; got 'rbf'"),
-    ({"noise": "some"}, "noise must be a variance or \"infer\"; got 'some'"),
+    ({"noise": "some"}, 'noise must be a variance or "infer" or "auto"; got \'some\''),
     ({"noise": -1.0}, "noise must be a variance, zero or more; got -1.0"),
 ]
 

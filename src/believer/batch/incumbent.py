@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from believer.arrays import Array
+from believer.arrays import Array, IntArray
 from believer.batch.request import Request
 from believer.capabilities import able
-from believer.surrogates.data import learned
-from believer.surrogates.protocols import Bounded, Model, Smoothing
+from believer.surrogates.data import Data
+from believer.surrogates.protocols import Bounded, Model, Smoothing, Surrogate
+from believer.surrogates.subset import learned_rows
 
 
 def real_incumbent(request: Request) -> float:
@@ -45,8 +46,15 @@ def is_noisy(model: Model) -> bool:
 
 def smoothed_points(request: Request, X: Array) -> Array:
     """Where a model of noisy results is asked for its mean: at those that it learned from, and at lies ``X`` (p, d)."""
-    most = request.surrogate.most_results if able(request.surrogate, Bounded) else None
-    return np.vstack([learned(request.data, most).X, X])
+    return np.vstack([request.data.X[learned_by(request.surrogate, request.data)], X])
+
+
+def learned_by(surrogate: Surrogate, data: Data) -> IntArray:
+    """Rows of ``data`` that the surrogate's models learn from: all, of many those that it takes."""
+    n = len(data)
+    if able(surrogate, Bounded) and n > surrogate.most_results:
+        return learned_rows(data.y, surrogate.most_results)
+    return np.arange(n)
 
 
 def _least(request: Request, model: Model, X: Array, y: Array) -> float:

@@ -25,6 +25,10 @@ from believer.study.serialization import DamagedSettings
 from believer.surrogates import GP
 from believer.surrogates.protocols import Surrogate
 
+FORMER_DEFAULT = GP(noise=1e-6)
+"""The surrogate of studies that were begun without naming one, before the default was to decide whether results are
+noisy: these go on with what they had."""
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class StudySettings:

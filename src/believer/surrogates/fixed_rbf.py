@@ -36,6 +36,7 @@ from believer.surrogates import linear
 from believer.surrogates.data import Data, learnable, squared, variances
 from believer.surrogates.gp import NOISY_FROM, checked_noise, standardization
 from believer.surrogates.gp_fit import NOISE_FLOOR
+from believer.surrogates.gp_noise import INFER
 from believer.surrogates.kernels import LEAST_SPREAD, MOST_SPREAD, multiquadric, squared_distances
 from believer.surrogates.linear import Weights
 from believer.surrogates.protocols import LEAST_VARIANCE, JointPrediction, Model, Prediction, PredictionGradient
@@ -217,7 +218,7 @@ class FixedRBF:
             object.__setattr__(
                 self, "spread", above_zero(self.spread, "spread", LEAST_SPREAD, MOST_SPREAD, "a length above zero")
             )
-        object.__setattr__(self, "noise", checked_noise(self.noise))
+        object.__setattr__(self, "noise", checked_noise(self.noise, (INFER,)))
 
     def fit(self, data: Data, rng: np.random.Generator, previous: Model | None = None) -> FixedRBFModel:
         """Learn v and noise from ``data``, X (n, d) and y (n,), then the exact posterior.

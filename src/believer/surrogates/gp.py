@@ -29,6 +29,7 @@ from believer.numerics.cholesky import Factor, factor
 from believer.surrogates import gp_fit
 from believer.surrogates.data import LEAST_SCALE, Data, extended, learnable, learned, squared, variances
 from believer.surrogates.gp_fit import DEFAULT, Hyperparameters, Preset
+from believer.surrogates.gp_noise import AUTO, INFER
 from believer.surrogates.kernels import KERNELS
 from believer.surrogates.protocols import (
     LEAST_VARIANCE,
@@ -321,11 +322,13 @@ class GP:
     ----------
     kernel : "matern52", "matern32" or "se", each with one lengthscale for every parameter (ARD): the columns of a
         category share theirs.
-    noise : variance of the noise as a share of the variance of y (1e-6: deterministic), or "infer".
+    noise : variance of the noise as a share of the variance of y (1e-6: deterministic); or "infer", which learns it; or
+        "auto", which takes results as deterministic unless they say otherwise: points that were evaluated again gave
+        another value, or the data are much more likely with noise than without.
     """
 
     kernel: str = "matern52"
-    noise: float | str = 1e-6
+    noise: float | str = AUTO
     most_results: ClassVar[int] = MOST
 
     def __post_init__(self) -> None:
@@ -368,11 +371,12 @@ def checked_kernel(kernel: str) -> str:
     return kernel
 
 
-def checked_noise(noise: float | str) -> float | str:
-    """``noise`` as a variance, zero or more, or "infer"; a clear error otherwise."""
+def checked_noise(noise: float | str, words: tuple[str, ...] = (INFER, AUTO)) -> float | str:
+    """``noise`` as a variance, zero or more, or one of ``words``; a clear error otherwise."""
     if isinstance(noise, str):
-        if noise != "infer":
-            raise InvalidInput(f'noise must be a variance or "infer"; got {shown(noise)}.')
+        if noise not in words:
+            said = " or ".join(f'"{word}"' for word in words)
+            raise InvalidInput(f"noise must be a variance or {said}; got {shown(noise)}.")
         return noise
     variance = finite(noise, "noise", MOST_NOISE)
     if variance < 0.0:

@@ -13,7 +13,7 @@ D       known noise variances of y, beyond σ_n²                    (n,)
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 import numpy as np
@@ -22,7 +22,9 @@ from believer.arrays import Array, IntArray, above_zero, finite, frozen, packed,
 from believer.errors import InvalidInput
 from believer.numerics import backend, lbfgs, newton
 from believer.numerics.sampling import latin_hypercube
+from believer.surrogates import gp_noise
 from believer.surrogates.gp_likelihood import log_likelihood, or_nan
+from believer.surrogates.gp_noise import AUTO, INFER
 from believer.surrogates.kernels import KERNELS, squared_distances
 
 SUBSET_ABOVE = 2000
@@ -108,6 +110,8 @@ class Preset:
     mean_std: prior std of the constant mean m, around the average of y; None fixes m there.
     restarts: random starts, besides the prior's center. warm: whether the last fit is a start.
     search: the settings of the method that climbs, Newton's or L-BFGS-B.
+    evidence: what inferred noise must add to log p(y | X, θ) + log p(ℓ, σ_f²) before ``noise="auto"`` believes in it;
+        four times as much where a rougher kernel would be better still.
     """
 
     lengthscale: LogNormal | None = LogNormal(math.log(0.5), 0.5)
@@ -121,6 +125,7 @@ class Preset:
     scaled: bool = True
     mean_std: float | None = 1.0
     search: newton.Settings | lbfgs.Settings = field(default_factory=newton.Settings)
+    evidence: float = 12.0
 
 
 DEFAULT = Preset()
@@ -141,31 +146,93 @@ def fit(
     """Hyperparameters of standardized ``y`` (n,) at ``X`` (n, d): the best of a few starts, one at the last fit's.
 
     ``seen`` is the number of results that the last fit saw; ``known`` is D, or None. Columns of the same of ``groups``
-    have the same lengthscale.
+    have the same lengthscale. ``noise`` is σ_n², or "infer"; or "auto", which decides between no noise and noise that
+    is inferred: by points that were evaluated more than once (:func:`~believer.surrogates.gp_noise.by_replicates`);
+    else there is noise if with it the evidence is larger by more than the preset asks for. With more than
+    ``CENTER_UP_TO`` data that is decided anew only when they have grown by a quarter.
     """
     n, d = X.shape
     if previous is not None and (not preset.warm or len(previous.lengthscales) != d):
         previous = None
+    kind, grown = noise, _quarters(n) != _quarters(seen)
+    if noise == AUTO:
+        kind = gp_noise.by_replicates(X, y, known)
+        if kind == AUTO and previous is not None and n > CENTER_UP_TO and not grown:
+            kind = INFER if previous.noise > gp_noise.EXACT else gp_noise.EXACT
     subset = None
     if n > SUBSET_ABOVE:
         subset = SUBSET_ABOVE
         rows = np.sort(rng.permutation(n)[:subset])
         X, y, known = X[rows], y[rows], None if known is None else known[rows]
-    fixed = None if isinstance(noise, str) else max(float(noise), NOISE_FLOOR)
     tied, first = _tied(groups, d)
-    s = len(first)
+    task = _Task(
+        kernel, X, y, known, preset, tied, first, n > CENTER_AT_TIMES_UP_TO or (n > CENTER_UP_TO and not grown)
+    )
+    last = () if previous is None else (previous,)
+    if kind != AUTO:
+        return replace(_top(task, kind, last, rng), subset=subset)
+    return replace(_decided(task, last, rng), subset=subset)
+
+
+def _decided(task: _Task, last: tuple[Hyperparameters, ...], rng: np.random.Generator) -> Hyperparameters:
+    """The better of a fit without noise and one that infers it, which has to be better by far.
+
+    Without a sign of noise the second is not made: some noise at the first must not cost much evidence, or the ``last``
+    fit have had noise. A function that is rougher than its kernel looks noisy, too: then it takes more to believe it.
+    """
+    exact = _top(task, gp_noise.EXACT, last, rng)
+    evidence, noisy_last = _evidence(task, exact), tuple(old for old in last if old.noise > gp_noise.EXACT)
+    if not noisy_last and _evidence(task, replace(exact, noise=gp_noise.TRIED)) < evidence - gp_noise.CHEAP:
+        return exact
+    noisy = _top(task, INFER, noisy_last, rng)
+    gain, needed = _evidence(task, noisy) - evidence, task.preset.evidence
+    if needed < gain <= gp_noise.IF_ROUGH * needed and _is_rough(task, noisy, rng):
+        needed *= gp_noise.IF_ROUGH
+    return noisy if gain > needed else exact
+
+
+def _is_rough(task: _Task, noisy: Hyperparameters, rng: np.random.Generator) -> bool:
+    """Whether a rougher kernel has more evidence, at its own best noise: then what looked like noise has a shape."""
+    if task.kernel not in gp_noise.ROUGHER:
+        return False
+    other = replace(task, kernel=gp_noise.ROUGHER[task.kernel])
+    return _evidence(other, _top(other, INFER, (noisy,), rng)) > _evidence(task, noisy) + gp_noise.ROUGH
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Task:
+    """What hyperparameters are looked for, and how.
+
+    ``tied`` and ``first`` as :func:`_tied` gives them; ``warm_only`` leaves out every start but those at earlier fits.
+    """
+
+    kernel: str
+    X: Array
+    y: Array
+    known: Array | None
+    preset: Preset
+    tied: IntArray | None
+    first: IntArray
+    warm_only: bool
+
+
+def _top(
+    task: _Task, noise: float | str, earlier: tuple[Hyperparameters, ...], rng: np.random.Generator
+) -> Hyperparameters:
+    """The best of a few starts, those at the ``earlier`` hyperparameters among them."""
+    preset = task.preset
+    fixed = None if isinstance(noise, str) else max(float(noise), NOISE_FLOOR)
+    tied, s = task.tied, len(task.first)
     prior = _prior(preset, s, fixed is None, tied)
     lower, upper = (np.log(bound) for bound in _bounds(preset, s, fixed is None))
-    warm_only = n > CENTER_AT_TIMES_UP_TO or (n > CENTER_UP_TO and _quarters(n) == _quarters(seen))
-    starts = _starts(preset, prior, lower, upper, rng, previous, warm_only, first)
-    theta, mean = _search(kernel, X, y, fixed, known, preset, prior, starts, lower, upper, tied)
+    starts = _starts(preset, prior, lower, upper, rng, earlier, task.warm_only, task.first)
+    theta, mean = _search(task.kernel, task.X, task.y, fixed, task.known, preset, prior, starts, lower, upper, tied)
     return Hyperparameters(
-        kernel=kernel,
+        kernel=task.kernel,
         lengthscales=frozen(np.exp(theta[:s] if tied is None else theta[tied])),
         signal=float(np.exp(theta[s])),
         noise=float(np.exp(theta[s + 1])) if fixed is None else fixed,
         mean=mean,
-        subset=subset,
     )
 
 
@@ -178,6 +245,16 @@ def _tied(groups: tuple[int, ...] | None, d: int) -> tuple[IntArray | None, IntA
     if len(groups) != d or not np.array_equal(numbers, np.arange(len(numbers))):
         raise InvalidInput(f"groups must be {d} whole numbers, one for each column, from 0 on; got {shown(groups)}.")
     return (tied if len(first) < d else None), first
+
+
+def _evidence(task: _Task, at: Hyperparameters) -> float:
+    """log p(y | X, θ) + log p(ℓ, σ_f²), up to a constant."""
+    theta = np.log([*at.lengthscales[task.first], at.signal])
+    prior = _prior(task.preset, len(task.first), False, task.tied)
+    every = np.log([*at.lengthscales, at.signal])
+    found = log_likelihood(task.kernel, task.X, task.y, every, at.noise, task.preset.mean_std, task.known)
+    u = (theta - prior.center) * prior.weight
+    return found.value - 0.5 * float(u @ u)
 
 
 def _quarters(n: int) -> int:
@@ -262,20 +339,19 @@ def _starts(
     lower: Array,
     upper: Array,
     rng: np.random.Generator,
-    previous: Hyperparameters | None,
+    earlier: tuple[Hyperparameters, ...],
     warm_only: bool,
     first: IntArray,
 ) -> Array:
-    """The last fit's hyperparameters where known, the prior's center, ``restarts`` random points in the bounds.
+    """The ``earlier`` hyperparameters, the prior's center, ``restarts`` random points in the bounds.
 
-    With much data the likelihood is peaked and the last fit is near its top: then that start is enough. Of columns that
-    share a lengthscale, the ``first`` has that of the last fit.
+    With much data the likelihood is peaked and the last fit is near its top: then such starts are enough. Of columns
+    that share a lengthscale, the ``first`` has that of an earlier fit.
     """
     rows = [prior.center]
     if preset.restarts:
         rows.extend(lower + latin_hypercube(preset.restarts, len(lower), rng) * (upper - lower))
-    if previous is not None:
-        known = np.concatenate([np.log(previous.lengthscales[first]), np.log([previous.signal, previous.noise])])
-        if len(known) >= len(lower):
-            rows = [known[: len(lower)]] if warm_only else [known[: len(lower)], *rows]
-    return np.clip(np.array(rows), lower, upper)
+    known = [np.concatenate([np.log(old.lengthscales[first]), np.log([old.signal, old.noise])]) for old in earlier]
+    warm = [theta[: len(lower)] for theta in known]
+    starts: Array = np.clip(np.array(warm if warm and warm_only else [*warm, *rows]), lower, upper)
+    return starts

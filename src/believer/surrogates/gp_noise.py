@@ -1,0 +1,57 @@
+"""Whether results are noisy: what points that were evaluated more than once say of it.
+
+A Gaussian process decides by these, and where they say nothing by the evidence of two fits
+(:func:`~believer.surrogates.gp_fit.fit`): without noise, and with noise inferred.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from believer.arrays import Array
+
+AUTO, INFER = "auto", "infer"
+
+EXACT = 1e-6
+"""The noise variance, of standardized y, under which data count as deterministic."""
+
+TRIED, CHEAP = 1e-4, 1.0
+"""A sign of noise: so much of it, at a fit that has none, costs no more than this, in nats."""
+
+ROUGHER = {"se": "matern52", "matern52": "matern32"}
+"""The next kernel whose functions are less smooth."""
+
+ROUGH, IF_ROUGH = 2.0, 4.0
+"""A function counts as rough where the rougher kernel has so many nats more evidence; noise then needs so many times
+the evidence that it needs else."""
+
+ROUNDING = 1e-9
+"""Values of standardized y that differ by less are the same."""
+
+AGREEING = 2
+"""So many points must have been repeated, and each have given its value again, to show that there is no noise."""
+
+
+def by_replicates(X: Array, y: Array, known: Array | None = None) -> float | str:
+    """What standardized ``y`` (n,) at equal rows of ``X`` (n, d) says of the noise, as a setting of the fit.
+
+    "infer" where replicates vary by more than a deterministic model allows, so that there surely is noise;
+    :data:`EXACT` where those of :data:`AGREEING` points or more all agree; else "auto", nothing is said. Results with a
+    ``known`` noise variance (n,) above zero differ for a known reason, and do not count.  O(n d log n).
+    """
+    if known is not None:
+        X, y = X[known <= 0.0], y[known <= 0.0]
+    if len(X) < 2:
+        return AUTO
+    order = np.lexsort(X.T[::-1])
+    new = np.any(X[order[1:]] != X[order[:-1]], axis=1)
+    group = np.concatenate([[0], np.cumsum(new)])
+    sizes = np.bincount(group)
+    if sizes.max() < 2:
+        return AUTO
+    values = y[order]
+    residuals = values - (np.bincount(group, values) / sizes)[group]
+    if float(residuals @ residuals) / (len(y) - len(sizes)) > EXACT:
+        return INFER
+    agree = (sizes > 1).sum() >= AGREEING and float(np.abs(residuals).max()) <= ROUNDING
+    return EXACT if agree else AUTO
