@@ -121,9 +121,11 @@ def minimize(
     y0: Iterable[Value] | None = None,
     surrogate: str | Surrogate | None = None,
     acquisition: str | Acquisition | None = None,
-    strategy: str | Strategy = "kb",
+    strategy: str | Strategy | None = None,
     n_init: int | None = None,
     maximizer: Maximizer | None = None,
+    warp: str | None = None,
+    resolution: float | None = None,
     timeout: float | None = None,
 ) -> Result:
     """Minimize ``f(params)`` over ``space`` with ``budget`` evaluations, the initial design included.
@@ -152,7 +154,7 @@ def minimize(
     y0 : their values, where these are known already: then they count as results, and not towards the budget.
     timeout : seconds that an evaluation may take, with worker processes (a number as ``executor``): they are killed
         then, and the trial has failed. Importing the module of ``f`` does not count.
-    seed, surrogate, acquisition, strategy, n_init, maximizer : as for :class:`Optimizer`.
+    seed, surrogate, acquisition, strategy, n_init, maximizer, warp, resolution : as for :class:`Optimizer`.
     """
     began = time.monotonic()
     if not callable(f):
@@ -165,13 +167,12 @@ def minimize(
     if callback is not None and not callable(callback):
         raise InvalidInput(f"callback must be a function of the optimizer and a batch; got {shown(callback)}.")
     budget, q, stopper = whole(budget, "budget", 1), whole(q, "q", 1), _stopper(stop, began)
-    settings = make_settings(space, surrogate, acquisition, strategy, maximizer, n_init, seed, maximize)
-    points, values = _known(settings, x0, y0)
-    given = (surrogate, acquisition, strategy, n_init, seed)
+    parts, model = (surrogate, acquisition, strategy), (warp, resolution)
+    points, values = _known(make_settings(space, *parts, maximizer, n_init, seed, maximize, *model), x0, y0)
     if journal is None:
-        optimizer = Optimizer(space, *given, None, maximize, maximizer)
+        optimizer = Optimizer(space, *parts, n_init, seed, None, maximize, maximizer, *model)
     else:
-        optimizer = Optimizer.open(journal, space, *given, maximize, maximizer)
+        optimizer = Optimizer.open(journal, space, *parts, n_init, seed, maximize, maximizer, *model)
     bar = Progress.on_terminal(budget, progress)
     try:
         _begin(optimizer, points, values)

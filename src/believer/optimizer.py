@@ -29,10 +29,10 @@ from believer.study.files import PathLike, as_path, explained, followed
 from believer.study.formats import FORMAT
 from believer.study.journal import Journal, is_begun, read_events, write_events
 from believer.study.ledger import Ledger
-from believer.study.model_cache import ModelCache
+from believer.study.model_cache import Learned, ModelCache, warp_of
 from believer.study.outcome import ONLY, Outcome, Value, aligned, outcome_of
-from believer.study.recommendation import Recommendation
-from believer.study.settings import FORMER_DEFAULT, StudySettings, make_settings, settings_from_config, versions
+from believer.study.recommendation import NORMAL_95, Recommendation
+from believer.study.settings import FORMER, StudySettings, make_settings, settings_from_config, versions
 from believer.study.study import Study, changing, reading
 from believer.study.trials import Batch, Trial, same_params
 from believer.surrogates.protocols import Prediction, Surrogate, Verifiable
@@ -48,12 +48,16 @@ class Optimizer(Study):
     space : where to search.
     surrogate : the model's recipe, a value or a name ("gp", "forest", ...); default the Gaussian process.
     acquisition : what makes a point worth an experiment, a value or a name ("LogEI", "EI", ...); default LogEI.
-    strategy : how q points are chosen together, a name ("kb", "qei", ...) or a value.
+    strategy : how q points are chosen together, a name ("kb", "qei", ...) or a value; default "hedged".
     n_init : results or pending trials before the model takes over; default twice the number of parameters.
     seed : the same seed and the same calls give the same suggestions; None draws one.
     journal : a path; every event is written there before its call returns.
     maximize : the objective is to be maximized, not minimized.
     maximizer : how the acquisition is maximized; default what suits the model.
+    warp : "auto" (default): where results have a heavy tail on the bad side, and are more likely so, the model learns
+        from a warp of them (:mod:`~believer.surrogates.warp`) that leaves the better half as it is; or "none".
+    resolution : the least improvement that matters, in units of the objective. Where no more is to be expected, points
+        are chosen elsewhere. By default a ten-thousandth of the distance from the median of the results to the best.
     """
 
     def __init__(
@@ -61,16 +65,20 @@ class Optimizer(Study):
         space: Space,
         surrogate: str | Surrogate | None = None,
         acquisition: str | Acquisition | None = None,
-        strategy: str | Strategy = "kb",
+        strategy: str | Strategy | None = None,
         n_init: int | None = None,
         seed: int | None = 0,
         journal: PathLike | None = None,
         maximize: bool = False,
         maximizer: Maximizer | None = None,
+        warp: str | None = None,
+        resolution: float | None = None,
     ) -> None:
         if journal is not None:
             as_path(journal, "a journal")
-        settings = make_settings(space, surrogate, acquisition, strategy, maximizer, n_init, seed, maximize)
+        settings = make_settings(
+            space, surrogate, acquisition, strategy, maximizer, n_init, seed, maximize, warp, resolution
+        )
         rehearse(settings)
         begun = Begun(FORMAT, settings.to_config(), versions())
         self._start(settings, [begun], None if journal is None else Journal.create(journal, begun))
@@ -90,11 +98,13 @@ class Optimizer(Study):
         space: Space,
         surrogate: str | Surrogate | None = None,
         acquisition: str | Acquisition | None = None,
-        strategy: str | Strategy = "kb",
+        strategy: str | Strategy | None = None,
         n_init: int | None = None,
         seed: int | None = 0,
         maximize: bool = False,
         maximizer: Maximizer | None = None,
+        warp: str | None = None,
+        resolution: float | None = None,
     ) -> Self:
         """The study in the journal at ``path``, begun if there is none yet: a script that does so can be run again.
 
@@ -103,19 +113,25 @@ class Optimizer(Study):
         Parameters
         ----------
         path : of the journal.
-        space, surrogate, acquisition, strategy, n_init, seed, maximize, maximizer : those of the constructor.
+        space, surrogate, acquisition, strategy, n_init, seed, maximize, maximizer, warp, resolution : those of the
+            constructor.
         """
         if not is_begun(path):
-            return cls(space, surrogate, acquisition, strategy, n_init, seed, path, maximize, maximizer)
-        wanted = make_settings(space, surrogate, acquisition, strategy, maximizer, n_init, seed, maximize)
+            return cls(
+                space, surrogate, acquisition, strategy, n_init, seed, path, maximize, maximizer, warp, resolution
+            )
+        wanted = make_settings(
+            space, surrogate, acquisition, strategy, maximizer, n_init, seed, maximize, warp, resolution
+        )
         journal, events = Journal.open(path)
         try:
             begun, config = events[0], wanted.to_config()
             assert isinstance(begun, Begun)
             study = cls._from_events(events, journal, *_custom_parts(begun, wanted), space.constraint)
             found = study.settings.to_config()
-            if surrogate is None and study.settings.surrogate == FORMER_DEFAULT:
-                config["surrogate"] = found["surrogate"]
+            named = {"surrogate": surrogate, "strategy": strategy, "warp": warp}
+            former = [name for name, given in named.items() if given is None and found[name] == FORMER[name]]
+            config |= {name: found[name] for name in former}
             other = [name for name in config if config[name] != found[name] and (name, seed) != ("seed", None)]
             if other:
                 raise InvalidInput(
@@ -163,7 +179,9 @@ class Optimizer(Study):
     def predict(self, points: Iterable[Mapping[str, Any]]) -> Prediction:
         """Mean and std (m,) of the objective, without noise, in the user's units, from results so far.
 
-        Failed trials count as the worst result, as they do for suggestions.
+        Where the model learns from warped results (``warp``) what it expects is no Gaussian: then ``mean`` is the
+        median and ``std`` half the width of the interval that holds the value with a chance of 68.3 %. Failed trials
+        count as the worst result, as they do for suggestions.
         """
         if not self._ledger.outcomes:
             raise InvalidInput("predict needs at least one result; tell or observe one first.")
@@ -177,8 +195,11 @@ class Optimizer(Study):
 
     def _predicted(self, X: Array) -> Prediction:
         """The objective at ``X`` (m, d) of the encoded cube, in the user's units."""
-        at = self._cache.model(self._ledger.history(self.settings)).predict(X)
+        at = self._learned().predict(X)
         return Prediction(self.settings.sign * at.mean, at.std)
+
+    def _learned(self) -> Learned:
+        return self._cache.learned(self._ledger.history(self.settings))
 
     @reading
     def recommend(self) -> Recommendation:
@@ -190,13 +211,15 @@ class Optimizer(Study):
         trial = self._ledger.best
         if trial is None:
             raise InvalidInput("recommend needs at least one result; tell or observe one first.")
-        history, sign = self._ledger.history(self.settings), self.settings.sign
-        if is_noisy(self._cache.model(history)):
-            rows = learned_by(self.settings.surrogate, history.data.output(0))
-            best = int(np.argmin(sign * self._predicted(history.data.X[rows]).mean))
-            trial = self._ledger.trials[history.ids[rows[best]]]
-        at = self._predicted(trial.unit[None, :])
-        return Recommendation(trial.copy(), dict(trial.params), float(at.mean[0]), float(at.std[0]))
+        learned, sign = self._learned(), self.settings.sign
+        if is_noisy(learned.model):
+            rows = learned_by(self.settings.surrogate, learned.data)
+            best = int(np.argmin(learned.model.predict(learned.data.X[rows]).mean))
+            trial = self._ledger.trials[self._ledger.history(self.settings).ids[rows[best]]]
+        x = trial.unit[None, :]
+        at, ends = learned.predict(x), [sign * float(learned.quantile(x, z)[0]) for z in (-NORMAL_95, NORMAL_95)]
+        interval = (min(ends), max(ends))
+        return Recommendation(trial.copy(), dict(trial.params), sign * float(at.mean[0]), float(at.std[0]), interval)
 
     @changing
     def tell(
@@ -454,7 +477,7 @@ def _verify_fits(events: list[Event], surrogate: Verifiable, dim: int) -> None:
         results += isinstance(event, Told) or (isinstance(event, Observed) and event.outcome is not None)
         if isinstance(event, Asked) and event.model is not None:
             try:
-                surrogate.verify(event.model, results, dim)
+                surrogate.verify(warp_of(event.model)[1], results, dim)
             except (KeyError, TypeError, ValueError) as error:
                 raise JournalCorrupt(f"line {line} has hyperparameters that no fit comes to: {error}", line) from error
 

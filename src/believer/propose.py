@@ -25,7 +25,7 @@ from believer.space.region import Region
 from believer.study import serialization
 from believer.study.events import Asked
 from believer.study.history import History
-from believer.study.model_cache import ModelCache, check_cache, failures, told_pending
+from believer.study.model_cache import WARP, Learned, ModelCache, check_cache, failures, told_pending
 from believer.study.settings import StudySettings
 from believer.study.trials import Batch, Trial, same_value
 from believer.surrogates.data import Data
@@ -89,14 +89,15 @@ def propose(
     draft = _Draft(settings, history, cache, settings.space.region(held), held, bool(distinct))
     queued = [p for p in history.queue if all(same_value(p[name], value) for name, value in held.items())][:q]
     draft.refuse_exhausted(q, queued)
-    model, informed, described = None, None, None
+    model, learned, informed, described = None, None, None, None
     try:
         draft.add_queued(queued)
         draft.add_design(q)
         if len(draft.trials) < q:
             if needs_model(chooser):
-                model, described = cache.model(history), cache.hyperparameters(history)
-            request = draft.request(q, NoModel() if model is None else model)
+                learned, described = cache.learned(history), cache.hyperparameters(history)
+                model = learned.model
+            request = draft.request(q, learned)
             chosen = checked_answer(chooser.choose(request, cache.memory), request, chooser)
             cache.memory = chosen.memory
             # A strategy counts points of this batch that came before it as pending; the verdict must not.
@@ -171,6 +172,8 @@ class _Draft:
             n, what = n + len(told), "results and failures"
         if able(surrogate, Bounded) and n > surrogate.most_results:
             notes += f"; a model of {surrogate.most_results:,} of {n:,} {what}"
+        if WARP in hyperparameters:
+            notes += "; the worse half of the results warped"
         if subset is not None:
             notes += f"; hyperparameters from {subset} of the results"
         if told is not None and len(told) < len(history.failed):
@@ -193,9 +196,11 @@ class _Draft:
                 x, moved = self.region.snap(x[None, :])[0], "; moved to where its parameters have values"
             self.add_new(x, "model", choice.provenance + notes + moved)
 
-    def request(self, q: int, model: Model) -> Request:
+    def request(self, q: int, learned: Learned | None) -> Request:
         """What the strategy sees; trials of this proposal that came before it count as pending."""
         settings, history = self.settings, self.history
+        if learned is None:
+            learned = Learned(NoModel(), history.data.output(0), failures(history))
         early = [trial.unit for trial in self.trials]
         pending = told_pending(history)
         ids = pending.ids + tuple(trial.id for trial in self.trials)
@@ -203,8 +208,8 @@ class _Draft:
             ids=tuple(range(self.next_id, self.next_id + q - len(early))),
             surrogate=settings.surrogate,
             acquisition=settings.acquisition,
-            model=model,
-            data=history.data.output(0),
+            model=learned.model,
+            data=learned.data,
             pending=Pending(ids, frozen(np.vstack([pending.X, *early])) if early else pending.X),
             region=self.region,
             avoid=self.avoid,
@@ -212,7 +217,9 @@ class _Draft:
             randomness=self.cache.randomness,
             sign=settings.sign,
             maximizer=settings.maximizer,
-            failed=failures(history),
+            failed=learned.failed,
+            warp=learned.warp,
+            resolution=settings.resolution,
         )
 
     def refuse_exhausted(self, q: int, queued: list[dict[str, Any]], count: bool = False) -> None:

@@ -10,6 +10,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from believer._lazy import loader
+from believer.batch.hedge import NATS
 from believer.batch.lies import Believe, ConstantLie, Fantasy, Lie
 from believer.batch.pseudo import INCUMBENTS, PseudoObservations
 from believer.batch.random import RandomBatch
@@ -71,6 +72,7 @@ STRATEGIES: Mapping[str, Strategy] = _Strategies(
         "cl_max": PseudoObservations(ConstantLie("max")),
         "cl_mean": PseudoObservations(ConstantLie("mean")),
         "kb": PseudoObservations(Believe()),
+        "hedged": PseudoObservations(Believe(), hedge=NATS),
         "kb_lower": PseudoObservations(Believe(-1.0)),
         "kb_upper": PseudoObservations(Believe(1.0)),
         "fantasy": PseudoObservations(Fantasy()),

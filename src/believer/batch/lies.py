@@ -6,15 +6,17 @@ Constant Liar and Kriging Believer are [Ginsbourger2010]'s; fantasies complete t
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol
+from typing import ClassVar, Protocol, runtime_checkable
 
 import numpy as np
+from numpy.random import Generator
 
 from believer.arrays import LARGEST, Array, finite, shown, whole
 from believer.capabilities import able
 from believer.errors import InvalidInput
 from believer.surrogates.data import Data
 from believer.surrogates.protocols import Model, Sampling
+from believer.surrogates.warp import Warp
 
 MOST_SIGMAS = 1000.0
 
@@ -25,7 +27,7 @@ MOST_SAMPLES = 10_000
 class Lie(Protocol):
     """A rule for pseudo-observations."""
 
-    def value(self, model: Model, x: Array, data: Data, sign: float, rng: np.random.Generator) -> float:
+    def value(self, model: Model, x: Array, data: Data, sign: float, rng: Generator) -> float:
         """ỹ for one point, to be minimized.
 
         Parameters
@@ -44,6 +46,24 @@ class Lie(Protocol):
         ...
 
 
+@runtime_checkable
+class Stated(Protocol):
+    """A lie that may be stated in the user's units, whatever those of the model are."""
+
+    @property
+    def in_user_units(self) -> bool:
+        """Whether :meth:`Lie.value` looks at data in the user's units, and answers in them."""
+        ...
+
+
+def lie_about(lie: Lie, model: Model, x: Array, data: Data, warp: Warp | None, sign: float, rng: Generator) -> float:
+    """What ``lie`` says of ``x`` (d,), in the units of the model and of ``data``, which ``warp`` leads to."""
+    if warp is None or not able(lie, Stated) or not lie.in_user_units:
+        return lie.value(model, x, data, sign, rng)
+    said = lie.value(model, x, Data(data.X, warp.inverse(data.Y)), sign, rng)
+    return float(warp(np.array(said)))
+
+
 @dataclass(frozen=True, slots=True)
 class ConstantLie:
     """The same value for every point.
@@ -55,6 +75,7 @@ class ConstantLie:
     """
 
     of: str | float = "min"
+    in_user_units: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         if isinstance(self.of, str):
@@ -63,8 +84,8 @@ class ConstantLie:
         else:
             finite(self.of, "a constant lie", LARGEST)
 
-    def value(self, model: Model, x: Array, data: Data, sign: float, rng: np.random.Generator) -> float:
-        """min_i y_i, max_i y_i or the mean of ``data``, or the constant times ``sign``.
+    def value(self, model: Model, x: Array, data: Data, sign: float, rng: Generator) -> float:
+        """min_i y_i, max_i y_i or the mean of ``data``, or the constant times ``sign``, in the user's units.
 
         ``model``, ``x`` and ``rng`` play no part.
         """
@@ -93,7 +114,7 @@ class Believe:
     def __post_init__(self) -> None:
         finite(self.sigmas, "sigmas", MOST_SIGMAS)
 
-    def value(self, model: Model, x: Array, data: Data, sign: float, rng: np.random.Generator) -> float:
+    def value(self, model: Model, x: Array, data: Data, sign: float, rng: Generator) -> float:
         """μ(x) + kσ(x) of ``model`` at ``x`` (d,); ``data``, ``sign`` and ``rng`` play no part."""
         at = model.predict(x[None, :])
         return float(at.mean[0] + self.sigmas * at.std[0])
@@ -119,7 +140,7 @@ class Fantasy:
     def __post_init__(self) -> None:
         object.__setattr__(self, "samples", whole(self.samples, "samples", 1, MOST_SAMPLES))
 
-    def value(self, model: Model, x: Array, data: Data, sign: float, rng: np.random.Generator) -> float:
+    def value(self, model: Model, x: Array, data: Data, sign: float, rng: Generator) -> float:
         """One ỹ ~ N(μ(x), σ²(x) + σ_n²) of ``model`` at ``x`` (d,), drawn with ``rng``.
 
         A model that cannot sample is taken to be free of noise. ``data`` and ``sign`` play no part.

@@ -14,6 +14,7 @@ from believer.arrays import Array, frozen
 from believer.batch.random import REPLACED, draw, is_new
 from believer.batch.request import Choice, Request
 from believer.maximize import Candidates, Maximizer, Multistart, Objective, Search
+from believer.maximize.objective import Spacing
 from believer.space.region import Region
 
 _AROUND = 3
@@ -29,11 +30,13 @@ class Picked:
     x : the point, (d,).
     passed_over : how many better ones were taken already.
     replaced : whether it had to be replaced by a draw.
+    spaced : whether better ones were too near to others.
     """
 
     x: Array
     passed_over: int
     replaced: bool
+    spaced: bool = False
 
     def choice(self, what: str, after: str = "") -> Choice:
         """The point with its provenance: "chosen at LogEI rank 1 after believing 2 points".
@@ -45,11 +48,18 @@ class Picked:
         """
         rank = f"chosen at {what} rank {self.passed_over + 1}"
         behind = f"; {_ranks(self.passed_over)} handed out already" if self.passed_over else ""
+        behind += "; better ones were too near to others" if self.spaced else ""
         return Choice(frozen(self.x), f"{rank}{after}{behind}{REPLACED if self.replaced else ''}")
 
 
 def pick(
-    objective: Objective, request: Request, trial: int, around: Array, avoid: Array, region: Region | None = None
+    objective: Objective,
+    request: Request,
+    trial: int,
+    around: Array,
+    avoid: Array,
+    region: Region | None = None,
+    spacing: Spacing | None = None,
 ) -> Picked:
     """The best point found that is not taken yet.
 
@@ -61,13 +71,15 @@ def pick(
     around : good points (k, d); candidates come from near them.
     avoid : points (k, d) that are taken.
     region : a part of the request's to stay within; default all of it.
+    spacing : from which points to stay away, where that can be; None for no such wish.
     """
     region = request.region if region is None else region
     maximizer = maximizer_for(objective, request.maximizer)
-    best = maximizer.maximize(objective, Search(region, around, avoid), request.randomness(trial, "maximize"))
+    search = Search(region, around, avoid, spacing)
+    best = maximizer.maximize(objective, search, request.randomness(trial, "maximize"))
     # Ours promise a new point. Another that cannot avoid points must not make a belief differ from what is handed out.
     if request.maximizer is None or is_new(best.x, request.region, avoid):
-        return Picked(best.x, best.passed_over, False)
+        return Picked(best.x, best.passed_over, False, best.spaced)
     return Picked(draw(request.region, avoid, request.randomness(trial, "random"))[0], best.passed_over, True)
 
 

@@ -6,22 +6,25 @@ the same update before the first pick, so that asking for q points at once or on
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
 from believer.acquisitions import View, objective_on
-from believer.arrays import Array, frozen, read_only, shown
-from believer.batch.incumbent import believed_incumbent
-from believer.batch.lies import Believe, Lie
-from believer.batch.picking import best_places, counted, pick, taken
-from believer.batch.request import Chosen, Request
+from believer.arrays import Array, finite, frozen, read_only, shown
+from believer.batch.hedge import MOST_NATS, SHORTEST, is_own, is_settled, plausible
+from believer.batch.incumbent import believed_incumbent, is_noisy
+from believer.batch.lies import Believe, Lie, lie_about
+from believer.batch.picking import Picked, best_places, counted, pick, taken
+from believer.batch.request import Choice, Chosen, Request
 from believer.batch.update import resolved, updated
+from believer.batch.verdict import nearness
 from believer.errors import InvalidInput
 from believer.maximize import Objective
 from believer.surrogates.data import Data
-from believer.surrogates.protocols import Model
+from believer.surrogates.protocols import Conditionable, Model
 
 if TYPE_CHECKING:
     from believer.batch.fantasies import Fantasized
@@ -29,10 +32,17 @@ if TYPE_CHECKING:
 UPDATES = ("auto", "condition", "refit", "none")
 INCUMBENTS = ("believed", "data")
 
+_PLAUSIBLE, _SHORTEST = "plausible", "shortest"
+"""The hedges of a belief: lengthscales that the results allow, and half of the model's whatever they say."""
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Belief:
-    """A model together with the lies that it was given: trial ``ids``, points (p, d) and values (p,), in that order."""
+    """A model together with the lies that it was given: trial ``ids``, points (p, d) and values (p,), in that order.
+
+    ``hedges``: models under shorter lengthscales that were given the same, by name, with the factor of each; None where
+    there can be none.
+    """
 
     strategy: PseudoObservations
     base: Model
@@ -40,14 +50,15 @@ class Belief:
     ids: tuple[int, ...]
     X: Array
     y: Array
+    hedges: tuple[tuple[str, float, Model | None], ...] = ()
 
-    def view(self, request: Request) -> View:
-        """D' and f⁺: what the acquisition looks at."""
+    def view(self, request: Request, hedge: Model | None = None) -> View:
+        """D' and f⁺: what the acquisition looks at, on the model or on a ``hedge``."""
         if self.strategy.incumbent == "data":
             best = float(request.data.y.min())
         else:
             best = believed_incumbent(request, self.model, self.X, self.y)
-        return View(self.model, best, request.data, Data(self.X, self.y))
+        return View(self.model if hedge is None else hedge, best, request.data, Data(self.X, self.y))
 
     def objective(self, request: Request) -> Objective:
         """α(· | D'): what the next point maximizes."""
@@ -61,10 +72,28 @@ class Belief:
     def with_lie(self, request: Request, trial: int, x: Array) -> Belief:
         """[paper] Algorithm 1, lines 6-7 and 3: lie about ``x`` (d,) and update the model."""
         strategy, rng = self.strategy, request.randomness(trial, "lie")
-        lie = strategy.lie.value(self.model, x, request.data, request.sign, rng)
+        lie = lie_about(strategy.lie, self.model, x, request.data, request.warp, request.sign, rng)
         X, y = read_only(np.vstack([self.X, x])), read_only(np.append(self.y, lie))
         model = updated(self.model, strategy.update, request, trial, X, y)
-        return replace(self, model=model, ids=(*self.ids, trial), X=X, y=y)
+        told = Data(X[-1:], y[-1:])
+        hedges = tuple((name, factor, _told(hedge, told)) for name, factor, hedge in self.hedges)
+        return replace(self, model=model, ids=(*self.ids, trial), X=X, y=y, hedges=hedges)
+
+    def with_hedge(self, request: Request, name: str) -> Belief:
+        """With the hedge of that ``name``, "plausible" or "shortest"."""
+        if any(known == name for known, _, _ in self.hedges):
+            return self
+        factor, hedge = plausible(request, self.strategy.hedge if name == _PLAUSIBLE else math.inf)
+        return replace(self, hedges=(*self.hedges, (name, factor, _told(hedge, Data(self.X, self.y)))))
+
+    def hedge(self, name: str) -> tuple[float, Model]:
+        """The factor of the hedge of that name, and its model; the model itself where there can be none."""
+        found = next((factor, model) for known, factor, model in self.hedges if known == name)
+        return (1.0, self.model) if found[1] is None else (found[0], found[1])
+
+
+def _told(model: Model | None, data: Data) -> Model | None:
+    return None if model is None else cast(Conditionable, model).condition(data)
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,11 +107,16 @@ class PseudoObservations:
         lies), "none" (the paper's parametric case), or "auto" (condition if the model can, else refit).
     incumbent : f⁺ over real results and lies ("believed") or over real results alone ("data", the paper's convention;
         with it, Kriging Believer can repeat a point).
+    hedge : with more than 0, points after the first are chosen under the shortest lengthscales that the results do not
+        speak against by more than so many nats (:mod:`~believer.batch.hedge`); where the model expects no more than the
+        resolution of the study, under half of them; and no two are nearly the same, unless results are noisy. 0 is
+        [paper] Algorithm 1. Models without lengthscales have nothing to hedge.
     """
 
     lie: Lie = field(default_factory=Believe)
     update: str = "auto"
     incumbent: str = "believed"
+    hedge: float = 0.0
 
     def __post_init__(self) -> None:
         if isinstance(self.lie, type) or not callable(getattr(self.lie, "value", None)):
@@ -91,6 +125,10 @@ class PseudoObservations:
             raise InvalidInput(f"update must be one of {', '.join(UPDATES)}; got {shown(self.update)}.")
         if self.incumbent not in INCUMBENTS:
             raise InvalidInput(f"incumbent must be one of {', '.join(INCUMBENTS)}; got {shown(self.incumbent)}.")
+        if not finite(self.hedge, "hedge", MOST_NATS) >= 0.0:
+            raise InvalidInput(f"hedge must be nats, zero or more; got {self.hedge!r}.")
+        if self.hedge and (getattr(self.lie, "samples", 1) > 1 or self.update not in ("auto", "condition")):
+            raise InvalidInput('a hedge needs one model that is conditioned: one fantasy, and update="auto".')
 
     def choose(self, request: Request, memory: object = None) -> Chosen:
         """[paper] Algorithm 1, lines 2-8, after the pending points of ``request``; ``memory`` may hold their lies."""
@@ -101,12 +139,45 @@ class PseudoObservations:
         choices = []
         avoid = request.avoid
         for trial in request.ids:
-            around = best_places(request, belief.X, belief.y)
-            picked = pick(belief.objective(request), request, trial, around, avoid)
-            choices.append(picked.choice(type(request.acquisition).__name__, self._after(belief.ids)))
-            avoid = taken(avoid, picked.x, request)
-            belief = belief.with_lie(request, trial, picked.x)
+            if self.hedge and isinstance(belief, Belief):
+                belief, choice = self._hedged(belief, request, trial, avoid)
+            else:
+                around = best_places(request, belief.X, belief.y)
+                picked = pick(belief.objective(request), request, trial, around, avoid)
+                choice = picked.choice(type(request.acquisition).__name__, self._after(belief.ids))
+            choices.append(choice)
+            avoid = taken(avoid, choice.x, request)
+            belief = belief.with_lie(request, trial, choice.x)
         return Chosen(tuple(choices), belief, informed)
+
+    def _hedged(self, belief: Belief, request: Request, trial: int, avoid: Array) -> tuple[Belief, Choice]:
+        """The point of ``trial``, chosen by the model or by a hedge; and the belief, with the hedges that were made."""
+        factor, model = 1.0, belief.model
+        if not is_own(trial, len(belief.ids)):
+            belief = belief.with_hedge(request, _PLAUSIBLE)
+            factor, model = belief.hedge(_PLAUSIBLE)
+        noisy, everyone = is_noisy(belief.model), len(request.pending.ids) + len(request.ids)
+        rule = replace(nearness(request.region, everyone, request.model), points=belief.X)
+        around, spacing = best_places(request, belief.X, belief.y), rule if request.distinct and not noisy else None
+
+        def picked_on(model: Model) -> Picked:
+            objective = objective_on(request.acquisition, belief.view(request, model))
+            return pick(objective, request, trial, around, avoid, spacing=spacing)
+
+        picked, why = picked_on(model), ""
+        settled = is_settled(request, model, belief.view(request).incumbent, picked.x)
+        if factor > SHORTEST and (settled or picked.spaced):
+            belief = belief.with_hedge(request, _SHORTEST)
+            other, elsewhere = belief.hedge(_SHORTEST)
+            if other < 1.0:
+                picked, factor = picked_on(elsewhere), other
+                why = ", as nothing that matters is expected else" if settled else ""
+        under = f" under lengthscales {factor:.2g} times as long{why}" if factor < 1.0 else ""
+        choice = picked.choice(type(request.acquisition).__name__, self._after(belief.ids) + under)
+        known = replace(rule, points=np.vstack([request.data.X, belief.X]))
+        if noisy and known.near(picked.x[None, :])[0]:
+            choice = replace(choice, provenance=choice.provenance + "; a replicate, as results are noisy")
+        return belief, choice
 
     def _resume(self, request: Request, memory: object) -> Belief | Fantasized:
         """The belief of an earlier call, where it is about the same model and a prefix of the pending points."""

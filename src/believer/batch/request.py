@@ -16,6 +16,7 @@ from believer.maximize import Maximizer
 from believer.space.region import Region
 from believer.surrogates.data import Data
 from believer.surrogates.protocols import Model, Prediction, Surrogate
+from believer.surrogates.warp import Warp
 
 Randomness = Callable[[int, str], np.random.Generator]
 """The generator that belongs to a trial id and a purpose; the same pair always gives the same stream."""
@@ -54,6 +55,8 @@ class Request:
     sign : -1 when the user maximizes, else 1.
     maximizer : what the user wants the acquisition to be maximized with; None for what suits the objective.
     failed : failed trials, with the value that they count as; None without any.
+    warp : from the user's units to those of ``model``, ``data`` and ``failed``; None where they are the same.
+    resolution : the least improvement that matters to the user; None for one from ``data``.
     """
 
     ids: tuple[int, ...]
@@ -69,6 +72,8 @@ class Request:
     sign: float = 1.0
     maximizer: Maximizer | None = None
     failed: Data | None = None
+    warp: Warp | None = None
+    resolution: float | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)

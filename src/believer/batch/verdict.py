@@ -19,11 +19,14 @@ import numpy as np
 
 from believer.arrays import Array, read_only
 from believer.capabilities import able
+from believer.maximize.objective import Spacing
 from believer.space.region import Region
-from believer.surrogates.protocols import Joint, Model, Scaled
+from believer.surrogates.protocols import Joint, Model, Scaled, Smoothing
 
 NEAR_IN_CUBE = 1e-3
 NEAR_IN_LENGTHSCALES = 0.1
+_SHARE_OF_ROOM = 0.25
+"""Points are nearly the same below these distances; in a crowd, below so much of the room that each of q points has."""
 _RANDOM_PAIRS = 512
 
 
@@ -40,7 +43,7 @@ class Verdict:
     min_lengthscales, mean_lengthscales : of two points, in the model's lengthscales.
     random_pair_distance : the mean distance of two uniform points of the region.
     effective_size : q² / Σρ², how many independent points it is worth; None for a model without joint covariance.
-    near_duplicates : pairs of positions in the batch that are nearly the same.
+    near_duplicates : pairs of positions in the batch that are nearly the same (:func:`nearness`).
     sentence : all this in words.
     """
 
@@ -82,6 +85,25 @@ def effective_size(model: Model, X: Array) -> float | None:
     return float(len(X) ** 2 / (rho**2).sum())
 
 
+def nearness(region: Region, q: int, model: Model | None) -> Spacing:
+    """From when on points are nearly the same: a spacing around no point yet.
+
+    Nearer than a tenth of a lengthscale, none of which counts as longer than the box, or where the model has none, than
+    1e-3 in the cube; but no farther than a quarter of q^(-1/k), the room that each of ``q`` points has in the k columns
+    that are no categories.
+    """
+    free = region.upper > region.lower
+    for block in region.blocks:
+        free[block.start : block.stop] &= block.ordered
+    room = _SHARE_OF_ROOM * float(max(q, 1)) ** (-1.0 / max(int(free.sum()), 1))
+    nothing = np.zeros((0, region.dim))
+    if not able(model, Scaled):
+        return Spacing(nothing, np.ones(region.dim), min(NEAR_IN_CUBE, room))
+    # In a tenth of 1e-2, the shortest lengthscale, are the 1e-3 of the cube.
+    scale = np.clip(model.lengthscales, NEAR_IN_CUBE / NEAR_IN_LENGTHSCALES, 1.0)
+    return Spacing(nothing, scale, min(NEAR_IN_LENGTHSCALES, room))
+
+
 def judge(X: Array, region: Region, model: Model | None) -> Verdict:
     """The verdict on the batch ``X`` (q, d); ``model`` knows data and pending points, None before the first fit."""
     q = len(X)
@@ -91,7 +113,8 @@ def judge(X: Array, region: Region, model: Model | None) -> Verdict:
     scaled = None
     if able(model, Scaled):
         scaled = np.sqrt(((gaps / model.lengthscales) ** 2).sum(axis=1))
-    close = distances < NEAR_IN_CUBE if scaled is None else (distances < NEAR_IN_CUBE) | (scaled < NEAR_IN_LENGTHSCALES)
+    rule = nearness(region, q, model)
+    close = ((gaps / rule.scale) ** 2).sum(axis=1) < rule.radius**2
     pairs = tuple((int(i), int(j)) for i, j in zip(rows[close], columns[close], strict=True))
     effective = effective_size(model, X) if model is not None else None
     random_pair = random_pair_distance(region)
@@ -105,16 +128,17 @@ def judge(X: Array, region: Region, model: Model | None) -> Verdict:
         random_pair_distance=random_pair,
         effective_size=effective,
         near_duplicates=pairs,
-        sentence=_sentence(q, mean, random_pair, effective, len(pairs)),
+        sentence=_sentence(q, mean, random_pair, effective, len(pairs), able(model, Smoothing) and model.is_noisy),
     )
 
 
-def _sentence(q: int, mean: float | None, random_pair: float, effective: float | None, near: int) -> str:
+def _sentence(q: int, mean: float | None, random_pair: float, effective: float | None, near: int, noisy: bool) -> str:
     if mean is None:
         return "1 point: nothing to compare."
     ratio = mean / random_pair if random_pair else 0.0
     spread = f"{q} points, on average {mean:.2f} apart ({ratio:.0%} of random points)"
     worth = f", worth {effective:.1f} independent ones" if effective is not None else ""
     if near:
-        return f"{spread}{worth}; {near} pair{'s' if near > 1 else ''} nearly the same: look before you pay for both."
+        why = "replicates, as results are noisy" if noisy else "look before you pay for both"
+        return f"{spread}{worth}; {near} pair{'s' if near > 1 else ''} nearly the same: {why}."
     return f"{spread}{worth}; no near-duplicates."

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -11,7 +10,7 @@ from believer.bench.ranking import PairedTest, Ranking, all_pairs, pairs_needed,
 from believer.bench.runs import Case, Run, called, cases_of, members_of, size_name
 from believer.bench.summary import duration, milliseconds
 from believer.experiments import Table
-from believer.optimizer import Optimizer
+from believer.study.settings import STRATEGY
 
 _NAMED = 5
 """Members that a sentence names; the table has them all."""
@@ -19,7 +18,7 @@ _NAMED = 5
 
 def default_strategy() -> str:
     """The strategy that an ``Optimizer`` takes unless told otherwise."""
-    return str(inspect.signature(Optimizer.__init__).parameters["strategy"].default)
+    return STRATEGY
 
 
 def is_ours(member: str) -> bool:

@@ -84,12 +84,10 @@ class Ours:
         self._optimizer.tell_many(self._waiting.pop(number), y.tolist())
 
     def recommend(self) -> Array | None:
-        """What the optimizer recommends: the best result, unless it can say better."""
-        best = self._optimizer.best
-        if best is None:
+        """What the optimizer recommends; None without a result."""
+        if self._optimizer.best is None:
             return None
-        recommend = getattr(self._optimizer, "recommend", None)
-        point: Array = self._space.encode([best[0] if recommend is None else recommend().params])[0]
+        point: Array = self._space.encode([self._optimizer.recommend().params])[0]
         return point
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol, runtime_checkable
 
 import numpy as np
@@ -86,6 +86,29 @@ def climb_from(objective: Objective, climb: Climb) -> lbfgs.Minimum:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Spacing:
+    """Points from which others stay away.
+
+    Attributes
+    ----------
+    points : (k, d).
+    scale : what a distance of one is in each column, (d,).
+    radius : the least distance.
+    """
+
+    points: Array
+    scale: Array
+    radius: float
+
+    def near(self, X: Array) -> BoolArray:
+        """Which rows of ``X`` (m, d) are nearer than the radius to some point."""
+        found = np.zeros(len(X), dtype=bool)
+        for point in self.points:
+            found |= (((X - point) / self.scale) ** 2).sum(axis=1) < self.radius**2
+        return found
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Search:
     """Where to search, and what is known of the place.
 
@@ -94,11 +117,13 @@ class Search:
     region : where to search.
     around : good points so far (k, d), whose neighborhoods deserve candidates.
     avoid : points (k, d) that must not be proposed again.
+    spacing : from which points to stay at some distance, if that can be; None for no such wish.
     """
 
     region: Region
     around: Array
     avoid: Array
+    spacing: Spacing | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -110,11 +135,13 @@ class Maximum:
     x : the point chosen, (d,).
     value : of the objective there.
     passed_over : how many better points were passed over as duplicates.
+    spaced : whether better points were passed over because they were near to others.
     """
 
     x: Array
     value: float
     passed_over: int
+    spaced: bool = False
 
 
 class Maximizer(Protocol):
@@ -143,8 +170,18 @@ def ranked(values: Array, all_bad: bool = False) -> Array:
 def first_distinct(X: Array, values: Array, search: Search) -> Maximum | None:
     """The best row of ``X`` (m, d) that is not to be avoided; None when all are.
 
-    Rows that lie on each other count once among those passed over.
+    One that keeps the spacing, if any does. Rows that lie on each other count once among those passed over.
     """
+    near = None if search.spacing is None else search.spacing.near(X)
+    if near is not None and near.any():
+        rows = np.flatnonzero(~near & np.isfinite(values))
+        found = _first_distinct(X[rows], values[rows], search) if len(rows) else None
+        if found is not None:
+            return replace(found, spaced=found.value < float(values.max()))
+    return _first_distinct(X, values, search)
+
+
+def _first_distinct(X: Array, values: Array, search: Search) -> Maximum | None:
     best = int(np.argmax(values))
     if not search.region.among(X[best : best + 1], search.avoid)[0]:
         return Maximum(X[best], float(values[best]), 0)

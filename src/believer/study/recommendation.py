@@ -19,19 +19,16 @@ class Recommendation:
     ----------
     trial : that evaluated it.
     params : the point.
-    mean : of the objective there, without noise.
+    mean : of the objective there, without noise; the median, where the model learns from warped results.
     std : how uncertain that mean is.
+    interval : where the objective without noise lies there, with a probability of 95 %.
     """
 
     trial: Trial
     params: dict[str, Any]
     mean: float
     std: float
-
-    @property
-    def interval(self) -> tuple[float, float]:
-        """Where the objective without noise lies there, with a probability of 95 %: mean ± 1.96 std."""
-        return self.mean - NORMAL_95 * self.std, self.mean + NORMAL_95 * self.std
+    interval: tuple[float, float]
 
     def __str__(self) -> str:
         low, high = self.interval

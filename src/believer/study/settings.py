@@ -14,8 +14,8 @@ import scipy
 
 from believer._version import __version__
 from believer.acquisitions import Acquisition, LogEI
-from believer.arrays import MOST_SEED, shown, whole
-from believer.batch import Strategy
+from believer.arrays import LARGEST, MOST_SEED, finite, shown, whole
+from believer.batch import STRATEGIES, Strategy
 from believer.errors import InvalidInput
 from believer.maximize import Maximizer
 from believer.numerics import backend
@@ -25,9 +25,15 @@ from believer.study.serialization import DamagedSettings
 from believer.surrogates import GP
 from believer.surrogates.protocols import Surrogate
 
-FORMER_DEFAULT = GP(noise=1e-6)
-"""The surrogate of studies that were begun without naming one, before the default was to decide whether results are
-noisy: these go on with what they had."""
+STRATEGY, AUTO, NONE = "hedged", "auto", "none"
+"""How points are chosen together where nothing else is said; whether y is warped: if that helps, or never."""
+
+FORMER: dict[str, Any] = {
+    "surrogate": serialization.to_config(GP(noise=1e-6)),
+    "strategy": serialization.to_config(STRATEGIES["kb"]),
+    "warp": NONE,
+}
+"""The defaults of studies that were begun before these were chosen: they go on with what they had."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -44,6 +50,8 @@ class StudySettings:
     n_init : results or pending trials before the model takes over.
     seed : of all that is random.
     maximize : the objective is to be maximized, not minimized.
+    warp : "auto", results with a heavy tail are warped where that makes them more likely; or "none".
+    resolution : the least improvement that matters, in units of y; None for one from the results.
     """
 
     space: Space
@@ -54,6 +62,8 @@ class StudySettings:
     n_init: int
     seed: int
     maximize: bool
+    warp: str = "none"
+    resolution: float | None = None
 
     @property
     def sign(self) -> float:
@@ -72,6 +82,8 @@ class StudySettings:
             "n_init": self.n_init,
             "seed": self.seed,
             "maximize": self.maximize,
+            "warp": self.warp,
+            "resolution": self.resolution,
         }
 
 
@@ -79,17 +91,19 @@ def make_settings(
     space: Space,
     surrogate: str | Surrogate | None = None,
     acquisition: str | Acquisition | None = None,
-    strategy: str | Strategy = "kb",
+    strategy: str | Strategy | None = None,
     maximizer: Maximizer | None = None,
     n_init: int | None = None,
     seed: int | None = 0,
     maximize: bool = False,
+    warp: str | None = None,
+    resolution: float | None = None,
 ) -> StudySettings:
     """Settings with their defaults filled in; InvalidInput when one breaks a rule.
 
     Parameters
     ----------
-    space, surrogate, acquisition, strategy, maximizer, n_init, seed, maximize : as for
+    space, surrogate, acquisition, strategy, maximizer, n_init, seed, maximize, warp, resolution : as for
         :class:`~believer.optimizer.Optimizer`.
     """
     if not isinstance(space, Space):
@@ -98,11 +112,13 @@ def make_settings(
         space=space,
         surrogate=GP() if surrogate is None else serialization.surrogate_named(surrogate),
         acquisition=LogEI() if acquisition is None else serialization.acquisition_named(acquisition),
-        strategy=serialization.strategy_named(strategy),
+        strategy=serialization.strategy_named(STRATEGY if strategy is None else strategy),
         maximizer=None if maximizer is None else serialization.having(("maximize",), maximizer, "maximizer"),
         n_init=whole(2 * len(space) if n_init is None else n_init, "n_init", 1),
         seed=secrets.randbits(63) if seed is None else whole(seed, "seed", 0, MOST_SEED),
         maximize=_flag(maximize),
+        warp=_warp(AUTO if warp is None else warp),
+        resolution=_resolution(resolution),
     )
 
 
@@ -133,6 +149,7 @@ def settings_from_config(
         space = Space.from_config(config["space"], constraint)
         n_init, seed = whole(config["n_init"], "n_init", 1), whole(config["seed"], "seed", 0, MOST_SEED)
         maximize = _flag(config["maximize"])
+        warp, resolution = _warp(config.get("warp", NONE)), _resolution(config.get("resolution"))
     except InvalidInput as error:
         raise DamagedSettings(str(error)) from error
     return StudySettings(
@@ -144,6 +161,8 @@ def settings_from_config(
         n_init=n_init,
         seed=seed,
         maximize=maximize,
+        warp=warp,
+        resolution=resolution,
     )
 
 
@@ -174,6 +193,20 @@ def _flag(maximize: Any) -> bool:
     if not isinstance(maximize, bool | np.bool_):
         raise InvalidInput(f"maximize must be True or False; got {shown(maximize)}.")
     return bool(maximize)
+
+
+def _warp(warp: Any) -> str:
+    if warp not in (AUTO, NONE) or not isinstance(warp, str):
+        raise InvalidInput(f'warp must be "{AUTO}" or "{NONE}"; got {shown(warp)}.')
+    return warp
+
+
+def _resolution(resolution: Any) -> float | None:
+    if resolution is None:
+        return None
+    if (number := finite(resolution, "resolution", LARGEST)) < 0.0:
+        raise InvalidInput(f"resolution must be an improvement, zero or more; got {resolution!r}.")
+    return number
 
 
 def _callable_name(function: object) -> str | None:

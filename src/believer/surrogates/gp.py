@@ -201,6 +201,18 @@ class GPModel:
         quadratic = float(self.whitened @ self.whitened)
         return -0.5 * (quadratic + self.factor.log_determinant() + len(self.y) * float(np.log(2.0 * np.pi)))
 
+    def log_evidence(self) -> float:
+        """log p(y | X, θ) of the data in their own units."""
+        return self.log_marginal_likelihood() - len(self.y) * float(np.log(self.scale))
+
+    def with_lengthscales(self, lengthscales: Array) -> Self:
+        """The posterior of the same data under other ``lengthscales`` (d,), all else as it is.  O(N³)."""
+        hyper = replace(self.hyper, lengthscales=frozen(lengthscales))
+        grown = _covariance_factor(hyper, self.X, self.known)
+        whitened = grown.whiten(self.y[None, :])[0]
+        alpha = grown.unwhiten(whitened[None, :])[0]
+        return replace(self, hyper=hyper, factor=grown, whitened=frozen(whitened), alpha=frozen(alpha))
+
     def condition(self, data: Data) -> Self:
         """The posterior with ``X`` (k, d), ``y`` (k,) and what is known of their noise added, a row of the factor each.
 

@@ -154,7 +154,7 @@ def fit(
     n, d = X.shape
     if previous is not None and (not preset.warm or len(previous.lengthscales) != d):
         previous = None
-    kind, grown = noise, _quarters(n) != _quarters(seen)
+    kind, grown = noise, quarters(n) != quarters(seen)
     if noise == AUTO:
         kind = gp_noise.by_replicates(X, y, known)
         if kind == AUTO and previous is not None and n > CENTER_UP_TO and not grown:
@@ -257,7 +257,7 @@ def _evidence(task: _Task, at: Hyperparameters) -> float:
     return found.value - 0.5 * float(u @ u)
 
 
-def _quarters(n: int) -> int:
+def quarters(n: int) -> int:
     """How often one result grows by a quarter on the way to ``n``; -1 on the way to none."""
     return int(math.log(n) / math.log(1.25)) if n else -1
 

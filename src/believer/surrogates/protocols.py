@@ -237,12 +237,39 @@ class Smoothing(Protocol):
 
 
 @runtime_checkable
+class Evident(Protocol):
+    """A model that knows how likely its data are: by that, one way of learning from them is chosen over another."""
+
+    def log_evidence(self) -> float:
+        """log p(y | X), in the units of the y that it was given, at the hyperparameters that were found."""
+        ...
+
+
+@runtime_checkable
 class Scaled(Protocol):
     """A model that knows how far its correlations reach."""
 
     @property
     def lengthscales(self) -> Array:
         """One for each column (d,)."""
+        ...
+
+
+@runtime_checkable
+class Rescalable(Protocol):
+    """A model that can be had under other lengthscales, and says how likely its data are under them: see ``hedge``."""
+
+    @property
+    def lengthscales(self) -> Array:
+        """One for each column (d,)."""
+        ...
+
+    def with_lengthscales(self, lengthscales: Array) -> Self:
+        """The model of the same data under other ``lengthscales`` (d,), all else as it is."""
+        ...
+
+    def log_evidence(self) -> float:
+        """log p(y | X), up to a constant that the lengthscales play no part in."""
         ...
 
 

@@ -55,7 +55,7 @@ def batch(cell: Cell) -> dict[str, Any]:
     problem, q = PROBLEMS[settings["problem"]](), int(settings["q"])
     X = latin_hypercube(int(settings["n"]), problem.space.dim, stream(cell.seed, 0, "design"))
     data = Data(frozen(X), frozen(problem.evaluate(X)))
-    recipe = GP()
+    recipe = GP(noise=1e-6)
     model = recipe.fit(data, stream(cell.seed, 0, "fit"))
     request = Request(
         ids=tuple(range(1, q + 1)),

@@ -86,8 +86,8 @@ def _player(s: Mapping[str, Any], space: Space, seed: int, watch: Watch, X: Arra
     options = {**OPTIONS, **s["options"]}
     if s["preset"] == "ours":
         name = "kb" if s["strategy"] == "sequential" else s["strategy"]
-        surrogate = GP(noise="infer") if s["noise"] else GP()
-        return Ours(space, X, y, seed, strategy=name, surrogate=surrogate)
+        surrogate = GP(noise="infer" if s["noise"] else 1e-6)
+        return Ours(space, X, y, seed, strategy=name, surrogate=surrogate, warp="none")
     if s["strategy"] == "qei":
         return _Watched(Theirs("botorch_qei", space, X, y, seed, noisy=bool(s["noise"])), watch)
     if s["strategy"] == "random":  # no model is looked at: none of the printed kind is paid for
@@ -99,6 +99,7 @@ def _player(s: Mapping[str, Any], space: Space, seed: int, watch: Watch, X: Arra
         space, X, y, seed, distinct=False,
         strategy=printed_strategy(s["strategy"], options["incumbent"], options["lengthscale"]),
         surrogate=process,
+        warp="none",
         acquisition=EI(XI),
         maximizer=ScipyStarts(space, watch=watch),
     )  # fmt: skip

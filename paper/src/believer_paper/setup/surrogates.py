@@ -25,7 +25,7 @@ def surrogate_of(preset: str, name: str, space: Space) -> Surrogate:
     printed = preset == "printed"
     match name:
         case "gp":
-            return Process(space) if printed else GP()
+            return Process(space) if printed else GP(noise=1e-6)
         case "mq_rbf":
             return PrintedMQRBF() if printed else MQRBF()
         case "mq_rbf_power":

@@ -114,7 +114,7 @@ def settings(preset: str) -> dict[tuple[str, str], str]:
 
 
 def _process(printed: bool) -> dict[tuple[str, str], str]:
-    fit, gp = LIKELIHOOD if printed else Preset(), GP()
+    fit, gp = LIKELIHOOD if printed else Preset(), GP(noise=1e-6)
     how = "maximum likelihood" if fit.lengthscale is None else "maximum a posteriori"
     lengthscale = f"{how} per dimension, in units of the {'box' if printed else 'cube'}"
     if fit.lengthscale is not None and fit.signal is not None:

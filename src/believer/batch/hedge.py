@@ -1,0 +1,94 @@
+"""Hedging: a batch should not stake all of its points on how far the model thinks that results reach.
+
+======  ===================================================================================
+symbol  meaning
+======  ===================================================================================
+ℓ       the model's lengthscales of columns in which points may move freely
+c       a factor of ℓ, from 1/2 to 1
+Δ(c)    log p(y | ℓ) - log p(y | cℓ), in nats: what the results say against lengthscales cℓ
+T       how much they may say against them
+p       points that are pending when one is chosen, those of its batch before it included
+======  ===================================================================================
+
+A sure model believes a point's neighbors as soon as it believes the point, and finds the next one beside it: q points
+test one belief. The model itself chooses the first point, and then every (p + 1)-th trial: asynchronous use has its
+share of them, too. All others are chosen under lengthscales cℓ, told the same lies: the shortest that the results do
+not speak against by more than T,
+
+    c = 1/2 where Δ(1/2) ≤ T, else (1/2)^√(T / Δ(1/2)),
+
+since Δ is about quadratic in log c. With few results in many dimensions c is 1/2, with many in few nearly 1: where the
+model has earned its certainty, nothing is hedged. Between categories, and along grids, a lengthscale is no distance:
+there it stays as it is.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from believer.acquisitions import LogEI
+from believer.arrays import Array
+from believer.batch.request import Request
+from believer.capabilities import able
+from believer.surrogates.protocols import Model, Rescalable
+
+SHORTEST = 0.5
+"""The least c."""
+
+NATS = 2.0
+"""T, where nothing else is said."""
+
+MOST_NATS = 1e6
+
+_SAME = 0.98
+"""A factor above this is not worth a second model."""
+
+RESOLUTION = 1e-4
+"""The least improvement that matters, where the user says nothing: so much of the way from the median to the best."""
+
+
+def is_own(trial: int, pending: int) -> bool:
+    """Whether the model itself chooses the point of ``trial``, with ``pending`` others under way: one time in p + 1."""
+    return trial % (pending + 1) == 0
+
+
+def shortened(request: Request, factor: float) -> Model | None:
+    """The model under lengthscales ``factor`` times as long in free columns; None where that means nothing."""
+    model, moves = request.model, request.region.continuous
+    if not able(model, Rescalable) or not moves.any() or factor > _SAME:
+        return None
+    return model.with_lengthscales(np.where(moves, factor * model.lengthscales, model.lengthscales))
+
+
+def plausible(request: Request, nats: float) -> tuple[float, Model | None]:
+    """c for T = ``nats``, and the model under lengthscales cℓ; None where there is nothing to hedge.  O(n³)."""
+    model, shortest = request.model, shortened(request, SHORTEST)
+    if not able(model, Rescalable) or not able(shortest, Rescalable):
+        return 1.0, None
+    against = model.log_evidence() - shortest.log_evidence()
+    if not against > nats:
+        return SHORTEST, shortest
+    factor = SHORTEST ** math.sqrt(nats / against)
+    return factor, shortened(request, factor)
+
+
+def resolution_of(request: Request) -> float:
+    """The least improvement that matters: what the user says, or a small part of the way from the median to the best.
+
+    The better half of the results is in the user's units, warped or not.
+    """
+    if request.resolution is not None:
+        return request.resolution
+    y = request.data.y
+    return RESOLUTION * (float(np.median(y)) - float(y.min()))
+
+
+def is_settled(request: Request, model: Model, incumbent: float, x: Array) -> bool:
+    """Whether ``model`` expects less than what matters of ``x`` (d,): an improvement on f⁺ below the resolution."""
+    least = resolution_of(request)
+    if least <= 0.0:
+        return False
+    at = model.predict(x[None, :])
+    return float(LogEI().pointwise(at.mean, at.std, incumbent).value[0]) < math.log(least)

@@ -1,0 +1,101 @@
+"""A warp of y: what a model learns from where results have a heavy tail on the side that nobody wants.
+
+======  =================================================================================
+symbol  meaning
+======  =================================================================================
+m       the median of y
+s       the scale of the better half: √(Σ (m - y_i)² / Σ z_i²) over the y_i below m, with
+        z_i the normal scores of their ranks; the standard deviation, if y is Gaussian
+w(y)    y up to m, above it m + s log(1 + (y - m) / s)
+======  =================================================================================
+
+The better half stays as it is, so an improvement is what it was, and f⁺ is the best result. The worse half bends:
+values a million times as far from m as the better half is wide come to lie fourteen times as far, and cost the model no
+attention. w and w' are continuous, w' ≤ 1, and w is inverted in closed form. Lies, failures and what is known of the
+noise pass through it; what a user is told comes back through w⁻¹.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from believer.arrays import LARGEST, Array, above_zero, finite, shown
+from believer.errors import InvalidInput
+from believer.numerics.sampling import normal
+from believer.surrogates.data import LEAST_SCALE, Data
+from believer.surrogates.protocols import Prediction
+
+REACH = 2.0
+"""The worse half has to reach so many times as far from the median as the better half for a warp to be thought of."""
+
+_FARTHEST = 600.0
+"""In units of s, where w⁻¹ ends: no result is that far away, and e^700 is no number."""
+
+
+@dataclass(frozen=True, slots=True)
+class Warp:
+    """w, of ``start`` m and ``scale`` s."""
+
+    start: float
+    scale: float
+
+    def __post_init__(self) -> None:
+        finite(self.start, "the start of a warp", LARGEST)
+        above_zero(self.scale, "the scale of a warp", LEAST_SCALE, LARGEST)
+
+    def __call__(self, y: Array) -> Array:
+        """w(y), elementwise."""
+        return np.where(y > self.start, self.start + self.scale * np.log1p(self._beyond(y)), y)
+
+    def inverse(self, w: Array) -> Array:
+        """w⁻¹, elementwise."""
+        beyond = np.minimum(self._beyond(w), _FARTHEST)
+        return np.where(w > self.start, self.start + self.scale * np.expm1(beyond), w)
+
+    def log_slope(self, y: Array) -> Array:
+        """log w'(y), elementwise: zero for the better half."""
+        return -np.log1p(self._beyond(y))
+
+    def data(self, data: Data) -> Data:
+        """``data`` of one output in the units of the model: known noise becomes w'(y) times as large."""
+        noise = None if data.noise is None else data.noise * np.exp(self.log_slope(data.Y))
+        return Data(data.X, self(data.Y), noise, data.groups)
+
+    def prediction(self, at: Prediction) -> Prediction:
+        """What a model of w(y) predicts, in the units of y: the median, and half the width of the central 68.3 %."""
+        low, high = self.inverse(at.mean - at.std), self.inverse(at.mean + at.std)
+        return Prediction(self.inverse(at.mean), 0.5 * (high - low))
+
+    def _beyond(self, y: Array) -> Array:
+        return np.maximum(y - self.start, 0.0) / self.scale
+
+    def to_config(self) -> dict[str, float]:
+        """Plain JSON data."""
+        return {"start": self.start, "scale": self.scale}
+
+    @staticmethod
+    def from_config(config: Any) -> Warp:
+        """Inverse of :meth:`to_config`; InvalidInput for what is no warp."""
+        if not isinstance(config, dict) or config.keys() != {"start", "scale"}:
+            raise InvalidInput(f"a warp must have a start and a scale; got {shown(config)}.")
+        return Warp(config["start"], config["scale"])
+
+
+def warp_for(y: Array) -> Warp | None:
+    """The warp of results ``y`` (n,); None where the worse half does not reach far, or the better half is of one value.
+
+    It depends on the values alone: not on their order, and with their unit as they do.
+    """
+    ordered = np.sort(y)
+    m = float(np.median(ordered))
+    below = ordered[ordered < m]
+    if not len(below) or not float(ordered[-1]) - m > REACH * (m - float(ordered[0])):
+        return None
+    z = normal((np.arange(len(below)) + 0.5) / len(y))
+    unit = m - float(ordered[0])
+    scale = unit * math.sqrt(float((((m - below) / unit) ** 2).sum()) / float((z**2).sum()))
+    return Warp(m, scale) if LEAST_SCALE <= scale <= LARGEST and abs(m) <= LARGEST else None
