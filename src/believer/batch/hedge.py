@@ -1,14 +1,14 @@
 """Hedging: a batch should not stake all of its points on how far the model thinks that results reach.
 
-======  ===================================================================================
+======  =======================================================================================
 symbol  meaning
-======  ===================================================================================
+======  =======================================================================================
 ℓ       the model's lengthscales of columns in which points may move freely
 c       a factor of ℓ, from 1/2 to 1
 Δ(c)    log p(y | ℓ) - log p(y | cℓ), in nats: what the results say against lengthscales cℓ
-T       how much they may say against them
+T       how much they may say against them, for each result: what is wrong stays so with many
 p       points that are pending when one is chosen, those of its batch before it included
-======  ===================================================================================
+======  =======================================================================================
 
 A sure model believes a point's neighbors as soon as it believes the point, and finds the next one beside it: q points
 test one belief. The model itself chooses the first point, and then every (p + 1)-th trial: asynchronous use has its
@@ -17,9 +17,9 @@ not speak against by more than T,
 
     c = 1/2 where Δ(1/2) ≤ T, else (1/2)^√(T / Δ(1/2)),
 
-since Δ is about quadratic in log c. With few results in many dimensions c is 1/2, with many in few nearly 1: where the
-model has earned its certainty, nothing is hedged. Between categories, and along grids, a lengthscale is no distance:
-there it stays as it is.
+since Δ is about quadratic in log c. Where the results say little of lengthscales c is 1/2; where half of them would not
+explain the results at all, nearly 1: a model that has earned its certainty is hedged little. Between categories, and
+along grids, a lengthscale is no distance: there it stays as it is.
 """
 
 from __future__ import annotations
@@ -37,8 +37,8 @@ from believer.surrogates.protocols import Model, Rescalable
 SHORTEST = 0.5
 """The least c."""
 
-NATS = 2.0
-"""T, where nothing else is said."""
+NATS = 1.0 / 15.0
+"""T for each result, where nothing else is said."""
 
 MOST_NATS = 1e6
 
@@ -63,14 +63,14 @@ def shortened(request: Request, factor: float) -> Model | None:
 
 
 def plausible(request: Request, nats: float) -> tuple[float, Model | None]:
-    """c for T = ``nats``, and the model under lengthscales cℓ; None where there is nothing to hedge.  O(n³)."""
+    """c for T of ``nats`` a result, and the model under lengthscales cℓ; None where nothing can be hedged.  O(n³)."""
     model, shortest = request.model, shortened(request, SHORTEST)
     if not able(model, Rescalable) or not able(shortest, Rescalable):
         return 1.0, None
-    against = model.log_evidence() - shortest.log_evidence()
-    if not against > nats:
+    against, allowed = model.log_evidence() - shortest.log_evidence(), nats * len(request.data)
+    if not against > allowed:
         return SHORTEST, shortest
-    factor = SHORTEST ** math.sqrt(nats / against)
+    factor = SHORTEST ** math.sqrt(allowed / against)
     return factor, shortened(request, factor)
 
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from believer.acquisitions import View, objective_on
 from believer.arrays import Array, finite, frozen, read_only, shown
-from believer.batch.hedge import MOST_NATS, SHORTEST, is_own, is_settled, plausible
+from believer.batch.hedge import MOST_NATS, is_own, is_settled, plausible
 from believer.batch.incumbent import believed_incumbent, is_noisy
 from believer.batch.lies import Believe, Lie, lie_about
 from believer.batch.picking import Picked, best_places, counted, pick, taken
@@ -108,9 +108,9 @@ class PseudoObservations:
     incumbent : f⁺ over real results and lies ("believed") or over real results alone ("data", the paper's convention;
         with it, Kriging Believer can repeat a point).
     hedge : with more than 0, points after the first are chosen under the shortest lengthscales that the results do not
-        speak against by more than so many nats (:mod:`~believer.batch.hedge`); where the model expects no more than the
-        resolution of the study, under half of them; and no two are nearly the same, unless results are noisy. 0 is
-        [paper] Algorithm 1. Models without lengthscales have nothing to hedge.
+        speak against by more than so many nats each (:mod:`~believer.batch.hedge`); where the model expects no more
+        than the resolution of the study, under half of its own; and no two are nearly the same, unless results are
+        noisy. 0 is [paper] Algorithm 1. Models without lengthscales have nothing to hedge.
     """
 
     lie: Lie = field(default_factory=Believe)
@@ -165,13 +165,11 @@ class PseudoObservations:
             return pick(objective, request, trial, around, avoid, spacing=spacing)
 
         picked, why = picked_on(model), ""
-        settled = is_settled(request, model, belief.view(request).incumbent, picked.x)
-        if factor > SHORTEST and (settled or picked.spaced):
+        if factor == 1.0 and is_settled(request, model, belief.view(request).incumbent, picked.x):
             belief = belief.with_hedge(request, _SHORTEST)
             other, elsewhere = belief.hedge(_SHORTEST)
             if other < 1.0:
-                picked, factor = picked_on(elsewhere), other
-                why = ", as nothing that matters is expected else" if settled else ""
+                picked, factor, why = picked_on(elsewhere), other, ", as nothing that matters is expected else"
         under = f" under lengthscales {factor:.2g} times as long{why}" if factor < 1.0 else ""
         choice = picked.choice(type(request.acquisition).__name__, self._after(belief.ids) + under)
         known = replace(rule, points=np.vstack([request.data.X, belief.X]))
