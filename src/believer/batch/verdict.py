@@ -12,6 +12,7 @@ q_eff   q² / Σ_ij ρ_ij²: q for uncorrelated points, 1 for
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -26,7 +27,7 @@ from believer.surrogates.protocols import Joint, Model, Scaled, Smoothing
 NEAR_IN_CUBE = 1e-3
 NEAR_IN_LENGTHSCALES = 0.1
 _SHARE_OF_ROOM = 0.25
-"""Points are nearly the same below these distances; in a crowd, below so much of the room that each of q points has."""
+"""Points are nearly the same below these distances, and below so much of the room that each of q points has."""
 _RANDOM_PAIRS = 512
 
 
@@ -88,20 +89,20 @@ def effective_size(model: Model, X: Array) -> float | None:
 def nearness(region: Region, q: int, model: Model | None) -> Spacing:
     """From when on points are nearly the same: a spacing around no point yet.
 
-    Nearer than a tenth of a lengthscale, none of which counts as longer than the box, or where the model has none, than
-    1e-3 in the cube; but no farther than a quarter of q^(-1/k), the room that each of ``q`` points has in the k columns
-    that are no categories.
+    Nearer than a tenth of a lengthscale, or than 1e-3 in the cube; but no farther than a quarter of the radius of a
+    ball that has 1/q of the cube's volume in the k columns that are no categories: the room of each of ``q`` points.
     """
     free = region.upper > region.lower
     for block in region.blocks:
         free[block.start : block.stop] &= block.ordered
-    room = _SHARE_OF_ROOM * float(max(q, 1)) ** (-1.0 / max(int(free.sum()), 1))
-    nothing = np.zeros((0, region.dim))
+    k = max(int(free.sum()), 1)
+    room = math.exp((math.lgamma(0.5 * k + 1.0) - math.log(max(q, 1))) / k) / math.sqrt(math.pi)
+    nothing, reach = np.zeros((0, region.dim)), _SHARE_OF_ROOM * room
     if not able(model, Scaled):
-        return Spacing(nothing, np.ones(region.dim), min(NEAR_IN_CUBE, room))
-    # In a tenth of 1e-2, the shortest lengthscale, are the 1e-3 of the cube.
-    scale = np.clip(model.lengthscales, NEAR_IN_CUBE / NEAR_IN_LENGTHSCALES, 1.0)
-    return Spacing(nothing, scale, min(NEAR_IN_LENGTHSCALES, room))
+        return Spacing(nothing, np.ones(region.dim), NEAR_IN_CUBE, reach)
+    # A tenth of a lengthscale of 1e-2 are the 1e-3 of the cube.
+    scale = np.maximum(model.lengthscales, NEAR_IN_CUBE / NEAR_IN_LENGTHSCALES)
+    return Spacing(nothing, scale, NEAR_IN_LENGTHSCALES, reach)
 
 
 def judge(X: Array, region: Region, model: Model | None) -> Verdict:
@@ -113,8 +114,7 @@ def judge(X: Array, region: Region, model: Model | None) -> Verdict:
     scaled = None
     if able(model, Scaled):
         scaled = np.sqrt(((gaps / model.lengthscales) ** 2).sum(axis=1))
-    rule = nearness(region, q, model)
-    close = ((gaps / rule.scale) ** 2).sum(axis=1) < rule.radius**2
+    close = nearness(region, q, model).close(gaps)
     pairs = tuple((int(i), int(j)) for i, j in zip(rows[close], columns[close], strict=True))
     effective = effective_size(model, X) if model is not None else None
     random_pair = random_pair_distance(region)

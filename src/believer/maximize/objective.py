@@ -93,18 +93,26 @@ class Spacing:
     ----------
     points : (k, d).
     scale : what a distance of one is in each column, (d,).
-    radius : the least distance.
+    radius : the least distance, so measured.
+    reach : a distance in the cube that is enough, however long the scale.
     """
 
     points: Array
     scale: Array
     radius: float
+    reach: float
 
     def near(self, X: Array) -> BoolArray:
-        """Which rows of ``X`` (m, d) are nearer than the radius to some point."""
+        """Which rows of ``X`` (m, d) are near to some point."""
         found = np.zeros(len(X), dtype=bool)
         for point in self.points:
-            found |= (((X - point) / self.scale) ** 2).sum(axis=1) < self.radius**2
+            found |= self.close(X - point)
+        return found
+
+    def close(self, gaps: Array) -> BoolArray:
+        """Which differences of two points (m, d) are too small."""
+        scaled = ((gaps / self.scale) ** 2).sum(axis=1) < self.radius**2
+        found: BoolArray = scaled & ((gaps**2).sum(axis=1) < self.reach**2)
         return found
 
 
