@@ -175,7 +175,7 @@ class PseudoObservations:
             other, elsewhere = belief.hedge(_SHORTEST)
             if other < 1.0:
                 picked, factor = picked_on(elsewhere), other
-                why = ", as nothing that matters is expected else" if settled else ""
+                why = ", as nothing that matters is expected otherwise" if settled else ""
         under = f" under lengthscales {factor:.2g} times as long{why}" if factor < 1.0 else ""
         choice = picked.choice(type(request.acquisition).__name__, self._after(belief.ids) + under)
         known = replace(rule, points=np.vstack([request.data.X, belief.X]))
