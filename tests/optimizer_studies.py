@@ -33,7 +33,7 @@ SPACES: dict[str, Space] = {
     "line": Space({"x": Float(-3.0, 7.0)}),
     "discrete": Space({"n": Int(0, 9), "c": Categorical(["a", "b", None]), "s": Float(0.0, 1.0, step=0.25)}),
 }
-NAMES = ("cl_min", "cl_max", "cl_mean", "kb", "kb_lower", "kb_upper", "fantasy", "random")
+NAMES = ("cl_min", "cl_max", "cl_mean", "kb", "hedged", "kb_lower", "kb_upper", "fantasy", "random")
 PSEUDO = NAMES[:-1]
 any_space = pytest.mark.parametrize("space", SPACES.values(), ids=SPACES)
 any_strategy = pytest.mark.parametrize("strategy", NAMES)

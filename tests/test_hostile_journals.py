@@ -65,6 +65,9 @@ def test_the_journals_hold_every_part_with_every_setting(journals: dict[str, lis
             part = at(config, place)
             if isinstance(part, dict) and "type" in part:
                 found.setdefault(part["type"], set()).update(part)
+    assert {lines[0]["config"]["warp"] for lines in journals.values()} == {"auto", "none"}
+    assert {lines[0]["config"]["resolution"] for lines in journals.values()} == {None, 0.01}
+    assert any("y_warp" in line["model"] for line in journals["warped"] if line.get("model"))
     # An estimator from elsewhere is custom: a journal cannot hold one.
     assert found.keys() == known - {"SklearnSurrogate"}
     for name, settings in found.items():

@@ -301,7 +301,7 @@ def test_watching_needs_neither_constraint_nor_custom_parts_and_a_maximum_is_one
             study.tell(trial, trial.params["x"])
         watched = read_study(path)
         assert watched.best == study.best
-        assert str(watched).startswith("maximizing over x by kb with LogEI(xi=0.0) on Mine, seed 0")
+        assert str(watched).startswith("maximizing over x by hedged with LogEI(xi=0.0) on Mine, seed 0")
 
 
 def test_watching_does_not_disturb_a_minimize(tmp_path: Path) -> None:

@@ -225,7 +225,6 @@ WRONG_SETTINGS: dict[str, tuple[dict[str, Any], str]] = {
     "acquisition class": ({"acquisition": EI}, r"acquisition must be an object with a method pointwise"),
     "acquisition text": ({"acquisition": "XI"}, "acquisition must be one of LogEI, EI, PI, UCB, .* got 'XI'"),
     "strategy": ({"strategy": "bogus"}, "strategy must be one of cl_min, .*; got 'bogus'"),
-    "strategy None": ({"strategy": None}, "strategy"),
     "strategy class": ({"strategy": RandomBatch}, "strategy"),
     "maximizer": ({"maximizer": 3}, "maximizer must be an object with a method maximize"),
     "n_init 0": ({"n_init": 0}, "n_init must be a whole number, 1 or more; got 0"),
@@ -233,6 +232,13 @@ WRONG_SETTINGS: dict[str, tuple[dict[str, Any], str]] = {
     "seed -1": ({"seed": -1}, "seed must be a whole number, 0 or more; got -1"),
     "seed text": ({"seed": "x"}, "seed must be"),
     "maximize text": ({"maximize": "yes"}, "maximize must be True or False"),
+    "warp text": ({"warp": "log"}, 'warp must be "auto" or "none"; got \'log\''),
+    "warp flag": ({"warp": True}, "warp must be"),
+    "resolution -1": ({"resolution": -1.0}, "resolution must be an improvement, zero or more; got -1.0"),
+    "resolution nan": ({"resolution": float("nan")}, "resolution must be"),
+    "resolution infinite": ({"resolution": float("inf")}, "resolution must be"),
+    "resolution text": ({"resolution": "fine"}, "resolution must be"),
+    "resolution flag": ({"resolution": True}, "resolution must be"),
 }
 
 

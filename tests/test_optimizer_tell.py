@@ -49,9 +49,11 @@ def test_an_abandoned_trial_is_not_lied_about() -> None:
     assert lie.seen == units([pending[0], pending[2], *batch])
 
 
-def test_one_fit_serves_until_new_results_are_told() -> None:
+@pytest.mark.parametrize("warp", ["none", "auto"])
+def test_one_fit_serves_until_new_results_are_told(warp: str) -> None:
+    """Two, once their tail is heavy: as they are, and through a warp."""
     surrogate = SpySurrogate()
-    optimizer = started(SPACES["cube"], surrogate=surrogate)
+    optimizer = started(SPACES["cube"], surrogate=surrogate, warp=warp)
     optimizer.ask(2)
     batch = optimizer.ask(1)
     optimizer.predict([{"x0": 0.5, "x1": 0.5}])
@@ -60,8 +62,9 @@ def test_one_fit_serves_until_new_results_are_told() -> None:
     assert len(surrogate.fits) == 1
     optimizer.tell(batch[0], 1.0)
     assert len(surrogate.fits) == 1
-    optimizer.ask(2)
-    assert len(surrogate.fits) == 2
+    for _ in range(2):
+        optimizer.ask(2)
+        assert len(surrogate.fits) == (2 if warp == "none" else 3)
 
 
 def test_data_enter_the_fit_in_id_order() -> None:

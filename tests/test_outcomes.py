@@ -49,11 +49,13 @@ def test_known_noise_is_kept_listed_and_read_back(tmp_path: Path) -> None:
         assert [row["noise"] for row in csv.DictReader(file)] == ["0.3", "0.0", "0.1", "0.2", ""]
 
 
-def test_the_model_believes_a_result_as_far_as_its_noise_allows() -> None:
+@pytest.mark.parametrize("warp", ["none", "auto"])
+def test_the_model_believes_a_result_as_far_as_its_noise_allows(warp: str) -> None:
+    """A model that has no noise of its own; the one result is far from the others, and may be warped."""
     at = {"x": 0.31, "n": 5}
 
     def mean(noise: float | None) -> float:
-        opt = study()
+        opt = study(surrogate=GP(noise=1e-6), warp=warp)
         for k, x in enumerate(np.linspace(0.0, 1.0, 8)):
             opt.observe({"x": float(x), "n": 5}, float(k % 2))
         opt.observe(at, 9.0, noise=noise)

@@ -183,21 +183,24 @@ def test_a_space_with_too_few_points_left_says_how_many() -> None:
     assert caught.value.left == 1
 
 
-def test_pending_points_are_conditioned_on_once_in_an_ask(monkeypatch: pytest.MonkeyPatch) -> None:
-    """By the strategy: the verdict is measured with the model that it made."""
-    opt = Optimizer(SPACES["cube"], n_init=4)
+@pytest.mark.parametrize("strategy", ["kb", "hedged"])
+def test_pending_points_are_conditioned_on_once_in_an_ask(strategy: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By the strategy, on each of its models: the verdict is measured with the one that it made."""
+    opt = Optimizer(SPACES["cube"], n_init=4, strategy=strategy)
     opt.tell_many(opt.ask(4), [1.0, 2.0, 3.0, 4.0])
     out = opt.ask(3)
-    fresh, told = ModelCache(opt.settings), []
+    fresh = ModelCache(opt.settings)
+    told: dict[tuple[float, ...], list[Any]] = {}
     condition = type(GP().fit(opt._ledger.history(opt.settings).data, np.random.default_rng(0))).condition
 
     def spy(self: Any, data: Any) -> Any:
-        told.extend(data.X.tolist())
+        told.setdefault(tuple(self.lengthscales.tolist()), []).extend(data.X.tolist())
         return condition(self, data)
 
     monkeypatch.setattr("believer.surrogates.gp.GPModel.condition", spy)
     proposal = propose(opt.settings, opt._ledger.history(opt.settings), 2, cache=fresh)
-    assert told == [*out.unit.tolist(), *proposal.batch.unit.tolist()]
+    assert len(told) == (1 if strategy == "kb" else 2), "the model, and the hedge"
+    assert set(map(str, told.values())) == {str([*out.unit.tolist(), *proposal.batch.unit.tolist()])}
 
 
 def test_proposing_writes_nothing(tmp_path: Path) -> None:

@@ -43,6 +43,8 @@ MEMBERS: list[PseudoObservations] = [
     *(PseudoObservations(lie) for lie in LIES),
     PseudoObservations(Believe(), incumbent="data"),
     PseudoObservations(Believe(), update="condition"),
+    PseudoObservations(Believe(), hedge=2.0),
+    PseudoObservations(ConstantLie("min"), hedge=1e-3),
     PseudoObservations(ConstantLie("max"), update="none"),
     PseudoObservations(Believe(), update="refit"),
     PseudoObservations(Fantasy(), update="refit", incumbent="data"),

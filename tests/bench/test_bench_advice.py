@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import inspect
 import re
 from collections.abc import Mapping
 from typing import Any
@@ -8,9 +7,11 @@ from typing import Any
 import pytest
 from bench_rows import Finished, finished_cell, finished_cells
 
+from believer.batch import STRATEGIES
 from believer.bench.advice import Advice, advise, default_strategy, is_ours, reference_of
 from believer.bench.runs import read_runs
 from believer.optimizer import Optimizer
+from believer.space import Space
 
 SPEED = {"kb": 30.0, "qei": 60.0, "lp": 15.0, "random": 1.0}
 
@@ -25,7 +26,7 @@ def made(levels: Mapping[str, float], **options: Any) -> Finished:
 
 
 def test_the_reference_is_the_optimizers_own_default() -> None:
-    assert default_strategy() == inspect.signature(Optimizer).parameters["strategy"].default
+    assert STRATEGIES[default_strategy()] == Optimizer(Space.unit(1)).settings.strategy
     runs = read_runs(made({"lp": 0.0, default_strategy(): 0.0}))[0]
     assert reference_of(runs, default_strategy()) == default_strategy()
     assert reference_of(runs, "absent") == "lp"

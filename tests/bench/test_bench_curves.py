@@ -14,7 +14,7 @@ from believer.bench import curves
 from believer.bench.report import BenchReport, bench_report
 from believer.diagnostics.figure import BLACK
 
-MANY = {f"member_{i}": 0.5 * i for i in range(15)} | {"kb": 3.2}
+MANY = {f"member_{i}": 0.5 * i for i in range(15)} | {"hedged": 3.2}
 
 
 @pytest.fixture(scope="module")
@@ -30,9 +30,9 @@ def test_every_figure_that_the_report_shows_is_drawn(report: BenchReport) -> Non
 
 def test_the_best_few_and_the_reference_have_colors(report: BenchReport) -> None:
     lines = [line for line in report.lines if line.case.q == 3]
-    colors = curves.colors_of(lines, "kb")
-    assert set(colors) == {"member_0", "member_1", "member_2", "member_3", "kb"}
-    assert colors["kb"] == BLACK
+    colors = curves.colors_of(lines, "hedged")
+    assert set(colors) == {"member_0", "member_1", "member_2", "member_3", "hedged"}
+    assert colors["hedged"] == BLACK
     assert len(set(colors.values())) == 5
     assert len(curves.colors_of(lines, None)) == 4
 
@@ -40,7 +40,7 @@ def test_the_best_few_and_the_reference_have_colors(report: BenchReport) -> None
 def test_every_member_is_named_once_beside_the_curves_and_sequential_too(report: BenchReport) -> None:
     figure = report.drawings()["curves_branin_q3_4of14"]()
     left, right = figure.axes
-    assert sorted(text.get_text() for text in right.texts) == sorted([*MANY, "kb, sequential"])
+    assert sorted(text.get_text() for text in right.texts) == sorted([*MANY, "hedged, sequential"])
     assert (left.get_xlabel(), right.get_xlabel()) == ("evaluations", "iterations (batches of 3)")
     assert left.get_yscale() == "log"
     assert right.get_xlim() == (0.0, 4.0)

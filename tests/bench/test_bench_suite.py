@@ -229,10 +229,11 @@ def test_the_command_races_a_suite_and_takes_it_up(tmp_path: Path) -> None:
     ran = run("bench", *small, "--out", tmp_path)
     assert ran.code == 0, ran.err
     (row,) = read_store(tmp_path / "results.jsonl")
-    assert (row.cell.settings["member"], row.cell.settings["q"]) == ("kb", 3)
+    assert (row.cell.settings["member"], row.cell.settings["q"]) == ("hedged", 3)
     said = (tmp_path / "bench.md").read_text(encoding="utf-8")
     assert (
-        "believer bench --suite quick --strategies kb --surrogates gp --problems branin --seeds 0-0 --budget 11" in said
+        "believer bench --suite quick --strategies hedged --surrogates gp --problems branin --seeds 0-0 --budget 11"
+        in said
     )
     before = (tmp_path / "results.jsonl").read_bytes()
     assert run("bench", *small, "--out", tmp_path).code == 0

@@ -124,7 +124,7 @@ def test_the_benchmark_of_regret_runs_the_same_race(monkeypatch: pytest.MonkeyPa
     regret = importlib.import_module("regret")
     monkeypatch.setattr(regret, "EVALUATIONS", 20)
     theirs = regret.run_cell(regret.Cell("believer", "hartmann6", 3), regret.ours)
-    ours = race(cell("kb", "hartmann6", 3, n_init=12, budget=20))
+    ours = race(cell("hedged", "hartmann6", 3, n_init=12, budget=20))
     assert theirs["design"] == ours["design"]
     assert theirs["best"] == min(ours["values"])
     np.testing.assert_allclose(theirs["curve"], np.minimum.accumulate(ours["values"]), rtol=1e-9)

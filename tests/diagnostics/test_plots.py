@@ -22,8 +22,11 @@ if TYPE_CHECKING:
 KINDS = ("relu", "tanh", "$identity$")
 
 
-def _mixed(maximize: bool = False) -> bv.Optimizer:
-    """Every kind of parameter, a constraint, failures, a result from elsewhere, an enqueued point, a pending batch."""
+def _mixed(maximize: bool = False, rounds: int = 4) -> bv.Optimizer:
+    """Every kind of parameter, a constraint, failures, a result from elsewhere, an enqueued point, a pending batch.
+
+    Eight rounds are enough for any model to learn what the function depends on.
+    """
     space = bv.Space(
         {
             "blank": bv.Float(0, 1),
@@ -43,7 +46,7 @@ def _mixed(maximize: bool = False) -> bv.Optimizer:
     first = {"blank": 0.5, "rate$": 0.1, "one": 3, "kind": "tanh", "layers": 4}
     optimizer.observe(first, f(first))
     optimizer.enqueue({**first, "rate$": 0.2})
-    for round_ in range(4):
+    for round_ in range(rounds):
         for place, trial in enumerate(optimizer.ask(3)):
             if place == 1 and round_ % 2:
                 optimizer.tell(trial, error="exploded")
@@ -164,7 +167,7 @@ def test_batches_are_shaded_each_apart_from_the_next() -> None:
 
 
 def test_the_axes_are_the_parameters_with_the_shortest_lengthscales() -> None:
-    optimizer = _mixed()
+    optimizer = _mixed(rounds=8)
     assert optimizer.hyperparameters is not None
     ls = optimizer.hyperparameters["lengthscales"]
     shortest = {"blank": ls[0], "rate$": ls[1], "kind": min(ls[3:6]), "layers": ls[6]}
@@ -175,7 +178,7 @@ def test_the_axes_are_the_parameters_with_the_shortest_lengthscales() -> None:
 
 
 def test_choices_and_log_scales_are_drawn_as_such() -> None:
-    axes = batches(_mixed()).axes[0]
+    axes = batches(_mixed(rounds=8)).axes[0]
     kind, rate = (axes.xaxis, axes.yaxis) if axes.get_xlabel() == "kind" else (axes.yaxis, axes.xaxis)
     assert [label.get_text() for label in kind.get_ticklabels()] == ["relu", "tanh", r"\$identity\$"]
     assert rate.get_scale() == "log"

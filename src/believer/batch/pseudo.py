@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, cast
 import numpy as np
 
 from believer.acquisitions import View, objective_on
-from believer.arrays import Array, finite, frozen, read_only, shown
+from believer.arrays import Array, BoolArray, finite, frozen, read_only, shown
 from believer.batch.hedge import MOST_NATS, is_own, is_settled, plausible
 from believer.batch.incumbent import believed_incumbent, is_noisy
 from believer.batch.lies import Believe, Lie, lie_about
@@ -41,7 +41,7 @@ class Belief:
     """A model together with the lies that it was given: trial ``ids``, points (p, d) and values (p,), in that order.
 
     ``hedges``: models under shorter lengthscales that were given the same, by name, with the factor of each; None where
-    there can be none.
+    there can be none. ``moves``: the columns (d,) in which their lengthscales are shorter.
     """
 
     strategy: PseudoObservations
@@ -51,6 +51,7 @@ class Belief:
     X: Array
     y: Array
     hedges: tuple[tuple[str, float, Model | None], ...] = ()
+    moves: BoolArray | None = None
 
     def view(self, request: Request, hedge: Model | None = None) -> View:
         """D' and f⁺: what the acquisition looks at, on the model or on a ``hedge``."""
@@ -80,11 +81,14 @@ class Belief:
         return replace(self, model=model, ids=(*self.ids, trial), X=X, y=y, hedges=hedges)
 
     def with_hedge(self, request: Request, name: str) -> Belief:
-        """With the hedge of that ``name``, "plausible" or "shortest"."""
-        if any(known == name for known, _, _ in self.hedges):
+        """With the hedge of that ``name``, "plausible" or "shortest"; those of an ask with other ``fixed`` are gone."""
+        moves = request.region.continuous
+        hedges = self.hedges if self.moves is not None and np.array_equal(self.moves, moves) else ()
+        if any(known == name for known, _, _ in hedges):
             return self
         factor, hedge = plausible(request, self.strategy.hedge if name == _PLAUSIBLE else math.inf)
-        return replace(self, hedges=(*self.hedges, (name, factor, _told(hedge, Data(self.X, self.y)))))
+        new = (name, factor, _told(hedge, Data(self.X, self.y)))
+        return replace(self, hedges=(*hedges, new), moves=moves)
 
     def hedge(self, name: str) -> tuple[float, Model]:
         """The factor of the hedge of that name, and its model; the model itself where there can be none."""
@@ -156,8 +160,8 @@ class PseudoObservations:
         if not is_own(trial, len(belief.ids)):
             belief = belief.with_hedge(request, _PLAUSIBLE)
             factor, model = belief.hedge(_PLAUSIBLE)
-        noisy, everyone = is_noisy(belief.model), len(request.pending.ids) + len(request.ids)
-        rule = replace(nearness(request.region, everyone, request.model), points=belief.X)
+        noisy = is_noisy(belief.model)
+        rule = replace(nearness(request.region, len(belief.ids) + 1, request.model), points=belief.X)
         around, spacing = best_places(request, belief.X, belief.y), rule if request.distinct and not noisy else None
 
         def picked_on(model: Model) -> Picked:
@@ -169,7 +173,7 @@ class PseudoObservations:
             belief = belief.with_hedge(request, _SHORTEST)
             other, elsewhere = belief.hedge(_SHORTEST)
             if other < 1.0:
-                picked, factor, why = picked_on(elsewhere), other, ", as nothing that matters is expected else"
+                picked, factor, why = picked_on(elsewhere), other, ", as nothing that matters is expected otherwise"
         under = f" under lengthscales {factor:.2g} times as long{why}" if factor < 1.0 else ""
         choice = picked.choice(type(request.acquisition).__name__, self._after(belief.ids) + under)
         known = replace(rule, points=np.vstack([request.data.X, belief.X]))

@@ -28,7 +28,9 @@ from believer.study.files import followed
 from believer.study.settings import versions
 
 ACQUISITIONS: dict[str, Acquisition] = {"logei": LogEI(), "ei": EI(xi=0.01), "ucb": UCB(), "pi": PI(xi=0.01)}
-LIES: dict[str, Lie] = {name: s.lie for name, s in STRATEGIES.items() if isinstance(s, PseudoObservations)}
+LIES: dict[str, Lie] = {
+    name: s.lie for name, s in STRATEGIES.items() if isinstance(s, PseudoObservations) and not s.hedge
+}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -32,8 +32,8 @@ from believer.surrogates.protocols import Prediction
 REACH = 2.0
 """The worse half has to reach so many times as far from the median as the better half for a warp to be thought of."""
 
-_FARTHEST = 600.0
-"""In units of s, where w⁻¹ ends: no result is that far away, and e^700 is no number."""
+_FARTHEST = 1e300
+"""Where w and w⁻¹ end, in units of y and of s: no result is that far away, and more is no number."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +53,7 @@ class Warp:
 
     def inverse(self, w: Array) -> Array:
         """w⁻¹, elementwise."""
-        beyond = np.minimum(self._beyond(w), _FARTHEST)
+        beyond = np.minimum(self._beyond(w), math.log(_FARTHEST / max(self.scale, 1.0)))
         return np.where(w > self.start, self.start + self.scale * np.expm1(beyond), w)
 
     def log_slope(self, y: Array) -> Array:
@@ -71,7 +71,7 @@ class Warp:
         return Prediction(self.inverse(at.mean), 0.5 * (high - low))
 
     def _beyond(self, y: Array) -> Array:
-        return np.maximum(y - self.start, 0.0) / self.scale
+        return np.clip(y - self.start, 0.0, _FARTHEST * self.scale) / self.scale
 
     def to_config(self) -> dict[str, float]:
         """Plain JSON data."""

@@ -14,8 +14,7 @@ import numpy as np
 
 from believer.acquisitions import EI
 from believer.arrays import Array
-from believer.batch import Believe, ConstantLie, Lie, PseudoObservations, RandomBatch, Strategy
-from believer.batch.verdict import Verdict
+from believer.batch import Believe, ConstantLie, Lie, PseudoObservations, RandomBatch, Strategy, Verdict
 from believer.bench import Member, Ours, Theirs, design, run
 from believer.experiments import Cell
 from believer.problems import PROBLEMS, noisy
