@@ -118,7 +118,8 @@ class Quadratic:
 @pytest.mark.parametrize("nats", [0.5, 2.0])
 def test_lengthscales_are_the_shortest_that_the_results_do_not_speak_against(against: float, nats: float) -> None:
     model = Quadratic(np.array([0.2, 0.4]), against / math.log(SHORTEST) ** 2)
-    factor, hedge = plausible(request_for(model=model), nats)
+    asked = request_for(model=model)
+    factor, hedge = plausible(asked, nats / len(asked.data))
     if against <= nats:
         assert factor == SHORTEST
     else:
@@ -131,14 +132,14 @@ def test_lengthscales_are_the_shortest_that_the_results_do_not_speak_against(aga
         assert model.log_evidence() - hedge.log_evidence() == pytest.approx(min(against, nats))
 
 
-def test_they_are_halved_with_few_results_in_many_dimensions_and_stay_with_many_in_few() -> None:
+def test_they_are_halved_with_few_results_in_many_dimensions_and_hardly_shorter_with_many_in_few() -> None:
     def factor(d: int, n: int) -> float:
         data = data_for(d, n)
         return plausible(request_for(data=data, model=GP(noise=1e-6).fit(data, np.random.default_rng(0))), NATS)[0]
 
-    assert factor(6, 4) == factor(20, 8) == factor(1, 4) == SHORTEST
-    assert SHORTEST < factor(2, 12) < factor(2, 30) < factor(2, 100)
-    assert factor(2, 100) > 0.9
+    assert factor(20, 8) == SHORTEST
+    assert SHORTEST < factor(2, 12) < factor(2, 30)
+    assert 0.8 < factor(2, 100) < 0.95, "a model that is wrong stays wrong with many results"
 
 
 def test_a_model_under_other_lengthscales_is_the_one_that_would_be_made_of_them() -> None:
@@ -386,12 +387,12 @@ def test_the_verdict_calls_near_pairs_replicates_only_where_results_are_noisy(no
 @pytest.mark.parametrize("q", [1, 2, 10, 1000])
 @pytest.mark.parametrize("d", [1, 2, 6])
 def test_the_spacing_leaves_room_for_everyone(q: int, d: int) -> None:
-    """Balls of half the radius around q points fill less than the cube, in any dimension."""
+    """Balls around q points, within which others are too near, fill a small part of the cube, in any dimension."""
     rule = nearness(Region.cube(d), q, model_of(data_for(d), lengthscale=5.0))
-    assert rule.radius <= 0.25 * q ** (-1.0 / d)
-    assert rule.radius <= 0.1
-    assert (rule.scale <= 1.0).all()
-    assert nearness(Region.cube(d), q, None).radius <= 1e-3
+    ball = math.pi ** (0.5 * d) / math.gamma(0.5 * d + 1.0) * rule.reach**d
+    assert q * ball == pytest.approx(0.25**d)
+    assert rule.radius == 0.1
+    assert nearness(Region.cube(d), q, None).radius == 1e-3
 
 
 # Resolution
@@ -438,7 +439,8 @@ def test_where_nothing_that_matters_is_expected_points_are_chosen_elsewhere(d: i
     distance, why = late(resolution=1e-3)
     says = ["as nothing that matters is expected otherwise" in one for one in why]
     assert all(says)
-    assert np.median(distance) > 0.05
+    assert np.median(distance) > 0.02
+    assert distance.min() > 1e-3, "nothing is refined below what matters"
     assert np.median(late(strategy="kb", warp="none")[0]) < 0.01
     assert not any("nothing that matters" in one for one in late(resolution=0.0)[1])
 

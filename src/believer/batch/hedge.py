@@ -85,10 +85,10 @@ def resolution_of(request: Request) -> float:
     return RESOLUTION * (float(np.median(y)) - float(y.min()))
 
 
-def is_settled(request: Request, model: Model, incumbent: float, x: Array) -> bool:
-    """Whether ``model`` expects less than what matters of ``x`` (d,): an improvement on f⁺ below the resolution."""
+def is_settled(request: Request, model: Model, incumbent: float, X: Array) -> bool:
+    """Whether ``model`` expects nothing that matters of ``X`` (m, d): improvements on f⁺ below the resolution."""
     least = resolution_of(request)
     if least <= 0.0:
         return False
-    at = model.predict(x[None, :])
-    return float(LogEI().pointwise(at.mean, at.std, incumbent).value[0]) < math.log(least)
+    at = model.predict(X)
+    return float(LogEI().pointwise(at.mean, at.std, incumbent).value.max()) < math.log(least)

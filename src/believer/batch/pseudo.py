@@ -14,8 +14,8 @@ import numpy as np
 
 from believer.acquisitions import View, objective_on
 from believer.arrays import Array, BoolArray, finite, frozen, read_only, shown
-from believer.batch.hedge import MOST_NATS, is_own, is_settled, plausible
-from believer.batch.incumbent import believed_incumbent, is_noisy
+from believer.batch.hedge import MOST_NATS, is_own, is_settled, plausible, resolution_of
+from believer.batch.incumbent import believed_incumbent, is_noisy, real_incumbent
 from believer.batch.lies import Believe, Lie, lie_about
 from believer.batch.picking import Picked, best_places, counted, pick, taken
 from believer.batch.request import Choice, Chosen, Request
@@ -113,8 +113,8 @@ class PseudoObservations:
         with it, Kriging Believer can repeat a point).
     hedge : with more than 0, points after the first are chosen under the shortest lengthscales that the results do not
         speak against by more than so many nats each (:mod:`~believer.batch.hedge`); where the model expects no more
-        than the resolution of the study, under half of its own; and no two are nearly the same, unless results are
-        noisy. 0 is [paper] Algorithm 1. Models without lengthscales have nothing to hedge.
+        than the resolution of the study, under half of its own, and to improve by that; and no two are nearly the
+        same, unless results are noisy. 0 is [paper] Algorithm 1. Models without lengthscales have nothing to hedge.
     """
 
     lie: Lie = field(default_factory=Believe)
@@ -156,25 +156,31 @@ class PseudoObservations:
 
     def _hedged(self, belief: Belief, request: Request, trial: int, avoid: Array) -> tuple[Belief, Choice]:
         """The point of ``trial``, chosen by the model or by a hedge; and the belief, with the hedges that were made."""
-        factor, model = 1.0, belief.model
-        if not is_own(trial, len(belief.ids)):
-            belief = belief.with_hedge(request, _PLAUSIBLE)
-            factor, model = belief.hedge(_PLAUSIBLE)
         noisy = is_noisy(belief.model)
         rule = replace(nearness(request.region, len(belief.ids) + 1, request.model), points=belief.X)
         around, spacing = best_places(request, belief.X, belief.y), rule if request.distinct and not noisy else None
 
-        def picked_on(model: Model) -> Picked:
-            objective = objective_on(request.acquisition, belief.view(request, model))
+        def picked_on(model: Model, margin: float = 0.0) -> Picked:
+            view = belief.view(request, model)
+            objective = objective_on(request.acquisition, replace(view, incumbent=view.incumbent - margin))
             return pick(objective, request, trial, around, avoid, spacing=spacing)
 
-        picked, why = picked_on(model), ""
-        if factor == 1.0 and is_settled(request, model, belief.view(request).incumbent, picked.x):
-            belief = belief.with_hedge(request, _SHORTEST)
-            other, elsewhere = belief.hedge(_SHORTEST)
-            if other < 1.0:
-                picked, factor, why = picked_on(elsewhere), other, ", as nothing that matters is expected otherwise"
-        under = f" under lengthscales {factor:.2g} times as long{why}" if factor < 1.0 else ""
+        own, picked, under = is_own(trial, len(belief.ids)), None, ""
+        if own:
+            picked = picked_on(belief.model)
+            settled = is_settled(request, belief.model, belief.view(request).incumbent, picked.x[None, :])
+        else:  # the best of the points under way was the model's own, so that nothing has to be searched for
+            settled = is_settled(request, belief.base, real_incumbent(request), belief.X)
+        if settled or not own:
+            name = _SHORTEST if settled else _PLAUSIBLE
+            belief = belief.with_hedge(request, name)
+            factor, hedge = belief.hedge(name)
+            if factor < 1.0:
+                under = f" under lengthscales {factor:.2g} times as long"
+                under += ", as nothing that matters is expected otherwise" if settled else ""
+            if factor < 1.0 or picked is None:
+                picked = picked_on(hedge, resolution_of(request) if settled else 0.0)
+        assert picked is not None
         choice = picked.choice(type(request.acquisition).__name__, self._after(belief.ids) + under)
         known = replace(rule, points=np.vstack([request.data.X, belief.X]))
         if noisy and known.near(picked.x[None, :])[0]:
