@@ -164,9 +164,9 @@ def test_maximizing_is_the_mirror_image_of_minimizing_to_the_bit() -> None:
         down.tell_many(one, [cliff(trial.unit) for trial in one])
         up.tell_many(other, [-cliff(trial.unit) for trial in other])
     assert down.hyperparameters == up.hyperparameters
-    one, other = down.predict(grid()), up.predict(grid())
-    np.testing.assert_array_equal(one.mean, -other.mean)
-    np.testing.assert_array_equal(one.std, other.std)
+    low, high = down.predict(grid()), up.predict(grid())
+    np.testing.assert_array_equal(low.mean, -high.mean)
+    np.testing.assert_array_equal(low.std, high.std)
     assert down.recommend().interval == tuple(-end for end in reversed(up.recommend().interval))
 
 
