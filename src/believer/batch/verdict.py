@@ -104,8 +104,11 @@ def nearness(region: Region, q: int, model: Model | None) -> Spacing:
     return Spacing(nothing, scale, min(NEAR_IN_LENGTHSCALES, room))
 
 
-def judge(X: Array, region: Region, model: Model | None) -> Verdict:
-    """The verdict on the batch ``X`` (q, d); ``model`` knows data and pending points, None before the first fit."""
+def judge(X: Array, region: Region, model: Model | None, beside: int = 0) -> Verdict:
+    """The verdict on the batch ``X`` (q, d), with ``beside`` other points under way.
+
+    ``model`` knows data and pending points; None before the first fit.
+    """
     q = len(X)
     rows, columns = np.triu_indices(q, 1)
     gaps = X[rows] - X[columns]
@@ -113,7 +116,7 @@ def judge(X: Array, region: Region, model: Model | None) -> Verdict:
     scaled = None
     if able(model, Scaled):
         scaled = np.sqrt(((gaps / model.lengthscales) ** 2).sum(axis=1))
-    rule = nearness(region, q, model)
+    rule = nearness(region, q + beside, model)
     close = ((gaps / rule.scale) ** 2).sum(axis=1) < rule.radius**2
     pairs = tuple((int(i), int(j)) for i, j in zip(rows[close], columns[close], strict=True))
     effective = effective_size(model, X) if model is not None else None
