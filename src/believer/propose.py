@@ -111,7 +111,7 @@ def propose(
         informed = _given_pending(model, told_pending(history).X) if q > 1 else model
     units = np.array([trial.unit for trial in draft.trials])
     wanted = {"strategy": config, "fixed": held, "distinct": bool(distinct)}
-    verdict = judge(units, draft.region, informed, len(history.pending.ids))
+    verdict = judge(units, draft.region, informed, len(told_pending(history).ids))
     return Proposal(Batch(tuple(draft.trials), verdict), wanted, described)
 
 

@@ -350,6 +350,14 @@ def test_nor_among_pending_points_that_were_asked_for_one_by_one(d: int) -> None
     assert near_share(X, model_behind(optimizer)) <= 0.01
 
 
+@pytest.mark.parametrize("d", [1, 2])
+def test_nor_in_batches_beside_many_that_are_pending(d: int) -> None:
+    """The more are under way, the nearer two have to be for that."""
+    optimizer = observed(d, 20, surrogate=GP(noise=1e-6))
+    for _ in range(6):
+        assert optimizer.ask(8).verdict.near_duplicates == ()
+
+
 def test_points_may_repeat_where_they_need_not_differ() -> None:
     optimizer = Optimizer(Space({"n": Int(0, 1)}), GP(noise=1e-6), n_init=1)
     optimizer.observe({"n": 0}, 1.0)

@@ -105,10 +105,10 @@ def nearness(region: Region, q: int, model: Model | None) -> Spacing:
     return Spacing(nothing, scale, NEAR_IN_LENGTHSCALES, reach)
 
 
-def judge(X: Array, region: Region, model: Model | None, pending: int = 0) -> Verdict:
-    """The verdict on the batch ``X`` (q, d); ``model`` knows data and pending points, None before the first fit.
+def judge(X: Array, region: Region, model: Model | None, beside: int = 0) -> Verdict:
+    """The verdict on the batch ``X`` (q, d), with ``beside`` other points under way.
 
-    ``pending``: how many points share the room with those of the batch.
+    ``model`` knows data and pending points; None before the first fit.
     """
     q = len(X)
     rows, columns = np.triu_indices(q, 1)
@@ -117,7 +117,7 @@ def judge(X: Array, region: Region, model: Model | None, pending: int = 0) -> Ve
     scaled = None
     if able(model, Scaled):
         scaled = np.sqrt(((gaps / model.lengthscales) ** 2).sum(axis=1))
-    close = nearness(region, pending + q, model).close(gaps)
+    close = nearness(region, q + beside, model).close(gaps)
     pairs = tuple((int(i), int(j)) for i, j in zip(rows[close], columns[close], strict=True))
     effective = effective_size(model, X) if model is not None else None
     random_pair = random_pair_distance(region)
