@@ -125,7 +125,7 @@ class Preset:
     scaled: bool = True
     mean_std: float | None = 1.0
     search: newton.Settings | lbfgs.Settings = field(default_factory=newton.Settings)
-    evidence: float = 12.0
+    evidence: float = 20.0
 
 
 DEFAULT = Preset()
