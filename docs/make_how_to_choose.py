@@ -32,6 +32,10 @@ LARGE = 100
 FIGURES = Path("figures") / "choose"
 
 STRATEGY = {
+    "hedged": (
+        "as `kb`, points after the first under the shortest lengthscales that the results allow, none near another",
+        "lengthscales and conditioning; else it is `kb`",
+    ),
     "kb": ("believes the model's mean at each point chosen, then chooses the next", "any surrogate"),
     "kb_lower": ("believes the mean less one std", "any surrogate"),
     "kb_upper": ("believes the mean plus one std", "any surrogate"),
