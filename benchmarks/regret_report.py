@@ -41,7 +41,7 @@ def _runs(rows: Sequence[Row]) -> list[Run]:
     none, cases = np.zeros(0), {name: Case(name, 3, 50, 0) for name in {row["problem"] for row in rows}}
     return [
         Run(row["member"], cases[row["problem"]], row["seed"], np.array([row["best"]]), 0, (), *[none] * 2, 0.0,
-            *[none] * 4, row["design"], row["versions"])
+            *[none] * 5, row["design"], row["versions"])
         for row in rows
     ]  # fmt: skip
 

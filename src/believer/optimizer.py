@@ -57,7 +57,7 @@ class Optimizer(Study):
     warp : "auto" (default): where results have a heavy tail on the bad side, and are more likely so, the model learns
         from a warp of them (:mod:`~believer.surrogates.warp`) that leaves the better half as it is; or "none".
     resolution : the least improvement that matters, in units of the objective. Where no more is to be expected, points
-        are chosen elsewhere. By default a ten-thousandth of the distance from the median of the results to the best.
+        are chosen elsewhere. By default a ten-thousandth of the distance from the mean result to the best.
     """
 
     def __init__(

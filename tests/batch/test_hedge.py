@@ -72,8 +72,11 @@ def model_behind(optimizer: Optimizer) -> Any:
 
 @pytest.mark.parametrize("p", [0, 1, 2, 7, 63])
 def test_with_p_pending_the_model_itself_chooses_one_trial_in_p_plus_one(p: int) -> None:
-    for first in range(2 * p + 2):
-        assert sum(is_own(trial, p) for trial in range(first, first + p + 1)) == 1
+    asked, trials = request_for(), 200 * (p + 1)
+    own = np.array([is_own(asked, trial, p) for trial in range(trials)])
+    assert own.mean() == pytest.approx(1.0 / (p + 1), rel=0.3)
+    for step in range(2, 6 if p else 2):  # no rhythm: a batch may begin with any trial
+        assert own[::step].mean() == pytest.approx(1.0 / (p + 1), rel=0.7)
 
 
 def test_asynchronous_use_has_its_share_of_both() -> None:
@@ -86,10 +89,9 @@ def test_asynchronous_use_has_its_share_of_both() -> None:
         first = out.pop(0)
         optimizer.tell(first, value(first.unit))
         out.append(asked[-1])
-    own = [trial for trial in asked if is_own(trial.id, 7)]
-    assert len(own) == 2
     assert all("after believing 7 points" in trial.provenance for trial in asked)
-    assert sum("under lengthscales" in trial.provenance for trial in asked if trial not in own) >= 12
+    hedged = sum("under lengthscales" in trial.provenance for trial in asked)
+    assert 8 <= hedged < 16, "one in eight is the model's own"
 
 
 # How short
@@ -408,7 +410,7 @@ def test_the_spacing_leaves_room_for_everyone(q: int, d: int) -> None:
 
 def test_the_least_improvement_that_matters_is_of_the_user_or_of_the_better_half() -> None:
     data = Data(frozen(np.arange(5.0)[:, None] / 4.0), frozen(np.array([1.0, 3.0, 5.0, 1e6, 1e9])))
-    assert resolution_of(request_for(data=data)) == pytest.approx(1e-4 * 4.0)
+    assert resolution_of(request_for(data=data)) == pytest.approx(1e-4 * (data.y.mean() - 1.0))
     assert resolution_of(request_for(data=data, resolution=0.3)) == 0.3
     assert resolution_of(request_for(data=data, resolution=0.0)) == 0.0
 

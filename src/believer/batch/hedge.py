@@ -11,9 +11,9 @@ p       points that are pending when one is chosen, those of its batch before it
 ======  =======================================================================================
 
 A sure model believes a point's neighbors as soon as it believes the point, and finds the next one beside it: q points
-test one belief. The model itself chooses the first point, and then every (p + 1)-th trial: asynchronous use has its
-share of them, too. All others are chosen under lengthscales cℓ, told the same lies: the shortest that the results do
-not speak against by more than T,
+test one belief. The model itself chooses the first point, and then one trial in p + 1: asynchronous use has its share
+of them, too. All others are chosen under lengthscales cℓ, told the same lies: the shortest that the results do not
+speak against by more than T,
 
     c = 1/2 where Δ(1/2) ≤ T, else (1/2)^√(T / Δ(1/2)),
 
@@ -46,12 +46,16 @@ _SAME = 0.98
 """A factor above this is not worth a second model."""
 
 RESOLUTION = 1e-4
-"""The least improvement that matters, where the user says nothing: so much of the way from the median to the best."""
+"""The least improvement that matters, if the user says nothing: so much of the way from the mean result to the best."""
 
 
-def is_own(trial: int, pending: int) -> bool:
-    """Whether the model itself chooses the point of ``trial``, with ``pending`` others under way: one time in p + 1."""
-    return trial % (pending + 1) == 0
+def is_own(request: Request, trial: int, pending: int) -> bool:
+    """Whether the model itself chooses the point of ``trial``, with ``pending`` others under way: one time in p + 1.
+
+    Drawn with the trial's own randomness, so that neither the number of a batch's first trial nor how the points are
+    asked for decides what is hedged.
+    """
+    return pending == 0 or float(request.randomness(trial, "own").random()) * (pending + 1) < 1.0
 
 
 def shortened(request: Request, factor: float) -> Model | None:
@@ -75,14 +79,15 @@ def plausible(request: Request, nats: float) -> tuple[float, Model | None]:
 
 
 def resolution_of(request: Request) -> float:
-    """The least improvement that matters: what the user says, or a small part of the way from the median to the best.
+    """The least improvement that matters: what the user says, or a small part of the way from the mean to the best.
 
-    The better half of the results is in the user's units, warped or not.
+    The better half of the results is in the user's units, warped or not. The median would be among the best results as
+    soon as a search has converged.
     """
     if request.resolution is not None:
         return request.resolution
     y = request.data.y
-    return RESOLUTION * (float(np.median(y)) - float(y.min()))
+    return RESOLUTION * (float(y.mean()) - float(y.min()))
 
 
 def is_settled(request: Request, model: Model, incumbent: float, X: Array) -> bool:

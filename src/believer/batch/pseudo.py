@@ -165,7 +165,7 @@ class PseudoObservations:
             objective = objective_on(request.acquisition, replace(view, incumbent=view.incumbent - margin))
             return pick(objective, request, trial, around, avoid, spacing=spacing)
 
-        own, picked, under = is_own(trial, len(belief.ids)), None, ""
+        own, picked, under = is_own(request, trial, len(belief.ids)), None, ""
         if own:
             picked = picked_on(belief.model)
             settled = is_settled(request, belief.model, belief.view(request).incumbent, picked.x[None, :])
