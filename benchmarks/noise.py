@@ -128,7 +128,7 @@ def run(name: str, share: float, seed: int, surrogate: Any, known: bool = False)
             opt.tell(trial, value, noise=std if known else None)
     assert opt.best is not None
     history = opt._ledger.history(opt.settings)
-    model = opt._cache.model(history)
+    model = opt._cache.learned(history).model
     assert isinstance(model, GPModel)
     chosen = np.vstack([opt.recommend().trial.unit, least_mean(model, history.data.X), opt.space.encode([opt.best[0]])])
     regrets = (function(chosen) - optimum) / unit

@@ -152,7 +152,7 @@ def test_a_model_is_told_of_the_last_failures_and_provenance_says_so(monkeypatch
     settings = make_settings(SPACE, n_init=1)
     results, failed = some_trials(8), some_trials(9, 8, "broke")
     every, last = (History.of(settings, [*results, *some]) for some in (failed, failed[-4:]))
-    told, alike = (model_cache.ModelCache(settings).model(history) for history in (every, last))
+    told, alike = (model_cache.ModelCache(settings).learned(history) for history in (every, last))
     X = np.random.default_rng(0).random((5, 2))
     np.testing.assert_array_equal(told.predict(X).mean, alike.predict(X).mean)
     assert "; told of the last 4 of 9 failures" in propose(settings, every).batch[0].provenance
@@ -206,7 +206,7 @@ for strategy in ("random", "kb"):
     gaps = np.abs(history.taken[None] - batch.unit[:, None]).max(axis=2)
     assert (gaps > 1e-6).all()
     print(strategy)
-assert cache.model(history).predict(X[:3]).mean.shape == (3,)
+assert cache.learned(history).predict(X[:3]).mean.shape == (3,)
 """
 
 

@@ -111,7 +111,7 @@ def test_a_cache_that_saw_other_noise_or_failures_is_not_taken_for_these() -> No
         history = History.of(settings, one)
         cached, fresh = propose(settings, history, 1, cache=cache), propose(settings, history, 1)
         np.testing.assert_array_equal(cached.batch.unit, fresh.batch.unit)
-        at = cache.model(history).predict(np.full((1, SPACE.dim), 0.4))
+        at = cache.learned(history).predict(np.full((1, SPACE.dim), 0.4))
         seen.add((float(at.mean[0]), float(at.std[0])))
     assert len(seen) == 4
 
@@ -256,6 +256,6 @@ def test_points_of_the_user_in_a_batch_are_judged_as_its_other_points_are(strate
     history = opt._ledger.history(opt.settings)
     batch = propose(opt.settings, history, 3).batch
     assert [trial.origin for trial in batch] == ["enqueued", "model", "model"]
-    model: Any = ModelCache(opt.settings).model(history)
+    model: Any = ModelCache(opt.settings).learned(history).model
     given = model.condition(Data(history.pending.X, model.predict(history.pending.X).mean))
     assert batch.verdict.effective_size == pytest.approx(effective_size(given, batch.unit), rel=1e-6)

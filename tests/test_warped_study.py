@@ -19,6 +19,7 @@ from journal_lines import checked
 
 from believer import GP, ConstantLie, Float, Optimizer, PseudoObservations, Space, replay
 from believer.arrays import Array
+from believer.batch.hedge import NATS
 from believer.errors import InvalidInput, JournalCorrupt
 from believer.problems import hartmann6
 from believer.study.model_cache import WARP, Learned
@@ -378,7 +379,7 @@ def test_a_new_study_is_opened_again_without_naming_its_defaults(tmp_path: Path)
     for _ in range(2):
         with Optimizer.open(path, SPACE) as optimizer:
             config = optimizer.settings.to_config()
-            assert (config["warp"], config["strategy"]["hedge"], config["surrogate"]["noise"]) == ("auto", 2.0, "auto")
+            assert (config["warp"], config["strategy"]["hedge"], config["surrogate"]["noise"]) == ("auto", NATS, "auto")
 
 
 # Extremes

@@ -129,8 +129,9 @@ class Optimizer(Study):
             assert isinstance(begun, Begun)
             study = cls._from_events(events, journal, *_custom_parts(begun, wanted), space.constraint)
             found = study.settings.to_config()
-            named = {"surrogate": surrogate, "strategy": strategy, "warp": warp}
+            named = {"surrogate": None if surrogate == "gp" else surrogate, "strategy": strategy, "warp": warp}
             former = [name for name, given in named.items() if given is None and found[name] == FORMER[name]]
+            former += ["resolution"] if resolution is None else []
             config |= {name: found[name] for name in former}
             other = [name for name in config if config[name] != found[name] and (name, seed) != ("seed", None)]
             if other:

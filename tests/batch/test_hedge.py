@@ -81,17 +81,17 @@ def test_with_p_pending_the_model_itself_chooses_one_trial_in_p_plus_one(p: int)
 
 def test_asynchronous_use_has_its_share_of_both() -> None:
     """Always seven pending, and one result told for each point that is asked for."""
-    optimizer = study(SPACES["square"], 8)
+    optimizer = study(SPACES["square"], 8, resolution=0.0)
     out = list(optimizer.ask(7))
     asked = []
-    for _ in range(16):
+    for _ in range(40):
         asked.append(optimizer.ask(1)[0])
         first = out.pop(0)
         optimizer.tell(first, value(first.unit))
         out.append(asked[-1])
     assert all("after believing 7 points" in trial.provenance for trial in asked)
     hedged = sum("under lengthscales" in trial.provenance for trial in asked)
-    assert 8 <= hedged < 16, "one in eight is the model's own"
+    assert 20 <= hedged < 40, "one in eight is the model's own"
 
 
 # How short
@@ -108,6 +108,9 @@ class Quadratic:
     def with_lengthscales(self, lengthscales: Array) -> Quadratic:
         ratio = lengthscales / self.lengthscales
         return replace(self, lengthscales=lengthscales, factor=self.factor * float(ratio.min()))
+
+    def condition(self, data: Data) -> Quadratic:
+        return self
 
     def log_evidence(self) -> float:
         return 3.0 - self.curvature * math.log(self.factor) ** 2
@@ -194,10 +197,12 @@ def test_a_hedge_is_told_the_lies_of_the_model() -> None:
 
 @pytest.mark.both_backends
 def test_points_after_the_first_maximize_the_acquisition_under_the_hedge() -> None:
-    request = request_for((20, 21), maximizer=None)
+    request = request_for((0,), maximizer=None)
+    trial = next(trial for trial in range(20, 40) if not is_own(request, trial, 1))
+    request = replace(request, ids=(trial - 1, trial))
     first, second = HEDGED.choose(request).choices
     assert first.provenance == "chosen at LogEI rank 1"
-    belief = HEDGED.choose(replace(request, ids=(20,))).memory
+    belief = HEDGED.choose(replace(request, ids=(trial - 1,))).memory
     assert isinstance(belief, Belief)
     belief = belief.with_hedge(request, "plausible")
     factor, hedge = belief.hedge("plausible")
@@ -216,8 +221,9 @@ def test_points_after_the_first_maximize_the_acquisition_under_the_hedge() -> No
 @pytest.mark.parametrize("d", [1, 2, 6])
 def test_the_twins_find_points_that_are_as_good(d: int) -> None:
     """To the tolerance of a climb: a later point of a batch stands on the ones before it."""
-    request = request_for((21,), data_for(d, 12), maximizer=None)
-    request = pending(request, (9,), np.full((1, d), 0.45))
+    request = request_for((0,), data_for(d, 12), maximizer=None)
+    trial = next(trial for trial in range(20, 40) if not is_own(request, trial, 1))
+    request = pending(replace(request, ids=(trial,)), (9,), np.full((1, d), 0.45))
     found = {}
     for name in ("native", "python"):
         with backend.using(name):
@@ -367,17 +373,15 @@ def test_points_may_repeat_where_they_need_not_differ() -> None:
     assert len(optimizer.ask(5, distinct=False)) == 5
 
 
-def test_where_results_are_noisy_replicates_are_allowed_and_called_so() -> None:
-    replicates, sentences = 0, []
+def test_where_results_are_noisy_points_beside_evaluated_ones_are_called_replicates() -> None:
+    replicates = 0
     for seed in range(3):
         optimizer = observed(1, 40, noise=0.3, surrogate=GP(noise="infer"), seed=seed)
         batch = optimizer.ask(6)
         assert model_behind(optimizer).is_noisy
-        replicates += sum("; a replicate, as results are noisy" in trial.provenance for trial in batch)
-        if batch.verdict.near_duplicates:
-            sentences.append(batch.verdict.sentence)
+        replicates += sum("; nearly a replicate, as results are noisy" in trial.provenance for trial in batch)
+        assert not batch.verdict.near_duplicates, "two points a little apart say as much as one twice"
     assert replicates
-    assert all("nearly the same: replicates, as results are noisy." in sentence for sentence in sentences)
 
 
 def test_a_deterministic_model_makes_no_replicates() -> None:
@@ -408,7 +412,7 @@ def test_the_spacing_leaves_room_for_everyone(q: int, d: int) -> None:
 # Resolution
 
 
-def test_the_least_improvement_that_matters_is_of_the_user_or_of_the_better_half() -> None:
+def test_the_least_improvement_that_matters_is_of_the_user_or_from_the_results() -> None:
     data = Data(frozen(np.arange(5.0)[:, None] / 4.0), frozen(np.array([1.0, 3.0, 5.0, 1e6, 1e9])))
     assert resolution_of(request_for(data=data)) == pytest.approx(1e-4 * (data.y.mean() - 1.0))
     assert resolution_of(request_for(data=data, resolution=0.3)) == 0.3
@@ -462,5 +466,7 @@ def test_the_resolution_is_in_the_journal(tmp_path: Path) -> None:
         assert loaded.settings.resolution == 0.02
     with Optimizer.open(path, SPACES["line"], n_init=4, resolution=0.02):
         pass
+    with Optimizer.open(path, SPACES["line"], n_init=4) as unnamed:
+        assert unnamed.settings.resolution == 0.02
     with pytest.raises(InvalidInput, match=r"other settings \(resolution\)"):
-        Optimizer.open(path, SPACES["line"], n_init=4)
+        Optimizer.open(path, SPACES["line"], n_init=4, resolution=0.5)

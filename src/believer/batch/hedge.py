@@ -28,11 +28,16 @@ import math
 
 import numpy as np
 
-from believer.acquisitions import LogEI
-from believer.arrays import Array
+from believer.acquisitions import LogEI, PointwiseObjective
+from believer.arrays import Array, BoolArray
+from believer.batch.incumbent import real_incumbent
+from believer.batch.picking import best_places
 from believer.batch.request import Request
 from believer.capabilities import able
-from believer.surrogates.protocols import Model, Rescalable
+from believer.maximize.objective import Search
+from believer.maximize.screening import candidates
+from believer.space.region import Region
+from believer.surrogates.protocols import Conditionable, Model, Rescalable
 
 SHORTEST = 0.5
 """The least c."""
@@ -41,9 +46,15 @@ NATS = 1.0 / 15.0
 """T for each result, where nothing else is said."""
 
 MOST_NATS = 1e6
+"""No results say more than that of anything."""
+
+FINE = 100
+"""A grid of so many values is as good as continuous."""
 
 _SAME = 0.98
 """A factor above this is not worth a second model."""
+
+_ASKED = 64
 
 RESOLUTION = 1e-4
 """The least improvement that matters, if the user says nothing: so much of the way from the mean result to the best."""
@@ -58,10 +69,18 @@ def is_own(request: Request, trial: int, pending: int) -> bool:
     return pending == 0 or float(request.randomness(trial, "own").random()) * (pending + 1) < 1.0
 
 
+def free_columns(region: Region) -> BoolArray:
+    """The columns (d,) in which points may move freely: continuous ones, and grids of very many values."""
+    free = region.continuous
+    for block in region.blocks:
+        free[block.start : block.stop] |= block.ordered and len(block.values) >= FINE
+    return free
+
+
 def shortened(request: Request, factor: float) -> Model | None:
     """The model under lengthscales ``factor`` times as long in free columns; None where that means nothing."""
-    model, moves = request.model, request.region.continuous
-    if not able(model, Rescalable) or not moves.any() or factor > _SAME:
+    model, moves = request.model, free_columns(request.region)
+    if not able(model, Rescalable) or not able(model, Conditionable) or not moves.any() or factor > _SAME:
         return None
     return model.with_lengthscales(np.where(moves, factor * model.lengthscales, model.lengthscales))
 
@@ -93,7 +112,17 @@ def resolution_of(request: Request) -> float:
 def is_settled(request: Request, model: Model, incumbent: float, X: Array) -> bool:
     """Whether ``model`` expects nothing that matters of ``X`` (m, d): improvements on f⁺ below the resolution."""
     least = resolution_of(request)
-    if least <= 0.0:
+    if least <= 0.0 or not len(X):
         return False
-    at = model.predict(X)
-    return float(LogEI().pointwise(at.mean, at.std, incumbent).value.max()) < math.log(least)
+    return float(PointwiseObjective(LogEI(), model, incumbent).screen(X, 1).max()) < math.log(least)
+
+
+def is_quiet(request: Request) -> bool:
+    """Whether the request's model expects nothing that matters anywhere: of some hundred candidates.
+
+    They are near the best points and everywhere, and the same until there is another result.
+    """
+    search = Search(request.region, best_places(request), request.avoid)
+    rng = request.randomness(len(request.data), "quiet")
+    pool = candidates(_ASKED, search, _ASKED // 4, (0.2, 0.05, 0.01), rng)
+    return is_settled(request, request.model, real_incumbent(request), pool)

@@ -47,8 +47,8 @@ class Picked:
         after : what came before, " after believing 2 points".
         """
         rank = f"chosen at {what} rank {self.passed_over + 1}"
+        rank += " of those far enough from others" if self.spaced else ""
         behind = f"; {_ranks(self.passed_over)} handed out already" if self.passed_over else ""
-        behind += "; better ones were too near to others" if self.spaced else ""
         return Choice(frozen(self.x), f"{rank}{after}{behind}{REPLACED if self.replaced else ''}")
 
 

@@ -7,14 +7,24 @@ the same update before the first pick, so that asking for q points at once or on
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from functools import cache, partial
 from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
 from believer.acquisitions import View, objective_on
 from believer.arrays import Array, BoolArray, finite, frozen, read_only, shown
-from believer.batch.hedge import MOST_NATS, is_own, is_settled, plausible, resolution_of
+from believer.batch.hedge import (
+    MOST_NATS,
+    free_columns,
+    is_own,
+    is_quiet,
+    is_settled,
+    plausible,
+    resolution_of,
+)
 from believer.batch.incumbent import believed_incumbent, is_noisy, real_incumbent
 from believer.batch.lies import Believe, Lie, lie_about
 from believer.batch.picking import Picked, best_places, counted, pick, taken
@@ -53,13 +63,13 @@ class Belief:
     hedges: tuple[tuple[str, float, Model | None], ...] = ()
     moves: BoolArray | None = None
 
-    def view(self, request: Request, hedge: Model | None = None) -> View:
-        """D' and f⁺: what the acquisition looks at, on the model or on a ``hedge``."""
+    def view(self, request: Request) -> View:
+        """D' and f⁺: what the acquisition looks at."""
         if self.strategy.incumbent == "data":
             best = float(request.data.y.min())
         else:
             best = believed_incumbent(request, self.model, self.X, self.y)
-        return View(self.model if hedge is None else hedge, best, request.data, Data(self.X, self.y))
+        return View(self.model, best, request.data, Data(self.X, self.y))
 
     def objective(self, request: Request) -> Objective:
         """α(· | D'): what the next point maximizes."""
@@ -82,7 +92,7 @@ class Belief:
 
     def with_hedge(self, request: Request, name: str) -> Belief:
         """With the hedge of that ``name``, "plausible" or "shortest"; those of an ask with other ``fixed`` are gone."""
-        moves = request.region.continuous
+        moves = free_columns(request.region)
         hedges = self.hedges if self.moves is not None and np.array_equal(self.moves, moves) else ()
         if any(known == name for known, _, _ in hedges):
             return self
@@ -111,10 +121,11 @@ class PseudoObservations:
         lies), "none" (the paper's parametric case), or "auto" (condition if the model can, else refit).
     incumbent : f⁺ over real results and lies ("believed") or over real results alone ("data", the paper's convention;
         with it, Kriging Believer can repeat a point).
-    hedge : with more than 0, points after the first are chosen under the shortest lengthscales that the results do not
-        speak against by more than so many nats each (:mod:`~believer.batch.hedge`); where the model expects no more
-        than the resolution of the study, under half of its own, and to improve by that; and no two are nearly the
-        same, unless results are noisy. 0 is [paper] Algorithm 1. Models without lengthscales have nothing to hedge.
+    hedge : with more than 0, one point in p + 1, with p under way, is chosen so, and the others under the shortest
+        lengthscales that the results do not speak against by more than so many nats each
+        (:mod:`~believer.batch.hedge`); where the model expects no more than the resolution of the study, under half of
+        its own, and to improve by that; and no two are nearly the same. 0 is [paper] Algorithm 1. Models without
+        lengthscales have nothing to hedge.
     """
 
     lie: Lie = field(default_factory=Believe)
@@ -140,11 +151,11 @@ class PseudoObservations:
         for trial, x in zip(request.pending.ids[len(belief.ids) :], request.pending.X[len(belief.ids) :], strict=True):
             belief = belief.with_lie(request, trial, x)
         informed = belief.informed
-        choices = []
+        choices, quiet = [], cache(partial(is_quiet, request))
         avoid = request.avoid
         for trial in request.ids:
             if self.hedge and isinstance(belief, Belief):
-                belief, choice = self._hedged(belief, request, trial, avoid)
+                belief, choice = self._hedged(belief, request, trial, avoid, quiet)
             else:
                 around = best_places(request, belief.X, belief.y)
                 picked = pick(belief.objective(request), request, trial, around, avoid)
@@ -154,23 +165,31 @@ class PseudoObservations:
             belief = belief.with_lie(request, trial, choice.x)
         return Chosen(tuple(choices), belief, informed)
 
-    def _hedged(self, belief: Belief, request: Request, trial: int, avoid: Array) -> tuple[Belief, Choice]:
-        """The point of ``trial``, chosen by the model or by a hedge; and the belief, with the hedges that were made."""
+    def _hedged(
+        self, belief: Belief, request: Request, trial: int, avoid: Array, quiet: Callable[[], bool]
+    ) -> tuple[Belief, Choice]:
+        """The point of ``trial``, chosen by the model or by a hedge; and the belief, with the hedges that were made.
+
+        ``quiet``: whether the model expects nothing that matters anywhere, before any lie.
+        """
         noisy = is_noisy(belief.model)
         rule = replace(nearness(request.region, len(belief.ids) + 1, request.model), points=belief.X)
-        around, spacing = best_places(request, belief.X, belief.y), rule if request.distinct and not noisy else None
+        around, spacing = best_places(request, belief.X, belief.y), rule if request.distinct else None
+
+        view = belief.view(request)
 
         def picked_on(model: Model, margin: float = 0.0) -> Picked:
-            view = belief.view(request, model)
-            objective = objective_on(request.acquisition, replace(view, incumbent=view.incumbent - margin))
+            seen = replace(view, model=model, incumbent=view.incumbent - margin)
+            objective = objective_on(request.acquisition, seen)
             return pick(objective, request, trial, around, avoid, spacing=spacing)
 
         own, picked, under = is_own(request, trial, len(belief.ids)), None, ""
         if own:
             picked = picked_on(belief.model)
-            settled = is_settled(request, belief.model, belief.view(request).incumbent, picked.x[None, :])
-        else:  # the best of the points under way was the model's own, so that nothing has to be searched for
-            settled = is_settled(request, belief.base, real_incumbent(request), belief.X)
+            settled = is_settled(request, belief.model, view.incumbent, picked.x[None, :])
+        else:
+            # As a rule a point under way is the model's own choice, the best that it knew: then that says no at once.
+            settled = is_settled(request, belief.base, real_incumbent(request), belief.X) and quiet()
         if settled or not own:
             name = _SHORTEST if settled else _PLAUSIBLE
             belief = belief.with_hedge(request, name)
@@ -184,7 +203,7 @@ class PseudoObservations:
         choice = picked.choice(type(request.acquisition).__name__, self._after(belief.ids) + under)
         known = replace(rule, points=np.vstack([request.data.X, belief.X]))
         if noisy and known.near(picked.x[None, :])[0]:
-            choice = replace(choice, provenance=choice.provenance + "; a replicate, as results are noisy")
+            choice = replace(choice, provenance=choice.provenance + "; nearly a replicate, as results are noisy")
         return belief, choice
 
     def _resume(self, request: Request, memory: object) -> Belief | Fantasized:

@@ -19,10 +19,11 @@ from functools import lru_cache
 import numpy as np
 
 from believer.arrays import Array, read_only
+from believer.batch.incumbent import is_noisy
 from believer.capabilities import able
 from believer.maximize.objective import Spacing
 from believer.space.region import Region
-from believer.surrogates.protocols import Joint, Model, Scaled, Smoothing
+from believer.surrogates.protocols import Joint, Model, Scaled
 
 NEAR_IN_CUBE = 1e-3
 NEAR_IN_LENGTHSCALES = 0.1
@@ -131,7 +132,7 @@ def judge(X: Array, region: Region, model: Model | None, beside: int = 0) -> Ver
         random_pair_distance=random_pair,
         effective_size=effective,
         near_duplicates=pairs,
-        sentence=_sentence(q, mean, random_pair, effective, len(pairs), able(model, Smoothing) and model.is_noisy),
+        sentence=_sentence(q, mean, random_pair, effective, len(pairs), model is not None and is_noisy(model)),
     )
 
 

@@ -182,6 +182,7 @@ def first_distinct(X: Array, values: Array, search: Search) -> Maximum | None:
     """
     near = None if search.spacing is None else search.spacing.near(X)
     if near is not None and near.any():
+        near[near] = ~search.region.among(X[near], search.avoid)  # those taken are passed over below, and counted
         rows = np.flatnonzero(~near & np.isfinite(values))
         found = _first_distinct(X[rows], values[rows], search) if len(rows) else None
         if found is not None:

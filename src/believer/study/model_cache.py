@@ -104,10 +104,6 @@ class ModelCache:
             self._told = (fit, failed.X, replace(fit, model=self._with_failures(history, fit, told), failed=told))
         return self._told[2]
 
-    def model(self, history: History) -> Model:
-        """The model of :meth:`learned`."""
-        return self.learned(history).model
-
     def hyperparameters(self, history: History) -> dict[str, Any] | None:
         """Of the fit, where the surrogate can write them down; with its warp, where it has one."""
         surrogate, fit = self.settings.surrogate, self.fit(history)
@@ -147,7 +143,8 @@ class ModelCache:
         if warp is None or not able(plain.model, Evident):
             return plain
         warped = self._learned(data, warp, previous)
-        assert isinstance(warped.model, Evident)  # fitted by the same recipe
+        if not able(warped.model, Evident):
+            return plain
         rows = learned_by(self.settings.surrogate, data)
         # p(y) = p(w(y)) Π w'(y_i)
         gain = warped.model.log_evidence() + float(warp.log_slope(data.y[rows]).sum()) - plain.model.log_evidence()
@@ -159,12 +156,14 @@ class ModelCache:
         inspected(model, data.X[:1])
         return Learned(model, given, None, warp)
 
-    def _restored(self, surrogate: Restorable, seen: Data, state: dict[str, Any]) -> Learned:
-        """The model behind the last proposal."""
+    def _restored(self, surrogate: Restorable, seen: Data, state: dict[str, Any]) -> Learned | None:
+        """The model behind the last proposal; None if it cannot have been of these results."""
         if self._fit is not None and _same(self._fit[0], seen) and _described(surrogate, self._fit[2]) == state:
             return self._fit[2]
         try:
             warp, rest = warp_of(state)
+            if warp is not None and (self.settings.warp != AUTO or not warp.is_like(warp_for(seen.y))):
+                return None  # of other values than these: no start for a fit to them
             given = seen if warp is None else warp.data(seen)
             return Learned(surrogate.restore(given, rest), given, None, warp)
         except (KeyError, TypeError, ValueError, NumericalError) as error:

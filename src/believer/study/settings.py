@@ -62,7 +62,7 @@ class StudySettings:
     n_init: int
     seed: int
     maximize: bool
-    warp: str = "none"
+    warp: str = NONE
     resolution: float | None = None
 
     @property

@@ -73,6 +73,10 @@ class Warp:
     def _beyond(self, y: Array) -> Array:
         return np.clip(y - self.start, 0.0, _FARTHEST * self.scale) / self.scale
 
+    def is_like(self, other: Warp | None) -> bool:
+        """Whether ``other`` is the same but for rounding."""
+        return other is not None and math.isclose(self.start, other.start) and math.isclose(self.scale, other.scale)
+
     def to_config(self) -> dict[str, float]:
         """Plain JSON data."""
         return {"start": self.start, "scale": self.scale}
