@@ -180,13 +180,13 @@ def first_distinct(X: Array, values: Array, search: Search) -> Maximum | None:
 
     One that keeps the spacing, if any does. Rows that lie on each other count once among those passed over.
     """
-    near = None if search.spacing is None else search.spacing.near(X)
-    if near is not None and near.any():
-        near[near] = ~search.region.among(X[near], search.avoid)  # those taken are passed over below, and counted
-        rows = np.flatnonzero(~near & np.isfinite(values))
-        found = _first_distinct(X[rows], values[rows], search) if len(rows) else None
-        if found is not None:
-            return replace(found, spaced=found.value < float(values.max()))
+    near = np.zeros(len(X), dtype=bool) if search.spacing is None else search.spacing.near(X)
+    rows = np.flatnonzero(~near & np.isfinite(values))
+    found = _first_distinct(X[rows], values[rows], search) if near.any() and len(rows) else None
+    if found is not None:
+        better = np.flatnonzero(near & (values > found.value))
+        if not search.region.among(X[better], search.avoid).all():  # else they are passed over, and counted, below
+            return replace(found, spaced=True)
     return _first_distinct(X, values, search)
 
 
