@@ -22,6 +22,7 @@ from believer.bench.summary import duration, lines_of, median
 from believer.experiments import Table, read_store
 from believer.experiments.page import png
 from believer.experiments.report import Value
+from believer.problems import PROBLEMS
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -30,6 +31,9 @@ LARGE = 100
 """Initial points from which a run is one of large n."""
 
 FIGURES = Path("figures") / "choose"
+
+MOST_CURVES = 12
+"""With more problems and sizes of batches than this there are no curves of each."""
 
 STRATEGY = {
     "hedged": (
@@ -114,10 +118,11 @@ def page(report: BenchReport, sources: Sequence[str]) -> tuple[str, dict[str, Fi
 
 
 def _opening(report: BenchReport) -> str:
-    tasks = ", ".join(dict.fromkeys(case.problem for case in cases_of(report.runs)))
+    problems = list(dict.fromkeys(case.problem for case in cases_of(report.runs)))
+    noisy = any(name in PROBLEMS and PROBLEMS[name]().truth is not None for name in problems)
     return (
-        f"Measured on {tasks}, in {len(report.runs)} runs. Run `believer bench` on a problem like yours before you "
-        f"trust a page about those of others. {NOISE}"
+        f"Measured on {', '.join(problems)}, in {len(report.runs)} runs. Run `believer bench` on a problem like yours "
+        f"before you trust a page about those of others.{'' if noisy else f' {NOISE}'}"
     )
 
 
@@ -257,6 +262,10 @@ def _how_to_read(found: Sequence[Advice]) -> str:
 
 
 def _curves(report: BenchReport, figures: dict[str, Figure]) -> list[str]:
+    if len(cases_of(report.runs)) > MOST_CURVES:
+        return [
+            "One problem says little here: [the suite's reports](../benchmarks/results/suite) have profiles by class."
+        ]
     parts = []
     labels = {case.slug: case.label for case in cases_of(report.runs)}
     for name, draw in report.drawings().items():

@@ -67,15 +67,15 @@ def test_every_strategy_has_its_line_in_the_guide() -> None:
     assert set(STRATEGIES) <= set(guide.STRATEGY)
 
 
-@pytest.mark.parametrize(("better", "worse"), [("kb", "cl_min"), ("cl_min", "kb")])
+@pytest.mark.parametrize(("better", "worse"), [("hedged", "cl_min"), ("cl_min", "hedged")])
 def test_the_guide_follows_the_data(better: str, worse: str, tmp_path: Path) -> None:
     text = written(tmp_path, finished_cells({better: 0.0, worse: 5.0}, **ONE))
-    default = "best mean rank" if better == "kb" else "shown worse"
+    default = "best mean rank" if better == "hedged" else "shown worse"
     assert f"| 2 to 5 (measured: 3) | {better} (20 ms) | - | {default} | 2 members, 1 problem x 8 seeds |" in text
     assert f"**q=3:** use {better} (mean rank 1.0 of 2" in text
     assert re.search(rf"\| {better} \| 1.0 \| 20 \| 50% \| best mean rank \|", text)
     assert re.search(rf"\| {worse} \| 2.0 \| 20 \| 50% \| shown worse \|", text)
-    assert ("The default, kb, is shown worse than" in text) == (better != "kb")
+    assert ("The default, hedged, is shown worse than" in text) == (better != "hedged")
 
 
 def test_what_was_not_measured_is_said_not_to_be(tmp_path: Path) -> None:

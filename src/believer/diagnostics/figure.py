@@ -51,7 +51,7 @@ def legend_below(figure: Figure) -> None:
     """One legend for all panels, each label once, outside of the data."""
     named = {label: h for axes in figure.axes for h, label in zip(*axes.get_legend_handles_labels(), strict=True)}
     in_one_row = 5 if figure.get_figwidth() < 9.0 else 6
-    columns = len(named) if len(named) <= in_one_row else (len(named) + 1) // 2
+    columns = len(named) if len(named) <= in_one_row else min((len(named) + 1) // 2, in_one_row)
     layout = {"ncols": columns, "frameon": False, "fontsize": 9, "columnspacing": 1.5}
     figure.legend(named.values(), named.keys(), loc="outside lower center", **layout)
 
