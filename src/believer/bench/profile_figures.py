@@ -19,7 +19,9 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-_LOOKS = list(product(("-", "--", ":", "-."), (BLACK, BLUE, ORANGE, GREEN, RED)))
+Style = str | tuple[int, tuple[int, ...]]
+_STYLES: tuple[Style, ...] = ("-", "--", ":", "-.", (0, (6, 1, 1, 1, 1, 1)))
+_LOOKS = list(product(_STYLES, (BLACK, BLUE, ORANGE, GREEN, RED)))
 """Of lines, in the order of members; the first is the reference."""
 
 
@@ -58,13 +60,13 @@ def _panels() -> tuple[Figure, list[Axes]]:
     return figure, list(figure.subplots(2, 2, sharex=True, sharey=True).ravel())
 
 
-def _looks(runs: Sequence[Run]) -> list[tuple[str, str]]:
+def _looks(runs: Sequence[Run]) -> list[tuple[Style, str]]:
     return [_LOOKS[i % len(_LOOKS)] for i in range(len(members_of(runs)))]
 
 
-def _draw(axes: Axes, x: Array, y: Array, member: str, look: tuple[str, str]) -> None:
+def _draw(axes: Axes, x: Array, y: Array, member: str, look: tuple[Style, str]) -> None:
     style, color = look
-    axes.step(x, 100.0 * y, style, where="post", color=color, lw=1.8, label=literal(member))
+    axes.step(x, 100.0 * y, linestyle=style, where="post", color=color, lw=1.8, label=literal(member))
 
 
 def _dress(figure: Figure, panels: Sequence[Axes], about: str) -> None:
