@@ -19,7 +19,7 @@ speak against by more than T,
 
 since Δ is about quadratic in log c. Where the results say little of lengthscales c is 1/2; where half of them would not
 explain the results at all, nearly 1: a model that has earned its certainty is hedged little. Between categories, and
-along grids, a lengthscale is no distance: there it stays as it is.
+along grids of few values, a lengthscale is no distance: there it stays as it is.
 """
 
 from __future__ import annotations
@@ -55,6 +55,7 @@ _SAME = 0.98
 """A factor above this is not worth a second model."""
 
 _ASKED = 64
+"""Candidates everywhere, and a quarter of that near each of the best points, that say whether a model is quiet."""
 
 RESOLUTION = 1e-4
 """The least improvement that matters, if the user says nothing: so much of the way from the mean result to the best."""
