@@ -41,6 +41,7 @@ class Loop:
     batches: tuple[int, ...]
     mean_distance: Array
     min_distance: Array
+    max_distance: Array
     mean_distance_raw: Array
     seconds: Array
     cpu: Array
@@ -125,6 +126,7 @@ def _loop(one: Finished) -> Loop:
         batches=tuple(result["batches"]),
         mean_distance=_numbers(result["mean_distance"]),
         min_distance=_numbers(result["min_distance"]),
+        max_distance=_numbers(result.get("max_distance", [None] * len(result["batches"]))),
         mean_distance_raw=_numbers(result["mean_distance_raw"]),
         seconds=_numbers(result["seconds"]),
         cpu=_numbers(result["cpu"]),

@@ -72,6 +72,7 @@ def loop(cell: Cell) -> dict[str, Any]:
         "batches": [len(batch) for batch in course.batches],
         "mean_distance": [float(gaps.mean()) if len(gaps) else None for gaps in cube],
         "min_distance": [float(gaps.min()) if len(gaps) else None for gaps in cube],
+        "max_distance": [float(gaps.max()) if len(gaps) else None for gaps in cube],
         "mean_distance_raw": [float(gaps.mean()) if len(gaps) else None for gaps in raw],
         "seconds": seconds,
         "cpu": cpu,
