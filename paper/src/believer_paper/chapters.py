@@ -57,7 +57,7 @@ _ALL = "Over all presets"
 _SHORT = 5
 """Columns of the ledger that say what the verdicts are; the others say why."""
 
-_SEVERAL = dict(zip(VERDICTS, ("hold", "hold in part", "fail", "cannot be tested"), strict=True))
+_SEVERAL = dict(zip(VERDICTS, ("hold", "hold in part", "fail", "are true by algebra", "cannot be tested"), strict=True))
 
 
 @dataclass(frozen=True, slots=True, eq=False)

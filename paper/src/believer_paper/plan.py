@@ -10,38 +10,16 @@ import json
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import Any
 
 from believer.errors import InvalidInput
 from believer.experiments import Cell
+from believer_paper import readings
 from believer_paper.cells import batches, diagnoses, propositions
 from believer_paper.cells.diagnoses import AS_PRINTED
 from believer_paper.choices import CHOICES
+from believer_paper.numbers.printed import BUDGETS
 from believer_paper.results import PRESETS
-
-DIMENSIONS = {"hartmann6": 6, "ackley8": 8, "levy10": 10}
-SMOKE_SEEDS = 2
-"""Of loops; everything else has one, because the diagnosis of a network takes seconds."""
-
-
-@dataclass(frozen=True, slots=True)
-class Scale:
-    """How much is run: as many seeds as the paper unless given, and the paper's sizes unless ``smoke``."""
-
-    seeds: int | None = None
-    smoke: bool = False
-
-    def many(self, printed: int) -> range:
-        """Seeds of loops where the paper has ``printed``."""
-        return range(self.seeds or (SMOKE_SEEDS if self.smoke else printed))
-
-    def sets(self, printed: int) -> range:
-        """Seeds of anything else, such as data sets to diagnose."""
-        return range(self.seeds or (1 if self.smoke else printed))
-
-    def budget(self, n_init: int, printed: int, q: int) -> int:
-        """Evaluations in all where the paper has ``printed``: one batch after the design for a smoke test."""
-        return n_init + q if self.smoke else printed
+from believer_paper.sizes import LARGE, Scale, each_q, loop_cells, sdd_cell
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,33 +34,6 @@ class Experiment:
     def choices(self) -> tuple[str, ...]:
         """Sentences on choices that the paper leaves open ([paper] says nothing, or two things)."""
         return CHOICES.get(self.name, ())
-
-
-def loop_cell(
-    preset: str, problem: str, strategy: str, q: int, budget: int, n_init: int, seed: int, **more: Any
-) -> Cell:
-    """A cell of kind "loop"; ``more`` may hold noise and options."""
-    settings = {"preset": preset, "problem": problem, "strategy": strategy, "q": q, "budget": budget}
-    return Cell("loop", {**settings, "n_init": n_init, "noise": 0.0, "options": {}, **more}, seed)
-
-
-def sdd_cell(preset: str, surrogate: str, update: str, seed: int, **more: Any) -> Cell:
-    """A cell of kind "sdd": Hartmann-6D, 30 points, three lies' worth of CL-min under EI, unless ``more`` says else."""
-    settings = {"preset": preset, "problem": "hartmann6", "n": 30, "q": 3, "surrogate": surrogate, "update": update}
-    return Cell("sdd", {**settings, "lie": "cl_min", "acquisition": "ei", **more}, seed)
-
-
-def _loops(
-    preset: str, scale: Scale, problem: str, strategies: Sequence[str], sizes: Sequence[int], printed: int, **more: Any
-) -> list[Cell]:
-    """Loops of 50 evaluations from a design of 2d."""
-    n_init = 2 * DIMENSIONS[problem]
-    return [
-        loop_cell(preset, problem, strategy, q, scale.budget(n_init, 50, q), n_init, seed, **more)
-        for seed in scale.many(printed)
-        for strategy in strategies
-        for q in ((1,) if strategy == "sequential" else sizes)
-    ]
 
 
 def _picture(figure: str) -> Callable[[str, Scale], list[Cell]]:
@@ -100,7 +51,8 @@ def _exp3(preset: str, scale: Scale) -> list[Cell]:
 def _exp4(preset: str, scale: Scale) -> list[Cell]:
     everyone = ("cl_min", "cl_max", "cl_mean", "kb", "random", "sequential")
     seeds = {"hartmann6": 20, "ackley8": 20, "levy10": 10}
-    return [cell for name, count in seeds.items() for cell in _loops(preset, scale, name, everyone, (2, 3), count)]
+    keys = each_q(everyone, (2, 3))
+    return [cell for name, count in seeds.items() for cell in loop_cells(preset, scale, name, keys, count)]
 
 
 def _exp5(preset: str, scale: Scale) -> list[Cell]:
@@ -108,11 +60,8 @@ def _exp5(preset: str, scale: Scale) -> list[Cell]:
 
 
 def _exp6(preset: str, scale: Scale) -> list[Cell]:
-    return [
-        loop_cell(preset, "svm_breast_cancer", strategy, q, scale.budget(10, 30, q), 10, seed)
-        for seed in scale.many(10)
-        for strategy, q in (("cl_min", 2), ("random", 2), ("sequential", 1))
-    ]
+    keys = (("cl_min", 2), ("random", 2), ("sequential", 1))
+    return loop_cells(preset, scale, "svm_breast_cancer", keys, 10, BUDGETS["exp6"])
 
 
 def _exp7a(preset: str, scale: Scale) -> list[Cell]:
@@ -129,54 +78,30 @@ def _exp8(preset: str, scale: Scale) -> list[Cell]:
 
 def _exp9(preset: str, scale: Scale) -> list[Cell]:
     strategies = ["cl_min", "kb", "lp", "random", "sequential"] + (["lp_lipschitz"] if preset == "ours" else [])
-    return [c for name in ("hartmann6", "ackley8") for c in _loops(preset, scale, name, strategies, (2, 3), 20)]
+    keys = each_q(strategies, (2, 3))
+    return [cell for name in ("hartmann6", "ackley8") for cell in loop_cells(preset, scale, name, keys, 20)]
 
 
 def _exp10(preset: str, scale: Scale) -> list[Cell]:
     options = {"process": "botorch"} if preset == "printed" else {}
-    return _loops(preset, scale, "hartmann6", ("cl_min", "kb", "qei"), (3,), 20, options=options)
+    return loop_cells(preset, scale, "hartmann6", each_q(("cl_min", "kb", "qei"), (3,)), 20, options=options)
 
 
 def _exp11(preset: str, scale: Scale) -> list[Cell]:
-    return _loops(preset, scale, "hartmann6", ("cl_min", "kb", "random"), (3,), 20, noise=0.1)
+    return loop_cells(preset, scale, "hartmann6", each_q(("cl_min", "kb", "random"), (3,)), 20, noise=0.1)
 
 
 def _exp12(preset: str, scale: Scale) -> list[Cell]:
     options = {"process": "twin"} if preset == "printed" else {}
-    loops = [
-        loop_cell(preset, "levy10", strategy, q, scale.budget(20, 170, q), 20, seed, options=options)
-        for seed in scale.many(20)
-        for strategy, q in (("cl_min", 10), ("kb", 10), ("random", 10), ("sequential", 1))
-    ]
-    q = 4 if scale.smoke else 10
-    diagnosed = [
-        sdd_cell(preset, *member, seed, problem="levy10", q=q) for seed in scale.sets(5) for member in AS_PRINTED
-    ]
+    keys = (("cl_min", 10), ("kb", 10), ("random", 10), ("sequential", 1))
+    loops = loop_cells(preset, scale, "levy10", keys, 20, LARGE, options=options)
+    where: dict[str, Any] = {"problem": "levy10", "q": scale.large_q}
+    diagnosed = [sdd_cell(preset, *member, seed, **where) for seed in scale.sets(5) for member in AS_PRINTED]
     return diagnosed + loops
 
 
-ALTERNATIVES: tuple[dict[str, Any], ...] = (
-    {"incumbent": "believed"},
-    {"renormalize": False},
-    {"renormalize": False, "gradient": True},
-    {"process": "twin"},
-)
-"""Other readings of the printed set-up, each differing from it in what it names."""
-
-LENGTHSCALES: tuple[dict[str, Any], ...] = ({"lengthscale": "geometric"}, {"lengthscale": "ard"})
-"""The same for Local Penalization's one ℓ."""
-
-
 def _unstated(preset: str, scale: Scale) -> list[Cell]:
-    if preset != "printed":
-        return []
-    readings = [(name, options) for name in ("cl_min", "kb") for options in ({}, *ALTERNATIVES)]
-    readings += [("lp", options) for options in ({}, *LENGTHSCALES)]
-    return [
-        cell
-        for strategy, options in readings
-        for cell in _loops(preset, scale, "hartmann6", (strategy,), (3,), 20, options=options)
-    ]
+    return readings.cells(scale) if preset == "printed" else []
 
 
 def _claims(preset: str, scale: Scale) -> list[Cell]:

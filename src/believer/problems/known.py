@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 
 from believer.problems import svm, synthetic
 from believer.problems.made import floats
@@ -36,9 +37,11 @@ def branin() -> Problem:
     return floats("branin", synthetic.branin, [(-5.0, 10.0), (0.0, 15.0)], 10.0 / (8.0 * math.pi), best, "smooth")
 
 
-def svm_breast_cancer() -> Problem:
+def svm_breast_cancer(shuffled: bool = True, scaled: bool = True) -> Problem:
     """Cross-validated error of a support vector classifier, four parameters (``svm``); the optimum is not known.
 
-    Needs scikit-learn; an evaluation takes about 50 ms.
+    Needs scikit-learn; an evaluation takes about 50 ms. shuffled, scaled: how folds are made and whether features are
+    standardized (``svm.cv_error``).
     """
-    return Problem("svm_breast_cancer", svm.SPACE, svm.cv_error)
+    function = svm.cv_error if shuffled and scaled else partial(svm.cv_error, shuffled=shuffled, scaled=scaled)
+    return Problem("svm_breast_cancer", svm.SPACE, function)

@@ -41,14 +41,18 @@ SPACE = Space(
 _Labels = npt.NDArray[np.int64]
 
 
-def cv_error(params: dict[str, Any]) -> float:
-    """1 - mean accuracy over the folds, remembered by point. Raises MissingExtra without scikit-learn."""
-    return _cv_error(params["C"], params["gamma"], params["weight"], params["parts"])
+def cv_error(params: dict[str, Any], shuffled: bool = True, scaled: bool = True) -> float:
+    """1 - mean accuracy over the folds, remembered by point. Raises MissingExtra without scikit-learn.
+
+    shuffled: whether the folds are drawn from all samples, or taken in the order of the data. scaled: whether features
+    are standardized on the training part.
+    """
+    return _cv_error(params["C"], params["gamma"], params["weight"], params["parts"], shuffled, scaled)
 
 
 @lru_cache(maxsize=4096)
-def _cv_error(C: float, gamma: float, weight: float, parts: int) -> float:
-    folds = _folds()
+def _cv_error(C: float, gamma: float, weight: float, parts: int, shuffled: bool, scaled: bool) -> float:
+    folds = _folds(shuffled, scaled)
     from sklearn.svm import SVC
 
     model = SVC(C=C, gamma=gamma, class_weight={1: weight})
@@ -59,8 +63,8 @@ def _cv_error(C: float, gamma: float, weight: float, parts: int) -> float:
     return 1.0 - float(np.mean(scores))
 
 
-@lru_cache(maxsize=1)
-def _folds() -> tuple[tuple[Array, _Labels, Array, _Labels], ...]:
+@lru_cache(maxsize=4)
+def _folds(shuffled: bool, scaled: bool) -> tuple[tuple[Array, _Labels, Array, _Labels], ...]:
     """Training scores and labels, test scores and labels of each fold.
 
     Scaler and components are fitted on the training part only, so this is what a pipeline would do in every evaluation;
@@ -76,7 +80,8 @@ def _folds() -> tuple[tuple[Array, _Labels, Array, _Labels], ...]:
         raise MissingExtra("scikit-learn", "surrogates") from error
     X, y = load_breast_cancer(return_X_y=True)
     folds = []
-    for train, test in StratifiedKFold(5, shuffle=True, random_state=FOLDS_SEED).split(X, y):
-        rotate = make_pipeline(StandardScaler(), PCA(svd_solver="full")).fit(X[train])
+    seed = FOLDS_SEED if shuffled else None
+    for train, test in StratifiedKFold(5, shuffle=shuffled, random_state=seed).split(X, y):
+        rotate = make_pipeline(StandardScaler(with_std=scaled), PCA(svd_solver="full")).fit(X[train])
         folds.append((frozen(rotate.transform(X[train])), y[train], frozen(rotate.transform(X[test])), y[test]))
     return tuple(folds)

@@ -1,7 +1,8 @@
 """Cells of kind "sdd": the Structural Diversity Diagnostic with its controls (Exp 3, 7a, 7b, 8, 12, Table 1).
 
 ``printed``: EI with ξ = 0.01, UCB with β = 2 or PI over the best real result, y as it is. ``ours``: LogEI, UCB or PI
-over real and believed results, y standardized. Both climb from 0.2, 0.5 and 0.8 of the way along the box's diagonal.
+over real and believed results, y standardized. Both climb from 0.2, 0.5 and 0.8 of the way along the box's diagonal,
+unless ``options`` of the cell say {"starts": "raw"}: then from these numbers in the units of the box.
 """
 
 from __future__ import annotations
@@ -12,7 +13,9 @@ from believer.acquisitions import EI, PI, UCB, Acquisition, LogEI
 from believer.diagnostics import FromProblem, Probe, measure, standardized
 from believer.experiments import Cell
 from believer.maximize import FixedStarts
+from believer.space import Space
 from believer_paper.cells.loops import LIES, XI
+from believer_paper.setup.process import box_of
 from believer_paper.setup.surrogates import surrogate_of
 
 PRINTED: dict[str, Acquisition] = {"ei": EI(XI), "ucb": UCB(), "pi": PI(XI)}
@@ -23,6 +26,9 @@ CONDITIONED = (("gp", "condition"), ("mq_rbf", "condition"))
 UNTOLD = (("neural", "none"), ("forest", "none"))
 AS_PRINTED = (*CONDITIONED, *UNTOLD)
 """The paper's four surrogates, and what it does with a lie unless it says otherwise."""
+
+OVERVIEW: dict[str, Any] = {"problem": "branin", "n": 12, "q": 3, "lie": "cl_min", "acquisition": "ei"}
+"""The situation of Figure 1, whose caption is a claim."""
 
 OTHER_LIES = ("cl_max", "cl_mean", "kb")
 
@@ -46,6 +52,8 @@ SETTINGS: tuple[tuple[dict[str, Any], int], ...] = (
     ),
     *(({"surrogate": s, "update": u, "acquisition": "ucb"}, 10) for s, u in CONDITIONED),
     *(({"surrogate": s, "update": u, "acquisition": "ucb"}, 5) for s, u in UNTOLD),
+    *(({"surrogate": s, "update": u, **OVERVIEW}, 20) for s, u in CONDITIONED),
+    *(({"surrogate": s, "update": u, **OVERVIEW}, 5) for s, u in UNTOLD),
 )
 """Diagnoses that only the ledger needs: settings besides the preset, and how many data sets."""
 
@@ -61,10 +69,18 @@ def diagnosis(cell: Cell) -> dict[str, Any]:
         lie=LIES[s["lie"]],
         update=s["update"],
         incumbent="data" if printed else "believed",
-        maximizer=FixedStarts(),
+        maximizer=_starts(source.space, s.get("options", {}).get("starts", "diagonal")),
         q=s["q"],
     )
     data = source.draw(cell.seed)
     if not printed:
         probe, data = standardized(probe, data)
     return measure(probe, data, cell.seed).to_json()
+
+
+def _starts(space: Space, reading: str) -> FixedStarts:
+    """The three starts, "[0.2, 0.5, 0.8]^d" read as shares of the box's diagonal, or as coordinates in a cubic box."""
+    if reading == "diagonal":
+        return FixedStarts()
+    low, high = (float(end[0]) for end in box_of(space))
+    return FixedStarts(tuple((level - low) / (high - low) for level in FixedStarts().levels))

@@ -17,7 +17,7 @@ from believer.arrays import Array
 from believer.batch import Believe, ConstantLie, Lie, PseudoObservations, RandomBatch, Strategy, Verdict
 from believer.bench import Member, Ours, Theirs, design, run
 from believer.experiments import Cell
-from believer.problems import PROBLEMS, noisy
+from believer.problems import PROBLEMS, Problem, noisy, svm_breast_cancer
 from believer.space import Space
 from believer.surrogates import GP
 from believer_paper.setup.process import Process, box_of
@@ -40,6 +40,12 @@ OPTIONS: Mapping[str, Any] = {
     "gradient": False,
     "incumbent": "data",
     "lengthscale": "mean",
+    "inputs": "raw",
+    "xi": "raw",
+    "tolerance": "scipy",
+    "draws": "shared",
+    "folds": "shuffled",
+    "features": "standardized",
 }
 """What the paper leaves open in the printed set-up, as we read it; a cell's ``options`` replace some."""
 
@@ -54,7 +60,7 @@ LIES: Mapping[str, Lie] = {
 def loop(cell: Cell) -> dict[str, Any]:
     """Run the cell to the end of its budget; what :class:`~believer_paper.results.Loop` reads."""
     s = cell.settings
-    problem = PROBLEMS[s["problem"]]()
+    problem = _problem(s)
     space = problem.space
     seed = FRESH + cell.seed
     X = design(space, s["n_init"], seed)
@@ -81,6 +87,14 @@ def loop(cell: Cell) -> dict[str, Any]:
     }
 
 
+def _problem(s: Mapping[str, Any]) -> Problem:
+    """The cell's problem; the tuning of a support vector machine with the cell's folds and features."""
+    if s["problem"] != "svm_breast_cancer":
+        return PROBLEMS[s["problem"]]()
+    options = {**OPTIONS, **s["options"]}
+    return svm_breast_cancer(options["folds"] == "shuffled", options["features"] == "standardized")
+
+
 def _player(s: Mapping[str, Any], space: Space, seed: int, watch: Watch, X: Array, y: Array) -> Member:
     """Who plays the cell's settings, the design ``X``, ``y`` known."""
     options = {**OPTIONS, **s["options"]}
@@ -91,17 +105,19 @@ def _player(s: Mapping[str, Any], space: Space, seed: int, watch: Watch, X: Arra
     if s["strategy"] == "qei":
         return _Watched(Theirs("botorch_qei", space, X, y, seed, noisy=bool(s["noise"])), watch)
     if s["strategy"] == "random":  # no model is looked at: none of the printed kind is paid for
-        return Ours(space, X, y, seed, distinct=False, strategy=RandomBatch())
+        draws = seed if options["draws"] == "shared" else seed + FRESH * s["q"]
+        return Ours(space, X, y, draws, distinct=False, strategy=RandomBatch())
     # BoTorch's conditioning keeps the scaling of y; scikit-learn's refit renews it.
     renormalize = options["renormalize"] and options["process"] != "botorch"
-    process = Process(space, options["process"], renormalize, options["gradient"], watch)
+    process = Process(space, options["process"], renormalize, options["gradient"], options["inputs"], watch)
+    xi = XI if options["xi"] == "raw" else XI * float(y.std())
     return Ours(
         space, X, y, seed, distinct=False,
         strategy=printed_strategy(s["strategy"], options["incumbent"], options["lengthscale"]),
         surrogate=process,
         warp="none",
-        acquisition=EI(XI),
-        maximizer=ScipyStarts(space, watch=watch),
+        acquisition=EI(xi),
+        maximizer=ScipyStarts(space, inputs=options["inputs"], tolerance=options["tolerance"], watch=watch),
     )  # fmt: skip
 
 

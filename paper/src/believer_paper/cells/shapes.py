@@ -37,6 +37,7 @@ _LIES: dict[str, Lie] = {**LIES, "fantasy": Fantasy()}
 _TOUCHED = 0.99
 _SMALL_LOSS, _SMALL_SHIFT = 0.01, 0.03
 _FELT = 1e-9
+_RANKED = 5
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -106,14 +107,24 @@ def expansions(rng: np.random.Generator) -> dict[str, Any]:
 def log_penalties(rng: np.random.Generator) -> dict[str, Any]:
     """Appendix C.5: ``{"printed", "std", "improvement", "determinant"}``, lists over points as in :func:`penalties`.
 
-    log ψ as printed, of σ (log ρ), of EI, and half the pair's log-determinant over its diagonal.
+    log ψ as printed, of σ (log ρ), of EI, and half the pair's log-determinant over its diagonal. And ``"ranks"``: for
+    each situation with five touched points or more, the rank correlation over them of the last two.
     """
-    rows = []
+    rows, ranks = [], []
     for scene in _scenes(rng):
         found = theory.log_penalty(scene.model, scene.x, scene.at, scene.incumbent)
-        for i in _one(found.std <= np.log(_TOUCHED), rng):
+        touched = found.std <= np.log(_TOUCHED)
+        if touched.sum() >= _RANKED:
+            ranks.append(rank_correlation(found.improvement[touched], found.determinant[touched]))
+        for i in _one(touched, rng):
             rows.append((found.printed[i], found.std[i], found.improvement[i], found.determinant[i]))
-    return _columns(rows, ("printed", "std", "improvement", "determinant"))
+    return {**_columns(rows, ("printed", "std", "improvement", "determinant")), "ranks": ranks}
+
+
+def rank_correlation(a: Array, b: Array) -> float:
+    """Spearman's, of ``a`` and ``b`` (m,) without ties."""
+    first, second = (np.argsort(np.argsort(values)) for values in (a, b))
+    return float(np.corrcoef(first, second)[0, 1])
 
 
 def geometry(rng: np.random.Generator) -> dict[str, Any]:

@@ -3,7 +3,8 @@
 ``step``, one update by a lie, on data of Hartmann-6D:
   gp, mq_rbf (conditioned), neural, forest (trained again): {seconds, wall_seconds}, a number a round. Surrogates take
   turns, so that a slow moment of the machine meets them all; quick ones are timed in blocks. The update alone is timed,
-  as in the paper: no prediction, no search.
+  as in the paper: no prediction, no search. Under ``printed``, gp is scikit-learn's own process (``setup.regressor``),
+  in the batch too, and gp_own this library's posterior with the same hyperparameters, which whole runs use.
   batch: {gp, neural: {seconds, wall_seconds}}, one number each: a whole batch of q from the diagnostic's three starts
   with its q - 1 updates, as in Table 7, after the first fit.
 ``scaling``, the library's process with hyperparameters that are given:
@@ -28,10 +29,11 @@ from believer.errors import InvalidInput
 from believer.experiments import Cell
 from believer.maximize import FixedStarts
 from believer.numerics import stream
-from believer.plugins import Conditionable, Data, joined
+from believer.plugins import Conditionable, Data, Surrogate, joined
 from believer.problems import PROBLEMS
 from believer.surrogates import GPModel, Hyperparameters, posterior, standardization
 from believer_paper.cells.fitted import FittedProblem, fitted
+from believer_paper.setup.regressor import Regressor
 
 PROBLEM = "hartmann6"
 UPDATES = {"gp": "condition", "mq_rbf": "condition", "neural": "refit", "forest": "refit"}
@@ -53,12 +55,19 @@ def step(cell: Cell) -> dict[str, Any]:
     if s["d"] != space.dim:
         raise InvalidInput(f"d must be {space.dim}, that of {PROBLEM}; got {s['d']!r}.")
     data = FromProblem(PROBLEM, s["n"]).draw(cell.seed)
-    scenes = {name: fitted(s["preset"], name, PROBLEM, data, cell.seed, s["q"], FixedStarts()) for name in UPDATES}
+    members: dict[str, str | Surrogate] = {name: name for name in UPDATES}
+    if s["preset"] == "printed":
+        members = {**members, "gp": Regressor(space), "gp_own": "gp"}
+    updates = {**UPDATES, "gp_own": "condition"}
+    scenes = {
+        name: fitted(s["preset"], member, PROBLEM, data, cell.seed, s["q"], FixedStarts())
+        for name, member in members.items()
+    }
     x = stream(cell.seed, 0, "lie").random((1, space.dim))
-    for name in ("gp", "mq_rbf"):
-        _step(scenes[name], UPDATES[name], x, stream(cell.seed, 0, "refit"))  # what trains has warmed up by its fit
+    for name in [name for name in scenes if updates[name] == "condition"]:
+        _step(scenes[name], "condition", x, stream(cell.seed, 0, "refit"))  # what trains has warmed up by its fit
     rounds = [
-        {name: _step(scene, UPDATES[name], x, stream(cell.seed, turn, "refit")) for name, scene in scenes.items()}
+        {name: _step(scene, updates[name], x, stream(cell.seed, turn, "refit")) for name, scene in scenes.items()}
         for turn in range(_ROUNDS)
     ]
     whole = {name: _timed(partial(scenes[name].batch, UPDATES[name])) for name in ("gp", "neural")}

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from believer.experiments import Table
 from believer_paper.ledger import batches, controls, diagnoses, loops, theory
-from believer_paper.ledger.claim import Claim, Finding
+from believer_paper.ledger.claim import UNTESTED, Claim, Finding
 from believer_paper.results import PRESETS, Results
 
 CLAIMS: tuple[Claim, ...] = tuple(
@@ -32,8 +32,6 @@ OVERALL = (
     "where none could be tested, it cannot be."
 )
 
-_UNTESTED = "cannot be tested"
-
 
 @dataclass(frozen=True, slots=True)
 class Entry:
@@ -45,8 +43,8 @@ class Entry:
     @property
     def verdict(self) -> str:
         """The verdict that :data:`OVERALL` gives."""
-        tested = {finding.verdict for finding in self.findings.values()} - {_UNTESTED}
-        return "holds in part" if len(tested) > 1 else next(iter(tested), _UNTESTED)
+        tested = {finding.verdict for finding in self.findings.values()} - {UNTESTED}
+        return "holds in part" if len(tested) > 1 else next(iter(tested), UNTESTED)
 
     @property
     def links(self) -> tuple[str, ...]:

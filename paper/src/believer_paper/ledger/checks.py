@@ -27,13 +27,16 @@ import numpy as np
 from believer.arrays import Array, frozen
 from believer.experiments import hodges_lehmann, holm, vargha_delaney, wilcoxon
 from believer_paper.compatibility import COMPATIBLE_FROM, LIMITED_FROM
-from believer_paper.ledger.claim import Finding, not_run
+from believer_paper.ledger.claim import UNTESTED, Finding, not_run
 from believer_paper.numbers.printed import SEEDS
 from believer_paper.results import Results
 
 YES, OPEN, NO = "yes", "open", "no"
 
-RULE = "Holds if every check says yes, fails if more than half say no, holds in part otherwise."
+RULE = (
+    "Holds if every check says yes; fails if more than half say no, or if some do and none says yes; cannot be tested "
+    "if all are open, as the data then decide nothing; holds in part otherwise."
+)
 
 ALPHA = 0.05
 MARGIN = 0.5
@@ -68,12 +71,18 @@ def together(answers: Iterable[str]) -> str:
 
 def verdict(answers: Iterable[str]) -> str:
     """The verdict that :data:`RULE` gives."""
-    return {YES: "holds", OPEN: "holds in part", NO: "fails"}[together(answers)]
+    found = list(answers)
+    all_in_all = together(found)
+    if all_in_all == OPEN and YES not in found:
+        return "fails" if NO in found else UNTESTED
+    return {YES: "holds", OPEN: "holds in part", NO: "fails"}[all_in_all]
 
 
 def judged(answers: Iterable[str], evidence: str, *links: str) -> Finding:
     """The finding of a claim's checks."""
-    return Finding(verdict(answers), evidence, links)
+    found = verdict(answers)
+    undecided = "So few data decide nothing, either way: " if found == UNTESTED else ""
+    return Finding(found, undecided + evidence, links)
 
 
 def by_preset(judge: Callable[[Results, str], Finding]) -> Callable[[Results, str | None], Finding]:

@@ -9,8 +9,10 @@ from believer.errors import InvalidInput
 from believer.experiments import wilson_interval
 from believer_paper.results import Results
 
-VERDICTS = ("holds", "holds in part", "fails", "cannot be tested")
-"""All that a test can find."""
+BY_ALGEBRA = "true by algebra"
+UNTESTED = "cannot be tested"
+VERDICTS = ("holds", "holds in part", "fails", BY_ALGEBRA, UNTESTED)
+"""All that a test can find. What is true by algebra could not have come out otherwise: it is no finding of a run."""
 
 ENOUGH = 0.95
 """The share of situations in which a claim must hold to be said to hold, where its test names no other."""
@@ -50,7 +52,7 @@ class Claim:
 
 def not_run(what: str) -> Finding:
     """The finding of a claim whose cells are missing: ``what`` names them."""
-    return Finding("cannot be tested", f"Cells are missing, or too few: {what}.", ())
+    return Finding(UNTESTED, f"Cells are missing, or too few: {what}.", ())
 
 
 @dataclass(frozen=True, slots=True)

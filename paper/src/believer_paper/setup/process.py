@@ -72,13 +72,15 @@ class Process:
 
     by: whose search finds the hyperparameters, "sklearn", "botorch" (``SingleTaskGP`` with its own priors and kernel)
     or "twin" (this library's, with the paper's settings). renormalize: whether a lie renews the scaling of y. gradient:
-    give the plain model, with gradients and frozen scaling.
+    give the plain model, with gradients and frozen scaling. inputs: the search sees the units of the box ("raw"), which
+    its first guess and its bounds are in, or the unit cube ("cube").
     """
 
     space: Space
     by: str = "sklearn"
     renormalize: bool = True
     gradient: bool = False
+    inputs: str = "raw"
     watch: Watch = field(default_factory=Watch)
 
     def __post_init__(self) -> None:
@@ -88,9 +90,9 @@ class Process:
             raise InvalidInput("gradients are of the model with frozen scaling; pass renormalize=False with them.")
 
     def fit(self, data: Data, rng: np.random.Generator, previous: Model | None = None) -> Model:
-        """Find hyperparameters in the units of the box, from scratch; then the exact posterior."""
+        """Find hyperparameters in the units of ``inputs``, from scratch; then the exact posterior."""
         X, y = data.X, data.y
-        low, high = box_of(self.space)
+        low, high = box_of(self.space, self.inputs)
         raw = low + X * (high - low)
         elsewhere = nullcontext() if self.by == "twin" else self.watch.elsewhere()
         with elsewhere, warnings.catch_warnings():
@@ -103,10 +105,10 @@ class Process:
         return ProcessModel(inner, frozen(X), frozen(y), self.renormalize)
 
 
-def box_of(space: Space) -> tuple[Array, Array]:
-    """Lower and upper ends (d,) of a space of plain Floats; the unit cube for any other."""
+def box_of(space: Space, inputs: str = "raw") -> tuple[Array, Array]:
+    """Lower and upper ends (d,) of a space of plain Floats; the unit cube for any other, and for inputs "cube"."""
     parameters = list(space.parameters.values())
-    if all(isinstance(p, Float) and not p.log and p.step is None for p in parameters):
+    if inputs == "raw" and all(isinstance(p, Float) and not p.log and p.step is None for p in parameters):
         return np.array([p.low for p in parameters]), np.array([p.high for p in parameters])  # type: ignore[union-attr]
     return np.zeros(space.dim), np.ones(space.dim)
 
@@ -114,18 +116,22 @@ def box_of(space: Space) -> tuple[Array, Array]:
 Found = tuple[dict[str, Any], float, float]
 
 
-def _by_sklearn(X: Array, y: Array, seed: int) -> Found:
-    """``GaussianProcessRegressor`` as [paper] sets it up."""
+def regressor(X: Array, y: Array, seed: int) -> Any:
+    """scikit-learn's ``GaussianProcessRegressor`` as [paper] sets it up, fitted to ``X`` (n, d), ``y`` (n,)."""
     from sklearn import gaussian_process as gp
     from sklearn.gaussian_process import kernels
 
     kernel = kernels.ConstantKernel(1.0, LIKELIHOOD.signal_bounds) * kernels.Matern(
         np.ones(X.shape[1]), LIKELIHOOD.lengthscale_bounds, nu=2.5
     )
-    regressor = gp.GaussianProcessRegressor(
+    return gp.GaussianProcessRegressor(
         kernel, alpha=NOISE, normalize_y=True, n_restarts_optimizer=LIKELIHOOD.restarts, random_state=seed
     ).fit(X, y)
-    fitted = regressor.kernel_
+
+
+def _by_sklearn(X: Array, y: Array, seed: int) -> Found:
+    """``GaussianProcessRegressor`` as [paper] sets it up."""
+    fitted = regressor(X, y, seed).kernel_
     found = {"kernel": "matern52", "lengthscales": np.atleast_1d(fitted.k2.length_scale), "noise": NOISE}
     return {**found, "signal": float(fitted.k1.constant_value)}, *standardization(y)
 

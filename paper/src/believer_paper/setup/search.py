@@ -6,6 +6,7 @@ scipy's own step, because a model predicts many points in hardly more time than 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -22,16 +23,22 @@ STARTS = 10
 STEP = 1e-8
 """Of scipy's forward differences, in the units of x."""
 
+TOLERANCES: Mapping[str, Mapping[str, float]] = {"scipy": {}, "tight": {"ftol": 1e-15, "gtol": 1e-12}}
+"""When L-BFGS-B stops: scipy's own (2e-9 of the value, a slope of 1e-5), or hardly before it must."""
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ScipyStarts:
-    """The best end of L-BFGS-B, with scipy's tolerances, from uniform starts that are drawn anew for every point.
+    """The best end of L-BFGS-B from uniform starts that are drawn anew for every point.
 
-    Nothing is avoided: a batch may repeat a point.
+    Nothing is avoided: a batch may repeat a point. inputs: climb in the units of the box ("raw") or in the unit cube
+    ("cube"). tolerance: of :data:`TOLERANCES`.
     """
 
     space: Space
     starts: int = STARTS
+    inputs: str = "raw"
+    tolerance: str = "scipy"
     watch: Watch = field(default_factory=Watch)
 
     def maximize(self, objective: Objective, search: Search, rng: np.random.Generator) -> Maximum:
@@ -39,7 +46,7 @@ class ScipyStarts:
         from scipy.optimize import minimize  # heavy: loaded by those who use it
 
         region = search.region
-        low, high = box_of(self.space)
+        low, high = box_of(self.space, self.inputs)
         width = high - low
         lower, upper = low + region.lower * width, low + region.upper * width
         corners = np.arange(1, region.dim + 1), np.arange(region.dim)
@@ -58,7 +65,8 @@ class ScipyStarts:
             return float(values[0]), (values[1:] - values[0]) / steps
 
         bounds = list(zip(lower, upper, strict=True))
-        ends = [minimize(descend, low + x * width, jac=True, method="L-BFGS-B", bounds=bounds).x for x in drawn]
+        how = {"jac": True, "method": "L-BFGS-B", "bounds": bounds, "options": dict(TOLERANCES[self.tolerance])}
+        ends = [minimize(descend, low + x * width, **how).x for x in drawn]
         reached = region.snap(np.clip((np.array(ends) - low) / width, region.lower, region.upper))
         self.watch.starts += len(drawn)
         self.watch.moved += int((np.abs(reached - drawn).max(axis=1) > SAME_POINT).sum())

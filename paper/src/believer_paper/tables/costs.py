@@ -16,13 +16,14 @@ from believer_paper.cells.loops import OPTIONS, XI
 from believer_paper.cells.steps import PROBLEM
 from believer_paper.numbers.printed import BOXES, TABLE_3, TABLE_12, TABLE_13, TOTAL_SECONDS, Printed
 from believer_paper.numbers.stated import BATCH_SIZES, STEP_N
-from believer_paper.plan import EXPERIMENTS, Scale, experiments_of
+from believer_paper.plan import EXPERIMENTS, experiments_of
 from believer_paper.results import PRESETS, Results, foreign_of
 from believer_paper.setup import networks
 from believer_paper.setup.likelihood import LIKELIHOOD
 from believer_paper.setup.multiquadric import PrintedMQRBF
 from believer_paper.setup.process import NOISE
 from believer_paper.setup.search import STARTS
+from believer_paper.sizes import Scale
 from believer_paper.tables.layout import PaperTable, Quantity, Row, Words, laid_out
 
 _STEPS = {

@@ -19,8 +19,9 @@ from believer_paper.numbers.printed import (
     Printed,
 )
 from believer_paper.numbers.stated import BATCH_SIZES, LOOP_TIMING_SEEDS, NOISE_STD
-from believer_paper.plan import EXPERIMENTS, Scale
+from believer_paper.plan import EXPERIMENTS
 from believer_paper.results import PRESETS, Loop, Results
+from believer_paper.sizes import Scale
 from believer_paper.tables.layout import PaperTable, Quantity, Row, laid_out
 
 Loops = Mapping[str, Sequence[Loop]]

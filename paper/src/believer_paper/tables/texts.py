@@ -20,8 +20,9 @@ from believer_paper.numbers.printed import (
     WILCOXON,
     Printed,
 )
-from believer_paper.plan import EXPERIMENTS, Scale
+from believer_paper.plan import EXPERIMENTS
 from believer_paper.results import PRESETS, Loop, Results, paired
+from believer_paper.sizes import Scale
 from believer_paper.tables.layout import PaperTable, Quantity, Row, Words, laid_out
 from believer_paper.tables.loops import FINAL_BEST, NAMES, PROBLEMS, final, loops
 

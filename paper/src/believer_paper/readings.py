@@ -1,0 +1,399 @@
+"""What the paper leaves open: each choice with its readings, the cells that try them, and which fits the paper best.
+
+======  =====================================================================================
+symbol  meaning
+======  =====================================================================================
+p       a number as printed; s_p its standard deviation over n_p seeds, where printed
+m, e    ours under a reading, and its standard error
+z       (m - p) / √(e² + s_p²/n_p + r²), r being half a unit of the last digit printed
+Z       root mean square of z over all printed numbers that a choice touches
+======  =====================================================================================
+
+The rule, fixed before any of the cells were run: the reading with the least Z fits best if Z is larger by 1 or more for
+every other; else the nearest cannot be told apart. A reading fits at all if its Z is at most 2.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from believer.diagnostics import Measurement
+from believer.experiments import Cell
+from believer_paper.numbers.printed import (
+    BOXES,
+    BUDGETS,
+    N_INIT,
+    Q10_FINAL,
+    SEEDS,
+    SVM,
+    TABLE_4,
+    TABLE_5,
+    TABLE_6,
+    TABLE_11,
+    Printed,
+)
+from believer_paper.results import Loop, Results
+from believer_paper.sizes import LARGE, SMALL, Scale, loop_cells, sdd_cell
+
+FITS = 2.0
+APART = 1.0
+"""Standard errors: of a reading that fits, and between two that can be told apart."""
+
+SETS = 10
+"""Data sets of the diagnostic under each reading."""
+
+Estimate: TypeAlias = tuple[float, float]
+"""m and e."""
+
+
+@dataclass(frozen=True, slots=True)
+class Loops:
+    """Runs of the printed set-up, with some of its options changed."""
+
+    problem: str
+    strategy: str
+    q: int
+    options: Mapping[str, Any] = field(default_factory=dict)
+    noise: float = 0.0
+    seeds: int = 20
+    budget: int = SMALL
+
+    def cells(self, scale: Scale) -> list[Cell]:
+        """One a seed."""
+        more = {"options": dict(self.options), "noise": self.noise}
+        return loop_cells("printed", scale, self.problem, [(self.strategy, self.q)], self.seeds, self.budget, **more)
+
+    def found(self, results: Results) -> list[Loop]:
+        """Those that were run, by seed."""
+        options = dict(self.options)
+        return results.loops("printed", self.problem, self.strategy, self.q, options=options, noise=self.noise)
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnoses:
+    """The diagnostic of Exp 12 on Levy-10D, q = 10, CL-min under EI."""
+
+    surrogate: str
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+    def cells(self, scale: Scale) -> list[Cell]:
+        """One a data set."""
+        more = {"options": dict(self.options)} if self.options else {}
+        return [
+            sdd_cell("printed", self.surrogate, "condition", seed, problem="levy10", q=scale.large_q, **more)
+            for seed in scale.sets(SETS)
+        ]
+
+    def found(self, results: Results) -> list[Measurement]:
+        """Those that were run, by seed."""
+        where: dict[str, Any] = {"problem": "levy10", "update": "condition", "lie": "cl_min", "acquisition": "ei"}
+        return results.measurements("printed", self.surrogate, options=dict(self.options), **where)
+
+
+Runs: TypeAlias = Loops | Diagnoses
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """Words for it, the runs that try it, and the estimate that they give (None of too few)."""
+
+    words: str
+    runs: tuple[Runs, ...]
+    of: Callable[..., Estimate | None]
+
+    def estimate(self, results: Results) -> Estimate | None:
+        """m and e from finished cells."""
+        groups = [runs.found(results) for runs in self.runs]
+        return self.of(*groups) if all(len(group) > 1 for group in groups) else None
+
+
+@dataclass(frozen=True, slots=True)
+class Number:
+    """A number that the paper prints, and what each reading of a choice makes of it, in one order for all numbers."""
+
+    what: str
+    paper: Printed
+    seeds: int
+    readings: tuple[Reading, ...]
+    rounding: float = 0.005
+
+    def errors_off(self, estimate: Estimate) -> float:
+        """z."""
+        printed = (self.paper.std or 0.0) / math.sqrt(self.seeds)
+        return (estimate[0] - self.paper.mean) / math.hypot(estimate[1], printed, self.rounding)
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """A question that the paper leaves open; the first reading is the one that was chosen."""
+
+    question: str
+    numbers: tuple[Number, ...]
+
+    @property
+    def readings(self) -> tuple[str, ...]:
+        """Their words."""
+        return tuple(reading.words for reading in self.numbers[0].readings)
+
+    def distances(self, results: Results) -> dict[str, float]:
+        """Z by reading; empty unless every reading has an estimate of every number."""
+        found = {}
+        for i, words in enumerate(self.readings):
+            estimates = [number.readings[i].estimate(results) for number in self.numbers]
+            off = [n.errors_off(e) for n, e in zip(self.numbers, estimates, strict=True) if e is not None]
+            if len(off) < len(self.numbers):
+                return {}
+            found[words] = float(np.sqrt(np.mean(np.square(off))))
+        return found
+
+
+def best_fit(distances: Mapping[str, float]) -> str:
+    """A sentence on which reading fits best, by the rule."""
+    order = sorted(distances, key=lambda words: distances[words])
+    least = distances[order[0]]
+    near = [words for words in order if distances[words] < least + APART]
+    fits = "" if least <= FITS else f", though none fits (it is {least:.1f} standard errors off)"
+    if len(near) == 1:
+        return f"{near[0]} fits best{fits}."
+    return f"cannot be told apart: {', '.join(near)}{fits}."
+
+
+def final(loops: Sequence[Loop]) -> Estimate:
+    """The best value told in the end."""
+    return _mean(loop.final for loop in loops)
+
+
+def _true_final(loops: Sequence[Loop]) -> Estimate:
+    return _mean(loop.true_final for loop in loops)
+
+
+def _after(evaluations: int) -> Callable[[Sequence[Loop]], Estimate]:
+    return lambda loops: _mean(float(loop.best[:evaluations][-1]) for loop in loops)
+
+
+def _spread_over_seeds(loops: Sequence[Loop]) -> Estimate:
+    return _std([float(np.nanmean(loop.mean_distance)) for loop in loops])
+
+
+def _spread_over_batches(loops: Sequence[Loop]) -> Estimate:
+    return _std([gap for loop in loops for gap in loop.mean_distance[~np.isnan(loop.mean_distance)].tolist()])
+
+
+def _root_mean_square_apart(ones: Sequence[Loop], others: Sequence[Loop]) -> Estimate:
+    """Of final values on the same seeds."""
+    d = np.array([one.final - other.final for one, other in zip(ones, others, strict=False)])
+    root = float(np.sqrt(np.mean(d**2)))
+    return root, root / math.sqrt(2.0 * len(d))
+
+
+def _mean(values: Iterable[float]) -> Estimate:
+    sample = np.array(list(values))
+    return float(sample.mean()), float(sample.std(ddof=1) / math.sqrt(len(sample)))
+
+
+def _std(values: Sequence[float]) -> Estimate:
+    std = float(np.std(values, ddof=1))
+    return std, std / math.sqrt(2.0 * (len(values) - 1))
+
+
+def _finals(choices: Mapping[str, Mapping[str, Any]], problem: str, *keys: tuple[str, int]) -> tuple[Number, ...]:
+    """Table 4's final values of the keys (strategy, q), under options by reading."""
+    return tuple(
+        Number(
+            f"Table 4, {strategy} q={q}, {problem}",
+            TABLE_4[strategy, q, problem],
+            SEEDS["exp9"],
+            tuple(Reading(words, (Loops(problem, strategy, q, o),), final) for words, o in choices.items()),
+        )
+        for strategy, q in keys
+    )
+
+
+_THREE = (("cl_min", 3), ("kb", 3))
+_TWIN = {"process": "twin"}
+_SVM = (("cl_min", 2), ("sequential", 1), ("random", 2))
+_SIDE = BOXES["levy10"][1] - BOXES["levy10"][0]
+
+
+def _tuned(choices: Mapping[str, Mapping[str, Any]]) -> tuple[Number, ...]:
+    seeds = SEEDS["exp6"]
+    return tuple(
+        Number(
+            f"section 4.4, {name}",
+            SVM[name],
+            seeds,
+            tuple(
+                Reading(words, (Loops("svm_breast_cancer", name, q, o, seeds=seeds, budget=BUDGETS["exp6"]),), final)
+                for words, o in choices.items()
+            ),
+            5e-5,
+        )
+        for name, q in _SVM
+    )
+
+
+def _diagnosed(choices: Mapping[str, tuple[Mapping[str, Any], float]]) -> tuple[Number, ...]:
+    """Table 11's distances, under options and a unit of length by reading."""
+
+    def at(part: str, unit: float) -> Callable[[Sequence[Measurement]], Estimate]:
+        return lambda found: _mean(unit * float(getattr(one.fixed, part)) for one in found)
+
+    return tuple(
+        Number(
+            f"Table 11, {surrogate}, {words} distance",
+            Printed(getattr(TABLE_11[surrogate], printed)),
+            1,
+            tuple(Reading(name, (Diagnoses(surrogate, o),), at(part, unit)) for name, (o, unit) in choices.items()),
+            0.0005,
+        )
+        for surrogate in ("gp", "mq_rbf")
+        for words, printed, part in (("least", "minimum", "min_distance"), ("mean", "mean", "mean_distance"))
+    )
+
+
+def _spreads(table: Mapping[str, Any], options: Mapping[str, Any], noise: float, number: int) -> tuple[Number, ...]:
+    return tuple(
+        Number(
+            f"Table {number}, {name}, spread of diversity",
+            Printed(row.diversity.std),
+            1,
+            tuple(
+                Reading(words, (Loops("hartmann6", name, 3, options, noise),), of)
+                for words, of in (("over batches", _spread_over_batches), ("over seeds", _spread_over_seeds))
+            ),
+        )
+        for name, row in table.items()
+    )
+
+
+CHOICES: tuple[Choice, ...] = (
+    Choice(
+        "Does f⁺ include the lies?",
+        _finals({"real results alone": {}, "lies, too": {"incumbent": "believed"}}, "hartmann6", *_THREE),
+    ),
+    Choice(
+        "Is y normalized again after a lie, and has the search gradients?",
+        _finals(
+            {
+                "again, differences": {},
+                "once, differences": {"renormalize": False},
+                "once, gradients": {"renormalize": False, "gradient": True},
+            },
+            "hartmann6",
+            *_THREE,
+        ),
+    ),
+    Choice(
+        "Who finds the hyperparameters?",
+        _finals({"scikit-learn": {}, "this library, same likelihood": _TWIN}, "hartmann6", *_THREE),
+    ),
+    Choice(
+        "When does L-BFGS-B stop?",
+        _finals({"scipy's tolerances": {}, "tight ones": {"tolerance": "tight"}}, "hartmann6", *_THREE),
+    ),
+    Choice(
+        "In which units is ξ?",
+        _finals({"those of y": {}, "standard deviations of the design": {"xi": "standardized"}}, "hartmann6", *_THREE),
+    ),
+    Choice(
+        "Does the budget of 50 include the design?",
+        _finals({"it does": {}, "it comes after": {"budget": "after"}}, "hartmann6", *_THREE, ("random", 3)),
+    ),
+    Choice(
+        "Are the 150 evaluations of Exp 12 with the design?",
+        tuple(
+            Number(
+                f"E.15, {name}",
+                Q10_FINAL[name],
+                SEEDS["exp12"],
+                tuple(
+                    Reading(words, (Loops("levy10", name, q, _TWIN, seeds=SEEDS["exp12"], budget=LARGE),), _after(end))
+                    for words, end in (("after it", LARGE), ("with it", LARGE - N_INIT["levy10"]))
+                ),
+                0.05,
+            )
+            for name, q in (("cl_min", 10), ("kb", 10), ("random", 10), ("sequential", 1))
+        ),
+    ),
+    Choice(
+        "Does the model see raw inputs or the unit cube?",
+        _finals(
+            {"raw": {}, "cube": {"inputs": "cube"}}, "ackley8", ("cl_min", 2), ("kb", 2), *_THREE, ("sequential", 1)
+        ),
+    ),
+    Choice(
+        "What is Local Penalization's one ℓ under ARD?",
+        _finals(
+            {
+                "the mean of the columns'": {},
+                "their geometric mean": {"lengthscale": "geometric"},
+                "each column's own": {"lengthscale": "ard"},
+            },
+            "hartmann6",
+            ("lp", 3),
+        ),
+    ),
+    Choice(
+        "Are random rows shared between q = 2 and q = 3?",
+        tuple(
+            Number(
+                f"Table 4, random q=3 less q=2, {problem}, root mean square over seeds",
+                Printed(0.0),
+                SEEDS["exp9"],
+                tuple(
+                    Reading(words, tuple(Loops(problem, "random", q, o) for q in (2, 3)), _root_mean_square_apart)
+                    for words, o in (("shared", {}), ("drawn for each q", {"draws": "by_q"}))
+                ),
+            )
+            for problem in ("hartmann6", "ackley8")
+        ),
+    ),
+    Choice(
+        "Which folds has the support vector machine?",
+        _tuned({"shuffled, stratified": {}, "stratified, in the order of the data": {"folds": "plain"}}),
+    ),
+    Choice(
+        "Are its features scaled?",
+        _tuned({"standardized": {}, "centered alone": {"features": "raw"}}),
+    ),
+    Choice(
+        "Is the final best of Exp 11 the value told, or the true one?",
+        tuple(
+            Number(
+                f"Table 6, {name}",
+                row.final,
+                SEEDS["exp11"],
+                tuple(
+                    Reading(words, (Loops("hartmann6", name, 3, {}, 0.1),), of)
+                    for words, of in (("told", final), ("true", _true_final))
+                ),
+            )
+            for name, row in TABLE_6.items()
+        ),
+    ),
+    Choice(
+        "Is the spread of diversity in Table 5 over batches or seeds?",
+        _spreads(TABLE_5, {"process": "botorch"}, 0.0, 5),
+    ),
+    Choice("And in Table 6?", _spreads(TABLE_6, {}, 0.1, 6)),
+    Choice(
+        "Are the diagnostic's 0.2, 0.5, 0.8 raw, or along the diagonal of the box?",
+        _diagnosed({"along the diagonal": ({}, _SIDE), "raw": ({"starts": "raw"}, _SIDE)}),
+    ),
+    Choice(
+        "Are the distances of Table 11 raw or of the unit cube?",
+        _diagnosed({"raw": ({}, _SIDE), "cube": ({}, 1.0)}),
+    ),
+)
+"""Every question that the paper leaves open and that a number of its tables can speak to."""
+
+
+def cells(scale: Scale) -> list[Cell]:
+    """All cells that the readings need, each once."""
+    runs = (runs for choice in CHOICES for n in choice.numbers for reading in n.readings for runs in reading.runs)
+    return list(dict.fromkeys(cell for one in runs for cell in one.cells(scale)))
