@@ -19,7 +19,7 @@ from believer.experiments import Cell, Finished
 from believer_paper import plan
 from believer_paper.results import PRESETS, Results
 
-DIM = {"hartmann6": 6, "ackley8": 8, "levy10": 10, "svm_breast_cancer": 4}
+DIM = {"hartmann6": 6, "ackley8": 8, "levy10": 10, "svm_breast_cancer": 4, "branin": 2}
 WIDTH = {"hartmann6": 1.0, "ackley8": 10.0, "levy10": 20.0, "svm_breast_cancer": 1.0}
 BEST = {"hartmann6": -3.3, "ackley8": 0.0, "levy10": 0.0, "svm_breast_cancer": 0.017}
 START = {"hartmann6": -1.0, "ackley8": 10.0, "levy10": 60.0, "svm_breast_cancer": 0.05}
@@ -208,6 +208,7 @@ def _loop(cell: Cell) -> dict[str, Any]:
         **result,
         "mean_distance": apart,
         "min_distance": [None if gap is None else 0.8 * gap for gap in apart],
+        "max_distance": [None if gap is None else 1.2 * gap for gap in apart],
         "mean_distance_raw": [None if gap is None else gap * WIDTH[problem] for gap in apart],
         "seconds": [1.5 * time for time in cpu],
         "cpu": cpu,

@@ -38,8 +38,8 @@ NEAR = 0.05 * RNG.normal(size=20)
         ([YES, YES], "holds"),
         ([YES], "holds"),
         ([YES, OPEN], "holds in part"),
-        ([OPEN, OPEN], "holds in part"),
         ([YES, NO], "holds in part"),
+        ([YES, NO, OPEN], "holds in part"),
         ([NO, NO, YES], "fails"),
         ([NO, OPEN, OPEN, NO, NO], "fails"),
         ([NO], "fails"),
@@ -177,5 +177,12 @@ def test_text_has_shift_effect_interval_and_p() -> None:
     assert "std" not in one.text(brief=True)
 
 
-def test_no_answer_at_all_is_no_yes() -> None:
-    assert verdict([]) == "holds in part"
+@pytest.mark.parametrize("answers", [[], [OPEN], [OPEN, OPEN, OPEN]])
+def test_where_no_check_answers_nothing_can_be_tested(answers: list[str]) -> None:
+    assert verdict(answers) == "cannot be tested"
+    assert judged(answers, "because").evidence.startswith("So few data decide nothing")
+    assert together(answers) == OPEN
+
+
+def test_what_nothing_speaks_for_and_something_against_does_not_hold_in_part() -> None:
+    assert verdict([OPEN, NO]) == verdict([OPEN, OPEN, OPEN, NO]) == "fails"

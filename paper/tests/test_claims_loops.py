@@ -65,12 +65,17 @@ def cases(preset: str) -> dict[int, Case]:
             {"noise": 0.1, "strategy": "random"},
         ),
         26: Case(
-            [],
+            [having("loop", {"mean_distance_raw": [24.0] * 15}, strategy=s, **ten) for s in ("cl_min", "kb")],
             [
                 *(having("loop", {"min_distance": [0.0] * 15}, strategy=s, **ten) for s in ("cl_min", "kb")),
-                shifted(-FAR, strategy="random", **ten),
+                *(having("loop", {"mean_distance_raw": [9.0] * 15}, strategy=s, **ten) for s in ("cl_min", "kb")),
             ],
             {"strategy": "random", **ten},
+        ),
+        38: Case(
+            [],
+            [edited(_on_one_spot, "loop", strategy=s, q=3) for s in ("cl_min", "kb")],
+            {"strategy": "kb", "problem": "ackley8", "q": 3},
         ),
         27: Case(
             [shifted(-0.01, strategy="cl_min", problem="svm_breast_cancer")],
@@ -90,6 +95,10 @@ def cases(preset: str) -> dict[int, Case]:
 
 def _scale_distances(result: dict[str, Any], by: float) -> None:
     result["mean_distance"] = [None if gap is None else by * gap for gap in result["mean_distance"]]
+
+
+def _on_one_spot(result: dict[str, Any]) -> None:
+    result["max_distance"] = [0.009, *result["max_distance"][1:]]
 
 
 NUMBERS = tuple(cases("printed"))
@@ -129,7 +138,7 @@ def test_seeds_too_few_for_the_test_to_find_anything_decide_nothing(number: int,
 @pytest.mark.parametrize("number", NUMBERS)
 def test_evidence_has_numbers_and_links(number: int, results: Results, preset: str) -> None:
     found = judge(number, results, preset)
-    assert "p 0." in found.evidence or "p 1" in found.evidence or "e-" in found.evidence
+    assert number == 38 or any(word in found.evidence for word in ("p 0.", "p 1", "e-"))
     assert "nan" not in found.evidence
     assert any(link.startswith(("table ", "figure ")) for link in found.links)
     assert any(link.startswith("cells: ") for link in found.links)
@@ -160,7 +169,8 @@ def test_a_single_problem_on_which_batches_are_slow_is_seen_in_all_together(resu
 
 def test_a_test_that_finds_nothing_does_not_make_two_strategies_equal(results: Results, preset: str) -> None:
     found = judge(23, first_seeds(results, 8), preset)
-    assert found.verdict == "holds in part", found.evidence
+    assert found.verdict == "cannot be tested"
+    assert "decide nothing" in found.evidence
 
 
 def test_joint_improvement_is_compared_on_the_process_that_it_ran_on(results: Results, preset: str) -> None:
@@ -214,33 +224,42 @@ def _lucky(result: dict[str, Any]) -> None:
 
 def test_one_batch_of_ten_that_collapses_is_enough_to_say_so(results: Results, preset: str) -> None:
     def collapse(result: dict[str, Any]) -> None:
-        result["min_distance"] = [0.0, *result["min_distance"][1:]]
+        result["min_distance"] = [9e-4, *result["min_distance"][1:]]
 
+    good = after(results, cases(preset)[26].holds)
     options = PRINTED_OPTIONS[26] if preset == "printed" else {}
-    once = with_result(results, collapse, "loop", strategy="kb", q=10, seed=3, options=options)
+    once = with_result(good, collapse, "loop", strategy="kb", q=10, seed=3, options=options)
     found = judge(26, once, preset)
     assert found.verdict == "holds in part"
-    assert "100.0% of CL-min's batches and 99.7% of KB's" in found.evidence
+    assert "0 of 300 (0-1 %) hold two members within 0.001" in found.evidence
+    assert "1 of 300 (0-2 %) hold two members within 0.001" in found.evidence
 
 
-@pytest.mark.parametrize(("gap", "verdict"), [(6e-5, "holds"), (4e-5, "holds in part")])
-def test_members_are_distinct_in_the_units_of_the_box(gap: float, verdict: str, results: Results, preset: str) -> None:
-    """Its side is 20, so that 0.001 of it is 5e-5 of the cube."""
+@pytest.mark.parametrize(
+    ("distance", "verdict"), [(19.5, "holds"), (19.4, "holds in part"), (10.0, "holds in part"), (9.9, "fails")]
+)
+def test_ten_members_are_held_against_the_printed_distances(
+    distance: float, verdict: str, results: Results, preset: str
+) -> None:
+    """Below 19.5 the stated range is left; below 10 batches have collapsed; then near-duplicates make most say no."""
     options = PRINTED_OPTIONS[26] if preset == "printed" else {}
-    near = [having("loop", {"min_distance": [gap] * 15}, strategy=s, q=10, options=options) for s in ("cl_min", "kb")]
-    single = [apart(gap, "fixed", problem="levy10", surrogate=s) for s in ("gp", "mq_rbf")]
-    for edits in (near, single):
-        assert judged_after(26, results, preset, *edits) == verdict
-    assert "unit cube: 0.0% and 0.0%" in judge(26, after(results, near), preset).evidence
+    where: dict[str, Any] = {"q": 10, "options": options}
+    raw = [having("loop", {"mean_distance_raw": [distance] * 15}, strategy=s, **where) for s in ("cl_min", "kb")]
+    if distance < 10.0:
+        raw += [having("loop", {"min_distance": [1e-4] * 15}, strategy=s, **where) for s in ("cl_min", "kb")]
+    assert judged_after(26, results, preset, *raw) == verdict
 
 
 def test_ten_members_of_the_diagnostic_count_too(results: Results, preset: str) -> None:
-    collapsed = [apart(0.0, "fixed", problem="levy10", surrogate=s) for s in ("gp", "mq_rbf")]
+    collapsed = [
+        *cases(preset)[26].holds,
+        *(apart(0.0, "fixed", problem="levy10", surrogate=s) for s in ("gp", "mq_rbf")),
+    ]
     assert judged_after(26, results, preset, *collapsed) == "holds in part"
 
 
 def test_twice_as_good_as_random_is_more_than_better(results: Results, preset: str) -> None:
-    close = [edited(_times(0.35), "loop", strategy="random", q=10)]
+    close = [*cases(preset)[26].holds, edited(_times(0.35), "loop", strategy="random", q=10)]
     assert judged_after(26, results, preset, *close) == "holds in part"
 
 
@@ -251,12 +270,19 @@ def _times(by: float) -> Any:
     return change
 
 
-def test_a_lower_mean_error_without_a_test_is_half_the_claim(results: Results, preset: str) -> None:
+def test_a_run_with_a_whole_batch_on_one_spot_is_counted(results: Results, preset: str) -> None:
+    one = [edited(_on_one_spot, "loop", strategy="kb", problem="hartmann6", q=3, seed=5)]
+    found = judge(38, after(results, one), preset)
+    assert found.verdict == "holds in part"
+    assert "KB, Hartmann-6D: 1 of 20" in found.evidence
+
+
+def test_a_lower_mean_error_without_a_test_decides_nothing(results: Results, preset: str) -> None:
     svm: dict[str, Any] = {"problem": "svm_breast_cancer"}
     for seed in range(6):
         results = shifted(0.02, strategy="sequential", seed=seed, **svm)(results)
     found = judge(27, taking(VALUES, {"strategy": "sequential", **svm}, strategy="random", **svm)(results), preset)
-    assert found.verdict == "holds in part"
+    assert found.verdict == "cannot be tested"
     assert "569 samples" in found.evidence
 
 
@@ -272,7 +298,13 @@ def test_a_slowness_that_no_problem_shows_alone_is_seen_in_all_together(results:
     """Three of four seeds are a little slower than CL-min, the others as much faster; KB is behind both."""
     problems = [(problem, q) for problem in ("hartmann6", *ELSEWHERE) for q in (2, 3)]
     slight = [
-        taking(VALUES, {"strategy": "cl_min", "problem": p, "q": q, **SMALL}, strategy="cl_max", problem=p, q=q)
+        taking(
+            VALUES,
+            {"strategy": "cl_min", "problem": p, "q": q, "options": {}, **SMALL},
+            strategy="cl_max",
+            problem=p,
+            q=q,
+        )
         for p, q in problems
     ]
     slight += [shifted(0.01 if seed % 4 else -0.01, strategy="cl_max", seed=seed) for seed in range(20)]

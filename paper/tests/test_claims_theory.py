@@ -47,10 +47,11 @@ def named(*repeated: str) -> list[Finished]:
     return theory("counterexamples", {name: {"repeated": name in repeated} for name in names}, range(1))
 
 
-def power(negative: int, at_lie: float, rises: int = 0) -> Results:
-    sound = {"points": 200, "negative": 0, "rises": 0, "at_lie": 0.01}
-    printed = {"points": 200, "negative": negative, "rises": rises, "at_lie": at_lie}
-    return together(theory("power", {"printed": printed, "exact": sound, "power": sound}))
+def power(negative: int, at_lie: float, rises: int = 0, close: int = 200, rank: float = 1.0) -> Results:
+    """R as printed; ``at_lie`` is without the ridge, with which the rest is always far above."""
+    sound = {"points": 200, "negative": 0, "rises": 0, "at_lie": 0.06}
+    forms = {"printed": {**sound, "negative": negative, "rises": rises}, "exact": {**sound, "at_lie": at_lie}}
+    return together(theory("power", {**forms, "power": sound, "shape": {"close": close, "rank": rank}}))
 
 
 def radii(*exact: float) -> Results:
@@ -84,8 +85,8 @@ def expansion(error: float, cl_min: float, cl_max: float) -> Results:
     return together(theory("expansion", {"mean_term": terms, "variance_term": terms, "error": [error]}))
 
 
-def log_penalty(printed: float, improvement: float, determinant: float | None) -> Results:
-    made = {"printed": [printed], "std": [-0.5], "improvement": [improvement], "determinant": [determinant]}
+def log_penalty(printed: float, improvement: float, rank: float) -> Results:
+    made = {"printed": [printed], "std": [-0.5], "improvement": [improvement], "determinant": [-0.5], "ranks": [rank]}
     return together(theory("log_penalty", made))
 
 
@@ -161,7 +162,7 @@ CASES: dict[int, Made] = {
     8: {
         "holds": lambda: power(0, 0.01),
         "holds in part": lambda: power(200, 0.01),
-        "fails": lambda: power(200, 0.01, rises=1),
+        "fails": lambda: power(200, 0.06, rises=1),
     },
     10: {
         "holds": lambda: together(steps(), named()),
@@ -204,14 +205,13 @@ CASES: dict[int, Made] = {
         "fails": lambda: expansion(0.5, 0.1, -0.1),
     },
     18: {
-        "holds": lambda: log_penalty(-0.6, -0.6, None),
-        "holds in part": lambda: log_penalty(-0.3, -0.6, -0.5),
-        "fails": lambda: log_penalty(-0.3, -0.6, -0.4),
+        "holds": lambda: log_penalty(-0.6, -0.6, 0.95),
+        "holds in part": lambda: log_penalty(-0.3, -0.6, 0.95),
+        "fails": lambda: log_penalty(-0.3, -0.6, 0.85),
     },
     19: {
-        "holds": lambda: geometry(0.0, 0.0, 1.0),
-        "holds in part": lambda: geometry(0.0, 0.01, 0.0),
-        "fails": lambda: geometry(0.01, 0.01, 0.0),
+        "true by algebra": lambda: geometry(0.0, 0.0, 1.0),
+        "fails": lambda: geometry(0.0, 0.01, 0.0),
     },
     30: {
         "holds": lambda: batches(3, thompson={}, kb={}),
@@ -260,6 +260,18 @@ def test_a_claim_without_its_cells_cannot_be_tested(number: int) -> None:
     found = finding(CLAIM[number], Results(()))
     assert found.verdict == "cannot be tested"
     assert "missing" in found.evidence
+
+
+def test_sign_ridge_shape_and_surroundings_of_the_power_function_are_judged_apart() -> None:
+    for one in (power(0, 0.06), power(0, 0.01, rises=1), power(0, 0.01, close=189), power(0, 0.01, rank=0.998)):
+        assert finding(CLAIM[8], one).verdict == "holds in part"
+    assert finding(CLAIM[8], power(0, 0.01, close=190, rank=0.999)).verdict == "holds"
+    assert finding(CLAIM[8], power(200, 0.06, close=0)).verdict == "fails"
+
+
+def test_the_identity_of_determinants_decides_nothing() -> None:
+    assert "counted for nothing" in finding(CLAIM[18], log_penalty(-0.3, -0.6, 0.85)).evidence
+    assert finding(CLAIM[18], log_penalty(-0.6, -0.6, 0.85)).verdict == "holds in part"
 
 
 def test_one_named_counterexample_of_the_papers_set_up_refutes_prop_1() -> None:

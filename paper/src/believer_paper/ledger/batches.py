@@ -33,7 +33,7 @@ _STATED = Q10_DIVERSITY[0] - 0.5
 """The lower end of what the paper prints, before rounding."""
 
 _ALMOST = 0.9
-_ENOUGH_RUNS = 5
+_ENOUGH_RUNS = 10
 
 SIDE = BOXES["levy10"][1] - BOXES["levy10"][0]
 """The paper's distances on Levy-10D are of the box, so its threshold is, too."""

@@ -7,7 +7,7 @@ from believer_paper.readings import APART, CHOICES, FITS, Choice, best_fit
 from believer_paper.results import Results
 from believer_paper.tables.layout import PaperTable
 
-_HEADS = ("choice", "number", "reading", "paper", "ours", "standard error", "standard errors off")
+_HEADS = ("preset", "choice", "number", "reading", "paper", "ours", "standard error", "standard errors off")
 _NOTES = (
     "Standard errors off: (ours - paper) over the standard errors of both (the paper's from its spread and its seeds, "
     "where it prints one) and half a unit of the last digit printed.",
@@ -39,5 +39,5 @@ def _lines(choice: Choice, results: Results) -> list[tuple[str | float, ...]]:
             estimate = reading.estimate(results)
             assert estimate is not None
             off = float(formatted(number.errors_off(estimate)))
-            found.append((choice.question, number.what, reading.words, number.paper.mean, *estimate, off))
+            found.append(("printed", choice.question, number.what, reading.words, number.paper.mean, *estimate, off))
     return found
