@@ -171,7 +171,9 @@ def test_the_terminal_counts_the_verdicts_of_the_ledger(folder: Path) -> None:
     found = [[entry.verdict for entry in ENTRIES]]
     for preset in PRESETS:
         found.append([(entry.findings.get(preset) or entry.findings[EITHER]).verdict for entry in ENTRIES])
-    words = r"of (\d+) claims, (\d+) holds?, (\d+) holds? in part, (\d+) fails?, (\d+) (?:are )?true by algebra, (\d+) c"
+    words = (
+        r"of (\d+) claims, (\d+) holds?, (\d+) holds? in part, (\d+) fails?, (\d+) (?:are )?true by algebra, (\d+) c"
+    )
     counted = re.findall(words, text)
     assert [list(map(int, line)) for line in counted] == [[len(f), *(f.count(v) for v in VERDICTS)] for f in found]
     assert re.findall(r"^(.*): of", text, re.MULTILINE) == ["Over all presets", *PRESETS]
