@@ -13,7 +13,7 @@ from typing import Any
 from believer.diagnostics import RESPONDS_DIVERSE, RESPONDS_FROM, Measurement, SDDReport, own_response
 from believer.experiments import wilson_interval
 from believer_paper.cells.diagnoses import AS_PRINTED
-from believer_paper.compatibility import COMPATIBLE_FROM, LIMITED_FROM
+from believer_paper.compatibility import COMPATIBLE_FROM, LIES, LIMITED_FROM, compatible
 from believer_paper.numbers.printed import (
     BOXES,
     DISTINCT,
@@ -59,7 +59,6 @@ _RETRAINED = {
     "RF (no rebuild)": ("forest", "none"),
     "RF (rebuilt)": ("forest", "refit"),
 }
-_LIES = {"cl_min": "CL-Min", "kb": "KB"}
 _DIVERSE = (
     f"Diverse: min dist > {DISTINCT}, the paper's own rule, on most data sets. Beside it, how many data sets got the "
     "most frequent of our four verdicts, which also ask whether the lie was the reason."
@@ -108,9 +107,9 @@ def table_1(results: Results) -> PaperTable | None:
 
 def _compatibility(results: Results, surrogate: str, update: str, printed: str) -> tuple[Words, Words]:
     """The two columns of the paper for ``printed``, and ours for one way to read it."""
-    told = common([measured(results, surrogate, update, lie=lie) for lie in _LIES])
+    told = common([measured(results, surrogate, update, lie=lie) for lie in LIES])
     closed = update == "condition"
-    efficient, compatible = {}, {}
+    efficient, works = {}, {}
     for preset in PRESETS:
         groups = [lie[preset] for lie in told]
         n = len(groups[0])
@@ -118,24 +117,20 @@ def _compatibility(results: Results, surrogate: str, update: str, printed: str) 
             continue
         responding = [sum(own_response(m) > RESPONDS_FROM for m in ms) for ms in groups]
         passed = [SDDReport({}, tuple(ms)).verdicts[RESPONDS_DIVERSE] for ms in groups]
-        answer = _level(min(responding) / n, "partial") if closed else "no"
+        answer = compatible(responding, n).replace("limited", "partial") if closed else "no"
         efficient[preset] = (answer, ("" if closed else "by definition; ") + f"responds {_by_lie(responding, n)}")
         low, high = wilson_interval(min(passed), n)
         detail = f"{_by_lie(passed, n)} (95 % of the weaker: {low:.0%} to {high:.0%})"
-        compatible[preset] = (_level(min(passed) / n, "limited"), detail)
+        works[preset] = (compatible(passed, n), detail)
     says = TABLE_1[printed]
     return (
         Words("efficient conditioning", says[0], efficient, judged=closed),
-        Words("CL/KB compatible", says[1], compatible),
+        Words("CL/KB compatible", says[1], works),
     )
 
 
 def _by_lie(counts: Sequence[int], n: int) -> str:
-    return ", ".join(f"{lie} {count}/{n}" for lie, count in zip(_LIES.values(), counts, strict=True))
-
-
-def _level(share: float, middle: str) -> str:
-    return "yes" if share >= COMPATIBLE_FROM else middle if share > LIMITED_FROM else "no"
+    return ", ".join(f"{lie} {count}/{n}" for lie, count in zip(LIES.values(), counts, strict=True))
 
 
 def table_2(results: Results) -> PaperTable | None:
