@@ -10,7 +10,7 @@ from typing import Any
 from believer.experiments import Finished, Section, Table
 from believer_paper.figures import PaperFigure
 from believer_paper.inconsistencies.inconsistency import Inconsistency
-from believer_paper.ledger import OVERALL, Entry, ledger_table
+from believer_paper.ledger import OVERALL, Entry
 from believer_paper.ledger.claim import VERDICTS
 from believer_paper.plan import EXPERIMENTS
 from believer_paper.results import PRESETS, Results
@@ -54,9 +54,6 @@ _SECONDS = (
 _PROVENANCE = ("believer", "commit", "backend", "python", "numpy", "scipy", "platform", "threads")
 _SMOKE = "A smoke run: tiny experiments on a seed or two. Its numbers and verdicts mean nothing."
 _ALL = "Over all presets"
-_SHORT = 5
-"""Columns of the ledger that say what the verdicts are; the others say why."""
-
 _SEVERAL = dict(zip(VERDICTS, ("hold", "hold in part", "fail", "cannot be tested"), strict=True))
 
 
@@ -129,8 +126,7 @@ def spent(report: Report) -> str:
 
 def ledger_chapter(entries: Sequence[Entry], places: Mapping[str, str]) -> list[Section]:
     """The claims in short, then a part for each; ``places`` says where what lies behind them is."""
-    listed = ledger_table(entries)
-    short = Table("", listed.columns[:_SHORT], [row[:_SHORT] for row in listed.rows])
+    short = Table("", ["no.", "verdict", "claim"], [(e.claim.number, _in_short(e), e.claim.sentence) for e in entries])
     parts = [
         Section(
             f"Claim {entry.claim.number}: {entry.claim.sentence}",
@@ -143,6 +139,14 @@ def ledger_chapter(entries: Sequence[Entry], places: Mapping[str, str]) -> list[
         for entry in entries
     ]
     return [Section("The ledger of claims", text=[_JUDGED, OVERALL], tables=[short], anchor="ledger"), *parts]
+
+
+def _in_short(entry: Entry) -> str:
+    """The verdict under all presets, or each preset's where they differ."""
+    verdicts = {who: finding.verdict for who, finding in entry.findings.items()}
+    if len(set(verdicts.values())) <= 1:
+        return entry.verdict
+    return "\n".join(f"{who}: {verdict}" for who, verdict in verdicts.items())
 
 
 def inconsistency_chapter(found: Sequence[Inconsistency], places: Mapping[str, str]) -> list[Section]:
