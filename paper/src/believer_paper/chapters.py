@@ -1,4 +1,4 @@
-"""The chapters of the report: summary, ledger, experiments, the paper against itself, and where it all came from."""
+"""The chapters of the report: summary, agreement, ledger, experiments, the paper against itself, provenance."""
 
 from __future__ import annotations
 
@@ -11,9 +11,11 @@ from believer.experiments import Finished, Section, Table
 from believer_paper.figures import PaperFigure
 from believer_paper.inconsistencies.inconsistency import Inconsistency
 from believer_paper.ledger import OVERALL, Entry
-from believer_paper.ledger.claim import VERDICTS
 from believer_paper.plan import EXPERIMENTS
 from believer_paper.results import PRESETS, Results
+from believer_paper.summary import SET_UP, counted, headlines, verdicts_of
+from believer_paper.tables.agreement import RULE as AGREEMENT
+from believer_paper.tables.agreement import agreement_table, agreements, in_a_sentence
 from believer_paper.tables.costs import clocks
 from believer_paper.tables.layout import PaperTable
 
@@ -42,9 +44,10 @@ _PRESETS = (
     "its defaults. The paper's numbers are there to be compared with; nothing was tuned to match them."
 )
 _CELLS = (
-    "All of this is made from cells, each deterministic from its settings and its seed, but for times. They are the "
-    "lines of cells.jsonl (packed as cells.jsonl.gz), with settings, seed, result and provenance; "
-    'believer.experiments.read_store("cells.jsonl") reads them.'
+    "All of this is made from cells. On one processor, with the same versions, each is deterministic from its settings "
+    "and its seed, but for times; on another, whose BLAS rounds differently, a loop is another one from the same "
+    "distribution. They are the lines of cells.jsonl (packed as cells.jsonl.gz), with settings, seed, result and "
+    'provenance; believer.experiments.read_store("cells.jsonl") reads them.'
 )
 _SECONDS = (
     "Seconds are sums over all cells. Processor time (CPU) does not depend on what else ran; several workers shared "
@@ -54,7 +57,6 @@ _SECONDS = (
 _PROVENANCE = ("believer", "commit", "backend", "python", "numpy", "scipy", "platform", "threads")
 _SMOKE = "A smoke run: tiny experiments on a seed or two. Its numbers and verdicts mean nothing."
 _ALL = "Over all presets"
-_SEVERAL = dict(zip(VERDICTS, ("hold", "hold in part", "fail", "cannot be tested"), strict=True))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -98,6 +100,7 @@ def chapters(report: Report) -> list[Section]:
     anchors = report.anchors()
     return [
         _summary(report),
+        *_agreement(report),
         *ledger_chapter(report.entries, {**anchors, "cells": "#cells"}),
         *(section for name in report.wanted for section in _experiment(report, name)),
         *_further(report),
@@ -107,14 +110,15 @@ def chapters(report: Report) -> list[Section]:
 
 
 def found(report: Report) -> list[str]:
-    """How many claims hold and fail: a sentence on all that was run, and one a preset."""
-    told = [_SMOKE] if "--smoke" in report.command.split() else []
-    for who, verdicts in _verdicts(report).items():
-        counts = ", ".join(
-            f"{len(it)} {verdict if len(it) == 1 else _SEVERAL[verdict]}" for verdict, it in verdicts.items()
-        )
-        told.append(f"{who}: of {len(report.entries)} claims, {counts}.")
-    return told
+    """How many claims hold and fail: a sentence a preset, and one on all that was run."""
+    presets = {preset: preset for preset in report.results.presets}
+    return [f"{who}: {counted(report.entries, preset)}." for who, preset in {**presets, _ALL: None}.items()]
+
+
+def first_lines(report: Report) -> list[str]:
+    """What a stranger should know first."""
+    smoke = [_SMOKE] if "--smoke" in report.command.split() else []
+    return [*smoke, *headlines(report.entries, report.results.presets, report.tables)]
 
 
 def spent(report: Report) -> str:
@@ -198,24 +202,31 @@ def _costs(cells: Sequence[Finished]) -> tuple[int, float, float, float, float, 
 
 
 def _summary(report: Report) -> Section:
+    first = next(iter(report.results.presets), None)
     links = {
         verdict.capitalize(): {f"claim {entry.claim.number}": f"#{_claim(entry)}" for entry in those}
-        for verdict, those in _verdicts(report)[_ALL].items()
+        for verdict, those in verdicts_of(report.entries, first).items()
         if those
     }
-    text = [_PRESETS, _SECONDS]
-    return Section("Summary", found(report), text, [cost(report.results.finished)], anchor="summary", links=links)
+    kinds = {one.kind for one in report.inconsistencies}
+    new = {title.lower(): f"#{anchor}" for kind, (title, anchor, _) in _AGAINST_ITSELF.items() if kind in kinds}
+    if "unstated" in report.wanted:
+        new["what the unstated choices are worth"] = "#unstated"
+    text = [*found(report), _PRESETS, _SECONDS]
+    tables = [cost(report.results.finished)]
+    return Section("Summary", first_lines(report), text, tables, anchor="summary", links={**links, "New": new})
 
 
-def _verdicts(report: Report) -> dict[str, dict[str, list[Entry]]]:
-    """The claims by verdict: over all presets, and under each, where a claim that depends on none counts as well."""
-    sorted_out: dict[str, dict[str, list[Entry]]] = {}
-    for who in (_ALL, *report.results.presets):
-        of = sorted_out[who] = {verdict: [] for verdict in VERDICTS}
-        for entry in report.entries:
-            finding = entry.findings.get(who)
-            of[entry.verdict if finding is None else finding.verdict].append(entry)
-    return sorted_out
+def _agreement(report: Report) -> list[Section]:
+    """How far the numbers of each preset agree with the paper's; nothing where there are none."""
+    sections = []
+    for preset in report.results.presets:
+        several = agreements(report.tables, preset)
+        if told := in_a_sentence(several):
+            title, table = f"{SET_UP[preset].capitalize()} ({preset})", agreement_table(several)
+            sections.append(Section(title, [told], [], [table], anchor=f"agreement_{preset}", level=3))
+    opening = Section("How far the numbers agree", text=[AGREEMENT], anchor="agreement")
+    return [opening, *sections] if sections else []
 
 
 def _experiment(report: Report, name: str) -> list[Section]:

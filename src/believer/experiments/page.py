@@ -35,6 +35,9 @@ img { max-width: 100%; height: auto; display: block; }
 .use { background: #eef5fa; border-left: 4px solid #0072B2; padding: .5rem 1rem; margin: .75rem 0; }
 .made { color: #595959; font-size: .875rem; }
 .back { position: fixed; right: .5rem; bottom: .5rem; padding: .25rem .75rem; background: #fff; border: 1px solid; }
+@media screen and (max-width: 74.99rem) {
+  .long { display: flex; flex-direction: column; } .long nav { order: 1; }
+}
 @media screen and (min-width: 75rem) {
   body { max-width: 90rem; display: grid; grid-template-columns: 17rem minmax(0, 70rem); column-gap: 2rem; }
   h1 { grid-column: 1 / -1; } .back { display: none; }
@@ -109,11 +112,13 @@ def as_html(title: str, sections: Sequence[Section], made: str, pictures: Mappin
     anchors = [section.anchor or f"s{number}" for number, section in enumerate(sections, start=1)]
     body = "".join(_section(anchor, section, pictures) for anchor, section in zip(anchors, sections, strict=True))
     is_long = any(section.level > 2 for section in sections)
+    # On a narrow screen the contents of a long page come last, a button away: what it says comes first.
     back = '<a class="back" href="#contents">Contents</a>\n' if is_long else ""
+    long = ' class="long"' if is_long else ""
     return (
         f'<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         f'<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        f"<title>{html.escape(title)}</title>\n<style>{_STYLE}</style>\n</head>\n<body>\n"
+        f"<title>{html.escape(title)}</title>\n<style>{_STYLE}</style>\n</head>\n<body{long}>\n"
         f'<h1>{html.escape(title)}</h1>\n<nav id="contents" aria-label="Contents">\n{_contents(anchors, sections)}'
         f'</nav>\n<main>\n{body}<p class="made">{html.escape(made)}</p>\n</main>\n{back}</body>\n</html>\n'
     )

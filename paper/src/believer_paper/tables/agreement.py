@@ -110,7 +110,7 @@ def in_a_sentence(several: Sequence[Agreement]) -> str:
     told = [f"{len(one.judged) - len(one.off)} of {len(one.judged)} {one.kind}" for one in kinds]
     off = sorted((one for kind in kinds for one in kind.off), key=lambda one: -(one.comparison.errors or 0.0))
     labels = {id(number): one.label for one in several for number in one.numbers}
-    worst = [f"{labels[id(one)]}, {one.where} ({one.comparison.errors or 0.0:.1f})" for one in off[:_WORST]]
+    worst = [f"{labels[id(one)]}, {one.where} ({one.comparison.errors or 0.0:.1f} s.e.)" for one in off[:_WORST]]
     zeros = [(one.met, len(one.zeros)) for one in several]
     met, of = (sum(column) for column in zip(*zeros, strict=True))
     apart = f" The {of} printed zeros, which could hardly differ, are apart: {met} are zero here." if of else ""
