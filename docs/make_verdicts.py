@@ -50,7 +50,8 @@ def readme_lines(results: Results, entries: Sequence[Entry]) -> str:
     found.append(
         f"Cost: {seconds['CPU seconds']} CPU seconds for {total['cells']} cells, "
         f"{seconds['CPU within scikit-learn']} of them within scikit-learn and {seconds['CPU within BoTorch']} within "
-        f"BoTorch; our own set-up took {float(own['CPU seconds'] or 0.0):.0f} (the paper: {TOTAL_SECONDS / 60:.0f} minutes for one set-up)."
+        f"BoTorch; our own set-up took {float(own['CPU seconds'] or 0.0):.0f} (the paper: "
+        f"{TOTAL_SECONDS / 60:.0f} minutes for one set-up)."
     )
     return "".join(f"{_wrapped(line)}\n" for line in found)
 

@@ -84,7 +84,7 @@ def headlines(entries: Sequence[Entry], presets: Sequence[str], tables: Iterable
     """A line for each verdict that there is under the first preset, one for what is new, one for the numbers."""
     preset = next(iter(presets), None)
     where = "" if preset is None else f" {SET_UP[preset]}"
-    lines = []
+    lines: list[str] = []
     for verdict, those in verdicts_of(entries, preset).items():
         if those:
             how_many = f"{len(those)} of {len(entries)} claims" if not lines else f"{len(those)}"
