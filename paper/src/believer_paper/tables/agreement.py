@@ -1,7 +1,8 @@
 """How far our numbers agree with the paper's: each printed number once, in standard errors, zeros apart.
 
-Zeros are what a model that nobody updates must give: they show that it collapses, not how well a number was met. Times
-are of another machine and are left out, and so is what the paper prints, or we compare, a second time.
+Zeros are what a model that nobody updates must give (all but those of the rebuilt forest): they show that it collapses,
+not how well a number was met. Times are of another machine and are left out, and so is what the paper prints, or we
+compare, a second time.
 """
 
 from __future__ import annotations
@@ -23,8 +24,8 @@ _WORST = 3
 RULE = (
     "Each number that the paper prints counts once (times do not), by the standard error of the difference of the two "
     f"means; off is more than {WITHIN:g} of them. Distances of the diagnostic are mostly of one data set without a "
-    "spread, so that their unit is ours for one more data set. Zeros, which a model that nobody updates cannot miss, "
-    "stand apart."
+    "spread, so that their unit is ours for one more data set. Zeros stand apart: a model that nobody updates "
+    "cannot miss them (the rebuilt forest of Table 7 could)."
 )
 
 
