@@ -27,6 +27,18 @@ WIDTHS = (PHONE, DESK)
 HEAD = '<!DOCTYPE html><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">'
 SOUND = HEAD + '<p id="a">One <a href="#a">link</a>, and <a href="page.html">a file</a>.</p>'
 
+LEDGER = """
+(() => {
+  const table = document.getElementById("ledger").parentElement.querySelector("table");
+  const cells = [...table.querySelectorAll("th, td")];
+  return [
+    [...table.querySelectorAll("th")].map(head => head.innerText),
+    cells.filter(cell => cell.getBoundingClientRect().right > document.documentElement.clientWidth).length,
+  ];
+})()
+"""
+"""The columns of the ledger's table, and how many of its cells are not on the screen."""
+
 
 @pytest.fixture(scope="module")
 def chrome() -> Iterator[Browser]:
@@ -105,6 +117,10 @@ def test_the_report_on_the_paper_is_sound(chrome: Browser, tmp_path: Path) -> No
         assert faults(chrome, tmp_path / "report.html", width) == []
         assert chrome.evaluate("document.images.length") == 4
         assert chrome.evaluate("document.querySelectorAll('h3[id^=claim]').length") == len(CLAIMS)
+        columns, beyond = chrome.evaluate(LEDGER)
+        assert columns == ["no.", "verdict", "claim"]
+        assert beyond == 0
+        assert max(chrome.evaluate("[...document.images].map(image => image.getBoundingClientRect().right)")) <= width
 
 
 def dot() -> Any:

@@ -1,30 +1,38 @@
 from __future__ import annotations
 
 import csv
+import importlib.util
 import re
-from collections import Counter
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
-from believer.experiments import read_store
-from believer_paper.chapters import cost
-from believer_paper.ledger import ledger
-from believer_paper.packing import unpack
+from believer_paper.ledger import CLAIMS, ledger
 from believer_paper.plan import EXPERIMENTS, cells
 from believer_paper.results import PRESETS, Results
 
 ROOT = Path(__file__).parents[2]
 RUN = ROOT / "reproduction"
-VERDICTS = {"hold": "holds", "hold in part": "holds in part", "fail": "fails"}
+AGAIN = "run python docs/make_verdicts.py"
+
+
+def load() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("make_verdicts", ROOT / "docs" / "make_verdicts.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+pages = load()
 
 
 @pytest.fixture(scope="module")
-def results(tmp_path_factory: pytest.TempPathFactory) -> Results:
-    folder = tmp_path_factory.mktemp("unpacked")
-    (folder / "cells.jsonl.gz").write_bytes((RUN / "cells.jsonl.gz").read_bytes())
-    unpack(folder)
-    return Results(tuple(read_store(folder / "cells.jsonl")))
+def results() -> Results:
+    found: Results = pages.committed()
+    return found
 
 
 def written() -> dict[str, str]:
@@ -41,41 +49,28 @@ def test_the_committed_ledger_follows_from_the_committed_cells(results: Results)
     assert {str(entry.claim.number): entry.verdict for entry in ledger(results)} == written()
 
 
-def test_the_readme_counts_the_verdicts_as_the_ledger_has_them() -> None:
-    said = re.search(
-        r"Of 36 claims (\d+) hold, (\d+) hold in part, (\d+) fail", (ROOT / "README.md").read_text(encoding="utf-8")
-    )
-    assert said is not None
-    counts = Counter(written().values())
-    assert [counts[verdict] for verdict in VERDICTS.values()] == [int(number) for number in said.groups()]
+def test_the_readme_says_what_the_committed_run_found(results: Results) -> None:
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert pages.with_lines(text, pages.readme_lines(results, ledger(results))) == text, AGAIN
 
 
-def test_the_readme_counts_the_numbers_within_the_spread_as_the_tables_have_them() -> None:
-    said = re.search(r"(\d+) of (\d+) numbers of the paper", (ROOT / "README.md").read_text(encoding="utf-8"))
-    assert said is not None
-    within = []
-    for path in sorted((RUN / "tables").glob("*.csv")):
-        with path.open(encoding="utf-8", newline="") as lines:
-            rows = [row for row in csv.DictReader(lines) if row["preset"] == "printed" and row["paper"]]
-        within += [row["within"] for row in rows if not re.search("CPU|time", row["item"])]
-    assert [within.count("yes"), within.count("yes") + within.count("no")] == [int(number) for number in said.groups()]
+def test_the_page_on_the_theory_has_the_ledgers_verdict_on_every_statement_that_is_a_claim() -> None:
+    text = (ROOT / "docs" / "theory.md").read_text(encoding="utf-8")
+    verdicts = {int(number): verdict for number, verdict in written().items()}
+    assert pages.with_verdicts(text, verdicts) == text, AGAIN
+    rows = [line for line in text.splitlines() if line.startswith("| ") and "ledger.md#claim" in line]
+    claims = [int(number) for number in re.findall(r"ledger\.md#claim(\d+)", "\n".join(rows))]
+    assert len(claims) == len(rows) >= 9
+    sentences = {claim.number: claim.sentence for claim in CLAIMS}
+    for row, number in zip(rows, claims, strict=True):
+        named = re.search(r"(Prop\. \d|Lemma 1|Eq\. (?:4|17)|Appendix C\.5)", row.split("|")[1])
+        assert named is None or sentences[number].startswith(named[1])
 
 
-def test_the_readme_tells_the_cost_as_the_cells_have_it(results: Results) -> None:
-    said = re.search(
-        r"Cost: (\d+) CPU seconds for (\d+) cells, (\d+) of them within scikit-learn and (\d+) within BoTorch; "
-        r"our own set-up took\s+(\d+)",
-        (ROOT / "README.md").read_text(encoding="utf-8"),
-    )
-    assert said is not None
-    *_, ours, _, everyone = cost(results.finished).rows
-    columns = cost(results.finished).columns
-    total, own = (dict(zip(columns, row, strict=True)) for row in (everyone, ours))
-    names = ("CPU seconds", "cells", "CPU within scikit-learn", "CPU within BoTorch")
-    assert [int(number) for number in said.groups()] == [
-        *(round(float(total[name] or 0)) for name in names),
-        round(float(own["CPU seconds"] or 0)),
-    ]
+def test_a_verdict_that_changes_changes_the_page() -> None:
+    row = "| Lemma 1 | holds | [15](../reproduction/ledger.md#claim15) | exact |\n"
+    other = "| Eq. 1 | holds | - | of no claim |\n"
+    assert pages.with_verdicts(row + other, {15: "fails"}) == row.replace("holds", "fails") + other
 
 
 def test_every_file_that_the_committed_report_links_to_is_there() -> None:

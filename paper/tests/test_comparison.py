@@ -23,50 +23,66 @@ def test_a_summary_has_the_mean_the_std_over_n_minus_one_the_median_and_the_firs
     assert (found.n, found.mean, found.std, found.median, found.first) == (3, 3.0, 2.0, 3.0, 1.0)
 
 
-@given(st.lists(NUMBERS, min_size=2, max_size=8), NUMBERS, st.floats(0.0, 50.0))
-def test_within_is_a_difference_of_at_most_the_root_of_both_variances(
-    ours: list[float], mean: float, std: float
+@given(st.lists(NUMBERS, min_size=2, max_size=8), NUMBERS, st.floats(0.0, 50.0), st.integers(1, 20))
+def test_the_standard_error_is_that_of_a_difference_of_two_means(
+    ours: list[float], mean: float, std: float, n: int
 ) -> None:
-    found = compared(Printed(mean, std), *ours)
-    spread = math.sqrt(float(np.var(ours, ddof=1)) + std**2)
+    found = compared(Printed(mean, std, n=n), *ours)
+    error = math.sqrt(float(np.var(ours, ddof=1)) / len(ours) + std**2 / n)
     assert found.difference == np.mean(ours) - mean
-    assert found.spread == pytest.approx(spread, abs=1e-12)
-    if abs(abs(np.mean(ours) - mean) - spread) > 1e-9:
-        assert found.within == (abs(np.mean(ours) - mean) < spread)
+    assert found.standard_error == pytest.approx(error, abs=1e-12)
+    if abs(abs(np.mean(ours) - mean) - 2.0 * error) > 1e-9:
+        assert found.within == (abs(np.mean(ours) - mean) < 2.0 * error)
 
 
-def test_both_spreads_count() -> None:
-    # |3 - 7| = 4: less than neither 2 nor 3.5 alone, less than √(4 + 12.25) = 4.03.
-    ours = (1.0, 5.0, 3.0)
-    assert compared(Printed(7.0, 3.5), *ours).within is True
-    assert compared(Printed(7.0, 3.4), *ours).within is False
-    assert compared(Printed(7.0), *ours).within is False
+def test_both_spreads_count_by_their_seeds() -> None:
+    # Ours: 3 ± 2 over 4 values, so √(4/4 + 36/9) = √5 against 6 over nine seeds.
+    ours = (1.0, 5.0, 3.0 - math.sqrt(2.0), 3.0 + math.sqrt(2.0))
+    found = compared(Printed(0.0, 6.0, n=9), *ours)
+    assert found.standard_error == pytest.approx(math.sqrt(5.0))
+    assert found.errors == pytest.approx(3.0 / math.sqrt(5.0))
+    assert compared(Printed(3.0 - 4.4, 6.0, n=9), *ours).within is True
+    assert compared(Printed(3.0 - 4.5, 6.0, n=9), *ours).within is False
 
 
-def test_where_the_paper_prints_no_spread_ours_alone_counts() -> None:
-    assert compared(Printed(5.0), 1.0, 5.0, 3.0).within is True
-    assert compared(Printed(5.1), 1.0, 5.0, 3.0).within is False
+def test_a_printed_spread_over_nobody_knows_how_many_is_taken_as_that_of_one() -> None:
+    assert compared(Printed(3.0, 2.0), 3.0, 3.0).standard_error == 2.0
 
 
-def test_of_one_value_the_papers_spread_alone_counts() -> None:
-    assert compared(Printed(2.0, 1.0), 2.9).within is True
-    assert compared(Printed(2.0, 1.0), 3.1).within is False
+def test_one_value_of_the_paper_without_a_spread_counts_as_one_more_draw_of_ours() -> None:
+    found = compared(Printed(7.0), 1.0, 5.0, 3.0)
+    assert found.standard_error == pytest.approx(2.0 * math.sqrt(1.0 + 1.0 / 3.0))
+    assert found.within is True
+    assert compared(Printed(7.7), 1.0, 5.0, 3.0).within is False
+
+
+def test_of_one_value_of_ours_the_papers_spread_stands_in() -> None:
+    assert compared(Printed(2.0, 1.0, n=4), 4.2).standard_error == pytest.approx(math.sqrt(1.25))
+    assert compared(Printed(2.0, 1.0, n=4), 4.2).within is True
+    assert compared(Printed(2.0, 1.0, n=4), 4.3).within is False
 
 
 def test_without_any_spread_or_any_printed_number_there_is_no_answer() -> None:
     assert compared(Printed(2.0), 2.0).within is None
     assert compared(None, 1.0, 2.0).within is None
     assert compared(None, 1.0, 2.0).difference is None
-    assert compared(None, 1.0, 2.0).spread is None
+    assert compared(None, 1.0, 2.0).standard_error is None
 
 
-def test_equal_numbers_without_variation_are_within() -> None:
+def test_values_that_depend_on_each_other_have_no_standard_error() -> None:
+    assert Comparison(Printed(2.0, 1.0, n=4), summarize([1.0, 2.0], independent=False)).errors is None
+
+
+def test_where_nothing_varies_equal_is_within_and_anything_else_is_not() -> None:
     assert compared(Printed(0.0, 0.0), 0.0, 0.0).within is True
+    assert compared(Printed(0.0, 0.0), 0.1, 0.1).errors == math.inf
+    assert compared(Printed(0.0, 0.0), 0.1, 0.1).within is False
 
 
 def test_a_printed_bound_is_met_by_all_below_it() -> None:
     bound = Printed(1e-4, bound=True)
     assert compared(bound, 1e-9, 1.1e-9).within is True
+    assert compared(bound, 1e-9).within is True
     assert compared(bound, 2e-4, 2.1e-4).within is False
     assert compared(Printed(1e-4), 1e-9, 1.1e-9).within is False
 

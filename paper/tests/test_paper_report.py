@@ -1,11 +1,13 @@
 from __future__ import annotations
 
 import errno
+import html
 import json
 import os
 import platform
 import re
 import sys
+from collections.abc import Iterable
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -24,6 +26,8 @@ from believer_paper.packing import PACKED
 from believer_paper.plan import EXPERIMENTS, cells
 from believer_paper.report import write_report
 from believer_paper.results import PRESETS, Results
+from believer_paper.summary import NEW, SHORT, counted, headlines, verdicts_of
+from believer_paper.tables import tables
 
 pytest.importorskip("matplotlib")
 
@@ -100,7 +104,7 @@ def test_the_chapters_come_in_order(folder: Path) -> None:
     titles = [EXPERIMENTS[name].title for name in WANTED]
     against = ["The paper against itself", "The paper beyond its data"]
     last = ["Further tables and figures", *against, "Provenance"]
-    chapters = ["Summary", "The ledger of claims", *titles, *last]
+    chapters = ["Summary", "How far the numbers agree", "The ledger of claims", *titles, *last]
     assert re.findall(r"^## (.*)$", read(folder / "report.md"), re.MULTILINE) == chapters
     assert re.findall(r"<h2[^>]*>(.*)</h2>", read(folder / "report.html")) == chapters
 
@@ -168,16 +172,58 @@ def test_a_kind_of_inconsistency_that_the_paper_has_not_gets_no_chapter() -> Non
 
 def test_the_terminal_counts_the_verdicts_of_the_ledger(folder: Path) -> None:
     text = read(folder / "printed.txt")
-    found = [[entry.verdict for entry in ENTRIES]]
-    for preset in PRESETS:
-        found.append([(entry.findings.get(preset) or entry.findings[EITHER]).verdict for entry in ENTRIES])
-    words = (
-        r"of (\d+) claims, (\d+) holds?, (\d+) holds? in part, (\d+) fails?, (\d+) (?:are )?true by algebra, (\d+) c"
-    )
-    counted = re.findall(words, text)
-    assert [list(map(int, line)) for line in counted] == [[len(f), *(f.count(v) for v in VERDICTS)] for f in found]
-    assert re.findall(r"^(.*): of", text, re.MULTILINE) == ["Over all presets", *PRESETS]
+    found = [[(e.findings.get(preset) or e.findings[EITHER]).verdict for e in ENTRIES] for preset in PRESETS]
+    found.append([entry.verdict for entry in ENTRIES])
+    counted = re.findall(r"^.*: of (\d+) claims, (.*)\.$", text, re.MULTILINE)
+    numbers = [[int(of), *map(int, re.findall(r"(?:^|, )(\d+) ", those))] for of, those in counted]
+    assert numbers == [[len(f), *(f.count(v) for v in VERDICTS)] for f in found]
+    assert re.findall(r"^(.*): of", text, re.MULTILINE) == [*PRESETS, "Over all presets"]
     assert text.rstrip().endswith("has 5 tables, 4 figures, the ledger and the inconsistencies; files are beside it.")
+
+
+def test_the_first_lines_are_the_verdicts_in_the_papers_set_up_what_is_new_and_how_far_numbers_agree(
+    folder: Path,
+) -> None:
+    verdicts = verdicts_of(ENTRIES, "printed")
+    lines = headlines(ENTRIES, PRESETS, [tables(RESULTS)[number] for number in (2, 9)])  # of what was asked for
+    told = [verdict for verdict, those in verdicts.items() if those]
+    assert len(lines) == len(told) + 2
+    for line, verdict in zip(lines, told, strict=False):
+        assert line.startswith(verdict.capitalize())
+        assert re.search(rf", {len(verdicts[verdict])}( of {len(ENTRIES)} claims)?: ", line)
+    assert lines[0].startswith(f"{told[0].capitalize()} in the paper's own set-up, ")
+    assert lines[-2] == NEW
+    assert re.match(r"Numbers: within two standard errors of the paper's are \d+ of \d+ distances", lines[-1])
+    for name in ("report.md", "printed.txt"):
+        text = read(folder / name)
+        assert text.index(lines[0]) < text.index(f"printed: of {len(ENTRIES)} claims, ")
+    calls = re.findall(r'<p class="use">(.*)</p>', read(folder / "report.html"))
+    assert [html.unescape(call) for call in calls[: len(lines)]] == lines
+
+
+def test_a_few_claims_are_named_and_many_are_numbered_and_a_verdict_of_many_has_its_plural() -> None:
+    def entries(verdict: str, numbers: Iterable[int]) -> list[Entry]:
+        finding = Finding(verdict, "Seen.", ())
+        return [
+            Entry(Claim(n, f"Sentence {n}.", "a rule.", lambda _, __: finding, per_preset=False), {EITHER: finding})
+            for n in numbers
+        ]
+
+    few = entries("fails", [10, 99])
+    assert headlines(few, [], [])[0] == f"Fails, 2 of 2 claims: {SHORT[10]}; Sentence 99."
+    many = headlines(entries("fails", range(40, 60)), [], [])[0]
+    assert many.startswith("Fails, 20 of 20 claims: claim 40, claim 41,")
+    assert counted(few, None).startswith("of 2 claims, 0 hold, ")
+    assert ", 2 fail" in counted(few, None)
+    assert ", 1 fails" in counted(few[:1], None)
+
+
+def test_presets_that_differ_are_told_apart_in_the_ledgers_table() -> None:
+    one, other = Finding("holds", "Yes.", ()), Finding("fails", "No.", ())
+    claim = Claim(1, "A sentence.", "a rule.", lambda _, __: one, per_preset=True)
+    listed, *_ = ledger_chapter([Entry(claim, {"printed": one, "ours": other}), Entry(claim, {EITHER: one})], {})
+    (table,) = listed.tables
+    assert [row[1] for row in table.rows] == ["printed: holds\nours: fails", "holds"]
 
 
 def test_the_cost_tells_presets_and_other_libraries_apart() -> None:

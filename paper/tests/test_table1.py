@@ -1,49 +1,79 @@
 """``believer table1``: the paper's Table 1, measured, on the terminal and in a folder that can be taken up again."""
 
-import csv
-import io
-import json
+from __future__ import annotations
+
 from functools import partial
 from pathlib import Path
 
 import command_runs
 import pytest
 from command_runs import assert_one_line
+from paper_cells import made_up
 
 import believer as bv
-from believer.experiments import read_store
-from believer_paper import compatibility
-from believer_paper.setup.likelihood import PrintedGP
-
-pytest.importorskip("matplotlib")
-pytest.importorskip("sklearn")
+from believer.experiments import Cell, read_store
+from believer_paper import plan, table1
+from believer_paper.cells.diagnoses import SETTINGS
+from believer_paper.compatibility import LIES
+from believer_paper.numbers.printed import TABLE_1
+from believer_paper.results import PRESETS, Results
+from believer_paper.tables.diagnoses import READINGS, table_1
 
 run = partial(command_runs.run, "table1")
 
 
-def test_the_table_measures_the_entries_and_leaves_its_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    entries = [compatibility.table_1()[0], compatibility.table_1()[3]]
-    assert [type(entry.surrogate) for entry in entries] == [PrintedGP, bv.FixedRBF]
-    monkeypatch.setattr(compatibility, "table_1", lambda: tuple(entries))
-    ran = run("--problem", "branin", "--n", "6", "--q", "2", "--seeds", "1", "--workers", "1", "--out", tmp_path)
-    assert (ran.code, ran.err) == (0, "")
-    assert ran.out.startswith("Compatibility with pseudo-observations: 1 data sets")
-    assert f"believer {bv.__version__}, Python" in (tmp_path / "compatibility.md").read_text(encoding="utf-8")
-    assert sorted(path.name for path in tmp_path.iterdir()) == [
-        *("compatibility.csv", "compatibility.json", "compatibility.md", "compatibility.png", "results.jsonl")
-    ]
-    assert len(read_store(tmp_path / "results.jsonl")) == 8
-    data = json.loads((tmp_path / "compatibility.json").read_text())
-    assert [row["paper: compatible"] for row in data["table"]] == ["Yes", "No"]
-    assert {report["settings"]["incumbent"] for report in data["reports"]} == {"data"}
-    assert len(list(csv.reader(io.StringIO((tmp_path / "compatibility.csv").read_text())))) == 9
+def invented(cell: Cell) -> dict[str, object]:
+    return made_up(cell).result
+
+
+def test_the_cells_are_those_of_a_reproduction() -> None:
+    planned = set(plan.cells(["claims"], PRESETS))
+    least = min(seeds for settings, seeds in SETTINGS if settings.get("lie") == "kb")
+    assert set(table1.table_cells(PRESETS, least)) <= planned
+
+
+def test_every_row_of_the_paper_is_measured_as_it_stands_and_untold_where_the_paper_calls_it_parametric() -> None:
+    assert [readings[0][0] for readings in READINGS.values()] == list(TABLE_1)
+    for readings in READINGS.values():
+        updates = [update for _, update, _ in readings]
+        parametric = readings[0][0] in ("fixed_rbf", "neural", "forest", "svr")
+        assert ("none" in updates) == parametric
+
+
+def test_the_command_makes_the_table_of_the_report(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(table1, "work", invented)
+    ran = run("--seeds", "2", "--preset", "printed", "--workers", "1", "--out", tmp_path)
+    assert ran.code == 0
+    stored = read_store(tmp_path / "cells.jsonl")
+    expected = table_1(Results(tuple(stored)))
+    assert expected is not None
+    assert ran.out.startswith(expected.table.text())
+    text = (tmp_path / "table01.md").read_text(encoding="utf-8")
+    assert text.startswith(expected.markdown())
+    assert f"believer {bv.__version__}" in text
+    assert len(stored) == 2 * len(LIES) * sum(map(len, READINGS.values()))
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["cells.jsonl", "table01.csv", "table01.md"]
+
+
+def test_a_run_that_is_there_is_taken_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(table1, "work", invented)
+    assert run("--seeds", "1", "--preset", "ours", "--workers", "1", "--out", tmp_path).code == 0
+    ran: list[Cell] = []
+
+    def counted(cell: Cell) -> dict[str, object]:
+        ran.append(cell)
+        return invented(cell)
+
+    monkeypatch.setattr(table1, "work", counted)
+    assert run("--seeds", "2", "--preset", "ours", "--workers", "1", "--out", tmp_path).code == 0
+    assert {cell.seed for cell in ran} == {1}
 
 
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
         (("--seeds", "0"), "must be a whole number, 1 or more; got '0'"),
-        (("--problem", "moon"), "--problem: invalid choice: 'moon'"),
+        (("--preset", "moon"), "--preset: invalid choice: 'moon'"),
         (("gp",), "unrecognized arguments: gp"),
     ],
 )

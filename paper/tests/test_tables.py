@@ -127,7 +127,7 @@ def test_a_number_is_the_mean_and_std_over_the_seeds_of_its_cells(every: Results
     assert found["low"] < found["median"] < found["high"]
     assert found["difference"] == pytest.approx(np.mean(finals) + 2.83)
     assert found["within"] is True
-    assert found["combined_spread"] == pytest.approx(np.hypot(found["std"], 0.41))
+    assert found["standard_error"] == pytest.approx(np.hypot(found["std"], 0.41) / np.sqrt(20))
 
 
 def _kb(every: Results) -> list[Finished]:
@@ -148,8 +148,8 @@ def test_altered_loops_change_their_number_and_its_flag_and_no_other(every: Resu
     assert changed == ["Kriging Believer"]
     assert before is not None
     assert after is not None
-    assert "within" in str(before.table.rows[6][4])
-    assert "outside" in str(after.table.rows[6][4])
+    for table, found in ((before, old), (after, new)):
+        assert f", {abs(found['difference']) / found['standard_error']:.1f} s.e." in str(table.table.rows[6][4])
 
 
 def test_altered_points_change_distances_answer_and_verdict(every: Results) -> None:
@@ -177,7 +177,8 @@ def test_one_data_set_of_the_paper_is_compared_by_our_spread_over_data_sets_with
 ) -> None:
     found = line(tables_sdd.table_2(every), "min dist", surrogate="MQ-RBF", q=3)
     assert found["paper_std"] is None
-    assert found["combined_spread"] == found["std"] > 0.0
+    assert found["standard_error"] == pytest.approx(found["std"] * np.sqrt(1.0 + 1.0 / found["n"]))
+    assert found["std"] > 0.0
     assert (
         found["first"]
         == every.measurements("printed", "mq_rbf", q=3, lie="cl_min", acquisition="ei")[0].fixed.min_distance
@@ -583,7 +584,7 @@ def test_the_file_to_read_has_heading_table_and_notes(every: Results) -> None:
     assert text.startswith("## Table 4: CL/KB vs. Local Penalization")
     assert "-3.02 ± 0.30" in text
     assert all(f"- {note}\n" in text for note in table.notes)
-    assert any("sqrt(std_ours^2 + std_paper^2)" in note for note in table.notes)
+    assert any("sqrt(std_ours^2 / n_ours + std_paper^2 / n_paper)" in note for note in table.notes)
 
 
 def test_what_cells_of_other_kinds_hold_does_not_matter(every: Results) -> None:

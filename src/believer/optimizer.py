@@ -50,7 +50,7 @@ class Optimizer(Study):
     acquisition : what makes a point worth an experiment, a value or a name ("LogEI", "EI", ...); default LogEI.
     strategy : how q points are chosen together, a name ("kb", "qei", ...) or a value; default "hedged".
     n_init : results or pending trials before the model takes over; default twice the number of parameters.
-    seed : the same seed and the same calls give the same suggestions; None draws one.
+    seed : the same seed and the same calls give the same suggestions, per processor and BLAS; None draws one.
     journal : a path; every event is written there before its call returns.
     maximize : the objective is to be maximized, not minimized.
     maximizer : how the acquisition is maximized; default what suits the model.

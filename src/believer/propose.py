@@ -65,8 +65,8 @@ def propose(
 ) -> Proposal:
     """``q`` trials that are good together and with those pending: queued points, the design's, then the strategy's.
 
-    The same settings and history give the same proposal, bit for bit. Raises :class:`SpaceExhausted` when a finite
-    space has fewer than q points left.
+    The same settings and history give the same proposal, bit for bit, per processor and BLAS. Raises
+    :class:`SpaceExhausted` when a finite space has fewer than q points left.
 
     Parameters
     ----------

@@ -40,7 +40,7 @@ class Replay:
 
     @property
     def identical(self) -> bool:
-        """Whether every suggestion came out the same, bit for bit."""
+        """Whether every suggestion came out the same, bit for bit: so per processor, BLAS and backend."""
         return self.line is None
 
     def __str__(self) -> str:

@@ -81,6 +81,8 @@ def test_figures_have_captions_and_tables_of_words_may_break_lines() -> None:
     assert 'class="scroll words"' not in page(SECTIONS)
     words = Table("", ["a"], [["one two three four five six seven eight nine ten eleven"]])
     assert '<div class="scroll words">\n<table>' in page([Section("S", tables=[words])])
+    many = Table("", ["a", "b", "c", "d"], [[words.rows[0][0], "", "", ""]])  # wider than a phone, so that it scrolls
+    assert '<div class="scroll words wide">\n<table>' in page([Section("S", tables=[many])])
     short_lines = Table("", ["a"], [["\n".join(["short"] * 20)]])
     assert '<div class="scroll">\n<table>' in page([Section("S", tables=[short_lines])])
 

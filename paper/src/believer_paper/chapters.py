@@ -1,4 +1,4 @@
-"""The chapters of the report: summary, ledger, experiments, the paper against itself, and where it all came from."""
+"""The chapters of the report: summary, agreement, ledger, experiments, the paper against itself, provenance."""
 
 from __future__ import annotations
 
@@ -10,16 +10,23 @@ from typing import Any
 from believer.experiments import Finished, Section, Table
 from believer_paper.figures import PaperFigure
 from believer_paper.inconsistencies.inconsistency import Inconsistency
-from believer_paper.ledger import OVERALL, Entry, ledger_table
-from believer_paper.ledger.claim import VERDICTS
+from believer_paper.ledger import OVERALL, Entry
+from believer_paper.ledger.changes import GENERAL, WHEN, changes_table
 from believer_paper.plan import EXPERIMENTS
 from believer_paper.results import PRESETS, Results
+from believer_paper.summary import SET_UP, counted, headlines, verdicts_of
+from believer_paper.tables.agreement import RULE as AGREEMENT
+from believer_paper.tables.agreement import agreement_table, agreements, in_a_sentence
 from believer_paper.tables.costs import clocks
 from believer_paper.tables.layout import PaperTable
 
 _JUDGED = (
     "Every verdict is computed from the cells of this run by the rule that stands under Test; none is typed in. The "
     "paper's own set-up (printed) and this library's defaults (ours) are judged apart; what depends on neither, once."
+)
+_CHANGED = (
+    f"After a review of the first full run these rules were changed, all on {WHEN}, and committed before the cells of "
+    "this run were looked at. Old verdicts are those of that run; with two, the printed set-up's comes first."
 )
 _AGAINST_ITSELF = {
     "contradiction": (
@@ -42,9 +49,10 @@ _PRESETS = (
     "its defaults. The paper's numbers are there to be compared with; nothing was tuned to match them."
 )
 _CELLS = (
-    "All of this is made from cells, each deterministic from its settings and its seed, but for times. They are the "
-    "lines of cells.jsonl (packed as cells.jsonl.gz), with settings, seed, result and provenance; "
-    'believer.experiments.read_store("cells.jsonl") reads them.'
+    "All of this is made from cells. On one processor, with the same versions, each is deterministic from its settings "
+    "and its seed, but for times; on another, whose BLAS rounds differently, a loop is another one from the same "
+    "distribution. They are the lines of cells.jsonl (packed as cells.jsonl.gz), with settings, seed, result and "
+    'provenance; believer.experiments.read_store("cells.jsonl") reads them.'
 )
 _SECONDS = (
     "Seconds are sums over all cells. Processor time (CPU) does not depend on what else ran; several workers shared "
@@ -54,10 +62,6 @@ _SECONDS = (
 _PROVENANCE = ("believer", "commit", "backend", "python", "numpy", "scipy", "platform", "threads")
 _SMOKE = "A smoke run: tiny experiments on a seed or two. Its numbers and verdicts mean nothing."
 _ALL = "Over all presets"
-_SHORT = 5
-"""Columns of the ledger that say what the verdicts are; the others say why."""
-
-_SEVERAL = dict(zip(VERDICTS, ("hold", "hold in part", "fail", "are true by algebra", "cannot be tested"), strict=True))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -101,6 +105,7 @@ def chapters(report: Report) -> list[Section]:
     anchors = report.anchors()
     return [
         _summary(report),
+        *_agreement(report),
         *ledger_chapter(report.entries, {**anchors, "cells": "#cells"}),
         *(section for name in report.wanted for section in _experiment(report, name)),
         *_further(report),
@@ -110,14 +115,15 @@ def chapters(report: Report) -> list[Section]:
 
 
 def found(report: Report) -> list[str]:
-    """How many claims hold and fail: a sentence on all that was run, and one a preset."""
-    told = [_SMOKE] if "--smoke" in report.command.split() else []
-    for who, verdicts in _verdicts(report).items():
-        counts = ", ".join(
-            f"{len(it)} {verdict if len(it) == 1 else _SEVERAL[verdict]}" for verdict, it in verdicts.items()
-        )
-        told.append(f"{who}: of {len(report.entries)} claims, {counts}.")
-    return told
+    """How many claims hold and fail: a sentence a preset, and one on all that was run."""
+    presets = {preset: preset for preset in report.results.presets}
+    return [f"{who}: {counted(report.entries, preset)}." for who, preset in {**presets, _ALL: None}.items()]
+
+
+def first_lines(report: Report) -> list[str]:
+    """What a stranger should know first."""
+    smoke = [_SMOKE] if "--smoke" in report.command.split() else []
+    return [*smoke, *headlines(report.entries, report.results.presets, report.tables)]
 
 
 def spent(report: Report) -> str:
@@ -129,8 +135,7 @@ def spent(report: Report) -> str:
 
 def ledger_chapter(entries: Sequence[Entry], places: Mapping[str, str]) -> list[Section]:
     """The claims in short, then a part for each; ``places`` says where what lies behind them is."""
-    listed = ledger_table(entries)
-    short = Table("", listed.columns[:_SHORT], [row[:_SHORT] for row in listed.rows])
+    short = Table("", ["no.", "verdict", "claim"], [(e.claim.number, _in_short(e), e.claim.sentence) for e in entries])
     parts = [
         Section(
             f"Claim {entry.claim.number}: {entry.claim.sentence}",
@@ -142,7 +147,21 @@ def ledger_chapter(entries: Sequence[Entry], places: Mapping[str, str]) -> list[
         )
         for entry in entries
     ]
-    return [Section("The ledger of claims", text=[_JUDGED, OVERALL], tables=[short], anchor="ledger"), *parts]
+    return [
+        Section("The ledger of claims", text=[_JUDGED, OVERALL], tables=[short], anchor="ledger"),
+        Section(
+            "Rules that changed", text=[_CHANGED, GENERAL], tables=[changes_table(entries)], anchor="changes", level=3
+        ),
+        *parts,
+    ]
+
+
+def _in_short(entry: Entry) -> str:
+    """The verdict under all presets, or each preset's where they differ."""
+    verdicts = {who: finding.verdict for who, finding in entry.findings.items()}
+    if len(set(verdicts.values())) <= 1:
+        return entry.verdict
+    return "\n".join(f"{who}: {verdict}" for who, verdict in verdicts.items())
 
 
 def inconsistency_chapter(found: Sequence[Inconsistency], places: Mapping[str, str]) -> list[Section]:
@@ -194,24 +213,31 @@ def _costs(cells: Sequence[Finished]) -> tuple[int, float, float, float, float, 
 
 
 def _summary(report: Report) -> Section:
+    first = next(iter(report.results.presets), None)
     links = {
         verdict.capitalize(): {f"claim {entry.claim.number}": f"#{_claim(entry)}" for entry in those}
-        for verdict, those in _verdicts(report)[_ALL].items()
+        for verdict, those in verdicts_of(report.entries, first).items()
         if those
     }
-    text = [_PRESETS, _SECONDS]
-    return Section("Summary", found(report), text, [cost(report.results.finished)], anchor="summary", links=links)
+    kinds = {one.kind for one in report.inconsistencies}
+    new = {title.lower(): f"#{anchor}" for kind, (title, anchor, _) in _AGAINST_ITSELF.items() if kind in kinds}
+    if "unstated" in report.wanted:
+        new["what the unstated choices are worth"] = "#unstated"
+    text = [*found(report), _PRESETS, _SECONDS]
+    tables = [cost(report.results.finished)]
+    return Section("Summary", first_lines(report), text, tables, anchor="summary", links={**links, "New": new})
 
 
-def _verdicts(report: Report) -> dict[str, dict[str, list[Entry]]]:
-    """The claims by verdict: over all presets, and under each, where a claim that depends on none counts as well."""
-    sorted_out: dict[str, dict[str, list[Entry]]] = {}
-    for who in (_ALL, *report.results.presets):
-        of = sorted_out[who] = {verdict: [] for verdict in VERDICTS}
-        for entry in report.entries:
-            finding = entry.findings.get(who)
-            of[entry.verdict if finding is None else finding.verdict].append(entry)
-    return sorted_out
+def _agreement(report: Report) -> list[Section]:
+    """How far the numbers of each preset agree with the paper's; nothing where there are none."""
+    sections = []
+    for preset in report.results.presets:
+        several = agreements(report.tables, preset)
+        if told := in_a_sentence(several):
+            title, table = f"{SET_UP[preset].capitalize()} ({preset})", agreement_table(several)
+            sections.append(Section(title, [told], [], [table], anchor=f"agreement_{preset}", level=3))
+    opening = Section("How far the numbers agree", text=[AGREEMENT], anchor="agreement")
+    return [opening, *sections] if sections else []
 
 
 def _experiment(report: Report, name: str) -> list[Section]:

@@ -68,6 +68,8 @@ def write_report(results: Results, out: Path, command: str, wanted: Sequence[str
             path.unlink()
     kinds = f"{len(report.tables)} tables, {len(report.pictures)} figures, the ledger and the inconsistencies"
     lines = [
+        *chapters.first_lines(report),
+        "",
         *chapters.found(report),
         chapters.spent(report),
         f"{out / 'report.html'} has {kinds}; files are beside it.",

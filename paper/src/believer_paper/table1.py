@@ -1,62 +1,72 @@
-"""``believer table1``: every row of the paper's Table 1, measured by the Structural Diversity Diagnostic."""
+"""``believer table1``: every row of the paper's Table 1, measured on more data sets than ``believer reproduce`` has.
+
+It runs the cells of a reproduction, and more of them, and makes the same table by the same rule. A folder of ``believer
+reproduce`` is taken up.
+"""
 
 from __future__ import annotations
 
 import argparse
-import importlib.util
 import os
+import sys
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
-from believer.batch import INCUMBENTS
 from believer.cli import at_least, writable
-from believer.errors import MissingExtra
-from believer.experiments import versions
-from believer.problems import PROBLEMS
-from believer_paper.compatibility import LEAST_SEEDS, CompatibilityTable, compatibility_table
+from believer.experiments import Cell, Store, versions
+from believer.experiments import run as run_cells
+from believer_paper.compatibility import LIES
+from believer_paper.packing import CELLS, unpack
+from believer_paper.plan import sdd_cell
+from believer_paper.results import PRESETS, Results
+from believer_paper.tables.diagnoses import READINGS, table_1
+from believer_paper.work import work
+
+LEAST_SEEDS = 20
+"""Data sets of a table worth printing."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The options of ``believer table1``."""
-    named = "one that believer bench --list names (default: %(default)s)"
-    parser.add_argument("--problem", default="hartmann6", choices=list(PROBLEMS), metavar="NAME", help=named)
-    parser.add_argument("--q", type=at_least(2), default=3, help="points in a batch (default: %(default)s)")
-    parser.add_argument("--n", type=at_least(2), default=30, help="observations to begin with (default: %(default)s)")
-    parser.add_argument("--seeds", type=at_least(1), default=LEAST_SEEDS, help="initial designs (default: %(default)s)")
-    parser.add_argument("--incumbent", choices=INCUMBENTS, default="data", help="default: %(default)s")
+    parser.add_argument("--seeds", type=at_least(1), default=LEAST_SEEDS, help="data sets (default: %(default)s)")
+    parser.add_argument("--preset", choices=[*PRESETS, "both"], default="both", help="default: %(default)s")
     parser.add_argument("--workers", type=at_least(1), help="processes (default: one a core)")
-    parser.add_argument("--out", type=Path, help="folder for table, figure and results; a run there is resumed")
+    parser.add_argument("--out", type=Path, help="folder for table and cells; a run there is taken up")
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Measure, print, and leave table, figure and resumable results in the folder if one was given."""
+    """Measure what is missing, print the table, and leave it with its cells in the folder if one was given."""
     started = time.monotonic()
     out = None if arguments.out is None else writable(arguments.out)
-    if out is not None and importlib.util.find_spec("matplotlib") is None:
-        raise MissingExtra("matplotlib", "plots")
-    table = compatibility_table(
-        arguments.seeds,
-        problem=arguments.problem,
-        n=arguments.n,
-        q=arguments.q,
-        incumbent=arguments.incumbent,
-        workers=arguments.workers or os.cpu_count() or 1,
-        results=None if out is None else out / "results.jsonl",
-        progress=True,
-    )
-    print(table)
+    presets = PRESETS if arguments.preset == "both" else (arguments.preset,)
+    cells = table_cells(presets, arguments.seeds)
+    progress = True if sys.stderr.isatty() else "lines"
     if out is not None:
-        _write(table, out, f"`believer table1` on {arguments.problem}, n={arguments.n}, q={arguments.q}")
-        print(f"\nTable, figure and results are in {out}{os.sep}.")
+        unpack(out)
+    with Store(None if out is None else out / CELLS) as store:
+        run_cells(cells, work, store, workers=arguments.workers or os.cpu_count() or 1, progress=progress)
+        table = table_1(Results(tuple(store[cell] for cell in cells)))
+    assert table is not None
+    print(table.table.text())
+    if out is not None:
+        v = versions()
+        with_what = ", ".join(f"{name} {v[name]}" for name in ("believer", "numpy", "scipy", "platform"))
+        made = f"\nMade by `believer table1 --seeds {arguments.seeds} --preset {arguments.preset}`, with {with_what}.\n"
+        (out / f"{table.name}.md").write_text(table.markdown() + made, encoding="utf-8")
+        (out / f"{table.name}.csv").write_text(table.data.csv(), encoding="utf-8")
+        print(f"Table and cells are in {out}{os.sep}.")
     print(f"Done in {time.monotonic() - started:.0f} s.")
     return 0
 
 
-def _write(table: CompatibilityTable, out: Path, command: str) -> None:
-    v = versions()
-    ran_on = f"believer {v['believer']}, Python {v['python']}, NumPy {v['numpy']}, SciPy {v['scipy']}, {v['platform']}"
-    page = [table.table().markdown(), f"Made by {command}, with {ran_on}.\n", table.details().markdown()]
-    (out / "compatibility.md").write_text("\n".join(page), encoding="utf-8")
-    (out / "compatibility.csv").write_text(table.details().csv(), encoding="utf-8")
-    (out / "compatibility.json").write_text(table.to_json(), encoding="utf-8")
-    table.figure().savefig(out / "compatibility.png")
+def table_cells(presets: Sequence[str], seeds: int) -> list[Cell]:
+    """The diagnoses of every reading of every row, told each lie about the same data sets."""
+    return [
+        sdd_cell(preset, surrogate, update, seed, lie=lie)
+        for preset in presets
+        for readings in READINGS.values()
+        for surrogate, update, _ in readings
+        for lie in LIES
+        for seed in range(seeds)
+    ]

@@ -23,7 +23,7 @@ KINDS = {
 
 
 def work(cell: Cell) -> dict[str, Any]:
-    """Do the cell: plain JSON that depends on the cell alone, but for times."""
+    """Do the cell: plain JSON that depends on the cell alone, per processor and BLAS, but for times."""
     if cell.experiment not in KINDS:
         raise InvalidInput(f"a cell must be one of {', '.join(KINDS)}; got {cell.experiment!r}.")
     file, name = KINDS[cell.experiment]

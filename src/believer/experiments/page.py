@@ -15,7 +15,7 @@ from believer.experiments.report import Table
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-# Only tables and figures may be wider than a phone: they scroll inside a box of their own.
+# Only tables of more than a few columns may be wider than a phone: they scroll inside a box of their own.
 _STYLE = """
 :root { color-scheme: light; }
 body { font: 16px/1.5 system-ui, sans-serif; color: #1a1a1a; background: #fff; max-width: 70rem; margin: 0 auto;
@@ -29,13 +29,15 @@ table { border-collapse: collapse; font-size: .875rem; font-variant-numeric: tab
 caption { text-align: left; font-weight: 600; padding: .25rem 0; white-space: nowrap; }
 th, td { padding: .25rem .75rem .25rem 0; border-bottom: 1px solid #ddd; text-align: left; white-space: nowrap; }
 th { vertical-align: bottom; border-bottom: 2px solid #767676; }
-.words table { min-width: 40rem; } .words td { white-space: normal; max-width: 30rem; vertical-align: top; }
+.wide table { min-width: 40rem; } .words td { white-space: normal; max-width: 30rem; vertical-align: top; }
 figure { margin: 1rem 0; } figcaption { color: #595959; font-size: .875rem; }
 img { max-width: 100%; height: auto; display: block; }
 .use { background: #eef5fa; border-left: 4px solid #0072B2; padding: .5rem 1rem; margin: .75rem 0; }
 .made { color: #595959; font-size: .875rem; }
 .back { position: fixed; right: .5rem; bottom: .5rem; padding: .25rem .75rem; background: #fff; border: 1px solid; }
-@media (max-width: 40rem) { .figure { overflow-x: auto; } .figure img { min-width: 40rem; max-width: none; } }
+@media screen and (max-width: 74.99rem) {
+  .long { display: flex; flex-direction: column; } .long nav { order: 1; }
+}
 @media screen and (min-width: 75rem) {
   body { max-width: 90rem; display: grid; grid-template-columns: 17rem minmax(0, 70rem); column-gap: 2rem; }
   h1 { grid-column: 1 / -1; } .back { display: none; }
@@ -52,6 +54,9 @@ img { max-width: 100%; height: auto; display: block; }
 
 _SENTENCE = 50
 """Characters of a value from which a table is one of words, whose lines may break."""
+
+_NARROW = 3
+"""Columns up to which a table of words fits a phone, and need not scroll."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,11 +112,13 @@ def as_html(title: str, sections: Sequence[Section], made: str, pictures: Mappin
     anchors = [section.anchor or f"s{number}" for number, section in enumerate(sections, start=1)]
     body = "".join(_section(anchor, section, pictures) for anchor, section in zip(anchors, sections, strict=True))
     is_long = any(section.level > 2 for section in sections)
+    # On a narrow screen the contents of a long page come last, a button away: what it says comes first.
     back = '<a class="back" href="#contents">Contents</a>\n' if is_long else ""
+    long = ' class="long"' if is_long else ""
     return (
         f'<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         f'<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        f"<title>{html.escape(title)}</title>\n<style>{_STYLE}</style>\n</head>\n<body>\n"
+        f"<title>{html.escape(title)}</title>\n<style>{_STYLE}</style>\n</head>\n<body{long}>\n"
         f'<h1>{html.escape(title)}</h1>\n<nav id="contents" aria-label="Contents">\n{_contents(anchors, sections)}'
         f'</nav>\n<main>\n{body}<p class="made">{html.escape(made)}</p>\n</main>\n{back}</body>\n</html>\n'
     )
@@ -139,7 +146,7 @@ def _section(anchor: str, section: Section, pictures: Mapping[str, bytes]) -> st
     parts += [f'<div class="{_box(table)}">\n{table.html()}</div>' for table in section.tables]
     for name, shows in (section.figures or {}).items():
         data = base64.b64encode(pictures[name]).decode("ascii")
-        image = f'<div class="figure"><img alt="{html.escape(shows)}" src="data:image/png;base64,{data}"></div>'
+        image = f'<img alt="{html.escape(shows)}" src="data:image/png;base64,{data}">'
         parts.append(f"<figure>\n{image}\n<figcaption>{html.escape(shows)}</figcaption>\n</figure>")
     for table in section.folded:
         body = f'<div class="{_box(table)}">\n{replace(table, title="").html()}</div>'
@@ -154,7 +161,9 @@ def _link(text: str, target: str) -> str:
 def _box(table: Table) -> str:
     """The class of the box in which a table scrolls."""
     lines = (line for row in table.rows for value in row if isinstance(value, str) for line in value.splitlines())
-    return "scroll words" if any(len(line) >= _SENTENCE for line in lines) else "scroll"
+    if all(len(line) < _SENTENCE for line in lines):
+        return "scroll"
+    return "scroll words" if len(table.columns) <= _NARROW else "scroll words wide"
 
 
 def png(figure: Figure, dpi: int = 110) -> bytes:

@@ -128,7 +128,8 @@ def _converging(curves: Curves, panels: Sequence[tuple[str, int, Group, Axis]]) 
         axes.set_title(title, fontsize=11)
         axes.set_xlabel("evaluations" if axis == "evaluations" else "iterations (batches)")
     several[0].set_ylabel(_VALUES.get(curves.problem, "best value"))
-    several[0].set_ylim(_limits([*shown, *((np.array([p.mean]), np.array([p.std])) for p in curves.finals.values())]))
+    finals = [(np.array([p.mean]), np.array([p.std or 0.0])) for p in curves.finals.values()]
+    several[0].set_ylim(_limits([*shown, *finals]))
     _optimum(several, curves.problem)
     legend_below(figure)
     return figure, f"{_seeds(panels[0][2])}, mean ± 1 std"
@@ -183,14 +184,16 @@ def _diversity(results: Results, preset: str, curves: Curves, raw: bool) -> tupl
     figure, several = _panels(len(panels))
     side = box_side(curves.problem) if raw else 1.0
     expected = side * random_pair_distance(PROBLEMS[curves.problem]().space.region())
+    shown = [(np.array([expected]), np.zeros(1))]
     for axes, (q, group) in zip(several, panels.items(), strict=True):
         for number, (name, loops) in enumerate(group.items()):
             y = np.array([loop.mean_distance_raw if raw else loop.mean_distance for loop in loops])
-            _line(axes, np.arange(1.0, y.shape[1] + 1.0), y, STYLES[name], number / len(group))
+            shown.append(_line(axes, np.arange(1.0, y.shape[1] + 1.0), y, STYLES[name], number / len(group)))
         axes.axhline(expected, color=BLACK, ls="--", lw=1, zorder=1, label="two random points, mean")
         axes.set_title(f"q = {q}", fontsize=11)
         axes.set_xlabel("iteration (batch)")
-    several[0].set_ylim(bottom=0.0)
+    low, high = _limits(shown)
+    several[0].set_ylim(0.0 if min(float(np.nanmin(mean - bars)) for mean, bars in shown) >= 0.0 else low, high)
     several[0].set_ylabel(f"mean distance in a batch ({'box' if raw else 'unit cube'})")
     legend_below(figure)
     note = f"; in the box of side {side:g}, as the paper's 20 to 28 must be" if raw else ""
@@ -221,7 +224,7 @@ def _panels(count: int) -> tuple[Figure, list[Axes]]:
 
 
 def _line(axes: Axes, x: Array, y: Array, style: Style, phase: float) -> tuple[Array, Array]:
-    """Mean of ``y`` (seeds, m), and some bars of one standard deviation; both (m,).
+    """Draw the mean of ``y`` (seeds, m) and some bars of one standard deviation; both (m,), zero where there is no bar.
 
     phase: in [0, 1), where among other lines' bars those of this one stand; bands of six lines would hide one another.
     """
@@ -231,13 +234,15 @@ def _line(axes: Axes, x: Array, y: Array, style: Style, phase: float) -> tuple[A
     looks: dict[str, Any] = {"ls": style.line, "marker": style.marker, "ms": 5, "lw": 1.6}
     axes.plot(x, mean, color=style.color, **looks, markevery=places, label=style.label)
     axes.errorbar(x, mean, std, fmt="none", ecolor=style.color, elinewidth=0.9, capsize=2, errorevery=places)
-    return mean, std
+    bars = np.zeros_like(std)
+    bars[places[0] :: every] = std[places[0] :: every]
+    return mean, bars
 
 
 def _limits(shown: Sequence[tuple[Array, Array]]) -> tuple[float, float]:
-    """From the lowest bar's foot to the highest mean: a long bar at the start is cut rather than obeyed."""
-    lowest = min(float((mean - std).min()) for mean, std in shown)
-    highest = max(float(mean.max()) for mean, _ in shown)
+    """Means and bars, each (m,), from the lowest foot to the highest top: a bar that is cut off lies about a spread."""
+    lowest = min(float(np.nanmin(mean - bars)) for mean, bars in shown)
+    highest = max(float(np.nanmax(mean + bars)) for mean, bars in shown)
     room = _HEADROOM * (highest - lowest) or 1.0
     return lowest - room, highest + room
 

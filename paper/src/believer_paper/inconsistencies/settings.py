@@ -152,6 +152,56 @@ def _log_penalty() -> Inconsistency | None:
     )
 
 
+def _refits() -> Inconsistency | None:
+    refitted = printed.TABLE_7["neural", "refit"]
+    if stated.LINE_3_FITS == stated.FITS_SAID:
+        return None
+    q = max(stated.BATCH_SIZES)
+    return Inconsistency(
+        "algorithm_refits",
+        "contradiction",
+        (7,),
+        ("2.2", "3.2", "3.4", "4.3", "6"),
+        "Algorithm 1 fits the surrogate for every member of a batch, on the lies as well; the analysis holds "
+        "hyperparameters fixed within a batch, and the times are of one fit a batch. Corollary 1 says of the same "
+        "algorithm that a network repeats its point, but fitted as line 3 has it, the network of Table 7 does not.",
+        {
+            f"fits a batch by line 3, q={q}": q,
+            "fits a batch by the footnote of 4.3": 1,
+            "least distance of the network, fitted on lies": refitted.minimum,
+        },
+    )
+
+
+def _fixed_mean() -> Inconsistency | None:
+    moved = [lie for lie in stated.PROPOSITION_1_LIES if lie not in stated.UNMOVED_MEAN]
+    if not moved or stated.MONOTONE_AT != "fixed mean":
+        return None
+    return Inconsistency(
+        "fixed_mean",
+        "beyond the data",
+        (),
+        ("3.4", "3.7", "B.1"),
+        "Proposition 1 is said to hold with CL; its proof lets the acquisition fall with sigma at a fixed mean, and "
+        "every CL moves the mean.",
+        {"lies of Proposition 1": ", ".join(stated.PROPOSITION_1_LIES), "that move the mean": ", ".join(moved)},
+    )
+
+
+def _diminishing() -> Inconsistency | None:
+    if stated.DIMINISHING in stated.PROPOSITION_2:
+        return None
+    return Inconsistency(
+        "diminishing_returns",
+        "beyond the data",
+        (),
+        ("3.4", "6", "E.15"),
+        "Returns are said to diminish for later members of a batch as predicted by Proposition 2; its radius knows no "
+        "number of members, and says nothing of returns.",
+        {"the radius is made of": ", ".join(stated.PROPOSITION_2)},
+    )
+
+
 CHECKS: tuple[Check, ...] = (
     _design,
     _repeated_rows,
@@ -161,4 +211,7 @@ CHECKS: tuple[Check, ...] = (
     _lipschitz,
     _decay,
     _log_penalty,
+    _refits,
+    _fixed_mean,
+    _diminishing,
 )

@@ -13,6 +13,7 @@ import numpy as np
 
 from believer.diagnostics import RESPONDS_DIVERSE, Measurement, Part, is_diverse, verdict_of
 from believer_paper.cells.diagnoses import CONDITIONED, OVERVIEW, UNTOLD
+from believer_paper.compatibility import compatible
 from believer_paper.ledger.checks import (
     LEAST_SETS,
     MARGIN,
@@ -129,7 +130,7 @@ def _compatible(results: Results, preset: str) -> Finding:
             if few(both):
                 return missing(f"every row of Table 1 under CL-min and KB, {row} among them,")
             cl_min, kb = (passed(ms) for ms in zip(*both, strict=True))
-            level = {YES: "yes", OPEN: "limited", NO: "no"}[mostly(min(cl_min, kb), len(both))]
+            level = compatible((cl_min, kb), len(both))
             printed = TABLE_1[readings[0][0]][1]
             agree.append(level == printed)
             counts = f"CL-min {cl_min} and KB {kb} of {len(both)}"

@@ -64,6 +64,42 @@ BEST_STRATEGIES = ("cl_min", "kb")
 MOST_DIVERSE = "cl_min"
 """The strategy that "maintains the highest diversity throughout" on Hartmann-6D (appendix E.8, Figure 9)."""
 
+LINE_3_FITS = "member"
+"""Algorithm 1, line 3, within the loop over the members of a batch: "Fit surrogate on D'" (section 2.2)."""
+
+FITS_SAID = "batch"
+"""Hyperparameters are "fixed during batch construction" (6); "GP fitting once per BO iteration" (4.3, footnote)."""
+
+SAME_ORDER = "qei"
+"""The strategy within whose "order of magnitude" CL/KB loops are, which is all that is said of their times (4.3)."""
+
+NEAR_SEQUENTIAL = ("cl_min", "kb")
+"""Strategies that are "near-sequential" at equal evaluations, on Ackley-8D as well (section 4.2, appendix E.7)."""
+
+MONOTONE_AT = "fixed mean"
+"""Where Proposition 1 asks the acquisition not to fall with sigma, and step 2 of its proof uses it (3.4, B.1)."""
+
+PROPOSITION_1_LIES = ("cl_min", "cl_max", "cl_mean", "kb")
+"""Lies that Proposition 1 is said for: "with CL or KB" (section 3.4)."""
+
+UNMOVED_MEAN = ("kb",)
+"""Lies that leave the mean where it is (Lemma 1); those of CL shift it (section 3.7)."""
+
+PROPOSITION_2 = ("sigma_f", "tau", "sigma(x_*)", "sigma_n", "l")
+"""What the radius of Proposition 2 is made of (Eq. 3)."""
+
+DIMINISHING = "number of members"
+"""What returns are said to diminish in "as predicted by Proposition 2" (section 6, appendix E.15)."""
+
+TASKS = ("hartmann6", "ackley8", "levy10", "svm_breast_cancer")
+"""Experiments on these "validate all theoretical predictions" (abstract)."""
+
+DIAGNOSTIC_ROBUST_TO = ("data sets", "acquisitions", "noise")
+"""What the diagnostic is said to be robust across (section 7)."""
+
+DIAGNOSTIC_VARIED: Mapping[int, str] = {8: "acquisitions", 9: "data sets"}
+"""What each table of the diagnostic varies; Tables 2, 7 and 11 vary surrogates, updates and q alone."""
+
 LIE_EFFECTS: Mapping[str, tuple[int, int]] = {"cl_min": (-1, -1), "cl_max": (1, 1)}
 """Signs by lie: of the shift of the mean, and of what that is said to do to EI (-1 reinforces suppression) (C.3)."""
 

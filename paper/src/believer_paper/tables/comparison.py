@@ -1,16 +1,18 @@
-"""A number of the paper beside ours: the difference, and whether it lies within the combined spread.
+"""A number of the paper beside ours: the difference, and how many standard errors it is worth.
 
-========  ======================================================================  =====
-symbol    meaning                                                                 shape
-========  ======================================================================  =====
-n         our values, one a seed (a data set, a repetition)
-m_o, s_o  mean and standard deviation of ours, s_o with n - 1; no s_o if n = 1
+========  =========================================================================  =====
+symbol    meaning                                                                    shape
+========  =========================================================================  =====
+n_o       our values, one a seed (a data set, a repetition)
+m_o, s_o  mean and standard deviation of ours, s_o with n_o - 1; no s_o if n_o = 1
 m_p, s_p  mean and standard deviation as printed; often there is no s_p
-========  ======================================================================  =====
+n_p       the paper's seeds; 1 where it shows one data set, or does not say
+========  =========================================================================  =====
 
-The rule: |m_o - m_p| ≤ √(s_o² + s_p²). A spread that is not there does not count; without any, there is no answer. A
-number printed as "< m_p" is also met by every m_o below it. The rule says that a difference is no larger than what one
-run varies by. It is no test: the means of many runs can differ for certain within it.
+The standard error of m_o - m_p is √(s_o²/n_o + s_p²/n_p), as of independent means. Where one side has no spread, the
+other's stands in: one data set of the paper is then compared as one more draw of ours. Without any spread, and for
+values of ours that depend on each other, there is no standard error. Within is two of them at most. A number printed as
+"< m_p" is also met by every m_o below it.
 """
 
 from __future__ import annotations
@@ -29,9 +31,13 @@ from believer_paper.numbers.printed import Printed
 INTERVAL_FROM = 6
 """Values from which a bootstrap interval of the median is given: of five, its ends are the extremes."""
 
+WITHIN = 2.0
+"""Standard errors up to which a difference counts as none."""
+
 RULE = (
-    "Within: |ours - paper| <= sqrt(std_ours^2 + std_paper^2); where the paper prints no spread, ours alone counts. "
-    "Standard deviations of ours divide by n - 1; intervals are 95 % bootstrap intervals of the median."
+    "s.e.: the difference in standard errors, sqrt(std_ours^2 / n_ours + std_paper^2 / n_paper). Where the paper "
+    "prints no spread, ours stands in for it, and one data set of the paper counts as one more draw of ours. Standard "
+    "deviations of ours divide by n - 1; intervals are 95 % bootstrap intervals of the median."
 )
 
 
@@ -39,7 +45,7 @@ RULE = (
 class Summary:
     """Our values in short. std: None of a single value. interval: of the median; None of few or dependent values.
 
-    first: the value of the first seed.
+    first: the value of the first seed. independent: whether the values are.
     """
 
     n: int
@@ -48,6 +54,7 @@ class Summary:
     median: float
     interval: tuple[float, float] | None
     first: float
+    independent: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,19 +70,34 @@ class Comparison:
         return None if self.paper is None else self.ours.mean - self.paper.mean
 
     @property
-    def spread(self) -> float | None:
-        """√(s_o² + s_p²), None if neither is known or there is nothing to compare."""
-        known = [std for std in (self.ours.std, self.paper.std) if std is not None] if self.paper else []
-        return math.hypot(*known) if known else None
+    def standard_error(self) -> float | None:
+        """Of the difference; None where there is no spread, or nothing to compare, or values that are not independent.
+
+        √(s_o²/n_o + s_p²/n_p), either spread standing in for one that is missing.
+        """
+        if self.paper is None or not self.ours.independent:
+            return None
+        s_o = self.paper.std if self.ours.std is None else self.ours.std
+        s_p = self.ours.std if self.paper.std is None else self.paper.std
+        if s_o is None or s_p is None:
+            return None
+        return math.hypot(s_o / math.sqrt(self.ours.n), s_p / math.sqrt(self.paper.n or 1))
+
+    @property
+    def errors(self) -> float | None:
+        """The size of the difference in standard errors; infinite where nothing varies and yet there is one."""
+        if self.difference is None or self.standard_error is None:
+            return None
+        if self.standard_error == 0.0:
+            return math.inf if self.difference else 0.0
+        return abs(self.difference) / self.standard_error
 
     @property
     def within(self) -> bool | None:
-        """Whether the difference is at most the spread; None where the rule has no answer."""
-        if self.paper is None or self.difference is None:
-            return None
-        if self.paper.bound and self.difference < 0.0:
+        """Whether the difference is at most two standard errors; None where the rule has no answer."""
+        if self.paper is not None and self.paper.bound and self.ours.mean < self.paper.mean:
             return True
-        return None if self.spread is None else abs(self.difference) <= self.spread
+        return None if self.errors is None else self.errors <= WITHIN
 
 
 def summarize(values: Sequence[float], independent: bool = True) -> Summary:
@@ -90,6 +112,7 @@ def summarize(values: Sequence[float], independent: bool = True) -> Summary:
         median=float(np.median(sample)),
         interval=_interval(tuple(sample.tolist())) if independent and len(sample) >= INTERVAL_FROM else None,
         first=float(sample[0]),
+        independent=independent,
     )
 
 

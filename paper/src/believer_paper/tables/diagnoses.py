@@ -13,7 +13,7 @@ from typing import Any
 from believer.diagnostics import RESPONDS_DIVERSE, RESPONDS_FROM, Measurement, SDDReport, own_response
 from believer.experiments import wilson_interval
 from believer_paper.cells.diagnoses import AS_PRINTED
-from believer_paper.compatibility import COMPATIBLE_FROM, LIMITED_FROM
+from believer_paper.compatibility import COMPATIBLE_FROM, LIES, LIMITED_FROM, compatible
 from believer_paper.numbers.printed import (
     BOXES,
     DISTINCT,
@@ -59,7 +59,6 @@ _RETRAINED = {
     "RF (no rebuild)": ("forest", "none"),
     "RF (rebuilt)": ("forest", "refit"),
 }
-_LIES = {"cl_min": "CL-Min", "kb": "KB"}
 _DIVERSE = (
     f"Diverse: min dist > {DISTINCT}, the paper's own rule, on most data sets. Beside it, how many data sets got the "
     "most frequent of our four verdicts, which also ask whether the lie was the reason."
@@ -108,9 +107,9 @@ def table_1(results: Results) -> PaperTable | None:
 
 def _compatibility(results: Results, surrogate: str, update: str, printed: str) -> tuple[Words, Words]:
     """The two columns of the paper for ``printed``, and ours for one way to read it."""
-    told = common([measured(results, surrogate, update, lie=lie) for lie in _LIES])
+    told = common([measured(results, surrogate, update, lie=lie) for lie in LIES])
     closed = update == "condition"
-    efficient, compatible = {}, {}
+    efficient, works = {}, {}
     for preset in PRESETS:
         groups = [lie[preset] for lie in told]
         n = len(groups[0])
@@ -118,24 +117,20 @@ def _compatibility(results: Results, surrogate: str, update: str, printed: str) 
             continue
         responding = [sum(own_response(m) > RESPONDS_FROM for m in ms) for ms in groups]
         passed = [SDDReport({}, tuple(ms)).verdicts[RESPONDS_DIVERSE] for ms in groups]
-        answer = _level(min(responding) / n, "partial") if closed else "no"
+        answer = compatible(responding, n).replace("limited", "partial") if closed else "no"
         efficient[preset] = (answer, ("" if closed else "by definition; ") + f"responds {_by_lie(responding, n)}")
         low, high = wilson_interval(min(passed), n)
         detail = f"{_by_lie(passed, n)} (95 % of the weaker: {low:.0%} to {high:.0%})"
-        compatible[preset] = (_level(min(passed) / n, "limited"), detail)
+        works[preset] = (compatible(passed, n), detail)
     says = TABLE_1[printed]
     return (
         Words("efficient conditioning", says[0], efficient, judged=closed),
-        Words("CL/KB compatible", says[1], compatible),
+        Words("CL/KB compatible", says[1], works),
     )
 
 
 def _by_lie(counts: Sequence[int], n: int) -> str:
-    return ", ".join(f"{lie} {count}/{n}" for lie, count in zip(_LIES.values(), counts, strict=True))
-
-
-def _level(share: float, middle: str) -> str:
-    return "yes" if share >= COMPATIBLE_FROM else middle if share > LIMITED_FROM else "no"
+    return ", ".join(f"{lie} {count}/{n}" for lie, count in zip(LIES.values(), counts, strict=True))
 
 
 def table_2(results: Results) -> PaperTable | None:
@@ -157,7 +152,8 @@ def table_7(results: Results) -> PaperTable | None:
         seconds = {preset: [m.fixed.seconds for m in ms] for preset, ms in found.items()}
         assert paper.seconds is not None
         time = Quantity("time (s)", Printed(paper.seconds), seconds, decimals=None)
-        rows.append(Row((label,), (*_distances(paper, found), _diverse(paper.diverse, found), time)))
+        distances = _distances(paper, found, again=key in AS_PRINTED)
+        rows.append(Row((label,), (*distances, _diverse(paper.diverse, found), time)))
     title = "SDD with retrained parametric models (Hartmann-6D, q=3)"
     time_note = (
         "Time: wall clock of the whole batch from the fixed starts with its updates, the first fit left out. It is the "
@@ -171,7 +167,8 @@ def table_8(results: Results) -> PaperTable | None:
     groups = common([measured(results, name, UPDATES[name], acquisition=acquisition) for name, acquisition in TABLE_8])
     items: dict[str, list[Quantity]] = {}
     for ((surrogate, acquisition), paper), found in zip(TABLE_8.items(), groups, strict=True):
-        items.setdefault(surrogate, []).extend(_distances(paper, found, f"{acquisition.upper()} "))
+        distances = _distances(paper, found, f"{acquisition.upper()} ", again=acquisition == "ei")
+        items.setdefault(surrogate, []).extend(distances)
     rows = [Row((NAMES[surrogate],), tuple(its)) for surrogate, its in items.items()]
     notes = (_one(groups), "Under the preset ours, EI is LogEI.")
     return laid_out(8, "SDD with EI vs. UCB (Hartmann-6D, q=3)", ("surrogate",), rows, notes, ("exp7b",))
@@ -186,7 +183,7 @@ def table_9(results: Results) -> PaperTable | None:
         same = {p: (_consistent(first[p]), f"all: {_consistent(ms)}") for p, ms in every.items() if first[p]}
         items = (
             Words("seeds diverse", f"{paper.diverse}/{paper.datasets}", counts),
-            Quantity("min dist", paper.minimum, _minima(first)),
+            Quantity("min dist", paper.minimum, _minima(first), counted=_DISTANCE),
             Quantity("min dist, all", paper.minimum, _minima(every)),
             Words("consistent?", "yes", same),
         )
@@ -221,15 +218,22 @@ def table_11(results: Results) -> PaperTable | None:
     return laid_out(11, title, ("surrogate",), rows, notes, ("exp12",))
 
 
+_DISTANCE = "distances of the diagnostic"
+
+
 def _distances(
-    paper: Distances | None, found: Measured, prefix: str = "", scale: float = 1.0
+    paper: Distances | None, found: Measured, prefix: str = "", scale: float = 1.0, again: bool = False
 ) -> tuple[Quantity, Quantity]:
-    """Least and mean distance; ``scale`` is the side of the box that the paper measures in."""
+    """Least and mean distance; ``scale`` is the side of the box that the paper measures in.
+
+    again: whether the paper prints the same two numbers in Table 2 already.
+    """
+    counted = "" if again else _DISTANCE
     mean = {preset: [scale * m.fixed.mean_distance for m in ms] for preset, ms in found.items()}
     least, average = (None, None) if paper is None else (Printed(paper.minimum), Printed(paper.mean))
     return (
-        Quantity(f"{prefix}min dist", least, _minima(found, scale), first=True),
-        Quantity(f"{prefix}mean dist", average, mean, first=True),
+        Quantity(f"{prefix}min dist", least, _minima(found, scale), first=True, counted=counted),
+        Quantity(f"{prefix}mean dist", average, mean, first=True, counted=counted),
     )
 
 

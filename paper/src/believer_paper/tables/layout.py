@@ -21,7 +21,8 @@ class Quantity:
     """A number of the paper and our values for it, by preset, one a seed.
 
     paper: None where it prints none. decimals: to be shown; None for four digits. first: whether the first seed's value
-    is shown. independent: whether the values are, so that an interval of their median makes sense.
+    is shown. independent: whether the values are, so that an interval of their median makes sense. counted: as what it
+    counts when the report says how far the numbers agree; "" for times, and for what is printed or compared elsewhere.
     """
 
     name: str
@@ -30,6 +31,17 @@ class Quantity:
     decimals: int | None = 3
     first: bool = False
     independent: bool = True
+    counted: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Counted:
+    """A number of the paper that counts: where it stands, of what kind it is, and ours of a preset beside it."""
+
+    where: str
+    kind: str
+    preset: str
+    comparison: Comparison
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +78,7 @@ class PaperTable:
 
     number: as in the paper; 100 + k holds what only the text prints of experiment k, 100 what it does not state.
     table: to be read. data: the same for programs, numbers apart and in full. notes: what a reader must know.
-    experiments: those that it is made from.
+    experiments: those that it is made from. counted: its numbers that count, by preset.
     """
 
     number: int
@@ -75,6 +87,7 @@ class PaperTable:
     data: Table
     notes: tuple[str, ...]
     experiments: tuple[str, ...]
+    counted: tuple[Counted, ...] = ()
 
     @property
     def name(self) -> str:
@@ -117,7 +130,17 @@ def laid_out(
     table, data = _table(heads, rows, found), _data(heads, rows, found)
     judged = [line[-4] for line in data.rows if line[-1] is None]
     every = (*notes, RULE if any(within is not None for within in judged) else "", _counted(rows, found))
-    return PaperTable(number, title, table, data, tuple(filter(None, every)), experiments)
+    counted = tuple(_counting(heads, rows, found))
+    return PaperTable(number, title, table, data, tuple(filter(None, every)), experiments, counted)
+
+
+def _counting(heads: Sequence[str], rows: Sequence[Row], presets: Sequence[str]) -> Iterable[Counted]:
+    for row in rows:
+        labels = [it if isinstance(it, str) else f"{head}={it}" for head, it in zip(heads, row.labels, strict=True)]
+        for item in row.items:
+            if isinstance(item, Quantity) and item.counted and item.paper is not None:
+                where = ", ".join([*labels, item.name])
+                yield from (Counted(where, item.counted, p, _compared(item, p)) for p in presets if item.ours.get(p))
 
 
 def _has(row: Row, preset: str) -> bool:
@@ -183,9 +206,9 @@ def _ours(item: Item, preset: str) -> tuple[Value, Value]:
         lines.append(f"median {_number(ours.median, digits)} [{_number(low, digits)}, {_number(high, digits)}]")
     if found.difference is None:
         return "\n".join(lines), None
-    word = {True: ", within", False: ", outside", None: ""}[found.within]
+    worth = f", {found.errors:.1f} s.e." if found.standard_error and found.errors is not None else ""
     sign = "+" if found.difference > 0.0 else ""
-    return "\n".join(lines), f"{sign}{_number(found.difference, digits)}{word}"
+    return "\n".join(lines), f"{sign}{_number(found.difference, digits)}{worth}"
 
 
 def _compared(item: Quantity, preset: str) -> Comparison:
@@ -202,7 +225,7 @@ def _number(value: float, decimals: int | None) -> str:
 
 _COLUMNS = (
     *("item", "preset", "paper", "paper_std", "paper_is_bound", "n", "mean", "std", "median", "low", "high", "first"),
-    *("difference", "combined_spread", "within", "paper_words", "words", "words_from"),
+    *("difference", "standard_error", "within", "paper_words", "words", "words_from"),
 )
 
 
@@ -225,4 +248,4 @@ def _fields(item: Item, preset: str) -> list[Value]:
     low, high = ours.interval or (None, None)
     printed = [None] * 3 if paper is None else [paper.mean, paper.std, paper.bound]
     numbers: list[Value] = [ours.n, ours.mean, ours.std, ours.median, low, high, ours.first]
-    return [*printed, *numbers, found.difference, found.spread, found.within, None, None, None]
+    return [*printed, *numbers, found.difference, found.standard_error, found.within, None, None, None]

@@ -70,7 +70,7 @@ def _values(found: Loops, of: Callable[[Loop], float]) -> dict[str, list[float]]
 
 def final(found: Loops, paper: Printed | None, name: str = "final best", decimals: int = 2) -> Quantity:
     """The best value told in the end."""
-    return Quantity(name, paper, _values(found, lambda loop: loop.final), decimals)
+    return Quantity(name, paper, _values(found, lambda loop: loop.final), decimals, counted="final values")
 
 
 def _diversity(found: Loops, paper: Printed | None) -> tuple[Quantity, Quantity]:
@@ -81,7 +81,7 @@ def _diversity(found: Loops, paper: Printed | None) -> tuple[Quantity, Quantity]
     }
     seeds = _values(found, lambda loop: float(np.nanmean(loop.mean_distance)))
     return (
-        Quantity("diversity, over seeds", paper, seeds, 2),
+        Quantity("diversity, over seeds", paper, seeds, 2, counted="diversities of loops"),
         Quantity("diversity, over batches", paper, batches, 2, independent=False),
     )
 
