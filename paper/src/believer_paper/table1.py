@@ -18,8 +18,8 @@ from believer.experiments import Cell, Store, versions
 from believer.experiments import run as run_cells
 from believer_paper.compatibility import LIES
 from believer_paper.packing import CELLS, unpack
-from believer_paper.plan import sdd_cell
 from believer_paper.results import PRESETS, Results
+from believer_paper.sizes import sdd_cell
 from believer_paper.tables.diagnoses import READINGS, table_1
 from believer_paper.work import work
 
