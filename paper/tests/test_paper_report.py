@@ -132,7 +132,7 @@ def test_claims_link_to_what_is_in_the_report_and_name_the_rest() -> None:
     finding = Finding("holds", "It does.", ("table 2", "figure 18", "cells: sdd hartmann6"))
     claim = Claim(1, "A sentence.", "a rule.", lambda _, __: finding, per_preset=False)
     places = {"table 2": "#table02", "cells": "#cells"}
-    _, told = ledger_chapter([Entry(claim, {EITHER: finding})], places)
+    *_, told = ledger_chapter([Entry(claim, {EITHER: finding})], places)
     assert told.links == {"Behind it": {"table 2": "#table02", "figure 18": "", "cells: sdd hartmann6": "#cells"}}
 
 
