@@ -2,7 +2,8 @@
 
 A study of every kind that a format can hold, left in the middle: results, failures, points of the user's own, abandoned
 and pending trials. Beside each journal, what the code that wrote it saw on loading it, and what it would suggest next.
-A newer format gets journals of its own; those that are here are never made again.
+A newer format gets journals of its own, and a format new kinds; those that are here are never made again. (The first
+studies were made when the default strategy was KB, whose names they have.)
 """
 
 from __future__ import annotations
@@ -14,6 +15,8 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 import believer as bv
 
@@ -102,6 +105,16 @@ def named(**settings: Any) -> bv.Optimizer:
     return opt
 
 
+def heavy(**settings: Any) -> bv.Optimizer:
+    """Results over many orders, which the default warps, and a batch that hedges."""
+    opt = bv.Optimizer(bv.Space.unit(2), seed=4, n_init=6, **settings)
+    for _ in range(6):
+        batch = opt.ask(3)
+        opt.tell_many(batch, [float(np.exp(12.0 * _bowl(t.params))) for t in batch])
+    opt.ask(2)
+    return opt
+
+
 STUDIES: dict[str, Callable[[], bv.Optimizer]] = {
     "kb_cube": cube,
     "kb_everything": everything,
@@ -119,6 +132,8 @@ STUDIES: dict[str, Callable[[], bv.Optimizer]] = {
     "kb_table": table,
     "kb_known_noise": known_noise,
     "kb_named": lambda: named(maximize=True),
+    "hedged_warped": heavy,
+    "hedged_mixed": everything,
 }
 
 
@@ -136,10 +151,12 @@ def seen(study: bv.Optimizer) -> dict[str, Any]:
 def main() -> None:
     """Make the journals of the format that is named."""
     folder = HERE / f"format{int(sys.argv[1])}"
-    folder.mkdir()
+    folder.mkdir(exist_ok=True)
     for name, make in STUDIES.items():
-        study = make()
         path = folder / f"{name}.jsonl"
+        if path.exists():
+            continue
+        study = make()
         study.save(path)
         with tempfile.TemporaryDirectory() as scratch:
             copy = Path(shutil.copy(path, scratch))
