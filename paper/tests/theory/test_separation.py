@@ -15,9 +15,9 @@ from believer.acquisitions import EI, LogEI, PointwiseObjective
 from believer.arrays import Array, frozen
 from believer.batch import Believe, ConstantLie, Data, Lie, PseudoObservations
 from believer.errors import InvalidInput
-from believer.numerics import latin_hypercube
 from believer.surrogates import KERNELS, GPModel, Hyperparameters, posterior
 from believer_paper.theory import Separation, Situation, believed_minimizer, exact_step, local, next_step, standard_step
+from believer_paper.theory.pairs import PAIRS, THOMPSON_MEDIAN, Pairs, pairs, sure_model
 from believer_paper.theory.situation import request
 
 every_kernel = pytest.mark.parametrize("kernel", list(KERNELS))
@@ -32,20 +32,7 @@ def scaled(model: GPModel, factor: float, noise: float | None = None) -> GPModel
 
 
 def sure(kernel: str, dim: int, seed: int, place: float = 0.01) -> GPModel:
-    """A process whose data are a tilted parabola, so tall that c/H along e is ``place`` lengthscales.
-
-    No data within half a lengthscale of its center: a slope between two close data is known better than f around it.
-    """
-    rng = np.random.default_rng(seed)
-    corners = np.stack(np.meshgrid(*[[0.0, 1.0]] * dim), axis=-1).reshape(-1, dim)
-    center, tilt = rng.uniform(0.4, 0.6, dim), rng.standard_normal((dim, dim))
-    lengthscales = frozen(rng.uniform(0.3, 0.5, dim) * math.sqrt(dim))
-    X = np.vstack([latin_hypercube(6 * dim, dim, rng), corners])
-    X = X[np.linalg.norm((X - center) / lengthscales, axis=1) > 0.5]
-    y = np.einsum("ij,jk,ik->i", X - center, np.eye(dim) + 0.3 * tilt @ tilt.T, X - center)
-    model = posterior(Hyperparameters(kernel, lengthscales, 1.0, 0.0), X, 10.0 * y, 0.0, 1.0)
-    found = next_step(model)
-    return scaled(model, float(np.linalg.norm(math.sqrt(found.rate) * found.axis / lengthscales)) / place)
+    return sure_model(kernel, dim, place, np.random.default_rng(seed))
 
 
 def along(found: Separation, step: Array) -> tuple[float, float]:
@@ -207,6 +194,10 @@ def test_a_lie_that_tilts_the_mean_asks_for_a_longer_step_and_the_expansion_know
         assert found.gain >= found.law_gain * (1.0 - 1e-3)
         if dim == 1:
             slope = abs(float(found.around.slope[0])) / math.sqrt(found.around.spread[0, 0])
+            before = local(model, x)
+            rho = float(before.tilt[0]) / (before.std * math.sqrt(before.spread[0, 0]))
+            tilted = abs(told - before.mean) / before.std * abs(rho) / math.sqrt(1.0 - rho**2)
+            assert slope == pytest.approx(tilted, rel=1e-3, abs=1e-6)
             assert length == pytest.approx(standard_step(slope)[0], rel=3.0 * found.strain + 0.05)
 
 
@@ -293,3 +284,40 @@ def test_slopes_are_learned_at_the_rate_of_the_kernel() -> None:
                 believed = model.condition(Data(frozen([[0.5]]), frozen([0.0])))
                 stds.append(math.sqrt(local(believed, np.array([0.5])).spread[0, 0]))
             assert math.log(stds[0] / stds[1]) / math.log(4.0) == pytest.approx(rate, rel=0.05)
+
+
+# Batches of two by other strategies
+
+
+@pytest.fixture(scope="module")
+def of_two() -> dict[float, Pairs]:
+    """By ν: 24 batches of two of each strategy after 32 results of a Gaussian process."""
+    return {noise: pairs(32, noise, 24, np.random.default_rng(0)) for noise in (0.0, 1e-4)}
+
+
+def test_two_points_of_qei_are_the_best_quantizer_of_the_place(of_two: dict[float, Pairs]) -> None:
+    """±√(2/π) minimizes E min (t_i - t*)²: 1.596 apart, and c²/(πH) better than one point."""
+    draws = np.random.default_rng(0).standard_normal(200_000)
+    half = np.linspace(0.5, 1.1, 61)
+    costs = [np.minimum((draws - t) ** 2, (draws + t) ** 2).mean() for t in half]
+    assert half[int(np.argmin(costs))] == pytest.approx(math.sqrt(2.0 / math.pi), abs=0.03)
+    assert 0.5 * (1.0 - min(costs)) == pytest.approx(1.0 / math.pi, abs=0.005)
+    # Half of the batches of such models lie within a fifth of it; with noise the slope of f changes within their reach.
+    for found in of_two.values():
+        assert np.median(found.distance["q-EI"] / found.place) == pytest.approx(1.5, abs=0.2)
+
+
+def test_two_points_of_thompson_are_two_draws_of_the_place(of_two: dict[float, Pairs]) -> None:
+    ratios = np.concatenate([found.distance["Thompson"] / found.place for found in of_two.values()])
+    # The median of 48 such distances has a standard error of 0.17.
+    assert np.median(ratios) == pytest.approx(THOMPSON_MEDIAN, abs=0.5)
+
+
+def test_the_believer_is_where_the_expansion_expects_it_and_noise_brings_it_back(of_two: dict[float, Pairs]) -> None:
+    free, noisy = of_two[0.0], of_two[1e-4]
+    assert np.nanmedian(free.distance["KB"] / free.expected) == pytest.approx(1.0, abs=0.2)
+    assert np.median(free.distance["KB"] / free.believed) > 1.1
+    for lie in ("KB", "CL-min", "KB-σ", "KB+σ"):
+        assert np.median(noisy.distance[lie] / noisy.place) < 0.2
+    assert set(free.distance) == set(PAIRS)
+    assert max(np.median(values) for values in free.distance.values()) < 0.1, "in lengthscales"

@@ -9,6 +9,7 @@ module                  of [paper]
 ``suppression``         Prop. 2, Eq. 3: how far a lie suppresses the variance
 ``minimizer``           (not in it) what a model knows of the place of its minimum
 ``separation``          (not in it) how far the next point is, once the model is sure
+``pairs``               (not in it) how far apart strategies put two points then
 ``invariance``          Lemma 1: believing leaves the mean
 ``degeneracy``          Cor. 1: a model that no lie moves
 ``monotonicity``        Prop. 3: which acquisitions rise with σ
@@ -27,6 +28,7 @@ from believer_paper.theory.family import Family
 from believer_paper.theory.invariance import Believed, believe, mean_shift, restandardized
 from believer_paper.theory.minimizer import Local, believed_minimizer, local
 from believer_paper.theory.monotonicity import Monotonicity, exact_sign, monotonicity
+from believer_paper.theory.pairs import Pairs, pairs, sure_model
 from believer_paper.theory.penalty import Penalty, improvement_ratio, local_penalty, penalty, printed_penalty
 from believer_paper.theory.rank_one import RankOne, conditioned, observation_noise, rank_one, variance_at_the_point
 from believer_paper.theory.separation import Separation, exact_step, next_step, standard_step
@@ -49,6 +51,7 @@ __all__ = [
     "Local",
     "LogPenalty",
     "Monotonicity",
+    "Pairs",
     "Penalty",
     "RankOne",
     "Separation",
@@ -79,6 +82,7 @@ __all__ = [
     "monotonicity",
     "next_step",
     "observation_noise",
+    "pairs",
     "penalty",
     "printed_penalty",
     "printed_radius",
@@ -86,6 +90,7 @@ __all__ = [
     "restandardized",
     "standard_step",
     "suppression",
+    "sure_model",
     "tally",
     "unmoved_batch",
     "variance_at_the_point",

@@ -122,7 +122,8 @@ def next_step(
 
     x: None is the minimizer of the mean. lie: None believes the mean. incumbent: f⁺ after the lie; None is the mean at
     x then, which it is for Kriging Believer with the believed f⁺ if no result is better. Columns in which x lies at an
-    end of the box, the mean falling outwards, stay as they are. InvalidInput where the mean does not curve upwards.
+    end of the box, the mean falling outwards, stay as they are. No step is expected where all do, or where rounding
+    leaves nothing of C. InvalidInput where the mean does not curve upwards.
     """
     arguments.exact_process(model)
     x = believed_minimizer(model) if x is None else arguments.point(x, arguments.columns(model))
@@ -130,10 +131,10 @@ def next_step(
     believed = model.condition(Data(frozen(x[None, :]), frozen([told])))
     around = local(believed, x)
     target = around.mean if incumbent is None else finite(incumbent, "incumbent")
-    if not around.free.any():
+    rates, axes = around.axes() if around.free.any() else (np.zeros(1), np.zeros((len(x), 1)))
+    if rates[0] <= 0.0:
         still = frozen(np.zeros(len(x)))
         return Separation(believed, target, around, 0.0, still, still, 0.0, 0.0)
-    rates, axes = around.axes()
     rate, axis = float(rates[0]), frozen(axes[:, 0])
     step, gain = _best_step(around, rates, axes, around.mean - target)
     strain = _strain(believed, around, np.vstack([*(r * (np.sqrt(rates) * axes).T for r in _SCALES), step]))
