@@ -3,7 +3,7 @@
     python benchmarks/theory.py [--markdown benchmarks/results/theory.md]
 
 A situation is drawn by ``theory.Family``: 3 to 3 + 3d results of a Gaussian process at its true hyperparameters,
-σ_f² = 1, Matérn-5/2 unless said otherwise. Takes about a minute on one core.
+σ_f² = 1, Matérn-5/2 unless said otherwise. Takes about two minutes on one core.
 """
 
 from __future__ import annotations
@@ -37,9 +37,11 @@ from believer.problems import hartmann6
 from believer.surrogates.gp import GPModel, posterior
 from believer.surrogates.gp_fit import Hyperparameters
 from believer.surrogates.kernels import KERNELS
+from believer_paper import separation_pictures as distances
 from believer_paper import theory
 from believer_paper.setup.likelihood import PrintedGP
 from believer_paper.theory import COUNTEREXAMPLES, Family, Situation, guarantee, suppression
+from believer_paper.theory.pairs import PAIRS, THOMPSON_MEDIAN
 
 TRIES = 500
 LIES: dict[str, Lie] = {
@@ -215,6 +217,69 @@ def maxima(count: int, tau: float) -> list[theory.Suppression]:
     return found[:count]
 
 
+def law() -> Table:
+    """The exact step over √λ, and EI there over λ, once the minimizer of a sure model's mean is believed."""
+    rows, u = [], theory.standard_step()[0]
+    for kernel in KERNELS:
+        for dim in (1, 2, 3):
+            for place in (1e-2, 2e-3):
+                lengths, gains, strains = [], [], []
+                for seed in range(40):
+                    found = theory.next_step(theory.sure_model(kernel, dim, place, np.random.default_rng(seed)))
+                    step = theory.exact_step(found, np.random.default_rng(seed))
+                    lengths.append(math.sqrt(step @ found.around.curvature @ step / found.rate))
+                    at = found.believed.predict((found.around.x + step)[None, :])
+                    gains.append(float(EI().pointwise(at.mean, at.std, found.incumbent).value[0]) / found.rate)
+                    strains.append(found.strain)
+                strain, length, gain = (float(np.median(values)) for values in (strains, lengths, gains))
+                between = f"{min(lengths):.3f}-{max(lengths):.3f}"
+                off = max(abs(one / u - 1.0) / error for one, error in zip(lengths, strains, strict=True))
+                rows.append((kernel, dim, place, strain, length, between, off, gain))
+    columns = ("kernel", "d", "c/H (ℓ)", "strain", "step / √λ", "of all 40", "most that it is off / strain", "EI / λ")
+    return Table("The law: 1.224 and 0.2025, no noise, 40 sure models each; medians", columns, rows)
+
+
+def batches_of_two() -> Table:
+    """How far apart strategies put two points, in units of c₀/H; the figure shows the same numbers of one column."""
+    found = [(1, n, 0.0, distances.by_results(n, 40)) for n in distances.RESULTS]
+    found += [(1, distances.AMONG, noise, distances.by_noise(noise, 40)) for noise in distances.NOISES]
+    for n, noise in ((32, 0.0), (128, 0.0), (128, 0.01), (128, 0.1)):
+        rng = np.random.default_rng([2, n, round(100 * noise)])
+        found.append((2, n, noise, theory.pairs(n, noise**2, 40, rng, dim=2)))
+    rows: list[tuple[Value, ...]] = []
+    for d, n, noise, one in found:
+        kb, place, believed = one.distance["KB"], float(np.median(one.place)), float(np.median(one.believed))
+        ratios = [float(np.median(apart / one.place)) for apart in one.distance.values()]
+        elsewhere = float(np.mean(kb > 5.0 * np.fmax(one.expected, one.believed)))
+        moved = one.expected > 1e-3 * one.place
+        over_expected = float(np.nanmedian(kb[moved] / one.expected[moved]))
+        rows.append((d, n, noise, place, believed, float(np.median(one.strain)), *ratios))
+        rows[-1] += (float(np.median(kb / one.believed)), over_expected, f"{elsewhere:.0%}")
+    columns = ("d", "n", "σ_n/σ_f", "c₀/H (ℓ)", "c/H (ℓ)", "strain", *PAIRS)
+    columns += ("KB in c/H", "KB over expansion", "KB elsewhere")
+    title = "The law: batches of two, 40 random situations each, Matérn-5/2, in c₀/H; medians"
+    return Table(title, columns, rows)
+
+
+def slopes() -> Table:
+    """How fast c falls with n: halfway between equidistant results, the value there believed."""
+    rows: list[tuple[Value, ...]] = []
+    for kernel, nu in (("matern52", 2.5), ("matern32", 1.5), ("se", math.inf)):
+        for noise, few in ((0.0, 16), (1e-2, 64)):
+            if kernel == "se" and noise == 0.0:
+                continue  # all rounding
+            expected = nu - 1.0 if noise == 0.0 else 0.5 if kernel == "se" else (nu - 1.0) / (2.0 * nu + 1.0)
+            stds = []
+            for n in (few, 4 * few):
+                X = (np.arange(n) + 0.5)[:, None] / n
+                model = posterior(Hyperparameters(kernel, frozen([0.3]), 1.0, noise), X, np.zeros(n), 0.0, 1.0)
+                believed = model.condition(Data(frozen([[0.5]]), frozen([0.0])))
+                stds.append(math.sqrt(theory.local(believed, np.array([0.5])).spread[0, 0]))
+            rows.append((kernel, noise, f"{few} to {4 * few}", math.log(stds[0] / stds[1]) / math.log(4.0), expected))
+    columns = ("kernel", "σ_n²/σ_f²", "n", "exponent of 1/n", "expected")
+    return Table("The law: how fast the std of the slope falls, 1-D", columns, rows)
+
+
 def believed_values() -> Table:
     """Lemma 1 on ten data sets of 20 points of Hartmann-6D, with hyperparameters of maximum likelihood."""
     recipe, shifts, rises = PrintedGP(), [], []
@@ -251,7 +316,15 @@ def formulas() -> Table:
 
     prior = process(np.array([[50.0]]), 1.0)
     drop = theory.improvement_change(prior, np.zeros(1), 0.0, np.zeros((1, 1)), 0.0)
+    step, gain = theory.standard_step()
     rows: list[tuple[str, float]] = [
+        ("The law: u of φ(u/2) = u Φ(-u/2)", step),
+        ("The law: u h(-u/2)", gain),
+        ("The law: σ₀H/c² from which the point is repeated, √(2/π)", math.sqrt(2.0 / math.pi)),
+        ("The law: distance of q-EI's two points (c₀/H), 2 √(2/π)", 2.0 * math.sqrt(2.0 / math.pi)),
+        ("The law: what they gain over one (c₀²/H), 1/π", 1.0 / math.pi),
+        ("The law: distance of Thompson's points (c₀/H), mean, 2/√π", 2.0 / math.sqrt(math.pi)),
+        ("The law: the same, median", THOMPSON_MEDIAN),
         ("Prop. 3: EI at z = 40 in double precision, over EI with σ halved", h(40.0) / (0.5 * h(80.0))),
         ("Eq. 4: share of EI left at x₁ after believing, z = 1, no noise: z / h(z)", 1.0 / h(1.0)),
         ("Eq. 4: ψ at z = -1 where σ'/σ = 0.5", ratio(-1.0, 0.5)),
@@ -265,7 +338,19 @@ def formulas() -> Table:
     return Table("From formulas", ("what", "value"), rows)
 
 
-PARTS = (updates, named_counterexamples, random_situations, promises, radii, radii_at_random, believed_values, formulas)
+PARTS = (
+    updates,
+    named_counterexamples,
+    random_situations,
+    promises,
+    radii,
+    radii_at_random,
+    law,
+    batches_of_two,
+    slopes,
+    believed_values,
+    formulas,
+)
 
 
 def main() -> None:

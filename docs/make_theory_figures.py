@@ -1,4 +1,4 @@
-"""Draw the pictures of docs/theory.md: ``python docs/make_theory_figures.py [folder]``. Takes about half a minute."""
+"""Draw the pictures of docs/theory.md: ``python docs/make_theory_figures.py [folder]``. Takes about a minute."""
 
 from __future__ import annotations
 
@@ -6,12 +6,14 @@ import sys
 from pathlib import Path
 
 from believer_paper import penalty_pictures as penalties
+from believer_paper import separation_pictures as distances
 from believer_paper import theory_pictures as propositions
 
 FIGURES = (
     propositions.rank_one_updates,
     propositions.distinct_points,
     propositions.suppression_radius,
+    distances.separations,
     propositions.mean_invariance,
     propositions.unmoved_model,
     propositions.acquisition_slopes,

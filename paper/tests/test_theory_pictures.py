@@ -13,6 +13,7 @@ import pytest
 
 from believer.errors import MissingExtra
 from believer_paper import penalty_pictures as penalties
+from believer_paper import separation_pictures as distances
 from believer_paper import theory
 from believer_paper import theory_pictures as propositions
 from believer_paper.theory import guaranteed_radius, local_penalty
@@ -26,6 +27,7 @@ DRAW: dict[str, Callable[[], Figure]] = {
     "rank_one_updates": propositions.rank_one_updates,
     "distinct_points": lambda: propositions.distinct_points(tries=2),
     "suppression_radius": lambda: propositions.suppression_radius(models=10),
+    "separations": lambda: distances.separations(tries=2),
     "mean_invariance": propositions.mean_invariance,
     "unmoved_model": propositions.unmoved_model,
     "acquisition_slopes": propositions.acquisition_slopes,
@@ -82,6 +84,15 @@ def test_no_exact_radius_is_drawn_below_the_bound(drawn: dict[str, Figure]) -> N
         dots = line(drawn["suppression_radius"], "exact, least of six directions, random data in 2-D", panel)
         for kappa, radius in dots.get_xydata():
             assert radius >= guaranteed_radius(kappa, 0.5, 1e-6, kernel) - 1e-6
+
+
+def test_the_next_point_is_drawn_where_the_law_says_and_at_the_believed_point_with_much_noise(
+    drawn: dict[str, Figure],
+) -> None:
+    lines: list[Any] = list(drawn["separations"].axes[0].lines)
+    curves = [found.get_xydata() for found in lines if len(found.get_xdata()) > 100]
+    tops = [abs(curve[int(np.argmax(curve[:, 1])), 0]) for curve in curves]
+    assert tops == pytest.approx([theory.standard_step()[0], 1.069, 0.0], abs=5e-3)
 
 
 def test_conditioning_is_drawn_without_a_change_of_the_mean(drawn: dict[str, Figure]) -> None:
