@@ -143,21 +143,21 @@ CURVE = (0.12, 0.17, 0.2, 0.205, 0.21)
             0,
             1e-4,
             "5 points: the best alone is expected to gain 0.12, all together 0.21 (the others add 75%); "
-            "3 slots have 95% of it; no near-duplicates.",
+            "95% of that takes 3 slots; no near-duplicates.",
         ),
         (
             CURVE[:2],
             2,
             0.0,
             "2 points beside 2 pending: the best alone is expected to gain 0.12 more, all together 0.17 "
-            "(the other adds 42%); 2 slots have 95% of it; no near-duplicates.",
+            "(the other adds 42%); 95% of that takes all 2 slots; no near-duplicates.",
         ),
         (
             (3.0e5, 3.1e5, 3.1e5),
             0,
             0.0,
             "3 points: the best alone is expected to gain 3e+05, all together 3.1e+05 (the others add 3%); "
-            "1 slot has 95% of it; no near-duplicates.",
+            "95% of that takes 1 slot; no near-duplicates.",
         ),
         ((0.12,), 0, 1e-4, "1 point: expected to gain 0.12."),
         ((0.12,), 1, 1e-4, "1 point beside 1 pending: expected to gain 0.12 more."),

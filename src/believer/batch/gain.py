@@ -26,7 +26,6 @@ from functools import lru_cache
 
 import numpy as np
 
-from believer.acquisitions.joint_improvement import root_of
 from believer.arrays import Array, read_only
 from believer.batch.hedge import resolution_of
 from believer.batch.incumbent import real_incumbent
@@ -55,7 +54,7 @@ class Gain:
 
     Under noise it is the function without noise that is to improve on the least that the model believes in. Beside
     pending points the gain is what the batch adds to theirs. Take it for an order of magnitude: over the suite batches
-    gained about half of it. Of two batches the one of which more was expected gained more three times out of four.
+    gained about half of it. Of two that models chose, the one of which more was expected gained more in 63 % of pairs.
 
     Attributes
     ----------
@@ -108,6 +107,8 @@ def expected_gain(request: Request, X: Array) -> Gain | None:
     request : the model, what it learned from, and what is pending beside the batch.
     X : the points, (q, d).
     """
+    from believer.acquisitions.joint_improvement import root_of  # loaded by those who use it
+
     model, q = request.model, len(X)
     if not able(model, Joint):
         return None
@@ -155,13 +156,13 @@ def _in_units_of_y(improvements: Array, incumbent: float, unit: float, warp: War
 
 def _greedy(improvements: Array) -> tuple[Array, list[int], Array]:
     """G (q,), the order, and the samples (S,) of all points together, of ``improvements`` (S, q)."""
-    q = improvements.shape[1]
-    best, curve, order = np.zeros(len(improvements)), np.empty(q), list[int]()
     columns = np.ascontiguousarray(improvements.T)
-    for j in range(q):
-        means = np.maximum(columns, best).mean(axis=1)
-        means[order] = -1.0
-        order.append(int(np.argmax(means)))
-        best = np.maximum(best, columns[order[-1]])
-        curve[j] = best.mean()
-    return curve, order, best
+    best, sums, order = np.zeros(len(improvements)), list[float](), list[int]()
+    for _ in columns:
+        with_each = np.maximum(columns, best)
+        total = with_each.sum(axis=1)
+        total[order] = -1.0
+        order.append(int(total.argmax()))
+        sums.append(float(total[order[-1]]))
+        best = with_each[order[-1]]
+    return np.array(sums) / len(best), order, best

@@ -134,10 +134,11 @@ def _worth(q: int, gain: Gain) -> str:
         return f"{points}: expected to gain {least}"
     if q == 1:
         return f"{points}: expected to gain {gain.together:.2g}{more}"
-    enough = f"{gain.slots} slot{'s have' if gain.slots > 1 else ' has'} {ENOUGH:.0%} of it"
+    slots = f"{'all ' if gain.slots == q else ''}{gain.slots} slot{'s' if gain.slots > 1 else ''}"
     return (
         f"{points}: the best alone is expected to gain {gain.alone:.2g}{more}, all together {gain.together:.2g} "
-        f"(the other{'s' if q > 2 else ''} add{'s' if q == 2 else ''} {gain.added:.0%}); {enough}"
+        f"(the other{'s' if q > 2 else ''} add{'s' if q == 2 else ''} {gain.added:.0%}); "
+        f"{ENOUGH:.0%} of that takes {slots}"
     )
 
 
