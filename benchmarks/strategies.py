@@ -75,7 +75,7 @@ def _aim(member: str, median: dict[str, float]) -> str | None:
 
 
 def fifty() -> Table:
-    """ask(50) on Levy-10D with 200 results: every strategy, its time, whether the points differ, and their worth."""
+    """ask(50) on Levy-10D with 200 results: every strategy, its time, whether the points differ, what is expected."""
     problem = PROBLEMS["levy10"]()
     X = latin_hypercube(200, 10, np.random.default_rng(0))
     values = problem.evaluate(X)
@@ -92,12 +92,14 @@ def fifty() -> Table:
                 name,
                 round(spent, 2),
                 len({tuple(np.round(trial.unit, 6)) for trial in batch}),
-                batch.verdict.effective_size,
+                None if batch.verdict.gain is None else batch.verdict.gain.together,
+                None if batch.verdict.gain is None else batch.verdict.gain.slots,
                 batch.verdict.min_distance,
                 len(batch.verdict.near_duplicates),
             )
         )
-    columns = ("strategy", "CPU s, fit included", "distinct points", "effective size", "least distance", "near pairs")
+    columns = ("strategy", "CPU s, fit included", "distinct points", "expected gain", "slots that have most of it")
+    columns += ("least distance", "near pairs")
     return Table("ask(50) on Levy-10D, n = 200", columns, rows)
 
 

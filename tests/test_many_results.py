@@ -69,7 +69,7 @@ def test_a_strategy_that_needs_no_model_gets_none(strategy: Any) -> None:
     found = propose(settings, history, 2)
     assert found.model is None
     assert found.event().model is None
-    assert found.batch.verdict.effective_size is None
+    assert found.batch.verdict.gain is None
     assert found.batch.verdict.mean_distance is not None
     other = make_settings(SPACE, Unfittable(), n_init=1)
     np.testing.assert_array_equal(propose(other, history, 2, strategy=strategy).batch.unit, found.batch.unit)

@@ -65,7 +65,8 @@ def test_any_finite_values_give_finite_predictions_and_new_points(f: Callable[[T
     at = optimizer.predict(batch.params)
     assert np.isfinite(at.mean).all()
     assert np.isfinite(at.std).all()
-    assert math.isfinite(batch.verdict.effective_size or 0.0)
+    assert batch.verdict.gain is not None
+    assert np.isfinite(batch.verdict.gain.curve).all()
 
 
 def test_observations_a_trillionth_apart_are_survived() -> None:

@@ -12,9 +12,8 @@ import pytest
 from optimizer_studies import SPACES
 
 from believer import GP, Categorical, Float, Int, Optimizer, Outcome, Space
-from believer.batch.verdict import effective_size
 from believer.errors import InvalidInput, SpaceExhausted
-from believer.plugins import Data, History, ModelCache, make_settings, propose
+from believer.plugins import History, ModelCache, make_settings, propose
 from believer.study.formats import encode_event
 
 SPACE = Space({"x": Float(-5.0, 10.0), "n": Int(1, 50), "kind": Categorical(["a", "b"])})
@@ -256,6 +255,11 @@ def test_points_of_the_user_in_a_batch_are_judged_as_its_other_points_are(strate
     history = opt._ledger.history(opt.settings)
     batch = propose(opt.settings, history, 3).batch
     assert [trial.origin for trial in batch] == ["enqueued", "model", "model"]
-    model: Any = ModelCache(opt.settings).learned(history).model
-    given = model.condition(Data(history.pending.X, model.predict(history.pending.X).mean))
-    assert batch.verdict.effective_size == pytest.approx(effective_size(given, batch.unit), rel=1e-6)
+    learned = ModelCache(opt.settings).learned(history)
+    model: Any = learned.model
+    assert not model.is_noisy
+    f = model.sample(np.vstack([batch.unit, history.pending.X]), 1 << 14, np.random.default_rng(0))
+    gains = np.maximum(np.minimum(learned.data.y.min(), f[:, 3:].min(axis=1)) - f[:, :3].min(axis=1), 0.0)
+    assert batch.verdict.gain is not None
+    assert batch.verdict.gain.beside == 2
+    assert batch.verdict.gain.together == pytest.approx(gains.mean(), abs=5.0 * gains.std() / np.sqrt(512.0))

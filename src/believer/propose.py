@@ -14,6 +14,7 @@ import numpy as np
 
 from believer.arrays import Array, frozen, shown, whole
 from believer.batch import LOADED_ON_USE, Pending, Request, Strategy
+from believer.batch.gain import expected_gain
 from believer.batch.random import REPLACED, design, draw, is_new
 from believer.batch.request import Chosen, NoModel, checked_answer, needs_model
 from believer.batch.verdict import judge
@@ -28,7 +29,6 @@ from believer.study.history import History
 from believer.study.model_cache import WARP, Learned, ModelCache, check_cache, failures, told_pending
 from believer.study.settings import StudySettings
 from believer.study.trials import Batch, Trial, same_value
-from believer.surrogates.data import Data
 from believer.surrogates.protocols import Bounded, Conditionable, Model
 
 
@@ -89,7 +89,7 @@ def propose(
     draft = _Draft(settings, history, cache, settings.space.region(held), held, bool(distinct))
     queued = [p for p in history.queue if all(same_value(p[name], value) for name, value in held.items())][:q]
     draft.refuse_exhausted(q, queued)
-    model, learned, informed, described = None, None, None, None
+    model, learned, request, described = None, None, None, None
     try:
         draft.add_queued(queued)
         draft.add_design(q)
@@ -100,18 +100,17 @@ def propose(
             request = draft.request(q, learned)
             chosen = checked_answer(chooser.choose(request, cache.memory), request, chooser)
             cache.memory = chosen.memory
-            # A strategy counts points of this batch that came before it as pending; the verdict must not.
-            informed = None if draft.trials else chosen.informed
             notes = draft.learned_from(model, described or {}) if model is not None else ""
             draft.add_chosen(chosen, notes, serialization.is_custom(config))
     except SpaceExhausted:
         draft.refuse_exhausted(q, queued, count=True)
         raise
-    if model is not None and informed is None:
-        informed = _given_pending(model, told_pending(history).X) if q > 1 else model
     units = np.array([trial.unit for trial in draft.trials])
     wanted = {"strategy": config, "fixed": held, "distinct": bool(distinct)}
-    verdict = judge(units, draft.region, informed, len(told_pending(history).ids))
+    pending = told_pending(history)
+    # A strategy counts points of this batch that came before it as pending; the verdict must not.
+    gain = None if request is None else expected_gain(replace(request, pending=pending), units)
+    verdict = judge(units, draft.region, model, len(pending.ids), gain)
     return Proposal(Batch(tuple(draft.trials), verdict), wanted, described)
 
 
@@ -242,13 +241,6 @@ class _Draft:
                 "ask for fewer, or allow repeats with distinct=False.",
                 len(points) + len(queued),
             )
-
-
-def _given_pending(model: Model, X: Array) -> Model:
-    """The model given results and pending points ``X`` (p, d): what a verdict is measured with."""
-    if not len(X) or not able(model, Conditionable):
-        return model
-    return model.condition(Data(X, model.predict(X).mean))
 
 
 def rehearse(settings: StudySettings) -> None:

@@ -56,8 +56,10 @@ def test_the_points_come_out_nearly_identical_and_the_verdict_says_so() -> None:
     naive, kb = verdicts
     assert len(naive.near_duplicates) == 6
     assert "6 pairs nearly the same: look before you pay for both." in str(naive)
-    assert naive.effective_size is not None
-    assert naive.effective_size < 1.01
+    assert naive.gain is not None
+    assert kb.gain is not None
+    assert naive.gain.added < 0.05 < kb.gain.added
+    assert naive.gain.slots == 1 < kb.gain.slots
     assert not kb.near_duplicates
 
 

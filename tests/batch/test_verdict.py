@@ -4,15 +4,14 @@ from dataclasses import dataclass
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from believer.arrays import Array, frozen
-from believer.batch.verdict import NEAR_IN_CUBE, NEAR_IN_LENGTHSCALES, Verdict, effective_size, judge
+from believer.batch.gain import Gain
+from believer.batch.verdict import NEAR_IN_CUBE, NEAR_IN_LENGTHSCALES, Verdict, judge
 from believer.space.region import Block, Region
 from believer.surrogates.gp import GPModel, posterior
 from believer.surrogates.gp_fit import Hyperparameters
-from believer.surrogates.protocols import JointPrediction, Prediction
+from believer.surrogates.protocols import Prediction
 
 
 @dataclass(frozen=True)
@@ -21,19 +20,6 @@ class Plain:
 
     def predict(self, X: Array) -> Prediction:
         return Prediction(np.zeros(len(X)), np.ones(len(X)))
-
-
-@dataclass(frozen=True)
-class Correlated(Plain):
-    """Variances 4 and 9 in turn, every correlation ``rho``."""
-
-    rho: float
-
-    def joint(self, X: Array) -> JointPrediction:
-        std = np.where(np.arange(len(X)) % 2, 3.0, 2.0)
-        correlation = np.full((len(X), len(X)), self.rho)
-        np.fill_diagonal(correlation, 1.0)
-        return JointPrediction(np.zeros(len(X)), correlation * np.multiply.outer(std, std))
 
 
 @dataclass(frozen=True)
@@ -54,58 +40,22 @@ def test_two_points_by_hand() -> None:
     assert verdict.size == 2
     assert verdict.min_distance == verdict.mean_distance == pytest.approx(0.5)
     assert verdict.min_lengthscales == verdict.mean_lengthscales == pytest.approx(np.sqrt(3.0**2 + 1.0**2))
-    assert verdict.effective_size is None
+    assert verdict.gain is None
     assert verdict.near_duplicates == ()
 
 
 def test_three_points_by_hand() -> None:
     X = np.array([[0.0, 0.0], [0.3, 0.4], [0.3, 0.0]])
-    verdict = judge(X, Region.cube(2), Correlated(0.5))
+    verdict = judge(X, Region.cube(2), Plain())
     assert verdict.min_distance == pytest.approx(0.3)
     assert verdict.mean_distance == pytest.approx((0.5 + 0.3 + 0.4) / 3.0)
     assert verdict.min_lengthscales is None
     assert verdict.mean_lengthscales is None
-    # 9 / (3 + 6/4).
-    assert verdict.effective_size == pytest.approx(2.0)
+    assert verdict.gain is None
     assert verdict.near_duplicates == ()
     assert verdict.sentence.startswith("3 points, on average 0.40 apart (")
-    assert verdict.sentence.endswith(" of random points), worth 2.0 independent ones; no near-duplicates.")
+    assert verdict.sentence.endswith(" of random points); no near-duplicates.")
     assert str(verdict) == verdict.sentence
-
-
-@pytest.mark.parametrize("q", [1, 2, 5])
-@pytest.mark.parametrize("sign", [1.0, -1.0])
-def test_effective_size_is_q_for_uncorrelated_points_and_one_for_copies(q: int, sign: float) -> None:
-    X = np.random.default_rng(0).random((q, 2))
-    assert effective_size(Correlated(0.0), X) == pytest.approx(q)
-    # A correlation of -1 says as much about the other point as +1.
-    assert effective_size(Correlated(sign), X) == pytest.approx(1.0)
-    assert effective_size(Plain(), X) is None
-
-
-def test_effective_size_on_a_gaussian_process() -> None:
-    spread = np.array([[0.0, 0.0], [1.0, 1.0], [0.0, 1.0]])
-    assert effective_size(gp(0.05), spread) == pytest.approx(3.0, abs=1e-6)
-    assert effective_size(gp(), np.tile([[0.9, 0.1]], (4, 1))) == pytest.approx(1.0, abs=1e-9)
-    pair = np.array([[0.9, 0.1], [0.9, 0.2]])
-    joint = gp().joint(pair).covariance
-    rho = joint[0, 1] / np.sqrt(joint[0, 0] * joint[1, 1])
-    assert effective_size(gp(), pair) == pytest.approx(2.0 / (1.0 + rho**2))
-
-
-@settings(max_examples=40)
-@given(st.integers(1, 8), st.integers(0, 2**32), st.floats(0.01, 10.0))
-def test_effective_size_lies_between_one_and_q(q: int, seed: int, lengthscale: float) -> None:
-    X = np.random.default_rng(seed).random((q, 2))
-    size = effective_size(gp(lengthscale), X)
-    assert size is not None
-    assert 1.0 - 1e-9 <= size <= q + 1e-9
-
-
-def test_an_evaluated_point_has_an_effective_size_too() -> None:
-    verdict = judge(np.array([[0.5, 0.5], [0.5, 0.5], [0.1, 0.9]]), Region.cube(2), gp())
-    assert verdict.effective_size is not None
-    assert 1.0 <= verdict.effective_size <= 3.0
 
 
 def test_near_pairs_in_the_cube_are_flagged_by_position() -> None:
@@ -129,7 +79,6 @@ def test_the_sentence_warns_of_near_duplicates(copies: int) -> None:
     pairs = copies * (copies - 1) // 2
     sentence = judge(X, Region.cube(2), None).sentence
     assert sentence.startswith(f"{copies + 1} points, on average ")
-    assert "worth" not in sentence
     plural = "s" if pairs > 1 else ""
     assert sentence.endswith(f"; {pairs} pair{plural} nearly the same: look before you pay for both.")
 
@@ -140,13 +89,13 @@ def test_one_point_has_no_distances(model: Plain | GPModel | None) -> None:
     assert verdict.min_distance is verdict.mean_distance is None
     assert verdict.min_lengthscales is verdict.mean_lengthscales is None
     assert verdict.near_duplicates == ()
-    assert verdict.effective_size == (1.0 if isinstance(model, GPModel) else None)
     assert verdict.sentence == "1 point: nothing to compare."
 
 
 def test_without_a_model_only_distances_are_known() -> None:
     verdict = judge(np.array([[0.0, 0.0], [1.0, 1.0]]), Region.cube(2), None)
-    assert verdict.min_lengthscales is verdict.mean_lengthscales is verdict.effective_size is None
+    assert verdict.min_lengthscales is verdict.mean_lengthscales is None
+    assert verdict.gain is None
     assert verdict.mean_distance == pytest.approx(np.sqrt(2.0))
 
 
@@ -174,3 +123,52 @@ def test_a_region_of_one_point_is_judged_without_a_warning() -> None:
     assert isinstance(verdict, Verdict)
     assert verdict.random_pair_distance == 0.0
     assert verdict.near_duplicates == ((0, 1),)
+
+
+def judged(q: int, gain: Gain) -> str:
+    """What is said of ``q`` points along a diagonal."""
+    verdict = judge(np.linspace(0.1, 0.9, q)[:, None] * np.ones(2), Region.cube(2), Plain(), gain.beside, gain)
+    assert verdict.gain == gain
+    return verdict.sentence
+
+
+CURVE = (0.12, 0.17, 0.2, 0.205, 0.21)
+
+
+@pytest.mark.parametrize(
+    ("curve", "beside", "resolution", "expected"),
+    [
+        (
+            CURVE,
+            0,
+            1e-4,
+            "5 points: the best alone is expected to gain 0.12, all together 0.21 (the others add 75%); "
+            "95% of that takes 3 slots; no near-duplicates.",
+        ),
+        (
+            CURVE[:2],
+            2,
+            0.0,
+            "2 points beside 2 pending: the best alone is expected to gain 0.12 more, all together 0.17 "
+            "(the other adds 42%); 95% of that takes all 2 slots; no near-duplicates.",
+        ),
+        (
+            (3.0e5, 3.1e5, 3.1e5),
+            0,
+            0.0,
+            "3 points: the best alone is expected to gain 3e+05, all together 3.1e+05 (the others add 3%); "
+            "95% of that takes 1 slot; no near-duplicates.",
+        ),
+        ((0.12,), 0, 1e-4, "1 point: expected to gain 0.12."),
+        ((0.12,), 1, 1e-4, "1 point beside 1 pending: expected to gain 0.12 more."),
+        (CURVE, 0, 0.25, "5 points: expected to gain less than 0.25, the resolution of the study; no near-duplicates."),
+        ((0.0,), 3, 0.0, "1 point beside 3 pending: expected to gain nothing."),
+        ((0.0,), 1, 0.5, "1 point beside 1 pending: expected to gain less than 0.5 more, the resolution of the study."),
+    ],
+    ids=["five", "pending", "large", "one", "one pending", "settled", "nothing", "settled beside one"],
+)
+def test_what_is_expected_is_said_in_words(
+    curve: tuple[float, ...], beside: int, resolution: float, expected: str
+) -> None:
+    q = len(curve)
+    assert judged(q, Gain(curve, tuple(range(q)), (0.0, 1.0), beside, resolution)) == expected

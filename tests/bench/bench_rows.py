@@ -32,7 +32,6 @@ def finished_cell(
         "setup_seconds": 0.01,
         "spread": [None if one else 0.5] * len(sizes),
         "least": [None if one else 0.1] * len(sizes),
-        "effective": [None if one else 0.8 * q] * len(sizes),
         "near_duplicates": [0 if one else 1] * len(sizes),
         "design": f"{problem} {seed}",
         "versions": {"believer": "0.1.0"},

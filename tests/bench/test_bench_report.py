@@ -134,7 +134,12 @@ def test_a_line_has_median_interval_mean_and_spread_over_the_seeds() -> None:
     start = np.array([11.0, 12.0, 16.0]) - 10.0 / (8.0 * np.pi)
     assert line.regret_left == pytest.approx(np.median((start - 10.0) / start))
     assert (line.spread, line.near, line.regret) == (0.5, 1.0, 2.0 - 10.0 / (8.0 * np.pi))
-    assert line.effective == pytest.approx(2.4)
+
+
+def test_rows_with_more_than_is_recorded_today_are_read() -> None:
+    cell, result = finished_cell("kb", 1.0)
+    now, former = bench_report([(cell, result)]), bench_report([(cell, {**result, "effective": [2.4, None]})])
+    assert former.lines == now.lines
 
 
 def test_values_to_be_maximized_stay_in_the_users_units() -> None:

@@ -25,7 +25,7 @@ from believer.problems import branin, hartmann6
 from believer.space import Space
 from believer.space.parameters import Categorical, Float, Int
 
-PER_BATCH = ("batches", "seconds", "cpu_seconds", "spread", "least", "effective", "near_duplicates", "near_by_verdict")
+PER_BATCH = ("batches", "seconds", "cpu_seconds", "spread", "least", "near_duplicates", "near_by_verdict")
 MIXED = Space({"a": Float(1e-3, 1, log=True), "b": Int(0, 4), "c": Categorical(["u", "v"])})
 OWN = """
 import math
@@ -94,7 +94,6 @@ def test_the_run_is_the_optimizers_own() -> None:
         verdicts.append(batch.verdict)
     row = race(cell("cl_mean", seed=5))
     assert row["values"] == [record["value"] for record in optimizer.records()]
-    assert row["effective"] == [verdict.effective_size for verdict in verdicts]
     assert row["least"] == pytest.approx([verdict.min_distance for verdict in verdicts])
     across = random_pair_distance(problem.space.region())
     assert [across * spread for spread in row["spread"]] == pytest.approx([v.mean_distance for v in verdicts])
@@ -185,7 +184,6 @@ def test_near_duplicates_are_pairs_nearer_than_a_thousandth_of_the_cube(stubborn
     np.testing.assert_allclose(row["least"], [0.0009])
     mean = (2 * 0.0009 + 0.0018) / 3
     np.testing.assert_allclose(row["spread"], [mean / random_pair_distance(branin().space.region())])
-    assert row["effective"] == [None]
 
 
 def test_a_peer_is_told_the_values_of_its_points(stubborn: type[Stubborn]) -> None:

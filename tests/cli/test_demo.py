@@ -87,7 +87,9 @@ def test_each_batch_has_one_line_with_count_best_and_verdict(run: Run) -> None:
     counts = [f"{done:>3}/{BUDGET}" for done in (3, 6, 9, 12, 14)]
     lines = [line for line in run.out.splitlines() if line.strip().split(" ")[0].endswith(f"/{BUDGET}")]
     assert [line[3 : 3 + len(counts[0])] for line in lines] == 2 * counts
-    assert all(" best " in line and " points, on average " in line for line in lines)
+    assert all(" best " in line and line.endswith(".") for line in lines)
+    assert all((" points, on average " in line) != (" points: " in line) for line in lines)
+    assert any(" expected to gain " in line for line in lines)
 
 
 def test_summary_gives_accuracy_gap_design_folder_and_time(run: Run) -> None:

@@ -97,14 +97,14 @@ class JointImprovement:
         by_points = at.pull(by_mean / self.unit, factor.pull(by_factor) / squared(self.unit))
         return value, by_points[:, len(self.fixed) :].reshape(X.shape)
 
-    def _sampled(self, X: Array) -> tuple[Array, Array, JointGradient, _Root]:
+    def _sampled(self, X: Array) -> tuple[Array, Array, JointGradient, Root]:
         """The value, its derivatives by the samples (S, b, m), and what the samples were made of."""
         p, d = self.fixed.shape
         b, m = len(X), self.normals.shape[1]
         A = np.empty((b, m, d))
         A[:, :p], A[:, p:] = self.fixed, X.reshape(b, m - p, d)
         at = self.model.joint_with_gradient(A)
-        root = _root(at.covariance / squared(self.unit))
+        root = root_of(at.covariance / squared(self.unit))
         samples = (self.normals @ root.lower.transpose(2, 0, 1).reshape(m, b * m)).reshape(-1, b, m)
         improvements = (self.target - at.mean) / self.unit - samples
         value, by_improvements = _expected(improvements, self.softness)
@@ -112,7 +112,7 @@ class JointImprovement:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Root:
+class Root:
     """Cholesky factors ``lower`` (b, m, m) of covariances, of which ``kept`` (b, m, m) is the share that went in."""
 
     lower: Array
@@ -127,7 +127,7 @@ class _Root:
         return by_covariance * self.kept
 
 
-def _root(covariance: Array) -> _Root:
+def root_of(covariance: Array) -> Root:
     """Factors of ``covariance`` (b, m, m), its correlations shrunk by what that takes, variances left as they are.
 
     Shrinking by 1 / (1 + δ) adds δ to the eigenvalues of a correlation matrix before it is scaled back. δ is
@@ -139,12 +139,12 @@ def _root(covariance: Array) -> _Root:
     both = sound[:, :, None] & sound[:, None, :]
     least = np.where(sound, 0.0, LEAST_VARIANCE)
 
-    def factored(gap: Array) -> _Root:
+    def factored(gap: Array) -> Root:
         kept = both / (1.0 + gap)[:, None, None]
         _diagonal(kept)[...] = sound
         shrunk = covariance * kept
         _diagonal(shrunk)[...] += least
-        return _Root(cast(Array, np.linalg.cholesky(shrunk)), kept)
+        return Root(cast(Array, np.linalg.cholesky(shrunk)), kept)
 
     try:
         return factored(np.full(len(covariance), LEAST_GAP))

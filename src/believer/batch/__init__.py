@@ -10,6 +10,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from believer._lazy import loader
+from believer.batch.gain import Gain
 from believer.batch.hedge import NATS
 from believer.batch.lies import Believe, ConstantLie, Fantasy, Lie
 from believer.batch.pseudo import INCUMBENTS, PseudoObservations
@@ -102,6 +103,7 @@ __all__ = [
     "ConstantLie",
     "Data",
     "Fantasy",
+    "Gain",
     "GaussianPenalty",
     "Lie",
     "LipschitzPenalization",

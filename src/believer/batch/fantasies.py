@@ -112,11 +112,6 @@ class Fantasized:
         expected: Array = self.Y.mean(axis=0)
         return expected
 
-    @property
-    def informed(self) -> Model | None:
-        """None: no one model was given the pending points."""
-        return None if self.ids else self.base
-
     def objective(self, request: Request) -> Objective:
         """α: what the next point maximizes."""
         incumbents = self._incumbents(request)

@@ -29,7 +29,7 @@ from believer.batch.incumbent import believed_incumbent, is_noisy, real_incumben
 from believer.batch.lies import Believe, Lie, lie_about
 from believer.batch.picking import Picked, best_places, counted, pick, taken
 from believer.batch.request import Choice, Chosen, Request
-from believer.batch.update import resolved, updated
+from believer.batch.update import updated
 from believer.batch.verdict import nearness
 from believer.errors import InvalidInput
 from believer.maximize import Objective
@@ -74,11 +74,6 @@ class Belief:
     def objective(self, request: Request) -> Objective:
         """α(· | D'): what the next point maximizes."""
         return objective_on(request.acquisition, self.view(request))
-
-    @property
-    def informed(self) -> Model | None:
-        """The model, where its covariances are those given all points that it was lied to about."""
-        return self.model if resolved(self.strategy.update, self.base) == "condition" else None
 
     def with_lie(self, request: Request, trial: int, x: Array) -> Belief:
         """[paper] Algorithm 1, lines 6-7 and 3: lie about ``x`` (d,) and update the model."""
@@ -150,7 +145,6 @@ class PseudoObservations:
         belief = self._resume(request, memory)
         for trial, x in zip(request.pending.ids[len(belief.ids) :], request.pending.X[len(belief.ids) :], strict=True):
             belief = belief.with_lie(request, trial, x)
-        informed = belief.informed
         choices, quiet = [], cache(partial(is_quiet, request))
         avoid = request.avoid
         for trial in request.ids:
@@ -163,7 +157,7 @@ class PseudoObservations:
             choices.append(choice)
             avoid = taken(avoid, choice.x, request)
             belief = belief.with_lie(request, trial, choice.x)
-        return Chosen(tuple(choices), belief, informed)
+        return Chosen(tuple(choices), belief)
 
     def _hedged(
         self, belief: Belief, request: Request, trial: int, avoid: Array, quiet: Callable[[], bool]

@@ -98,12 +98,10 @@ class Chosen:
     ----------
     choices : one for each trial of the request.
     memory : may be handed back with the next request to save work, never to change it.
-    informed : the model given results and pending points, where the strategy made it: the verdict is measured with it.
     """
 
     choices: tuple[Choice, ...]
     memory: object = None
-    informed: Model | None = None
 
 
 class Strategy(Protocol):

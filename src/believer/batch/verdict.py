@@ -1,14 +1,4 @@
-"""How diverse is this batch? Said before anything is evaluated.
-
-======  ===================================================  ======
-symbol  meaning                                              shape
-======  ===================================================  ======
-ρ       latent posterior correlation, given data and         (q, q)
-        pending points, before the batch's own lies
-q_eff   q² / Σ_ij ρ_ij²: q for uncorrelated points, 1 for
-        q copies of one
-======  ===================================================  ======
-"""
+"""What is to be expected of a batch, and which of its points are nearly the same? Said before anything is evaluated."""
 
 from __future__ import annotations
 
@@ -19,11 +9,12 @@ from functools import lru_cache
 import numpy as np
 
 from believer.arrays import Array, read_only
+from believer.batch.gain import ENOUGH, Gain
 from believer.batch.incumbent import is_noisy
 from believer.capabilities import able
 from believer.maximize.objective import Spacing
 from believer.space.region import Region
-from believer.surrogates.protocols import Joint, Model, Scaled
+from believer.surrogates.protocols import Model, Scaled
 
 NEAR_IN_CUBE = 1e-3
 NEAR_IN_LENGTHSCALES = 0.1
@@ -34,9 +25,10 @@ _RANDOM_PAIRS = 512
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """Distances within a batch, in the unit cube and in lengthscales, beside what random points would have.
+    """What a batch is expected to gain, and distances within it, beside what random points would have.
 
-    Entries are None where they make no sense: no pair in a batch of one, no lengthscales without a model that has some.
+    Distances are in the unit cube and in lengthscales. Entries are None where they make no sense: no pair in a batch of
+    one, no lengthscales without a model that has some.
 
     Attributes
     ----------
@@ -44,8 +36,9 @@ class Verdict:
     min_distance, mean_distance : of two points, in the unit cube.
     min_lengthscales, mean_lengthscales : of two points, in the model's lengthscales.
     random_pair_distance : the mean distance of two uniform points of the region.
-    effective_size : q² / Σρ², how many independent points it is worth; None for a model without joint covariance.
     near_duplicates : pairs of positions in the batch that are nearly the same (:func:`nearness`).
+    gain : what the points are expected to gain, alone and together; None without a model, and for one without joint
+        covariance.
     sentence : all this in words.
     """
 
@@ -55,8 +48,8 @@ class Verdict:
     min_lengthscales: float | None
     mean_lengthscales: float | None
     random_pair_distance: float
-    effective_size: float | None
     near_duplicates: tuple[tuple[int, int], ...]
+    gain: Gain | None
     sentence: str
 
     def __str__(self) -> str:
@@ -74,17 +67,6 @@ def random_pair_distance(region: Region) -> float:
 def _pairs(d: int) -> tuple[Array, Array]:
     draws = np.random.default_rng(0).random((2, _RANDOM_PAIRS, d))
     return read_only(draws[0]), read_only(draws[1])
-
-
-def effective_size(model: Model, X: Array) -> float | None:
-    """q² / Σρ² of the batch ``X`` (q, d) under ``model``; None for a model without joint covariance."""
-    if not able(model, Joint):
-        return None
-    covariance = model.joint(X).covariance
-    std = np.sqrt(np.maximum(np.diagonal(covariance), 1e-300))
-    rho = np.clip(covariance / np.multiply.outer(std, std), -1.0, 1.0)
-    rho[np.diag_indices(len(X))] = 1.0
-    return float(len(X) ** 2 / (rho**2).sum())
 
 
 def nearness(region: Region, q: int, model: Model | None) -> Spacing:
@@ -106,10 +88,10 @@ def nearness(region: Region, q: int, model: Model | None) -> Spacing:
     return Spacing(nothing, scale, NEAR_IN_LENGTHSCALES, reach)
 
 
-def judge(X: Array, region: Region, model: Model | None, beside: int = 0) -> Verdict:
+def judge(X: Array, region: Region, model: Model | None, beside: int = 0, gain: Gain | None = None) -> Verdict:
     """The verdict on the batch ``X`` (q, d), with ``beside`` other points under way.
 
-    ``model`` knows data and pending points; None before the first fit.
+    ``model`` is None before the first fit; ``gain`` is what it expects of the batch.
     """
     q = len(X)
     rows, columns = np.triu_indices(q, 1)
@@ -120,9 +102,9 @@ def judge(X: Array, region: Region, model: Model | None, beside: int = 0) -> Ver
         scaled = np.sqrt(((gaps / model.lengthscales) ** 2).sum(axis=1))
     close = nearness(region, q + beside, model).close(gaps)
     pairs = tuple((int(i), int(j)) for i, j in zip(rows[close], columns[close], strict=True))
-    effective = effective_size(model, X) if model is not None else None
     random_pair = random_pair_distance(region)
     least, mean = (float(distances.min()), float(distances.mean())) if q > 1 else (None, None)
+    near = "" if mean is None else "; " + _near(len(pairs), model is not None and is_noisy(model))
     return Verdict(
         size=q,
         min_distance=least,
@@ -130,19 +112,38 @@ def judge(X: Array, region: Region, model: Model | None, beside: int = 0) -> Ver
         min_lengthscales=float(scaled.min()) if scaled is not None and q > 1 else None,
         mean_lengthscales=float(scaled.mean()) if scaled is not None and q > 1 else None,
         random_pair_distance=random_pair,
-        effective_size=effective,
         near_duplicates=pairs,
-        sentence=_sentence(q, mean, random_pair, effective, len(pairs), model is not None and is_noisy(model)),
+        gain=gain,
+        sentence=(_apart(q, mean, random_pair) if gain is None else _worth(q, gain)) + near + ".",
     )
 
 
-def _sentence(q: int, mean: float | None, random_pair: float, effective: float | None, near: int, noisy: bool) -> str:
+def _apart(q: int, mean: float | None, random_pair: float) -> str:
     if mean is None:
-        return "1 point: nothing to compare."
+        return "1 point: nothing to compare"
     ratio = mean / random_pair if random_pair else 0.0
-    spread = f"{q} points, on average {mean:.2f} apart ({ratio:.0%} of random points)"
-    worth = f", worth {effective:.1f} independent ones" if effective is not None else ""
-    if near:
-        why = "replicates, as results are noisy" if noisy else "look before you pay for both"
-        return f"{spread}{worth}; {near} pair{'s' if near > 1 else ''} nearly the same: {why}."
-    return f"{spread}{worth}; no near-duplicates."
+    return f"{q} points, on average {mean:.2f} apart ({ratio:.0%} of random points)"
+
+
+def _worth(q: int, gain: Gain) -> str:
+    points = f"{q} point{'s' if q > 1 else ''}"
+    points += f" beside {gain.beside} pending" if gain.beside else ""
+    more = " more" if gain.beside else ""
+    if not gain.matters:
+        least = f"less than {gain.resolution:.2g}{more}, the resolution of the study" if gain.resolution else "nothing"
+        return f"{points}: expected to gain {least}"
+    if q == 1:
+        return f"{points}: expected to gain {gain.together:.2g}{more}"
+    slots = f"{'all ' if gain.slots == q else ''}{gain.slots} slot{'s' if gain.slots > 1 else ''}"
+    return (
+        f"{points}: the best alone is expected to gain {gain.alone:.2g}{more}, all together {gain.together:.2g} "
+        f"(the other{'s' if q > 2 else ''} add{'s' if q == 2 else ''} {gain.added:.0%}); "
+        f"{ENOUGH:.0%} of that takes {slots}"
+    )
+
+
+def _near(pairs: int, noisy: bool) -> str:
+    if not pairs:
+        return "no near-duplicates"
+    why = "replicates, as results are noisy" if noisy else "look before you pay for both"
+    return f"{pairs} pair{'s' if pairs > 1 else ''} nearly the same: {why}"

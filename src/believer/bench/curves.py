@@ -126,11 +126,11 @@ def draw_sizes(member: str, by_case: Mapping[Case, Sequence[Run]]) -> Figure:
 
 
 def draw_overview(advice: Advice, lines: Sequence[Line]) -> Figure:
-    """All members of one batch size: mean rank, time, spread and effective size, a row for each."""
+    """All members of one batch size: mean rank, time and spread, a row for each."""
     standings = advice.standings
     figure = new_figure(11.0, 1.7 + 0.3 * len(standings))
     several = advice.q > 1
-    panels = figure.subplots(1, 4 if several else 2, sharey=True, squeeze=False)[0]
+    panels = figure.subplots(1, 3 if several else 2, sharey=True, squeeze=False)[0]
     best = advice.verdict
     for row, standing in enumerate(standings):
         worse = best is not None and standing.better == best
@@ -139,11 +139,10 @@ def draw_overview(advice: Advice, lines: Sequence[Line]) -> Figure:
         if standing.ms is not None:
             panels[1].plot(standing.ms, row, "o", color=color, ms=8)
         own = [line for line in lines if line.case.q == advice.q and line.member == standing.member]
-        shares = ([line.spread for line in own], [line.effective and line.effective / advice.q for line in own])
-        for axes, values in zip(panels[2:], shares, strict=False):
-            found = [100.0 * value for value in values if value is not None]
+        found = [100.0 * line.spread for line in own if line.spread is not None]
+        for axes in panels[2:]:
             axes.plot(found, [row] * len(found), "o", color=color, ms=6, alpha=0.7)
-    titles = ("mean rank", f"ms{advice.clock} a batch", "spread (% of random pairs)", "effective size (% of q)")
+    titles = ("mean rank", f"ms{advice.clock} a batch", "spread (% of random pairs)")
     for axes, title in zip(panels, titles, strict=False):
         axes.set_xlabel(title)
         axes.grid(color="#EEEEEE")
@@ -156,7 +155,7 @@ def draw_overview(advice: Advice, lines: Sequence[Line]) -> Figure:
     panels[0].set_yticks(range(len(standings)), [literal(s.member) for s in standings])
     panels[0].set_ylim(len(standings) - 0.4, -0.6)
     told = "blue: not shown worse than the best" if best is not None else "too few seeds to say who is worse"
-    dots = "; spread and effective size: a dot for each problem" if several else ""
+    dots = "; spread: a dot for each problem" if several else ""
     entitle(figure, size_name(advice.q), f"{advice.evidence}\n{told}{dots}")
     return figure
 

@@ -128,9 +128,9 @@ def race(cell: Cell, others: Mapping[str, Entrant] | None = None) -> dict[str, A
     ``values`` of all evaluations in order, the design's first, as the function returned them (None where it failed).
     For each batch after the design: ``batches`` (its size), ``seconds`` and ``cpu_seconds`` of ask and tell, ``spread``
     (mean distance of its pairs in the cube, over that of random pairs), ``least`` (distance), ``near_duplicates``
-    (pairs nearer than 1e-3), ``effective`` (size) and ``near_by_verdict`` (pairs), of ours only. ``setup_seconds`` of
-    the construction, ``design`` (a digest of the initial points) and ``versions``. Asynchronous (``mode``), values are
-    in the order in which they were told, batches have one point and pairs are with pending ones.
+    (pairs nearer than 1e-3) and ``near_by_verdict`` (pairs, of ours only). ``setup_seconds`` of the construction,
+    ``design`` (a digest of the initial points) and ``versions``. Asynchronous (``mode``), values are in the order in
+    which they were told, batches have one point and pairs are with pending ones.
 
     Of a noisy problem, whose noise is that of the cell's seed, also ``truths`` beside the values, and ``recommended``,
     the true value at what the member recommends in the end (None if it says nothing).
@@ -164,7 +164,6 @@ def race(cell: Cell, others: Mapping[str, Entrant] | None = None) -> dict[str, A
         "cpu_seconds": clocks[1:, 1].tolist(),
         "spread": [float(gaps.mean() / unit) if len(gaps) and unit else None for gaps in apart],
         "least": [float(gaps.min()) if len(gaps) else None for gaps in apart],
-        "effective": [None if verdict is None else verdict.effective_size for verdict in course.verdicts],
         "near_duplicates": [int((gaps < NEAR_IN_CUBE).sum()) for gaps in apart],
         "near_by_verdict": [None if verdict is None else len(verdict.near_duplicates) for verdict in course.verdicts],
         "setup_seconds": float(clocks[0, 0]),

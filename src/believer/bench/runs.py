@@ -88,7 +88,6 @@ class Run:
     setup: float
     spread: Array
     least: Array
-    effective: Array
     near: Array
     near_by_verdict: Array
     design: str
@@ -171,7 +170,7 @@ def _run(cell: Cell, result: Mapping[str, Any]) -> Run:
         ) from error
 
 
-_PER_BATCH = {name: name for name in ("spread", "least", "effective", "near_by_verdict")} | {"near": "near_duplicates"}
+_PER_BATCH = {name: name for name in ("spread", "least", "near_by_verdict")} | {"near": "near_duplicates"}
 
 
 def _case(s: Mapping[str, Any]) -> Case:

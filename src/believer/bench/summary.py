@@ -29,7 +29,7 @@ class Line:
 
     low, high: 95 % bootstrap interval of the median. rank: mean over the seeds. regret, and the share of the initial
     design's that is left, are medians. Distances and times are over all batches of all seeds: spread in shares of
-    random pairs, least and effective as medians, near as pairs a batch.
+    random pairs, least as median, near as pairs a batch.
     """
 
     member: str
@@ -45,7 +45,6 @@ class Line:
     regret_left: float | None
     spread: float | None
     least: float | None
-    effective: float | None
     near: float | None
     cpu_ms: float | None
     wall_ms: float | None
@@ -93,7 +92,6 @@ def _line(runs: Sequence[Run], ranks: dict[str, float]) -> Line:
         regret_left=median([left]),
         spread=median(run.spread for run in runs),
         least=median(run.least for run in runs),
-        effective=median(run.effective for run in runs),
         near=_mean(run.near for run in runs) if case.q > 1 else None,
         cpu_ms=milliseconds(run.cpu for run in runs),
         wall_ms=milliseconds(run.wall for run in runs),
@@ -182,14 +180,13 @@ def best_table(lines: Sequence[Line]) -> Table:
 
 def batch_table(lines: Sequence[Line]) -> Table:
     """How diverse the batches of one case were, and what they cost."""
-    columns = ["member", "spread (% of random)", "least distance", "effective size", "near-duplicate pairs a batch"]
+    columns = ["member", "spread (% of random)", "least distance", "near-duplicate pairs a batch"]
     columns += ["CPU ms a batch", "wall ms a batch"]
     rows = [
         [
             line.member,
             None if line.spread is None else _rounded(100.0 * line.spread, 0),
             line.least,
-            _rounded(line.effective, 2),
             _rounded(line.near, 2),
             _rounded(line.cpu_ms, 1),
             _rounded(line.wall_ms, 1),
@@ -197,7 +194,7 @@ def batch_table(lines: Sequence[Line]) -> Table:
         for line in lines
     ]
     if lines[0].case.q == 1:  # one point has no pairs
-        columns, rows = [columns[0], *columns[5:]], [[row[0], *row[5:]] for row in rows]
+        columns, rows = [columns[0], *columns[4:]], [[row[0], *row[4:]] for row in rows]
         return Table("Time per batch", columns, rows)
     return Table("Diversity and time per batch", columns, rows)
 
