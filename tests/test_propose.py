@@ -249,13 +249,13 @@ def test_a_cache_that_fitted_from_another_start_is_not_taken_for_this_one() -> N
 
 @pytest.mark.parametrize("strategy", ["kb", "cl_min", "top_q"])
 def test_points_of_the_user_in_a_batch_are_judged_as_its_other_points_are(strategy: str) -> None:
-    """Given results and what was pending before, not given the points that came first in the same batch."""
+    """Given results and what was pending before, not failures, nor the points that came first in the same batch."""
     opt = a_study(strategy=strategy)
     opt.enqueue({"x": 2.0, "n": 20, "kind": "b"})
     history = opt._ledger.history(opt.settings)
     batch = propose(opt.settings, history, 3).batch
     assert [trial.origin for trial in batch] == ["enqueued", "model", "model"]
-    learned = ModelCache(opt.settings).learned(history)
+    learned = ModelCache(opt.settings).fit(history)
     model: Any = learned.model
     assert not model.is_noisy
     f = model.sample(np.vstack([batch.unit, history.pending.X]), 1 << 14, np.random.default_rng(0))
@@ -263,3 +263,20 @@ def test_points_of_the_user_in_a_batch_are_judged_as_its_other_points_are(strate
     assert batch.verdict.gain is not None
     assert batch.verdict.gain.beside == 2
     assert batch.verdict.gain.together == pytest.approx(gains.mean(), abs=5.0 * gains.std() / np.sqrt(512.0))
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_failure_beside_the_best_result_promises_nothing(seed: int) -> None:
+    """Told as the worst result it bends the model, which then expects the incredible elsewhere; not so the verdict."""
+    space = Space.unit(2)
+    opt = Optimizer(space, seed=seed, n_init=6)
+    rng = np.random.default_rng(seed)
+    for x in rng.random((12, 2)):
+        opt.observe({"x0": x[0], "x1": x[1]}, float(((x - 0.4) ** 2).sum()))
+    values = [row["value"] for row in opt.records()]
+    assert opt.best is not None
+    params, _ = opt.best
+    opt.observe({"x0": params["x0"] + 0.01, "x1": params["x1"]}, error="it burnt")
+    gain = opt.ask(3).verdict.gain
+    assert gain is not None
+    assert gain.together < max(values) - min(values)

@@ -11,6 +11,7 @@ from believer.experiments import hodges_lehmann
 from believer_paper.ledger.checks import (
     NO,
     OPEN,
+    PARTLY,
     YES,
     averaged,
     by_preset,
@@ -40,6 +41,9 @@ NEAR = 0.05 * RNG.normal(size=20)
         ([YES, OPEN], "holds in part"),
         ([YES, NO], "holds in part"),
         ([YES, NO, OPEN], "holds in part"),
+        ([PARTLY], "holds in part"),
+        ([PARTLY, PARTLY, NO, OPEN], "holds in part"),
+        ([PARTLY, NO, NO], "fails"),
         ([NO, NO, YES], "fails"),
         ([NO, OPEN, OPEN, NO, NO], "fails"),
         ([NO], "fails"),
@@ -48,15 +52,15 @@ NEAR = 0.05 * RNG.normal(size=20)
 def test_a_claim_holds_if_all_checks_do_and_fails_if_most_do_not(answers: list[str], expected: str) -> None:
     assert verdict(answers) == expected
     assert judged(answers, "because", "table 1") == Finding(expected, "because", ("table 1",))
-    assert together(answers) == {"holds": YES, "holds in part": OPEN, "fails": NO}[expected]
+    assert together(answers) == {"holds": YES, "holds in part": PARTLY, "fails": NO}[expected]
 
 
 @pytest.mark.parametrize(
-    ("k", "n", "answer"), [(20, 20, YES), (18, 20, YES), (17, 20, OPEN), (3, 20, OPEN), (2, 20, NO), (0, 20, NO)]
+    ("k", "n", "answer"), [(20, 20, YES), (18, 20, YES), (17, 20, PARTLY), (3, 20, PARTLY), (2, 20, NO), (0, 20, NO)]
 )
 def test_mostly_is_nine_tenths_and_the_same_on_the_other_side(k: int, n: int, answer: str) -> None:
     assert mostly(k, n) == answer
-    assert mostly(n - k, n) == {YES: NO, NO: YES, OPEN: OPEN}[answer]
+    assert mostly(n - k, n) == {YES: NO, NO: YES, PARTLY: PARTLY}[answer]
 
 
 def test_lower_and_higher_are_mirror_images() -> None:

@@ -15,14 +15,16 @@ from believer.problems import PROBLEMS, svm_breast_cancer
 from believer_paper.cells.loops import OPTIONS, loop
 from believer_paper.ledger import ledger
 from believer_paper.ledger.changes import CHANGES, changes_table
-from believer_paper.numbers.printed import TABLE_4, Printed
+from believer_paper.numbers.printed import TABLE_4
 from believer_paper.plan import cells as planned
-from believer_paper.readings import CHOICES, Number, Reading, best_fit, cells
+from believer_paper.readings import CHOICES, Estimate, Number, Reading, best_fit, cells
 from believer_paper.results import Results
 from believer_paper.setup.process import Process, box_of
 from believer_paper.setup.regressor import Regressor
 from believer_paper.sizes import Scale
 from believer_paper.tables.unstated import unstated
+
+NONE = ", though none fits (it is 2.4 standard errors off)."
 
 
 def choice(question: str) -> Any:
@@ -30,27 +32,29 @@ def choice(question: str) -> Any:
 
 
 def test_a_reading_is_off_in_standard_errors_of_both_and_of_the_last_digit() -> None:
-    number = Number("", Printed(1.0, 0.8), 16, (), rounding=0.0)
-    assert number.errors_off((1.5, 0.0)) == pytest.approx(2.5)
-    assert number.errors_off((0.5, 0.15)) == pytest.approx(-0.5 / 0.25)
-    bare = Number("", Printed(1.0), 1, (), rounding=0.05)
-    assert bare.errors_off((1.1, 0.0)) == pytest.approx(2.0)
+    number = Number("", 1.0, 0.2, (), rounding=0.0)
+    assert number.errors_off(Estimate(1.5, 0.0, 9.0)) == pytest.approx(2.5)
+    assert number.errors_off(Estimate(0.5, 0.15, 9.0)) == pytest.approx(-0.5 / 0.25)
+    exact = Number("", 1.0, 0.0, (), rounding=0.05)
+    assert exact.errors_off(Estimate(1.1, 0.0, 9.0)) == pytest.approx(2.0)
+
+
+def test_a_single_draw_of_the_paper_is_one_more_of_ours() -> None:
+    single = Number("", 1.0, None, (), rounding=0.0)
+    assert single.errors_off(Estimate(2.0, 0.3, 0.4)) == pytest.approx(2.0)
 
 
 @pytest.mark.parametrize(
-    ("distances", "said"),
+    ("misfits", "said"),
     [
-        ({"a": 0.4, "b": 1.5}, "a fits best."),
-        ({"a": 0.4, "b": 1.3}, "cannot be told apart: a, b."),
-        ({"b": 5.0, "a": 2.1}, "a fits best, though none fits (it is 2.1 standard errors off)."),
-        (
-            {"a": 2.5, "b": 2.4, "c": 9.0},
-            "cannot be told apart: b, a, though none fits (it is 2.4 standard errors off).",
-        ),
+        ({"a": 1.0, "b": 5.0}, "a fits best."),
+        ({"a": 1.0, "b": 4.9}, "cannot be told apart: a, b."),
+        ({"b": 25.0, "a": 11.52}, f"a fits best{NONE}"),
+        ({"a": 13.0, "b": 11.52, "c": 90.0}, f"cannot be told apart: b, a{NONE}"),
     ],
 )
-def test_the_nearest_fits_best_if_it_is_nearer_by_a_standard_error(distances: dict[str, float], said: str) -> None:
-    assert best_fit(distances) == said
+def test_the_nearest_fits_best_if_it_is_nearer_by_four_in_squares(misfits: dict[str, float], said: str) -> None:
+    assert best_fit(misfits, 2) == said
 
 
 def test_every_choice_has_two_readings_or_more_and_its_cells_are_of_the_plan() -> None:
@@ -70,7 +74,7 @@ def test_every_option_of_a_loop_is_tried() -> None:
 def test_the_distance_of_a_reading_follows_its_cells() -> None:
     before = made_up(["printed"])
     inputs = choice("Does the model see")
-    far = inputs.distances(before)
+    far = inputs.misfits(before)
 
     def as_printed(result: dict[str, Any]) -> None:
         shift = mean - np.mean([min(one.result["values"]) for one in group])
@@ -81,10 +85,10 @@ def test_the_distance_of_a_reading_follows_its_cells() -> None:
         where = {"problem": "ackley8", "strategy": strategy, "q": q, "options": {"inputs": "cube"}}
         group, mean = before.of("loop", **where), TABLE_4[strategy, q, "ackley8"].mean
         near = with_result(near, as_printed, "loop", **where)
-    found = inputs.distances(near)
+    found = inputs.misfits(near)
     assert found["cube"] == pytest.approx(0.0, abs=1e-9)
     assert found["raw"] == far["raw"] > 1.0
-    assert best_fit(found) == "cube fits best."
+    assert best_fit(found, 5) == "cube fits best."
     table = unstated(near)
     assert table is not None
     assert ("Does the model see raw inputs or the unit cube?", "cube fits best.") in [
@@ -95,14 +99,17 @@ def test_the_distance_of_a_reading_follows_its_cells() -> None:
 def test_a_choice_without_all_its_cells_is_left_out() -> None:
     results = made_up(["printed"], seeds=3)
     gone = without(results, "loop", options={"tolerance": "tight"}, strategy="kb")
-    assert choice("When does L-BFGS-B").distances(results)
-    assert choice("When does L-BFGS-B").distances(gone) == {}
+    assert choice("When does L-BFGS-B").misfits(results)
+    assert choice("When does L-BFGS-B").misfits(gone) == {}
     table = unstated(gone)
     assert table is not None
     assert len(table.table.rows) == len(CHOICES) - 1
     assert unstated(Results(())) is None
     assert (
-        Reading("", choice("When").numbers[0].readings[0].runs, lambda loops: (0.0, 0.0)).estimate(Results(())) is None
+        Reading("", choice("When").numbers[0].readings[0].runs, lambda loops: Estimate(0.0, 0.0, 0.0)).estimate(
+            Results(())
+        )
+        is None
     )
 
 

@@ -109,7 +109,10 @@ def propose(
     wanted = {"strategy": config, "fixed": held, "distinct": bool(distinct)}
     pending = told_pending(history)
     # A strategy counts points of this batch that came before it as pending; the verdict must not.
-    gain = None if request is None else expected_gain(replace(request, pending=pending), units)
+    gain = None
+    if request is not None and learned is not None:
+        # Nor are failures results: told as the worst of these, they bend a model beside a good one.
+        gain = expected_gain(replace(request, pending=pending, model=cache.fit(history).model), units)
     verdict = judge(units, draft.region, model, len(pending.ids), gain)
     return Proposal(Batch(tuple(draft.trials), verdict), wanted, described)
 

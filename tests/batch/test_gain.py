@@ -192,11 +192,10 @@ def test_points_without_uncertainty_gain_nothing_and_give_numbers(q: int) -> Non
     assert mixed.slots <= q + 1
 
 
-def test_results_that_are_all_equal_give_numbers() -> None:
-    data = Data(data_for().X, frozen(np.full(8, 3.0)))
-    gain = gain_of(request_for(data=data), some(4))
-    assert np.isfinite(gain.curve).all()
-    assert gain.resolution == 0.0
+@pytest.mark.parametrize("value", [0.0, 3.0, 1e9, -1e-12])
+def test_results_that_are_all_equal_give_no_scale_of_a_gain(value: float) -> None:
+    data = Data(data_for().X, frozen(np.full(8, value)))
+    assert expected_gain(request_for(data=data), some(4)) is None
 
 
 def test_the_same_question_has_the_same_answer_and_draws_nothing() -> None:

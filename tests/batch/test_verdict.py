@@ -150,7 +150,7 @@ CURVE = (0.12, 0.17, 0.2, 0.205, 0.21)
             2,
             0.0,
             "2 points beside 2 pending: the best alone is expected to gain 0.12 more, all together 0.17 "
-            "(the other adds 42%); 95% of that takes all 2 slots; no near-duplicates.",
+            "(the other adds 42%); 95% of that takes both slots; no near-duplicates.",
         ),
         (
             (3.0e5, 3.1e5, 3.1e5),
@@ -161,9 +161,9 @@ CURVE = (0.12, 0.17, 0.2, 0.205, 0.21)
         ),
         ((0.12,), 0, 1e-4, "1 point: expected to gain 0.12."),
         ((0.12,), 1, 1e-4, "1 point beside 1 pending: expected to gain 0.12 more."),
-        (CURVE, 0, 0.25, "5 points: expected to gain less than 0.25, the resolution of the study; no near-duplicates."),
+        (CURVE, 0, 0.25, "5 points: expected to gain less than 0.25, the least that counts here; no near-duplicates."),
         ((0.0,), 3, 0.0, "1 point beside 3 pending: expected to gain nothing."),
-        ((0.0,), 1, 0.5, "1 point beside 1 pending: expected to gain less than 0.5 more, the resolution of the study."),
+        ((0.0,), 1, 0.5, "1 point beside 1 pending: expected to gain less than 0.5 more, the least that counts here."),
     ],
     ids=["five", "pending", "large", "one", "one pending", "settled", "nothing", "settled beside one"],
 )

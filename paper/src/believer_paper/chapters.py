@@ -11,7 +11,7 @@ from believer.experiments import Finished, Section, Table
 from believer_paper.figures import PaperFigure
 from believer_paper.inconsistencies.inconsistency import Inconsistency
 from believer_paper.ledger import OVERALL, Entry
-from believer_paper.ledger.changes import GENERAL, WHEN, changes_table
+from believer_paper.ledger.changes import AMENDED, GENERAL, LAST, WHEN, changes_table
 from believer_paper.plan import EXPERIMENTS
 from believer_paper.results import PRESETS, Results
 from believer_paper.summary import SET_UP, counted, headlines, verdicts_of
@@ -26,7 +26,9 @@ _JUDGED = (
 )
 _CHANGED = (
     f"After a review of the first full run these rules were changed, all on {WHEN}, and committed before the cells of "
-    "this run were looked at. Old verdicts are those of that run; with two, the printed set-up's comes first."
+    f"this run were looked at. A second review, which saw the first run's cells alone, had the rules of claims "
+    f"{', '.join(map(str, AMENDED))} and the word for shares amended before the evidence of this run was read. Old "
+    "verdicts are those of the first run; with two, the printed set-up's comes first."
 )
 _AGAINST_ITSELF = {
     "contradiction": (
@@ -150,7 +152,11 @@ def ledger_chapter(entries: Sequence[Entry], places: Mapping[str, str]) -> list[
     return [
         Section("The ledger of claims", text=[_JUDGED, OVERALL], tables=[short], anchor="ledger"),
         Section(
-            "Rules that changed", text=[_CHANGED, GENERAL], tables=[changes_table(entries)], anchor="changes", level=3
+            "Rules that changed",
+            text=[_CHANGED, LAST, GENERAL],
+            tables=[changes_table(entries)],
+            anchor="changes",
+            level=3,
         ),
         *parts,
     ]
@@ -256,9 +262,9 @@ def _further(report: Report) -> list[Section]:
 
 def _table(table: PaperTable) -> Section:
     files = {f"{table.name}{ending}": f"tables/{table.name}{ending}" for ending in (".md", ".csv")}
-    shown = replace(table.table, title="")
+    shown = [replace(one, title="") for one in table.tables]
     title = f"{table.label}: {table.title}"
-    return Section(title, [], table.notes, [shown], anchor=table.name, level=3, links={"Files": files})
+    return Section(title, [], table.notes, shown, anchor=table.name, level=3, links={"Files": files})
 
 
 def _figure(report: Report, figure: PaperFigure) -> Section:

@@ -128,7 +128,7 @@ def _loop(one: Finished) -> Loop:
         batches=tuple(result["batches"]),
         mean_distance=_numbers(result["mean_distance"]),
         min_distance=_numbers(result["min_distance"]),
-        max_distance=_numbers(result.get("max_distance", [None] * len(result["batches"]))),
+        max_distance=_numbers(result["max_distance"]),
         mean_distance_raw=_numbers(result["mean_distance_raw"]),
         seconds=_numbers(result["seconds"]),
         cpu=_numbers(result["cpu"]),

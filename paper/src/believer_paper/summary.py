@@ -62,6 +62,7 @@ NEW = (
     "choice is worth that the paper leaves open; and where the paper disagrees with itself."
 )
 _IN_PART = "each asks several things, of which some are so and others are not, or are left open by so few data"
+_SHOWN = 3
 _FEW = 12
 """Claims up to which a line names all."""
 
@@ -91,6 +92,7 @@ def headlines(entries: Sequence[Entry], presets: Sequence[str], tables: Iterable
         if those:
             how_many = f"{len(those)} of {len(entries)} claims" if not lines else f"{len(those)}"
             lines.append(f"{verdict.capitalize()}{where if not lines else ''}, {how_many}: {_told(verdict, those)}.")
+    lines[_SHOWN:] = [" ".join(lines[_SHOWN:])] if lines[_SHOWN:] else []  # what no run decided, in one line
     agreement = "" if preset is None else in_a_sentence(agreements(tables, preset))
     return [*lines, NEW, *([f"Numbers: {agreement[0].lower()}{agreement[1:]}"] if agreement else [])]
 

@@ -321,3 +321,15 @@ def test_the_believer_is_where_the_expansion_expects_it_and_noise_brings_it_back
         assert np.median(noisy.distance[lie] / noisy.place) < 0.2
     assert set(free.distance) == set(PAIRS)
     assert max(np.median(values) for values in free.distance.values()) < 0.1, "in lengthscales"
+
+
+def test_what_makes_no_sense_is_refused_before_any_work() -> None:
+    model = sure_model("matern52", 2, 0.01, np.random.default_rng(0))
+    with pytest.raises(InvalidInput, match="unit cube"):
+        next_step(model, np.array([2.0, 0.5]))
+    with pytest.raises(InvalidInput, match="slope must be zero or more"):
+        standard_step(-1.0)
+    with pytest.raises(InvalidInput, match="noise must be a variance"):
+        pairs(8, -1.0, 1, np.random.default_rng(0))
+    with pytest.raises(InvalidInput, match="kernel must be one of"):
+        pairs(8, 0.0, 1, np.random.default_rng(0), kernel="foo")

@@ -53,8 +53,9 @@ class Gain:
     """How much a batch is expected to improve on the best so far, in the user's units, as far as the model can tell.
 
     Under noise it is the function without noise that is to improve on the least that the model believes in. Beside
-    pending points the gain is what the batch adds to theirs. Take it for an order of magnitude: over the suite batches
-    gained about half of it. Of two that models chose, the one of which more was expected gained more in 63 % of pairs.
+    pending points the gain is what the batch adds to theirs. That an evaluation may fail is left out. Take it for an
+    order of magnitude: over the suite batches gained about half of it. Of two that models chose, the one of which more
+    was expected gained more in 63 % of pairs. It is only as good as the model's σ, which is no probability in `MQRBF`.
 
     Attributes
     ----------
@@ -98,22 +99,22 @@ class Gain:
 
 
 def expected_gain(request: Request, X: Array) -> Gain | None:
-    """What the batch ``X`` (q, d) is expected to gain; None for a model without joint covariance.
+    """What the batch ``X`` (q, d) is expected to gain; None without joint covariance, or any spread of results.
 
     O(S q²), and what the joint posterior of q + p points costs. Draws nothing from the study's randomness.
 
     Parameters
     ----------
-    request : the model, what it learned from, and what is pending beside the batch.
+    request : a model of results alone, what it learned from, and what is pending beside the batch.
     X : the points, (q, d).
     """
     from believer.acquisitions.joint_improvement import root_of  # loaded by those who use it
 
-    model, q = request.model, len(X)
-    if not able(model, Joint):
+    model, q, y = request.model, len(X), request.data.y
+    if not able(model, Joint) or y.min() == y.max():  # without a spread of results there is no scale of a gain
         return None
     at = model.joint(np.vstack([X, request.pending.X[-MOST_BESIDE:]]))
-    incumbent, unit = real_incumbent(request), standardization(request.data.y)[1]
+    incumbent, unit = real_incumbent(request), standardization(y)[1]
     above, covariance = (at.mean - incumbent) / unit, at.covariance / squared(unit)
     if not (np.isfinite(above).all() and np.isfinite(covariance).all()):
         return None

@@ -104,7 +104,8 @@ def judge(X: Array, region: Region, model: Model | None, beside: int = 0, gain: 
     pairs = tuple((int(i), int(j)) for i, j in zip(rows[close], columns[close], strict=True))
     random_pair = random_pair_distance(region)
     least, mean = (float(distances.min()), float(distances.mean())) if q > 1 else (None, None)
-    near = "" if mean is None else "; " + _near(len(pairs), model is not None and is_noisy(model))
+    needed = gain is not None and gain.matters and gain.slots == q
+    near = "" if mean is None else "; " + _near(len(pairs), model is not None and is_noisy(model), needed)
     return Verdict(
         size=q,
         min_distance=least,
@@ -130,11 +131,12 @@ def _worth(q: int, gain: Gain) -> str:
     points += f" beside {gain.beside} pending" if gain.beside else ""
     more = " more" if gain.beside else ""
     if not gain.matters:
-        least = f"less than {gain.resolution:.2g}{more}, the resolution of the study" if gain.resolution else "nothing"
+        least = f"less than {gain.resolution:.2g}{more}, the least that counts here" if gain.resolution else "nothing"
         return f"{points}: expected to gain {least}"
     if q == 1:
         return f"{points}: expected to gain {gain.together:.2g}{more}"
-    slots = f"{'all ' if gain.slots == q else ''}{gain.slots} slot{'s' if gain.slots > 1 else ''}"
+    every = "both slots" if q == 2 else f"all {q} slots"
+    slots = every if gain.slots == q else f"{gain.slots} slot{'s' if gain.slots > 1 else ''}"
     return (
         f"{points}: the best alone is expected to gain {gain.alone:.2g}{more}, all together {gain.together:.2g} "
         f"(the other{'s' if q > 2 else ''} add{'s' if q == 2 else ''} {gain.added:.0%}); "
@@ -142,8 +144,11 @@ def _worth(q: int, gain: Gain) -> str:
     )
 
 
-def _near(pairs: int, noisy: bool) -> str:
+def _near(pairs: int, noisy: bool, needed: bool) -> str:
+    """``needed``: every slot counts for the gain, so that a sure model wants its points this close."""
     if not pairs:
         return "no near-duplicates"
-    why = "replicates, as results are noisy" if noisy else "look before you pay for both"
-    return f"{pairs} pair{'s' if pairs > 1 else ''} nearly the same: {why}"
+    same = f"{pairs} pair{'s' if pairs > 1 else ''} nearly the same"
+    if noisy:
+        return f"{same}: replicates, as results are noisy"
+    return same if needed else f"{same}: look before you pay for both"

@@ -11,10 +11,18 @@ from believer.arrays import BoolArray
 from believer.batch import random_pair_distance
 from believer.diagnostics import FromProblem
 from believer_paper.cells.loops import NOISE_SHARE
-from believer_paper.ledger.checks import NO, NOT_WORSE, OPEN, RULE, SHOWN, YES, Contrast, by_preset, judged
+from believer_paper.ledger.checks import NO, NOT_WORSE, PARTLY, RULE, SHOWN, YES, Contrast, by_preset, judged
 from believer_paper.ledger.claim import Claim, Finding, Share, not_run
 from believer_paper.ledger.loops import BUDGET, NAMES, PROBLEMS, SIZES, all_tested, compared, described, final, runs
-from believer_paper.numbers.printed import BOXES, BUDGETS, DISTINCT, Q10_DIVERSITY, Q10_OVER_RANDOM, SVM_SAMPLES
+from believer_paper.numbers.printed import (
+    BOXES,
+    BUDGETS,
+    DISTINCT,
+    Q10_DIVERSITY,
+    Q10_FINAL,
+    Q10_OVER_RANDOM,
+    SVM_SAMPLES,
+)
 from believer_paper.results import Loop, Results, paired
 from believer_paper.sizes import LARGE
 
@@ -32,8 +40,12 @@ ONE_SPOT = 1e-2
 _STATED = Q10_DIVERSITY[0] - 0.5
 """The lower end of what the paper prints, before rounding."""
 
+_LEAST_RATIO = Q10_FINAL["random"].mean / max(Q10_FINAL[name].mean for name in ("cl_min", "kb"))
+"""How many times better than random the paper's own numbers say that the worse of the two is: 1.93, not 2."""
+
 _ALMOST = 0.9
 _ENOUGH_RUNS = 10
+_SVM_CELLS = "cells: loop svm_breast_cancer q=2"
 
 SIDE = BOXES["levy10"][1] - BOXES["levy10"][0]
 """The paper's distances on Levy-10D are of the box, so its threshold is, too."""
@@ -130,10 +142,10 @@ def _large(results: Results, preset: str) -> Finding:
         said.append(f"{name}: {words}")
     alone = [SIDE * m.fixed.min_distance > DISTINCT for m in single]
     ratios = [np.mean([*map(final, drawn)]) / np.mean([*map(final, ours)]) for ours in (cl_min, kb)]
-    answers.append(YES if all(alone) else OPEN if any(alone) else NO)
+    answers.append(YES if all(alone) else PARTLY if any(alone) else NO)
     for one, ratio in zip(found, ratios, strict=True):
         lower = one.lower()
-        answers.append(OPEN if lower == YES and ratio < Q10_OVER_RANDOM[0] else lower)
+        answers.append(PARTLY if lower == YES and ratio < _LEAST_RATIO else lower)
     evidence = (
         f"{'. '.join(said)}. Single batches are diverse on {sum(alone)} of {len(alone)} data sets. Random ends "
         f"{ratios[0]:.2f} times as high as CL-min and {ratios[1]:.2f} as KB: {described(found)}."
@@ -162,7 +174,7 @@ def _stays_diverse(loops: list[Loop]) -> tuple[list[str], str]:
 def _always(outcomes: BoolArray) -> str:
     """ "Never" and "remains" are about all: no, if more than a tenth are otherwise."""
     share = float(np.mean(outcomes))
-    return YES if share == 1.0 else OPEN if share >= _ALMOST else NO
+    return YES if share == 1.0 else PARTLY if share >= _ALMOST else NO
 
 
 def _consistent(results: Results, preset: str) -> Finding:
@@ -173,7 +185,7 @@ def _consistent(results: Results, preset: str) -> Finding:
     for words, (problem, options) in stacks.items():
         for name in ("cl_min", "kb"):
             loops = results.loops(preset, problem, name, 3, budget=BUDGET, options=options)
-            if len(loops) < _ENOUGH_RUNS:
+            if len(loops) < _ENOUGH_RUNS or all(np.isnan(loop.max_distance).all() for loop in loops):
                 return not_run("CL-min and KB on Hartmann-6D and Ackley-8D, and with BoTorch's process (Exp 4, Exp 10)")
             whole = np.array([bool(np.any(loop.max_distance < ONE_SPOT)) for loop in loops])
             batches = np.concatenate([loop.max_distance for loop in loops])
@@ -192,13 +204,13 @@ def _tuning(results: Results, preset: str) -> Finding:
         return not_run("CL-min, sequential and random on the support vector machine (Exp 6)")
     means = [float(np.mean([*map(final, loops)])) for loops in (ours, sequential, drawn)]
     answers = [one.lower() for one in found]
-    verdict = "fails" if NO in answers else judged(answers, "").verdict
     samples = [SVM_SAMPLES * (mean - means[0]) for mean in means[1:]]
     evidence = (
         f"Mean error: CL-min {means[0]:.4f}, sequential {means[1]:.4f}, random {means[2]:.4f}, so CL-min is better by "
         f"{samples[0]:+.2f} and {samples[1]:+.2f} of {SVM_SAMPLES} samples: {described(found)}."
     )
-    return Finding(verdict, evidence, ("exp 6 (text)", "figure 12", "cells: loop svm_breast_cancer q=2"))
+    # The lowest is below both: a single no refutes it.
+    return judged([NO] if NO in answers else answers, evidence, "exp 6 (text)", "figure 12", _SVM_CELLS)
 
 
 CLAIMS = (
@@ -230,8 +242,8 @@ CLAIMS = (
         f"KB: the mean over seeds is {_STATED:g} or more in every iteration; no single batch averages below "
         f"{COLLAPSED:g}, half of what is stated; no batch has two members within {DISTINCT:g} in the unit cube, where "
         "the paper says that it measures (no, each: more than a tenth are otherwise); they are lower than random "
-        f"({SHOWN}), and the mean final value of random is at least {Q10_OVER_RANDOM[0]:g} times theirs (open: only "
-        "lower). And one: the diagnostic's batches of GP and MQ-RBF have no two members within "
+        f"({SHOWN}), and the mean final value of random is at least {_LEAST_RATIO:.2f} times theirs, as by the paper's "
+        "numbers (in part: only lower). And one: the diagnostic's batches of GP and MQ-RBF have no two members within "
         f"{DISTINCT:g} of the box on any data set (no: on every). {RULE}",
         by_preset(_large),
         True,
@@ -240,16 +252,18 @@ CLAIMS = (
         27,
         "Tuning a support vector machine, CL-min reaches the lowest error.",
         f"Final error. A check against sequential and one against random: CL-min is lower ({SHOWN}). The lowest is "
-        "below both: holds if both say yes, fails if either says no, holds in part otherwise.",
+        "below both: holds if both say yes, fails if either says no, cannot be tested if both are open, holds in part "
+        "otherwise.",
         by_preset(_tuning),
         True,
     ),
     Claim(
         38,
-        "Whole runs with CL-min and KB have consistently high batch diversity.",
-        f"A batch lies on one spot if all its members are within {ONE_SPOT:g} in the unit cube. Checks: CL-min and KB, "
-        "q = 3, on Hartmann-6D and Ackley-8D, and under the preset printed on Hartmann-6D with BoTorch's process: no "
-        f"run has such a batch (no: more than a tenth of the runs do). {RULE}",
+        "Whole runs with CL-min and KB have consistently high batch diversity: none of their batches collapses.",
+        "Only collapse is tested. A batch lies on one spot if all its members are within "
+        f"{ONE_SPOT:g} in the unit cube. Checks: CL-min and KB, q = 3, on Hartmann-6D and Ackley-8D, and under the "
+        "preset printed on Hartmann-6D with BoTorch's process: no run has such a batch (in part: up to a tenth of the "
+        f"runs do; no: more). {RULE}",
         by_preset(_consistent),
         True,
     ),

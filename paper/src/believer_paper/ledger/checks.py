@@ -1,4 +1,4 @@
-"""What verdicts are made of: questions to the data that are answered yes, no, or not decided by so few data.
+"""What verdicts are made of: questions to the data that are answered yes, in part, no, or not decided by so few data.
 
 ======  ========================================================================================
 symbol  meaning
@@ -31,11 +31,13 @@ from believer_paper.ledger.claim import UNTESTED, Finding, not_run
 from believer_paper.numbers.printed import SEEDS
 from believer_paper.results import Results
 
-YES, OPEN, NO = "yes", "open", "no"
+YES, PARTLY, OPEN, NO = "yes", "in part", "open", "no"
+"""In part: a share or a factor lies between yes and no. Open: a test on so few data finds neither."""
 
 RULE = (
-    "Holds if every check says yes; fails if more than half say no, or if some do and none says yes; cannot be tested "
-    "if all are open, as the data then decide nothing; holds in part otherwise."
+    "Holds if every check says yes; fails if more than half say no, or if some do and none says yes or in part (as a "
+    "share between yes and no does); cannot be tested if all are open, as so few data then decide nothing; holds in "
+    "part otherwise."
 )
 
 ALPHA = 0.05
@@ -62,20 +64,19 @@ LEAST_SETS = SEEDS["exp8"]
 
 
 def together(answers: Iterable[str]) -> str:
-    """One answer for many: yes if all say so, no if more than half say no; none at all decide nothing."""
+    """One answer for many, as :data:`RULE` has it; none at all decide nothing."""
     found = list(answers)
     if found and all(answer == YES for answer in found):
         return YES
-    return NO if found.count(NO) > len(found) / 2 else OPEN
+    spoken_for = YES in found or PARTLY in found
+    if found.count(NO) > len(found) / 2 or (NO in found and not spoken_for):
+        return NO
+    return PARTLY if spoken_for else OPEN
 
 
 def verdict(answers: Iterable[str]) -> str:
     """The verdict that :data:`RULE` gives."""
-    found = list(answers)
-    all_in_all = together(found)
-    if all_in_all == OPEN and YES not in found:
-        return "fails" if NO in found else UNTESTED
-    return {YES: "holds", OPEN: "holds in part", NO: "fails"}[all_in_all]
+    return {YES: "holds", PARTLY: "holds in part", NO: "fails", OPEN: UNTESTED}[together(answers)]
 
 
 def judged(answers: Iterable[str], evidence: str, *links: str) -> Finding:
@@ -97,7 +98,7 @@ def by_preset(judge: Callable[[Results, str], Finding]) -> Callable[[Results, st
 def mostly(successes: int, trials: int) -> str:
     """Yes from 90 %, no up to 10 %: as Table 1's "yes", "limited" and "no" are told apart."""
     share = successes / trials
-    return YES if share >= COMPATIBLE_FROM else OPEN if share > LIMITED_FROM else NO
+    return YES if share >= COMPATIBLE_FROM else PARTLY if share > LIMITED_FROM else NO
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -10,12 +10,13 @@ from typing import Any
 
 import numpy as np
 
-from believer.diagnostics import RESPONDS_FROM, own_response
+from believer.diagnostics import RESPONDS_FROM, is_diverse, own_response
 from believer.experiments import Finished, bootstrap_interval
 from believer_paper.cells.diagnoses import OTHER_LIES
 from believer_paper.ledger.checks import (
+    LEAST_SETS,
     NO,
-    OPEN,
+    PARTLY,
     RULE,
     SHOWN,
     YES,
@@ -58,11 +59,12 @@ def _retrained(results: Results, preset: str) -> Finding:
     if few(ms) or not enough(len(ms), 1):
         return missing("the retrained NN")
     n, told, untold = len(ms), diverse(ms, "fixed"), diverse(ms, "null")
+    shown = [m for m in ms if is_diverse(m.fixed)]
     apart = contrast("", (m.fixed.mean_distance for m in ms), (m.null.mean_distance for m in ms))
     answers, held, alone = [mostly(told, n), apart.higher()], parts(ms, "frozen"), ""
-    vacuous = answers[0] == NO
+    vacuous = len(shown) < LEAST_SETS
     if not vacuous:
-        answers.append(mostly(n - untold, n))
+        answers.append(mostly(len(shown) - diverse(shown, "null"), len(shown)))
     if held:
         answers.append(mostly(diverse(ms, "frozen"), len(held)))
         alone = (
@@ -70,8 +72,8 @@ def _retrained(results: Results, preset: str) -> Finding:
         )
     evidence = (
         f"With the lie {Share(told, n)} batches are diverse, retrained without it {untold} of {n}"
-        f"{' (which, as none is diverse with it either, is evidence of nothing)' if vacuous else ''}{alone}. Mean "
-        f"distance with the lie less that without: {apart.text().strip()}."
+        f"{' (which, as hardly any is diverse with it either, is evidence of nothing)' if vacuous else ''}{alone}. "
+        f"Mean distance with the lie less that without: {apart.text().strip()}."
     )
     return judged(answers, evidence, "table 7", "figure 18", cells("neural refit"))
 
@@ -90,7 +92,7 @@ def _costs(results: Results, preset: str) -> Finding:
         middle = float(np.median(ratios))
         low, high = bootstrap_interval(ratios, resamples=2_000)
         factor = max(middle / printed, printed / middle)
-        answers.append(YES if factor <= CLOSE else OPEN if factor < FAR else NO)
+        answers.append(YES if factor <= CLOSE else PARTLY if factor < FAR else NO)
         said.append(f"{name}: {middle:.3g} times ({low:.3g} to {high:.3g}), printed {printed:g}")
     return judged(answers, "; ".join(said) + "." + _own(steps), "table 3", "table 7", "cells: step")
 
@@ -133,9 +135,10 @@ CLAIMS = (
         5,
         "A retrained neural network regains diversity because of the lie.",
         f"Checks: diverse with the lie; farther apart with it than without ({SHOWN}); not diverse if retrained "
-        "without it, a control that counts only where the first check does not say no: where nothing is diverse, it "
-        "would say yes of anything; and, where the draws of the training can be held fixed, diverse with the lie "
-        f"alone. Shares: yes from 90 % of data sets, no up to 10 %. {RULE}",
+        f"without it, a control that is asked of data sets whose batch is diverse with the lie, if these are "
+        f"{LEAST_SETS} or more: where nothing is diverse, it would say yes of anything; and, where the draws of the "
+        "training can be held fixed, diverse with the lie alone. Shares: yes from 90 % of data sets, no up to 10 %. "
+        f"{RULE}",
         by_preset(_retrained),
         True,
     ),

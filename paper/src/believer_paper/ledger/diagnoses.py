@@ -18,7 +18,7 @@ from believer_paper.ledger.checks import (
     LEAST_SETS,
     MARGIN,
     NO,
-    OPEN,
+    PARTLY,
     RULE,
     TESTED,
     YES,
@@ -103,7 +103,7 @@ def _nothing_else(results: Results, preset: str) -> Finding:
         # A maximum that the search without derivatives missed counts as reached, and no more than that.
         moves, reached = moved(ms), float(np.mean([min(m.reached, 1.0) for m in ms]))
         full, half = min(moves, reached) >= 0.9, min(moves, reached) < 0.5
-        answers.append(YES if full else NO if half else OPEN)
+        answers.append(YES if full else NO if half else PARTLY)
         said.append(f"{NAMES[s]}: {moves:.0%} of starts move, {reached:.0%} of the maximum is reached")
     return judged(answers, "; ".join(said) + ".", "table 2", cells("moved, reached"))
 
@@ -135,7 +135,7 @@ def _compatible(results: Results, preset: str) -> Finding:
             agree.append(level == printed)
             counts = f"CL-min {cl_min} and KB {kb} of {len(both)}"
             said.append(f"{row}, {words}: {level} ({counts}), the paper says {printed}")
-        answers.append(YES if all(agree) else OPEN if any(agree) else NO)
+        answers.append(YES if all(agree) else PARTLY if any(agree) else NO)
     agreeing = f"{answers.count(YES)} of {len(answers)} rows agree in every reading"
     return judged(answers, "; ".join([agreeing, *said]) + ".", "table 1", cells("every surrogate"))
 
@@ -160,7 +160,7 @@ def _by_seed(one: Iterable[Measurement], two: Iterable[Measurement]) -> list[tup
 
 def _agreement(same: int, of: int) -> str:
     """Yes from 90 %, no below a half, which is chance among two."""
-    return YES if mostly(same, of) == YES else NO if 2 * same < of else OPEN
+    return YES if mostly(same, of) == YES else NO if 2 * same < of else PARTLY
 
 
 def _acquisitions(results: Results, preset: str) -> Finding:

@@ -78,7 +78,8 @@ class PaperTable:
 
     number: as in the paper; 100 + k holds what only the text prints of experiment k, 100 what it does not state.
     table: to be read. data: the same for programs, numbers apart and in full. notes: what a reader must know.
-    experiments: those that it is made from. counted: its numbers that count, by preset.
+    experiments: those that it is made from. counted: its numbers that count, by preset. details: what is
+    behind the table, to be read after it.
     """
 
     number: int
@@ -88,6 +89,12 @@ class PaperTable:
     notes: tuple[str, ...]
     experiments: tuple[str, ...]
     counted: tuple[Counted, ...] = ()
+    details: Table | None = None
+
+    @property
+    def tables(self) -> tuple[Table, ...]:
+        """Those to be read."""
+        return (self.table,) if self.details is None else (self.table, self.details)
 
     @property
     def name(self) -> str:
@@ -104,7 +111,9 @@ class PaperTable:
     def markdown(self) -> str:
         """Heading, table and notes."""
         heading = f"## {self.label}: {self.title}\n"
-        return "\n".join([heading, self.table.markdown(), *(f"- {note}" for note in self.notes), ""])
+        return "\n".join(
+            [heading, *(table.markdown() for table in self.tables), *(f"- {note}" for note in self.notes), ""]
+        )
 
 
 _TEXT = 100

@@ -88,6 +88,22 @@ def variance(value: Any, name: str) -> float:
     return found
 
 
+def at_least_zero(value: Any, name: str) -> float:
+    """A number that may be zero, not below."""
+    found = finite(value, name)
+    if found < 0.0:
+        raise InvalidInput(f"{name} must be zero or more; got {value!r}.")
+    return found
+
+
+def in_cube(x: Any, d: int | None) -> Array:
+    """A point (d,) of the unit cube."""
+    found = point(x, d)
+    if found.min(initial=0.0) < 0.0 or found.max(initial=0.0) > 1.0:
+        raise InvalidInput(f"x must be a point of the unit cube; got {found.tolist()}.")
+    return found
+
+
 def above_zero(value: Any, name: str) -> float:
     """``value`` as a finite float above zero."""
     found = finite(value, name)

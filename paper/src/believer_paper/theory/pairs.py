@@ -35,6 +35,7 @@ from believer.batch import QEI, Believe, ConstantLie, Data, PseudoObservations, 
 from believer.errors import InvalidInput
 from believer.numerics import LBFGSSettings, latin_hypercube
 from believer.surrogates import KERNELS, GPModel, Hyperparameters, posterior, squared_distances
+from believer_paper.theory import arguments
 from believer_paper.theory.minimizer import believed_minimizer, local
 from believer_paper.theory.separation import Separation, next_step
 from believer_paper.theory.situation import Situation, request
@@ -76,6 +77,9 @@ class Pairs:
 def pairs(n: int, noise: float, tries: int, rng: np.random.Generator, kernel: str = "matern52", dim: int = 1) -> Pairs:
     """``tries`` random models of ``n`` results, the mean's minimum inside of the box; and a batch of two on each."""
     rows, distances = [], []
+    arguments.variance(noise, "noise")
+    if kernel not in KERNELS:
+        raise InvalidInput(f"kernel must be one of {', '.join(KERNELS)}; got {kernel!r}.")
     for _ in range(whole(tries, "tries", 1)):
         model, found = _inner(n, noise, kernel, dim, rng)
         ell, here = float(model.lengthscales[0]), local(model, found.around.x)

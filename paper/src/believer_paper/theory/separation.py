@@ -25,8 +25,9 @@ In one column that is |t| = 1.224 c/H and EI = 0.2025 c²/H. (LogEI has the same
 **A slope** (x is not the minimizer, or the lie moved the mean): in one column EI = (c²/H) u h(γ - u/2) downhill, with
 u = γ + φ(v)/Φ(v), v = γ - u/2. It tends to the Newton step u = γ as γ grows.
 
-**Noise** leaves σ₀ > 0 at x. To second order in t, EI = φ(0) (σ₀ + bᵀt/σ₀ + tᵀCt/(2σ₀)) - tᵀHt/4. With b = 0, x stays a
-maximizer exactly when λ <= σ₀ √(π/2): then the point is *repeated*. With b the maximizer is, for λ ≪ σ₀,
+**Noise** leaves σ₀ > 0 at x. To second order in t, EI = φ(0) (σ₀ + bᵀt/σ₀ + tᵀ(C - bbᵀ/σ₀²)t/(2σ₀)) - tᵀHt/4. With
+b = 0, x stays a maximizer exactly when λ <= σ₀ √(π/2): then the point is *repeated*. With b the maximizer is, for
+λ ≪ σ₀,
 
     t = √(2/π) H⁻¹ b/σ₀ = 0.798 H⁻¹ ∇σ'(x),                                                                        (4)
 
@@ -61,7 +62,7 @@ _REACH = 2.5
 
 def standard_step(slope: float = 0.0) -> tuple[float, float]:
     """u and the gain u h(γ - u/2) that it brings, in units of c/H and c²/H, for a ``slope`` γ >= 0: Eq. 3 at γ = 0."""
-    gamma = arguments.variance(slope, "slope")
+    gamma = arguments.at_least_zero(slope, "slope")
 
     def excess(u: float) -> float:
         """φ(v) - (u - γ) Φ(v), over h(v)."""
@@ -123,10 +124,11 @@ def next_step(
     x: None is the minimizer of the mean. lie: None believes the mean. incumbent: f⁺ after the lie; None is the mean at
     x then, which it is for Kriging Believer with the believed f⁺ if no result is better. Columns in which x lies at an
     end of the box, the mean falling outwards, stay as they are. No step is expected where all do, or where rounding
-    leaves nothing of C. InvalidInput where the mean does not curve upwards.
+    leaves nothing of C. The step knows no box, and with a large ``strain`` means nothing. InvalidInput where the mean
+    does not curve upwards.
     """
     arguments.exact_process(model)
-    x = believed_minimizer(model) if x is None else arguments.point(x, arguments.columns(model))
+    x = believed_minimizer(model) if x is None else arguments.in_cube(x, arguments.columns(model))
     told = float(model.predict(x[None, :]).mean[0]) if lie is None else finite(lie, "lie")
     believed = model.condition(Data(frozen(x[None, :]), frozen([told])))
     around = local(believed, x)
