@@ -22,7 +22,7 @@ from believer_paper.tables.layout import PaperTable
 
 _JUDGED = (
     "Every verdict is computed from the cells of this run by the rule that stands under Test; none is typed in. The "
-    "paper's own set-up (printed) and this library's defaults (ours) are judged apart; what depends on neither, once."
+    "paper's own set-up (printed) and this library's engine (ours) are judged apart; what depends on neither, once."
 )
 _CHANGED = (
     f"After a review of the first full run these rules were changed, all on {WHEN}, and committed before the cells of "
@@ -47,8 +47,9 @@ _AGAINST_ITSELF = {
 """Heading, anchor and opening words by the kind of an inconsistency, in the order of the report."""
 
 _PRESETS = (
-    'There are two presets: "printed" is the paper\'s own set-up as far as it is printed, "ours" is this library with '
-    "its defaults. The paper's numbers are there to be compared with; nothing was tuned to match them."
+    'There are two presets: "printed" is the paper\'s own set-up as far as it is printed, "ours" is this library\'s '
+    "process, acquisition and search under the same strategies (not its default strategy, which is none of the "
+    "paper's). The paper's numbers are there to be compared with; nothing was tuned to match them."
 )
 _CELLS = (
     "All of this is made from cells. On one processor, with the same versions, each is deterministic from its settings "

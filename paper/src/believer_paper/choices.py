@@ -19,7 +19,8 @@ _LOOP = (
     "differences with scipy's step; distances are in the unit cube.",
     "Printed: ξ = 0.01 in the units of y; f⁺ is the best real result, lies not included; y is normalized again after "
     "every lie (a refit of scikit-learn's process without its optimizer); hyperparameters are fitted once a batch, "
-    "from scratch, by 1 + 5 starts; points may repeat. Ours: the library's defaults.",
+    "from scratch, by 1 + 5 starts; points may repeat. Ours: this library's process, LogEI "
+    "and search; σ_n² = 1e-6 and no warp, so that nothing but the strategy that is named decides.",
     "Every strategy starts from the same Latin design; a random batch draws the same points whatever q, so its rows "
     "are the same for q = 2 and q = 3 but for the size of the last batch.",
 )

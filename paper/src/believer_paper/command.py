@@ -44,7 +44,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--preset",
         choices=[*PRESETS, "both"],
         default="both",
-        help="printed: the paper's own set-up; ours: this library's defaults (default: %(default)s)",
+        help="printed: the paper's own set-up; ours: this library's engine (default: %(default)s)",
     )
     parser.add_argument("--workers", type=at_least(1), metavar="N", help="processes (default: one a core)")
     parser.add_argument("--dask", metavar="ADDRESS", help="of a Dask scheduler, such as tcp://host:8786")

@@ -21,7 +21,7 @@ from believer.diagnostics import Measurement
 from believer.experiments import Finished
 
 PRESETS = ("printed", "ours")
-"""The paper's own set-up as far as it is printed, and the library's defaults."""
+"""The paper's own set-up as far as it is printed, and this library's engine under the strategies that it names."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

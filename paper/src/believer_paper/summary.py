@@ -55,7 +55,7 @@ SHORT: Mapping[int, str] = {
 }
 """Claims by number, in a few words; one that is not here is told in its own sentence."""
 
-SET_UP = {PRESETS[0]: "in the paper's own set-up", PRESETS[1]: "with this library's defaults"}
+SET_UP = {PRESETS[0]: "in the paper's own set-up", PRESETS[1]: "with this library's engine"}
 NEW = (
     "New here: once the model is sure where the minimum is, KB's next point (its lies counting for f⁺) is 1.22 c/H "
     "away, c the standard deviation of the slope and H the curvature there, not of order ℓ (docs/theory.md); what each "

@@ -1,7 +1,8 @@
 """Cells of kind "loop": one run of Bayesian optimization, under either preset (Exp 4, 6, 9, 10, 11, 12).
 
 Every strategy of a problem and a seed starts from the same Latin design. ``printed``: EI with ξ = 0.01 in the units of
-y over the best real result, ten random starts, the printed process, repeats allowed. ``ours``: the library's defaults.
+y over the best real result, ten random starts, the printed process, repeats allowed. ``ours``: the library's
+process (σ_n² = 1e-6, no warp), LogEI and search under the named strategy.
 """
 
 from __future__ import annotations
