@@ -1,0 +1,214 @@
+"""Hyperparameter search for scikit-learn: q candidates at a time, each scored on every fold.
+
+::
+
+    search = BatchSearchCV(SVC(), {"C": bv.Float(1e-3, 1e3, log=True)}, n_iter=24, q=4, n_jobs=4)
+    search.fit(X, y).best_params_
+
+The guide is docs/sklearn.md.
+"""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from believer.acquisitions import Acquisition
+from believer.arrays import LARGEST, Array, shown, whole
+from believer.batch import Strategy
+from believer.errors import InvalidInput, MissingExtra, SpaceExhausted
+from believer.optimizer import Optimizer
+from believer.space import Categorical, Space
+from believer.space.parameters import Parameter
+from believer.study.trials import Batch
+from believer.surrogates.protocols import Surrogate
+
+try:
+    from sklearn.exceptions import FitFailedWarning
+    from sklearn.model_selection._search import BaseSearchCV
+    from sklearn.utils import check_random_state
+except ImportError as error:
+    raise MissingExtra("scikit-learn", "sklearn") from error
+
+__all__ = ["BatchSearchCV"]
+
+MOST_SEED = 2**31 - 1
+"""What a RandomState draws a seed below."""
+
+
+class BatchSearchCV(BaseSearchCV):  # type: ignore[misc]
+    """Batch Bayesian optimization of an estimator's parameters, by cross-validation.
+
+    Used as ``RandomizedSearchCV`` is, with the same attributes after ``fit``: ``best_params_``, ``best_estimator_``,
+    ``best_score_``, ``best_index_``, ``cv_results_`` and the others. ``cv_results_`` also has ``batch`` (from 0) and
+    ``provenance``, which says why each candidate was chosen. All candidates are scored on the same folds. A candidate
+    whose score is no finite number is a failure to the model. If every fit of a batch fails, scikit-learn has no rows
+    for it in ``cv_results_``: a ``FitFailedWarning`` says why, and the search goes on.
+
+    Parameters
+    ----------
+    estimator : what is tuned, a Pipeline for instance.
+    space : where to search: a :class:`believer.Space`, or a dict of names ("C", "svc__C") to ``Float``, ``Int``,
+        ``Categorical`` or a list of choices, which may be any objects.
+    n_iter : how many candidates are tried. Fewer, with a warning, if the space has fewer.
+    q : how many are chosen and evaluated together: q times the number of folds fits run at once, given the jobs.
+    scoring : one score or several, as for ``RandomizedSearchCV``. The model learns from the one that ``refit`` names,
+        else from the first.
+    n_jobs : fits that run in parallel.
+    refit : fit the best candidate to all data in the end. With several scores, the name of the one that decides; or a
+        function of ``cv_results_`` that returns the index of the best.
+    cv : folds, as for ``RandomizedSearchCV``.
+    verbose : how much is printed.
+    pre_dispatch : how many fits are handed to the jobs ahead of time.
+    random_state : an int makes a search reproducible.
+    error_score : the score of a fit that fails: a number, or "raise".
+    return_train_score : also list scores on the training folds.
+    noise : tell the model the standard error of each mean over folds.
+    surrogate, acquisition, strategy, n_init : as for :class:`believer.Optimizer`.
+    """
+
+    def __init__(
+        self,
+        estimator: Any,
+        space: Space | Mapping[str, Parameter | Sequence[Any]],
+        *,
+        n_iter: int = 32,
+        q: int = 4,
+        scoring: Any = None,
+        n_jobs: int | None = None,
+        refit: bool | str | Callable[[dict[str, Any]], int] = True,
+        cv: Any = None,
+        verbose: int = 0,
+        pre_dispatch: int | str = "2*n_jobs",
+        random_state: Any = None,
+        error_score: float | str = np.nan,
+        return_train_score: bool = False,
+        noise: bool = True,
+        surrogate: str | Surrogate | None = None,
+        acquisition: str | Acquisition | None = None,
+        strategy: str | Strategy | None = None,
+        n_init: int | None = None,
+    ) -> None:
+        super().__init__(
+            estimator=estimator,
+            scoring=scoring,
+            n_jobs=n_jobs,
+            refit=refit,
+            cv=cv,
+            verbose=verbose,
+            pre_dispatch=pre_dispatch,
+            error_score=error_score,
+            return_train_score=return_train_score,
+        )
+        self.space = space
+        self.n_iter = n_iter
+        self.q = q
+        self.random_state = random_state
+        self.noise = noise
+        self.surrogate = surrogate
+        self.acquisition = acquisition
+        self.strategy = strategy
+        self.n_init = n_init
+
+    def _run_search(self, evaluate_candidates: Callable[..., dict[str, Any]]) -> None:
+        """Called by ``fit``: ask, evaluate, tell, until there were ``n_iter`` candidates."""
+        left, q = whole(self.n_iter, "n_iter", 1), whole(self.q, "q", 1)
+        choices = _Choices.of(self.space)
+        seed = int(check_random_state(self.random_state).randint(MOST_SEED))
+        optimizer = Optimizer(
+            choices.space, self.surrogate, self.acquisition, self.strategy, self.n_init, seed, maximize=True
+        )
+        folds, number, failure, worked = _SameFolds(self._checked_cv_orig), 0, None, False
+        while left > 0 and (batch := _ask(optimizer, min(q, left), self.n_iter)) is not None:
+            extra = {"batch": [number] * len(batch), "provenance": [trial.provenance for trial in batch]}
+            left, number = left - len(batch), number + 1
+            try:
+                candidates = [choices.decode(trial.params) for trial in batch]
+                results = evaluate_candidates(candidates, cv=folds, more_results=extra)
+            except ValueError as error:
+                if "fits failed" not in str(error):
+                    raise
+                failure = error
+                warnings.warn(f"{error}\nThe search goes on without this batch.", FitFailedWarning, stacklevel=2)
+                for trial in batch:
+                    optimizer.tell(trial, error="every fit failed")
+            else:
+                worked = True
+                scores = _scores(results, self.refit)[-len(batch) :]
+                for trial, row in zip(batch, scores, strict=True):
+                    _tell(optimizer, trial.id, row, self.noise)
+        if failure is not None and not worked:
+            raise failure
+
+
+def _ask(optimizer: Optimizer, q: int, n_iter: int) -> Batch | None:
+    """A batch of ``q``, or of what a finite space has left, with a warning; None where that is nothing."""
+    try:
+        return optimizer.ask(q)
+    except SpaceExhausted as error:
+        size = len(optimizer.trials) + error.left
+        warnings.warn(f"the space has {size} points, fewer than n_iter={n_iter}: all are tried.", stacklevel=2)
+        return optimizer.ask(error.left) if error.left else None
+
+
+def _scores(results: Mapping[str, Any], refit: Any) -> Array:
+    """Scores (candidates, folds) of what is optimized: the metric that ``refit`` names, else the first."""
+    names = [key.removeprefix("mean_test_") for key in results if key.startswith("mean_test_")]
+    name = refit if isinstance(refit, str) and refit in names else names[0]
+    folds = sum(key.startswith("split") and key.endswith(f"_test_{name}") for key in results)
+    return np.column_stack([results[f"split{i}_test_{name}"] for i in range(folds)])
+
+
+def _tell(optimizer: Optimizer, trial: int, scores: Array, noise: bool) -> None:
+    """The mean of a candidate's ``scores`` (folds,), with its standard error where there is one."""
+    mean = float(np.mean(scores))
+    if not math.isfinite(mean) or abs(mean) > LARGEST:
+        optimizer.tell(trial, error=f"a score of {mean}")
+    elif noise and len(scores) > 1:
+        optimizer.tell(trial, mean, noise=float(np.std(scores, ddof=1)) / math.sqrt(len(scores)))
+    else:
+        optimizer.tell(trial, mean)
+
+
+@dataclass(slots=True, eq=False)
+class _SameFolds:
+    """A splitter that splits once: one that shuffles would give each batch folds of its own."""
+
+    splitter: Any
+    splits: list[Any] = field(default_factory=list)
+
+    def split(self, X: Any, y: Any = None, **params: Any) -> Iterable[Any]:
+        self.splits = self.splits or list(self.splitter.split(X, y, **params))
+        return self.splits
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Choices:
+    """A space in which lists of any objects stand as the numbers of their members."""
+
+    space: Space
+    objects: dict[str, list[Any]]
+
+    @staticmethod
+    def of(space: Any) -> _Choices:
+        if isinstance(space, Space):
+            return _Choices(space, {})
+        if not isinstance(space, Mapping):
+            raise InvalidInput(f"space must be a believer.Space or a dict; got {shown(space)}.")
+        objects = {name: list(v) for name, v in space.items() if isinstance(v, list | tuple | np.ndarray)}
+        for name, value in space.items():
+            if hasattr(value, "rvs"):
+                raise InvalidInput(
+                    f"distributions have no bounds to search in; got one for {name!r}. Say Float(low, high) or "
+                    "Float(low, high, log=True), or Int, of believer."
+                )
+        numbered = {name: Categorical(range(len(values))) for name, values in objects.items()}
+        return _Choices(Space({**space, **numbered}), objects)
+
+    def decode(self, params: Mapping[str, Any]) -> dict[str, Any]:
+        return {name: self.objects[name][value] if name in self.objects else value for name, value in params.items()}

@@ -1,0 +1,275 @@
+"""A search like RandomizedSearchCV: scikit-learn's own checks, its attributes, and what the model is told."""
+
+from __future__ import annotations
+
+import pickle
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import believer as bv
+from believer.errors import InvalidInput
+
+pytest.importorskip("sklearn")
+
+from joblib import parallel_config
+from sklearn.base import BaseEstimator, ClassifierMixin, clone, is_classifier
+from sklearn.datasets import load_iris
+from sklearn.exceptions import FitFailedWarning, NotFittedError
+from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.model_selection import GroupKFold, KFold, ShuffleSplit
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import MinMaxScaler, StandardScaler
+from sklearn.svm import SVC
+from sklearn.tree import DecisionTreeClassifier
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from believer.integrations import sklearn as door
+from believer.integrations.sklearn import BatchSearchCV
+
+X, y = load_iris(return_X_y=True)
+LOG = bv.Float(1e-3, 1e3, log=True)
+SVM = {"C": LOG, "gamma": LOG}
+
+
+def excepted(search: Any) -> dict[str, str]:
+    """One of the two checks that scikit-learn excepts its own searches from; the other one passes."""
+    if isinstance(search.estimator, Ridge):
+        return {"check_supervised_y_2d": "expects a warning that the estimator within, which takes such y, never gives"}
+    return {}
+
+
+def searching(estimator: Any, space: Any = None, **options: Any) -> BatchSearchCV:
+    defaults = {"n_iter": 6, "q": 3, "cv": 2, "random_state": 0}
+    return BatchSearchCV(estimator, SVM if space is None else space, **(defaults | options))
+
+
+@parametrize_with_checks(  # type: ignore[untyped-decorator]
+    [
+        searching(Ridge(), {"alpha": bv.Float(0.1, 1.0)}, n_iter=3, error_score="raise"),
+        searching(LogisticRegression(), {"C": bv.Float(0.1, 1.0)}, n_iter=3, error_score="raise"),
+    ],
+    expected_failed_checks=excepted,
+)
+def test_scikit_learns_checks_of_estimators(estimator: Any, check: Callable[[Any], None]) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        check(estimator)
+
+
+def test_it_is_used_as_a_randomized_search_is() -> None:
+    search = searching(SVC(), n_iter=10, q=4, return_train_score=True).fit(X, y)
+    results = search.cv_results_
+    assert len(results["params"]) == 10
+    assert results["batch"].tolist() == [0] * 4 + [1] * 4 + [2] * 2
+    assert all(results["provenance"])
+    assert search.best_params_ == results["params"][search.best_index_]
+    assert search.best_score_ == results["mean_test_score"].max() > 0.9
+    assert results["rank_test_score"][search.best_index_] == 1
+    assert search.best_params_["C"] == search.best_estimator_.C
+    assert search.score(X, y) == search.best_estimator_.score(X, y)
+    assert is_classifier(search)
+    assert "mean_train_score" in results
+    assert set(results["param_C"]) == {params["C"] for params in results["params"]}
+
+
+def test_it_finds_better_than_random_candidates() -> None:
+    def error(strategy: str | None, seed: int) -> float:
+        noisy = make_pipeline(StandardScaler(), SVC())
+        space = {"svc__C": LOG, "svc__gamma": bv.Float(1e-6, 1e2, log=True)}
+        search = searching(noisy, space, n_iter=20, q=4, cv=3, strategy=strategy, random_state=seed, refit=False)
+        return float(np.mean(np.sort(-search.fit(X, y).cv_results_["mean_test_score"])[:10]))
+
+    assert sum(error(None, seed) < error("random", seed) for seed in range(5)) >= 4
+
+
+def test_the_same_random_state_gives_the_same_search() -> None:
+    def trace(random_state: Any, n_jobs: int | None = None) -> Any:
+        search = searching(SVC(), n_iter=8, random_state=random_state, n_jobs=n_jobs)
+        with parallel_config("threading"):
+            return search.fit(X, y).cv_results_["params"]
+
+    assert trace(3) == trace(3) == trace(3, n_jobs=2) == trace(np.random.RandomState(3))
+    assert trace(3) != trace(4)
+    state = np.random.RandomState(3)
+    assert trace(state) != trace(state)
+
+
+def test_candidates_of_all_batches_meet_the_same_folds() -> None:
+    repeated = searching(
+        DecisionTreeClassifier(random_state=0), {"max_depth": bv.Int(1, 3)}, n_iter=3, q=1, cv=KFold(3, shuffle=True)
+    )
+    tested: list[tuple[int, ...]] = []
+
+    def noted(estimator: Any, X: Any, y: Any) -> float:
+        tested.append(tuple(X[:, 0]))
+        return float(estimator.score(X, y))
+
+    repeated.set_params(scoring=noted, refit=False).fit(X, y)
+    assert tested[:3] == tested[3:6] == tested[6:]
+
+
+def told(monkeypatch: pytest.MonkeyPatch) -> list[tuple[float | None, float | None, str | None]]:
+    """What optimizers are told from now on: value, noise, error."""
+    heard: list[tuple[float | None, float | None, str | None]] = []
+
+    class Listening(bv.Optimizer):
+        def tell(self, trial: Any, value: Any = None, *, noise: Any = None, error: Any = None) -> None:
+            heard.append((value, noise, error))
+            super().tell(trial, value, noise=noise, error=error)
+
+    monkeypatch.setattr(door, "Optimizer", Listening)
+    return heard
+
+
+def test_the_model_is_told_the_mean_over_folds_and_its_standard_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    heard = told(monkeypatch)
+    results = searching(SVC(), cv=4, noise=True).fit(X, y).cv_results_
+    values, stds, _ = zip(*heard, strict=True)
+    assert list(values) == pytest.approx(results["mean_test_score"])
+    assert list(stds) == pytest.approx(results["std_test_score"] / np.sqrt(3))
+    heard.clear()
+    searching(SVC(), cv=4, noise=False).fit(X, y)
+    searching(SVC(), cv=ShuffleSplit(1, random_state=0), noise=True).fit(X, y)
+    assert {noise for _, noise, _ in heard} == {None}
+
+
+SCORES = {"accuracy": "accuracy", "loss": "neg_log_loss"}
+
+
+@pytest.mark.parametrize(
+    ("refit", "learned"),
+    [("loss", "loss"), ("accuracy", "accuracy"), (lambda results: results["mean_test_loss"].argmax(), "accuracy")],
+)
+def test_with_several_scores_the_model_learns_from_the_one_that_refit_names(
+    refit: Any, learned: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    heard = told(monkeypatch)
+    search = searching(LogisticRegression(max_iter=1000), {"C": LOG}, scoring=SCORES, refit=refit).fit(X, y)
+    assert [value for value, _, _ in heard] == pytest.approx(search.cv_results_[f"mean_test_{learned}"])
+    assert search.best_params_ == search.cv_results_["params"][search.best_index_]
+    if callable(refit):
+        assert search.best_index_ == refit(search.cv_results_)
+
+
+class Fussy(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """Fits only where ``x`` is below ``limit``; the best is just below."""
+
+    def __init__(self, x: float = 0.0, limit: float = 0.5) -> None:
+        self.x = x
+        self.limit = limit
+
+    def fit(self, X: Any, y: Any) -> Fussy:
+        if self.x >= self.limit:
+            raise ValueError("too large")
+        self.classes_ = np.unique(y)
+        return self
+
+    def predict(self, X: Any) -> Any:
+        return np.full(len(X), self.classes_[0])
+
+    def score(self, X: Any, y: Any) -> float:
+        return self.x
+
+
+UNIT = {"x": bv.Float(0.0, 1.0)}
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.FitFailedWarning", "ignore:One or more of the test scores")
+def test_failed_fits_are_failures_to_the_model(monkeypatch: pytest.MonkeyPatch) -> None:
+    heard = told(monkeypatch)
+    search = searching(Fussy(), UNIT, n_iter=16, q=4).fit(X, y)
+    failed = [error for _, _, error in heard if error is not None]
+    assert 0 < len(failed) < 10
+    assert np.isnan(search.cv_results_["mean_test_score"]).sum() <= len(failed)
+    assert 0.4 < search.best_score_ < 0.5
+
+
+def test_a_batch_that_fails_as_a_whole_does_not_end_the_search() -> None:
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        search = searching(Fussy(limit=0.3), UNIT, n_iter=12, q=1).fit(X, y)
+    listed = len(search.cv_results_["params"])
+    assert sum(w.category is FitFailedWarning for w in caught) == 12 - listed > 0
+    assert search.best_score_ < 0.3
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.FitFailedWarning")
+@pytest.mark.parametrize("q", [1, 4])
+def test_a_search_in_which_nothing_works_says_what_scikit_learn_says(q: int) -> None:
+    with pytest.raises(ValueError, match="fits failed"):
+        searching(Fussy(limit=-1.0), UNIT, n_iter=20, q=q).fit(X, y)
+    with pytest.raises(ValueError, match="too large"):
+        searching(Fussy(limit=-1.0), UNIT, error_score="raise").fit(X, y)
+
+
+def test_a_finite_space_is_tried_once_through() -> None:
+    with pytest.warns(UserWarning, match="5 points, fewer than n_iter=20"):
+        search = searching(KNeighborsClassifier(), {"n_neighbors": bv.Int(1, 5)}, n_iter=20, q=3).fit(X, y)
+    assert sorted(params["n_neighbors"] for params in search.cv_results_["params"]) == [1, 2, 3, 4, 5]
+
+
+def test_lists_hold_any_objects_and_names_reach_into_pipelines() -> None:
+    pipeline = make_pipeline(StandardScaler(), SVC())
+    scalers = [StandardScaler(), MinMaxScaler(feature_range=(-1, 1)), "passthrough"]
+    search = searching(pipeline, {"standardscaler": scalers, "svc__C": LOG, "svc__kernel": ["rbf", "linear"]}).fit(X, y)
+    assert {type(p["standardscaler"]) for p in search.cv_results_["params"]} <= {StandardScaler, MinMaxScaler, str}
+    assert search.best_params_["svc__C"] == search.best_estimator_.named_steps["svc"].C
+
+
+def test_a_space_with_a_constraint() -> None:
+    space = bv.Space(SVM, constraint=lambda p: p["C"] * p["gamma"] < 1.0)
+    for params in searching(SVC(), space).fit(X, y).cv_results_["params"]:
+        assert params["C"] * params["gamma"] < 1.0
+
+
+def test_groups_reach_the_splitter() -> None:
+    groups = np.arange(len(y)) % 5
+    search = searching(SVC(), cv=GroupKFold(5)).fit(X, y, groups=groups)
+    assert search.n_splits_ == 5
+    with pytest.raises(ValueError, match="groups"):
+        searching(SVC(), cv=GroupKFold(5)).fit(X, y)
+
+
+def test_it_is_cloned_pickled_and_set() -> None:
+    search = searching(SVC(), bv.Space(SVM), surrogate=bv.GP(), strategy="kb")
+    twin = pickle.loads(pickle.dumps(clone(search))).set_params(estimator__tol=1e-4, q=2)
+    assert twin.get_params()["space"] == bv.Space(SVM)
+    assert (twin.q, twin.estimator.tol, search.q) == (2, 1e-4, 3)
+    fitted = pickle.loads(pickle.dumps(twin.fit(X, y)))
+    assert (fitted.predict(X) == twin.predict(X)).all()
+    with pytest.raises(NotFittedError):
+        clone(fitted).predict(X)
+
+
+@pytest.mark.parametrize(
+    ("space", "options", "says"),
+    [
+        ([1.0], {}, "a believer.Space or a dict"),
+        ({"C": "loguniform"}, {}, "'C'"),
+        ({"C": []}, {}, "choices"),
+        (SVM, {"q": 0}, "q must be"),
+        (SVM, {"n_iter": 0}, "n_iter must be"),
+        (SVM, {"strategy": "best"}, "strategy"),
+    ],
+)
+def test_what_breaks_a_rule_is_refused_by_fit(space: Any, options: Any, says: str) -> None:
+    search = searching(SVC(), space, **options)
+    with pytest.raises(InvalidInput, match=says):
+        search.fit(X, y)
+
+
+def test_a_distribution_is_refused_with_what_to_say_instead() -> None:
+    from scipy.stats import loguniform
+
+    with pytest.raises(InvalidInput, match=r"'C'.*Float\(low, high, log=True\)"):
+        searching(SVC(), {"C": loguniform(1e-3, 1e3)}).fit(X, y)
+
+
+def test_it_prints_what_it_fits(capsys: pytest.CaptureFixture[str]) -> None:
+    searching(SVC(), verbose=1).fit(X, y)
+    assert capsys.readouterr().out.count("Fitting 2 folds for each of 3 candidates, totalling 6 fits") == 2
