@@ -56,7 +56,7 @@ ROOMS: dict[str, tuple[float, str, str]] = {
     "experiments": (4, TOOL, "cells, runner, tables"),
     "diagnostics": (4, TOOL, "the SDD"),
     "testing": (1, TOOL, "contracts for plug-ins"),
-    "integrations": (0, TOOL, "Dask"),
+    "integrations": (0, TOOL, "doors to other tools"),
     "bench": (4, TOOL, "races, report"),
     "cli": (3, DOOR, "demo, sdd, bench"),
     "__main__": (3, DOOR, "python -m believer"),
@@ -80,8 +80,8 @@ def bend(source: str, target: str) -> list[Point]:
     """The points of an arrow that has to go around boxes; empty for a straight one."""
     (x, y), (u, v) = place(source), place(target)
     match source, target:
-        case "integrations", "errors":
-            return [(x - WIDE, y), (x - 0.55, y), (x - 0.55, v), (u - WIDE, v)]
+        case "integrations", "optimizer":
+            return [(x, y - HIGH), (x, v + 0.5), (u - 0.24, v + 0.5), (u - 0.24, v + HIGH)]
         case "study", "_version":
             return [(x + WIDE, y - 0.15), (3.5, y - 0.15), (3.5, v), (u - WIDE, v)]
         case "maximize", "capabilities":

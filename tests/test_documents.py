@@ -54,3 +54,10 @@ def test_the_guide_for_authors_goes_through_the_doors() -> None:
         "believer.plugins",
         "believer.testing",
     }
+
+
+@pytest.mark.parametrize(("guide", "needs"), [("sklearn.md", "sklearn"), ("gest.md", "gest_api")])
+def test_the_guide_to_a_host_runs_from_top_to_bottom(guide: str, needs: str, module: ModuleType) -> None:
+    pytest.importorskip(needs)
+    for number, block in enumerate(blocks_of(guide), start=1):
+        exec(compile(block, f"{guide}, block {number}", "exec"), module.__dict__)

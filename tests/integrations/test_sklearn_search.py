@@ -13,7 +13,7 @@ import pytest
 import believer as bv
 from believer.errors import InvalidInput
 
-pytest.importorskip("sklearn")
+pytest.importorskip("sklearn", minversion="1.6")  # whose checks may be expected to fail
 
 from joblib import parallel_config
 from sklearn.base import BaseEstimator, ClassifierMixin, clone, is_classifier
@@ -111,6 +111,12 @@ def test_candidates_of_all_batches_meet_the_same_folds() -> None:
 
     repeated.set_params(scoring=noted, refit=False).fit(X, y)
     assert tested[:3] == tested[3:6] == tested[6:]
+
+
+def test_folds_that_can_be_had_only_once_are_enough() -> None:
+    search = searching(SVC(), cv=KFold(3, shuffle=True, random_state=1).split(X)).fit(X, y)
+    listed = searching(SVC(), cv=KFold(3, shuffle=True, random_state=1)).fit(X, y)
+    assert search.cv_results_["mean_test_score"].tolist() == listed.cv_results_["mean_test_score"].tolist()
 
 
 def told(monkeypatch: pytest.MonkeyPatch) -> list[tuple[float | None, float | None, str | None]]:

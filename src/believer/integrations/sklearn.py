@@ -29,7 +29,9 @@ from believer.study.trials import Batch
 from believer.surrogates.protocols import Surrogate
 
 try:
+    from sklearn.base import is_classifier
     from sklearn.exceptions import FitFailedWarning
+    from sklearn.model_selection import check_cv
     from sklearn.model_selection._search import BaseSearchCV
     from sklearn.utils import check_random_state
 except ImportError as error:
@@ -68,7 +70,8 @@ class BatchSearchCV(BaseSearchCV):  # type: ignore[misc]
     random_state : an int makes a search reproducible.
     error_score : the score of a fit that fails: a number, or "raise".
     return_train_score : also list scores on the training folds.
-    noise : tell the model the standard error of each mean over folds.
+    noise : tell the model the standard error of each mean over folds. It then comes back to the neighborhood of good
+        candidates, where the same folds have nothing new to say; so by default it is left to find out by itself.
     surrogate, acquisition, strategy, n_init : as for :class:`believer.Optimizer`.
     """
 
@@ -88,7 +91,7 @@ class BatchSearchCV(BaseSearchCV):  # type: ignore[misc]
         random_state: Any = None,
         error_score: float | str = np.nan,
         return_train_score: bool = False,
-        noise: bool = True,
+        noise: bool = False,
         surrogate: str | Surrogate | None = None,
         acquisition: str | Acquisition | None = None,
         strategy: str | Strategy | None = None,
@@ -123,7 +126,9 @@ class BatchSearchCV(BaseSearchCV):  # type: ignore[misc]
         optimizer = Optimizer(
             choices.space, self.surrogate, self.acquisition, self.strategy, self.n_init, seed, maximize=True
         )
-        folds, number, failure, worked = _SameFolds(self._checked_cv_orig), 0, None, False
+        # An iterable of splits is the same for every batch as it is, and may be had only once.
+        folds = None if isinstance(self.cv, Iterable) else _SameFolds(self.cv, is_classifier(self.estimator))
+        number, failure, worked = 0, None, False
         while left > 0 and (batch := _ask(optimizer, min(q, left), self.n_iter)) is not None:
             extra = {"batch": [number] * len(batch), "provenance": [trial.provenance for trial in batch]}
             left, number = left - len(batch), number + 1
@@ -179,11 +184,12 @@ def _tell(optimizer: Optimizer, trial: int, scores: Array, noise: bool) -> None:
 class _SameFolds:
     """A splitter that splits once: one that shuffles would give each batch folds of its own."""
 
-    splitter: Any
+    cv: Any
+    classifier: bool
     splits: list[Any] = field(default_factory=list)
 
-    def split(self, X: Any, y: Any = None, **params: Any) -> Iterable[Any]:
-        self.splits = self.splits or list(self.splitter.split(X, y, **params))
+    def split(self, X: Any, y: Any = None, **params: Any) -> list[Any]:
+        self.splits = self.splits or list(check_cv(self.cv, y, classifier=self.classifier).split(X, y, **params))
         return self.splits
 
 
