@@ -1,0 +1,393 @@
+"""A sampler for Optuna: trials that run are pending points, whichever thread, process or machine runs them.
+
+::
+
+    study = optuna.create_study(sampler=BelieverSampler(seed=1))
+
+What it suggests depends on its settings and on what the storage holds, and on nothing else: the hyperparameters of the
+last fit are kept there, beside the points, as system attributes of the trials. So another sampler with the same
+settings goes on where one stopped, and workers share what they learned.
+
+A worker tells the others its whole point in one write, before Optuna stores parameter by parameter. Of trials that
+began before its own and show no point yet, it works out what they are about to get, as their workers do at this moment
+from the same storage, and counts that as pending. Nobody waits for anybody.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import logging
+import math
+import secrets
+import threading
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Any
+
+from believer.acquisitions import Acquisition
+from believer.batch import Strategy
+from believer.errors import InvalidInput, JournalError, MissingExtra, SpaceExhausted
+from believer.numerics.sampling import stream
+from believer.propose import Proposal, propose, rehearse
+from believer.space import Categorical, Float, Int, Space
+from believer.study.history import Fitted, History
+from believer.study.model_cache import ModelCache
+from believer.study.settings import StudySettings, make_settings
+from believer.surrogates.protocols import Surrogate
+
+try:
+    from optuna.distributions import CategoricalDistribution, FloatDistribution
+    from optuna.samplers import BaseSampler, RandomSampler
+    from optuna.search_space import IntersectionSearchSpace
+    from optuna.trial import TrialState
+except ImportError as error:
+    raise MissingExtra("optuna", "optuna") from error
+
+__all__ = ["BelieverSampler"]
+
+ABOUT_TO_SHOW = timedelta(seconds=30)
+"""A trial that runs without a point for longer is not being sampled: its worker died, or never asks."""
+
+KEY, LONGEST = "believer", 2000
+"""Of our system attributes, and characters in one: some databases hold 2048 at most."""
+
+_log = logging.getLogger(__name__)
+
+Known = tuple[int, dict[str, Any], float | str | None]
+"""A trial of a history: its number, its point, and what it returned."""
+
+
+class BelieverSampler(BaseSampler):  # type: ignore[misc]
+    """Suggests points that are good together with those of all running trials.
+
+    Parameters that all finished trials have in common, with the same range, are chosen together; others, and those of
+    the first trials, are drawn at random, each by itself. One objective, no constraints: ``ValueError`` otherwise.
+    Threads may share a sampler, and processes a study, each with a sampler of its own and best with the same seed.
+
+    Parameters
+    ----------
+    strategy : how a point is chosen beside those that are pending: a name or a value, "hedged" by default.
+    surrogate : the model: a name or a value, a Gaussian process by default.
+    acquisition : what makes a point worth a trial, LogEI by default.
+    n_startup_trials : results and running trials before the model takes over; None is two for each parameter.
+    seed : of all that is random; None is another one each time.
+    search_space : the distributions by name, where they are known in advance: then the first trials fill the space
+        evenly, and never repeat each other either.
+    pruned : what a pruned trial is: "value", a result, the last value that it reported; "failed"; or "ignored". One
+        that reported nothing has failed.
+    failed : what a failed trial, NaN or an infinite result is: "worst", as bad as the worst result; or "ignored".
+    independent_sampler : draws what is not chosen together; None is a uniform draw for each trial and name.
+    warp, resolution : as for :class:`~believer.optimizer.Optimizer`.
+    """
+
+    def __init__(
+        self,
+        *,
+        strategy: str | Strategy | None = None,
+        surrogate: str | Surrogate | None = None,
+        acquisition: str | Acquisition | None = None,
+        n_startup_trials: int | None = None,
+        seed: int | None = None,
+        search_space: Mapping[str, Any] | None = None,
+        pruned: str = "value",
+        failed: str = "worst",
+        independent_sampler: Any = None,
+        warp: str | None = None,
+        resolution: float | None = None,
+    ) -> None:
+        if pruned not in ("value", "failed", "ignored"):
+            raise InvalidInput(f'pruned must be "value", "failed" or "ignored"; got {pruned!r}.')
+        if failed not in ("worst", "ignored"):
+            raise InvalidInput(f'failed must be "worst" or "ignored"; got {failed!r}.')
+        self._options: dict[str, Any] = {
+            "strategy": strategy,
+            "surrogate": surrogate,
+            "acquisition": acquisition,
+            "n_init": n_startup_trials,
+            "seed": secrets.randbits(63) if seed is None else seed,
+            "warp": warp,
+            "resolution": resolution,
+        }
+        rehearse(make_settings(Space.unit(1), **self._options))
+        self._search_space = None if search_space is None else dict(search_space)
+        self._pruned, self._failed, self._independent = pruned, failed, independent_sampler
+        self._begin()
+
+    def _begin(self) -> None:
+        """As one that has seen no study yet."""
+        self._lock = threading.Lock()
+        self._study_name: str | None = None
+        self._shared: Any = None
+        self._door: _Door | None = None
+        self._said: set[str] = set()
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Without the lock, and without models, which a copy learns again."""
+        ours = ("_options", "_search_space", "_pruned", "_failed", "_independent")
+        return {name: getattr(self, name) for name in ours}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._begin()
+
+    def reseed_rng(self) -> None:
+        """Nothing of ours: a trial's randomness is that of the seed and its number, so that copies never repeat."""
+        if self._independent is not None:
+            self._independent.reseed_rng()
+
+    def before_trial(self, study: Any, trial: Any) -> None:
+        """The sampler of independent parameters may prepare for ``trial`` of ``study``."""
+        if self._independent is not None:
+            self._independent.before_trial(study, trial)
+
+    def after_trial(self, study: Any, trial: Any, state: Any, values: Sequence[float] | None) -> None:
+        """It may also see how ``trial`` of ``study`` ended: in which ``state``, with which ``values``."""
+        if self._independent is not None:
+            self._independent.after_trial(study, trial, state, values)
+
+    def infer_relative_search_space(self, study: Any, trial: Any) -> dict[str, Any]:
+        """What is chosen together for ``trial``: as said in advance, or what finished trials of ``study`` share."""
+        if self._search_space is not None:
+            shared = self._search_space
+        else:
+            with self._lock:
+                self._turn_to(study)
+                shared = self._shared.calculate(study)
+        return {name: each for name, each in shared.items() if _parameter(each) is not None}
+
+    def sample_relative(self, study: Any, trial: Any, search_space: dict[str, Any]) -> dict[str, Any]:
+        """A point for ``trial`` of ``study`` in ``search_space``, told to other workers before it is returned."""
+        _check_one_objective(study)
+        searched = {name: each for name, each in search_space.items() if _parameter(each) is not None}
+        with self._lock:
+            trials = study.get_trials(deepcopy=False)
+            _check_unconstrained(trials)
+            if not searched:
+                return {}
+            self._turn_to(study)
+            door = self._door_to(searched, study.direction.name == "MAXIMIZE")
+            held = door.point_of(trial)
+            if len(held) == len(searched):  # all was fixed in advance
+                return {}
+            params, record = self._suggest(door, trials, trial.number, held)
+            _tell_others(study, trial, record)
+        return params
+
+    def sample_independent(self, study: Any, trial: Any, param_name: str, param_distribution: Any) -> Any:
+        """A value of one parameter by itself.
+
+        Parameters
+        ----------
+        study, trial : for which.
+        param_name, param_distribution : of the parameter.
+        """
+        _check_one_objective(study)
+        if self._door is not None and param_name not in self._said:
+            self._said.add(param_name)
+            _log.warning(
+                "%r is drawn at random, in trial %d and further ones: only parameters that all finished trials have, "
+                "with the same range, are chosen together.",
+                param_name,
+                trial.number,
+            )
+        sampler = self._independent
+        if sampler is None:
+            rng = stream(self._options["seed"], trial.number, param_name)
+            sampler = RandomSampler(seed=int(rng.integers(2**32)))
+        return sampler.sample_independent(study, trial, param_name, param_distribution)
+
+    def _turn_to(self, study: Any) -> None:
+        """Forget another study: the numbers of its trials mean nothing here."""
+        if study.study_name != self._study_name:
+            self._study_name, self._door = study.study_name, None
+            self._shared = IntersectionSearchSpace(include_pruned=self._pruned != "ignored")
+
+    def _door_to(self, searched: dict[str, Any], maximize: bool) -> _Door:
+        """The last one, with the models that it keeps, while it leads to the same space."""
+        door = self._door
+        if door is None or door.distributions != searched or door.settings.maximize != maximize:
+            space = Space({name: _parameter(each) for name, each in searched.items()})  # type: ignore[misc]
+            settings = make_settings(space, maximize=maximize, **self._options)
+            self._door = door = _Door(searched, settings, ModelCache(settings), _digest(settings))
+        return door
+
+    def _suggest(
+        self, door: _Door, trials: Sequence[Any], own: int, fixed: dict[str, Any]
+    ) -> tuple[dict[str, Any], dict[str, Any]]:
+        """The params of the trial ``own``, with what is ``fixed`` of them, and what others should know of it."""
+        known, unseen = self._read(door, [each for each in trials if each.number != own], own)
+        fitted = next(filter(None, map(door.fit_behind, reversed(trials))), None)
+        for number, held in unseen:
+            _, proposal = door.proposed(known, fitted, held)
+            known.append((number, proposal.batch[0].params, None))
+        history, proposal = door.proposed(known, fitted, fixed)
+        point = proposal.batch[0].params
+        record: dict[str, Any] = {"point": point}
+        if proposal.model is not None:
+            record["fit"] = {"of": door.digest, "ids": _packed(history.ids), "model": proposal.model}
+        return {name: door.to_optuna(name, value) for name, value in point.items()}, record
+
+    def _read(
+        self, door: _Door, trials: Sequence[Any], number: int
+    ) -> tuple[list[Known], list[tuple[int, dict[str, Any]]]]:
+        """Trials with a point; and those before ``number`` that are about to get one, with what is fixed of it."""
+        known: list[Known] = []
+        unseen: list[tuple[int, dict[str, Any]]] = []
+        for each in trials:
+            point = door.point_of(each)
+            if len(point) < len(door.distributions):
+                if each.state == TrialState.RUNNING and each.number < number and _is_young(each):
+                    unseen.append((each.number, point))
+            elif not each.state.is_finished():
+                known.append((each.number, point, None))
+            elif (returned := self._returned(each)) is not None:
+                known.append((each.number, point, returned))
+        return known, unseen
+
+    def _returned(self, trial: Any) -> float | str | None:
+        """Of a finished trial: a value, or why there is none; None where it is to be ignored."""
+        if trial.state == TrialState.PRUNED and self._pruned == "ignored":
+            return None
+        counts = trial.state == TrialState.COMPLETE or (trial.state == TrialState.PRUNED and self._pruned == "value")
+        if counts and trial.values is not None and math.isfinite(trial.values[0]):
+            return float(trial.values[0])
+        return None if self._failed == "ignored" else trial.state.name
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Door:
+    """From a search space of Optuna's to ours and back.
+
+    Attributes
+    ----------
+    distributions : theirs, by name.
+    settings, cache : ours.
+    digest : of what the hyperparameters of a fit depend on.
+    finished : points of finished trials, by number: these do not change.
+    """
+
+    distributions: dict[str, Any]
+    settings: StudySettings
+    cache: ModelCache
+    digest: str
+    finished: dict[int, dict[str, Any]] = field(default_factory=dict)
+
+    def to_optuna(self, name: str, value: Any) -> Any:
+        """A value of ours: choices are known by their index, since theirs may be anything, equal ones too."""
+        distribution = self.distributions[name]
+        return distribution.choices[value] if isinstance(distribution, CategoricalDistribution) else value
+
+    def point_of(self, trial: Any) -> dict[str, Any]:
+        """What is known of a trial's point: what it has, what is fixed of it, what its worker said it will get.
+
+        Values that lie outside of the space, as those of another range may, are not known.
+        """
+        if trial.number in self.finished:
+            return self.finished[trial.number]
+        fixed = trial.system_attrs.get("fixed_params") or {}
+        said = {} if trial.state.is_finished() else _told(trial).get("point", {})
+        point: dict[str, Any] = {}
+        for name, distribution in self.distributions.items():
+            value = trial.params[name] if name in trial.params else fixed.get(name, _NOTHING)
+            try:
+                if value is _NOTHING:
+                    value = said[name]
+                elif isinstance(distribution, CategoricalDistribution):
+                    value = int(distribution.to_internal_repr(value))
+                point.update(self.settings.space.check_fixed({name: value}))
+            except (KeyError, TypeError, ValueError):
+                continue
+        if trial.state.is_finished():
+            self.finished[trial.number] = point
+        return point
+
+    def fit_behind(self, trial: Any) -> Fitted | None:
+        """The hyperparameters that a trial was chosen under; None where there are none, or of other settings."""
+        fit = _told(trial).get("fit", {})
+        return (_unpacked(fit["ids"]), fit["model"]) if fit.get("of") == self.digest else None
+
+    def proposed(
+        self, known: Sequence[Known], fitted: Fitted | None, held: Mapping[str, Any]
+    ) -> tuple[History, Proposal]:
+        """The next point, and the history it follows from; one that repeats another where no other is left."""
+        history = History.of(self.settings, known, fitted)
+        try:
+            return history, propose(self.settings, history, fixed=held, cache=self.cache)
+        except SpaceExhausted:
+            return history, propose(self.settings, history, fixed=held, distinct=False, cache=self.cache)
+        except JournalError:
+            if fitted is None:
+                raise
+            return self.proposed(known, None, held)  # what was kept of the last fit is damaged
+
+
+_NOTHING = object()
+
+
+def _parameter(distribution: Any) -> Float | Int | Categorical | None:
+    """The same as a parameter of ours; None for a single value, and for a range wider than one of ours can be."""
+    if distribution.single():
+        return None
+    try:
+        if isinstance(distribution, CategoricalDistribution):
+            return Categorical(range(len(distribution.choices)))
+        kind = Float if isinstance(distribution, FloatDistribution) else Int
+        return kind(distribution.low, distribution.high, log=distribution.log, step=distribution.step)
+    except InvalidInput:
+        return None
+
+
+def _check_one_objective(study: Any) -> None:
+    if len(study.directions) > 1:
+        raise InvalidInput(
+            f"BelieverSampler takes studies with one objective; this one has {len(study.directions)}. "
+            "Use NSGAIISampler or TPESampler for it."
+        )
+
+
+def _check_unconstrained(trials: Sequence[Any]) -> None:
+    for each in trials:
+        if each.constraints:
+            raise InvalidInput(
+                f"BelieverSampler takes studies without constraints; trial {each.number} has set "
+                f"{', '.join(map(repr, each.constraints))}. Use GPSampler or TPESampler for it."
+            )
+
+
+def _is_young(trial: Any) -> bool:
+    return trial.datetime_start is not None and datetime.now() - trial.datetime_start < ABOUT_TO_SHOW
+
+
+def _digest(settings: StudySettings) -> str:
+    config = settings.to_config()
+    parts = {name: config[name] for name in ("space", "surrogate", "warp", "maximize")}
+    return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:16]
+
+
+def _tell_others(study: Any, trial: Any, record: dict[str, Any]) -> None:
+    text = json.dumps(record)
+    for i in range(0, len(text), LONGEST):
+        study._storage.set_trial_system_attr(trial._trial_id, f"{KEY}:{i // LONGEST}", text[i : i + LONGEST])
+
+
+def _told(trial: Any) -> dict[str, Any]:
+    """What the worker of a trial told the others; nothing while parts of it are missing."""
+    parts: list[str] = []
+    while (part := trial.system_attrs.get(f"{KEY}:{len(parts)}")) is not None:
+        parts.append(part)
+    try:
+        record: dict[str, Any] = json.loads("".join(parts)) if parts else {}
+    except ValueError:
+        return {}
+    return record
+
+
+def _packed(ids: Sequence[int]) -> str:
+    """Whole numbers from 0 on, as the bits of one."""
+    return f"{sum(1 << i for i in ids):x}"
+
+
+def _unpacked(bits: str) -> tuple[int, ...]:
+    return tuple(i for i, bit in enumerate(reversed(f"{int(bits, 16):b}")) if bit == "1")
