@@ -10,7 +10,8 @@ settings goes on where one stopped, and workers share what they learned.
 
 A worker tells the others its whole point in one write, before Optuna stores parameter by parameter. Of trials that
 began before its own and show no point yet, it works out what they are about to get, as their workers do at this moment
-from the same storage, and counts that as pending. Nobody waits for anybody.
+from the same storage, and counts that as pending. Then it looks again: of two workers that told of the same point at
+least one sees the other, and chooses another. Nobody waits for anybody.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from believer.acquisitions import Acquisition
+from believer.arrays import LARGEST
 from believer.batch import Strategy
 from believer.errors import InvalidInput, JournalError, MissingExtra, SpaceExhausted
 from believer.numerics.sampling import stream
@@ -49,6 +51,9 @@ __all__ = ["BelieverSampler"]
 
 ABOUT_TO_SHOW = timedelta(seconds=30)
 """A trial that runs without a point for longer is not being sampled: its worker died, or never asks."""
+
+MOST_ROUNDS = 5
+"""In which two workers that chose the same point at the same moment choose again."""
 
 KEY, LONGEST = "believer", 2000
 """Of our system attributes, and characters in one: some databases hold 2048 at most."""
@@ -168,12 +173,21 @@ class BelieverSampler(BaseSampler):  # type: ignore[misc]
                 return {}
             self._turn_to(study)
             door = self._door_to(searched, study.direction.name == "MAXIMIZE")
-            held = door.point_of(trial)
-            if len(held) == len(searched):  # all was fixed in advance
+            fixed = door.point_of(trial)
+            if len(fixed) == len(searched):
                 return {}
-            params, record = self._suggest(door, trials, trial.number, held)
-            _tell_others(study, trial, record)
-        return params
+            point: dict[str, Any] = {}
+            again: list[dict[str, Any]] = []
+            for _ in range(MOST_ROUNDS):
+                before, unseen = self._read(door, trials, trial.number)
+                point, record = door.chosen(before, unseen + again, door.fit_behind(trials), fixed)
+                _tell_others(study, trial, record)
+                trials = study.get_trials(deepcopy=False)
+                clashes = door.clashes(point, before, self._read(door, trials, trial.number)[0])
+                if not clashes:
+                    break
+                again = [{} for number in clashes if number < trial.number]  # they may choose again, too
+        return {name: door.to_optuna(name, value) for name, value in point.items()}
 
     def sample_independent(self, study: Any, trial: Any, param_name: str, param_distribution: Any) -> Any:
         """A value of one parameter by itself.
@@ -213,33 +227,15 @@ class BelieverSampler(BaseSampler):  # type: ignore[misc]
             self._door = door = _Door(searched, settings, ModelCache(settings), _digest(settings))
         return door
 
-    def _suggest(
-        self, door: _Door, trials: Sequence[Any], own: int, fixed: dict[str, Any]
-    ) -> tuple[dict[str, Any], dict[str, Any]]:
-        """The params of the trial ``own``, with what is ``fixed`` of them, and what others should know of it."""
-        known, unseen = self._read(door, [each for each in trials if each.number != own], own)
-        fitted = next(filter(None, map(door.fit_behind, reversed(trials))), None)
-        for number, held in unseen:
-            _, proposal = door.proposed(known, fitted, held)
-            known.append((number, proposal.batch[0].params, None))
-        history, proposal = door.proposed(known, fitted, fixed)
-        point = proposal.batch[0].params
-        record: dict[str, Any] = {"point": point}
-        if proposal.model is not None:
-            record["fit"] = {"of": door.digest, "ids": _packed(history.ids), "model": proposal.model}
-        return {name: door.to_optuna(name, value) for name, value in point.items()}, record
-
-    def _read(
-        self, door: _Door, trials: Sequence[Any], number: int
-    ) -> tuple[list[Known], list[tuple[int, dict[str, Any]]]]:
-        """Trials with a point; and those before ``number`` that are about to get one, with what is fixed of it."""
+    def _read(self, door: _Door, trials: Sequence[Any], number: int) -> tuple[list[Known], list[dict[str, Any]]]:
+        """Trials with a point, but for that of ``number``; and what is fixed of those that earlier ones are to get."""
         known: list[Known] = []
-        unseen: list[tuple[int, dict[str, Any]]] = []
-        for each in trials:
+        unseen: list[dict[str, Any]] = []
+        for each in (each for each in trials if each.number != number):
             point = door.point_of(each)
             if len(point) < len(door.distributions):
                 if each.state == TrialState.RUNNING and each.number < number and _is_young(each):
-                    unseen.append((each.number, point))
+                    unseen.append(point)
             elif not each.state.is_finished():
                 known.append((each.number, point, None))
             elif (returned := self._returned(each)) is not None:
@@ -252,7 +248,7 @@ class BelieverSampler(BaseSampler):  # type: ignore[misc]
             return None
         counts = trial.state == TrialState.COMPLETE or (trial.state == TrialState.PRUNED and self._pruned == "value")
         if counts and trial.values is not None and math.isfinite(trial.values[0]):
-            return float(trial.values[0])
+            return min(max(float(trial.values[0]), -LARGEST), LARGEST)
         return None if self._failed == "ignored" else trial.state.name
 
 
@@ -303,12 +299,39 @@ class _Door:
             self.finished[trial.number] = point
         return point
 
-    def fit_behind(self, trial: Any) -> Fitted | None:
-        """The hyperparameters that a trial was chosen under; None where there are none, or of other settings."""
-        fit = _told(trial).get("fit", {})
-        return (_unpacked(fit["ids"]), fit["model"]) if fit.get("of") == self.digest else None
+    def fit_behind(self, trials: Sequence[Any]) -> Fitted | None:
+        """The hyperparameters that the last of them was chosen under; None where no fit is of these settings."""
+        for trial in reversed(trials):
+            fit = _told(trial).get("fit", {})
+            if fit.get("of") == self.digest:
+                return _unpacked(fit["ids"]), fit["model"]
+        return None
 
-    def proposed(
+    def chosen(
+        self, known: Sequence[Known], unseen: Sequence[dict[str, Any]], fitted: Fitted | None, fixed: dict[str, Any]
+    ) -> tuple[dict[str, Any], dict[str, Any]]:
+        """A point with what is ``fixed`` of it, after those that others are about to get; and what to tell of it."""
+        known = list(known)
+        for held in (*unseen, fixed):
+            history, proposal = self._proposed(known, fitted, held)
+            point = proposal.batch[0].params
+            known.append((history.next_id, point, None))
+        record: dict[str, Any] = {"point": point}
+        if proposal.model is not None:
+            record["fit"] = {"of": self.digest, "ids": _packed(history.ids), "model": proposal.model}
+        return point, record
+
+    def clashes(self, point: dict[str, Any], before: Sequence[Known], after: Sequence[Known]) -> list[int]:
+        """Numbers of trials that got the same point in the meantime."""
+        shown = {number: params for number, params, _ in before}
+        fresh = [(number, params) for number, params, _ in after if shown.get(number) != params]
+        if not fresh:
+            return []
+        space = self.settings.space
+        same = space.region().among(space.encode([params for _, params in fresh]), space.encode([point]))
+        return [number for (number, _), is_same in zip(fresh, same, strict=True) if is_same]
+
+    def _proposed(
         self, known: Sequence[Known], fitted: Fitted | None, held: Mapping[str, Any]
     ) -> tuple[History, Proposal]:
         """The next point, and the history it follows from; one that repeats another where no other is left."""
@@ -320,7 +343,7 @@ class _Door:
         except JournalError:
             if fitted is None:
                 raise
-            return self.proposed(known, None, held)  # what was kept of the last fit is damaged
+            return self._proposed(known, None, held)  # what was kept of the last fit is damaged
 
 
 _NOTHING = object()
