@@ -448,14 +448,19 @@ def test_strategies_and_surrogates_have_their_names_here_too(strategy: str, surr
 
 
 def test_a_model_is_fitted_once_for_all_that_ask_before_the_next_result(monkeypatch: pytest.MonkeyPatch) -> None:
-    rng, fits = np.random.default_rng(0), []
+    rng, fits = np.random.default_rng(0), list[int]()
     study = new(BelieverSampler(seed=0))
     for x, y in rng.random((1000, 2)) * 15:
         params = {"x": x - 5, "y": y}
         study.add_trial(optuna.create_trial(params=params, distributions=PLANE, value=bowl(params)))
     study.ask(PLANE)
     fit = bv.GP.fit
-    monkeypatch.setattr(bv.GP, "fit", lambda *args: fits.append(1) or fit(*args))
+
+    def counted(*args: Any) -> Any:
+        fits.append(1)
+        return fit(*args)
+
+    monkeypatch.setattr(bv.GP, "fit", counted)
     running = [study.ask(PLANE) for _ in range(5)]
     assert fits == []
     study.tell(running[0], bowl(running[0].params))
@@ -499,7 +504,7 @@ def test_of_two_workers_that_told_of_the_same_point_one_chooses_another(monkeypa
         run(each, 12)
     best = other.ask(PLANE).params
     trial, late = study.ask(), study.ask()
-    tell, told = door._tell_others, []
+    tell, told = door._tell_others, list[dict[str, Any]]()
 
     def telling(where: Any, whose: Any, record: dict[str, Any]) -> None:
         if not told:

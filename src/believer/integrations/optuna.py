@@ -52,7 +52,7 @@ __all__ = ["BelieverSampler"]
 ABOUT_TO_SHOW = timedelta(seconds=30)
 """A trial that runs without a point for longer is not being sampled: its worker died, or never asks."""
 
-MOST_ROUNDS = 5
+MOST_ROUNDS = 100
 """In which two workers that chose the same point at the same moment choose again."""
 
 KEY, LONGEST = "believer", 2000
