@@ -27,6 +27,7 @@ import believer as bv
 from believer.errors import InvalidInput, MissingCapability
 from believer.integrations import optuna as door
 from believer.integrations.optuna import BelieverSampler
+from believer.plugins import History
 
 optuna.logging.set_verbosity(optuna.logging.WARNING)
 
@@ -476,7 +477,9 @@ def test_a_long_record_is_kept_in_parts_and_a_torn_one_is_nothing() -> None:
     parts = [name for name in last.system_attrs if name.startswith("believer:")]
     assert len(parts) > 1
     assert set(door._told(last)["point"]) == set(space)
-    del last.system_attrs[parts[-1]]
+    last.system_attrs[f"believer:{len(parts)}"] = "left from a longer one"
+    assert set(door._told(last)["point"]) == set(space)
+    del last.system_attrs[parts[-1]], last.system_attrs[f"believer:{len(parts)}"]
     assert door._told(last) == {}
 
 
@@ -519,3 +522,26 @@ def test_of_two_workers_that_told_of_the_same_point_one_chooses_another(monkeypa
     assert told[0] == best
     assert len(told) == 2
     assert x == told[1]["x"] != best["x"]
+
+
+def test_a_history_is_what_the_door_for_hosts_makes_of_the_same_trials() -> None:
+    study = new(BelieverSampler(seed=0), direction="maximize")
+    run(study, 6, MIXED, loss)
+    study.tell(study.ask(MIXED), state=TrialState.FAIL)
+    study.ask(MIXED)
+    sampler = study.sampler
+    known, _ = sampler._read(sampler._door, study.trials, 99)
+    ours = sampler._door._history(known, None)
+    trials = [(seen.number, seen.point, study.trials[seen.number].value) for seen in known]
+    trials[6] = (6, trials[6][1], "failed")
+    theirs = History.of(sampler._door.settings, trials)
+    assert (
+        (ours.ids, ours.next_id, ours.designed)
+        == (theirs.ids, theirs.next_id, theirs.designed)
+        == ((tuple(range(6)), 8, 8))
+    )
+    for name in ("failed", "taken"):
+        assert np.array_equal(getattr(ours, name), getattr(theirs, name))
+    assert np.array_equal(ours.data.X, theirs.data.X)
+    assert np.array_equal(ours.data.Y, theirs.data.Y)
+    assert ours.pending.ids == theirs.pending.ids == (7,)

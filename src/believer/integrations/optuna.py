@@ -27,15 +27,19 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
 
+import numpy as np
+
 from believer.acquisitions import Acquisition
-from believer.arrays import LARGEST
+from believer.arrays import LARGEST, Array
 from believer.batch import Strategy
 from believer.errors import InvalidInput, JournalError, MissingExtra, SpaceExhausted
 from believer.numerics.sampling import stream
 from believer.propose import Proposal, propose, rehearse
 from believer.space import Categorical, Float, Int, Space
 from believer.study.history import Fitted, History
+from believer.study.history import history as history_of
 from believer.study.model_cache import ModelCache
+from believer.study.outcome import Outcome
 from believer.study.settings import StudySettings, make_settings
 from believer.surrogates.protocols import Surrogate
 
@@ -59,9 +63,6 @@ KEY, LONGEST = "believer", 2000
 """Of our system attributes, and characters in one: some databases hold 2048 at most."""
 
 _log = logging.getLogger(__name__)
-
-Known = tuple[int, dict[str, Any], float | str | None]
-"""A trial of a history: its number, its point, and what it returned."""
 
 
 class BelieverSampler(BaseSampler):  # type: ignore[misc]
@@ -168,8 +169,8 @@ class BelieverSampler(BaseSampler):  # type: ignore[misc]
         searched = {name: each for name, each in search_space.items() if _parameter(each) is not None}
         with self._lock:
             trials = study.get_trials(deepcopy=False)
-            _check_unconstrained(trials)
             if not searched:
+                _check_unconstrained(trials)
                 return {}
             self._turn_to(study)
             door = self._door_to(searched, study.direction.name == "MAXIMIZE")
@@ -227,19 +228,27 @@ class BelieverSampler(BaseSampler):  # type: ignore[misc]
             self._door = door = _Door(searched, settings, ModelCache(settings), _digest(settings))
         return door
 
-    def _read(self, door: _Door, trials: Sequence[Any], number: int) -> tuple[list[Known], list[dict[str, Any]]]:
+    def _read(self, door: _Door, trials: Sequence[Any], number: int) -> tuple[list[_Seen], list[dict[str, Any]]]:
         """Trials with a point, but for that of ``number``; and what is fixed of those that earlier ones are to get."""
-        known: list[Known] = []
+        known: list[_Seen] = []
         unseen: list[dict[str, Any]] = []
-        for each in (each for each in trials if each.number != number):
-            point = door.point_of(each)
-            if len(point) < len(door.distributions):
-                if each.state == TrialState.RUNNING and each.number < number and _is_young(each):
-                    unseen.append(point)
-            elif not each.state.is_finished():
-                known.append((each.number, point, None))
-            elif (returned := self._returned(each)) is not None:
-                known.append((each.number, point, returned))
+        _check_unconstrained([each for each in trials if each.number not in door.finished])
+        for each in trials:
+            if each.number == number:
+                continue
+            if each.number not in door.finished:
+                point, returned = door.point_of(each), None
+                whole = len(point) == len(door.distributions)
+                if not each.state.is_finished():
+                    if whole:
+                        known.append(door.seen(each.number, point))
+                    elif each.state == TrialState.RUNNING and each.number < number and _is_young(each):
+                        unseen.append(point)
+                    continue
+                returned = self._returned(each) if whole else None
+                door.finished[each.number] = None if returned is None else door.seen(each.number, point, returned)
+            if (seen := door.finished[each.number]) is not None:
+                known.append(seen)
         return known, unseen
 
     def _returned(self, trial: Any) -> float | str | None:
@@ -253,6 +262,23 @@ class BelieverSampler(BaseSampler):  # type: ignore[misc]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class _Seen:
+    """A trial that has a point.
+
+    Attributes
+    ----------
+    number : the trial's.
+    point, unit : in our terms, and encoded.
+    returned : a result, the reason why there is none, or None while there may be one.
+    """
+
+    number: int
+    point: dict[str, Any]
+    unit: Array
+    returned: Outcome | str | None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class _Door:
     """From a search space of Optuna's to ours and back.
 
@@ -261,14 +287,14 @@ class _Door:
     distributions : theirs, by name.
     settings, cache : ours.
     digest : of what the hyperparameters of a fit depend on.
-    finished : points of finished trials, by number: these do not change.
+    finished : trials that have ended, by number, which do not change; None for one that plays no part.
     """
 
     distributions: dict[str, Any]
     settings: StudySettings
     cache: ModelCache
     digest: str
-    finished: dict[int, dict[str, Any]] = field(default_factory=dict)
+    finished: dict[int, _Seen | None] = field(default_factory=dict)
 
     def to_optuna(self, name: str, value: Any) -> Any:
         """A value of ours: choices are known by their index, since theirs may be anything, equal ones too."""
@@ -280,8 +306,6 @@ class _Door:
 
         Values that lie outside of the space, as those of another range may, are not known.
         """
-        if trial.number in self.finished:
-            return self.finished[trial.number]
         fixed = trial.system_attrs.get("fixed_params") or {}
         said = {} if trial.state.is_finished() else _told(trial).get("point", {})
         point: dict[str, Any] = {}
@@ -295,9 +319,12 @@ class _Door:
                 point.update(self.settings.space.check_fixed({name: value}))
             except (KeyError, TypeError, ValueError):
                 continue
-        if trial.state.is_finished():
-            self.finished[trial.number] = point
         return point
+
+    def seen(self, number: int, point: dict[str, Any], returned: float | str | None = None) -> _Seen:
+        """A trial at a whole ``point``; what it ``returned``, if it did."""
+        outcome = Outcome.of(returned) if isinstance(returned, float) else returned
+        return _Seen(number, point, self.settings.space.encode([point])[0], outcome)
 
     def fit_behind(self, trials: Sequence[Any]) -> Fitted | None:
         """The hyperparameters that the last of them was chosen under; None where no fit is of these settings."""
@@ -308,34 +335,34 @@ class _Door:
         return None
 
     def chosen(
-        self, known: Sequence[Known], unseen: Sequence[dict[str, Any]], fitted: Fitted | None, fixed: dict[str, Any]
+        self, known: Sequence[_Seen], unseen: Sequence[dict[str, Any]], fitted: Fitted | None, fixed: dict[str, Any]
     ) -> tuple[dict[str, Any], dict[str, Any]]:
         """A point with what is ``fixed`` of it, after those that others are about to get; and what to tell of it."""
         known = list(known)
         for held in (*unseen, fixed):
             history, proposal = self._proposed(known, fitted, held)
             point = proposal.batch[0].params
-            known.append((history.next_id, point, None))
+            known.append(self.seen(history.next_id, point))
         record: dict[str, Any] = {"point": point}
         if proposal.model is not None:
             record["fit"] = {"of": self.digest, "ids": _packed(history.ids), "model": proposal.model}
         return point, record
 
-    def clashes(self, point: dict[str, Any], before: Sequence[Known], after: Sequence[Known]) -> list[int]:
+    def clashes(self, point: dict[str, Any], before: Sequence[_Seen], after: Sequence[_Seen]) -> list[int]:
         """Numbers of trials that got the same point in the meantime."""
-        shown = {number: params for number, params, _ in before}
-        fresh = [(number, params) for number, params, _ in after if shown.get(number) != params]
+        shown = {each.number: each.point for each in before}
+        fresh = [each for each in after if shown.get(each.number) != each.point]
         if not fresh:
             return []
         space = self.settings.space
-        same = space.region().among(space.encode([params for _, params in fresh]), space.encode([point]))
-        return [number for (number, _), is_same in zip(fresh, same, strict=True) if is_same]
+        same = space.region().among(np.array([each.unit for each in fresh]), space.encode([point]))
+        return [each.number for each, is_same in zip(fresh, same, strict=True) if is_same]
 
     def _proposed(
-        self, known: Sequence[Known], fitted: Fitted | None, held: Mapping[str, Any]
+        self, known: Sequence[_Seen], fitted: Fitted | None, held: Mapping[str, Any]
     ) -> tuple[History, Proposal]:
         """The next point, and the history it follows from; one that repeats another where no other is left."""
-        history = History.of(self.settings, known, fitted)
+        history = self._history(known, fitted)
         try:
             return history, propose(self.settings, history, fixed=held, cache=self.cache)
         except SpaceExhausted:
@@ -345,8 +372,25 @@ class _Door:
                 raise
             return self._proposed(known, None, held)  # what was kept of the last fit is damaged
 
+    def _history(self, known: Sequence[_Seen], fitted: Fitted | None) -> History:
+        """What ``History.of`` makes of them, without encoding each of them again for each suggestion."""
+        ordered = sorted(known, key=lambda each: each.number)
+        return history_of(
+            self.settings,
+            {each.number: each.unit for each in ordered},
+            {each.number: each.returned for each in ordered if isinstance(each.returned, Outcome)},
+            None,
+            failed=[each.number for each in ordered if isinstance(each.returned, str)],
+            pending=[each.number for each in ordered if each.returned is None],
+            queue=(),
+            next_id=ordered[-1].number + 1 if ordered else 0,
+            designed=len(ordered),
+            fitted=fitted,
+        )
+
 
 _NOTHING = object()
+_JSON = json.JSONDecoder()
 
 
 def _parameter(distribution: Any) -> Float | Int | Categorical | None:
@@ -396,12 +440,15 @@ def _tell_others(study: Any, trial: Any, record: dict[str, Any]) -> None:
 
 
 def _told(trial: Any) -> dict[str, Any]:
-    """What the worker of a trial told the others; nothing while parts of it are missing."""
+    """What the worker of a trial told the others; nothing while parts of it are missing.
+
+    What follows after the end is left from a longer record.
+    """
     parts: list[str] = []
     while (part := trial.system_attrs.get(f"{KEY}:{len(parts)}")) is not None:
         parts.append(part)
     try:
-        record: dict[str, Any] = json.loads("".join(parts)) if parts else {}
+        record: dict[str, Any] = _JSON.raw_decode("".join(parts))[0] if parts else {}
     except ValueError:
         return {}
     return record
