@@ -29,19 +29,26 @@ from typing import Any
 
 import numpy as np
 
-from believer.acquisitions import Acquisition
-from believer.arrays import LARGEST, Array
-from believer.batch import Strategy
+from believer.arrays import LARGEST
 from believer.errors import InvalidInput, JournalError, MissingExtra, SpaceExhausted
 from believer.numerics.sampling import stream
-from believer.propose import Proposal, propose, rehearse
+from believer.plugins import (
+    Acquisition,
+    Array,
+    Fitted,
+    History,
+    ModelCache,
+    Proposal,
+    Strategy,
+    StudySettings,
+    Surrogate,
+    make_settings,
+    propose,
+)
+from believer.propose import rehearse
 from believer.space import Categorical, Float, Int, Space
-from believer.study.history import Fitted, History
 from believer.study.history import history as history_of
-from believer.study.model_cache import ModelCache
 from believer.study.outcome import Outcome
-from believer.study.settings import StudySettings, make_settings
-from believer.surrogates.protocols import Surrogate
 
 try:
     from optuna.distributions import CategoricalDistribution, FloatDistribution
