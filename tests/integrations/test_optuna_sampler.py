@@ -243,6 +243,17 @@ def test_workers_that_ask_at_the_same_moment_work_out_each_others_points() -> No
     assert found == [in_turn.ask(PLANE).params for _ in range(4)]
 
 
+def test_a_trial_that_is_taken_up_again_gets_the_point_that_was_told() -> None:
+    study = new(BelieverSampler(seed=0))
+    run(study, 12)
+    trial = study.ask()
+    x = trial.suggest_float("x", -5.0, 10.0)
+    told = door._told(study.trials[-1])["point"]
+    study.sampler = BelieverSampler(seed=99)
+    again = optuna.trial.Trial(study, trial._trial_id)
+    assert (x, again.suggest_float("y", 0.0, 15.0)) == (told["x"], told["y"])
+
+
 def test_a_trial_whose_worker_died_before_it_had_a_point_is_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
     study, other = new(BelieverSampler(seed=0)), new(BelieverSampler(seed=0))
     for each in (study, other):

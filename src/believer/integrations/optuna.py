@@ -181,12 +181,9 @@ class BelieverSampler(BaseSampler):  # type: ignore[misc]
                 return {}
             self._turn_to(study)
             door = self._door_to(searched, study.direction.name == "MAXIMIZE")
-            fixed = door.point_of(trial)
-            if len(fixed) == len(searched):
-                return {}
-            point: dict[str, Any] = {}
+            fixed = point = door.point_of(trial)
             again: list[dict[str, Any]] = []
-            for _ in range(MOST_ROUNDS):
+            for _ in range(MOST_ROUNDS if len(fixed) < len(searched) else 0):
                 before, unseen = self._read(door, trials, trial.number)
                 point, record = door.chosen(before, unseen + again, door.fit_behind(trials), fixed)
                 _tell_others(study, trial, record)
@@ -244,7 +241,7 @@ class BelieverSampler(BaseSampler):  # type: ignore[misc]
             if each.number == number:
                 continue
             if each.number not in door.finished:
-                point, returned = door.point_of(each), None
+                point = door.point_of(each)
                 whole = len(point) == len(door.distributions)
                 if not each.state.is_finished():
                     if whole:
@@ -431,7 +428,7 @@ def _check_unconstrained(trials: Sequence[Any]) -> None:
 
 
 def _is_young(trial: Any) -> bool:
-    return trial.datetime_start is not None and datetime.now() - trial.datetime_start < ABOUT_TO_SHOW
+    return trial.datetime_start is not None and abs(datetime.now() - trial.datetime_start) < ABOUT_TO_SHOW
 
 
 def _digest(settings: StudySettings) -> str:
