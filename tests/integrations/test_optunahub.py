@@ -33,7 +33,7 @@ def test_every_setting_is_named_there() -> None:
     from believer.integrations.optuna import BelieverSampler
 
     (signature,) = re.findall(r"^### `BelieverSampler\(\*, (.*)\)`$", README, re.MULTILINE)
-    defaults = BelieverSampler.__init__.__kwdefaults__
+    defaults = BelieverSampler.__init__.__kwdefaults__ or {}
     assert signature == ", ".join(f"{name}={value!r}" for name, value in defaults.items()).replace("'", '"')
 
 
