@@ -195,7 +195,7 @@ def main() -> None:
         run(sampler, problem_named("branin"), 14, 99)
     titles = {
         "cost": ("What a suggestion costs", cost),
-        "window": ("How long workers are blind to each other", window),
+        "window": ("How long workers are blind to each other, by the clock", window),
         "regret": (f"Regret with eight workers, seeds 0-{options.seeds - 1}", lambda: regret(range(options.seeds))),
     }
     made = [f"## {titles[part][0]}\n\n{titles[part][1]()}" for part in options.parts]
