@@ -21,7 +21,9 @@ from optuna_worker import FEW, MIXED, storage_at, value, work
 from believer.integrations.optuna import BelieverSampler
 
 CONTEXT = multiprocessing.get_context("forkserver")
-CONTEXT.set_forkserver_preload(["optuna_worker", "optuna.storages._rdb.storage"])
+CONTEXT.set_forkserver_preload(
+    ["optuna_worker", "optuna.storages._rdb.storage", "optuna.storages._rdb.models", "alembic.migration"]
+)
 
 
 @pytest.fixture(params=["sqlite", "postgres"])
