@@ -48,7 +48,7 @@ ROOMS: dict[str, tuple[float, str, str]] = {
     "propose": (2, STUDY, "history in, batch out"),
     "optimizer": (2, DOOR, "ask and tell"),
     "progress": (3, TOOL, "a bar"),
-    "plugins": (1, DOOR, "for authors and hosts"),
+    "plugins": (0, DOOR, "for authors and hosts"),
     "workers": (4, TOOL, "processes that may die"),
     "evaluation": (4, TOOL, "trials under way"),
     "loop": (3, DOOR, "minimize"),

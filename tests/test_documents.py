@@ -42,6 +42,14 @@ def test_the_guide_for_authors_runs_from_top_to_bottom(module: ModuleType) -> No
         module.test_it_keeps_the_contract(check)
 
 
+def test_the_guide_to_optuna_runs_from_top_to_bottom(module: ModuleType) -> None:
+    pytest.importorskip("optuna")
+    for number, block in enumerate(blocks_of("optuna.md"), start=1):
+        exec(compile(block, f"optuna.md, block {number}", "exec"), module.__dict__)
+    assert module.study.best_value < 1.0
+    assert len(module.shared.trials) == 12
+
+
 def test_the_guide_for_authors_goes_through_the_doors() -> None:
     imported = set()
     for node in ast.walk(ast.parse("\n".join(blocks_of("plugins.md")))):

@@ -159,7 +159,7 @@ def test_a_peer_names_the_versions_that_it_runs_on(name: str) -> None:
 def test_a_peer_that_is_not_there_names_its_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(peers, "find_spec", lambda name: None if name == "torch" else object())
     assert not PEERS["optuna_gp"].installed
-    with pytest.raises(MissingExtra, match=r"this needs optuna; install it with: pip install 'believer\[optuna\]'"):
+    with pytest.raises(MissingExtra, match=r"this needs optuna; install it with: pip install 'believer\[optuna_gp\]'"):
         PEERS["optuna_gp"].require()
 
 

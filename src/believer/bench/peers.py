@@ -373,7 +373,7 @@ PEERS: dict[str, PeerEntry] = {
     "botorch_qei": _botorch("qExpectedImprovement"),
     "botorch_qlogei": _botorch("qLogExpectedImprovement"),
     "botorch_qlogei_greedy": _botorch("qLogExpectedImprovement", greedy=True),
-    "optuna_gp": PeerEntry(OptunaGP, ("optuna", "torch"), ("optuna", "torch"), "optuna", asynchronous=True),
+    "optuna_gp": PeerEntry(OptunaGP, ("optuna", "torch"), ("optuna", "torch"), "optuna_gp", asynchronous=True),
     "egobox_kb": _egobox("KB"),
     "egobox_clmin": _egobox("CLMIN"),
     "skopt_clmin": PeerEntry(Skopt, ("skopt",), ("scikit-optimize", "scikit-learn"), "skopt"),

@@ -1,0 +1,210 @@
+"""``BelieverSampler`` beside Optuna's ``GPSampler`` and ``TPESampler``, at their defaults, in one run on one thread.
+
+    python benchmarks/optuna_sampler.py                       # everything: some ten minutes of one core
+    python benchmarks/optuna_sampler.py cost window           # without the regret
+
+*cost*: processor seconds of one ``study.ask`` on Hartmann-6D in memory, with n results, after one more was told; while
+nothing else runs, and while seven other trials do. Medians; the first ask is not counted. In brackets, how many times
+as long as ours.
+
+*window*: on SQLite, from the moment when a sampler begins to choose until its point is in the storage, where other
+workers see it: for so long they are blind to each other. Seconds of the clock, since disks count, too. Believer's
+workers also guess what others are about to get, and look again after they have told.
+
+*regret*: eight workers on a simulated clock, each evaluation between 1 and 10 units long (log-uniform, by seed and
+number of the trial), asked one at a time as they become free; a budget of trials, and log10 of the regret at the end in
+units of the median regret of a random point. Paired by seed; Wilcoxon, Holm over the problems. Samplers begin as their
+defaults have it. Writes ``results/optuna_sampler.md``.
+"""
+
+from __future__ import annotations
+
+import os
+
+# ruff: noqa: E402 - the settings below must come before NumPy: its thread pools read them once, at import.
+for _name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
+    os.environ[_name] = "1"
+
+import argparse
+import heapq
+import math
+import tempfile
+import time
+import warnings
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import optuna
+import torch
+from regret_report import markdown_table
+from speed import provenance
+
+from believer.experiments.statistics import holm, wilcoxon
+from believer.integrations.optuna import BelieverSampler
+from believer.problems import PROBLEMS, SUITE, Problem, scale_of
+from believer.space import Categorical, Float
+
+RESULTS = Path(__file__).parent / "results" / "optuna_sampler.md"
+SAMPLERS: dict[str, Any] = {
+    "believer": BelieverSampler,
+    "GPSampler": optuna.samplers.GPSampler,
+    "TPESampler": optuna.samplers.TPESampler,
+}
+SIZES = {50: 11, 200: 9, 1000: 3}
+"""Results, and how often an ask is timed there."""
+WORKERS = 8
+BUDGETS = {"branin": 30, "hartmann6": 48, "ackley4": 40, "classifier5": 40}
+
+
+def problem_named(name: str) -> Problem:
+    return {**PROBLEMS, **SUITE}[name]()
+
+
+def distributions(problem: Problem) -> dict[str, Any]:
+    theirs = optuna.distributions
+    found: dict[str, Any] = {}
+    for name, p in problem.space.parameters.items():
+        if isinstance(p, Categorical):
+            found[name] = theirs.CategoricalDistribution(p.choices)
+        elif isinstance(p, Float):
+            found[name] = theirs.FloatDistribution(p.low, p.high, log=p.log, step=p.step)
+        else:
+            found[name] = theirs.IntDistribution(p.low, p.high, log=p.log, step=p.step)
+    return found
+
+
+def with_results(name: str, n: int, seed: int, storage: str | None = None) -> tuple[Any, dict[str, Any], Problem]:
+    """A study of n uniform points."""
+    problem, rng = problem_named("hartmann6"), np.random.default_rng(seed)
+    space = distributions(problem)
+    study = optuna.create_study(storage=storage, sampler=SAMPLERS[name](seed=seed))
+    for params in problem.space.decode(rng.random((n, problem.space.dim))):
+        value = problem.function(params)
+        study.add_trial(optuna.create_trial(params=params, distributions=space, value=value))
+    return study, space, problem
+
+
+def cost() -> str:
+    lines = []
+    for n, repeats in SIZES.items():
+        for running in (0, WORKERS - 1):
+            ours, *others = (ask_cost(name, n, running, repeats) for name in SAMPLERS)
+            cells = [f"{1e3 * other:.1f} ({other / ours:.1f}x)" for other in others]
+            lines.append([str(n), str(running), f"{1e3 * ours:.1f}", *cells])
+            print(lines[-1], flush=True)
+    return markdown_table(["results", "running", *(f"{name}, ms" for name in SAMPLERS)], lines)
+
+
+def ask_cost(name: str, n: int, running: int, repeats: int) -> float:
+    """Median of the processor seconds."""
+    study, space, problem = with_results(name, n, 0)
+    under_way, seconds = [study.ask(space) for _ in range(running + 1)], []
+    for _ in range(repeats):
+        done = under_way.pop(0)
+        study.tell(done, problem.function(done.params))
+        begun = time.process_time()
+        under_way.append(study.ask(space))
+        seconds.append(time.process_time() - begun)
+    return float(np.median(seconds))
+
+
+def window() -> str:
+    lines = []
+    for n in (50, 200):
+        medians = []
+        for name in ("believer", "GPSampler"):
+            with tempfile.TemporaryDirectory() as folder:
+                study, space, _ = with_results(name, n, 0, f"sqlite:///{folder}/study.db")
+                storage, sampler = study._storage, study.sampler
+                choose, write = sampler.sample_relative, storage.set_trial_system_attr
+                begun, told = list[float](), list[float]()
+
+                def choosing(*args: Any, choose: Any = choose, begun: list[float] = begun) -> Any:
+                    begun.append(time.perf_counter())
+                    return choose(*args)
+
+                def writing(*args: Any, write: Any = write, told: list[float] = told) -> None:
+                    write(*args)
+                    told.append(time.perf_counter())
+
+                sampler.sample_relative, storage.set_trial_system_attr = choosing, writing
+                seconds = []
+                for _ in range(WORKERS):
+                    told.clear()
+                    study.ask(space)
+                    seconds.append(told[0] - begun[-1])
+                storage.remove_session()
+                storage._backend.engine.dispose()
+            medians.append(float(np.median(seconds[1:])))
+        ours, theirs = medians
+        lines.append([str(n), f"{1e3 * ours:.0f}", f"{1e3 * theirs:.0f}", f"{theirs / ours:.0f}x"])
+        print(lines[-1], flush=True)
+    return markdown_table(["results", "believer, ms", "GPSampler, ms", ""], lines)
+
+
+def run(name: str, problem: Problem, budget: int, seed: int) -> tuple[float, float]:
+    """log10 of the regret at the end, and processor seconds."""
+    space, begun = distributions(problem), time.process_time()
+    study = optuna.create_study(sampler=SAMPLERS[name](seed=seed))
+    under_way: list[tuple[float, int, Any]] = []
+    clock, best = 0.0, math.inf
+    for number in range(budget):
+        if len(under_way) == WORKERS:
+            clock, _, done = heapq.heappop(under_way)
+            value = problem.function(done.params)
+            best = min(best, value)
+            study.tell(done, value)
+        trial = study.ask(space)
+        length = 10.0 ** np.random.default_rng((seed, number)).random()
+        heapq.heappush(under_way, (clock + length, number, trial))
+    best = min([best, *(problem.function(trial.params) for _, _, trial in under_way)])
+    assert problem.optimum is not None
+    regret = max((best - problem.optimum) / scale_of(problem), 1e-8)
+    return math.log10(regret), time.process_time() - begun
+
+
+def regret(seeds: range) -> str:
+    found, compared = {}, []
+    for name, budget in BUDGETS.items():
+        problem = problem_named(name)
+        rows = [[run(sampler, problem, budget, seed) for sampler in SAMPLERS] for seed in seeds]
+        ends, seconds = np.array(rows)[:, :, 0], np.array(rows)[:, :, 1]
+        found[name] = (ends, seconds)
+        compared.append(wilcoxon(ends[:, 0] - ends[:, 1]))
+        print(name, ends.mean(axis=0), seconds.mean(axis=0), compared[-1], flush=True)
+    lines = []
+    for (name, budget), p in zip(BUDGETS.items(), holm(compared), strict=True):
+        ends, seconds = found[name]
+        won = f"{(ends[:, 0] < ends[:, 1]).sum()} : {(ends[:, 0] > ends[:, 1]).sum()}"
+        means = [f"{mean:.2f}" for mean in ends.mean(axis=0)]
+        lines.append([name, str(budget), *means, won, f"{p:.2g}", ", ".join(f"{s:.2f}" for s in seconds.mean(axis=0))])
+    header = ["problem", "trials", *SAMPLERS, "won : lost to GPSampler", "p", "CPU s a run"]
+    return markdown_table(header, lines)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("parts", nargs="*", default=["cost", "window", "regret"])
+    parser.add_argument("--seeds", type=int, default=20)
+    options = parser.parse_args()
+    optuna.logging.set_verbosity(optuna.logging.ERROR)
+    warnings.simplefilter("ignore")
+    torch.set_num_threads(1)
+    for sampler in SAMPLERS:  # so that nobody pays for loading
+        run(sampler, problem_named("branin"), 14, 99)
+    titles = {
+        "cost": ("What a suggestion costs", cost),
+        "window": ("How long workers are blind to each other, by the clock", window),
+        "regret": (f"Regret with eight workers, seeds 0-{options.seeds - 1}", lambda: regret(range(options.seeds))),
+    }
+    made = [f"## {titles[part][0]}\n\n{titles[part][1]()}" for part in options.parts]
+    text = "\n".join(["# BelieverSampler in Optuna\n", "By benchmarks/optuna_sampler.py, which says how.\n", *made])
+    text += "\n" + provenance(["believer", "optuna"])
+    print(text)
+    if set(options.parts) == set(titles):
+        RESULTS.write_text(text, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

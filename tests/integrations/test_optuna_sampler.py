@@ -1,0 +1,558 @@
+"""The sampler for Optuna: what it makes of trials, spaces and results."""
+
+# ruff: noqa: E402
+from __future__ import annotations
+
+import copy
+import math
+import pickle
+import subprocess
+import sys
+import warnings
+from collections.abc import Callable
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from waiting import PATIENCE
+
+optuna = pytest.importorskip("optuna")
+
+from optuna.distributions import CategoricalDistribution, FloatDistribution, IntDistribution
+from optuna.trial import TrialState
+
+import believer as bv
+from believer.errors import InvalidInput, MissingCapability
+from believer.integrations import optuna as door
+from believer.integrations.optuna import BelieverSampler
+from believer.plugins import History
+
+optuna.logging.set_verbosity(optuna.logging.WARNING)
+
+PLANE = {"x": FloatDistribution(-5.0, 10.0), "y": FloatDistribution(0.0, 15.0)}
+MIXED = {
+    "rate": FloatDistribution(1e-5, 1e-1, log=True),
+    "share": FloatDistribution(0.0, 1.0, step=0.1),
+    "layers": IntDistribution(1, 9, step=2),
+    "width": IntDistribution(8, 512, log=True),
+    "kind": CategoricalDistribution([None, True, 0.5, "a"]),
+}
+
+
+def bowl(params: dict[str, Any]) -> float:
+    return float((params["x"] - 1) ** 2 + 0.5 * (params["y"] - 4) ** 2)
+
+
+def loss(params: dict[str, Any]) -> float:
+    kind = MIXED["kind"].choices.index(params["kind"])
+    return float(
+        (math.log10(params["rate"]) + 3) ** 2
+        + (params["share"] - 0.3) ** 2
+        + 0.1 * abs(params["layers"] - 5)
+        + abs(math.log2(params["width"]) - 6)
+        + (0.0 if kind == 2 else 1.0)
+    )
+
+
+def run(study: Any, n: int, space: dict[str, Any] = PLANE, f: Callable[[dict[str, Any]], float] = bowl) -> None:
+    for _ in range(n):
+        trial = study.ask(space)
+        study.tell(trial, f(trial.params))
+
+
+def params_of(study: Any) -> list[dict[str, Any]]:
+    return [trial.params for trial in study.get_trials(deepcopy=False)]
+
+
+def new(sampler: Any, **options: Any) -> Any:
+    return optuna.create_study(sampler=sampler, **options)
+
+
+def in_python(code: str) -> str:
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=PATIENCE, check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stdout.strip()
+
+
+def test_optuna_is_loaded_by_its_own_door_alone_and_torch_by_none() -> None:
+    loaded = "[name for name in ('optuna', 'torch') if name in sys.modules]"
+    code = f"import sys, believer, believer.integrations; print({loaded})"
+    assert in_python(code) == "[]"
+    use = (
+        "import sys, optuna; from believer.integrations.optuna import BelieverSampler\n"
+        "optuna.logging.set_verbosity(optuna.logging.ERROR)\n"
+        "study = optuna.create_study(sampler=BelieverSampler(n_startup_trials=2))\n"
+        "study.optimize(lambda t: t.suggest_float('x', 0, 1), n_trials=4)\n"
+    )
+    assert in_python(f"{use}print({loaded})") == "['optuna']"
+
+
+def test_without_optuna_the_extra_is_named() -> None:
+    code = (
+        "import sys; sys.modules['optuna'] = None\n"
+        "from believer.errors import MissingExtra\n"
+        "try:\n    import believer.integrations.optuna\n"
+        "except MissingExtra as error:\n    print(error)"
+    )
+    assert in_python(code) == "this needs optuna; install it with: pip install 'believer[optuna]'"
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{"pruned": "last"}, {"failed": True}, {"strategy": "no such"}, {"surrogate": 3}, {"seed": -1}, {"warp": "on"}],
+    ids=str,
+)
+def test_settings_are_checked_before_a_study_begins(options: dict[str, Any]) -> None:
+    with pytest.raises(InvalidInput):
+        BelieverSampler(**options)
+
+
+def test_parts_that_cannot_work_together_are_refused_before_a_study_begins() -> None:
+    pytest.importorskip("sklearn")
+    with pytest.raises(MissingCapability):
+        BelieverSampler(strategy="qei", surrogate="forest")
+
+
+@pytest.mark.parametrize("space", [PLANE, MIXED], ids=["plane", "mixed"])
+def test_same_seed_same_suggestions(space: dict[str, Any]) -> None:
+    f = bowl if space is PLANE else loss
+    one, same, other = (new(BelieverSampler(seed=seed)) for seed in (7, 7, 8))
+    for study in (one, same, other):
+        run(study, 16, space, f)
+    assert params_of(one) == params_of(same)
+    assert params_of(one) != params_of(other)
+
+
+def test_it_finds_the_minimum_of_a_bowl_and_the_maximum_of_another() -> None:
+    down, up = new(BelieverSampler(seed=1)), new(BelieverSampler(seed=1), direction="maximize")
+    run(down, 20)
+    run(up, 20, f=lambda params: -bowl(params))
+    assert down.best_value < 1e-2
+    assert params_of(down) == params_of(up)
+    assert up.best_value == -down.best_value
+
+
+def test_it_does_better_than_chance_on_every_kind_of_parameter_together() -> None:
+    study, chance = new(BelieverSampler(seed=0)), new(optuna.samplers.RandomSampler(seed=0))
+    for each in (study, chance):
+        run(each, 40, MIXED, loss)
+    assert study.best_value < 0.5 * chance.best_value
+    for params in params_of(study):
+        assert 1e-5 <= params["rate"] <= 1e-1
+        assert params["share"] == round(params["share"], 1)
+        assert params["layers"] in (1, 3, 5, 7, 9)
+        assert type(params["width"]) is int
+        assert any(params["kind"] is choice for choice in MIXED["kind"].choices)
+
+
+def test_choices_that_python_calls_equal_are_still_choices() -> None:
+    study = new(BelieverSampler(seed=0, n_startup_trials=2))
+    run(study, 12, {"c": CategoricalDistribution([1, 2.5, float("nan"), None]), **PLANE})
+    assert len({str(params["c"]) for params in params_of(study)}) > 1
+
+
+@pytest.mark.parametrize("storage", ["memory", "sqlite"])
+def test_another_sampler_goes_on_from_the_storage_as_the_first_would_have(tmp_path: Path, storage: str) -> None:
+    def begun(name: str) -> Any:
+        address = None if storage == "memory" else f"sqlite:///{tmp_path}/{name}.db"
+        return new(BelieverSampler(seed=3), storage=address, study_name=name)
+
+    whole, halves = begun("whole"), begun("halves")
+    run(whole, 20)
+    run(halves, 11)
+    if storage == "memory":
+        halves.sampler = BelieverSampler(seed=3)
+    else:
+        address = f"sqlite:///{tmp_path}/halves.db"
+        halves = optuna.load_study(study_name="halves", storage=address, sampler=BelieverSampler(seed=3))
+    run(halves, 9)
+    assert params_of(halves) == params_of(whole)
+
+
+@pytest.mark.parametrize("duplicate", [copy.deepcopy, lambda sampler: pickle.loads(pickle.dumps(sampler))])
+def test_a_copy_suggests_what_the_sampler_would(duplicate: Callable[[Any], Any]) -> None:
+    one, other = new(BelieverSampler(seed=3)), new(BelieverSampler(seed=3))
+    for study in (one, other):
+        run(study, 8)
+    other.sampler = duplicate(other.sampler)
+    other.sampler.reseed_rng()
+    for study in (one, other):
+        run(study, 4)
+    assert params_of(one) == params_of(other)
+
+
+def test_one_sampler_may_serve_two_studies_in_turn() -> None:
+    shared = BelieverSampler(seed=3)
+    one, other, alone = new(shared), new(shared), new(BelieverSampler(seed=3))
+    for _ in range(12):
+        run(one, 1)
+        run(other, 1, f=lambda params: -bowl(params))
+    run(alone, 12)
+    assert params_of(one) == params_of(alone)
+    assert params_of(other) != params_of(alone)
+
+
+def encoded(trials: list[Any]) -> Any:
+    space = bv.Space({"x": bv.Float(-5, 10), "y": bv.Float(0, 15)})
+    return space.encode([trial.params for trial in trials])
+
+
+def nearest(X: Any) -> float:
+    apart = np.linalg.norm(X[:, None] - X[None], axis=2) + np.eye(len(X)) * 9
+    return float(apart.min())
+
+
+def test_while_trials_run_the_next_is_not_near_any_of_them() -> None:
+    study = new(BelieverSampler(seed=0))
+    run(study, 12)
+    running = [study.ask(PLANE) for _ in range(8)]
+    assert nearest(encoded(running)) > 1e-3
+    study.tell(running[3], bowl(running[3].params))
+    again = study.ask(PLANE)
+    assert nearest(encoded([*running, again])) > 1e-3
+
+
+def test_a_point_counts_from_the_first_parameter_on_that_was_asked_for() -> None:
+    study = new(BelieverSampler(seed=0))
+    run(study, 12)
+    first = study.ask()
+    x = first.suggest_float("x", -5.0, 10.0)
+    second = study.ask(PLANE)
+    first.suggest_float("y", 0.0, 15.0)
+    assert x == first.params["x"]
+    assert nearest(encoded([first, second])) > 1e-3
+
+
+def test_workers_that_ask_at_the_same_moment_work_out_each_others_points() -> None:
+    """All trials begin before any of them has a point; each is sampled by a sampler of its own, in any order."""
+    at_once, in_turn = new(BelieverSampler(seed=0)), new(BelieverSampler(seed=0))
+    for study in (at_once, in_turn):
+        run(study, 12)
+    begun = [at_once.ask() for _ in range(4)]
+    seen = at_once.get_trials()
+    found = []
+    for trial in begun:
+        blind = new(BelieverSampler(seed=0))
+        for each in seen:
+            blind.add_trial(each)
+        copied = blind.get_trials()[trial.number]
+        space = blind.sampler.infer_relative_search_space(blind, copied)
+        found.append(blind.sampler.sample_relative(blind, copied, space))
+    assert found == [in_turn.ask(PLANE).params for _ in range(4)]
+
+
+def test_a_trial_that_is_taken_up_again_gets_the_point_that_was_told() -> None:
+    study = new(BelieverSampler(seed=0))
+    run(study, 12)
+    trial = study.ask()
+    x = trial.suggest_float("x", -5.0, 10.0)
+    told = door._told(study.trials[-1])["point"]
+    study.sampler = BelieverSampler(seed=99)
+    again = optuna.trial.Trial(study, trial._trial_id)
+    assert (x, again.suggest_float("y", 0.0, 15.0)) == (told["x"], told["y"])
+
+
+def test_a_trial_whose_worker_died_before_it_had_a_point_is_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
+    study, other = new(BelieverSampler(seed=0)), new(BelieverSampler(seed=0))
+    for each in (study, other):
+        run(each, 12)
+    study.ask()
+    monkeypatch.setattr(door, "ABOUT_TO_SHOW", timedelta(0))
+    assert study.ask(PLANE).params == other.ask(PLANE).params
+
+
+def test_points_that_wait_in_the_queue_are_pending_and_their_trials_get_them() -> None:
+    study, other = new(BelieverSampler(seed=0)), new(BelieverSampler(seed=0))
+    for each in (study, other):
+        run(each, 12)
+    best = other.ask(PLANE).params  # what would come next is in the queue
+    study.enqueue_trial(best)
+    study.enqueue_trial({"x": 2.0})
+    study.enqueue_trial({"y": 3.0})
+    trials = [study.ask(PLANE) for _ in range(4)]
+    assert trials[0].params == best
+    assert trials[1].params["x"] == 2.0
+    assert trials[2].params["y"] == 3.0
+    assert nearest(encoded(trials)) > 1e-3
+
+
+def test_a_queue_of_a_whole_grid_is_run_in_its_order() -> None:
+    grid = [{"x": float(x), "y": float(y)} for x in (-5, 2, 10) for y in (0, 8, 15)]
+    study = new(BelieverSampler(seed=0))
+    for params in grid:
+        study.enqueue_trial(params)
+    run(study, 12)
+    assert params_of(study)[:9] == grid
+    assert nearest(encoded(study.trials)) > 1e-3
+
+
+def test_a_fixed_value_outside_of_the_range_is_no_point_of_the_space() -> None:
+    study = new(BelieverSampler(seed=0, n_startup_trials=2))
+    study.enqueue_trial({"x": 99.0, "y": 1.0})
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        run(study, 1)
+    run(study, 5)
+    assert params_of(study)[0]["x"] == 99.0
+
+
+@pytest.mark.filterwarnings("ignore:The value nan is not acceptable")
+@pytest.mark.parametrize("bad", [math.nan, math.inf, -math.inf], ids=str)
+@pytest.mark.parametrize("failed", ["worst", "ignored"])
+def test_a_study_survives_results_that_are_no_numbers(bad: float, failed: str) -> None:
+    study = new(BelieverSampler(seed=0, failed=failed))
+    for i in range(20):
+        trial = study.ask(PLANE)
+        study.tell(trial, bowl(trial.params) if i % 3 else bad, skip_if_finished=True)
+    results = [study.sampler._returned(trial) for trial in study.trials]
+    assert results[::3] == [None if failed == "ignored" else study.trials[0].state.name] * 7
+    assert min(value for value in results if isinstance(value, float)) < 20.0
+
+
+def test_where_trials_failed_is_avoided_unless_it_is_to_be_ignored() -> None:
+    def half(params: dict[str, Any]) -> float:
+        return params["x"] / 15 if params["x"] > 2.5 else math.nan
+
+    wasted = {}
+    for failed in ("worst", "ignored"):
+        study = new(BelieverSampler(seed=0, failed=failed))
+        study.optimize(lambda t: half({"x": t.suggest_float("x", -5, 10), "y": t.suggest_float("y", 0, 15)}), 25)
+        wasted[failed] = sum(trial.state == TrialState.FAIL for trial in study.trials)
+    assert wasted["worst"] < wasted["ignored"]
+
+
+@pytest.mark.parametrize(
+    ("pruned", "returned"), [("value", [0.5, "PRUNED"]), ("failed", ["PRUNED", "PRUNED"]), ("ignored", [None, None])]
+)
+def test_a_pruned_trial_is_what_was_said(pruned: str, returned: list[float | str | None]) -> None:
+    study = new(BelieverSampler(seed=0, pruned=pruned))
+    reported, silent = study.ask(PLANE), study.ask(PLANE)
+    reported.report(2.0, 1)
+    reported.report(0.5, 2)
+    for trial in (reported, silent):
+        study.tell(trial, state=TrialState.PRUNED)
+    assert [study.sampler._returned(trial) for trial in study.trials] == returned
+    run(study, 12)
+    assert study.best_value < 20
+
+
+@pytest.mark.parametrize("pruner", [optuna.pruners.MedianPruner(n_startup_trials=2), optuna.pruners.HyperbandPruner()])
+def test_it_goes_with_pruners(pruner: Any) -> None:
+    def objective(trial: Any) -> float:
+        x = trial.suggest_float("x", -1, 1)
+        for step in range(1, 9):
+            trial.report(x**2 + 1 / step, step)
+            if trial.should_prune():
+                raise optuna.TrialPruned
+        return float(x**2)
+
+    study = new(BelieverSampler(seed=0), pruner=pruner)
+    study.optimize(objective, n_trials=25)
+    assert {trial.state for trial in study.trials} == {TrialState.COMPLETE, TrialState.PRUNED}
+    assert study.best_value < 0.1
+
+
+def test_equal_results_are_no_trouble() -> None:
+    study = new(BelieverSampler(seed=0))
+    run(study, 15, f=lambda params: 1.0)
+    assert nearest(encoded(study.trials)) > 1e-3
+
+
+def test_values_of_any_size_are_no_trouble() -> None:
+    study = new(BelieverSampler(seed=0))
+    run(study, 12, f=lambda params: 1e300 * (1 + params["x"]))
+    run(study, 3, f=lambda params: 1.7e308)
+
+
+def test_a_conditional_parameter_is_drawn_and_the_others_are_chosen(caplog: pytest.LogCaptureFixture) -> None:
+    def objective(trial: Any) -> float:
+        x = trial.suggest_float("x", -5, 10)
+        if trial.suggest_categorical("deep", [True, False]):
+            return float((x - 1) ** 2 + trial.suggest_int("depth", 2, 5))
+        return float((x - 1) ** 2)
+
+    study = new(BelieverSampler(seed=0))
+    study.optimize(objective, n_trials=25)
+    assert study.best_value < 0.05
+    assert study.best_params["deep"] is False
+    assert len([record for record in caplog.records if "'depth' is drawn at random" in record.message]) == 1
+
+
+def test_a_space_that_changes_in_the_middle_is_what_all_trials_share() -> None:
+    study = new(BelieverSampler(seed=0))
+    run(study, 10)
+    wider = {"x": PLANE["x"], "y": FloatDistribution(0.0, 30.0), "z": IntDistribution(0, 3)}
+    run(study, 10, wider)
+    trial = study.ask(wider)
+    assert list(study.sampler.infer_relative_search_space(study, study.trials[-1])) == ["x"]
+    assert list(trial.relative_params) == ["x"]
+    assert len(study.sampler._read(study.sampler._door, study.trials, 99)[0]) == 21
+
+
+def test_a_finite_space_is_gone_through_once_and_then_repeated() -> None:
+    space = {"i": IntDistribution(0, 3), "c": CategoricalDistribution(["a", "b"])}
+    study = new(BelieverSampler(seed=0, search_space=space))
+    run(study, 12, space, lambda params: params["i"])
+    points = [tuple(sorted(params.items(), key=str)) for params in params_of(study)]
+    assert len(set(points[:8])) == 8
+    assert study.best_value == 0
+
+
+def test_with_a_space_said_in_advance_the_first_trials_fill_it_evenly() -> None:
+    study = new(BelieverSampler(seed=0, search_space=PLANE, n_startup_trials=8))
+    X = encoded([study.ask(PLANE) for _ in range(8)])
+    for column in X.T:
+        assert sorted(np.floor(8 * column).astype(int)) == list(range(8))
+
+
+def test_what_no_space_of_ours_can_hold_is_drawn_at_random() -> None:
+    space = {
+        "fine": FloatDistribution(0.0, 1e3, step=1e-7),
+        "long": IntDistribution(0, 2**50),
+        "many": CategoricalDistribution(range(5001)),
+        "one": IntDistribution(4, 4),
+        **PLANE,
+    }
+    study = new(BelieverSampler(seed=0, n_startup_trials=2))
+    run(study, 6, space)
+    assert set(study.sampler.infer_relative_search_space(study, study.trials[-1])) == {"x", "y"}
+    assert door._parameter(FloatDistribution(-1e308, 1e308)) is None
+
+
+def test_constraints_and_several_objectives_are_refused_in_a_sentence() -> None:
+    study = new(BelieverSampler(seed=0))
+    trial = study.ask(PLANE)
+    trial.set_constraint("weight", 1.0)
+    study.tell(trial, 1.0)
+    with pytest.raises(ValueError, match="without constraints; trial 0 has set 'weight'"):
+        study.ask(PLANE)
+    with pytest.raises(ValueError, match="one objective; this one has 2"):
+        new(BelieverSampler(), directions=["minimize", "maximize"]).ask(PLANE)
+
+
+def test_threads_share_a_sampler_and_get_different_points() -> None:
+    study = new(BelieverSampler(seed=0))
+    study.optimize(
+        lambda t: bowl({"x": t.suggest_float("x", -5, 10), "y": t.suggest_float("y", 0, 15)}), n_trials=40, n_jobs=4
+    )
+    assert len(study.trials) == 40
+    assert nearest(encoded(study.trials)) > 1e-7
+
+
+def test_other_independent_samplers_are_used_and_told() -> None:
+    theirs = optuna.samplers.TPESampler(seed=0)
+    study = new(BelieverSampler(seed=0, independent_sampler=theirs))
+    study.optimize(lambda t: t.suggest_float("x", 0, 1) + t.suggest_float(f"y{t.number % 2}", 0, 1), n_trials=8)
+    study.sampler.reseed_rng()
+    assert len(study.trials) == 8
+
+
+@pytest.mark.parametrize("surrogate", ["gp", "fixed_rbf"])
+@pytest.mark.parametrize("strategy", ["kb", "lp", "thompson", "random"])
+def test_strategies_and_surrogates_have_their_names_here_too(strategy: str, surrogate: str) -> None:
+    if surrogate != "gp" and strategy in ("lp", "thompson"):
+        pytest.skip("it has neither lengthscales nor paths")
+    study = new(BelieverSampler(seed=0, strategy=strategy, surrogate=surrogate, n_startup_trials=4))
+    run(study, 7)
+    assert nearest(encoded(study.trials)) > 1e-6
+
+
+def test_a_model_is_fitted_once_for_all_that_ask_before_the_next_result(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng, fits = np.random.default_rng(0), list[int]()
+    study = new(BelieverSampler(seed=0))
+    for x, y in rng.random((1000, 2)) * 15:
+        params = {"x": x - 5, "y": y}
+        study.add_trial(optuna.create_trial(params=params, distributions=PLANE, value=bowl(params)))
+    study.ask(PLANE)
+    fit = bv.GP.fit
+
+    def counted(*args: Any) -> Any:
+        fits.append(1)
+        return fit(*args)
+
+    monkeypatch.setattr(bv.GP, "fit", counted)
+    running = [study.ask(PLANE) for _ in range(5)]
+    assert fits == []
+    study.tell(running[0], bowl(running[0].params))
+    study.ask(PLANE)
+    assert 1 <= len(fits) <= 2  # as it is, and warped
+
+
+def test_a_long_record_is_kept_in_parts_and_a_torn_one_is_nothing() -> None:
+    space = {f"a parameter with a long name, {i}": FloatDistribution(0.0, 1.0) for i in range(60)}
+    study = new(BelieverSampler(seed=0, n_startup_trials=2))
+    run(study, 4, space, lambda params: sum(params.values()))
+    last = study.trials[-1]
+    parts = [name for name in last.system_attrs if name.startswith("believer:")]
+    assert len(parts) > 1
+    assert set(door._told(last)["point"]) == set(space)
+    last.system_attrs[f"believer:{len(parts)}"] = "left from a longer one"
+    assert set(door._told(last)["point"]) == set(space)
+    del last.system_attrs[parts[-1]], last.system_attrs[f"believer:{len(parts)}"]
+    assert door._told(last) == {}
+
+
+def test_a_damaged_fit_is_no_warm_start() -> None:
+    study = new(BelieverSampler(seed=0))
+    run(study, 8)
+    trial = study.ask(PLANE)
+    record = door._told(study.trials[-1])
+    record["fit"]["model"]["lengthscales"] = [-1.0]
+    door._tell_others(study, trial, record)
+    study.tell(trial, 1.0)
+    run(study, 2)
+    assert len(study.trials) == 11
+
+
+def test_ids_go_into_one_number_and_come_back() -> None:
+    for ids in [(), (0,), (3, 7, 100), tuple(range(500))]:
+        assert door._unpacked(door._packed(ids)) == ids
+
+
+def test_of_two_workers_that_told_of_the_same_point_one_chooses_another(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The other tells of its point after this one has read the storage, and before it tells of its own."""
+    study, other = new(BelieverSampler(seed=0)), new(BelieverSampler(seed=0))
+    for each in (study, other):
+        run(each, 12)
+    best = other.ask(PLANE).params
+    trial, late = study.ask(), study.ask()
+    tell, told = door._tell_others, list[dict[str, Any]]()
+
+    def telling(where: Any, whose: Any, record: dict[str, Any]) -> None:
+        if not told:
+            storage = study._storage
+            for name, distribution in PLANE.items():
+                storage.set_trial_param(late._trial_id, name, best[name], distribution)
+        told.append(record["point"])
+        tell(where, whose, record)
+
+    monkeypatch.setattr(door, "_tell_others", telling)
+    x = trial.suggest_float("x", -5.0, 10.0)
+    assert told[0] == best
+    assert len(told) == 2
+    assert x == told[1]["x"] != best["x"]
+
+
+def test_a_history_is_what_the_door_for_hosts_makes_of_the_same_trials() -> None:
+    study = new(BelieverSampler(seed=0), direction="maximize")
+    run(study, 6, MIXED, loss)
+    study.tell(study.ask(MIXED), state=TrialState.FAIL)
+    study.ask(MIXED)
+    sampler = study.sampler
+    known, _ = sampler._read(sampler._door, study.trials, 99)
+    ours = sampler._door._history(known, None)
+    trials = [(seen.number, seen.point, study.trials[seen.number].value) for seen in known]
+    trials[6] = (6, trials[6][1], "failed")
+    theirs = History.of(sampler._door.settings, trials)
+    assert (
+        (ours.ids, ours.next_id, ours.designed)
+        == (theirs.ids, theirs.next_id, theirs.designed)
+        == ((tuple(range(6)), 8, 8))
+    )
+    for name in ("failed", "taken"):
+        assert np.array_equal(getattr(ours, name), getattr(theirs, name))
+    assert np.array_equal(ours.data.X, theirs.data.X)
+    assert np.array_equal(ours.data.Y, theirs.data.Y)
+    assert ours.pending.ids == theirs.pending.ids == (7,)
