@@ -132,6 +132,17 @@ def test_what_is_cancelled_before_it_began_never_runs(address: str, tmp_path: Pa
 
 
 @needs_ray
+def test_what_is_under_way_when_the_connection_is_closed_is_cancelled(address: str, tmp_path: Path) -> None:
+    with connected(address):
+        with connected() as executor:
+            left = executor.submit(noted, tmp_path)
+            wait_for(lambda: len(pids(tmp_path)) == 1)
+        assert left.cancelled()
+        with connected(cpus=2) as executor:  # all of them are free again
+            assert executor.submit(int, "3").result(PATIENCE) == 3
+
+
+@needs_ray
 def test_a_connection_that_is_there_is_used_and_left(address: str) -> None:
     import ray
 

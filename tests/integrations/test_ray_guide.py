@@ -15,6 +15,7 @@ GUIDE = Path(__file__).parents[2] / "docs" / "ray.md"
 
 
 @needs_ray
+@pytest.mark.slow("without further settings, a trial of Tune is a process of its own")
 def test_the_guide_to_ray_runs_from_top_to_bottom(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     names: dict[str, Any] = {"__name__": "__main__"}  # as in a script: its functions travel to the workers

@@ -204,6 +204,10 @@ def test_what_cannot_work_is_refused_before_a_trial_is_paid_for() -> None:
     begun.suggest("a")
     with pytest.raises(InvalidInput, match=r"one set of settings; these are others: .*space"):
         begun.set_search_properties("loss", "min", objects())
+    with pytest.raises(InvalidInput, match="one metric, here loss; got gain"):
+        begun.set_search_properties("gain", "min", param_space())
+    with pytest.raises(InvalidInput, match="these are others: maximize"):
+        begun.set_search_properties("loss", "max", param_space())
     assert begun.set_search_properties("loss", "min", {**param_space(), "epochs": 4})
     assert begun.suggest("b")["epochs"] == 4
 

@@ -34,6 +34,7 @@ def connected(
 ) -> Iterator[Executor]:
     """An executor on a Ray cluster; a cluster that was there before stays as it is.
 
+    What is under way when the block is left is cancelled: nobody would hear of it.
     A process has one connection to Ray: if there is one it is used, and left open. Raises ``MissingExtra`` without
     Ray, ``EvaluationError`` if no cluster answers, ``InvalidInput`` if the address makes no sense, if the process is
     connected to another cluster, or if the cluster has too few processors for a single call.
@@ -68,7 +69,11 @@ def connected(
         there = ray.cluster_resources().get("CPU", 0.0)
         if there < cpus:
             raise InvalidInput(f"a cluster must have the processors of one call, {cpus:g}; this one has {there:g}.")
-        yield ClusterExecutor(cpus, retries)
+        executor = ClusterExecutor(cpus, retries)
+        try:
+            yield executor
+        finally:
+            executor.cancel()
     finally:
         if ours:
             ray.shutdown()
@@ -103,6 +108,7 @@ class ClusterExecutor(Executor):
         import ray
 
         self._task = ray.remote(num_cpus=cpus, max_retries=retries)(_call)
+        self._under_way: set[Future[Any]] = set()
 
     def submit(self, function: Callable[..., Any], /, *args: Any, **options: Any) -> Future[Any]:
         """Run ``function`` on a worker."""
@@ -112,12 +118,26 @@ class ClusterExecutor(Executor):
             raise RuntimeError("the connection to the Ray cluster was closed")
         task = self._task.remote(partial(function, *args, **options))
         ours: Future[Any] = Future()
-        ours.add_done_callback(lambda future: ray.cancel(task) if future.cancelled() else None)
+        self._under_way.add(ours)
+        ours.add_done_callback(self._under_way.discard)
+        ours.add_done_callback(partial(_cancelled, task))
         task.future().add_done_callback(partial(_hand_over, ours))
         return ours
 
+    def cancel(self) -> None:
+        """End every future that has not ended; what a worker is doing for it is interrupted."""
+        for future in list(self._under_way):
+            future.cancel()
+
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
         """Nothing to do: ``connected`` closes the connection."""
+
+
+def _cancelled(task: Any, ours: Future[Any]) -> None:
+    import ray
+
+    if ours.cancelled() and ray.is_initialized():
+        ray.cancel(task)
 
 
 def _call(task: Callable[[], Any]) -> Any:

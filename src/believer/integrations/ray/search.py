@@ -47,6 +47,9 @@ class _Trial:
 class BelieverSearch(Searcher):  # type: ignore[misc]  # Ray has no types
     """Batch Bayesian optimization for ``tune.TuneConfig(search_alg=...)``.
 
+    Further options, by name: surrogate, acquisition, strategy, maximizer, n_init, warp and resolution, as for
+    :class:`Optimizer`.
+
     Parameters
     ----------
     space : where to search, a dict of Tune's domains or a :class:`Space`; None takes the ``param_space`` of the tuner.
@@ -56,7 +59,6 @@ class BelieverSearch(Searcher):  # type: ignore[misc]  # Ray has no types
     evaluated_rewards : their metrics, where these are known already: then they count as results, and are not run.
     seed : of all that is random; None draws one.
     max_concurrent : how many trials run at a time; None leaves that to the tuner.
-    **options : surrogate, acquisition, strategy, maximizer, n_init, warp and resolution, as for :class:`Optimizer`.
     """
 
     def __init__(
@@ -107,6 +109,8 @@ class BelieverSearch(Searcher):  # type: ignore[misc]  # Ray has no types
             if self._settings is None or not (self._trials or self._queue):
                 self._settings, self._cache = settings, ModelCache(settings)
             elif self._where is not None:
+                if metric != self._metric:
+                    raise InvalidInput(f"a search has one metric, here {self._metric}; got {metric}. Make a new one.")
                 config, leaves = self._settings.to_config(), self._where.describe()
                 _refuse_other(settings, where, config, leaves, "Make a new one for another search.")
             metric = metric or UNNAMED
