@@ -7,7 +7,8 @@ import math
 import pickle
 import sys
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -332,6 +333,45 @@ def test_a_foreign_or_damaged_file_gets_one_clear_exception(tmp_path: Path) -> N
         search().restore(tmp_path / "nowhere")
     with pytest.raises(JournalError, match="cannot read"):
         search().restore(tmp_path)
+
+
+def places(part: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    """Where something stands in a file, at any depth."""
+    inner = part.items() if isinstance(part, dict) else enumerate(part) if isinstance(part, list) else ()
+    for key, value in inner:
+        yield (*path, key)
+        yield from places(value, (*path, key))
+
+
+@needs_ray
+def test_every_field_with_something_nasty_is_refused_or_harmless(tmp_path: Path) -> None:
+    from believer.integrations.ray import BelieverSearch
+
+    path, searcher = tmp_path / "state", search()
+    run(searcher, 0, 7)
+    searcher._queue.append(dict(searcher._trials[0].params))
+    searcher.on_trial_result("running", {"loss": 1.0})
+    searcher.save(path)
+    good = json.loads(path.read_bytes())
+    del good["crc32"]
+    gone = object()
+    taken = 0
+    for place in places(good):
+        for nasty in (None, -1, 1e308, "x", [], {}, True, gone):
+            found = json.loads(json.dumps(good))
+            part = found
+            for key in place[:-1]:
+                part = part[key]
+            part[place[-1]] = nasty
+            if nasty is gone:
+                del part[place[-1]]
+            path.write_bytes(signed(json.dumps(found)))
+            for other in (search(), BelieverSearch(seed=None)):
+                with suppress(JournalError, InvalidInput):
+                    other.restore(path)
+                    taken += 1
+                    assert isinstance(other.suggest("next"), dict)
+    assert taken > 0
 
 
 def test_importing_believer_or_the_door_loads_no_ray() -> None:

@@ -41,9 +41,9 @@ def connected(
 
     Parameters
     ----------
-    address : "host:6379" from a machine of the cluster, "ray://host:10001" from any other, "auto" for the one that runs
-        on this machine, "local" for a new one on this machine, which ends with the block. None is the cluster that this
-        process is connected to, else what ``ray.init()`` finds: "auto", and "local" where there is none.
+    address : "host:6379" from a machine of the cluster, "ray://host:10001" from any other (needs ``ray[client]``),
+        "auto" for the one that runs on this machine, "local" for a new one here, which ends with the block. None is the
+        cluster that this process is connected to, else what ``ray.init()`` finds: "auto", or "local" if there is none.
     timeout : seconds in which someone has to listen at the address.
     cpus : processors that a call needs, which is how Ray knows how many to run at a time.
     retries : how often a call is made again when its worker has died.

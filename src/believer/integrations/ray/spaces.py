@@ -136,8 +136,8 @@ def rebuilt(described: list[Any], config: Mapping[str, Any]) -> TuneSpace | None
     """
     if config["constrained"] or not all(is_plain for _, _, _, is_plain in described):
         return None
-    parts = zip(described, Space.from_config(config).parameters.values(), strict=True)
-    leaves = tuple(Leaf(tuple(map(str, path)), parameter, q) for (path, q, _, _), parameter in parts)
+    parts = zip(described, Space.from_config(config).parameters.items(), strict=True)
+    leaves = tuple(_checked(tuple(path), q, name, parameter) for (path, q, _, _), (name, parameter) in parts)
     template: dict[str, Any] = {}
     for leaf in leaves:
         part = template
@@ -145,6 +145,15 @@ def rebuilt(described: list[Any], config: Mapping[str, Any]) -> TuneSpace | None
             part = part.setdefault(key, {})
         part[leaf.path[-1]] = None
     return _with_leaves(leaves, template)
+
+
+def _checked(path: Path, q: Any, name: str, parameter: Parameter) -> Leaf:
+    """A leaf from plain data that may be anyone's."""
+    if not path or not all(isinstance(key, str) for key in path) or "/".join(path) != name:
+        raise InvalidInput(f"the path of {name!r} must lead to it; got {shown(path)}.")
+    if q is not None and (type(q) not in (int, float) or q <= 0 or not isinstance(parameter, Int)):
+        raise InvalidInput(f"q of {name!r} must be a number above zero, of a parameter of multiples; got {shown(q)}.")
+    return Leaf(path, parameter, q)
 
 
 def tune_space(given: Mapping[str, Any] | Space) -> TuneSpace:
