@@ -82,6 +82,8 @@ def bend(source: str, target: str) -> list[Point]:
     match source, target:
         case "integrations", "optimizer":
             return [(x, y - HIGH), (x, v + 0.5), (u - 0.24, v + 0.5), (u - 0.24, v + HIGH)]
+        case "integrations", "plugins":
+            return [(x, y - HIGH), (x, v), (u - WIDE, v)]
         case "study", "_version":
             return [(x + WIDE, y - 0.15), (3.5, y - 0.15), (3.5, v), (u - WIDE, v)]
         case "maximize", "capabilities":
