@@ -18,6 +18,7 @@ from gest_api.generator import Generator as Standard
 from gest_api.vocs import VOCS, ContextualVariable, ContinuousVariable, DiscreteVariable
 
 from believer.integrations.gest import Generator
+from believer.space import Int
 
 MIXED: dict[str, Any] = {"x": [-1.0, 2.0], "n": {1, 2, 4, 8}, "kind": {"a", "b", "c"}}
 
@@ -93,6 +94,10 @@ def test_any_objects_can_be_the_values_of_a_discrete_variable() -> None:
         (made(variables={"x": [0.0, 1.0], "t": ContextualVariable()}), "'t' is ContextualVariable"),
         (made(variables={"x": ContinuousVariable(domain=[0.0, 1.0], dtype=(float, (3,)))}), "'x' has the dtype"),
         (made(variables={}), "at least one"),
+        (made(constants={"x": 1.0}), r"names of their own; twice: \['x'\]"),
+        (made(variables={"f": [0.0, 1.0]}), r"twice: \['f'\]"),
+        (made(variables={"_id": [0.0, 1.0]}), r"twice: \['_id'\]"),
+        (made(constants={"_id": 1.0}), r"twice: \['_id'\]"),
     ],
 )
 def test_what_is_not_there_yet_is_refused_by_name(vocs: VOCS, says: str) -> None:
@@ -120,6 +125,88 @@ def test_results_from_elsewhere_have_no_id() -> None:
     assert sorted(outcome.value for outcome in generator.optimizer.outcomes.values()) == [2.0, 3.0]
 
 
+def test_a_result_at_another_point_than_the_suggested_one_is_learnt_from_there() -> None:
+    """Hosts clip, round, and read back what a machine really did."""
+    generator = Generator(made(), seed=1)
+    first, second, third = generator.suggest(3)
+    generator.ingest(
+        [{"_id": first["_id"], "x": 1.25, "f": 1.0}, second | {"n": 8 if second["n"] < 8 else 4, "f": 2.0}]
+    )
+    assert [trial.id for trial in generator.optimizer.pending] == [third["_id"]]
+    assert generator.optimizer.counts.abandoned == 2
+    assert generator.best == ({"x": 1.25, "n": first["n"], "kind": first["kind"]}, 1.0)
+    with pytest.raises(ValueError, match=f"got {first['_id']}"):
+        generator.ingest([first | {"f": 1.0}])
+    generator.ingest(
+        [third | {"x": second["x"], "n": second["n"], "kind": second["kind"], "f": 3.0}]
+    )  # an abandoned one
+    assert generator.optimizer.counts.done == 3
+
+
+def test_a_point_that_moved_onto_another_pending_one_leaves_that_pending() -> None:
+    generator = Generator(made())
+    first, second = generator.suggest(2)
+    generator.ingest([first | {"f": 1.0} | {name: second[name] for name in MIXED}])
+    assert [trial.id for trial in generator.optimizer.pending] == [second["_id"]]
+
+
+@pytest.mark.parametrize("with_id", [True, False])
+def test_a_result_may_come_back_as_single_precision(with_id: bool) -> None:
+    variables = {
+        "x": [0.1, 0.3],
+        "far": [1e6, 1e6 + 1.0],
+        "v": {0.1, 0.2, 0.7},
+        "n": ContinuousVariable(domain=[1, 9], dtype=int),
+    }
+    generator = Generator(made(variables=variables))
+    generator.optimizer.enqueue(generator.optimizer.space.decode(np.ones((1, 4)))[0])  # float32(0.3) is above 0.3
+    points = generator.suggest(6)
+    assert points[0]["x"] == 0.3
+    rows = [{name: np.float32(point[name]) for name in variables} | {"f": 1.0} for point in points]
+    generator.ingest([row | {"_id": point["_id"]} if with_id else row for row, point in zip(rows, points, strict=True)])
+    assert (generator.optimizer.pending, generator.optimizer.counts.done, len(generator.optimizer.trials)) == ((), 6, 6)
+
+
+def test_rows_without_an_id_leave_those_to_others_that_have_one() -> None:
+    generator = Generator(made(variables={"x": [0.0, 1.0]}))
+    (point,) = generator.suggest(1)
+    generator.ingest(
+        [{"x": point["x"], "_id": None, "f": 1.0}, {"x": 0.5, "_id": math.nan, "f": 3.0}, point | {"f": 2.0}]
+    )
+    assert generator.optimizer.outcomes[point["_id"]].value == 2.0
+    assert generator.optimizer.counts.done == 3
+
+
+@pytest.mark.parametrize(
+    "results",
+    [{"_id": 0, "f": 1.0}, [5], None, "f", np.zeros(1, dtype=[("_id", int), ("f", float)]), [{"_id": 0, "f": 1.0}, 5]],
+)
+def test_results_are_a_list_of_dicts(results: Any) -> None:
+    generator = Generator(made())
+    generator.suggest(1)
+    with pytest.raises(ValueError, match="results must be a list of dicts"):
+        generator.ingest(results)
+    assert len(generator.optimizer.pending) == 1
+
+
+@pytest.mark.parametrize("goal", ["MINIMIZE", "MAXIMIZE"])
+def test_the_best_is_in_the_values_and_the_direction_of_the_host(goal: str) -> None:
+    generator = Generator(made(goal))
+    assert generator.best is None
+    values = [3.0, 1.0, 2.0, 5.0]
+    points = [point | {"f": value} for point, value in zip(generator.suggest(4), values, strict=True)]
+    generator.ingest(points)
+    best = points[1] if goal == "MINIMIZE" else points[3]
+    assert generator.best == ({name: best[name] for name in MIXED}, best["f"])
+    assert generator.recommend().params in [{name: point[name] for name in MIXED} for point in points]
+
+
+def test_numbers_of_numpy_have_an_order() -> None:
+    values = {np.int64(1), np.int64(5), np.int64(20)}
+    (parameter,) = Generator(made(variables={"n": DiscreteVariable(values=values)})).optimizer.space.parameters.values()
+    assert parameter == Int(0, 2)
+
+
 @pytest.mark.parametrize("value", [math.nan, math.inf, None, np.float64("nan")])
 def test_no_number_is_a_failed_evaluation(value: Any) -> None:
     generator = Generator(made())
@@ -132,12 +219,15 @@ def test_no_number_is_a_failed_evaluation(value: Any) -> None:
     ("wrong", "says"),
     [
         ({"_id": 99, "f": 1.0}, "got 99"),
-        ({"_id": 0, "f": 1.0}, "no result yet; got 0"),
+        ({"_id": 0, "f": 1.0}, "pending, without a result; got 0"),
         ({"_id": 1, "g": 1.0}, "the objective 'f'"),
         ({"_id": 1, "f": "good"}, "number"),
         ({"f": 1.0, "x": 0.5}, "missing: n, kind"),
         ({"f": 1.0, "x": 0.5, "n": 3, "kind": "a"}, "'n'"),
         ({"f": 1.0, "x": 5.0, "n": 4, "kind": "a"}, "'x'"),
+        ({"_id": 1, "f": 1.0, "x": 2.001}, "'x'"),
+        ({"_id": 1, "f": 1.0, "n": 3}, "'n'"),
+        ({"_id": 1, "f": 1.0, "x": math.nan}, "'x'"),
     ],
 )
 def test_a_wrong_result_is_refused_with_all_that_came_beside_it(wrong: dict[str, Any], says: str) -> None:
@@ -164,6 +254,32 @@ def test_a_journal_goes_on_with_ids_that_are_still_out(tmp_path: Path) -> None:
     again = Generator(made(), journal=tmp_path / "study.jsonl")
     again.ingest([point | {"f": 1.0} for point in points])
     assert again.optimizer.counts.done == 3
+    again.finalize()
+
+
+@pytest.mark.parametrize(
+    ("values", "others"),
+    [
+        ({1, 2, 4}, {10, 20, 40}),
+        ({"argon", "neon"}, {"argon", "helium"}),
+        ({1, "a"}, {2, "a"}),
+        ({(1, 2), "a"}, {(1, 3), "a"}),
+        ({n / 7 for n in range(200)}, {n / 7 for n in range(199)} | {77.0}),
+    ],
+)
+def test_a_journal_is_of_a_study_with_the_same_values(values: set[Any], others: set[Any], tmp_path: Path) -> None:
+    def opened(values: set[Any]) -> Generator:
+        variables = {"v": DiscreteVariable(values=values), "x": [0.0, 1.0]}
+        return Generator(made(variables=variables), journal=tmp_path / "study.jsonl")
+
+    generator = opened(values)
+    generator.ingest([point | {"f": point["x"]} for point in generator.suggest(3)])
+    best = generator.best
+    generator.finalize()
+    with pytest.raises(InvalidInput, match=r"other settings \(space\)"):
+        opened(others)
+    again = opened(values)
+    assert again.best == best
     again.finalize()
 
 

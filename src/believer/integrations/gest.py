@@ -13,18 +13,21 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from hashlib import sha256
+from numbers import Real
 from typing import Any
 
 import numpy as np
 
-from believer.arrays import shown, whole
+from believer.arrays import SAME_POINT, shown, whole
 from believer.errors import InvalidInput, MissingExtra, SpaceExhausted, TrialError
 from believer.optimizer import Optimizer
 from believer.space import Categorical, Float, Int, Space
 from believer.space.parameters import Parameter
 from believer.study.files import PathLike
 from believer.study.outcome import outcome_of
+from believer.study.recommendation import Recommendation
 
 try:
     from gest_api import vocs as gest
@@ -33,6 +36,9 @@ except ImportError as error:
     raise MissingExtra("gest-api", "gest") from error
 
 __all__ = ["Generator"]
+
+ROUNDING = 2.0**-23
+"""Relative; a number that came back as a float32 is no further off."""
 
 
 class Generator(Standard):  # type: ignore[misc]
@@ -50,8 +56,8 @@ class Generator(Standard):  # type: ignore[misc]
 
     Attributes
     ----------
-    optimizer : the study behind it, with ``best``, ``pending``, ``recommend()``; a discrete variable is the number
-        of its value there, from 0: numbers by size, others by name.
+    optimizer : the study behind it, with ``pending``, ``abandon(id)`` and others. A discrete variable of numbers is the
+        place of its value there, from 0 by size, under a name that lists them.
     """
 
     returns_id = True
@@ -63,13 +69,16 @@ class Generator(Standard):  # type: ignore[misc]
         self._constants = {name: constant.value for name, constant in vocs.constants.items()}
         ((self._objective, goal),) = vocs.objectives.items()
         options["maximize"] = isinstance(goal, gest.MaximizeObjective)
-        space = Space({name: variable.parameter for name, variable in self._variables.items()})
+        space = Space({variable.name: variable.parameter for variable in self._variables.values()})
         self.optimizer = Optimizer(space, **options) if journal is None else Optimizer.open(journal, space, **options)
 
     def _validate_vocs(self, vocs: Any) -> None:
         """InvalidInput, a ValueError, for what this generator cannot do."""
         for name, variable in vocs.variables.items():
             _Variable.of(variable, name)
+        taken = [*vocs.variables, *vocs.constants, *vocs.objectives, "_id"]
+        if twice := sorted({name for name in taken if taken.count(name) > 1}):
+            raise InvalidInput(f"variables, constants, objectives and _id need names of their own; twice: {twice}.")
         if len(vocs.objectives) != 1:
             names = ", ".join(vocs.objectives) or "none"
             raise InvalidInput(f"believer optimizes one objective, and not yet several; this VOCS has {names}.")
@@ -96,7 +105,18 @@ class Generator(Standard):  # type: ignore[misc]
         return [self._decoded(trial.params) | self._constants | {"_id": trial.id} for trial in trials]
 
     def _decoded(self, params: Mapping[str, Any]) -> dict[str, Any]:
-        return {name: variable.decode(params[name]) for name, variable in self._variables.items()}
+        return {name: variable.decode(params[variable.name]) for name, variable in self._variables.items()}
+
+    @property
+    def best(self) -> tuple[dict[str, Any], float] | None:
+        """Variables and objective of the best result; None before the first."""
+        best = self.optimizer.best
+        return None if best is None else (self._decoded(best[0]), best[1])
+
+    def recommend(self) -> Recommendation:
+        """The evaluated point to use in the end, as :meth:`believer.Optimizer.recommend` says, in ``params``."""
+        found = self.optimizer.recommend()
+        return replace(found, params=self._decoded(found.params))
 
     def ingest(self, results: Iterable[Mapping[str, Any]]) -> None:
         """Take in results; none of them, where one is wrong.
@@ -104,47 +124,71 @@ class Generator(Standard):  # type: ignore[misc]
         Parameters
         ----------
         results : with the objective, and ``_id`` or the variables. Without ``_id``, a pending point with these
-            variables is answered, else it is a result from elsewhere. None, NaN and infinities are failures.
+            variables is answered, else it is a result from elsewhere. With both, where they differ by more than the
+            rounding of a float32, the suggestion is abandoned and the result is of the point that is given. None, NaN
+            and infinities are failures.
         """
-        waiting = {trial.id for trial in self.optimizer.pending}
-        own, foreign = [], []
-        for row in results:
+        waiting, answers = {trial.id: trial for trial in self.optimizer.pending}, []
+        for row in sorted(_rows(results), key=_is_foreign):  # ids first: other rows take what is left
             if self._objective not in row:
                 raise InvalidInput(f"a result must have the objective {self._objective!r}; got {shown(dict(row))}.")
             value = math.nan if row[self._objective] is None else row[self._objective]
             outcome = outcome_of(value, None, None)
             told = {"error": outcome} if isinstance(outcome, str) else {"value": outcome.value}
-            if "_id" not in row:
-                foreign.append((self._params(row), told))
-            elif (number := whole(row["_id"], "_id", 0)) in waiting:
-                waiting.remove(number)
-                own.append((number, told))
+            given = {v.name: v.encode(row[name], name) for name, v in self._variables.items() if name in row}
+            if _is_foreign(row):
+                if missing := [name for name in self._variables if name not in row]:
+                    raise InvalidInput(f"a result without _id must have every variable; missing: {', '.join(missing)}.")
+                point = self.optimizer.space.check(given)
+                near = [trial for trial in waiting.values() if self._same(trial.params, point)]
+                trial = min(near, key=lambda trial: trial.params != point) if near else None
+            elif (trial := waiting.get(whole(row["_id"], "_id", 0))) is not None:
+                point = self.optimizer.space.check(trial.params | given)
             else:
-                raise InvalidInput(f"an _id must be of a suggestion that has no result yet; got {number}.")
-        for number, told in own:
-            self.optimizer.tell(number, **told)
-        for params, told in foreign:
+                raise InvalidInput(
+                    f"an _id must be of a suggestion that is pending, without a result; got {row['_id']}."
+                )
+            if trial is not None:
+                del waiting[trial.id]
+            answers.append((trial, point, told))
+        for trial, point, told in answers:
+            if trial is not None and not self._same(trial.params, point):
+                self.optimizer.observe(point, **told)
+                self.optimizer.abandon(trial)
+                continue
             try:
-                self.optimizer.tell(params, **told)
+                self.optimizer.tell(trial or point, **told)  # a point from elsewhere may be one that was abandoned
             except TrialError:
-                self.optimizer.observe(params, **told)
+                self.optimizer.observe(point, **told)
 
-    def _params(self, row: Mapping[str, Any]) -> dict[str, Any]:
-        """The point of a result as the study has it; InvalidInput where it is none of the space."""
-        known = {name: v.encode(row[name], name) for name, v in self._variables.items() if name in row}
-        return self.optimizer.space.check(known)
+    def _same(self, a: Mapping[str, Any], b: Mapping[str, Any]) -> bool:
+        return all(variable.is_same(a[variable.name], b[variable.name]) for variable in self._variables.values())
 
     def finalize(self) -> None:
         """Close the journal, if there is one; what was ingested is in it already."""
         self.optimizer.close()
 
 
+def _rows(results: Any) -> list[Mapping[str, Any]]:
+    rows: list[Any] = list(results) if isinstance(results, Iterable) and not isinstance(results, Mapping) else [None]
+    if not all(isinstance(row, Mapping) for row in rows):
+        raise InvalidInput(f"results must be a list of dicts, one for each point; got {shown(results)}.")
+    return rows
+
+
+def _is_foreign(row: Mapping[str, Any]) -> bool:
+    """Has it no ``_id``, or none in its line of a table?"""
+    return row.get("_id") is None or row["_id"] != row["_id"]
+
+
 @dataclass(frozen=True, slots=True)
 class _Variable:
-    """A parameter, and the values that its numbers 0, 1, ... stand for where they are not its own."""
+    """A parameter, its name in the study, and the host's ``values`` for its ``codes`` where they are not the same."""
 
+    name: str
     parameter: Parameter
-    values: Sequence[Any] | None = None
+    codes: Sequence[Any] = ()
+    values: Sequence[Any] = ()
 
     @staticmethod
     def of(variable: Any, name: str) -> _Variable:
@@ -152,23 +196,49 @@ class _Variable:
         if isinstance(dtype, tuple) or (dtype is not None and np.dtype(dtype).shape):
             raise InvalidInput(f"a variable must be a scalar; {name!r} has the dtype {dtype}; make it several.")
         if isinstance(variable, gest.DiscreteVariable):
-            if all(isinstance(value, int | float) and not isinstance(value, bool) for value in variable.values):
-                return _Variable(Int(0, len(variable.values) - 1), sorted(variable.values))
-            # A set of texts has another order in every process.
-            return _Variable(Categorical(range(len(variable.values))), sorted(variable.values, key=repr))
+            return _Variable._discrete(variable.values, name)
         if not isinstance(variable, gest.ContinuousVariable) or isinstance(variable, gest.ContextualVariable):
             raise InvalidInput(f"a variable must be continuous or discrete; {name!r} is {type(variable).__name__}.")
         low, high = variable.domain
         if dtype is not None and np.dtype(dtype).kind in "iu":
-            return _Variable(Int(math.ceil(low), math.floor(high)))
-        return _Variable(Float(low, high))
+            return _Variable(name, Int(math.ceil(low), math.floor(high)))
+        return _Variable(name, Float(low, high))
+
+    @staticmethod
+    def _discrete(given: Iterable[Any], name: str) -> _Variable:
+        """With the values in the settings of the study: a journal is of a study with these and no other."""
+        if all(isinstance(value, Real) and not isinstance(value, bool) and math.isfinite(value) for value in given):
+            values = sorted(given)
+            listed = ", ".join(map(str, values))
+            if len(listed) > 100:  # every line of a journal has the name
+                listed = f"{listed[:60]}..., sha256 {sha256(listed.encode()).hexdigest()[:16]}"
+            codes = range(len(values))
+            return _Variable(f"{name}, place from 0 in [{listed}]", Int(0, len(values) - 1), codes, values)
+        values = sorted(given, key=repr)  # a set of texts has another order in every process
+        try:
+            choices = Categorical(values)
+        except InvalidInput:
+            choices = Categorical([f"{i}: {value!r}" for i, value in enumerate(values)])
+        return _Variable(name, choices, choices.choices, values)
 
     def decode(self, value: Any) -> Any:
-        return value if self.values is None else self.values[value]
+        return self.values[self.codes.index(value)] if self.values else value
 
     def encode(self, value: Any, name: str) -> Any:
-        if self.values is None:
-            return value
-        if value not in self.values:
-            raise InvalidInput(f"a value must be one of {list(self.values)}; got {shown(value)} for {name!r}.")
-        return self.values.index(value)
+        if self.values:
+            known = [v for v in self.values if v is value or v == value] or [v for v in self.values if _close(v, value)]
+            if not known:
+                raise InvalidInput(f"a value must be one of {list(self.values)}; got {shown(value)} for {name!r}.")
+            return self.codes[self.values.index(known[0])]
+        if isinstance(self.parameter, Float) and isinstance(value, float | np.floating):
+            inside = min(max(float(value), self.parameter.low), self.parameter.high)
+            return inside if self.is_same(float(value), inside) else value  # rounding may leave the bounds
+        return value
+
+    def is_same(self, a: Any, b: Any) -> bool:
+        width = self.parameter.high - self.parameter.low if isinstance(self.parameter, Float) else 0.0
+        return bool(a == b) or (width > 0.0 and _close(a, b, SAME_POINT * width))
+
+
+def _close(a: Any, b: Any, distance: float = 0.0) -> bool:
+    return isinstance(a, Real) and isinstance(b, Real) and math.isclose(a, b, rel_tol=ROUNDING, abs_tol=distance)
