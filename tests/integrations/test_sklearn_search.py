@@ -165,13 +165,14 @@ def test_with_several_scores_the_model_learns_from_the_one_that_refit_names(
 class Fussy(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """Fits only where ``x`` is below ``limit``; the best is just below."""
 
-    def __init__(self, x: float = 0.0, limit: float = 0.5) -> None:
+    def __init__(self, x: float = 0.0, limit: float = 0.5, says: str = "too large") -> None:
         self.x = x
         self.limit = limit
+        self.says = says
 
     def fit(self, X: Any, y: Any) -> Fussy:
         if self.x >= self.limit:
-            raise ValueError("too large")
+            raise ValueError(self.says)
         self.classes_ = np.unique(y)
         return self
 
@@ -211,6 +212,36 @@ def test_a_search_in_which_nothing_works_says_what_scikit_learn_says(q: int) -> 
         searching(Fussy(limit=-1.0), UNIT, n_iter=20, q=q).fit(X, y)
     with pytest.raises(ValueError, match="too large"):
         searching(Fussy(limit=-1.0), UNIT, error_score="raise").fit(X, y)
+
+
+@pytest.mark.parametrize("says", ["3 fits failed", "All the 2 fits failed"])
+def test_an_error_that_is_to_be_raised_is_raised_whatever_it_says(says: str) -> None:
+    with pytest.raises(ValueError, match=says):
+        searching(Fussy(limit=0.3, says=says), UNIT, n_iter=12, q=1, error_score="raise").fit(X, y)
+
+
+def test_another_error_than_of_all_fits_ends_the_search() -> None:
+    class Torn(KFold):  # type: ignore[misc]
+        def split(self, *args: Any, **params: Any) -> Any:
+            raise ValueError("the fits failed to split")
+
+    with pytest.raises(ValueError, match="failed to split"):
+        searching(SVC(), cv=Torn(2)).fit(X, y)
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.FitFailedWarning")
+def test_a_number_for_failed_fits_is_for_batches_in_which_some_fit_works() -> None:
+    search = searching(Fussy(limit=0.3), UNIT, n_iter=12, q=1, error_score=-1.0).fit(X, y)
+    assert len(search.cv_results_["params"]) < 12
+    assert search.cv_results_["mean_test_score"].min() >= 0.0
+    search = searching(Fussy(limit=0.3), UNIT, n_iter=12, q=6, error_score=-1.0).fit(X, y)
+    assert search.cv_results_["mean_test_score"].min() == -1.0
+
+
+def test_a_score_may_be_named_as_the_end_of_another() -> None:
+    scoring = {"b": "accuracy", "hold_test_b": "f1_macro"}
+    search = searching(SVC(), scoring=scoring, refit="b").fit(X, y)
+    assert search.best_score_ == search.cv_results_["mean_test_b"].max()
 
 
 def test_a_finite_space_is_tried_once_through() -> None:
@@ -257,7 +288,10 @@ def test_it_is_cloned_pickled_and_set() -> None:
     [
         ([1.0], {}, "a believer.Space or a dict"),
         ({"C": "loguniform"}, {}, "'C'"),
-        ({"C": []}, {}, "choices"),
+        ({"C": []}, {}, "choices.*none for 'C'"),
+        ({"C": (1e-3, 1e3)}, {}, r"Float\(low, high\).*a list; got \(0.001, 1000.0\) for 'C'"),
+        ({"C": {1, 2}}, {}, "a list.*'C'"),
+        ({"C": range(1, 4)}, {}, r"Int\(low, high\).*'C'"),
         (SVM, {"q": 0}, "q must be"),
         (SVM, {"n_iter": 0}, "n_iter must be"),
         (SVM, {"strategy": "best"}, "strategy"),

@@ -11,9 +11,11 @@ The guide is docs/sklearn.md.
 from __future__ import annotations
 
 import math
+import re
 import warnings
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Set
 from dataclasses import dataclass, field
+from itertools import count, takewhile
 from typing import Any
 
 import numpy as np
@@ -49,8 +51,9 @@ class BatchSearchCV(BaseSearchCV):  # type: ignore[misc]
     Used as ``RandomizedSearchCV`` is, with the same attributes after ``fit``: ``best_params_``, ``best_estimator_``,
     ``best_score_``, ``best_index_``, ``cv_results_`` and the others. ``cv_results_`` also has ``batch`` (from 0) and
     ``provenance``, which says why each candidate was chosen. All candidates are scored on the same folds. A candidate
-    whose score is no finite number is a failure to the model. If every fit of a batch fails, scikit-learn has no rows
-    for it in ``cv_results_``: a ``FitFailedWarning`` says why, and the search goes on.
+    whose score is no finite number is a failure to the model. If every fit of a batch fails, as is common where q is
+    small, scikit-learn has no rows for it in ``cv_results_``, which is then shorter than ``n_iter`` even if
+    ``error_score`` is a number: a ``FitFailedWarning`` says why, and the search goes on.
 
     Parameters
     ----------
@@ -78,7 +81,7 @@ class BatchSearchCV(BaseSearchCV):  # type: ignore[misc]
     def __init__(
         self,
         estimator: Any,
-        space: Space | Mapping[str, Parameter | Sequence[Any]],
+        space: Space | Mapping[str, Parameter | list[Any] | Array],
         *,
         n_iter: int = 32,
         q: int = 4,
@@ -136,7 +139,7 @@ class BatchSearchCV(BaseSearchCV):  # type: ignore[misc]
                 candidates = [choices.decode(trial.params) for trial in batch]
                 results = evaluate_candidates(candidates, cv=folds, more_results=extra)
             except ValueError as error:
-                if "fits failed" not in str(error):
+                if self.error_score == "raise" or not re.match(r"\s*All the \d+ fits failed", str(error)):
                     raise
                 failure = error
                 warnings.warn(f"{error}\nThe search goes on without this batch.", FitFailedWarning, stacklevel=2)
@@ -165,8 +168,8 @@ def _scores(results: Mapping[str, Any], refit: Any) -> Array:
     """Scores (candidates, folds) of what is optimized: the metric that ``refit`` names, else the first."""
     names = [key.removeprefix("mean_test_") for key in results if key.startswith("mean_test_")]
     name = refit if isinstance(refit, str) and refit in names else names[0]
-    folds = sum(key.startswith("split") and key.endswith(f"_test_{name}") for key in results)
-    return np.column_stack([results[f"split{i}_test_{name}"] for i in range(folds)])
+    splits = takewhile(results.__contains__, (f"split{i}_test_{name}" for i in count()))
+    return np.column_stack([results[split] for split in splits])
 
 
 def _tell(optimizer: Optimizer, trial: int, scores: Array, noise: bool) -> None:
@@ -206,13 +209,20 @@ class _Choices:
             return _Choices(space, {})
         if not isinstance(space, Mapping):
             raise InvalidInput(f"space must be a believer.Space or a dict; got {shown(space)}.")
-        objects = {name: list(v) for name, v in space.items() if isinstance(v, list | tuple | np.ndarray)}
+        objects = {name: list(v) for name, v in space.items() if isinstance(v, list | np.ndarray)}
         for name, value in space.items():
             if hasattr(value, "rvs"):
                 raise InvalidInput(
                     f"distributions have no bounds to search in; got one for {name!r}. Say Float(low, high) or "
                     "Float(low, high, log=True), or Int, of believer."
                 )
+            if isinstance(value, tuple | Set | range):
+                raise InvalidInput(
+                    f"a range is Float(low, high) or Int(low, high) of believer, and choices are a list; got "
+                    f"{shown(value)} for {name!r}, which may be meant as either."
+                )
+            if not objects.get(name, True):
+                raise InvalidInput(f"choices must be a list of at least one value; got none for {name!r}.")
         numbered = {name: Categorical(range(len(values))) for name, values in objects.items()}
         return _Choices(Space({**space, **numbered}), objects)
 
