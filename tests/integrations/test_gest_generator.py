@@ -219,7 +219,7 @@ def test_no_number_is_a_failed_evaluation(value: Any) -> None:
     ("wrong", "says"),
     [
         ({"_id": 99, "f": 1.0}, "got 99"),
-        ({"_id": 0, "f": 1.0}, "pending, without a result; got 0"),
+        ({"_id": 0, "f": 1.0}, "pending suggestion, without a result; got 0"),
         ({"_id": 1, "g": 1.0}, "the objective 'f'"),
         ({"_id": 1, "f": "good"}, "number"),
         ({"f": 1.0, "x": 0.5}, "missing: n, kind"),

@@ -145,9 +145,7 @@ class Generator(Standard):  # type: ignore[misc]
             elif (trial := waiting.get(whole(row["_id"], "_id", 0))) is not None:
                 point = self.optimizer.space.check(trial.params | given)
             else:
-                raise InvalidInput(
-                    f"an _id must be of a suggestion that is pending, without a result; got {row['_id']}."
-                )
+                raise InvalidInput(f"an _id must be of a pending suggestion, without a result; got {row['_id']}.")
             if trial is not None:
                 del waiting[trial.id]
             answers.append((trial, point, told))
@@ -155,11 +153,11 @@ class Generator(Standard):  # type: ignore[misc]
             if trial is not None and not self._same(trial.params, point):
                 self.optimizer.observe(point, **told)
                 self.optimizer.abandon(trial)
-                continue
-            try:
-                self.optimizer.tell(trial or point, **told)  # a point from elsewhere may be one that was abandoned
-            except TrialError:
-                self.optimizer.observe(point, **told)
+            else:
+                try:
+                    self.optimizer.tell(trial or point, **told)  # a point from elsewhere may be one that was abandoned
+                except TrialError:
+                    self.optimizer.observe(point, **told)
 
     def _same(self, a: Mapping[str, Any], b: Mapping[str, Any]) -> bool:
         return all(variable.is_same(a[variable.name], b[variable.name]) for variable in self._variables.values())
@@ -212,8 +210,8 @@ class _Variable:
             listed = ", ".join(map(str, values))
             if len(listed) > 100:  # every line of a journal has the name
                 listed = f"{listed[:60]}..., sha256 {sha256(listed.encode()).hexdigest()[:16]}"
-            codes = range(len(values))
-            return _Variable(f"{name}, place from 0 in [{listed}]", Int(0, len(values) - 1), codes, values)
+            place = Int(0, len(values) - 1)
+            return _Variable(f"{name}, place from 0 in [{listed}]", place, range(len(values)), values)
         values = sorted(given, key=repr)  # a set of texts has another order in every process
         try:
             choices = Categorical(values)
