@@ -78,8 +78,7 @@ def _answers(port: int, password: str) -> bool:
     import psycopg
 
     try:
-        options = {"host": "127.0.0.1", "port": port, "user": "believer", "password": password, "dbname": "postgres"}
-        psycopg.connect(**options).close()
+        psycopg.connect(host="127.0.0.1", port=port, user="believer", password=password, dbname="postgres").close()
     except psycopg.OperationalError:
         return False
     return True
