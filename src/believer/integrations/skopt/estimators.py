@@ -9,12 +9,10 @@ import numpy as np
 
 from believer.acquisitions import PI, UCB, LogEI
 from believer.arrays import shown
-from believer.batch import ConstantLie, PseudoObservations
-from believer.batch.hedge import NATS
 from believer.integrations.skopt.refusals import InvalidInput, NotOffered
 from believer.integrations.skopt.space import Point, Space
 from believer.maximize import Candidates
-from believer.plugins import Acquisition, Fitted, History, Maximizer, ModelCache, Strategy, StudySettings, Surrogate
+from believer.plugins import Acquisition, Fitted, History, Maximizer, ModelCache, StudySettings, Surrogate
 from believer.study.model_cache import Learned
 from believer.surrogates import GP, RandomForest, SklearnSurrogate
 from believer.surrogates.sklearn import scikit_learn
@@ -27,7 +25,6 @@ __all__ = [
     "history_of",
     "maximizer",
     "seed_from",
-    "strategy_of",
 ]
 
 ACQUISITIONS = ("gp_hedge", "EI", "LCB", "PI")
@@ -141,11 +138,6 @@ def maximizer(acq_optimizer: Any, climbs: bool, constrained: bool) -> Maximizer 
     if acq_optimizer == "lbfgs" and not climbs:
         raise InvalidInput("this estimator has no gradients: it needs acq_optimizer='sampling'.")
     return Candidates() if acq_optimizer == "sampling" and climbs else None
-
-
-def strategy_of(lie: str, acq_func: str) -> Strategy:
-    """The constant liar of that name; where nobody chose an acquisition, hedged against its own model."""
-    return PseudoObservations(ConstantLie(lie.removeprefix("cl_")), hedge=NATS if acq_func == "gp_hedge" else 0.0)
 
 
 def seed_from(rng: np.random.RandomState) -> int:

@@ -74,7 +74,7 @@ def load(filename: PathLike, **kwargs: Any) -> OptimizeResult:
     if not isinstance(begun, Begun) or not isinstance(told, dict):
         raise InvalidInput(f"{filename} is a journal that dump did not write; believer.Optimizer.load opens it.")
     space = Space([_KINDS[kind](**given) for kind, given in told["dimensions"]])
-    done = [record["id"] for record in study.records() if record["status"] in ("done", "failed")]
+    done = [record["trial_id"] for record in study.records() if record["status"] in ("done", "failed")]
     outcomes, trials = study.outcomes, {trial.id: trial for trial in study.trials}
     Xi = [space.point(trials[i].params) for i in done]
     yi = [outcomes[i].value if i in outcomes else np.nan for i in done]

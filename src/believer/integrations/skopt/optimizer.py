@@ -27,7 +27,6 @@ from believer.integrations.skopt.estimators import (
     history_of,
     maximizer,
     seed_from,
-    strategy_of,
 )
 from believer.integrations.skopt.refusals import InvalidInput, InvalidKind, OutOfOrder
 from believer.integrations.skopt.results import create_result
@@ -49,7 +48,7 @@ class Optimizer:
     n_random_starts : the former name of ``n_initial_points``.
     n_initial_points : results before the model takes over.
     initial_point_generator : "random", "lhs", "sobol", "halton", "hammersly" or "grid".
-    acq_func : "EI", "PI", "LCB"; "gp_hedge" leaves the choice to this library, which hedges in a way of its own.
+    acq_func : "EI", "PI", "LCB"; "gp_hedge" leaves the choice to this library, which takes its LogEI.
     acq_optimizer : "lbfgs", "sampling", or "auto".
     random_state : a seed or a RandomState; initial points are those of scikit-optimize.
     model_queue_size : how many models to keep; None for all.
@@ -111,9 +110,7 @@ class Optimizer:
         if not isinstance(model_queue_size, int | None):
             raise InvalidKind(f"model_queue_size must be a whole number or None; got {shown(model_queue_size)}.")
         self.max_model_queue_size = model_queue_size
-        self._settings = make_settings(
-            self.space.engine(), self.base_estimator_, worth, strategy_of("cl_min", acq_func), search, 1, seed
-        )
+        self._settings = make_settings(self.space.engine(), self.base_estimator_, worth, STRATEGIES[0], search, 1, seed)
         self.models: list[Model] = []
         self.Xi: list[Point] = []
         self.yi: list[Any] = []
@@ -151,10 +148,8 @@ class Optimizer:
     def _ask(self) -> Point:
         if self._n_initial_points > 0 or self.base_estimator_ is None:
             return self._initial(self.rng, 0)
-        if self._history is None:
-            raise OutOfOrder("there are no initial points to ask for, and no model yet: tell a result, with fit=True.")
         if self._next_x is None:
-            self._next_x = self._proposed(self._history, 1, "cl_min")[0]
+            self._next_x = self._proposed(self._learned(), 1, "cl_min")[0]
         return self._next_x
 
     def _batch(self, n: int, lie: str) -> list[Point]:
@@ -164,10 +159,14 @@ class Optimizer:
         points = [self._initial(rng, i) for i in range(first)]
         if first == n:
             return points
-        if not points and self._history is None:
+        known = (self._settings, self.space, self.Xi, self.yi, self._fitted)
+        return points + self._proposed(history_of(*known, points) if points else self._learned(), n - first, lie)
+
+    def _learned(self) -> History:
+        """What the model has learnt from."""
+        if self._history is None:
             raise OutOfOrder("there are no initial points to ask for, and no model yet: tell a result, with fit=True.")
-        history = history_of(self._settings, self.space, self.Xi, self.yi, self._fitted, points)
-        return points + self._proposed(self._history if self._history and not points else history, n - first, lie)
+        return self._history
 
     def _initial(self, rng: np.random.RandomState, ahead: int) -> Point:
         """The initial point that comes next, or so many ``ahead``."""
@@ -177,9 +176,9 @@ class Optimizer:
 
     def _proposed(self, history: History, q: int, lie: str) -> list[Point]:
         """q points of the engine's; random ones where the space has no more that are new."""
-        how: dict[str, Any] = {"strategy": strategy_of(lie, self.acq_func), "distinct": bool(self.avoid_duplicates)}
+        distinct = bool(self.avoid_duplicates)
         try:
-            proposal = propose(self._settings, history, q, cache=self._cache, **how)
+            proposal = propose(self._settings, history, q, strategy=lie, distinct=distinct, cache=self._cache)
         except SpaceExhausted as error:
             warnings.warn("all points of the space were evaluated before; going on with random ones.", stacklevel=4)
             new = self._proposed(history, error.left, lie) if error.left else []
@@ -206,9 +205,8 @@ class Optimizer:
         if fit and self._n_initial_points <= 0 and self.base_estimator_ is not None:
             self._history = history_of(self._settings, self.space, self.Xi, self.yi, self._fitted)
             self._next_x = None
-            kept = self.models if self.max_model_queue_size is None else self.models[1 - self.max_model_queue_size :]
             new = [Model(self.space, self._history, self._cache)] if self._history.ids else []
-            self.models = [*kept, *new]
+            self.models = [*self.models, *new][-(self.max_model_queue_size or 0) :]
         return self.get_result()
 
     def run(self, func: Callable[[Point], float], n_iter: int = 1) -> OptimizeResult:

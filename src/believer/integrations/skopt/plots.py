@@ -154,8 +154,8 @@ def plot_gaussian_process(
     ax.grid()
     ax.set(xlabel="x", ylabel="f(x)", title=f"x* = {res.x[0]:.4f}, f(x*) = {res.fun:.4f}" if show_title else "")
     if show_legend:
-        handles, labels = zip(*(panel.get_legend_handles_labels() for panel in panels), strict=True)
-        panels[-1].legend(sum(handles, []), sum(labels, []), loc="best", prop={"size": 6}, numpoints=1)
+        named = [pair for panel in panels for pair in zip(*panel.get_legend_handles_labels(), strict=True)]
+        panels[-1].legend(*zip(*named, strict=True), loc="best", prop={"size": 6}, numpoints=1)
     return ax
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from believer.arrays import Array, shown
 from believer.integrations.skopt.dimensions import check_random_state
 from believer.integrations.skopt.refusals import InvalidInput
-from believer.integrations.skopt.space import Point, Space
+from believer.integrations.skopt.space import Categorical, Point, Space
 from believer.numerics.sampling import latin_hypercube, sobol
 
 __all__ = ["InitialPointGenerator", "cook_initial_point_generator"]
@@ -21,7 +21,7 @@ class InitialPointGenerator:
 
     Parameters
     ----------
-    fill : makes n points of the unit cube in d dimensions, of (n, d, generator); or a subclass has its own ``generate``.
+    fill : n points of the unit cube in d dimensions, from (n, d, generator); a subclass may have its own ``generate``.
     """
 
     def __init__(self, fill: Callable[[int, int, np.random.Generator], Array]) -> None:
@@ -30,11 +30,9 @@ class InitialPointGenerator:
     def generate(self, dimensions: Any, n_samples: int, random_state: Any = None) -> list[Point]:
         """``n_samples`` points of the ``dimensions``, with ``random_state``."""
         space, rng = Space(dimensions), np.random.default_rng(check_random_state(random_state).randint(2**31 - 1))
-        before = space.get_transformer()
-        space.set_transformer("normalize")
-        points = space.inverse_transform(self._fill(n_samples, space.n_dims, rng))
-        space.set_transformer(before)
-        return points
+        widths = [len(dim.categories) if isinstance(dim, Categorical) else 1 for dim in space]
+        U, engine = np.repeat(self._fill(n_samples, space.n_dims, rng), widths, axis=1), space.engine()
+        return [space.point(params) for params in engine.decode(engine.region().spread(U))]
 
 
 def _halton(n: int, d: int, rng: np.random.Generator) -> Array:
