@@ -1,6 +1,6 @@
 """The same calls to scikit-optimize and to the door that has its names: regret and processor seconds.
 
-    python benchmarks/skopt_door.py     # six minutes, nearly all of them scikit-optimize's
+    python benchmarks/skopt_door.py     # nine minutes, nearly all of them scikit-optimize's
 
 scikit-optimize's own test functions at its own defaults: ``gp_minimize``, one call after the other, and ``ask(3)``
 (CL-min) with ``tell``. The two take turns within one run, seed by seed; a seed gives both the same initial points,
@@ -99,8 +99,8 @@ def main() -> None:
 
 By [skopt_door.py](../skopt_door.py): the same calls, at scikit-optimize's defaults, from the same {INITIAL} random
 points, seeds {SEEDS.start}-{SEEDS.stop - 1}, the two in turns. Medians over seeds of the regret after so many
-calls, and of the processor seconds of a whole run, the function's own included; p of a Wilcoxon test of the paired logarithms of the
-regrets, corrected for {len(lines)} tests (Holm).
+calls, and of the processor seconds of a whole run, the function's own included; p of a Wilcoxon test of the paired
+logarithms of the regrets, corrected for {len(lines)} tests (Holm).
 
 {markdown_table(head, lines)}""",
         encoding="utf-8",

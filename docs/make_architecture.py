@@ -80,8 +80,8 @@ def bend(source: str, target: str) -> list[Point]:
     """The points of an arrow that has to go around boxes; empty for a straight one."""
     (x, y), (u, v) = place(source), place(target)
     match source, target:
-        case "integrations", "errors":
-            return [(x - WIDE, y), (x - 0.55, y), (x - 0.55, v), (u - WIDE, v)]
+        case "integrations", "plugins":
+            return [(x, y - HIGH), (x, v), (u - WIDE, v)]
         case "study", "_version":
             return [(x + WIDE, y - 0.15), (3.5, y - 0.15), (3.5, v), (u - WIDE, v)]
         case "maximize", "capabilities":

@@ -83,9 +83,7 @@ CALLS: dict[str, Call] = {
         told(sk).models[-1].predict(told(sk).space.transform([[0.1, 2]]), return_std=True)
     ),
     "an optimizer of a forest": lambda sk: fields(told(sk, base_estimator="RF").get_result()),
-    "initial points of a generator": lambda sk: sk.Optimizer(
-        MIXED, initial_point_generator="lhs", random_state=0
-    ).ask(),
+    "initial points of a generator": lambda sk: sk.Optimizer(MIXED[:-1], initial_point_generator="lhs").ask(),
     "gp_minimize": lambda sk: fields(sk.gp_minimize(bowl, [(-2.0, 2.0), (0, 9)], n_calls=12, random_state=0)),
     "gp_minimize from a point": lambda sk: fields(
         sk.gp_minimize(bowl, [(-2.0, 2.0), (0, 9)], n_calls=6, n_initial_points=3, x0=[1.0, 2], random_state=0)
@@ -189,6 +187,8 @@ MISTAKES: dict[str, Call] = {
     "dimensions without names": lambda sk: sk.utils.use_named_args([sk.space.Real(0, 1)])(bowl),
     "named arguments, one too few": lambda sk: sk.utils.use_named_args([sk.space.Real(0, 1, name="a")])(bowl)([1, 2]),
     "an early stopper without a criterion": lambda sk: sk.callbacks.EarlyStopper()(None),
+    "a file that is not there": lambda sk: sk.load("no such file"),
+    "a model of one row": lambda sk: told(sk).models[-1].predict(np.array([0.5, 0.5])),
     "no result to draw": lambda sk: sk.plots.plot_convergence(3),
     "an unknown scale": lambda sk: sk.plots.plot_objective(told(sk).get_result(), zscale="square"),
 }
@@ -205,7 +205,7 @@ def _no_figures() -> Iterator[None]:
 
 @pytest.mark.parametrize("name", MISTAKES)
 def test_the_same_mistake_is_an_error_of_the_same_kind(name: str) -> None:
-    with pytest.raises(Exception) as yours:  # noqa: PT011 - which it is, is what the other must be, too
+    with pytest.raises(Exception) as yours:  # which it is, is what the other must be, too
         quietly(MISTAKES[name], theirs)
     with pytest.raises(type(yours.value)) as mine:
         quietly(MISTAKES[name], ours)

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from test_docstrings import offenses
 from waiting import PATIENCE
 
 import believer as bv
@@ -41,6 +42,18 @@ def branin(x: list[float]) -> float:
 @pytest.fixture(scope="module")
 def result() -> Any:
     return skopt.gp_minimize(cost, MIXED, n_calls=16, n_initial_points=8, random_state=0)
+
+
+def test_public_names_list_their_parameters() -> None:
+    named = [*vars(skopt).items(), *vars(skopt.space).items(), *vars(skopt.utils).items()]
+    public = {
+        name: value for name, value in named if name in (*skopt.__all__, *skopt.space.__all__, *skopt.utils.__all__)
+    }
+    found = {
+        name: offenses(value) for name, value in public.items() if getattr(value, "__module__", "").startswith("bel")
+    }
+    assert len(found) > 20
+    assert {name: what for name, what in found.items() if what} == {}
 
 
 def test_nothing_but_numpy_and_scipy_is_needed() -> None:

@@ -127,7 +127,7 @@ class HollowIterationsStopper(EarlyStopper):
     def _criterion(self, result: OptimizeResult) -> bool:
         if len(result.func_vals) <= self.n_iterations:
             return False
-        best = np.minimum.accumulate(result.func_vals)
+        best = np.fmin.accumulate(result.func_vals)
         return bool(best[-self.n_iterations - 1] - best[-1] <= self.threshold)
 
 

@@ -94,7 +94,7 @@ def cook_estimator(base_estimator: Any, space: Any = None, **kwargs: Any) -> Sur
     match base_estimator.upper():
         case "GP":
             noise = kwargs.get("noise", "gaussian")
-            return GP() if noise == "gaussian" else GP(noise=max(float(noise), 1e-8))
+            return GP() if noise == "gaussian" else GP(noise=max(float(noise), 1e-8))  # less is no stabler
         case "RF" | "ET":
             return RandomForest(trees=100, min_leaf=3, extra=base_estimator.upper() == "ET")
         case "GBRT":

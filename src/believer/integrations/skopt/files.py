@@ -6,6 +6,7 @@ scikit-optimize's own files are pickles, which nobody should read from a strange
 from __future__ import annotations
 
 import inspect
+import os
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ from scipy.optimize import OptimizeResult
 from believer.arrays import shown
 from believer.errors import JournalError
 from believer.integrations.skopt.estimators import Model, history_of
-from believer.integrations.skopt.refusals import InvalidInput, NotOffered
+from believer.integrations.skopt.refusals import InvalidInput, NoFile, NotOffered
 from believer.integrations.skopt.results import create_result
 from believer.integrations.skopt.space import Categorical, Integer, Real, Space
 from believer.plugins import ModelCache, make_settings
@@ -65,6 +66,8 @@ def load(filename: PathLike, **kwargs: Any) -> OptimizeResult:
     ----------
     filename : of the journal; options such as ``mmap_mode`` play no part.
     """
+    if not os.path.exists(filename):
+        raise NoFile(f"there is no file {filename}.")
     try:
         study = read_study(filename)
     except JournalError as error:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from believer.errors import BelieverError, InvalidInput
 
-__all__ = ["InvalidInput", "InvalidKind", "NotOffered", "OutOfOrder"]
+__all__ = ["InvalidInput", "InvalidKind", "NoFile", "NotOffered", "OutOfOrder"]
 
 
 class NotOffered(InvalidInput):
@@ -13,6 +13,10 @@ class NotOffered(InvalidInput):
 
 class InvalidKind(InvalidInput, TypeError):
     """An argument is of a kind that scikit-optimize refuses with a TypeError."""
+
+
+class NoFile(BelieverError, FileNotFoundError):
+    """There is no such file."""
 
 
 class OutOfOrder(BelieverError, RuntimeError):

@@ -149,6 +149,8 @@ class Space:
 
     def units(self, Xt: Any) -> Array:
         """The encoded cube of the engine (n, d), of what models see, ``Xt`` (n, columns)."""
+        if np.ndim(Xt) != 2 or np.shape(Xt)[1] != self.transformed_n_dims:
+            raise InvalidInput(f"transformed points are (n, {self.transformed_n_dims}); got {np.shape(Xt)}.")
         return np.hstack([dim.units(part) for dim, part in self._parts(Xt)])
 
     def engine(self) -> engine.Space:
