@@ -34,7 +34,13 @@ def check_random_state(seed: Any) -> np.random.RandomState:
 
 
 class Dimension:
-    """What every dimension has; the kinds are :class:`Real`, :class:`Integer` and :class:`Categorical`."""
+    """What every dimension has; the kinds are :class:`Real`, :class:`Integer` and :class:`Categorical`.
+
+    Parameters
+    ----------
+    name : what it is called, or None.
+    transform : what models see of it; None for the first of ``transforms``.
+    """
 
     transforms: ClassVar[tuple[str, ...]]
     size, transformed_size, is_constant = 1, 1, False

@@ -76,12 +76,15 @@ def load(filename: PathLike, **kwargs: Any) -> OptimizeResult:
     told = begun.config.get("skopt") if isinstance(begun, Begun) else None
     if not isinstance(begun, Begun) or not isinstance(told, dict):
         raise InvalidInput(f"{filename} is a journal that dump did not write; believer.Optimizer.load opens it.")
-    space = Space([_KINDS[kind](**given) for kind, given in told["dimensions"]])
-    done = [record["trial_id"] for record in study.records() if record["status"] in ("done", "failed")]
-    outcomes, trials = study.outcomes, {trial.id: trial for trial in study.trials}
-    Xi = [space.point(trials[i].params) for i in done]
+    try:
+        space = Space([_KINDS[kind](**given) for kind, given in told["dimensions"]])
+        specs = {"args": dict(told["args"]), "function": told["function"]}
+        done = [record["trial_id"] for record in study.records() if record["status"] in ("done", "failed")]
+        outcomes, trials = study.outcomes, {trial.id: trial for trial in study.trials}
+        Xi = [space.point(trials[i].params) for i in done]
+    except (KeyError, TypeError, ValueError) as error:
+        raise InvalidInput(f"{filename} says what dump never writes: {error!r}.") from error
     yi = [outcomes[i].value if i in outcomes else np.nan for i in done]
-    specs = {"args": told["args"], "function": told["function"]}
     return create_result(Xi, yi, space, None, specs, _models(begun.config, space, Xi, yi))
 
 

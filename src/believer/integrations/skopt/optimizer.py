@@ -41,6 +41,8 @@ __all__ = ["Optimizer"]
 class Optimizer:
     """Ask for points, tell what they returned; to be minimized.
 
+    ``Xi`` and ``yi`` are what was told, ``models`` those after each tell that followed the initial points.
+
     Parameters
     ----------
     dimensions : of the search space, each as for :func:`~believer.integrations.skopt.space.check_dimension`.
@@ -56,12 +58,6 @@ class Optimizer:
     acq_func_kwargs : ``xi`` of EI and PI, ``kappa`` of LCB.
     avoid_duplicates : no point is asked for twice, where the space has others.
     n_jobs, acq_optimizer_kwargs : play no part.
-
-    Attributes
-    ----------
-    Xi, yi : what was told.
-    models : of the results after each tell that followed the initial points.
-    space : the search space.
     """
 
     def __init__(

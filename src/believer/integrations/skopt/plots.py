@@ -85,7 +85,7 @@ def _draw_curves(args: Any, curve: Callable[[Array], Array], labels: Any, yscale
         label, results = _results(arg)
         curves = [curve(np.asarray(result.func_vals, dtype=float)) for result in results]
         longest = max(map(len, curves))
-        padded = np.array([np.pad(c, (0, longest - len(c)), constant_values=np.nan) for c in curves])
+        padded = np.array([np.pad(c, (0, longest - len(c)), mode="edge") for c in curves])
         for one in curves if len(curves) > 1 else []:
             ax.plot(range(1, 1 + len(one)), one, color=color, alpha=0.2)
         mean = np.nanmean(padded, axis=0)
