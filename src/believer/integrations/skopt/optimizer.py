@@ -1,4 +1,4 @@
-"""scikit-optimize's ``Optimizer``: its calls and their meaning, on the engine of this library.
+"""scikit-optimize's ``Optimizer`` and minimizers: its calls and their meaning, on the engine of this library.
 
 Results are kept here, and what to ask for is a pure function of them (:func:`~believer.propose.propose`): so an ask
 that is not followed by a tell is answered in the same way again, and nothing is ever pending, as there.
@@ -8,34 +8,31 @@ from __future__ import annotations
 
 import copy
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from numbers import Number
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from scipy.optimize import OptimizeResult
 
+from believer.acquisitions import PI, UCB, LogEI
 from believer.arrays import shown
-from believer.errors import SpaceExhausted
-from believer.integrations.skopt.dimensions import check_random_state
-from believer.integrations.skopt.estimators import (
-    STRATEGIES,
-    Model,
-    acquisition,
-    cook_estimator,
-    has_gradients,
-    history_of,
-    maximizer,
-    seed_from,
-)
-from believer.integrations.skopt.refusals import InvalidInput, InvalidKind, OutOfOrder
-from believer.integrations.skopt.results import create_result
-from believer.integrations.skopt.sampler import cook_initial_point_generator
-from believer.integrations.skopt.space import Categorical, Point, Space
-from believer.plugins import Fitted, History, ModelCache, make_settings, propose
-from believer.surrogates import GP
+from believer.errors import InvalidInput, SpaceExhausted
+from believer.integrations.skopt.callbacks import VerboseCallback
+from believer.integrations.skopt.space import Categorical, OutOfOrder, Point, Space, check_random_state, one_of
+from believer.integrations.skopt.utils import Model, cook_initial_point_generator, create_result, history_of
+from believer.maximize import Candidates
+from believer.plugins import Acquisition, Fitted, History, ModelCache, Surrogate, make_settings, propose
+from believer.surrogates import GP, RandomForest, SklearnSurrogate
 
-__all__ = ["Optimizer"]
+Function = Callable[[Point], Any]
+STRATEGIES = ("cl_min", "cl_mean", "cl_max")
+ACQUISITIONS: dict[str, Callable[[float, float], Acquisition]] = {
+    "gp_hedge": lambda xi, kappa: LogEI(),  # "choose for me"
+    "EI": lambda xi, kappa: LogEI(xi),
+    "PI": lambda xi, kappa: PI(xi),
+    "LCB": lambda xi, kappa: UCB(kappa**2),
+}
 
 
 class Optimizer:
@@ -46,67 +43,48 @@ class Optimizer:
     Parameters
     ----------
     dimensions : of the search space, each as for :func:`~believer.integrations.skopt.space.check_dimension`.
-    base_estimator : "GP", "RF", "ET", "GBRT", "dummy", or a scikit-learn regressor.
-    n_random_starts : the former name of ``n_initial_points``.
+    base_estimator : "GP", "RF", "ET", "dummy", a scikit-learn regressor, or a surrogate of this library.
     n_initial_points : results before the model takes over.
     initial_point_generator : "random", "lhs", "sobol", "halton", "hammersly" or "grid".
     acq_func : "EI", "PI", "LCB"; "gp_hedge" leaves the choice to this library, which takes its LogEI.
     acq_optimizer : "lbfgs", "sampling", or "auto".
     random_state : a seed or a RandomState; initial points are those of scikit-optimize.
     model_queue_size : how many models to keep; None for all.
-    space_constraint : says of a point, a list, whether it is allowed.
     acq_func_kwargs : ``xi`` of EI and PI, ``kappa`` of LCB.
-    avoid_duplicates : no point is asked for twice, where the space has others.
-    n_jobs, acq_optimizer_kwargs : play no part.
     """
 
     def __init__(
         self,
         dimensions: Any,
         base_estimator: Any = "gp",
-        n_random_starts: int | None = None,
+        *,
         n_initial_points: int = 10,
         initial_point_generator: Any = "random",
-        n_jobs: int = 1,
         acq_func: str = "gp_hedge",
         acq_optimizer: str = "auto",
         random_state: Any = None,
         model_queue_size: int | None = None,
-        space_constraint: Callable[[Point], bool] | None = None,
         acq_func_kwargs: dict[str, Any] | None = None,
-        acq_optimizer_kwargs: dict[str, Any] | None = None,
-        avoid_duplicates: bool = True,
     ) -> None:
         self.specs = {"args": {k: v for k, v in locals().items() if k != "self"}, "function": "Optimizer"}
-        self.rng, self.acq_func, self.avoid_duplicates = check_random_state(random_state), acq_func, avoid_duplicates
-        worth = acquisition(acq_func, acq_func_kwargs or {})
-        if n_random_starts is not None:
-            warnings.warn("n_random_starts is now called n_initial_points.", DeprecationWarning, stacklevel=2)
-            n_initial_points = n_random_starts
+        self.rng, given = check_random_state(random_state), {"xi": 0.01, "kappa": 1.96, **(acq_func_kwargs or {})}
+        worth = ACQUISITIONS[one_of(acq_func, ACQUISITIONS, "acq_func")](given["xi"], given["kappa"])
         if n_initial_points < 0:
             raise InvalidInput(f"n_initial_points must be zero or more; got {n_initial_points}.")
         self.n_initial_points_ = self._n_initial_points = n_initial_points
         seed = seed_from(self.rng if isinstance(base_estimator, str) else copy.deepcopy(self.rng))
-        self.base_estimator_ = None if base_estimator is None else cook_estimator(base_estimator)
-        search = maximizer(acq_optimizer, has_gradients(self.base_estimator_), space_constraint is not None)
-        if space_constraint is not None and not callable(space_constraint):
-            raise InvalidInput(
-                f"space_constraint must be a function of a point or None; got {shown(space_constraint)}."
-            )
-        self.space = Space(dimensions, constraint=space_constraint)
+        self.base_estimator_ = _surrogate(base_estimator)
+        climbs = self.base_estimator_ is not None and not isinstance(self.base_estimator_, RandomForest)
+        if one_of(acq_optimizer, ("auto", "sampling", "lbfgs"), "acq_optimizer") == "lbfgs" and not climbs:
+            raise InvalidInput("this estimator has no gradients: it needs acq_optimizer='sampling'.")
+        search = Candidates() if acq_optimizer == "sampling" and climbs else None
+        self.space = Space(dimensions)
         if isinstance(self.base_estimator_, GP):
-            each = ["onehot" if isinstance(dim, Categorical) else "normalize" for dim in self.space]
-            self.space.set_transformer(each)
+            self.space.set_transformer(["onehot" if isinstance(d, Categorical) else "normalize" for d in self.space])
         generator = cook_initial_point_generator(initial_point_generator)
-        self._initial_samples = None
-        if generator is not None:
-            self._initial_samples = generator.generate(
-                self.space.dimensions, n_initial_points, random_state=seed_from(self.rng)
-            )
-        if not isinstance(model_queue_size, int | None):
-            raise InvalidKind(f"model_queue_size must be a whole number or None; got {shown(model_queue_size)}.")
+        self._initial_samples = generator and generator(self.space, n_initial_points, seed_from(self.rng))
         self.max_model_queue_size = model_queue_size
-        self._settings = make_settings(self.space.engine(), self.base_estimator_, worth, STRATEGIES[0], search, 1, seed)
+        self._settings = make_settings(self.space.engine, self.base_estimator_, worth, STRATEGIES[0], search, 1, seed)
         self.models: list[Model] = []
         self.Xi: list[Point] = []
         self.yi: list[Any] = []
@@ -114,14 +92,6 @@ class Optimizer:
         self._cache = ModelCache(self._settings)
         self._fitted: Fitted | None = None
         self._history: History | None = None
-        self._next_x: Point | None = None
-
-    def copy(self, random_state: Any = None) -> Self:
-        """Another optimizer that was told the same, with its own ``random_state``."""
-        other = copy.copy(self)
-        other.rng, other.cache_ = check_random_state(random_state), {}
-        other.Xi, other.yi, other.models = list(self.Xi), list(self.yi), list(self.models)
-        return other
 
     def ask(self, n_points: int | None = None, strategy: str = "cl_min") -> list[Any]:
         """The next point; the same again until something is told, but for random initial points.
@@ -131,38 +101,29 @@ class Optimizer:
         n_points : None for one point, a number for a list of so many.
         strategy : the lie about points of the list that came before: "cl_min", "cl_mean" or "cl_max".
         """
-        if n_points is None:
-            return self._ask()
-        if not isinstance(n_points, int) or n_points <= 0:
-            raise InvalidInput(f"n_points must be a whole number above zero; got {shown(n_points)}.")
-        if strategy not in STRATEGIES:
-            raise InvalidInput(f"strategy must be one of {', '.join(STRATEGIES)}; got {shown(strategy)}.")
-        if (n_points, strategy) not in self.cache_:
-            self.cache_ = {(n_points, strategy): self._batch(n_points, strategy)}
-        return self.cache_[n_points, strategy]
-
-    def _ask(self) -> Point:
-        if self._n_initial_points > 0 or self.base_estimator_ is None:
+        if n_points is None and (self._n_initial_points > 0 or self.base_estimator_ is None):
             return self._initial(self.rng, 0)
-        if self._next_x is None:
-            self._next_x = self._proposed(self._learned(), 1, "cl_min")[0]
-        return self._next_x
+        n = 1 if n_points is None else n_points
+        if not isinstance(n, int) or n <= 0:
+            raise InvalidInput(f"n_points must be a whole number above zero; got {shown(n_points)}.")
+        key = (n, one_of(strategy, STRATEGIES, "strategy"))
+        if key not in self.cache_:
+            self.cache_[key] = self._batch(*key)
+        return self.cache_[key][0] if n_points is None else self.cache_[key]
 
     def _batch(self, n: int, lie: str) -> list[Point]:
         """Initial points while there are any; then points that are good together, and with these."""
-        rng = np.random.RandomState(seed_from(self.rng))
         first = n if self.base_estimator_ is None else max(0, min(n, self._n_initial_points))
-        points = [self._initial(rng, i) for i in range(first)]
+        rng = np.random.RandomState(seed_from(self.rng)) if first else self.rng
+        points, history = [self._initial(rng, i) for i in range(first)], self._history
         if first == n:
             return points
-        known = (self._settings, self.space, self.Xi, self.yi, self._fitted)
-        return points + self._proposed(history_of(*known, points) if points else self._learned(), n - first, lie)
-
-    def _learned(self) -> History:
-        """What the model has learnt from."""
-        if self._history is None:
+        if points:
+            told = [*self.Xi, *points], [*self.yi, *([None] * first)]
+            history = history_of(self._settings, self.space, *told, self._fitted)
+        if history is None:
             raise OutOfOrder("there are no initial points to ask for, and no model yet: tell a result, with fit=True.")
-        return self._history
+        return points + self._proposed(history, n - first, lie)
 
     def _initial(self, rng: np.random.RandomState, ahead: int) -> Point:
         """The initial point that comes next, or so many ``ahead``."""
@@ -172,9 +133,8 @@ class Optimizer:
 
     def _proposed(self, history: History, q: int, lie: str) -> list[Point]:
         """q points of the engine's; random ones where the space has no more that are new."""
-        distinct = bool(self.avoid_duplicates)
         try:
-            proposal = propose(self._settings, history, q, strategy=lie, distinct=distinct, cache=self._cache)
+            proposal = propose(self._settings, history, q, strategy=lie, distinct=True, cache=self._cache)
         except SpaceExhausted as error:
             warnings.warn("all points of the space were evaluated before; going on with random ones.", stacklevel=4)
             new = self._proposed(history, error.left, lie) if error.left else []
@@ -192,15 +152,18 @@ class Optimizer:
         y : its value, or a list of values. NaN and infinities are failed evaluations.
         fit : learn from all results; False leaves the model, and so the next point, as they are.
         """
-        check_x_in_space(x, self.space)
-        points, values = _told(x, y)
+        points, values = (x, y) if isinstance(y, list | tuple) else ([x], [y])
+        if not _are_points(points) or len(points) != len(values) or not all(isinstance(v, Number) for v in values):
+            raise InvalidInput(f"x is a point and y a number, or both are lists; got {shown(x)} and {shown(y)}.")
+        for point in points:
+            if len(point) != self.space.n_dims or point not in self.space:
+                raise InvalidInput(f"a point must have a value within each of {self.space.bounds}; got {shown(point)}.")
         self.Xi += points
         self.yi += values
         self._n_initial_points -= len(points)
         self.cache_ = {}
         if fit and self._n_initial_points <= 0 and self.base_estimator_ is not None:
             self._history = history_of(self._settings, self.space, self.Xi, self.yi, self._fitted)
-            self._next_x = None
             new = [Model(self.space, self._history, self._cache)] if self._history.ids else []
             self.models = [*self.models, *new][-(self.max_model_queue_size or 0) :]
         return self.get_result()
@@ -212,36 +175,129 @@ class Optimizer:
             self.tell(x, func(x))
         return self.get_result()
 
-    def update_next(self) -> None:
-        """Make up the next point anew."""
-        self.cache_, self._next_x = {}, None
-
     def get_result(self) -> OptimizeResult:
         """All results so far."""
         return create_result(self.Xi, self.yi, self.space, self.rng, self.specs, self.models)
 
 
-def check_x_in_space(x: Any, space: Space) -> None:
-    """InvalidInput for a point, or one of a list of points, that is not of the ``space``."""
-    for point in x if _are_points(x) else [x] if isinstance(x, list | tuple) else []:
-        if point not in space:
-            raise InvalidInput(f"a point must lie within the bounds of the space, {space.bounds}; got {shown(point)}.")
-        if len(point) != space.n_dims:
-            raise InvalidInput(f"a point must have {space.n_dims} values; got {shown(point)}.")
+def seed_from(rng: np.random.RandomState) -> int:
+    """A seed for the engine."""
+    return int(rng.randint(0, np.iinfo(np.int32).max))
 
 
 def _are_points(x: Any) -> bool:
-    return all(isinstance(point, list | tuple) for point in x)
+    return isinstance(x, list | tuple) and all(isinstance(point, list | tuple) for point in x)
 
 
-def _told(x: Any, y: Any) -> tuple[list[Point], list[Any]]:
-    """Points and their values; InvalidInput where they do not go together."""
-    if isinstance(y, list | tuple) and _are_points(x):
-        points, values = list(x), list(y)
-    elif isinstance(x, list | tuple) and not (x and _are_points(x)):
-        points, values = [x], [y]
-    else:
-        raise InvalidInput(f"x is a point and y a number, or both are lists; got {shown(x)} and {shown(y)}.")
-    if len(points) != len(values) or not all(isinstance(value, Number) for value in values):
-        raise InvalidInput(f"each point needs a number as its value; got {len(points)} points and {shown(y)}.")
-    return points, values
+def _surrogate(base_estimator: Any) -> Surrogate | None:
+    """The engine's surrogate for an estimator of scikit-optimize; None for "dummy"."""
+    if isinstance(base_estimator, Model):
+        return base_estimator.settings.surrogate
+    if isinstance(base_estimator, str):
+        name = one_of(base_estimator.upper(), ("GP", "RF", "ET", "DUMMY"), "base_estimator")
+        if name in ("GP", "DUMMY"):
+            return GP() if name == "GP" else None
+        return RandomForest(trees=100, min_leaf=3, extra=name == "ET")
+    found: Surrogate = base_estimator
+    return SklearnSurrogate(found) if callable(getattr(found, "get_params", None)) else found
+
+
+def base_minimize(
+    func: Function,
+    dimensions: Any,
+    base_estimator: Any,
+    n_calls: int = 100,
+    n_initial_points: int | None = None,
+    x0: Any = None,
+    y0: Any = None,
+    verbose: bool = False,
+    callback: Any = None,
+    xi: float = 0.01,
+    kappa: float = 1.96,
+    **options: Any,
+) -> OptimizeResult:
+    """Minimize a function by calling it ``n_calls`` times; ``options`` are those of :class:`Optimizer`.
+
+    Parameters
+    ----------
+    func : takes a point, a list, and returns a number.
+    dimensions, base_estimator : as for :class:`~believer.integrations.skopt.optimizer.Optimizer`.
+    n_calls : how often ``func`` is called.
+    n_initial_points : initial points beside those of ``x0``; default 10, for a random search all.
+    x0 : a point, or a list of points, to begin with.
+    y0 : their values; without them ``func`` is called, which counts.
+    verbose : print what happens.
+    callback : a function of the result so far, or a list of them; one that returns True ends the run.
+    xi, kappa : of the acquisition.
+    """
+    specs = {"args": {**locals(), **options}, "function": "base_minimize"}
+    points = [] if x0 is None or len(x0) == 0 else x0 if isinstance(x0[0], list | tuple) else [x0]
+    values = list(y0) if isinstance(y0, Iterable) else None if y0 is None else [y0]
+    if not isinstance(points, list) or (values and len(values) != len(points)):
+        raise InvalidInput(f"x0 must be a list, and y0 have a value for each; got {shown(x0)} and {shown(y0)}.")
+    begun = 0 if values else len(points)
+    if n_initial_points is None:
+        n_initial_points = n_calls - begun if base_estimator == "dummy" else 10
+    if n_initial_points <= 0 and not points:
+        raise InvalidInput("n_initial_points must be above zero, or x0 be given.")
+    if n_calls < n_initial_points + begun:
+        raise InvalidInput(f"n_calls must be {n_initial_points + begun} or more; got {n_calls}.")
+    for without_effect in ("n_points", "n_restarts_optimizer", "n_jobs"):
+        options.pop(without_effect, None)
+    options |= {"n_initial_points": n_initial_points + len(points), "acq_func_kwargs": {"xi": xi, "kappa": kappa}}
+    optimizer = Optimizer(dimensions, base_estimator, **{"acq_func": "EI", "acq_optimizer": "lbfgs", **options})
+    optimizer.specs = specs
+    if any(len(point) != optimizer.space.n_dims for point in points):
+        raise OutOfOrder(f"each point of x0 must have {optimizer.space.n_dims} values; got {shown(x0)}.")
+    callbacks = [] if callback is None else [callback] if callable(callback) else callback
+    if not isinstance(callbacks, list) or not all(map(callable, callbacks)):
+        raise InvalidInput(f"callback must be a function or a list of functions; got {shown(callback)}.")
+    callbacks = [*callbacks, *([VerboseCallback(n_calls, begun, n_initial_points)] if verbose else [])]
+    if points:
+        result = optimizer.tell(points, values or [func(point) for point in points])
+        said = [call(result) for call in callbacks]
+    while begun < n_calls and not (optimizer.Xi and any(said)):
+        x, begun = optimizer.ask(), begun + 1
+        result = optimizer.tell(x, func(x))
+        said = [call(result) for call in callbacks]
+    return result
+
+
+def gp_minimize(
+    func: Function, dimensions: Any, base_estimator: Any = None, n_calls: int = 100, **options: Any
+) -> OptimizeResult:
+    """Minimize by a Gaussian process.
+
+    Parameters
+    ----------
+    func, dimensions, base_estimator, n_calls : as for :func:`base_minimize`, whose others may follow by name.
+        ``noise``: "gaussian", the default, finds it out; a number is its variance, as a share of that of the values.
+    """
+    rng, noise = check_random_state(options.pop("random_state", None)), options.pop("noise", "gaussian")
+    if base_estimator is None:
+        seed_from(rng)  # scikit-optimize draws one here, too: so the initial points are the same
+        base_estimator = GP() if noise == "gaussian" else GP(noise=max(float(noise), 1e-8))  # less is no stabler
+    options = {"acq_func": "gp_hedge", "acq_optimizer": "auto", **options, "random_state": rng}
+    return base_minimize(func, dimensions, base_estimator, n_calls, **options)
+
+
+def forest_minimize(
+    func: Function, dimensions: Any, base_estimator: Any = "ET", n_calls: int = 100, **options: Any
+) -> OptimizeResult:
+    """Minimize by a forest; needs scikit-learn.
+
+    Parameters
+    ----------
+    func, dimensions, base_estimator, n_calls : as for :func:`base_minimize`, whose others may follow by name.
+    """
+    return base_minimize(func, dimensions, base_estimator, n_calls, **{**options, "acq_optimizer": "sampling"})
+
+
+def dummy_minimize(func: Function, dimensions: Any, n_calls: int = 100, **options: Any) -> OptimizeResult:
+    """Random search, or the points of an ``initial_point_generator``.
+
+    Parameters
+    ----------
+    func, dimensions, n_calls : as for :func:`base_minimize`, whose others may follow by name.
+    """
+    return base_minimize(func, dimensions, "dummy", n_calls, **{**options, "acq_optimizer": "sampling"})

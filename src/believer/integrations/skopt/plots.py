@@ -1,8 +1,9 @@
-"""scikit-optimize's plots of results; they need matplotlib, and draw with its pyplot, as there."""
+"""scikit-optimize's plots of results; they need matplotlib, draw with its pyplot, and return the axes, as there."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -10,60 +11,39 @@ from scipy.optimize import OptimizeResult
 
 from believer.acquisitions import LogEI
 from believer.arrays import Array, shown
-from believer.errors import MissingExtra
-from believer.integrations.skopt.refusals import InvalidInput
-from believer.integrations.skopt.results import last_model
+from believer.diagnostics.figure import coordinates_of, dress, is_constant
+from believer.errors import InvalidInput, MissingExtra
+from believer.integrations.skopt.space import Categorical, Space, one_of
+from believer.integrations.skopt.utils import expected_minimum, last_model
+from believer.plugins import PerPoint
 
 try:
     from matplotlib import pyplot as plt
-
-    from believer.integrations.skopt.panels import partial_dependence, plot_evaluations, plot_objective
+    from matplotlib.ticker import LogLocator
 except ImportError as missing:
     raise MissingExtra("matplotlib", "plots") from missing
 
-__all__ = [
-    "partial_dependence",
-    "plot_convergence",
-    "plot_evaluations",
-    "plot_gaussian_process",
-    "plot_objective",
-    "plot_regret",
-]
+_STAR = {"color": "r", "s": 100, "lw": 0.0, "marker": "*", "zorder": 3}
 
 
-def plot_convergence(*args: Any, true_minimum: float | None = None, yscale: str | None = None, ax: Any = None) -> Any:
-    """The least value so far, after each call; returns the axes.
+def plot_convergence(*args: Any, true_minimum: float | None = None, yscale: str = "linear", ax: Any = None) -> Any:
+    """The least value so far, after each call.
 
-    Each of ``args`` is a result, a list of results (their mean is drawn as well), or a pair of a label and either.
-
-    Parameters
-    ----------
-    true_minimum : drawn as a line.
-    yscale : of the axis, as matplotlib has it.
-    ax : axes to draw in; default the current ones.
+    Each of ``args`` is a result, a list of results, whose mean is drawn, or a pair of a label and either;
+    ``true_minimum`` is drawn as a line.
     """
-    labels = ("Convergence plot", r"$\min f(x)$ after $n$ calls")
-    ax = _draw_curves(args, np.fmin.accumulate, labels, yscale, ax)
+    ax = _draw_curves(args, np.fmin.accumulate, r"$\min f(x)$ after $n$ calls", yscale, ax)
     if true_minimum is not None:
         ax.axhline(true_minimum, linestyle="--", color="r", lw=1, label="True minimum")
-        ax.legend(loc="best")
+        ax.legend()
     return ax
 
 
-def plot_regret(*args: Any, ax: Any = None, true_minimum: float | None = None, yscale: str | None = None) -> Any:
-    """The regret of all calls so far, summed up; returns the axes.
-
-    ``args`` are as for :func:`plot_convergence`.
-
-    Parameters
-    ----------
-    true_minimum : from which the regret is; default the least value of all.
-    ax, yscale : as for :func:`plot_convergence`.
-    """
-    results = [result for arg in args for result in _results(arg)[1]]
-    least = min(np.nanmin(result.func_vals) for result in results) if true_minimum is None else true_minimum
-    labels = ("Cumulative regret plot", r"$\sum_{i \leq n} (f(x_i) - optimum)$")
-    return _draw_curves(args, lambda y: np.cumsum(y - least), labels, yscale, ax)
+def plot_regret(*args: Any, ax: Any = None, true_minimum: float | None = None, yscale: str = "linear") -> Any:
+    """The regret of all calls so far, summed up: from ``true_minimum``, by default the least value of all."""
+    values = [result.func_vals for arg in args for result in _results(arg)[1]]
+    least = min(map(np.nanmin, values)) if true_minimum is None else true_minimum
+    return _draw_curves(args, lambda y: np.cumsum(y - least), r"$\sum_{i \leq n} (f(x_i) - optimum)$", yscale, ax)
 
 
 def _results(arg: Any) -> tuple[str | None, list[OptimizeResult]]:
@@ -75,23 +55,17 @@ def _results(arg: Any) -> tuple[str | None, list[OptimizeResult]]:
     return label, found
 
 
-def _draw_curves(args: Any, curve: Callable[[Array], Array], labels: Any, yscale: str | None, ax: Any) -> Any:
+def _draw_curves(args: Any, curve: Callable[[Array], Array], ylabel: str, yscale: str, ax: Any) -> Any:
+    named = [_results(arg) for arg in args]
     ax = plt.gca() if ax is None else ax
-    ax.set(title=labels[0], xlabel="Number of calls $n$", ylabel=labels[1])
-    ax.grid()
-    if yscale is not None:
-        ax.set_yscale(yscale)
-    for arg, color in zip(args, plt.get_cmap("viridis")(np.linspace(0.25, 1.0, len(args))), strict=True):
-        label, results = _results(arg)
+    ax.set(xlabel="Number of calls $n$", ylabel=ylabel, yscale=yscale)
+    for label, results in named:
         curves = [curve(np.asarray(result.func_vals, dtype=float)) for result in results]
         longest = max(map(len, curves))
-        padded = np.array([np.pad(c, (0, longest - len(c)), mode="edge") for c in curves])
-        for one in curves if len(curves) > 1 else []:
-            ax.plot(range(1, 1 + len(one)), one, color=color, alpha=0.2)
-        mean = np.nanmean(padded, axis=0)
-        ax.plot(range(1, 1 + longest), mean, color=color, marker=".", markersize=12, lw=2, label=label)
-        if label:
-            ax.legend(loc="best")
+        mean = np.nanmean([np.pad(c, (0, longest - len(c)), mode="edge") for c in curves], axis=0)
+        ax.plot(range(1, 1 + longest), mean, marker=".", label=label)
+    if any(label for label, _ in named):
+        ax.legend()
     return ax
 
 
@@ -106,10 +80,8 @@ def plot_gaussian_process(
     show_title: bool = True,
     show_acq_func: bool = False,
     show_next_point: bool = False,
-    show_observations: bool = True,
-    show_mu: bool = True,
 ) -> Any:
-    """The model of a function of one number, with what it was told; returns the axes.
+    """The model of a function of one number, with what it was told.
 
     Parameters
     ----------
@@ -119,38 +91,163 @@ def plot_gaussian_process(
     objective : the function itself, drawn with 1.96 times ``noise_level``.
     n_points : how many points along the axis.
     show_acq_func, show_next_point : the acquisition, and where it is largest.
-    show_legend, show_title, show_observations, show_mu : what else to draw.
+    show_legend, show_title : what else to draw.
     """
-    if res.space.n_dims != 1 or res.space.is_partly_categorical:
+    if res.space.n_dims != 1 or isinstance(res.space.dimensions[0], Categorical):
         raise InvalidInput(f"plot_gaussian_process draws functions of one number; the space is {res.space}.")
-    ax, model, (low, high) = plt.gca() if ax is None else ax, last_model(res), res.space.bounds[0]
-    told = len(res.x_iters)
+    ax, model, told = plt.gca() if ax is None else ax, last_model(res), len(res.x_iters)
     if n_calls >= 0:
-        model, told = res.models[n_calls], len(res.x_iters) - len(res.models) + 1 + n_calls
+        model, told = res.models[n_calls], told - len(res.models) + 1 + n_calls
+    (low, high), worth = res.space.bounds[0], model.settings.acquisition
     x = np.linspace(low, high, n_points)
     mean, std = model.predict(res.space.transform(x[:, None]), return_std=True)
+    curves = [("g", r"$\mu_{GP}(x)$", mean, std)]
     if objective is not None:
-        y = np.array([objective([value]) for value in x], dtype=float)
-        ax.plot(x, y, "r--", label="True (unknown)")
-        ax.fill_between(x, y - 1.96 * noise_level, y + 1.96 * noise_level, alpha=0.2, fc="r", ec="none")
-    if show_mu:
-        ax.plot(x, mean, "g--", label=r"$\mu_{GP}(x)$")
-        ax.fill_between(x, mean - 1.96 * std, mean + 1.96 * std, alpha=0.2, fc="g", ec="none")
-    if show_observations:
-        ax.plot([point[0] for point in res.x_iters[:told]], res.func_vals[:told], "r.", ms=8, label="Observations")
-    panels = [ax]
-    if show_acq_func:
-        worth, right = model.settings.acquisition, ax.twinx()
-        value = worth.pointwise(mean, std, float(np.nanmin(res.func_vals[:told]))).value
-        name, value = ("EI", np.exp(value)) if isinstance(worth, LogEI) else (type(worth).__name__, value)
-        right.plot(x, value, "b", label=f"{name}(x)")
-        right.set_ylabel(f"{name}(x)")
-        if show_next_point:
-            right.plot(x[np.argmax(value)], value.max(), "bo", markersize=6, label="Next query point")
-        panels.append(right)
-    ax.grid()
+        curves.append(("r", "True (unknown)", np.array([float(objective([v])) for v in x]), noise_level))
+    for color, label, middle, spread in curves:
+        ax.plot(x, middle, f"{color}--", label=label)
+        ax.fill_between(x, middle - 1.96 * spread, middle + 1.96 * spread, alpha=0.2, fc=color, ec="none")
+    ax.plot([point[0] for point in res.x_iters[:told]], res.func_vals[:told], "r.", label="Observations")
     ax.set(xlabel="x", ylabel="f(x)", title=f"x* = {res.x[0]:.4f}, f(x*) = {res.fun:.4f}" if show_title else "")
     if show_legend:
-        named = [pair for panel in panels for pair in zip(*panel.get_legend_handles_labels(), strict=True)]
-        panels[-1].legend(*zip(*named, strict=True), loc="best", prop={"size": 6}, numpoints=1)
+        ax.legend()
+    if show_acq_func and isinstance(worth, PerPoint):
+        right = ax.twinx()
+        value = worth.pointwise(mean, std, float(np.nanmin(res.func_vals[:told]))).value
+        name, value = ("EI", np.exp(value)) if isinstance(worth, LogEI) else (type(worth).__name__, value)
+        right.plot(x, value, "b")
+        right.set_ylabel(f"{name}(x)", color="b")
+        if show_next_point:
+            right.plot(x[np.argmax(value)], value.max(), "bo")
     return ax
+
+
+def partial_dependence(
+    space: Space, model: Any, i: int, j: int | None = None, sample_points: Any = None, n_points: int = 40
+) -> tuple[Any, ...]:
+    """What the model expects along dimension ``i``, or ``i`` and ``j``, on average over the others.
+
+    Returns the values ``xi``, and ``yi`` at them; with ``j``, ``xi`` along j, ``yi`` along i and the matrix ``zi``.
+    Categories are their indices. The average is over the transformed ``sample_points``, by default 250 random ones.
+    """
+    samples = np.array(space.transform(space.rvs(250)) if sample_points is None else sample_points, dtype=float)
+    starts = np.cumsum([0, *(dim.transformed_size for dim in space)])
+    held = [i] if j is None else [i, j]
+    values, seen = zip(*(_along(space.dimensions[k], n_points) for k in held), strict=True)
+    means = []
+    for at in product(*seen):
+        for k, one in zip(held, at, strict=True):
+            samples[:, starts[k] : starts[k + 1]] = one
+        means.append(np.mean(model.predict(samples)))
+    return (values[0], means) if j is None else (values[1], values[0], np.reshape(means, (len(values[0]), -1)))
+
+
+def _along(dim: Any, n: int) -> tuple[Any, Any]:
+    """Values along a dimension, evenly on the scale of its prior, and what models see of them."""
+    if isinstance(dim, Categorical):
+        return np.arange(len(dim.categories)), np.asarray(dim.transform(dim.categories), dtype=float)
+    spaced = np.geomspace if dim.prior == "log-uniform" else np.linspace
+    values = np.clip(spaced(float(dim.low), float(dim.high), n), dim.low, dim.high)
+    return values, dim.transform(values)
+
+
+def plot_objective(
+    result: OptimizeResult,
+    levels: int = 10,
+    n_points: int = 40,
+    n_samples: int = 250,
+    zscale: str = "linear",
+    sample_source: Any = "random",
+    minimum: Any = "result",
+    **layout: Any,
+) -> Any:
+    """What the last model expects along each dimension and each pair of them, by :func:`partial_dependence`.
+
+    Parameters
+    ----------
+    result : the result. The ``layout``: ``plot_dims``, names or indices of dimensions; ``dimensions``, their labels.
+    levels, zscale : of the contours; ``zscale`` is "linear" or "log".
+    n_points, n_samples : along a dimension, and random ones to average over.
+    sample_source : "random" averages over the other dimensions; or one point, as ``minimum``.
+    minimum : the red star: "result", "expected_minimum", or a point.
+    """
+    locator = {"linear": None, "log": LogLocator()}[one_of(zscale, ("linear", "log"), "zscale")]
+    space, model, best = result.space, last_model(result), _numbers(result.space, [_place(result, minimum)])[0]
+    others = space.rvs(n_samples) if sample_source == "random" else [_place(result, sample_source)]
+    samples, points = space.transform(others), _numbers(space, result.x_iters)
+
+    def alone(panel: Any, i: int) -> None:
+        panel.plot(*partial_dependence(space, model, i, None, samples, n_points))
+        panel.axvline(best[i], linestyle="--", color="r", lw=1)
+
+    def pair(panel: Any, i: int, j: int) -> None:
+        filled = partial_dependence(space, model, i, j, samples, n_points)
+        panel.contourf(*filled, levels, locator=locator, cmap="viridis_r")
+        panel.scatter(points[:, j], points[:, i], c="k", s=10, lw=0.0)
+        panel.scatter(best[j], best[i], **_STAR)
+
+    return _draw_matrix(space, "Partial dependence", alone, pair, **layout)
+
+
+def plot_evaluations(result: OptimizeResult, bins: int = 20, **layout: Any) -> Any:
+    """Where evaluations were: histograms, and pairs of dimensions colored by their order.
+
+    ``bins`` are those of the histograms; the ``layout`` is as for :func:`plot_objective`.
+    """
+    space, points = result.space, _numbers(result.space, result.x_iters)
+    best = _numbers(space, [result.x])[0]
+
+    def alone(panel: Any, i: int) -> None:
+        values = _along(dim := space.dimensions[i], bins + 1)[0]
+        panel.hist(points[:, i], bins=np.arange(len(values) + 1) - 0.5 if isinstance(dim, Categorical) else values)
+
+    def pair(panel: Any, i: int, j: int) -> None:
+        panel.scatter(points[:, j], points[:, i], c=range(len(points)), s=40, lw=0.0)
+        panel.scatter(best[j], best[i], **_STAR)
+
+    return _draw_matrix(space, "Number of samples", alone, pair, **layout)
+
+
+def _place(result: OptimizeResult, wanted: Any) -> Any:
+    """The point that ``minimum`` or ``sample_source`` stands for."""
+    if isinstance(wanted, list):
+        return wanted
+    named = one_of(wanted, ("result", "expected_minimum"), "what is no point")
+    return result.x if named == "result" else expected_minimum(result)[0]
+
+
+def _numbers(space: Space, points: list[Any]) -> Array:
+    """Points (n, dimensions) in which categories are their indices."""
+    columns = [[x[i] for x in points] for i in range(space.n_dims)]
+    pairs = zip(space, columns, strict=True)
+    return np.array([list(map(d.categories.index, c)) if isinstance(d, Categorical) else c for d, c in pairs], float).T
+
+
+def _draw_matrix(
+    space: Space,
+    ylabel: str,
+    alone: Callable[[Any, int], None],
+    pair: Callable[[Any, int, int], None],
+    dimensions: Any = None,
+    plot_dims: Any = None,
+) -> Any:
+    """A triangle of panels: ``alone`` draws the diagonal, ``pair`` what is below it."""
+    coordinates = coordinates_of(space.engine)
+    varied = [i for i, coordinate in enumerate(coordinates) if not is_constant(coordinate.parameter)]
+    chosen = [i for i, _ in space[varied if plot_dims is None else list(plot_dims)]]
+    if None in chosen or len(dimensions or chosen) != len(chosen):
+        raise InvalidInput(f"plot_dims must be of the space, and dimensions a label each; got {shown(plot_dims)}.")
+    k, names = len(chosen), dimensions or [space.dimension_names[i] for i in chosen]
+    panels = plt.subplots(k, k, figsize=(2.5 * k, 2.5 * k), squeeze=False, layout="constrained")[1]
+    for (row, column), panel in np.ndenumerate(panels):
+        if column > row:
+            panel.remove()
+            continue
+        if row == column:
+            alone(panel, chosen[row])
+        else:
+            pair(panel, chosen[row], chosen[column])
+            dress(panel, "y", coordinates[chosen[row]])
+        dress(panel, "x", coordinates[chosen[column]])
+        panel.set(xlabel=names[column], ylabel=ylabel if row == column else names[row])
+    return panels
