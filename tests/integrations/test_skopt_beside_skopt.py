@@ -75,7 +75,6 @@ CALLS: dict[str, Call] = {
     "what tell returns": lambda sk: fields(told(sk).tell([0.0, 3], 2.0)),
     "telling several": lambda sk: fields(told(sk).tell([[0.0, 3], (1.0, 4)], [2.0, 3])),
     "telling without a fit": lambda sk: fields(told(sk).tell([0.0, 3], 2.0, fit=False)),
-    "a queue of models": lambda sk: fields(told(sk, 9, model_queue_size=2).get_result()),
     "run": lambda sk: fields(told(sk).run(bowl, n_iter=2)),
     "what a model predicts": lambda sk: (
         told(sk).models[-1].predict(told(sk).space.transform([[0.1, 2]]), return_std=True)
@@ -174,7 +173,6 @@ MISTAKES: dict[str, Call] = {
     "a file that is not there": lambda sk: sk.load("no such file"),
     "a model of one row": lambda sk: told(sk).models[-1].predict(np.array([0.5, 0.5])),
     "no result to draw": lambda sk: sk.plots.plot_convergence(3),
-    "an unknown scale": lambda sk: sk.plots.plot_objective(told(sk).get_result(), zscale="square"),
 }
 
 

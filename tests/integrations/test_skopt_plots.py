@@ -38,9 +38,9 @@ def _figures() -> Iterator[None]:
     "options",
     [
         {},
-        {"minimum": "expected_minimum", "sample_source": "result"},
+        {"minimum": "expected_minimum"},
         {"plot_dims": ["lr", 2], "dimensions": ["p", "q"]},
-        {"minimum": [0.1, 3, "b", "only"], "zscale": "log"},
+        {"minimum": [0.1, 3, "b", "only"], "levels": 3},
     ],
     ids=lambda options: ",".join(options) or "defaults",
 )
@@ -70,9 +70,7 @@ def test_convergence_is_the_least_value_so_far_and_regret_the_sum(result: Any) -
 
 def test_a_model_of_one_number_is_drawn_with_what_it_was_told() -> None:
     found = skopt.gp_minimize(lambda x: np.sin(x[0]), [(-2.0, 2.0)], n_calls=9, n_initial_points=5, random_state=0)
-    ax = plots.plot_gaussian_process(
-        found, objective=lambda x: np.sin(x[0]), noise_level=0.1, show_acq_func=True, show_next_point=True, n_points=50
-    )
+    ax = plots.plot_gaussian_process(found, objective=lambda x: np.sin(x[0]), noise_level=0.1, n_points=50)
     assert len(ax.lines[-1].get_xdata()) == 9
     earlier = plots.plot_gaussian_process(found, ax=plt.subplots()[1], n_calls=0, show_title=False, show_legend=False)
     assert len(earlier.lines[-1].get_xdata()) == 5

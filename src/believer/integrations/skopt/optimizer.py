@@ -16,13 +16,13 @@ import numpy as np
 from scipy.optimize import OptimizeResult
 
 from believer.acquisitions import PI, UCB, LogEI
-from believer.arrays import shown
+from believer.arrays import shown, whole
 from believer.errors import InvalidInput, SpaceExhausted
 from believer.integrations.skopt.callbacks import VerboseCallback
 from believer.integrations.skopt.space import Categorical, OutOfOrder, Point, Space, check_random_state, one_of
 from believer.integrations.skopt.utils import Model, cook_initial_point_generator, create_result, history_of
 from believer.maximize import Candidates
-from believer.plugins import Acquisition, Fitted, History, ModelCache, Surrogate, make_settings, propose
+from believer.plugins import Acquisition, Fitted, History, ModelCache, make_settings, propose
 from believer.surrogates import GP, RandomForest, SklearnSurrogate
 
 Function = Callable[[Point], Any]
@@ -49,7 +49,6 @@ class Optimizer:
     acq_func : "EI", "PI", "LCB"; "gp_hedge" leaves the choice to this library, which takes its LogEI.
     acq_optimizer : "lbfgs", "sampling", or "auto".
     random_state : a seed or a RandomState; initial points are those of scikit-optimize.
-    model_queue_size : how many models to keep; None for all.
     acq_func_kwargs : ``xi`` of EI and PI, ``kappa`` of LCB.
     """
 
@@ -63,15 +62,12 @@ class Optimizer:
         acq_func: str = "gp_hedge",
         acq_optimizer: str = "auto",
         random_state: Any = None,
-        model_queue_size: int | None = None,
         acq_func_kwargs: dict[str, Any] | None = None,
     ) -> None:
         self.specs = {"args": {k: v for k, v in locals().items() if k != "self"}, "function": "Optimizer"}
         self.rng, given = check_random_state(random_state), {"xi": 0.01, "kappa": 1.96, **(acq_func_kwargs or {})}
         worth = ACQUISITIONS[one_of(acq_func, ACQUISITIONS, "acq_func")](given["xi"], given["kappa"])
-        if n_initial_points < 0:
-            raise InvalidInput(f"n_initial_points must be zero or more; got {n_initial_points}.")
-        self.n_initial_points_ = self._n_initial_points = n_initial_points
+        self._n_initial_points = whole(n_initial_points, "n_initial_points", 0)
         seed = seed_from(self.rng if isinstance(base_estimator, str) else copy.deepcopy(self.rng))
         self.base_estimator_ = _surrogate(base_estimator)
         climbs = self.base_estimator_ is not None and not isinstance(self.base_estimator_, RandomForest)
@@ -83,7 +79,6 @@ class Optimizer:
             self.space.set_transformer(["onehot" if isinstance(d, Categorical) else "normalize" for d in self.space])
         generator = cook_initial_point_generator(initial_point_generator)
         self._initial_samples = generator and generator(self.space, n_initial_points, seed_from(self.rng))
-        self.max_model_queue_size = model_queue_size
         self._settings = make_settings(self.space.engine, self.base_estimator_, worth, STRATEGIES[0], search, 1, seed)
         self.models: list[Model] = []
         self.Xi: list[Point] = []
@@ -103,9 +98,7 @@ class Optimizer:
         """
         if n_points is None and (self._n_initial_points > 0 or self.base_estimator_ is None):
             return self._initial(self.rng, 0)
-        n = 1 if n_points is None else n_points
-        if not isinstance(n, int) or n <= 0:
-            raise InvalidInput(f"n_points must be a whole number above zero; got {shown(n_points)}.")
+        n = whole(1 if n_points is None else n_points, "n_points", 1)
         key = (n, one_of(strategy, STRATEGIES, "strategy"))
         if key not in self.cache_:
             self.cache_[key] = self._batch(*key)
@@ -153,10 +146,10 @@ class Optimizer:
         fit : learn from all results; False leaves the model, and so the next point, as they are.
         """
         points, values = (x, y) if isinstance(y, list | tuple) else ([x], [y])
-        if not _are_points(points) or len(points) != len(values) or not all(isinstance(v, Number) for v in values):
+        if len(points) != len(values) or not all(isinstance(value, Number) for value in values):
             raise InvalidInput(f"x is a point and y a number, or both are lists; got {shown(x)} and {shown(y)}.")
         for point in points:
-            if len(point) != self.space.n_dims or point not in self.space:
+            if not isinstance(point, list | tuple) or len(point) != self.space.n_dims or point not in self.space:
                 raise InvalidInput(f"a point must have a value within each of {self.space.bounds}; got {shown(point)}.")
         self.Xi += points
         self.yi += values
@@ -165,10 +158,10 @@ class Optimizer:
         if fit and self._n_initial_points <= 0 and self.base_estimator_ is not None:
             self._history = history_of(self._settings, self.space, self.Xi, self.yi, self._fitted)
             new = [Model(self.space, self._history, self._cache)] if self._history.ids else []
-            self.models = [*self.models, *new][-(self.max_model_queue_size or 0) :]
+            self.models = [*self.models, *new]
         return self.get_result()
 
-    def run(self, func: Callable[[Point], float], n_iter: int = 1) -> OptimizeResult:
+    def run(self, func: Function, n_iter: int = 1) -> OptimizeResult:
         """Ask for a point and tell what ``func`` makes of it, ``n_iter`` times."""
         for _ in range(n_iter):
             x = self.ask()
@@ -185,21 +178,16 @@ def seed_from(rng: np.random.RandomState) -> int:
     return int(rng.randint(0, np.iinfo(np.int32).max))
 
 
-def _are_points(x: Any) -> bool:
-    return isinstance(x, list | tuple) and all(isinstance(point, list | tuple) for point in x)
-
-
-def _surrogate(base_estimator: Any) -> Surrogate | None:
+def _surrogate(base_estimator: Any) -> Any:
     """The engine's surrogate for an estimator of scikit-optimize; None for "dummy"."""
     if isinstance(base_estimator, Model):
         return base_estimator.settings.surrogate
-    if isinstance(base_estimator, str):
-        name = one_of(base_estimator.upper(), ("GP", "RF", "ET", "DUMMY"), "base_estimator")
-        if name in ("GP", "DUMMY"):
-            return GP() if name == "GP" else None
-        return RandomForest(trees=100, min_leaf=3, extra=name == "ET")
-    found: Surrogate = base_estimator
-    return SklearnSurrogate(found) if callable(getattr(found, "get_params", None)) else found
+    if not isinstance(base_estimator, str):
+        return SklearnSurrogate(base_estimator) if hasattr(base_estimator, "get_params") else base_estimator
+    name = one_of(base_estimator.upper(), ("GP", "RF", "ET", "DUMMY"), "base_estimator")
+    if name in ("GP", "DUMMY"):
+        return GP() if name == "GP" else None
+    return RandomForest(trees=100, min_leaf=3, extra=name == "ET")
 
 
 def base_minimize(
@@ -221,7 +209,7 @@ def base_minimize(
     Parameters
     ----------
     func : takes a point, a list, and returns a number.
-    dimensions, base_estimator : as for :class:`~believer.integrations.skopt.optimizer.Optimizer`.
+    dimensions, base_estimator : as for :class:`Optimizer`.
     n_calls : how often ``func`` is called.
     n_initial_points : initial points beside those of ``x0``; default 10, for a random search all.
     x0 : a point, or a list of points, to begin with.
@@ -238,12 +226,9 @@ def base_minimize(
     begun = 0 if values else len(points)
     if n_initial_points is None:
         n_initial_points = n_calls - begun if base_estimator == "dummy" else 10
-    if n_initial_points <= 0 and not points:
-        raise InvalidInput("n_initial_points must be above zero, or x0 be given.")
-    if n_calls < n_initial_points + begun:
-        raise InvalidInput(f"n_calls must be {n_initial_points + begun} or more; got {n_calls}.")
-    for without_effect in ("n_points", "n_restarts_optimizer", "n_jobs"):
-        options.pop(without_effect, None)
+    whole(n_initial_points, "n_initial_points", 0 if points else 1)
+    whole(n_calls, "n_calls", n_initial_points + begun)
+    options = {name: options[name] for name in options if name not in ("n_points", "n_restarts_optimizer", "n_jobs")}
     options |= {"n_initial_points": n_initial_points + len(points), "acq_func_kwargs": {"xi": xi, "kappa": kappa}}
     optimizer = Optimizer(dimensions, base_estimator, **{"acq_func": "EI", "acq_optimizer": "lbfgs", **options})
     optimizer.specs = specs

@@ -9,20 +9,18 @@ from typing import Any
 import numpy as np
 from scipy.optimize import OptimizeResult
 
-from believer.acquisitions import LogEI
 from believer.arrays import Array, shown
 from believer.diagnostics.figure import coordinates_of, dress, is_constant
 from believer.errors import InvalidInput, MissingExtra
 from believer.integrations.skopt.space import Categorical, Space, one_of
 from believer.integrations.skopt.utils import expected_minimum, last_model
-from believer.plugins import PerPoint
 
 try:
     from matplotlib import pyplot as plt
-    from matplotlib.ticker import LogLocator
 except ImportError as missing:
     raise MissingExtra("matplotlib", "plots") from missing
 
+Draw = Callable[..., None]
 _STAR = {"color": "r", "s": 100, "lw": 0.0, "marker": "*", "zorder": 3}
 
 
@@ -78,27 +76,22 @@ def plot_gaussian_process(
     noise_level: float = 0,
     show_legend: bool = True,
     show_title: bool = True,
-    show_acq_func: bool = False,
-    show_next_point: bool = False,
 ) -> Any:
     """The model of a function of one number, with what it was told.
 
     Parameters
     ----------
-    res : the result.
-    ax : axes to draw in; default the current ones.
-    n_calls : which model, in their order; default the last.
-    objective : the function itself, drawn with 1.96 times ``noise_level``.
-    n_points : how many points along the axis.
-    show_acq_func, show_next_point : the acquisition, and where it is largest.
-    show_legend, show_title : what else to draw.
+    res, ax : the result, and axes to draw in; default the current ones.
+    n_calls, n_points : which model, in their order, default the last; and how many points along the axis.
+    objective, noise_level : the function itself, drawn with 1.96 times the level.
+    show_legend, show_title : whether there are any.
     """
     if res.space.n_dims != 1 or isinstance(res.space.dimensions[0], Categorical):
         raise InvalidInput(f"plot_gaussian_process draws functions of one number; the space is {res.space}.")
     ax, model, told = plt.gca() if ax is None else ax, last_model(res), len(res.x_iters)
     if n_calls >= 0:
         model, told = res.models[n_calls], told - len(res.models) + 1 + n_calls
-    (low, high), worth = res.space.bounds[0], model.settings.acquisition
+    low, high = res.space.bounds[0]
     x = np.linspace(low, high, n_points)
     mean, std = model.predict(res.space.transform(x[:, None]), return_std=True)
     curves = [("g", r"$\mu_{GP}(x)$", mean, std)]
@@ -108,17 +101,13 @@ def plot_gaussian_process(
         ax.plot(x, middle, f"{color}--", label=label)
         ax.fill_between(x, middle - 1.96 * spread, middle + 1.96 * spread, alpha=0.2, fc=color, ec="none")
     ax.plot([point[0] for point in res.x_iters[:told]], res.func_vals[:told], "r.", label="Observations")
-    ax.set(xlabel="x", ylabel="f(x)", title=f"x* = {res.x[0]:.4f}, f(x*) = {res.fun:.4f}" if show_title else "")
+    ax.set(
+        xlabel="x",
+        ylabel="f(x)",
+        title=f"x* = {res.x[0]:.4f}, f(x*) = {res.fun:.4f}" if show_title else "",
+    )
     if show_legend:
         ax.legend()
-    if show_acq_func and isinstance(worth, PerPoint):
-        right = ax.twinx()
-        value = worth.pointwise(mean, std, float(np.nanmin(res.func_vals[:told]))).value
-        name, value = ("EI", np.exp(value)) if isinstance(worth, LogEI) else (type(worth).__name__, value)
-        right.plot(x, value, "b")
-        right.set_ylabel(f"{name}(x)", color="b")
-        if show_next_point:
-            right.plot(x[np.argmax(value)], value.max(), "bo")
     return ax
 
 
@@ -156,8 +145,6 @@ def plot_objective(
     levels: int = 10,
     n_points: int = 40,
     n_samples: int = 250,
-    zscale: str = "linear",
-    sample_source: Any = "random",
     minimum: Any = "result",
     **layout: Any,
 ) -> Any:
@@ -166,23 +153,23 @@ def plot_objective(
     Parameters
     ----------
     result : the result. The ``layout``: ``plot_dims``, names or indices of dimensions; ``dimensions``, their labels.
-    levels, zscale : of the contours; ``zscale`` is "linear" or "log".
+    levels : how many contours.
     n_points, n_samples : along a dimension, and random ones to average over.
-    sample_source : "random" averages over the other dimensions; or one point, as ``minimum``.
     minimum : the red star: "result", "expected_minimum", or a point.
     """
-    locator = {"linear": None, "log": LogLocator()}[one_of(zscale, ("linear", "log"), "zscale")]
-    space, model, best = result.space, last_model(result), _numbers(result.space, [_place(result, minimum)])[0]
-    others = space.rvs(n_samples) if sample_source == "random" else [_place(result, sample_source)]
-    samples, points = space.transform(others), _numbers(space, result.x_iters)
+    space, model, star = result.space, last_model(result), minimum
+    if not isinstance(minimum, list):
+        named = one_of(minimum, ("result", "expected_minimum"), "a minimum that is no point")
+        star = result.x if named == "result" else expected_minimum(result)[0]
+    samples = space.transform(space.rvs(n_samples))
+    points, best = _numbers(space, result.x_iters), _numbers(space, [star])[0]
 
     def alone(panel: Any, i: int) -> None:
         panel.plot(*partial_dependence(space, model, i, None, samples, n_points))
         panel.axvline(best[i], linestyle="--", color="r", lw=1)
 
     def pair(panel: Any, i: int, j: int) -> None:
-        filled = partial_dependence(space, model, i, j, samples, n_points)
-        panel.contourf(*filled, levels, locator=locator, cmap="viridis_r")
+        panel.contourf(*partial_dependence(space, model, i, j, samples, n_points), levels, cmap="viridis_r")
         panel.scatter(points[:, j], points[:, i], c="k", s=10, lw=0.0)
         panel.scatter(best[j], best[i], **_STAR)
 
@@ -208,14 +195,6 @@ def plot_evaluations(result: OptimizeResult, bins: int = 20, **layout: Any) -> A
     return _draw_matrix(space, "Number of samples", alone, pair, **layout)
 
 
-def _place(result: OptimizeResult, wanted: Any) -> Any:
-    """The point that ``minimum`` or ``sample_source`` stands for."""
-    if isinstance(wanted, list):
-        return wanted
-    named = one_of(wanted, ("result", "expected_minimum"), "what is no point")
-    return result.x if named == "result" else expected_minimum(result)[0]
-
-
 def _numbers(space: Space, points: list[Any]) -> Array:
     """Points (n, dimensions) in which categories are their indices."""
     columns = [[x[i] for x in points] for i in range(space.n_dims)]
@@ -224,12 +203,7 @@ def _numbers(space: Space, points: list[Any]) -> Array:
 
 
 def _draw_matrix(
-    space: Space,
-    ylabel: str,
-    alone: Callable[[Any, int], None],
-    pair: Callable[[Any, int, int], None],
-    dimensions: Any = None,
-    plot_dims: Any = None,
+    space: Space, ylabel: str, alone: Draw, pair: Draw, dimensions: Any = None, plot_dims: Any = None
 ) -> Any:
     """A triangle of panels: ``alone`` draws the diagonal, ``pair`` what is below it."""
     coordinates = coordinates_of(space.engine)

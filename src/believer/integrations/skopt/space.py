@@ -18,7 +18,7 @@ from believer import space as engine
 from believer.arrays import Array, shown
 from believer.errors import BelieverError, InvalidInput
 
-__all__ = ["Categorical", "Dimension", "Integer", "Real", "Space", "check_dimension"]
+__all__ = ["Categorical", "Integer", "Real", "Space"]
 
 Point = list[Any]
 _PRIORS = ("uniform", "log-uniform")
@@ -26,7 +26,7 @@ _LEAST = 1e-300
 
 
 class OutOfOrder(BelieverError, RuntimeError):
-    """A call that came too early, or a point that is not of this space: what is a RuntimeError there."""
+    """What is a RuntimeError there: a call that came too early, or a point that is not of this space."""
 
 
 def one_of(value: Any, choices: Collection[str], what: str) -> Any:
@@ -46,13 +46,7 @@ def check_random_state(seed: Any) -> np.random.RandomState:
 
 
 class Dimension:
-    """What every dimension has; the kinds are :class:`Real`, :class:`Integer` and :class:`Categorical`.
-
-    Parameters
-    ----------
-    name : what it is called, or None.
-    transform : what models see of it; None for the first of ``transforms``.
-    """
+    """What :class:`Real`, :class:`Integer` and :class:`Categorical` share: a name or None, and a transform."""
 
     transforms: ClassVar[tuple[str, ...]]
     transformed_size = 1
@@ -105,14 +99,9 @@ class Dimension:
             return np.asarray(np.eye(high + 1)[np.round(numbers).astype(int)])
         return np.asarray(np.clip((numbers - low) / (float(high) - float(low)), 0.0, 1.0)[:, None])
 
-    def _numbers(self, X: Any) -> Any:
-        raise NotImplementedError
-
-    def _values(self, numbers: Any) -> Any:
-        raise NotImplementedError
-
-    def _drawn(self, n: int, rng: np.random.RandomState) -> Any:
-        raise NotImplementedError
+    def _numbers(self, X: Any) -> Any: ...
+    def _values(self, numbers: Any) -> Any: ...
+    def _drawn(self, n: int, rng: np.random.RandomState) -> Any: ...
 
 
 class _Number(Dimension):
@@ -122,13 +111,7 @@ class _Number(Dimension):
     is_whole: ClassVar[bool]
 
     def __init__(
-        self,
-        low: Any,
-        high: Any,
-        prior: str = "uniform",
-        base: int = 10,
-        transform: str | None = None,
-        name: str | None = None,
+        self, low: Any, high: Any, prior: str = "uniform", base: int = 10, transform: Any = None, name: Any = None
     ) -> None:
         if high <= low:
             raise InvalidInput(f"bounds must satisfy low < high; got low={low}, high={high}.")
@@ -140,8 +123,8 @@ class _Number(Dimension):
         super().__init__(name, transform)
 
     def __repr__(self) -> str:
-        bounds = f"low={self.low}, high={self.high}"
-        return f"{type(self).__name__}({bounds}, prior={self.prior!r}, transform={self.transform_!r})"
+        shape = f"low={self.low}, high={self.high}, prior={self.prior!r}, transform={self.transform_!r}"
+        return f"{type(self).__name__}({shape})"
 
     def __contains__(self, value: Any) -> bool:
         return bool(self.low <= value <= self.high)
@@ -208,9 +191,7 @@ class Categorical(Dimension):
 
     transforms = ("onehot", "label", "normalize")
 
-    def __init__(
-        self, categories: Iterable[Any], prior: Any = None, transform: str | None = None, name: str | None = None
-    ) -> None:
+    def __init__(self, categories: Iterable[Any], prior: Any = None, transform: Any = None, name: Any = None) -> None:
         self.categories = self.bounds = tuple(categories)
         self.prior, self._ends = prior, (0, len(self.categories) - 1)
         self._index = {category: i for i, category in enumerate(self.categories)}
@@ -248,13 +229,7 @@ class Categorical(Dimension):
 
 
 def check_dimension(dimension: Any, transform: str | None = None) -> Any:
-    """The dimension that a tuple or list stands for; a dimension is itself.
-
-    Parameters
-    ----------
-    dimension : ``(low, high)``, ``(low, high, prior)``, ``(low, high, prior, base)``, or categories.
-    transform : of a dimension that is made here.
-    """
+    """A dimension itself, or that of ``(low, high)``, ``(low, high, prior)``, with a base, or of categories."""
     if isinstance(dimension, Dimension):
         return dimension
     if not isinstance(dimension, list | tuple | np.ndarray) or len(dimension) == 0:
@@ -305,11 +280,6 @@ class Space:
             return [self[name] for name in names]
         return next(((i, dim) for i, dim in enumerate(self.dimensions) if names in (dim.name, i)), (None, None))
 
-    @property
-    def transformed_n_dims(self) -> int:
-        """How many columns models see."""
-        return sum(dim.transformed_size for dim in self)
-
     def set_transformer(self, transform: str | list[str]) -> None:
         """One transform for all dimensions, or a list with one for each."""
         each = transform if isinstance(transform, list) else [transform] * self.n_dims
@@ -332,12 +302,9 @@ class Space:
         return [list(row) for row in zip(*columns, strict=True)]
 
     def _parts(self, Xt: Any) -> Iterator[tuple[Any, Any]]:
-        """Each dimension with its columns of ``Xt``: (n,) where it has one."""
-        Xt, start = np.asarray(Xt), 0
-        for dim in self:
-            stop = start + dim.transformed_size
-            yield dim, Xt[:, start] if stop == start + 1 else Xt[:, start:stop]
-            start = stop
+        """Each dimension with its columns of ``Xt``."""
+        stops = np.cumsum([dim.transformed_size for dim in self])
+        return zip(self, np.split(np.asarray(Xt), stops[:-1], axis=1), strict=True)
 
     def distance(self, point_a: Point, point_b: Point) -> Any:
         """The sum of the distances of ``point_a`` and ``point_b`` along the dimensions."""
@@ -348,8 +315,9 @@ class Space:
 
     def units(self, Xt: Any) -> Array:
         """The encoded cube of the engine (n, d), of what models see, ``Xt`` (n, columns)."""
-        if np.ndim(Xt) != 2 or np.shape(Xt)[1] != self.transformed_n_dims:
-            raise InvalidInput(f"transformed points are (n, {self.transformed_n_dims}); got {np.shape(Xt)}.")
+        columns = sum(dim.transformed_size for dim in self)
+        if np.ndim(Xt) != 2 or np.shape(Xt)[1] != columns:
+            raise InvalidInput(f"transformed points are (n, {columns}); got {np.shape(Xt)}.")
         return np.hstack([dim.units(part) for dim, part in self._parts(Xt)])
 
     def params(self, point: Point) -> dict[str, Any]:

@@ -16,16 +16,7 @@ from scipy.optimize import OptimizeResult as OptimizeResult
 from believer.acquisitions import UCB, View, objective_on
 from believer.arrays import Array, shown
 from believer.errors import InvalidInput, JournalError
-from believer.integrations.skopt.space import (
-    Categorical,
-    Dimension,
-    Integer,
-    Point,
-    Real,
-    Space,
-    check_random_state,
-    one_of,
-)
+from believer.integrations.skopt.space import Categorical, Integer, Point, Real, Space, check_random_state, one_of
 from believer.numerics.sampling import latin_hypercube, sobol
 from believer.plugins import Fitted, History, ModelCache, Search, StudySettings, make_settings, maximizer_for
 from believer.study import serialization
@@ -35,7 +26,7 @@ from believer.study.formats import FORMAT
 from believer.study.journal import write_events
 from believer.study.model_cache import Learned
 from believer.study.outcome import ONLY, Outcome
-from believer.study.settings import versions
+from believer.study.settings import settings_from_config, versions
 from believer.study.study import read_study
 
 _KINDS = {"Real": Real, "Integer": Integer, "Categorical": Categorical}
@@ -113,11 +104,8 @@ def dump(res: OptimizeResult, filename: PathLike, store_objective: bool = True, 
         raise InvalidInput(f"dump takes a result of this library's own; got {shown(res)}.")
     space, args = res.space, res.specs["args"].items()
     settings = res.models[-1].settings if res.models else make_settings(space.engine, strategy="random", n_init=1)
-    told = {
-        "dimensions": [_config(dim) for dim in space],
-        "args": {name: value for name, value in args if isinstance(value, str | int | float | None)},
-        "function": res.specs["function"],
-    }
+    plain = {name: value for name, value in args if isinstance(value, str | int | float | None)}
+    told = {"dimensions": [_config(dim) for dim in space], "args": plain, "function": res.specs["function"]}
     events: list[Event] = [Begun(FORMAT, {**settings.to_config(), "skopt": told}, versions())]
     for i, (x, y) in enumerate(zip(res.x_iters, np.asarray(res.func_vals, dtype=float).tolist(), strict=True)):
         outcome, error = (Outcome({ONLY: y}), None) if np.isfinite(y) else (None, str(y))
@@ -170,22 +158,16 @@ def _models(config: dict[str, Any], space: Space, Xi: list[Any], yi: list[float]
     """The last model; none of a random search, nor of a regressor that is not ours."""
     if serialization.is_custom(config["surrogate"]) or serialization.named(config["strategy"]) == "random":
         return []
-    parts = {name: serialization.from_config(config[name], name) for name in ("surrogate", "acquisition", "strategy")}
-    settings = make_settings(space.engine, **parts, n_init=1, seed=config["seed"])
+    settings = settings_from_config(config)
     history = history_of(settings, space, Xi, yi)
     return [Model(space, history, ModelCache(settings))] if history.ids else []
 
 
 def use_named_args(dimensions: Sequence[Any]) -> Callable[[Callable[..., Any]], Callable[[Point], Any]]:
-    """A decorator: of a function with named arguments, one that takes a point.
-
-    Parameters
-    ----------
-    dimensions : each a Real, Integer or Categorical with a name.
-    """
+    """A decorator: of a function with named arguments, one that takes a point of ``dimensions`` with names."""
 
     def decorator(func: Callable[..., Any]) -> Callable[[Point], Any]:
-        if any(not isinstance(dim, Dimension) or dim.name is None for dim in dimensions):
+        if any(getattr(dim, "name", None) is None for dim in dimensions):
             raise InvalidInput(f"dimensions must be Real, Integer or Categorical, with names; got {shown(dimensions)}.")
 
         @wraps(func)
