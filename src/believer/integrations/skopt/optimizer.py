@@ -89,12 +89,9 @@ class Optimizer:
         self._history: History | None = None
 
     def ask(self, n_points: int | None = None, strategy: str = "cl_min") -> list[Any]:
-        """The next point; the same again until something is told, but for random initial points.
+        """The next point, or a list of ``n_points``; the same again until something is told, but for random ones.
 
-        Parameters
-        ----------
-        n_points : None for one point, a number for a list of so many.
-        strategy : the lie about points of the list that came before: "cl_min", "cl_mean" or "cl_max".
+        ``strategy`` is the lie about points of the list that came before: "cl_min", "cl_mean" or "cl_max".
         """
         if n_points is None and (self._n_initial_points > 0 or self.base_estimator_ is None):
             return self._initial(self.rng, 0)
@@ -137,13 +134,9 @@ class Optimizer:
         return [self.space.point(trial.params) for trial in proposal.batch]
 
     def tell(self, x: Any, y: Any, fit: bool = True) -> OptimizeResult:
-        """Results of points, asked for or not; returns all results so far.
+        """Tell the value ``y`` of a point ``x``, or lists of both; returns all results so far.
 
-        Parameters
-        ----------
-        x : a point, or a list of points.
-        y : its value, or a list of values. NaN and infinities are failed evaluations.
-        fit : learn from all results; False leaves the model, and so the next point, as they are.
+        NaN and infinities are failed evaluations. Without ``fit`` the model, and so the next point, stay as they are.
         """
         points, values = (x, y) if isinstance(y, list | tuple) else ([x], [y])
         if len(points) != len(values) or not all(isinstance(value, Number) for value in values):

@@ -101,11 +101,9 @@ def plot_gaussian_process(
         ax.plot(x, middle, f"{color}--", label=label)
         ax.fill_between(x, middle - 1.96 * spread, middle + 1.96 * spread, alpha=0.2, fc=color, ec="none")
     ax.plot([point[0] for point in res.x_iters[:told]], res.func_vals[:told], "r.", label="Observations")
-    ax.set(
-        xlabel="x",
-        ylabel="f(x)",
-        title=f"x* = {res.x[0]:.4f}, f(x*) = {res.fun:.4f}" if show_title else "",
-    )
+    ax.set(xlabel="x", ylabel="f(x)")
+    if show_title:
+        ax.set_title(f"x* = {res.x[0]:.4f}, f(x*) = {res.fun:.4f}")
     if show_legend:
         ax.legend()
     return ax

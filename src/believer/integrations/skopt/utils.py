@@ -67,12 +67,11 @@ def create_result(
     return OptimizeResult(x=Xi[best], fun=y[best], func_vals=y, x_iters=list(Xi), **kept)
 
 
-def last_model(res: OptimizeResult) -> Model:
+def last_model(res: OptimizeResult) -> Any:
     """The last model of a result."""
     if not res.models:
         raise InvalidInput("this result has no model: there were initial points only, or it is a random search's.")
-    found: Model = res.models[-1]
-    return found
+    return res.models[-1]
 
 
 def expected_minimum(res: OptimizeResult, n_random_starts: int = 20, random_state: Any = None) -> tuple[Point, float]:
@@ -151,16 +150,11 @@ def load(filename: PathLike, **kwargs: Any) -> OptimizeResult:
     except (KeyError, TypeError, ValueError) as error:
         raise InvalidInput(f"{filename} says what dump never writes: {error!r}.") from error
     yi = [outcomes[i].value if i in outcomes else np.nan for i in done]
-    return create_result(Xi, yi, space, None, specs, _models(begun.config, space, Xi, yi))
-
-
-def _models(config: dict[str, Any], space: Space, Xi: list[Any], yi: list[float]) -> list[Model]:
-    """The last model; none of a random search, nor of a regressor that is not ours."""
-    if serialization.is_custom(config["surrogate"]) or serialization.named(config["strategy"]) == "random":
-        return []
-    settings = settings_from_config(config)
-    history = history_of(settings, space, Xi, yi)
-    return [Model(space, history, ModelCache(settings))] if history.ids else []
+    models, strategy = [], serialization.named(begun.config["strategy"])
+    if strategy != "random" and not serialization.is_custom(begun.config["surrogate"]):
+        settings = settings_from_config(begun.config)
+        models = [Model(space, history_of(settings, space, Xi, yi), ModelCache(settings))]
+    return create_result(Xi, yi, space, None, specs, models)
 
 
 def use_named_args(dimensions: Sequence[Any]) -> Callable[[Callable[..., Any]], Callable[[Point], Any]]:
