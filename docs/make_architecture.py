@@ -56,7 +56,7 @@ ROOMS: dict[str, tuple[float, str, str]] = {
     "experiments": (4, TOOL, "cells, runner, tables"),
     "diagnostics": (4, TOOL, "the SDD"),
     "testing": (1, TOOL, "contracts for plug-ins"),
-    "integrations": (0, TOOL, "doors to other tools"),
+    "integrations": (0, DOOR, "doors to other tools"),
     "bench": (4, TOOL, "races, report"),
     "cli": (3, DOOR, "demo, sdd, bench"),
     "__main__": (3, DOOR, "python -m believer"),

@@ -50,6 +50,20 @@ def test_the_guide_to_optuna_runs_from_top_to_bottom(module: ModuleType) -> None
     assert len(module.shared.trials) == 12
 
 
+def test_the_page_for_users_of_scikit_optimize_runs_from_top_to_bottom(
+    module: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plt = pytest.importorskip("matplotlib.pyplot")
+    plt.switch_backend("Agg")
+    monkeypatch.chdir(tmp_path)
+    for number, block in enumerate(blocks_of("skopt.md"), start=1):
+        exec(compile(block, f"skopt.md, block {number}", "exec"), module.__dict__)
+    plt.close("all")
+    assert {path.name for path in tmp_path.iterdir()} == {"checkpoint.jsonl", "objective.png"}
+    assert module.result.fun < 1.0
+    assert len(module.batch) == 4
+
+
 def test_the_guide_for_authors_goes_through_the_doors() -> None:
     imported = set()
     for node in ast.walk(ast.parse("\n".join(blocks_of("plugins.md")))):

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import ks_2samp
-from sklearn.ensemble import RandomForestRegressor
+from sklearn.ensemble import ExtraTreesRegressor, RandomForestRegressor
 from sklearn.tree import DecisionTreeRegressor
 
 from believer.arrays import Array
@@ -120,12 +120,30 @@ def test_a_model_is_read_only_and_refuses_points_of_another_dimension() -> None:
         model.predict(np.zeros((1, 3)))
 
 
+def test_extremely_randomized_trees_see_all_data_and_differ_between_them() -> None:
+    X, y = data(20, 2)
+    model = RandomForest(trees=30, min_leaf=1, extra=True).fit(Data(X, y), np.random.default_rng(0))
+    np.testing.assert_allclose(model.by_tree(X), np.tile(y[:, None], 30), rtol=1e-12)
+    assert model.predict(np.random.default_rng(1).random((50, 2))).std.mean() > 0.05
+
+
+def test_extremely_randomized_trees_have_the_distribution_of_scikit_learns() -> None:
+    """Kolmogorov-Smirnov at six points, 400 trees against 400; false-alarm rate 1e-3 for all six together."""
+    X, y = data(12, 2)
+    at = np.random.default_rng(1).random((6, 2))
+    ours = RandomForest(trees=400, extra=True).fit(Data(X, y), np.random.default_rng(2)).by_tree(at)
+    forest = ExtraTreesRegressor(400, min_samples_leaf=2, random_state=3).fit(X, y)
+    theirs = np.stack([tree.predict(at) for tree in forest.estimators_], axis=1)
+    assert min(ks_2samp(one, other).pvalue for one, other in zip(ours, theirs, strict=True)) > 1e-3 / 6
+
+
 @pytest.mark.parametrize(
     ("given", "rule"),
     [
         ({"trees": 1}, "trees must be a whole number, 2 or more"),
         ({"trees": 2.5}, "trees must be"),
         ({"min_leaf": 0}, "min_leaf must be a whole number, 1 or more"),
+        ({"extra": 1}, "extra must be True or False"),
     ],
 )
 def test_settings_that_break_a_rule_are_refused(given: dict[str, Any], rule: str) -> None:

@@ -19,7 +19,8 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from believer.arrays import Array, IntArray, as_points, checked_seed, frozen, whole
+from believer.arrays import Array, IntArray, as_points, checked_seed, frozen, shown, whole
+from believer.errors import InvalidInput
 from believer.surrogates.bootstrap import resamples, states, summary
 from believer.surrogates.data import LEAST_SCALE, Data, learnable
 from believer.surrogates.protocols import Model, Prediction
@@ -94,17 +95,21 @@ class RandomForest:
     trees : how many, two or more.
     min_leaf : the least number of observations in a leaf.
     seed : None draws resamples from the generator that ``fit`` gets; a number fixes them (:meth:`with_fixed_draws`).
+    extra : extremely randomized trees ([Geurts2006]): each sees all data, and draws the thresholds to choose from.
     """
 
     trees: int = 200
     min_leaf: int = 2
     seed: int | None = None
+    extra: bool = False
     most_results: ClassVar[int] = 20_000
 
     def __post_init__(self) -> None:
         whole(self.trees, "trees", 2, MOST_TREES)
         whole(self.min_leaf, "min_leaf", 1, MOST_IN_A_LEAF)
         checked_seed(self.seed)
+        if not isinstance(self.extra, bool):
+            raise InvalidInput(f"extra must be True or False; got {shown(self.extra)}.")
 
     def with_fixed_draws(self, seed: int) -> Self:
         """The recipe with frozen bootstraps: tree t has the same data, and one more point only where it is drawn."""
@@ -116,7 +121,8 @@ class RandomForest:
         ``previous`` plays no part.
         """
         X, y, _ = learnable(data, "a random forest", self.most_results)
-        counts = resamples(len(X), self.trees, rng, self.seed)
+        drawn = None if self.extra else resamples(len(X), self.trees, rng, self.seed)
+        counts = np.ones((self.trees, len(X)), dtype=np.int64) if drawn is None else drawn
         shift, scale = _units(y)
         grown = self._grow(X, (y - shift) / scale, counts, states(self.trees, rng, self.seed))
         return _flat(grown, X.shape[1], shift, scale)
@@ -127,11 +133,11 @@ class RandomForest:
         Counts are weights, as in scikit-learn's forest: an observation drawn twice is still one towards ``min_leaf``.
         """
         Tree, points = scikit_learn("sklearn.tree").DecisionTreeRegressor, np.ascontiguousarray(X, dtype=np.float32)
-        weights = counts.astype(np.float64)
+        weights, splitter = counts.astype(np.float64), "random" if self.extra else "best"
         # The input was checked once; checking it again for every tree would take longer than growing a small one.
         with scikit_learn("sklearn").config_context(assume_finite=True, skip_parameter_validation=True):
             return [
-                Tree(min_samples_leaf=self.min_leaf, random_state=state)
+                Tree(min_samples_leaf=self.min_leaf, splitter=splitter, random_state=state)
                 .fit(points, target, sample_weight=weight, check_input=False)
                 .tree_
                 for weight, state in zip(weights, random, strict=True)

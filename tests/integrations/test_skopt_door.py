@@ -1,0 +1,294 @@
+"""The door with scikit-optimize's names, where scikit-optimize is not."""
+
+from __future__ import annotations
+
+import pickle
+import subprocess
+import sys
+import time
+import warnings
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from test_docstrings import offenses
+from waiting import PATIENCE
+
+import believer as bv
+from believer.errors import InvalidInput
+from believer.integrations import skopt
+from believer.integrations.skopt.callbacks import CheckpointSaver, DeadlineStopper, TimerCallback
+from believer.integrations.skopt.space import Categorical, Dimension, Integer, Real, Space
+from believer.study.events import Begun
+from believer.study.journal import write_events
+
+MIXED: list[Dimension] = [
+    Real(1e-4, 1.0, "log-uniform", name="lr"),
+    Integer(1, 12, name="depth"),
+    Categorical(["relu", "tanh", "elu"], name="act"),
+    Real(-1.0, 1.0),
+]
+
+
+def cost(x: list[Any]) -> float:
+    return float((np.log10(x[0]) + 2) ** 2 + 0.1 * (x[1] - 6) ** 2 + (x[2] != "relu") + x[3] ** 2)
+
+
+def branin(x: list[float]) -> float:
+    bent = x[1] - 5.1 / (4 * np.pi**2) * x[0] ** 2 + 5 / np.pi * x[0] - 6
+    return float(bent**2 + 10 * (1 - 1 / (8 * np.pi)) * np.cos(x[0]) + 10)
+
+
+@pytest.fixture(scope="module")
+def result() -> Any:
+    return skopt.gp_minimize(cost, MIXED, n_calls=16, n_initial_points=8, random_state=0)
+
+
+def test_public_names_list_their_parameters() -> None:
+    named = {name: vars(skopt).get(name) for name in skopt.__all__ if name != "OptimizeResult"}  # which is SciPy's
+    named |= {name: vars(skopt.space)[name] for name in skopt.space.__all__}
+    found = {name: offenses(value) for name, value in named.items() if getattr(value, "__module__", "") in sys.modules}
+    assert len(found) > 9
+    assert {name: what for name, what in found.items() if what} == {}
+
+
+def test_nothing_but_numpy_and_scipy_is_needed() -> None:
+    code = """
+import sys
+for name in ("skopt", "sklearn", "joblib", "matplotlib", "yaml", "pandas"):
+    sys.modules[name] = None
+from believer.integrations import skopt
+result = skopt.gp_minimize(lambda x: (x[0] - 1) ** 2 + x[1], [(-5.0, 10.0), (0, 15)], n_calls=12, random_state=0)
+assert len(result.models) == 3
+for call, extra in ((lambda: skopt.forest_minimize(sum, [(0.0, 1.0)]), "surrogates"), (lambda: skopt.plots, "plots")):
+    try:
+        call()
+    except ImportError as error:
+        assert extra in str(error), error
+    else:
+        raise AssertionError(extra)
+print("done")
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=PATIENCE, check=False)
+    assert done.stdout == "done\n", done.stderr
+
+
+@pytest.mark.both_backends
+def test_it_finds_the_minimum_of_branin() -> None:
+    found = [skopt.gp_minimize(branin, [(-5.0, 10.0), (0.0, 15.0)], n_calls=30, random_state=s).fun for s in range(5)]
+    assert np.median(found) < 0.41
+
+
+@pytest.mark.parametrize("estimator", ["GP", "RF", "ET", "dummy"])
+def test_every_estimator_improves_or_at_least_goes_on(estimator: str) -> None:
+    if estimator not in ("GP", "dummy"):
+        pytest.importorskip("sklearn")
+    optimizer = skopt.Optimizer(MIXED, estimator, n_initial_points=5, random_state=0)
+    found = optimizer.run(cost, 9)
+    assert len(found.x_iters) == 9
+    assert len(found.models) == (0 if estimator == "dummy" else 5)
+    assert found.fun == min(found.func_vals)
+
+
+def test_a_regressor_of_scikit_learns_is_an_estimator() -> None:
+    neighbors = pytest.importorskip("sklearn.neighbors")
+    optimizer = skopt.Optimizer([(0.0, 1.0)], neighbors.KNeighborsRegressor(2), n_initial_points=4, random_state=0)
+    mean, std = optimizer.run(lambda x: x[0], 6).models[-1].predict([[0.5]], return_std=True)
+    assert mean.shape == std.shape == (1,)
+
+
+def test_an_ask_without_a_tell_is_answered_in_the_same_way_again() -> None:
+    optimizer = skopt.Optimizer(MIXED, n_initial_points=3, random_state=0)
+    for _ in range(4):
+        optimizer.tell(x := optimizer.ask(), cost(x))
+    assert optimizer.ask() == optimizer.ask()
+    assert optimizer.ask(3) is optimizer.ask(3)
+    before = optimizer.ask()
+    optimizer.tell([0.1, 2, "elu", 0.0], 5.0, fit=False)
+    assert optimizer.ask() == before
+    optimizer.tell(before, 4.0)
+    assert optimizer.ask() != before
+
+
+@pytest.mark.parametrize("lie", ["cl_min", "cl_mean", "cl_max"])
+def test_points_of_a_batch_differ_and_begin_with_the_point_that_is_next(lie: str) -> None:
+    optimizer = skopt.Optimizer(MIXED, n_initial_points=5, acq_func="EI", random_state=0)
+    for _ in range(6):
+        optimizer.tell(x := optimizer.ask(), cost(x))
+    batch = optimizer.ask(4, strategy=lie)
+    assert batch[0] == optimizer.ask()
+    assert len({tuple(x) for x in batch}) == 4
+    assert all(x in optimizer.space for x in batch)
+
+
+def test_the_same_random_state_gives_the_same_run() -> None:
+    runs = [skopt.gp_minimize(cost, MIXED, n_calls=13, random_state=np.random.RandomState(5)) for _ in range(2)]
+    assert runs[0].x_iters == runs[1].x_iters
+
+
+@pytest.mark.parametrize("each", ["normalize", "onehot", "label"])
+def test_what_models_see_leads_to_the_point_of_the_engine(each: str) -> None:
+    space = Space([*MIXED, Categorical(["u", "v"]), Categorical(["w"])])
+    for dimension in space:
+        dimension.set_transformer(each if each in dimension.transforms else dimension.transforms[0])
+    points = space.rvs(20, random_state=0)
+    encoded = space.engine.encode([space.params(x) for x in points])
+    assert np.allclose(space.units(space.transform(points).astype(object)), encoded, atol=1e-12)
+    assert [space.point(space.params(x)) for x in points] == points
+
+
+def test_categories_may_be_anything_that_can_be_told_apart() -> None:
+    layers = [(32,), (32, 16), (64, 32, 16)]
+    optimizer = skopt.Optimizer([Categorical(layers), (0.0, 1.0)], n_initial_points=2, random_state=0)
+    found = optimizer.run(lambda x: len(x[0]) + x[1], 6)
+    assert found.x[0] in layers
+    assert len(found.x[0]) == 1
+
+
+@pytest.mark.parametrize("name", ["lhs", "sobol", "halton", "hammersly", "grid"])
+def test_initial_points_of_a_generator_fill_the_space(name: str) -> None:
+    generate = skopt.utils.cook_initial_point_generator(name)
+    assert generate is not None
+    points = generate(Space(MIXED), 24, 1)
+    assert len({tuple(x) for x in points}) > 20
+    assert all(x in Space(MIXED) for x in points)
+    for j, dimension in enumerate(Space(MIXED)):
+        halves = np.mean(np.asarray(dimension.units(dimension.transform([x[j] for x in points])))[:, 0])
+        assert 0.25 < halves < 0.75
+    optimizer = skopt.Optimizer(MIXED, n_initial_points=3, initial_point_generator=name, random_state=1)
+    first = optimizer.ask(3)
+    for x in first:
+        assert optimizer.ask() == x
+        optimizer.tell(x, cost(x))
+
+
+def test_a_failed_evaluation_is_no_error_and_never_the_best() -> None:
+    optimizer = skopt.Optimizer([(0.0, 1.0)], n_initial_points=2, random_state=0)
+    for y in (np.nan, 1.0, np.inf, 0.5):
+        found = optimizer.tell(optimizer.ask(), y)
+    assert found.fun == 0.5
+    assert 0.0 <= optimizer.ask()[0] <= 1.0
+
+
+def test_a_space_without_new_points_goes_on_with_old_ones_and_warns() -> None:
+    optimizer = skopt.Optimizer([(0, 1), ["a", "b"]], n_initial_points=2, random_state=0)
+    for x in ([0, "a"], [1, "a"], [0, "b"]):
+        optimizer.tell(x, 1.0)
+    assert optimizer.ask() == [1, "b"]
+    with pytest.warns(UserWarning, match="evaluated before"):
+        batch = optimizer.ask(3)
+    assert batch[0] == [1, "b"]
+    assert len(batch) == 3
+
+
+def test_an_optimizer_can_be_pickled() -> None:
+    optimizer = skopt.Optimizer([(0, 9), (0.0, 9.0)], n_initial_points=4, random_state=0)
+    optimizer.run(lambda x: x[0] - x[1], 6)
+    assert pickle.loads(pickle.dumps(optimizer)).ask(2) == optimizer.ask(2)
+
+
+def test_where_the_model_is_least_is_a_point_of_the_space(result: Any) -> None:
+    x, fun = skopt.expected_minimum(result, random_state=0)
+    assert x in result.space
+    assert isinstance(x[1], np.integer)
+    points = result.space.rvs(2000, random_state=0)
+    assert fun <= min(result.models[-1].predict(result.space.transform(points))) + 1e-9
+    with pytest.raises(InvalidInput, match="no model"):
+        skopt.expected_minimum(skopt.dummy_minimize(cost, MIXED, n_calls=3))
+
+
+def test_a_file_is_a_journal_that_holds_the_result_and_its_model(result: Any, tmp_path: Path) -> None:
+    path = tmp_path / "result.jsonl"
+    skopt.dump(result, path, store_objective=False, compress=9)
+    again = skopt.load(path)
+    assert (again.x, again.fun, again.x_iters) == (result.x, result.fun, result.x_iters)
+    assert [type(v) for v in again.x] == [type(v) for v in result.x]
+    assert np.array_equal(again.func_vals, result.func_vals)
+    assert again.space == result.space
+    assert again.space.dimension_names == result.space.dimension_names
+    assert again.specs["args"]["n_calls"] == 16
+    at = result.space.transform(result.x_iters)
+    assert np.allclose(again.models[-1].predict(at), result.models[-1].predict(at), atol=1e-2)
+    with bv.Optimizer.load(path) as study:
+        study.tell(study.ask()[0], 0.125)
+    assert skopt.load(path).func_vals[-1] == 0.125
+
+
+def test_no_pickle_is_read_and_no_stranger_is_written(result: Any, tmp_path: Path) -> None:
+    (tmp_path / "theirs.pkl").write_bytes(pickle.dumps({"x": 1}))
+    with pytest.raises(InvalidInput, match="no pickles"):
+        skopt.load(tmp_path / "theirs.pkl")
+    with bv.Optimizer(bv.Space.unit(2), journal=tmp_path / "ours.jsonl"):
+        pass
+    with pytest.raises(InvalidInput, match="dump did not write"):
+        skopt.load(tmp_path / "ours.jsonl")
+    with pytest.raises(InvalidInput, match="takes a result"):
+        skopt.dump({"x": 1}, tmp_path / "new.jsonl")
+    odd = skopt.dummy_minimize(lambda x: 1.0, [Categorical([(1,), b"2"]), (0, 1)], n_calls=2)
+    with pytest.raises(InvalidInput, match="a file holds"):
+        skopt.dump(odd, tmp_path / "new.jsonl")
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        {"dimensions": [["Real", {"low": 1, "high": 0}]]},
+        {"dimensions": [["os.system", {}]]},
+        {"dimensions": 3},
+        {"dimensions": [["Real", {"low": 0, "high": 1}]]},
+        {"args": None},
+    ],
+    ids=str,
+)
+def test_a_file_that_nobody_dumped_is_refused(damage: dict[str, Any], result: Any, tmp_path: Path) -> None:
+    skopt.dump(result, tmp_path / "good.jsonl")
+    begun, *rest = bv.read_study(tmp_path / "good.jsonl").events
+    assert isinstance(begun, Begun)
+    told = {**begun.config, "skopt": {**begun.config["skopt"], **damage}}
+    write_events(tmp_path / "bad.jsonl", [replace(begun, config=told), *rest])
+    with pytest.raises(InvalidInput, match="dump never writes"):
+        skopt.load(tmp_path / "bad.jsonl")
+
+
+def test_a_checkpoint_goes_on_where_it_was(tmp_path: Path) -> None:
+    saver = CheckpointSaver(tmp_path / "checkpoint.pkl", compress=9)
+    assert saver.load() == {}
+    timer = TimerCallback()
+    first = skopt.gp_minimize(cost, MIXED, n_calls=12, callback=[saver, timer], random_state=0)
+    assert len(timer.iter_time) == 12
+    second = skopt.gp_minimize(
+        cost, MIXED, n_calls=2, n_initial_points=0, callback=saver, random_state=1, **saver.load()
+    )
+    assert second.x_iters[:12] == first.x_iters
+    assert len(skopt.load(tmp_path / "checkpoint.pkl").x_iters) == 14
+    failed = skopt.dummy_minimize(
+        lambda x: np.nan if x[3] < 0 else 1.0, MIXED, n_calls=9, random_state=0, callback=saver
+    )
+    assert np.array_equal(skopt.load(saver.checkpoint_path).func_vals, failed.func_vals, equal_nan=True)
+
+
+def test_a_deadline_ends_a_run_before_it_is_missed() -> None:
+    def slow(x: list[Any]) -> float:
+        time.sleep(0.02)
+        return cost(x)
+
+    found = skopt.dummy_minimize(slow, MIXED, n_calls=500, callback=DeadlineStopper(0.5))
+    assert 1 <= len(found.x_iters) < 50
+
+
+def test_what_is_verbose_prints_each_evaluation(capsys: pytest.CaptureFixture[str]) -> None:
+    skopt.gp_minimize(cost, MIXED, n_calls=5, n_initial_points=3, x0=[0.1, 2, "elu", 0.0], verbose=True)
+    printed = capsys.readouterr().out.splitlines()
+    assert [line.split("at ")[1].split(" point")[0] for line in printed] == [
+        *("a given", "an initial", "an initial", "an initial", "a model's")
+    ]
+
+
+def test_a_list_of_two_numbers_is_heard_with_a_warning() -> None:
+    with pytest.warns(UserWarning, match="taken for bounds"):
+        Space([[1, 5]])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        Space([(1, 5)])

@@ -1,0 +1,86 @@
+"""The plots of the door with scikit-optimize's names draw what they say."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+from believer.errors import InvalidInput
+from believer.integrations import skopt
+from believer.integrations.skopt.space import Categorical, Integer, Real
+
+pytest.importorskip("matplotlib")
+import matplotlib.pyplot as plt
+
+from believer.integrations.skopt import plots
+
+DIMENSIONS = [Real(1e-3, 1.0, "log-uniform", name="lr"), Integer(1, 9), Categorical(["a", "b"]), Categorical(["only"])]
+
+
+@pytest.fixture(scope="module")
+def result() -> Any:
+    return skopt.gp_minimize(
+        lambda x: np.log10(x[0]) ** 2 + x[1] + (x[2] == "a"), DIMENSIONS, n_calls=12, n_initial_points=8, random_state=0
+    )
+
+
+@pytest.fixture(autouse=True)
+def _figures() -> Iterator[None]:
+    plt.switch_backend("Agg")
+    yield
+    plt.close("all")
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"minimum": "expected_minimum"},
+        {"plot_dims": ["lr", 2], "dimensions": ["p", "q"]},
+        {"minimum": [0.1, 3, "b", "only"], "levels": 3},
+    ],
+    ids=lambda options: ",".join(options) or "defaults",
+)
+def test_the_objective_has_a_panel_for_each_dimension_and_pair(result: Any, options: dict[str, Any]) -> None:
+    panels = plots.plot_objective(result, n_points=6, n_samples=10, **options)
+    figure = panels[0, 0].figure
+    shown = len(options.get("plot_dims", DIMENSIONS[:3]))
+    assert len(figure.axes) == shown * (shown + 1) // 2
+    labels = {panel.get_xlabel() for panel in figure.axes}
+    assert labels == ({"p", "q"} if "dimensions" in options else {"lr", "X_1", "X_2"})
+    figure.canvas.draw()
+
+
+def test_evaluations_are_counted_on_the_diagonal(result: Any) -> None:
+    panels = plots.plot_evaluations(result, bins=5)
+    assert [sum(bar.get_height() for bar in panel.patches) for panel in panels.diagonal()] == [12.0] * 3
+    panels[0, 0].figure.canvas.draw()
+
+
+def test_convergence_is_the_least_value_so_far_and_regret_the_sum(result: Any) -> None:
+    least = plots.plot_convergence(("one", result), ("two", [result, result]), true_minimum=0.0)
+    assert np.array_equal(least.lines[0].get_ydata(), np.minimum.accumulate(result.func_vals))
+    assert [text.get_text() for text in least.get_legend().get_texts()] == ["one", "two", "True minimum"]
+    regret = plots.plot_regret(result, ax=plt.subplots()[1])
+    assert np.allclose(regret.lines[0].get_ydata(), np.cumsum(result.func_vals - result.fun))
+
+
+def test_a_model_of_one_number_is_drawn_with_what_it_was_told() -> None:
+    found = skopt.gp_minimize(lambda x: np.sin(x[0]), [(-2.0, 2.0)], n_calls=9, n_initial_points=5, random_state=0)
+    ax = plots.plot_gaussian_process(found, objective=lambda x: np.sin(x[0]), noise_level=0.1, n_points=50)
+    assert len(ax.lines[-1].get_xdata()) == 9
+    earlier = plots.plot_gaussian_process(found, ax=plt.subplots()[1], n_calls=0, show_title=False, show_legend=False)
+    assert len(earlier.lines[-1].get_xdata()) == 5
+    ax.figure.canvas.draw()
+
+
+def test_what_cannot_be_drawn_is_refused(result: Any) -> None:
+    with pytest.raises(InvalidInput, match="one number"):
+        plots.plot_gaussian_process(result)
+    with pytest.raises(InvalidInput, match="plot_dims"):
+        plots.plot_evaluations(result, plot_dims=["depth"])
+    with pytest.raises(InvalidInput, match="expected_minimum"):
+        plots.plot_objective(result, minimum="best")
