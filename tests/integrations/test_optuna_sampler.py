@@ -495,8 +495,9 @@ def test_a_conditional_parameter_is_drawn_and_the_others_are_chosen(caplog: pyte
 def test_it_does_not_warn_of_draws_that_began_before_a_trial_had_finished(caplog: pytest.LogCaptureFixture) -> None:
     study = new(BelieverSampler(seed=0))
     late = study.ask()
-    run(study, 8)
     late.suggest_float("x", -5.0, 10.0)
+    run(study, 8)
+    late.suggest_float("y", 0.0, 15.0)
     assert not caplog.records
     study.ask({"new": PLANE["x"]})
     assert [record.message[:34] for record in caplog.records] == ["'new' is drawn at random, in trial"]
