@@ -109,4 +109,5 @@ def test_a_worker_that_is_killed_leaves_a_point_that_stays_pending_until_it_is_f
     (pending,) = [seen for seen in sampler._read(door, trials, 99)[0] if seen.returned is None]
     assert (pending.number, pending.point) == (left.number, door.point_of(left))
     study.tell(left.number, state=TrialState.FAIL)
-    assert left.number not in [seen.number for seen in sampler._read(door, study.get_trials(), 99)[0]]
+    (failed,) = [seen for seen in sampler._read(door, study.get_trials(), 99)[0] if seen.number == left.number]
+    assert (failed.returned, failed.point) == ("ignored", pending.point)

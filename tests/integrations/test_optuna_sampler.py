@@ -101,11 +101,21 @@ def test_without_optuna_the_extra_is_named() -> None:
 
 @pytest.mark.parametrize(
     "options",
-    [{"pruned": "last"}, {"failed": True}, {"strategy": "no such"}, {"surrogate": 3}, {"seed": -1}, {"warp": "on"}],
+    [
+        {"pruned": "last"},
+        {"failed": True},
+        {"strategy": "no such"},
+        {"surrogate": 3},
+        {"seed": -1},
+        {"warp": "on"},
+        {"n_startup_trials": 0},
+        {"search_space": {"x": (0, 1)}},
+        {"search_space": ["x"]},
+    ],
     ids=str,
 )
 def test_settings_are_checked_before_a_study_begins(options: dict[str, Any]) -> None:
-    with pytest.raises(InvalidInput):
+    with pytest.raises(InvalidInput, match=next(iter(options)).removesuffix("s")):
         BelieverSampler(**options)
 
 
@@ -194,6 +204,35 @@ def test_one_sampler_may_serve_two_studies_in_turn() -> None:
     assert params_of(other) != params_of(alone)
 
 
+@pytest.mark.parametrize("first", ["memory", "deleted", "sqlite"])
+def test_a_study_of_the_same_name_is_another_one(tmp_path: Path, first: str) -> None:
+    """In a storage of its own, or in the same, where the first one was; SQLite gives out its number again."""
+    shared = BelieverSampler(seed=3)
+    storage = optuna.storages.InMemoryStorage()
+    if first == "sqlite":
+        storage = optuna.storages.RDBStorage(f"sqlite:///{tmp_path}/twice.db")
+    run(new(shared, study_name="same", storage=storage), 12)
+    if first == "memory":
+        storage = optuna.storages.InMemoryStorage()
+    else:
+        optuna.delete_study(study_name="same", storage=storage)
+    again, alone = new(shared, study_name="same", storage=storage), new(BelieverSampler(seed=3))
+    other = {"y": PLANE["y"], "x": FloatDistribution(-1.0, 3.0)}
+    for study in (again, alone):
+        run(study, 12, other, lambda params: -bowl(params))
+    assert params_of(again) == params_of(alone)
+
+
+def test_of_two_studies_in_two_databases_each_has_its_own_trials(tmp_path: Path) -> None:
+    one, other = (f"sqlite:///{tmp_path}/{name}.db" for name in ("one", "other"))
+    optuna.create_study(study_name="before", storage=other)
+    shared = BelieverSampler(seed=3)
+    studies = [new(shared, study_name="same", storage=storage) for storage in (one, other)]
+    for study in studies:
+        run(study, 8)
+    assert params_of(studies[0]) == params_of(studies[1])
+
+
 def encoded(trials: list[Any]) -> Any:
     space = bv.Space({"x": bv.Float(-5, 10), "y": bv.Float(0, 15)})
     return space.encode([trial.params for trial in trials])
@@ -248,7 +287,7 @@ def test_a_trial_that_is_taken_up_again_gets_the_point_that_was_told() -> None:
     run(study, 12)
     trial = study.ask()
     x = trial.suggest_float("x", -5.0, 10.0)
-    told = door._told(study.trials[-1])["point"]
+    told = study.trials[-1].system_attrs["believer"]["point"]
     study.sampler = BelieverSampler(seed=99)
     again = optuna.trial.Trial(study, trial._trial_id)
     assert (x, again.suggest_float("y", 0.0, 15.0)) == (told["x"], told["y"])
@@ -307,7 +346,7 @@ def test_a_study_survives_results_that_are_no_numbers(bad: float, failed: str) -
         trial = study.ask(PLANE)
         study.tell(trial, bowl(trial.params) if i % 3 else bad, skip_if_finished=True)
     results = [study.sampler._returned(trial) for trial in study.trials]
-    assert results[::3] == [None if failed == "ignored" else study.trials[0].state.name] * 7
+    assert results[::3] == ["ignored" if failed == "ignored" else study.trials[0].state.name] * 7
     assert min(value for value in results if isinstance(value, float)) < 20.0
 
 
@@ -324,9 +363,9 @@ def test_where_trials_failed_is_avoided_unless_it_is_to_be_ignored() -> None:
 
 
 @pytest.mark.parametrize(
-    ("pruned", "returned"), [("value", [0.5, "PRUNED"]), ("failed", ["PRUNED", "PRUNED"]), ("ignored", [None, None])]
+    ("pruned", "returned"), [("value", [0.5, "PRUNED"]), ("failed", ["PRUNED", "PRUNED"]), ("ignored", ["ignored"] * 2)]
 )
-def test_a_pruned_trial_is_what_was_said(pruned: str, returned: list[float | str | None]) -> None:
+def test_a_pruned_trial_is_what_was_said(pruned: str, returned: list[float | str]) -> None:
     study = new(BelieverSampler(seed=0, pruned=pruned))
     reported, silent = study.ask(PLANE), study.ask(PLANE)
     reported.report(2.0, 1)
@@ -336,6 +375,79 @@ def test_a_pruned_trial_is_what_was_said(pruned: str, returned: list[float | str
     assert [study.sampler._returned(trial) for trial in study.trials] == returned
     run(study, 12)
     assert study.best_value < 20
+
+
+@pytest.mark.parametrize("failed", ["worst", "ignored"])
+def test_a_trial_that_failed_before_it_asked_for_all_is_not_repeated(failed: str) -> None:
+    study = new(BelieverSampler(seed=0, failed=failed))
+    run(study, 8)
+    for _ in range(6):
+        trial = study.ask()
+        trial.suggest_float("x", -5.0, 10.0)
+        study.tell(trial, state=TrialState.FAIL)
+    told = [trial.system_attrs["believer"]["point"] for trial in study.trials[8:]]
+    assert len({(point["x"], point["y"]) for point in told}) == 6
+
+
+@pytest.mark.parametrize("state", [TrialState.FAIL, TrialState.PRUNED])
+@pytest.mark.parametrize("first", [0, 8])
+def test_points_of_trials_that_are_ignored_do_not_come_again(state: Any, first: int) -> None:
+    study = new(BelieverSampler(seed=0, failed="ignored", pruned="ignored", search_space=PLANE))
+    run(study, first)
+    for _ in range(8):
+        study.tell(study.ask(PLANE), state=state)
+    assert len({(params["x"], params["y"]) for params in params_of(study)}) == first + 8
+    known, _ = study.sampler._read(study.sampler._door, study.trials, 99)
+    history = study.sampler._door._history(known, None)
+    assert (len(history.ids), len(history.failed), len(history.pending.ids)) == (first, 0, 0)
+    assert len(history.taken) == first + 8
+
+
+def test_a_name_that_is_never_asked_for_is_said_once_and_does_no_harm(caplog: pytest.LogCaptureFixture) -> None:
+    study = new(BelieverSampler(seed=0, search_space={**PLANE, "Y": PLANE["y"]}))
+    run(study, 25)
+    assert len({(params["x"], params["y"]) for params in params_of(study)}) == 25
+    assert study.best_value < 1e-1
+    assert [r.message for r in caplog.records if "asked" in r.message] == [
+        "'Y' of search_space was not asked for in trial 0."
+    ]
+
+
+def test_of_a_space_with_branches_said_in_advance_each_is_searched() -> None:
+    space = {"deep": CategoricalDistribution([True, False]), "a": PLANE["x"], "b": PLANE["x"]}
+
+    def objective(trial: Any) -> float:
+        name = "a" if trial.suggest_categorical("deep", [True, False]) else "b"
+        return float((trial.suggest_float(name, -5.0, 10.0) - 1) ** 2) + (name == "b")
+
+    study = new(BelieverSampler(seed=0, search_space=space))
+    study.optimize(objective, n_trials=30)
+    assert study.best_value < 1e-2
+    assert len({tuple(params.values()) for params in params_of(study)}) >= 28
+
+
+def test_values_outside_of_the_space_that_was_said_keep_others_moving() -> None:
+    study = new(BelieverSampler(seed=0, search_space=PLANE))
+    elsewhere = {"x": FloatDistribution(20.0, 30.0), "y": PLANE["y"]}
+    run(study, 10, elsewhere)
+    assert len({params["y"] for params in params_of(study)}) == 10
+    known, _ = study.sampler._read(study.sampler._door, study.trials, 99)
+    assert {seen.returned for seen in known} == {"ignored"}
+
+
+@pytest.mark.parametrize("pruned", ["value", "failed", "ignored"])
+def test_a_trial_pruned_before_it_asked_for_all_leaves_the_space_as_it_was(pruned: str) -> None:
+    study = new(BelieverSampler(seed=0, pruned=pruned))
+    run(study, 5)
+    trial = study.ask()
+    trial.suggest_float("x", -5.0, 10.0)
+    study.tell(trial, state=TrialState.PRUNED)
+    assert set(study.ask().relative_params) == {"x", "y"}
+    trial = study.ask()
+    trial.suggest_float("x", -5.0, 10.0)
+    trial.report(1.0, 1)
+    study.tell(trial, state=TrialState.PRUNED)
+    assert set(study.ask().relative_params) == ({"x"} if pruned == "value" else {"x", "y"})
 
 
 @pytest.mark.parametrize("pruner", [optuna.pruners.MedianPruner(n_startup_trials=2), optuna.pruners.HyperbandPruner()])
@@ -380,6 +492,17 @@ def test_a_conditional_parameter_is_drawn_and_the_others_are_chosen(caplog: pyte
     assert len([record for record in caplog.records if "'depth' is drawn at random" in record.message]) == 1
 
 
+def test_it_does_not_warn_of_draws_that_began_before_a_trial_had_finished(caplog: pytest.LogCaptureFixture) -> None:
+    study = new(BelieverSampler(seed=0))
+    late = study.ask()
+    late.suggest_float("x", -5.0, 10.0)
+    run(study, 8)
+    late.suggest_float("y", 0.0, 15.0)
+    assert not caplog.records
+    study.ask({"new": PLANE["x"]})
+    assert [record.message[:34] for record in caplog.records] == ["'new' is drawn at random, in trial"]
+
+
 def test_a_space_that_changes_in_the_middle_is_what_all_trials_share() -> None:
     study = new(BelieverSampler(seed=0))
     run(study, 10)
@@ -407,7 +530,7 @@ def test_with_a_space_said_in_advance_the_first_trials_fill_it_evenly() -> None:
         assert sorted(np.floor(8 * column).astype(int)) == list(range(8))
 
 
-def test_what_no_space_of_ours_can_hold_is_drawn_at_random() -> None:
+def test_what_no_space_of_ours_can_hold_is_drawn_at_random(caplog: pytest.LogCaptureFixture) -> None:
     space = {
         "fine": FloatDistribution(0.0, 1e3, step=1e-7),
         "long": IntDistribution(0, 2**50),
@@ -419,6 +542,8 @@ def test_what_no_space_of_ours_can_hold_is_drawn_at_random() -> None:
     run(study, 6, space)
     assert set(study.sampler.infer_relative_search_space(study, study.trials[-1])) == {"x", "y"}
     assert door._parameter(FloatDistribution(-1e308, 1e308)) is None
+    assert len([record for record in caplog.records if "its range is too wide" in record.message]) == 3
+    assert len(caplog.records) == 3
 
 
 def test_constraints_and_several_objectives_are_refused_in_a_sentence() -> None:
@@ -480,25 +605,21 @@ def test_a_model_is_fitted_once_for_all_that_ask_before_the_next_result(monkeypa
     assert 1 <= len(fits) <= 2  # as it is, and warped
 
 
-def test_a_long_record_is_kept_in_parts_and_a_torn_one_is_nothing() -> None:
+def test_a_point_is_told_in_one_write_however_long_the_record_is(tmp_path: Path) -> None:
     space = {f"a parameter with a long name, {i}": FloatDistribution(0.0, 1.0) for i in range(60)}
-    study = new(BelieverSampler(seed=0, n_startup_trials=2))
+    study = new(BelieverSampler(seed=0, n_startup_trials=2), storage=f"sqlite:///{tmp_path}/long.db")
     run(study, 4, space, lambda params: sum(params.values()))
     last = study.trials[-1]
-    parts = [name for name in last.system_attrs if name.startswith("believer:")]
-    assert len(parts) > 1
-    assert set(door._told(last)["point"]) == set(space)
-    last.system_attrs[f"believer:{len(parts)}"] = "left from a longer one"
-    assert set(door._told(last)["point"]) == set(space)
-    del last.system_attrs[parts[-1]], last.system_attrs[f"believer:{len(parts)}"]
-    assert door._told(last) == {}
+    assert set(last.system_attrs) == {"believer"}
+    assert len(str(last.system_attrs)) > 3000
+    assert last.system_attrs["believer"]["point"] == last.params
 
 
 def test_a_damaged_fit_is_no_warm_start() -> None:
     study = new(BelieverSampler(seed=0))
     run(study, 8)
     trial = study.ask(PLANE)
-    record = door._told(study.trials[-1])
+    record = study.trials[-1].system_attrs["believer"]
     record["fit"]["model"]["lengthscales"] = [-1.0]
     door._tell_others(study, trial, record)
     study.tell(trial, 1.0)

@@ -29,7 +29,7 @@ from typing import Any
 
 import numpy as np
 
-from believer.arrays import LARGEST
+from believer.arrays import LARGEST, whole
 from believer.errors import InvalidInput, JournalError, MissingExtra, SpaceExhausted
 from believer.numerics.sampling import stream
 from believer.plugins import (
@@ -51,9 +51,8 @@ from believer.study.history import history as history_of
 from believer.study.outcome import Outcome
 
 try:
-    from optuna.distributions import CategoricalDistribution, FloatDistribution
+    from optuna.distributions import BaseDistribution, CategoricalDistribution, FloatDistribution
     from optuna.samplers import BaseSampler, RandomSampler
-    from optuna.search_space import IntersectionSearchSpace
     from optuna.trial import TrialState
 except ImportError as error:
     raise MissingExtra("optuna", "optuna") from error
@@ -66,8 +65,8 @@ ABOUT_TO_SHOW = timedelta(seconds=30)
 MOST_ROUNDS = 100
 """In which two workers that chose the same point at the same moment choose again."""
 
-KEY, LONGEST = "believer", 2000
-"""Of our system attributes, and characters in one: some databases hold 2048 at most."""
+KEY, IGNORED = "believer", "ignored"
+"""Of our system attribute; and what a trial returned that is neither a result nor a failure: its point is taken."""
 
 _log = logging.getLogger(__name__)
 
@@ -114,11 +113,14 @@ class BelieverSampler(BaseSampler):  # type: ignore[misc]
             raise InvalidInput(f'pruned must be "value", "failed" or "ignored"; got {pruned!r}.')
         if failed not in ("worst", "ignored"):
             raise InvalidInput(f'failed must be "worst" or "ignored"; got {failed!r}.')
+        each_of = search_space.values() if isinstance(search_space, Mapping) else [search_space]
+        if search_space is not None and not all(isinstance(each, BaseDistribution) for each in each_of):
+            raise InvalidInput(f"search_space must have distributions of Optuna's by name; got {search_space!r}.")
         self._options: dict[str, Any] = {
             "strategy": strategy,
             "surrogate": surrogate,
             "acquisition": acquisition,
-            "n_init": n_startup_trials,
+            "n_init": None if n_startup_trials is None else whole(n_startup_trials, "n_startup_trials", 1),
             "seed": secrets.randbits(63) if seed is None else seed,
             "warp": warp,
             "resolution": resolution,
@@ -131,15 +133,20 @@ class BelieverSampler(BaseSampler):  # type: ignore[misc]
     def _begin(self) -> None:
         """As one that has seen no study yet."""
         self._lock = threading.Lock()
-        self._study_name: str | None = None
-        self._shared: Any = None
+        self._said: set[tuple[str, ...]] = set()
+        self._forget(None, None)
+
+    def _forget(self, storage: Any, study_id: int | None) -> None:
+        """All that was learned of another study than this one."""
+        self._storage, self._study_id = storage, study_id
         self._door: _Door | None = None
-        self._said: set[str] = set()
+        self._counted: set[int] = set()
+        self._shared: dict[str, Any] | None = None
+        self._blind = -1  # the last trial that began before anything was shared
 
     def __getstate__(self) -> dict[str, Any]:
         """Without the lock, and without models, which a copy learns again."""
-        ours = ("_options", "_search_space", "_pruned", "_failed", "_independent")
-        return {name: getattr(self, name) for name in ours}
+        return {k: getattr(self, k) for k in ("_options", "_search_space", "_pruned", "_failed", "_independent")}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
@@ -162,12 +169,12 @@ class BelieverSampler(BaseSampler):  # type: ignore[misc]
 
     def infer_relative_search_space(self, study: Any, trial: Any) -> dict[str, Any]:
         """What is chosen together for ``trial``: as said in advance, or what finished trials of ``study`` share."""
-        if self._search_space is not None:
-            shared = self._search_space
-        else:
+        shared = self._search_space
+        if shared is None:
             with self._lock:
                 self._turn_to(study)
-                shared = self._shared.calculate(study)
+                if (shared := self._shared) is None:
+                    self._blind, shared = max(self._blind, trial.number), {}
         return {name: each for name, each in shared.items() if _parameter(each) is not None}
 
     def sample_relative(self, study: Any, trial: Any, search_space: dict[str, Any]) -> dict[str, Any]:
@@ -175,11 +182,10 @@ class BelieverSampler(BaseSampler):  # type: ignore[misc]
         _check_one_objective(study)
         searched = {name: each for name, each in search_space.items() if _parameter(each) is not None}
         with self._lock:
-            trials = study.get_trials(deepcopy=False)
+            trials = self._turn_to(study)
             if not searched:
                 _check_unconstrained(trials)
                 return {}
-            self._turn_to(study)
             door = self._door_to(searched, study.direction.name == "MAXIMIZE")
             fixed = point = door.point_of(trial)
             again: list[dict[str, Any]] = []
@@ -195,33 +201,38 @@ class BelieverSampler(BaseSampler):  # type: ignore[misc]
         return {name: door.to_optuna(name, value) for name, value in point.items()}
 
     def sample_independent(self, study: Any, trial: Any, param_name: str, param_distribution: Any) -> Any:
-        """A value of one parameter by itself.
-
-        Parameters
-        ----------
-        study, trial : for which.
-        param_name, param_distribution : of the parameter.
-        """
+        """A value of ``param_name`` by itself, of ``param_distribution``, for ``trial`` of ``study``."""
         _check_one_objective(study)
-        if self._door is not None and param_name not in self._said:
-            self._said.add(param_name)
-            _log.warning(
-                "%r is drawn at random, in trial %d and further ones: only parameters that all finished trials have, "
-                "with the same range, are chosen together.",
-                param_name,
-                trial.number,
-            )
+        why = "only parameters that all finished trials have, or search_space, with the same range, are chosen together"
+        if not_ours := _parameter(param_distribution) is None:
+            why = "its range is too wide, its step too small, or its choices are too many"
+        if not_ours or trial.number > self._blind:
+            self._say_once("%r is drawn at random, in trial %d and further ones: %s.", param_name, trial.number, why)
         sampler = self._independent
         if sampler is None:
             rng = stream(self._options["seed"], trial.number, param_name)
             sampler = RandomSampler(seed=int(rng.integers(2**32)))
         return sampler.sample_independent(study, trial, param_name, param_distribution)
 
-    def _turn_to(self, study: Any) -> None:
-        """Forget another study: the numbers of its trials mean nothing here."""
-        if study.study_name != self._study_name:
-            self._study_name, self._door = study.study_name, None
-            self._shared = IntersectionSearchSpace(include_pruned=self._pruned != "ignored")
+    def _say_once(self, text: str, name: str, *more: Any) -> None:
+        if (text, name) not in self._said:
+            self._said.add((text, name))
+            _log.warning(text, name, *more)
+
+    def _turn_to(self, study: Any) -> list[Any]:
+        """The trials of ``study``, and what they share; another one is forgotten, and one that had its place before."""
+        trials: list[Any] = study.get_trials(deepcopy=False)
+        finished = {each.number: each for each in trials if each.state.is_finished()}
+        known = self._storage is study._storage and self._study_id == study._study_id
+        if not known or not self._counted <= finished.keys():
+            self._forget(study._storage, study._study_id)
+        for each in [finished[number] for number in finished.keys() - self._counted]:
+            self._counted.add(each.number)
+            if each.state == TrialState.COMPLETE or isinstance(self._returned(each), float):
+                own = each.distributions
+                shared = own if self._shared is None else self._shared
+                self._shared = {name: shared[name] for name in sorted(shared) if own.get(name) == shared[name]}
+        return trials
 
     def _door_to(self, searched: dict[str, Any], maximize: bool) -> _Door:
         """The last one, with the models that it keeps, while it leads to the same space."""
@@ -242,27 +253,30 @@ class BelieverSampler(BaseSampler):  # type: ignore[misc]
                 continue
             if each.number not in door.finished:
                 point = door.point_of(each)
-                whole = len(point) == len(door.distributions)
+                is_whole = len(point) == len(door.distributions)
                 if not each.state.is_finished():
-                    if whole:
+                    if is_whole:
                         known.append(door.seen(each.number, point))
                     elif each.state == TrialState.RUNNING and each.number < number and _is_young(each):
                         unseen.append(point)
                     continue
-                returned = self._returned(each) if whole else None
-                door.finished[each.number] = None if returned is None else door.seen(each.number, point, returned)
+                elsewhere = any(name in each.params and not door.inside(name, each.params) for name in point)
+                returned = IGNORED if elsewhere else self._returned(each)
+                door.finished[each.number] = door.seen(each.number, point, returned) if is_whole else None
+                for name in sorted(door.distributions.keys() - each.params.keys()) if self._search_space else ():
+                    self._say_once("%r of search_space was not asked for in trial %d.", name, each.number)
             if (seen := door.finished[each.number]) is not None:
                 known.append(seen)
         return known, unseen
 
-    def _returned(self, trial: Any) -> float | str | None:
-        """Of a finished trial: a value, or why there is none; None where it is to be ignored."""
-        if trial.state == TrialState.PRUNED and self._pruned == "ignored":
-            return None
+    def _returned(self, trial: Any) -> float | str:
+        """Of a finished trial: a value, or why there is none."""
+        if trial.state == TrialState.PRUNED and self._pruned == IGNORED:
+            return IGNORED
         counts = trial.state == TrialState.COMPLETE or (trial.state == TrialState.PRUNED and self._pruned == "value")
         if counts and trial.values is not None and math.isfinite(trial.values[0]):
             return min(max(float(trial.values[0]), -LARGEST), LARGEST)
-        return None if self._failed == "ignored" else trial.state.name
+        return IGNORED if self._failed == IGNORED else str(trial.state.name)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -291,7 +305,7 @@ class _Door:
     distributions : theirs, by name.
     settings, cache : ours.
     digest : of what the hyperparameters of a fit depend on.
-    finished : trials that have ended, by number, which do not change; None for one that plays no part.
+    finished : trials that have ended, by number, which do not change; None for one without a point.
     """
 
     distributions: dict[str, Any]
@@ -305,24 +319,24 @@ class _Door:
         distribution = self.distributions[name]
         return distribution.choices[value] if isinstance(distribution, CategoricalDistribution) else value
 
-    def point_of(self, trial: Any) -> dict[str, Any]:
-        """What is known of a trial's point: what it has, what is fixed of it, what its worker said it will get.
+    def inside(self, name: str, values: Mapping[str, Any], *, ours: bool = False) -> dict[str, Any]:
+        """One of ``values``, in our terms or theirs; nothing if it is missing or outside, as of another range."""
+        distribution = self.distributions[name]
+        try:
+            value = values[name]
+            if isinstance(distribution, CategoricalDistribution) and not ours:
+                value = int(distribution.to_internal_repr(value))
+            return self.settings.space.check_fixed({name: value})
+        except (KeyError, TypeError, ValueError):
+            return {}
 
-        Values that lie outside of the space, as those of another range may, are not known.
-        """
-        fixed = trial.system_attrs.get("fixed_params") or {}
-        said = {} if trial.state.is_finished() else _told(trial).get("point", {})
+    def point_of(self, trial: Any) -> dict[str, Any]:
+        """What is known of a trial's point: what it has, what is fixed of it, what its worker said it will get."""
+        shown = {**(trial.system_attrs.get("fixed_params") or {}), **trial.params}
+        said = trial.system_attrs.get(KEY, {}).get("point", {})
         point: dict[str, Any] = {}
-        for name, distribution in self.distributions.items():
-            value = trial.params[name] if name in trial.params else fixed.get(name, _NOTHING)
-            try:
-                if value is _NOTHING:
-                    value = said[name]
-                elif isinstance(distribution, CategoricalDistribution):
-                    value = int(distribution.to_internal_repr(value))
-                point.update(self.settings.space.check_fixed({name: value}))
-            except (KeyError, TypeError, ValueError):
-                continue
+        for name in self.distributions:
+            point.update(self.inside(name, shown) or self.inside(name, said, ours=True))
         return point
 
     def seen(self, number: int, point: dict[str, Any], returned: float | str | None = None) -> _Seen:
@@ -333,7 +347,7 @@ class _Door:
     def fit_behind(self, trials: Sequence[Any]) -> Fitted | None:
         """The hyperparameters that the last of them was chosen under; None where no fit is of these settings."""
         for trial in reversed(trials):
-            fit = _told(trial).get("fit", {})
+            fit = trial.system_attrs.get(KEY, {}).get("fit", {})
             if fit.get("of") == self.digest:
                 return _unpacked(fit["ids"]), fit["model"]
         return None
@@ -384,17 +398,13 @@ class _Door:
             {each.number: each.unit for each in ordered},
             {each.number: each.returned for each in ordered if isinstance(each.returned, Outcome)},
             None,
-            failed=[each.number for each in ordered if isinstance(each.returned, str)],
+            failed=[each.number for each in ordered if isinstance(each.returned, str) and each.returned != IGNORED],
             pending=[each.number for each in ordered if each.returned is None],
             queue=(),
             next_id=ordered[-1].number + 1 if ordered else 0,
             designed=len(ordered),
             fitted=fitted,
         )
-
-
-_NOTHING = object()
-_JSON = json.JSONDecoder()
 
 
 def _parameter(distribution: Any) -> Float | Int | Categorical | None:
@@ -438,24 +448,7 @@ def _digest(settings: StudySettings) -> str:
 
 
 def _tell_others(study: Any, trial: Any, record: dict[str, Any]) -> None:
-    text = json.dumps(record)
-    for i in range(0, len(text), LONGEST):
-        study._storage.set_trial_system_attr(trial._trial_id, f"{KEY}:{i // LONGEST}", text[i : i + LONGEST])
-
-
-def _told(trial: Any) -> dict[str, Any]:
-    """What the worker of a trial told the others; nothing while parts of it are missing.
-
-    What follows after the end is left from a longer record.
-    """
-    parts: list[str] = []
-    while (part := trial.system_attrs.get(f"{KEY}:{len(parts)}")) is not None:
-        parts.append(part)
-    try:
-        record: dict[str, Any] = _JSON.raw_decode("".join(parts))[0] if parts else {}
-    except ValueError:
-        return {}
-    return record
+    study._storage.set_trial_system_attr(trial._trial_id, KEY, record)
 
 
 def _packed(ids: Sequence[int]) -> str:
