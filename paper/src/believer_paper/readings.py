@@ -40,7 +40,7 @@ from believer_paper.numbers.printed import (
     TABLE_11,
     Printed,
 )
-from believer_paper.results import Loop, Results
+from believer_paper.results import Loop, Results, paired
 from believer_paper.sizes import LARGE, SMALL, Scale, loop_cells, sdd_cell
 
 FITS = 2.0
@@ -211,7 +211,7 @@ def _jackknifed(of: Callable[[Sequence[Loop]], Any], loops: Sequence[Loop]) -> E
 
 def _root_mean_square_apart(ones: Sequence[Loop], others: Sequence[Loop]) -> Estimate:
     """Of final values on the same seeds."""
-    d = np.array([one.final - other.final for one, other in zip(ones, others, strict=False)])
+    d = np.array([one.final - other.final for one, other in zip(*paired(ones, others), strict=True)])
     root = float(np.sqrt(np.mean(d**2)))
     return Estimate(root, root / math.sqrt(2.0 * len(d)), root)
 
