@@ -66,6 +66,11 @@ def stopped_by(library: Any, name: str, *settings: Any) -> int:
     )
 
 
+def timed(library: Any, callback: Any) -> Any:
+    library.gp_minimize(bowl, [(-2.0, 2.0), (0, 9)], n_calls=4, n_initial_points=4, callback=callback)
+    return callback
+
+
 CALLS: dict[str, Call] = {
     "a first point": lambda sk: sk.Optimizer(MIXED, random_state=0).ask(),
     "the types of a first batch": lambda sk: sk.Optimizer(MIXED, random_state=0).ask(4),
@@ -91,6 +96,12 @@ CALLS: dict[str, Call] = {
     "gp_minimize without noise": lambda sk: fields(
         sk.gp_minimize(bowl, [(-2.0, 2.0), (0, 9)], n_calls=7, n_initial_points=5, noise=1e-10, acq_func="LCB", kappa=3)
     ),
+    "gp_minimize by the former name of an option": lambda sk: fields(
+        sk.gp_minimize(bowl, [(-2.0, 2.0), (0, 9)], n_calls=6, n_random_starts=5, n_jobs=1, n_points=100)
+    ),
+    "what an optimizer may cost": lambda sk: fields(
+        told(sk, n_jobs=1, model_queue_size=None, acq_optimizer_kwargs={"n_points": 50}).get_result()
+    ),
     "forest_minimize": lambda sk: fields(
         sk.forest_minimize(bowl, [(-2.0, 2.0), (0, 9)], n_calls=7, n_initial_points=5, acq_func="PI", xi=0.1)
     ),
@@ -114,6 +125,14 @@ CALLS: dict[str, Call] = {
     "DeltaXStopper": lambda sk: stopped_by(sk, "DeltaXStopper", 1),
     "HollowIterationsStopper": lambda sk: stopped_by(sk, "HollowIterationsStopper", 3, 0.5),
     "DeadlineStopper": lambda sk: stopped_by(sk, "DeadlineStopper", 0.0),
+    "the seconds of a deadline": lambda sk: len(timed(sk, sk.callbacks.DeadlineStopper(100.0)).iter_time),
+    "the seconds of evaluations": lambda sk: len(timed(sk, sk.callbacks.TimerCallback()).iter_time),
+    "the plot of the tutorials": lambda sk: type(
+        sk.plots.plot_gaussian_process(
+            sk.gp_minimize(lambda x: x[0] ** 2, [(-2.0, 2.0)], n_calls=6, n_initial_points=5),
+            **{"objective": lambda x: x[0] ** 2, "noise_level": 0.1, "show_next_point": False, "show_acq_func": True},
+        )
+    ),
     "where a model expects the least": lambda sk: len(sk.expected_minimum(told(sk).get_result(), random_state=0)[0]),
 }
 
@@ -139,6 +158,9 @@ MISTAKES: dict[str, Call] = {
     "half a range": lambda sk: sk.Space([(1, None)]),
     "a distance to nowhere": lambda sk: sk.Space([(0, 1)]).distance([0], [2]),
     "a choice that is none": lambda sk: sk.space.Categorical(["a", "b", "c"]).transform(["d"]),
+    "shares of too few choices": lambda sk: sk.space.Categorical(["a", "b", "c"], prior=[0.5, 0.5]).rvs(2),
+    "shares that are no whole": lambda sk: sk.space.Categorical(["a", "b"], prior=[0.5, 0.6]).rvs(2),
+    "no space": lambda sk: sk.Optimizer(None),
     "an unknown acquisition": lambda sk: sk.Optimizer([(0, 1)], acq_func="UCB"),
     "fewer than no initial points": lambda sk: sk.Optimizer([(0, 1)], n_initial_points=-1),
     "an unknown estimator": lambda sk: sk.Optimizer([(0, 1)], "SVM"),
@@ -157,9 +179,11 @@ MISTAKES: dict[str, Call] = {
     "words for numbers": lambda sk: told(sk).tell(["a", 2], 1.0),
     "an array for a point": lambda sk: told(sk).tell(np.array([1.0, 2.0]), 1.0),
     "a value that is none": lambda sk: told(sk).tell([1.0, 2], "1.0"),
+    "a complex value": lambda sk: told(sk).tell([1.0, 2], 1.0 + 2.0j),
     "a list for a value": lambda sk: told(sk).tell([1.0, 2], [1.0]),
     "one value for two points": lambda sk: told(sk).tell([[1.0, 2], [1.0, 3]], [1.0]),
     "a space that contradicts x0": lambda sk: sk.gp_minimize(bowl, [(0, 1), (0, 1)], x0=[[0, 1, 1]]),
+    "x0 that is no list": lambda sk: sk.gp_minimize(bowl, [(0, 1), (0, 1)], x0=0.5),
     "x0 as a tuple of points": lambda sk: sk.gp_minimize(bowl, [(0, 1), (0, 1)], x0=([0, 1], [1, 1])),
     "y0 too short": lambda sk: sk.gp_minimize(bowl, [(0, 1), (0, 1)], x0=[[0, 1], [1, 1]], y0=[1]),
     "too few calls": lambda sk: sk.gp_minimize(bowl, [(0, 1), (0, 1)], n_calls=5),

@@ -172,6 +172,27 @@ def test_a_failed_evaluation_is_no_error_and_never_the_best() -> None:
     assert 0.0 <= optimizer.ask()[0] <= 1.0
 
 
+@pytest.mark.parametrize("y", [1e200, 1j, [0.5, 1e200]], ids=str)
+def test_what_is_refused_is_not_kept(y: Any) -> None:
+    optimizer = skopt.Optimizer([(0.0, 1.0)], n_initial_points=2, random_state=0)
+    optimizer.run(lambda x: x[0], 3)
+    with pytest.raises(InvalidInput):
+        optimizer.tell([[0.1], [0.2]] if isinstance(y, list) else [0.1], y)
+    assert len(optimizer.Xi) == len(optimizer.yi) == 3
+    assert len(optimizer.run(lambda x: x[0], 1).models) == 3
+
+
+def test_a_random_search_goes_on_beyond_the_points_of_its_generator() -> None:
+    optimizer = skopt.Optimizer(MIXED, "dummy", n_initial_points=3, initial_point_generator="lhs", random_state=0)
+    assert len(optimizer.ask(5)) == 5
+    assert len(optimizer.run(cost, 5).x_iters) == 5
+
+
+def test_no_estimator_is_no_random_search() -> None:
+    with pytest.raises(InvalidInput, match="base_estimator"):
+        skopt.forest_minimize(cost, MIXED, None, n_calls=10)
+
+
 def test_a_space_without_new_points_goes_on_with_old_ones_and_warns() -> None:
     optimizer = skopt.Optimizer([(0, 1), ["a", "b"]], n_initial_points=2, random_state=0)
     for x in ([0, "a"], [1, "a"], [0, "b"]):

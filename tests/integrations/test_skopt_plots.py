@@ -84,3 +84,8 @@ def test_what_cannot_be_drawn_is_refused(result: Any) -> None:
         plots.plot_evaluations(result, plot_dims=["depth"])
     with pytest.raises(InvalidInput, match="expected_minimum"):
         plots.plot_objective(result, minimum="best")
+
+
+def test_an_option_that_has_no_effect_is_named_in_a_warning(result: Any) -> None:
+    with pytest.warns(UserWarning, match="size, zscale"):
+        plots.plot_objective(result, n_points=3, n_samples=5, size=3, zscale="log")

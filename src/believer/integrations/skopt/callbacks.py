@@ -88,14 +88,15 @@ class HollowIterationsStopper(EarlyStopper):
 
 
 class DeadlineStopper(EarlyStopper):
-    """Enough when less is left of ``total_time`` seconds than the longest evaluation took."""
+    """Enough when less is left of ``total_time`` seconds than the longest evaluation took; see ``iter_time``."""
 
     def __init__(self, total_time: float) -> None:
         self.total_time, self._timer = total_time, TimerCallback()
+        self.iter_time = self._timer.iter_time
 
     def _criterion(self, result: OptimizeResult) -> bool:
         self._timer(result)
-        return self.total_time - sum(self._timer.iter_time) <= max(self._timer.iter_time)
+        return self.total_time - sum(self.iter_time) <= max(self.iter_time)
 
 
 class CheckpointSaver:

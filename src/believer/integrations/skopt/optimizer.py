@@ -9,7 +9,7 @@ from __future__ import annotations
 import copy
 import warnings
 from collections.abc import Callable, Iterable
-from numbers import Number
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -50,6 +50,7 @@ class Optimizer:
     acq_optimizer : "lbfgs", "sampling", or "auto".
     random_state : a seed or a RandomState; initial points are those of scikit-optimize.
     acq_func_kwargs : ``xi`` of EI and PI, ``kappa`` of LCB.
+    acq_optimizer_kwargs, n_jobs, model_queue_size : play no part: what a search costs is the engine's business.
     """
 
     def __init__(
@@ -63,6 +64,9 @@ class Optimizer:
         acq_optimizer: str = "auto",
         random_state: Any = None,
         acq_func_kwargs: dict[str, Any] | None = None,
+        acq_optimizer_kwargs: dict[str, Any] | None = None,
+        n_jobs: int = 1,
+        model_queue_size: int | None = None,
     ) -> None:
         self.specs = {"args": {k: v for k, v in locals().items() if k != "self"}, "function": "Optimizer"}
         self.rng, given = check_random_state(random_state), {"xi": 0.01, "kappa": 1.96, **(acq_func_kwargs or {})}
@@ -117,7 +121,7 @@ class Optimizer:
 
     def _initial(self, rng: np.random.RandomState, ahead: int) -> Point:
         """The initial point that comes next, or so many ``ahead``."""
-        if self._initial_samples is None:
+        if self._initial_samples is None or ahead >= self._n_initial_points:
             return self.space.rvs(random_state=rng)[0]
         return self._initial_samples[len(self._initial_samples) - self._n_initial_points + ahead]
 
@@ -139,17 +143,18 @@ class Optimizer:
         NaN and infinities are failed evaluations. Without ``fit`` the model, and so the next point, stay as they are.
         """
         points, values = (x, y) if isinstance(y, list | tuple) else ([x], [y])
-        if len(points) != len(values) or not all(isinstance(value, Number) for value in values):
+        if len(points) != len(values) or not all(isinstance(value, Real) for value in values):
             raise InvalidInput(f"x is a point and y a number, or both are lists; got {shown(x)} and {shown(y)}.")
         for point in points:
             if not isinstance(point, list | tuple) or len(point) != self.space.n_dims or point not in self.space:
                 raise InvalidInput(f"a point must have a value within each of {self.space.bounds}; got {shown(point)}.")
+        history = history_of(self._settings, self.space, [*self.Xi, *points], [*self.yi, *values], self._fitted)
         self.Xi += points
         self.yi += values
         self._n_initial_points -= len(points)
         self.cache_ = {}
         if fit and self._n_initial_points <= 0 and self.base_estimator_ is not None:
-            self._history = history_of(self._settings, self.space, self.Xi, self.yi, self._fitted)
+            self._history = history
             new = [Model(self.space, self._history, self._cache)] if self._history.ids else []
             self.models = [*self.models, *new]
         return self.get_result()
@@ -175,6 +180,8 @@ def _surrogate(base_estimator: Any) -> Any:
     """The engine's surrogate for an estimator of scikit-optimize; None for "dummy"."""
     if isinstance(base_estimator, Model):
         return base_estimator.settings.surrogate
+    if base_estimator is None:
+        raise InvalidInput('base_estimator must be given; "dummy" is a random search.')
     if not isinstance(base_estimator, str):
         return SklearnSurrogate(base_estimator) if hasattr(base_estimator, "get_params") else base_estimator
     name = one_of(base_estimator.upper(), ("GP", "RF", "ET", "DUMMY"), "base_estimator")
@@ -212,6 +219,7 @@ def base_minimize(
     xi, kappa : of the acquisition.
     """
     specs = {"args": {**locals(), **options}, "function": "base_minimize"}
+    n_initial_points = options.pop("n_random_starts", n_initial_points)  # its former name
     points = [] if x0 is None or len(x0) == 0 else x0 if isinstance(x0[0], list | tuple) else [x0]
     values = list(y0) if isinstance(y0, Iterable) else None if y0 is None else [y0]
     if not isinstance(points, list) or (values and len(values) != len(points)):
@@ -221,7 +229,7 @@ def base_minimize(
         n_initial_points = n_calls - begun if base_estimator == "dummy" else 10
     whole(n_initial_points, "n_initial_points", 0 if points else 1)
     whole(n_calls, "n_calls", n_initial_points + begun)
-    options = {name: options[name] for name in options if name not in ("n_points", "n_restarts_optimizer", "n_jobs")}
+    options = {name: options[name] for name in options if name not in ("n_points", "n_restarts_optimizer")}
     options |= {"n_initial_points": n_initial_points + len(points), "acq_func_kwargs": {"xi": xi, "kappa": kappa}}
     optimizer = Optimizer(dimensions, base_estimator, **{"acq_func": "EI", "acq_optimizer": "lbfgs", **options})
     optimizer.specs = specs

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from itertools import product
 from typing import Any
@@ -76,6 +77,7 @@ def plot_gaussian_process(
     noise_level: float = 0,
     show_legend: bool = True,
     show_title: bool = True,
+    **others: Any,
 ) -> Any:
     """The model of a function of one number, with what it was told.
 
@@ -86,6 +88,7 @@ def plot_gaussian_process(
     objective, noise_level : the function itself, drawn with 1.96 times the level.
     show_legend, show_title : whether there are any.
     """
+    _warn_of(others)
     if res.space.n_dims != 1 or isinstance(res.space.dimensions[0], Categorical):
         raise InvalidInput(f"plot_gaussian_process draws functions of one number; the space is {res.space}.")
     ax, model, told = plt.gca() if ax is None else ax, last_model(res), len(res.x_iters)
@@ -200,10 +203,17 @@ def _numbers(space: Space, points: list[Any]) -> Array:
     return np.array([list(map(d.categories.index, c)) if isinstance(d, Categorical) else c for d, c in pairs], float).T
 
 
+def _warn_of(others: dict[str, Any]) -> None:
+    """Say which options were given that are not here."""
+    if others:
+        warnings.warn(f"these options have no effect here: {', '.join(others)}.", stacklevel=3)
+
+
 def _draw_matrix(
-    space: Space, ylabel: str, alone: Draw, pair: Draw, dimensions: Any = None, plot_dims: Any = None
+    space: Space, ylabel: str, alone: Draw, pair: Draw, dimensions: Any = None, plot_dims: Any = None, **others: Any
 ) -> Any:
     """A triangle of panels: ``alone`` draws the diagonal, ``pair`` what is below it."""
+    _warn_of(others)
     coordinates = coordinates_of(space.engine)
     varied = [i for i, coordinate in enumerate(coordinates) if not is_constant(coordinate.parameter)]
     chosen = [i for i, _ in space[varied if plot_dims is None else list(plot_dims)]]

@@ -197,6 +197,8 @@ class Categorical(Dimension):
         self._index = {category: i for i, category in enumerate(self.categories)}
         if not 0 < len(self._index) == len(self.categories):
             raise InvalidInput(f"categories must be one or more, and differ; got {shown(self.categories)}.")
+        if prior is not None and (len(prior) != len(self.categories) or not np.isclose(sum(prior), 1.0)):
+            raise InvalidInput(f"a prior must have a share for each category, 1 in all; got {shown(prior)}.")
         try:
             self.parameter = engine.Categorical(self.categories)
         except InvalidInput:  # values that are no plain data are known by their places
@@ -255,6 +257,8 @@ class Space:
     """
 
     def __init__(self, dimensions: Iterable[Any]) -> None:
+        if not isinstance(dimensions, Iterable):
+            raise InvalidInput(f"a space is made of dimensions, in a list; got {shown(dimensions)}.")
         self.dimensions = [check_dimension(dimension) for dimension in dimensions]
         self.n_dims, self.bounds = len(self.dimensions), [dim.bounds for dim in self]
         self.dimension_names = [f"X_{i}" if dim.name is None else dim.name for i, dim in enumerate(self)]
