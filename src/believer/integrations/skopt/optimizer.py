@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import copy
 import warnings
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from numbers import Real
 from typing import Any
 
@@ -25,8 +25,6 @@ from believer.maximize import Candidates
 from believer.plugins import Fitted, History, ModelCache, make_settings, propose
 from believer.surrogates import GP, RandomForest, SklearnSurrogate
 
-Function = Callable[[Point], Any]
-
 
 class Optimizer:
     """Ask for points, tell what they returned; to be minimized.
@@ -39,10 +37,8 @@ class Optimizer:
     base_estimator : "GP", "RF", "ET", "dummy", a scikit-learn regressor, or a surrogate of this library.
     n_initial_points, initial_point_generator : how many results come before the model takes over, and from where:
         "random", as in scikit-optimize; "lhs", "grid": Latin; "sobol", "halton", "hammersly": Sobol's.
-    acq_func : "EI", "PI", "LCB"; "gp_hedge" leaves the choice to this library, which takes its LogEI.
-    acq_optimizer : "lbfgs", "sampling", or "auto".
-    random_state : a seed or a RandomState.
-    acq_func_kwargs : ``xi`` of EI and PI, ``kappa`` of LCB.
+    acq_func, acq_func_kwargs : "EI" or "PI" with ``xi``, "LCB" with ``kappa``; "gp_hedge" is this library's LogEI.
+    acq_optimizer, random_state : "lbfgs", "sampling" or "auto"; a seed or a RandomState.
     acq_optimizer_kwargs, n_jobs, model_queue_size : play no part: what a search costs is the engine's business.
     """
 
@@ -78,9 +74,7 @@ class Optimizer:
         generate = cook_initial_point_generator(initial_point_generator)
         self._initial_points = generate(self.space, n_initial_points, seed_from(self.rng)) if generate else []
         self._settings = make_settings(self.space.engine, self.base_estimator_, worth, "cl_min", search, 1, seed)
-        self.models: list[Model] = []
-        self.Xi: list[Point] = []
-        self.yi: list[Any] = []
+        self.models, self.Xi, self.yi = list[Model](), list[Point](), list[Any]()
         self._asked: dict[tuple[int, str], list[Point]] = {}
         self._cache = ModelCache(self._settings)
         self._fitted: Fitted | None = None
@@ -145,7 +139,7 @@ class Optimizer:
             self.models = [*self.models, *([Model(history, self._cache)] if history.ids else [])]
         return self.get_result()
 
-    def run(self, func: Function, n_iter: int = 1) -> OptimizeResult:
+    def run(self, func: Any, n_iter: int = 1) -> OptimizeResult:
         """Ask for a point and tell what ``func`` makes of it, ``n_iter`` times."""
         for _ in range(n_iter):
             x = self.ask()
@@ -174,7 +168,7 @@ def _surrogate(base_estimator: Any) -> Any:
 
 
 def base_minimize(
-    func: Function,
+    func: Any,
     dimensions: Any,
     base_estimator: Any,
     n_calls: int = 100,
@@ -229,7 +223,7 @@ def base_minimize(
     return result
 
 
-def gp_minimize(func: Function, dimensions: Any, base_estimator: Any = None, **options: Any) -> OptimizeResult:
+def gp_minimize(func: Any, dimensions: Any, base_estimator: Any = None, **options: Any) -> OptimizeResult:
     """Minimize by a Gaussian process.
 
     Parameters
@@ -245,7 +239,7 @@ def gp_minimize(func: Function, dimensions: Any, base_estimator: Any = None, **o
     return base_minimize(func, dimensions, base_estimator, **{**defaults, **options}, random_state=rng)
 
 
-def forest_minimize(func: Function, dimensions: Any, base_estimator: Any = "ET", **options: Any) -> OptimizeResult:
+def forest_minimize(func: Any, dimensions: Any, base_estimator: Any = "ET", **options: Any) -> OptimizeResult:
     """Minimize by a forest; needs scikit-learn.
 
     Parameters
@@ -255,7 +249,7 @@ def forest_minimize(func: Function, dimensions: Any, base_estimator: Any = "ET",
     return base_minimize(func, dimensions, base_estimator, acq_optimizer="sampling", **options)
 
 
-def dummy_minimize(func: Function, dimensions: Any, **options: Any) -> OptimizeResult:
+def dummy_minimize(func: Any, dimensions: Any, **options: Any) -> OptimizeResult:
     """Random search, or the points of an ``initial_point_generator``.
 
     Parameters

@@ -124,15 +124,14 @@ def load(filename: PathLike, **kwargs: Any) -> OptimizeResult:
         study = read_study(filename)
         begun, trials, models = study.events[0], {trial.id: trial for trial in study.trials}, []
         assert isinstance(begun, Begun)
-        space = Space([_KINDS[kind](*arguments) for kind, *arguments in begun.config["skopt"]["dimensions"]])
+        config = begun.config
+        space = Space([_KINDS[kind](*arguments) for kind, *arguments in config["skopt"]["dimensions"]])
         done = {r["trial_id"]: r["value"] for r in study.records() if r["status"] in ("done", "failed")}
         Xi, yi = [space.point(trials[i].params) for i in done], [np.nan if y is None else y for y in done.values()]
     except (JournalError, KeyError, TypeError, ValueError) as error:
         raise InvalidInput(f"only files of this library's dump can be loaded, no pickles; got {error!r}") from error
-    if serialization.named(begun.config["strategy"]) != "random" and not serialization.is_custom(
-        begun.config["surrogate"]
-    ):
-        settings = settings_from_config(begun.config)
+    if serialization.named(config["strategy"]) != "random" and not serialization.is_custom(config["surrogate"]):
+        settings = settings_from_config(config)
         models = [Model(history_of(settings, space, Xi, yi), ModelCache(settings))]
     return create_result(Xi, yi, space, None, None, models)
 
