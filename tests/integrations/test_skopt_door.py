@@ -237,6 +237,16 @@ def test_a_file_is_a_journal_that_holds_the_result_and_its_model(result: Any, tm
     assert skopt.load(path).func_vals[-1] == 0.125
 
 
+def test_a_file_holds_categories_and_bounds_that_are_numpys(tmp_path: Path) -> None:
+    dimensions = [Categorical(np.array([1, 2, 4])), Real(np.float32(0.5), np.float32(2.0)), (np.int64(0), np.int64(9))]
+    found = skopt.dummy_minimize(lambda x: float(x[0] + x[1]), dimensions, n_calls=4, random_state=np.int64(0))
+    skopt.dump(found, tmp_path / "found.jsonl")
+    again = skopt.load(tmp_path / "found.jsonl")
+    assert again.x_iters == found.x_iters
+    skopt.dump(again, tmp_path / "again.jsonl")
+    assert skopt.load(tmp_path / "again.jsonl").x == found.x
+
+
 def test_no_pickle_is_read_and_no_stranger_is_written(result: Any, tmp_path: Path) -> None:
     (tmp_path / "theirs.pkl").write_bytes(pickle.dumps({"x": 1}))
     with pytest.raises(InvalidInput, match="no pickles"):

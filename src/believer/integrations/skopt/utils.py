@@ -103,7 +103,7 @@ def dump(res: OptimizeResult, filename: PathLike, store_objective: bool = True, 
     if odd:
         raise InvalidInput(f"a file holds categories that are str, int, float, bool or None; got {shown(odd[0])}.")
     made = [[type(dim).__name__, *(getattr(dim, field.name) for field in fields(dim))] for dim in res.space]
-    kept = {"dimensions": json.loads(json.dumps(made))}
+    kept = {"dimensions": json.loads(json.dumps(made, default=lambda number: number.item()))}
     settings = res.models[-1].settings if res.models else make_settings(res.space.engine, strategy="random", n_init=1)
     events: list[Event] = [Begun(FORMAT, {**settings.to_config(), "skopt": kept}, versions())]
     for i, (x, y) in enumerate(zip(res.x_iters, np.asarray(res.func_vals, dtype=float).tolist(), strict=True)):
