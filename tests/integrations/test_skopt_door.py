@@ -6,7 +6,6 @@ import pickle
 import subprocess
 import sys
 import time
-import warnings
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -20,11 +19,11 @@ import believer as bv
 from believer.errors import InvalidInput
 from believer.integrations import skopt
 from believer.integrations.skopt.callbacks import CheckpointSaver, DeadlineStopper, TimerCallback
-from believer.integrations.skopt.space import Categorical, Dimension, Integer, Real, Space
+from believer.integrations.skopt.space import Categorical, Integer, Real, Space
 from believer.study.events import Begun
 from believer.study.journal import write_events
 
-MIXED: list[Dimension] = [
+MIXED: list[Any] = [
     Real(1e-4, 1.0, "log-uniform", name="lr"),
     Integer(1, 12, name="depth"),
     Categorical(["relu", "tanh", "elu"], name="act"),
@@ -62,7 +61,9 @@ for name in ("skopt", "sklearn", "joblib", "matplotlib", "yaml", "pandas"):
 from believer.integrations import skopt
 result = skopt.gp_minimize(lambda x: (x[0] - 1) ** 2 + x[1], [(-5.0, 10.0), (0, 15)], n_calls=12, random_state=0)
 assert len(result.models) == 3
-for call, extra in ((lambda: skopt.forest_minimize(sum, [(0.0, 1.0)]), "surrogates"), (lambda: skopt.plots, "plots")):
+def plots():
+    import believer.integrations.skopt.plots
+for call, extra in ((lambda: skopt.forest_minimize(sum, [(0.0, 1.0)]), "surrogates"), (plots, "plots")):
     try:
         call()
     except ImportError as error:
@@ -128,15 +129,16 @@ def test_the_same_random_state_gives_the_same_run() -> None:
     assert runs[0].x_iters == runs[1].x_iters
 
 
-@pytest.mark.parametrize("each", ["normalize", "onehot", "label"])
-def test_what_models_see_leads_to_the_point_of_the_engine(each: str) -> None:
+def test_what_models_see_leads_back_to_the_point() -> None:
     space = Space([*MIXED, Categorical(["u", "v"]), Categorical(["w"])])
-    for dimension in space:
-        dimension.set_transformer(each if each in dimension.transforms else dimension.transforms[0])
     points = space.rvs(20, random_state=0)
-    encoded = space.engine.encode([space.params(x) for x in points])
-    assert np.allclose(space.units(space.transform(points).astype(object)), encoded, atol=1e-12)
-    assert [space.point(space.params(x)) for x in points] == points
+    seen = space.transform(points)
+    assert seen.shape == (20, 1 + 1 + 3 + 1 + 2 + 1)
+    assert seen.min() >= 0.0
+    assert seen.max() <= 1.0
+    for point, again in zip(points, space.inverse_transform(seen), strict=True):
+        assert [again[0], again[3]] == pytest.approx([point[0], point[3]], rel=1e-12)
+        assert (again[1:3], again[4:]) == (point[1:3], point[4:])
 
 
 def test_categories_may_be_anything_that_can_be_told_apart() -> None:
@@ -154,9 +156,8 @@ def test_initial_points_of_a_generator_fill_the_space(name: str) -> None:
     points = generate(Space(MIXED), 24, 1)
     assert len({tuple(x) for x in points}) > 20
     assert all(x in Space(MIXED) for x in points)
-    for j, dimension in enumerate(Space(MIXED)):
-        halves = np.mean(np.asarray(dimension.units(dimension.transform([x[j] for x in points])))[:, 0])
-        assert 0.25 < halves < 0.75
+    middles = Space(MIXED).transform(points).mean(axis=0)
+    assert np.all((middles > 0.25) & (middles < 0.75))
     optimizer = skopt.Optimizer(MIXED, n_initial_points=3, initial_point_generator=name, random_state=1)
     first = optimizer.ask(3)
     for x in first:
@@ -172,6 +173,27 @@ def test_a_failed_evaluation_is_no_error_and_never_the_best() -> None:
     assert 0.0 <= optimizer.ask()[0] <= 1.0
 
 
+@pytest.mark.parametrize("y", [1e200, 1j, [0.5, 1e200]], ids=str)
+def test_what_is_refused_is_not_kept(y: Any) -> None:
+    optimizer = skopt.Optimizer([(0.0, 1.0)], n_initial_points=2, random_state=0)
+    optimizer.run(lambda x: x[0], 3)
+    with pytest.raises(InvalidInput):
+        optimizer.tell([[0.1], [0.2]] if isinstance(y, list) else [0.1], y)
+    assert len(optimizer.Xi) == len(optimizer.yi) == 3
+    assert len(optimizer.run(lambda x: x[0], 1).models) == 3
+
+
+def test_a_random_search_goes_on_beyond_the_points_of_its_generator() -> None:
+    optimizer = skopt.Optimizer(MIXED, "dummy", n_initial_points=3, initial_point_generator="lhs", random_state=0)
+    assert len(optimizer.ask(5)) == 5
+    assert len(optimizer.run(cost, 5).x_iters) == 5
+
+
+def test_no_estimator_is_no_random_search() -> None:
+    with pytest.raises(InvalidInput, match="base_estimator"):
+        skopt.forest_minimize(cost, MIXED, None, n_calls=10)
+
+
 def test_a_space_without_new_points_goes_on_with_old_ones_and_warns() -> None:
     optimizer = skopt.Optimizer([(0, 1), ["a", "b"]], n_initial_points=2, random_state=0)
     for x in ([0, "a"], [1, "a"], [0, "b"]):
@@ -179,8 +201,8 @@ def test_a_space_without_new_points_goes_on_with_old_ones_and_warns() -> None:
     assert optimizer.ask() == [1, "b"]
     with pytest.warns(UserWarning, match="evaluated before"):
         batch = optimizer.ask(3)
-    assert batch[0] == [1, "b"]
     assert len(batch) == 3
+    assert all(x in optimizer.space for x in batch)
 
 
 def test_an_optimizer_can_be_pickled() -> None:
@@ -208,12 +230,21 @@ def test_a_file_is_a_journal_that_holds_the_result_and_its_model(result: Any, tm
     assert np.array_equal(again.func_vals, result.func_vals)
     assert again.space == result.space
     assert again.space.dimension_names == result.space.dimension_names
-    assert again.specs["args"]["n_calls"] == 16
     at = result.space.transform(result.x_iters)
     assert np.allclose(again.models[-1].predict(at), result.models[-1].predict(at), atol=1e-2)
     with bv.Optimizer.load(path) as study:
         study.tell(study.ask()[0], 0.125)
     assert skopt.load(path).func_vals[-1] == 0.125
+
+
+def test_a_file_holds_categories_and_bounds_that_are_numpys(tmp_path: Path) -> None:
+    dimensions = [Categorical(np.array([1, 2, 4])), Real(np.float32(0.5), np.float32(2.0)), (np.int64(0), np.int64(9))]
+    found = skopt.dummy_minimize(lambda x: float(x[0] + x[1]), dimensions, n_calls=4, random_state=np.int64(0))
+    skopt.dump(found, tmp_path / "found.jsonl")
+    again = skopt.load(tmp_path / "found.jsonl")
+    assert again.x_iters == found.x_iters
+    skopt.dump(again, tmp_path / "again.jsonl")
+    assert skopt.load(tmp_path / "again.jsonl").x == found.x
 
 
 def test_no_pickle_is_read_and_no_stranger_is_written(result: Any, tmp_path: Path) -> None:
@@ -222,7 +253,7 @@ def test_no_pickle_is_read_and_no_stranger_is_written(result: Any, tmp_path: Pat
         skopt.load(tmp_path / "theirs.pkl")
     with bv.Optimizer(bv.Space.unit(2), journal=tmp_path / "ours.jsonl"):
         pass
-    with pytest.raises(InvalidInput, match="dump did not write"):
+    with pytest.raises(InvalidInput, match="of this library's dump"):
         skopt.load(tmp_path / "ours.jsonl")
     with pytest.raises(InvalidInput, match="takes a result"):
         skopt.dump({"x": 1}, tmp_path / "new.jsonl")
@@ -234,11 +265,11 @@ def test_no_pickle_is_read_and_no_stranger_is_written(result: Any, tmp_path: Pat
 @pytest.mark.parametrize(
     "damage",
     [
-        {"dimensions": [["Real", {"low": 1, "high": 0}]]},
-        {"dimensions": [["os.system", {}]]},
+        {"dimensions": [["Real", 1, 0]]},
+        {"dimensions": [["os.system", "ls"]]},
         {"dimensions": 3},
-        {"dimensions": [["Real", {"low": 0, "high": 1}]]},
-        {"args": None},
+        {"dimensions": [["Real", 0, 1]]},
+        {"dimensions": [[]]},
     ],
     ids=str,
 )
@@ -248,19 +279,18 @@ def test_a_file_that_nobody_dumped_is_refused(damage: dict[str, Any], result: An
     assert isinstance(begun, Begun)
     told = {**begun.config, "skopt": {**begun.config["skopt"], **damage}}
     write_events(tmp_path / "bad.jsonl", [replace(begun, config=told), *rest])
-    with pytest.raises(InvalidInput, match="dump never writes"):
+    with pytest.raises(InvalidInput, match="of this library's dump"):
         skopt.load(tmp_path / "bad.jsonl")
 
 
 def test_a_checkpoint_goes_on_where_it_was(tmp_path: Path) -> None:
     saver = CheckpointSaver(tmp_path / "checkpoint.pkl", compress=9)
-    assert saver.load() == {}
     timer = TimerCallback()
     first = skopt.gp_minimize(cost, MIXED, n_calls=12, callback=[saver, timer], random_state=0)
     assert len(timer.iter_time) == 12
-    second = skopt.gp_minimize(
-        cost, MIXED, n_calls=2, n_initial_points=0, callback=saver, random_state=1, **saver.load()
-    )
+    before = skopt.load(tmp_path / "checkpoint.pkl")
+    again = {"x0": before.x_iters, "y0": before.func_vals, "n_initial_points": 0}
+    second = skopt.gp_minimize(cost, MIXED, n_calls=2, callback=saver, random_state=1, **again)
     assert second.x_iters[:12] == first.x_iters
     assert len(skopt.load(tmp_path / "checkpoint.pkl").x_iters) == 14
     failed = skopt.dummy_minimize(
@@ -281,14 +311,4 @@ def test_a_deadline_ends_a_run_before_it_is_missed() -> None:
 def test_what_is_verbose_prints_each_evaluation(capsys: pytest.CaptureFixture[str]) -> None:
     skopt.gp_minimize(cost, MIXED, n_calls=5, n_initial_points=3, x0=[0.1, 2, "elu", 0.0], verbose=True)
     printed = capsys.readouterr().out.splitlines()
-    assert [line.split("at ")[1].split(" point")[0] for line in printed] == [
-        *("a given", "an initial", "an initial", "an initial", "a model's")
-    ]
-
-
-def test_a_list_of_two_numbers_is_heard_with_a_warning() -> None:
-    with pytest.warns(UserWarning, match="taken for bounds"):
-        Space([[1, 5]])
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        Space([(1, 5)])
+    assert [line.split(" ended")[0] for line in printed] == [f"Iteration No: {i} of 5" for i in range(1, 6)]

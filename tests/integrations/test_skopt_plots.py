@@ -40,7 +40,7 @@ def _figures() -> Iterator[None]:
         {},
         {"minimum": "expected_minimum"},
         {"plot_dims": ["lr", 2], "dimensions": ["p", "q"]},
-        {"minimum": [0.1, 3, "b", "only"], "levels": 3},
+        {"levels": 3},
     ],
     ids=lambda options: ",".join(options) or "defaults",
 )
@@ -70,11 +70,26 @@ def test_convergence_is_the_least_value_so_far_and_regret_the_sum(result: Any) -
 
 def test_a_model_of_one_number_is_drawn_with_what_it_was_told() -> None:
     found = skopt.gp_minimize(lambda x: np.sin(x[0]), [(-2.0, 2.0)], n_calls=9, n_initial_points=5, random_state=0)
-    ax = plots.plot_gaussian_process(found, objective=lambda x: np.sin(x[0]), noise_level=0.1, n_points=50)
+    ax = plots.plot_gaussian_process(found, objective=lambda x: np.sin(x[0]), n_points=50)
     assert len(ax.lines[-1].get_xdata()) == 9
-    earlier = plots.plot_gaussian_process(found, ax=plt.subplots()[1], n_calls=0, show_title=False, show_legend=False)
+    earlier = plots.plot_gaussian_process(found, ax=plt.subplots()[1], n_calls=0)
     assert len(earlier.lines[-1].get_xdata()) == 5
     ax.figure.canvas.draw()
+
+
+def test_partial_dependence_is_the_mean_over_the_other_dimensions(result: Any) -> None:
+    space, model = result.space, result.models[-1]
+    points = space.rvs(7, random_state=0)
+    samples = space.transform(points)
+    where, means = plots.partial_dependence(space, model, 1, sample_points=samples, n_points=9)
+    assert np.allclose(where, range(1, 10))
+    for value, mean in zip(where, means, strict=True):
+        moved = space.transform([[x[0], round(value), *x[2:]] for x in points])
+        assert mean == pytest.approx(np.mean(model.predict(moved)))
+    along_j, along_i, means = plots.partial_dependence(space, model, 2, 1, samples, 9)
+    assert (len(along_j), list(along_i), means.shape) == (9, [0, 1], (2, 9))
+    chosen = space.transform([[x[0], 5, "b", x[3]] for x in points])
+    assert means[1, 4] == pytest.approx(np.mean(model.predict(chosen)))
 
 
 def test_what_cannot_be_drawn_is_refused(result: Any) -> None:
@@ -84,3 +99,8 @@ def test_what_cannot_be_drawn_is_refused(result: Any) -> None:
         plots.plot_evaluations(result, plot_dims=["depth"])
     with pytest.raises(InvalidInput, match="expected_minimum"):
         plots.plot_objective(result, minimum="best")
+
+
+def test_an_option_that_has_no_effect_is_named_in_a_warning(result: Any) -> None:
+    with pytest.warns(UserWarning, match="size, zscale"):
+        plots.plot_objective(result, n_points=3, n_samples=5, size=3, zscale="log")

@@ -3,19 +3,10 @@
 docs/skopt.md says what is the same, what differs, and what cannot be had.
 """
 
-from importlib import import_module
-from typing import Any
-
 from believer.integrations.skopt import callbacks, space, utils
 from believer.integrations.skopt.optimizer import Optimizer, dummy_minimize, forest_minimize, gp_minimize
 from believer.integrations.skopt.space import Space
 from believer.integrations.skopt.utils import OptimizeResult, dump, expected_minimum, load
 
 __all__ = ["OptimizeResult", "Optimizer", "Space", "callbacks", "dummy_minimize", "dump", "expected_minimum"]
-__all__ += ["forest_minimize", "gp_minimize", "load", "plots", "space", "utils"]
-
-
-def __getattr__(name: str) -> Any:
-    if name == "plots":  # needs matplotlib
-        return import_module("believer.integrations.skopt.plots")
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+__all__ += ["forest_minimize", "gp_minimize", "load", "space", "utils"]

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import os
 from time import time
 from typing import Any
 
 import numpy as np
 from scipy.optimize import OptimizeResult
 
-from believer.integrations.skopt.utils import dump, load
+from believer.integrations.skopt.space import Real
+from believer.integrations.skopt.utils import dump
 from believer.study.files import PathLike
 
 
@@ -19,29 +19,27 @@ class TimerCallback:
     def __init__(self) -> None:
         self._time, self.iter_time = time(), list[float]()
 
-    def __call__(self, res: OptimizeResult) -> None:
+    def __call__(self, res: OptimizeResult) -> Any:
         """Note the seconds since the last."""
         self.iter_time.append(time() - self._time)
         self._time = time()
 
 
 class VerboseCallback(TimerCallback):
-    """Prints each of ``n_total`` evaluations, ``n_init`` at points of the user's, ``n_random`` at initial points."""
+    """Prints each of ``n_total`` evaluations, of which ``n_init`` are the user's own, ``n_random`` initial ones."""
 
     def __init__(self, n_total: int, n_init: int = 0, n_random: int = 0) -> None:
         super().__init__()
         self.n_total, self.n_init, self.n_random = n_total, n_init, n_random
 
-    def __call__(self, res: OptimizeResult) -> None:
+    def __call__(self, res: OptimizeResult) -> Any:
         """Print the last evaluation, its time and the best value."""
         super().__call__(res)
-        number = len(self.iter_time)
-        initial = "an initial" if number <= self.n_init + self.n_random else "a model's"
         print(
-            f"Iteration No: {number} of {self.n_total} ended, at {'a given' if number <= self.n_init else initial} "
-            f"point. Time taken: {self.iter_time[-1]:.4f}. Function value obtained: {res.func_vals[-1]:.4f}. "
-            f"Current minimum: {res.fun:.4f}"
+            f"Iteration No: {len(self.iter_time)} of {self.n_total} ended. Time taken: {self.iter_time[-1]:.4f}. ",
+            end="",
         )
+        print(f"Function value obtained: {res.func_vals[-1]:.4f}. Current minimum: {res.fun:.4f}")
 
 
 class EarlyStopper:
@@ -49,20 +47,21 @@ class EarlyStopper:
 
     def __call__(self, result: OptimizeResult) -> bool:
         """Whether ``result`` is enough."""
-        return self._criterion(result)
+        return bool(self._criterion(result))
 
-    def _criterion(self, result: OptimizeResult) -> bool:
+    def _criterion(self, result: OptimizeResult) -> Any:
         raise NotImplementedError("a subclass of EarlyStopper says in _criterion(result) when to stop.")
 
 
 class DeltaXStopper(EarlyStopper):
-    """Enough when the last two points are less than ``delta`` apart."""
+    """Enough when the last two points are less than ``delta`` apart, summed over dimensions; categories by 1."""
 
     def __init__(self, delta: float) -> None:
         self.delta = delta
 
-    def _criterion(self, result: OptimizeResult) -> bool:
-        return len(result.x_iters) > 1 and bool(result.space.distance(*result.x_iters[-2:]) < self.delta)
+    def _criterion(self, result: OptimizeResult) -> Any:
+        last = zip(result.space, *result.x_iters[-2:], strict=True) if len(result.x_iters) > 1 else None
+        return last and sum(abs(a - b) if isinstance(dim, Real) else a != b for dim, a, b in last) < self.delta
 
 
 class DeltaYStopper(EarlyStopper):
@@ -71,9 +70,9 @@ class DeltaYStopper(EarlyStopper):
     def __init__(self, delta: float, n_best: int = 5) -> None:
         self.delta, self.n_best = delta, n_best
 
-    def _criterion(self, result: OptimizeResult) -> bool:
+    def _criterion(self, result: OptimizeResult) -> Any:
         best = np.sort(result.func_vals)[: self.n_best]
-        return len(best) == self.n_best and bool(best[-1] - best[0] < self.delta)
+        return len(best) == self.n_best and best[-1] - best[0] < self.delta
 
 
 class HollowIterationsStopper(EarlyStopper):
@@ -82,20 +81,22 @@ class HollowIterationsStopper(EarlyStopper):
     def __init__(self, n_iterations: int, threshold: float = 0) -> None:
         self.n_iterations, self.threshold = n_iterations, abs(threshold)
 
-    def _criterion(self, result: OptimizeResult) -> bool:
+    def _criterion(self, result: OptimizeResult) -> Any:
         best = np.fmin.accumulate(result.func_vals)[-self.n_iterations - 1 :]
-        return len(best) > self.n_iterations and bool(best[0] - best[-1] <= self.threshold)
+        return len(best) > self.n_iterations and best[0] - best[-1] <= self.threshold
 
 
-class DeadlineStopper(EarlyStopper):
+class DeadlineStopper(TimerCallback):
     """Enough when less is left of ``total_time`` seconds than the longest evaluation took."""
 
     def __init__(self, total_time: float) -> None:
-        self.total_time, self._timer = total_time, TimerCallback()
+        super().__init__()
+        self.total_time = total_time
 
-    def _criterion(self, result: OptimizeResult) -> bool:
-        self._timer(result)
-        return self.total_time - sum(self._timer.iter_time) <= max(self._timer.iter_time)
+    def __call__(self, res: OptimizeResult) -> Any:
+        """Whether it is time."""
+        super().__call__(res)
+        return self.total_time - sum(self.iter_time) <= max(self.iter_time)
 
 
 class CheckpointSaver:
@@ -107,10 +108,3 @@ class CheckpointSaver:
     def __call__(self, res: OptimizeResult) -> None:
         """Write ``res``."""
         dump(res, self.checkpoint_path)
-
-    def load(self) -> dict[str, Any]:
-        """``x0``, ``y0`` and ``base_estimator`` for a minimizer that is to go on; nothing if there is no file yet."""
-        if not os.path.exists(self.checkpoint_path):
-            return {}
-        found = load(self.checkpoint_path)
-        return {"x0": found.x_iters, "y0": found.func_vals, "base_estimator": (found.models or [None])[-1]}

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import copy
 import warnings
-from collections.abc import Callable, Iterable
-from numbers import Number
+from collections.abc import Iterable
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -22,17 +22,8 @@ from believer.integrations.skopt.callbacks import VerboseCallback
 from believer.integrations.skopt.space import Categorical, OutOfOrder, Point, Space, check_random_state, one_of
 from believer.integrations.skopt.utils import Model, cook_initial_point_generator, create_result, history_of
 from believer.maximize import Candidates
-from believer.plugins import Acquisition, Fitted, History, ModelCache, make_settings, propose
+from believer.plugins import Fitted, History, ModelCache, make_settings, propose
 from believer.surrogates import GP, RandomForest, SklearnSurrogate
-
-Function = Callable[[Point], Any]
-STRATEGIES = ("cl_min", "cl_mean", "cl_max")
-ACQUISITIONS: dict[str, Callable[[float, float], Acquisition]] = {
-    "gp_hedge": lambda xi, kappa: LogEI(),  # "choose for me"
-    "EI": lambda xi, kappa: LogEI(xi),
-    "PI": lambda xi, kappa: PI(xi),
-    "LCB": lambda xi, kappa: UCB(kappa**2),
-}
 
 
 class Optimizer:
@@ -44,12 +35,11 @@ class Optimizer:
     ----------
     dimensions : of the search space, each as for :func:`~believer.integrations.skopt.space.check_dimension`.
     base_estimator : "GP", "RF", "ET", "dummy", a scikit-learn regressor, or a surrogate of this library.
-    n_initial_points : results before the model takes over.
-    initial_point_generator : "random", "lhs", "sobol", "halton", "hammersly" or "grid".
-    acq_func : "EI", "PI", "LCB"; "gp_hedge" leaves the choice to this library, which takes its LogEI.
-    acq_optimizer : "lbfgs", "sampling", or "auto".
-    random_state : a seed or a RandomState; initial points are those of scikit-optimize.
-    acq_func_kwargs : ``xi`` of EI and PI, ``kappa`` of LCB.
+    n_initial_points, initial_point_generator : how many results come before the model takes over, and from where:
+        "random", as in scikit-optimize; "lhs", "grid": Latin; "sobol", "halton", "hammersly": Sobol's.
+    acq_func, acq_func_kwargs : "EI" or "PI" with ``xi``, "LCB" with ``kappa``; "gp_hedge" is this library's LogEI.
+    acq_optimizer, random_state : "lbfgs", "sampling" or "auto"; a seed or a RandomState.
+    acq_optimizer_kwargs, n_jobs, model_queue_size : play no part: what a search costs is the engine's business.
     """
 
     def __init__(
@@ -63,10 +53,14 @@ class Optimizer:
         acq_optimizer: str = "auto",
         random_state: Any = None,
         acq_func_kwargs: dict[str, Any] | None = None,
+        acq_optimizer_kwargs: dict[str, Any] | None = None,
+        n_jobs: int = 1,
+        model_queue_size: int | None = None,
     ) -> None:
         self.specs = {"args": {k: v for k, v in locals().items() if k != "self"}, "function": "Optimizer"}
         self.rng, given = check_random_state(random_state), {"xi": 0.01, "kappa": 1.96, **(acq_func_kwargs or {})}
-        worth = ACQUISITIONS[one_of(acq_func, ACQUISITIONS, "acq_func")](given["xi"], given["kappa"])
+        worths = {"gp_hedge": LogEI(), "EI": LogEI(given["xi"]), "PI": PI(given["xi"]), "LCB": UCB(given["kappa"] ** 2)}
+        worth = worths[one_of(acq_func, worths, "acq_func")]
         self._n_initial_points = whole(n_initial_points, "n_initial_points", 0)
         seed = seed_from(self.rng if isinstance(base_estimator, str) else copy.deepcopy(self.rng))
         self.base_estimator_ = _surrogate(base_estimator)
@@ -75,15 +69,13 @@ class Optimizer:
             raise InvalidInput("this estimator has no gradients: it needs acq_optimizer='sampling'.")
         search = Candidates() if acq_optimizer == "sampling" and climbs else None
         self.space = Space(dimensions)
-        if isinstance(self.base_estimator_, GP):
-            self.space.set_transformer(["onehot" if isinstance(d, Categorical) else "normalize" for d in self.space])
-        generator = cook_initial_point_generator(initial_point_generator)
-        self._initial_samples = generator and generator(self.space, n_initial_points, seed_from(self.rng))
-        self._settings = make_settings(self.space.engine, self.base_estimator_, worth, STRATEGIES[0], search, 1, seed)
-        self.models: list[Model] = []
-        self.Xi: list[Point] = []
-        self.yi: list[Any] = []
-        self.cache_: dict[tuple[int, str], list[Point]] = {}
+        for dim in self.space if isinstance(self.base_estimator_, GP) else ():
+            dim.transform = "onehot" if isinstance(dim, Categorical) else "normalize"
+        generate = cook_initial_point_generator(initial_point_generator)
+        self._initial_points = generate(self.space, n_initial_points, seed_from(self.rng)) if generate else []
+        self._settings = make_settings(self.space.engine, self.base_estimator_, worth, "cl_min", search, 1, seed)
+        self.models, self.Xi, self.yi = list[Model](), list[Point](), list[Any]()
+        self._asked: dict[tuple[int, str], list[Point]] = {}
         self._cache = ModelCache(self._settings)
         self._fitted: Fitted | None = None
         self._history: History | None = None
@@ -94,41 +86,34 @@ class Optimizer:
         ``strategy`` is the lie about points of the list that came before: "cl_min", "cl_mean" or "cl_max".
         """
         if n_points is None and (self._n_initial_points > 0 or self.base_estimator_ is None):
-            return self._initial(self.rng, 0)
+            return self._initial(1, self.rng)[0]
         n = whole(1 if n_points is None else n_points, "n_points", 1)
-        key = (n, one_of(strategy, STRATEGIES, "strategy"))
-        if key not in self.cache_:
-            self.cache_[key] = self._batch(*key)
-        return self.cache_[key][0] if n_points is None else self.cache_[key]
+        key = (n, one_of(strategy, ("cl_min", "cl_mean", "cl_max"), "strategy"))
+        if key not in self._asked:
+            first = n if self.base_estimator_ is None else max(0, min(n, self._n_initial_points))
+            points = self._initial(first, np.random.RandomState(seed_from(self.rng))) if first else []
+            self._asked[key] = points + (self._proposed(points, n - first, strategy) if n > first else [])
+        return self._asked[key][0] if n_points is None else self._asked[key]
 
-    def _batch(self, n: int, lie: str) -> list[Point]:
-        """Initial points while there are any; then points that are good together, and with these."""
-        first = n if self.base_estimator_ is None else max(0, min(n, self._n_initial_points))
-        rng = np.random.RandomState(seed_from(self.rng)) if first else self.rng
-        points, history = [self._initial(rng, i) for i in range(first)], self._history
-        if first == n:
-            return points
+    def _initial(self, n: int, rng: np.random.RandomState) -> list[Point]:
+        """Points of the generator, while it has any; then, or without one, random points."""
+        at = len(self._initial_points) - self._n_initial_points if self._n_initial_points > 0 else 0
+        points = self._initial_points[at : at + n]
+        return points + [self.space.rvs(random_state=rng)[0] for _ in range(n - len(points))]
+
+    def _proposed(self, points: list[Point], q: int, lie: str) -> list[Point]:
+        """q points of the engine's, good together and with ``points``, which are to be evaluated before."""
+        history = self._history
         if points:
-            told = [*self.Xi, *points], [*self.yi, *([None] * first)]
+            told = [*self.Xi, *points], [*self.yi, *([None] * len(points))]
             history = history_of(self._settings, self.space, *told, self._fitted)
         if history is None:
             raise OutOfOrder("there are no initial points to ask for, and no model yet: tell a result, with fit=True.")
-        return points + self._proposed(history, n - first, lie)
-
-    def _initial(self, rng: np.random.RandomState, ahead: int) -> Point:
-        """The initial point that comes next, or so many ``ahead``."""
-        if self._initial_samples is None:
-            return self.space.rvs(random_state=rng)[0]
-        return self._initial_samples[len(self._initial_samples) - self._n_initial_points + ahead]
-
-    def _proposed(self, history: History, q: int, lie: str) -> list[Point]:
-        """q points of the engine's; random ones where the space has no more that are new."""
         try:
-            proposal = propose(self._settings, history, q, strategy=lie, distinct=True, cache=self._cache)
-        except SpaceExhausted as error:
-            warnings.warn("all points of the space were evaluated before; going on with random ones.", stacklevel=4)
-            new = self._proposed(history, error.left, lie) if error.left else []
-            return new + self.space.rvs(q - len(new), random_state=self.rng)
+            proposal = propose(self._settings, history, q, strategy=lie, cache=self._cache)
+        except SpaceExhausted:
+            warnings.warn("too few points of the space are left that were not evaluated before.", stacklevel=3)
+            proposal = propose(self._settings, history, q, strategy=lie, distinct=False, cache=self._cache)
         if proposal.model is not None:
             self._fitted = (history.ids, proposal.model)
         return [self.space.point(trial.params) for trial in proposal.batch]
@@ -139,22 +124,22 @@ class Optimizer:
         NaN and infinities are failed evaluations. Without ``fit`` the model, and so the next point, stay as they are.
         """
         points, values = (x, y) if isinstance(y, list | tuple) else ([x], [y])
-        if len(points) != len(values) or not all(isinstance(value, Number) for value in values):
+        if len(points) != len(values) or not all(isinstance(value, Real) for value in values):
             raise InvalidInput(f"x is a point and y a number, or both are lists; got {shown(x)} and {shown(y)}.")
         for point in points:
             if not isinstance(point, list | tuple) or len(point) != self.space.n_dims or point not in self.space:
                 raise InvalidInput(f"a point must have a value within each of {self.space.bounds}; got {shown(point)}.")
+        history = history_of(self._settings, self.space, [*self.Xi, *points], [*self.yi, *values], self._fitted)
         self.Xi += points
         self.yi += values
         self._n_initial_points -= len(points)
-        self.cache_ = {}
+        self._asked = {}
         if fit and self._n_initial_points <= 0 and self.base_estimator_ is not None:
-            self._history = history_of(self._settings, self.space, self.Xi, self.yi, self._fitted)
-            new = [Model(self.space, self._history, self._cache)] if self._history.ids else []
-            self.models = [*self.models, *new]
+            self._history = history
+            self.models = [*self.models, *([Model(history, self._cache)] if history.ids else [])]
         return self.get_result()
 
-    def run(self, func: Function, n_iter: int = 1) -> OptimizeResult:
+    def run(self, func: Any, n_iter: int = 1) -> OptimizeResult:
         """Ask for a point and tell what ``func`` makes of it, ``n_iter`` times."""
         for _ in range(n_iter):
             x = self.ask()
@@ -173,18 +158,17 @@ def seed_from(rng: np.random.RandomState) -> int:
 
 def _surrogate(base_estimator: Any) -> Any:
     """The engine's surrogate for an estimator of scikit-optimize; None for "dummy"."""
-    if isinstance(base_estimator, Model):
-        return base_estimator.settings.surrogate
-    if not isinstance(base_estimator, str):
-        return SklearnSurrogate(base_estimator) if hasattr(base_estimator, "get_params") else base_estimator
-    name = one_of(base_estimator.upper(), ("GP", "RF", "ET", "DUMMY"), "base_estimator")
-    if name in ("GP", "DUMMY"):
-        return GP() if name == "GP" else None
-    return RandomForest(trees=100, min_leaf=3, extra=name == "ET")
+    if isinstance(base_estimator, str):
+        name = one_of(base_estimator.upper(), ("GP", "RF", "ET", "DUMMY"), "base_estimator")
+        forest = name in ("RF", "ET")
+        return RandomForest(trees=100, min_leaf=3, extra=name == "ET") if forest else GP() if name == "GP" else None
+    if base_estimator is None:
+        raise InvalidInput('base_estimator must be given; "dummy" is a random search.')
+    return SklearnSurrogate(base_estimator) if hasattr(base_estimator, "get_params") else base_estimator
 
 
 def base_minimize(
-    func: Function,
+    func: Any,
     dimensions: Any,
     base_estimator: Any,
     n_calls: int = 100,
@@ -202,16 +186,14 @@ def base_minimize(
     Parameters
     ----------
     func : takes a point, a list, and returns a number.
-    dimensions, base_estimator : as for :class:`Optimizer`.
+    dimensions, base_estimator, xi, kappa : as for :class:`Optimizer`.
     n_calls : how often ``func`` is called.
     n_initial_points : initial points beside those of ``x0``; default 10, for a random search all.
-    x0 : a point, or a list of points, to begin with.
-    y0 : their values; without them ``func`` is called, which counts.
-    verbose : print what happens.
-    callback : a function of the result so far, or a list of them; one that returns True ends the run.
-    xi, kappa : of the acquisition.
+    x0, y0 : a point, or a list of points, to begin with, and their values; ``func`` is called without, which counts.
+    verbose, callback : print what happens; functions of the result so far, of which one that returns True ends the run.
     """
     specs = {"args": {**locals(), **options}, "function": "base_minimize"}
+    n_initial_points = options.pop("n_random_starts", n_initial_points)  # its former name
     points = [] if x0 is None or len(x0) == 0 else x0 if isinstance(x0[0], list | tuple) else [x0]
     values = list(y0) if isinstance(y0, Iterable) else None if y0 is None else [y0]
     if not isinstance(points, list) or (values and len(values) != len(points)):
@@ -221,7 +203,7 @@ def base_minimize(
         n_initial_points = n_calls - begun if base_estimator == "dummy" else 10
     whole(n_initial_points, "n_initial_points", 0 if points else 1)
     whole(n_calls, "n_calls", n_initial_points + begun)
-    options = {name: options[name] for name in options if name not in ("n_points", "n_restarts_optimizer", "n_jobs")}
+    options = {name: options[name] for name in options if name not in ("n_points", "n_restarts_optimizer")}
     options |= {"n_initial_points": n_initial_points + len(points), "acq_func_kwargs": {"xi": xi, "kappa": kappa}}
     optimizer = Optimizer(dimensions, base_estimator, **{"acq_func": "EI", "acq_optimizer": "lbfgs", **options})
     optimizer.specs = specs
@@ -241,41 +223,37 @@ def base_minimize(
     return result
 
 
-def gp_minimize(
-    func: Function, dimensions: Any, base_estimator: Any = None, n_calls: int = 100, **options: Any
-) -> OptimizeResult:
+def gp_minimize(func: Any, dimensions: Any, base_estimator: Any = None, **options: Any) -> OptimizeResult:
     """Minimize by a Gaussian process.
 
     Parameters
     ----------
-    func, dimensions, base_estimator, n_calls : as for :func:`base_minimize`, whose others may follow by name.
+    func, dimensions, base_estimator : as for :func:`base_minimize`, whose options follow by name. One more is
         ``noise``: "gaussian", the default, finds it out; a number is its variance, as a share of that of the values.
     """
     rng, noise = check_random_state(options.pop("random_state", None)), options.pop("noise", "gaussian")
     if base_estimator is None:
         seed_from(rng)  # scikit-optimize draws one here, too: so the initial points are the same
         base_estimator = GP() if noise == "gaussian" else GP(noise=max(float(noise), 1e-8))  # less is no stabler
-    options = {"acq_func": "gp_hedge", "acq_optimizer": "auto", **options, "random_state": rng}
-    return base_minimize(func, dimensions, base_estimator, n_calls, **options)
+    defaults = {"acq_func": "gp_hedge", "acq_optimizer": "auto"}
+    return base_minimize(func, dimensions, base_estimator, **{**defaults, **options}, random_state=rng)
 
 
-def forest_minimize(
-    func: Function, dimensions: Any, base_estimator: Any = "ET", n_calls: int = 100, **options: Any
-) -> OptimizeResult:
+def forest_minimize(func: Any, dimensions: Any, base_estimator: Any = "ET", **options: Any) -> OptimizeResult:
     """Minimize by a forest; needs scikit-learn.
 
     Parameters
     ----------
-    func, dimensions, base_estimator, n_calls : as for :func:`base_minimize`, whose others may follow by name.
+    func, dimensions, base_estimator : as for :func:`base_minimize`, whose options follow by name.
     """
-    return base_minimize(func, dimensions, base_estimator, n_calls, **{**options, "acq_optimizer": "sampling"})
+    return base_minimize(func, dimensions, base_estimator, acq_optimizer="sampling", **options)
 
 
-def dummy_minimize(func: Function, dimensions: Any, n_calls: int = 100, **options: Any) -> OptimizeResult:
+def dummy_minimize(func: Any, dimensions: Any, **options: Any) -> OptimizeResult:
     """Random search, or the points of an ``initial_point_generator``.
 
     Parameters
     ----------
-    func, dimensions, n_calls : as for :func:`base_minimize`, whose others may follow by name.
+    func, dimensions : as for :func:`base_minimize`, whose options follow by name.
     """
-    return base_minimize(func, dimensions, "dummy", n_calls, **{**options, "acq_optimizer": "sampling"})
+    return base_minimize(func, dimensions, "dummy", acq_optimizer="sampling", **options)

@@ -5,8 +5,10 @@ A file is a journal of ours, so that reading one runs no code; scikit-optimize's
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Callable, Sequence
+from dataclasses import fields
 from functools import wraps
 from typing import Any
 
@@ -14,7 +16,7 @@ import numpy as np
 from scipy.optimize import OptimizeResult as OptimizeResult
 
 from believer.acquisitions import UCB, View, objective_on
-from believer.arrays import Array, shown
+from believer.arrays import as_points, shown
 from believer.errors import InvalidInput, JournalError
 from believer.integrations.skopt.space import Categorical, Integer, Point, Real, Space, check_random_state, one_of
 from believer.numerics.sampling import latin_hypercube, sobol
@@ -30,36 +32,32 @@ from believer.study.settings import settings_from_config, versions
 from believer.study.study import read_study
 
 _KINDS = {"Real": Real, "Integer": Integer, "Categorical": Categorical}
+_FILLS = {"lhs": latin_hypercube, "grid": latin_hypercube, "sobol": sobol, "halton": sobol, "hammersly": sobol}
 
 
 class Model:
-    """A model of a ``history`` on transformed points of a ``space``, fitted when it is first asked."""
+    """What a ``history`` teaches, fitted when it is first asked."""
 
-    def __init__(self, space: Space, history: History, cache: ModelCache) -> None:
-        self._space, self._history, self._cache, self.settings = space, history, cache, cache.settings
+    def __init__(self, history: History, cache: ModelCache) -> None:
+        self._history, self._cache, self.settings = history, cache, cache.settings
+
+    def learned(self) -> Learned:
+        """The fitted model, with its data."""
+        return self._cache.learned(self._history)
 
     def predict(self, X: Any, return_std: bool = False) -> Any:
         """What is expected at the transformed points ``X`` (n, columns), with ``return_std`` also how surely."""
-        at = self.learned().predict(self._space.units(X))
+        at = self.learned().predict(as_points(X, self.settings.space.dim))
         return (at.mean, at.std) if return_std else at.mean
 
-    def learned(self) -> Learned:
-        """The fitted model, on the encoded cube of the engine."""
-        return self._cache.learned(self._history)
 
-
-def history_of(
-    settings: StudySettings, space: Space, Xi: Sequence[Point], yi: Sequence[Any], fitted: Fitted | None = None
-) -> History:
+def history_of(settings: StudySettings, space: Space, Xi: Any, yi: Any, fitted: Fitted | None = None) -> History:
     """Results as the engine's history: a value that is no number is a failed evaluation, None is one under way."""
-    values = [None if y is None else float(y) for y in yi]
-    trials = [(i, space.params(x), y) for i, (x, y) in enumerate(zip(Xi, values, strict=True))]
-    return History.of(settings, trials, fitted)
+    told = enumerate(zip(Xi, yi, strict=True))
+    return History.of(settings, [(i, space.params(x), None if y is None else float(y)) for i, (x, y) in told], fitted)
 
 
-def create_result(
-    Xi: list[Point], yi: Any, space: Any = None, rng: Any = None, specs: Any = None, models: Any = None
-) -> OptimizeResult:
+def create_result(Xi: list[Point], yi: Any, space: Space, rng: Any, specs: Any, models: Any) -> OptimizeResult:
     """The result of evaluations ``Xi``, ``yi`` so far, of which the best is the least that is a number."""
     y = np.asarray(yi)
     best = int(np.argmin(np.where(np.isfinite(y), y, np.inf)))
@@ -83,11 +81,11 @@ def expected_minimum(res: OptimizeResult, n_random_starts: int = 20, random_stat
     n_random_starts : plays no part: how hard to search is the engine's business.
     random_state : of the candidates of the search.
     """
-    learned, space = last_model(res).learned(), res.space.engine
-    worth, rng = objective_on(UCB(0.0), View(learned.model, 0.0)), check_random_state(random_state)
+    learned, space, rng = last_model(res).learned(), res.space.engine, check_random_state(random_state)
+    worth = objective_on(UCB(0.0), View(learned.model, 0.0))
     search = Search(space.region(), learned.data.X[[np.argmin(learned.data.y)]], learned.data.X[:0])
     x = maximizer_for(worth, None).maximize(worth, search, np.random.default_rng(rng.randint(2**31 - 1))).x[None, :]
-    return res.space.point(space.decode(x)[0]), float(learned.predict(x).mean[0])
+    return res.space.inverse_transform(x)[0], float(learned.predict(x).mean[0])
 
 
 def dump(res: OptimizeResult, filename: PathLike, store_objective: bool = True, **kwargs: Any) -> None:
@@ -101,31 +99,21 @@ def dump(res: OptimizeResult, filename: PathLike, store_objective: bool = True, 
     """
     if not isinstance(res, OptimizeResult) or not isinstance(res.get("space"), Space):
         raise InvalidInput(f"dump takes a result of this library's own; got {shown(res)}.")
-    space, args = res.space, res.specs["args"].items()
-    settings = res.models[-1].settings if res.models else make_settings(space.engine, strategy="random", n_init=1)
-    plain = {name: value for name, value in args if isinstance(value, str | int | float | None)}
-    told = {"dimensions": [_config(dim) for dim in space], "args": plain, "function": res.specs["function"]}
-    events: list[Event] = [Begun(FORMAT, {**settings.to_config(), "skopt": told}, versions())]
+    odd = [dim for dim in res.space if isinstance(dim, Categorical) and dim.parameter.choices != dim.categories]
+    if odd:
+        raise InvalidInput(f"a file holds categories that are str, int, float, bool or None; got {shown(odd[0])}.")
+    made = [[type(dim).__name__, *(getattr(dim, field.name) for field in fields(dim))] for dim in res.space]
+    kept = {"dimensions": json.loads(json.dumps(made, default=lambda number: number.item()))}
+    settings = res.models[-1].settings if res.models else make_settings(res.space.engine, strategy="random", n_init=1)
+    events: list[Event] = [Begun(FORMAT, {**settings.to_config(), "skopt": kept}, versions())]
     for i, (x, y) in enumerate(zip(res.x_iters, np.asarray(res.func_vals, dtype=float).tolist(), strict=True)):
         outcome, error = (Outcome({ONLY: y}), None) if np.isfinite(y) else (None, str(y))
-        events.append(Observed(i, space.params(x), outcome, error))
+        events.append(Observed(i, res.space.params(x), outcome, error))
     write_events(filename, events)
 
 
-def _config(dim: Any) -> list[Any]:
-    """The kind of a dimension, and what it was made with, as JSON has it."""
-    if isinstance(dim, Categorical):
-        choices, prior = dim.parameter.choices, dim.prior
-        if choices != dim.categories:
-            raise InvalidInput(f"a file holds categories that are str, int, float, bool or None; got {shown(dim)}.")
-        given = {"categories": list(choices), "prior": None if prior is None else [float(share) for share in prior]}
-    else:
-        given = {name: getattr(dim, name) for name in ("low", "high", "prior", "base")}
-    return [type(dim).__name__, {**given, "transform": dim.transform_, "name": dim.name}]
-
-
 def load(filename: PathLike, **kwargs: Any) -> OptimizeResult:
-    """The result in a file of :func:`dump`; its model is fitted when it is asked.
+    """The result in a file of :func:`dump`, without ``specs``; its model is fitted when it is asked.
 
     Parameters
     ----------
@@ -134,77 +122,45 @@ def load(filename: PathLike, **kwargs: Any) -> OptimizeResult:
     os.stat(filename)  # FileNotFoundError, as there
     try:
         study = read_study(filename)
-    except JournalError as error:
-        raise InvalidInput(f"only files of this library's dump can be loaded, no pickles; {error}") from error
-    begun = study.events[0]
-    assert isinstance(begun, Begun)
-    told = begun.config.get("skopt")
-    if not isinstance(told, dict):
-        raise InvalidInput(f"{filename} is a journal that dump did not write; believer.Optimizer.load opens it.")
-    try:
-        space = Space([_KINDS[kind](**given) for kind, given in told["dimensions"]])
-        specs = {"args": dict(told["args"]), "function": told["function"]}
-        done = [record["trial_id"] for record in study.records() if record["status"] in ("done", "failed")]
-        outcomes, trials = study.outcomes, {trial.id: trial for trial in study.trials}
-        Xi = [space.point(trials[i].params) for i in done]
-    except (KeyError, TypeError, ValueError) as error:
-        raise InvalidInput(f"{filename} says what dump never writes: {error!r}.") from error
-    yi = [outcomes[i].value if i in outcomes else np.nan for i in done]
-    models, strategy = [], serialization.named(begun.config["strategy"])
-    if strategy != "random" and not serialization.is_custom(begun.config["surrogate"]):
-        settings = settings_from_config(begun.config)
-        models = [Model(space, history_of(settings, space, Xi, yi), ModelCache(settings))]
-    return create_result(Xi, yi, space, None, specs, models)
+        begun, trials, models = study.events[0], {trial.id: trial for trial in study.trials}, []
+        assert isinstance(begun, Begun)
+        config = begun.config
+        space = Space([_KINDS[kind](*arguments) for kind, *arguments in config["skopt"]["dimensions"]])
+        done = {r["trial_id"]: r["value"] for r in study.records() if r["status"] in ("done", "failed")}
+        Xi, yi = [space.point(trials[i].params) for i in done], [np.nan if y is None else y for y in done.values()]
+    except (JournalError, KeyError, TypeError, ValueError) as error:
+        raise InvalidInput(f"only files of this library's dump can be loaded, no pickles; got {error!r}") from error
+    if serialization.named(config["strategy"]) != "random" and not serialization.is_custom(config["surrogate"]):
+        settings = settings_from_config(config)
+        models = [Model(history_of(settings, space, Xi, yi), ModelCache(settings))]
+    return create_result(Xi, yi, space, None, None, models)
 
 
 def use_named_args(dimensions: Sequence[Any]) -> Callable[[Callable[..., Any]], Callable[[Point], Any]]:
     """A decorator: of a function with named arguments, one that takes a point of ``dimensions`` with names."""
 
     def decorator(func: Callable[..., Any]) -> Callable[[Point], Any]:
-        if any(getattr(dim, "name", None) is None for dim in dimensions):
+        names = [str(getattr(dim, "name", None) or "") for dim in dimensions]
+        if "" in names:
             raise InvalidInput(f"dimensions must be Real, Integer or Categorical, with names; got {shown(dimensions)}.")
 
         @wraps(func)
         def named(x: Point) -> Any:
-            if len(x) != len(dimensions):
-                raise InvalidInput(f"a point must have {len(dimensions)} values; got {shown(x)}.")
-            return func(**{dim.name: value for dim, value in zip(dimensions, x, strict=True)})
+            if len(x) != len(names):
+                raise InvalidInput(f"a point must have {len(names)} values; got {shown(x)}.")
+            return func(**dict(zip(names, x, strict=True)))
 
         return named
 
     return decorator
 
 
-def _halton(n: int, d: int, rng: np.random.Generator) -> Array:
-    from scipy.stats import qmc
-
-    return np.asarray(qmc.Halton(d, seed=rng).random(n))
-
-
-def _hammersly(n: int, d: int, rng: np.random.Generator) -> Array:
-    """Halton's in all dimensions but the first, which is a regular grid."""
-    return np.hstack([(np.arange(n)[:, None] + 0.5) / n, _halton(n, d, rng)[:, 1:]])
-
-
-def _grid(n: int, d: int, rng: np.random.Generator) -> Array:
-    """So many middles, drawn from the cells of the smallest grid that has n."""
-    order = int(np.ceil(n ** (1.0 / d) - 1e-9))
-    cells = rng.choice(order**d, size=n, replace=False)
-    return (np.stack([cells // order**j % order for j in range(d)], axis=1) + 0.5) / order
-
-
-_FILLS = {"lhs": latin_hypercube, "sobol": sobol, "halton": _halton, "hammersly": _hammersly, "grid": _grid}
-
-
 def cook_initial_point_generator(generator: str | None) -> Callable[[Space, int, int], list[Point]] | None:
     """The generator of that name: n points of a space, from (space, n, seed). None for "random"."""
-    name = "random" if generator is None else str(generator).lower()
-    if one_of(name, ("random", *_FILLS), "an initial point generator") == "random":
-        return None
+    name = one_of(str(generator or "random").lower(), ("random", *_FILLS), "initial_point_generator")
 
     def generate(space: Space, n: int, seed: int) -> list[Point]:
-        widths = [len(dim.categories) if isinstance(dim, Categorical) else 1 for dim in space]
-        U = np.repeat(_FILLS[name](n, space.n_dims, np.random.default_rng(seed)), widths, axis=1)
-        return [space.point(params) for params in space.engine.decode(space.engine.region().spread(U))]
+        U = _FILLS[name](n, space.engine.dim, np.random.default_rng(seed))
+        return space.inverse_transform(space.engine.region().spread(U))
 
-    return generate
+    return None if name == "random" else generate
