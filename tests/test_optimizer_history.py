@@ -148,3 +148,16 @@ def test_an_ask_that_could_not_be_recorded_leaves_no_trace(tmp_path: Path, monke
     assert optimizer.ask(2).params == twin.ask(2).params
     assert state(optimizer) == state(twin)
     optimizer.close()
+
+
+def test_a_study_can_go_on_in_memory_while_its_journal_stays_as_it_is(tmp_path: Path) -> None:
+    path = tmp_path / "study.jsonl"
+    with Optimizer(SPACES["cube"], journal=path) as optimizer:
+        optimizer.ask(2)
+        before = path.read_bytes()
+        copy = Optimizer.load(path, append=False)  # nobody's lock is in the way
+        assert copy.ask()[0].params == optimizer.ask()[0].params
+        assert len(path.read_bytes()) > len(before)
+    path.write_bytes(before)
+    Optimizer.load(path, append=False).ask()
+    assert path.read_bytes() == before

@@ -19,7 +19,7 @@ from optimizer_studies import (
     value_of,
 )
 
-from believer import Int, Optimizer, PseudoObservations, Space, Trial
+from believer import Float, Int, Optimizer, PseudoObservations, Space, Trial
 from believer.arrays import Array
 from believer.errors import BelieverError, TrialError
 from believer.surrogates.data import Data
@@ -247,3 +247,14 @@ def test_what_is_observed_may_break_the_constraint_and_is_never_proposed_again()
     assert (forbidden.id, forbidden.provenance, known.params) == (0, "observed elsewhere", {"n": 2})
     assert optimizer.best == ({"n": 4}, -5.0)
     assert sorted(trial.params["n"] for trial in optimizer.ask(3)) == [0, 1, 3]
+
+
+def test_a_failure_that_was_made_good_no_longer_counts_as_bad() -> None:
+    optimizer = Optimizer(Space({"x": Float(0, 1)}), n_init=2)
+    for params in ({"x": 0.1}, {"x": 0.9}):
+        optimizer.observe(params, params["x"])
+    failed = optimizer.ask()[0]
+    optimizer.tell(failed, error="the oven was off")
+    assert optimizer.predict([failed.params]).mean[0] > 0.8
+    optimizer.observe(failed.params, 0.2)
+    assert optimizer.predict([failed.params]).mean[0] == pytest.approx(0.2, abs=0.01)

@@ -395,6 +395,7 @@ class Optimizer(Study):
         strategy: str | Strategy | None = None,
         constraint: Constraint | None = None,
         maximizer: Maximizer | None = None,
+        append: bool = True,
     ) -> Self:
         """The study in the journal at ``path``, ready to go on; further events are appended to it.
 
@@ -405,12 +406,14 @@ class Optimizer(Study):
         path : of the journal.
         surrogate, acquisition, strategy, maximizer : those of the constructor, where they are not the library's own.
         constraint : the space's, where it has one.
+        append : False only reads the file, without its lock, and goes on in memory.
         """
-        journal, events = Journal.open(as_path(path, "a journal"))
+        journal, events = Journal.open(as_path(path, "a journal")) if append else (None, read_events(as_path(path)))
         try:
             return cls._from_events(events, journal, surrogate, acquisition, strategy, maximizer, constraint)
         except BaseException:
-            journal.close()
+            if journal is not None:
+                journal.close()
             raise
 
     @classmethod

@@ -4,20 +4,23 @@ from __future__ import annotations
 
 import os
 import signal
-import sys
 import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from local_ray import local_cluster, needs_ray, posix
+from local_ray import HAS_RAY, local_cluster, needs_ray, posix
 from waiting import PATIENCE, wait_for
 
 import believer as bv
-from believer.errors import EvaluationError, InvalidInput, MissingExtra, WorkerDied
+from believer.errors import EvaluationError, InvalidInput, WorkerDied
 from believer.experiments import Cell, read_store, run
-from believer.integrations.ray import connected
+
+if HAS_RAY:
+    from believer.integrations.ray import connected
+
+pytestmark = needs_ray
 
 SPACE = bv.Space({"x": bv.Float(-1, 2)})
 
@@ -57,7 +60,6 @@ def raises(text: str) -> None:
     raise ValueError(text)
 
 
-@needs_ray
 @posix
 def test_a_worker_killed_midway_fails_its_trial_and_the_run_goes_on(address: str, tmp_path: Path) -> None:
     def held(params: dict[str, Any]) -> float:
@@ -81,7 +83,6 @@ def test_a_worker_killed_midway_fails_its_trial_and_the_run_goes_on(address: str
     assert os.getpid() not in pids(tmp_path)
 
 
-@needs_ray
 def test_experiments_run_there_and_a_cell_that_kills_its_worker_is_a_failure(address: str, tmp_path: Path) -> None:
     path = tmp_path / "results.jsonl"
     with connected(address) as executor:
@@ -92,7 +93,6 @@ def test_experiments_run_there_and_a_cell_that_kills_its_worker_is_a_failure(add
             run([Cell("toy", {"refused": [1]}, seed) for seed in range(3)], square, executor=executor)
 
 
-@needs_ray
 def test_what_a_function_raises_comes_back_and_a_death_is_told_as_one(address: str) -> None:
     with connected(address) as executor:
         with pytest.raises(ValueError, match=r"^unlucky$"):
@@ -104,7 +104,6 @@ def test_what_a_function_raises_comes_back_and_a_death_is_told_as_one(address: s
         executor.submit(int, "3")
 
 
-@needs_ray
 def test_a_call_is_made_again_where_that_is_wanted(address: str, tmp_path: Path) -> None:
     def dies_once() -> int:
         noted(tmp_path)
@@ -117,7 +116,6 @@ def test_a_call_is_made_again_where_that_is_wanted(address: str, tmp_path: Path)
         assert executor.submit(dies_once).result(PATIENCE) == 2
 
 
-@needs_ray
 def test_what_is_cancelled_before_it_began_never_runs(address: str, tmp_path: Path) -> None:
     with connected(address, cpus=2) as executor:
         running = executor.submit(noted, tmp_path)
@@ -131,7 +129,6 @@ def test_what_is_cancelled_before_it_began_never_runs(address: str, tmp_path: Pa
     assert len(pids(tmp_path)) == 2
 
 
-@needs_ray
 def test_what_is_under_way_when_the_connection_is_closed_is_cancelled(address: str, tmp_path: Path) -> None:
     with connected(address):
         with connected() as executor:
@@ -142,7 +139,6 @@ def test_what_is_under_way_when_the_connection_is_closed_is_cancelled(address: s
             assert executor.submit(int, "3").result(PATIENCE) == 3
 
 
-@needs_ray
 def test_a_connection_that_is_there_is_used_and_left(address: str) -> None:
     import ray
 
@@ -155,7 +151,6 @@ def test_a_connection_that_is_there_is_used_and_left(address: str) -> None:
     assert not ray.is_initialized()
 
 
-@needs_ray
 @pytest.mark.parametrize(
     ("address", "options", "kind", "text"),
     [
@@ -163,7 +158,7 @@ def test_a_connection_that_is_there_is_used_and_left(address: str) -> None:
         ("ray://127.0.0.1:9", {}, EvaluationError, "no Ray cluster answers at ray://127.0.0.1:9"),
         ("tcp://127.0.0.1", {}, InvalidInput, "must be like host:6379 or ray://host:10001; got 'tcp://127.0.0.1'"),
         ("", {}, InvalidInput, "must be like host:6379"),
-        (None, {"cpus": 0}, InvalidInput, "cpus must be a number of processors above zero; got 0"),
+        ("auto", {"retries": 1.5}, InvalidInput, "retries must be a whole number"),
         (None, {"retries": -1}, InvalidInput, "retries must be a whole number, 0 or more; got -1"),
     ],
 )
@@ -174,13 +169,8 @@ def test_an_address_where_no_one_answers_is_told(
         pass
 
 
-@needs_ray
-def test_a_cluster_must_have_the_processors_of_a_call(address: str) -> None:
-    with pytest.raises(InvalidInput, match="the processors of one call, 3; this one has 2"), connected(address, cpus=3):
-        pass
-
-
-def test_without_ray_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "ray", None)
-    with pytest.raises(MissingExtra, match=r"needs Ray; .*pip install 'believer\[ray\]'"), connected("127.0.0.1:6379"):
-        pass
+@pytest.mark.parametrize("cpus", [3, 0, -1.0])
+def test_a_call_needs_processors_that_the_cluster_has(address: str, cpus: float) -> None:
+    with pytest.raises(InvalidInput, match="above zero, and no more than the cluster has, 2; got"):  # noqa: SIM117
+        with connected(address, cpus=cpus):
+            pass

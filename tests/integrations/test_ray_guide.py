@@ -9,14 +9,14 @@ from typing import Any
 import pytest
 from local_ray import local_cluster, needs_ray
 
-from believer.integrations.ray import connected
-
 GUIDE = Path(__file__).parents[2] / "docs" / "ray.md"
 
 
 @needs_ray
 @pytest.mark.slow("without further settings, a trial of Tune is a process of its own")
 def test_the_guide_to_ray_runs_from_top_to_bottom(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from believer.integrations.ray import connected
+
     monkeypatch.chdir(tmp_path)
     names: dict[str, Any] = {"__name__": "__main__"}  # as in a script: its functions travel to the workers
     with local_cluster() as address, connected(address):

@@ -13,13 +13,15 @@ import pytest
 from local_ray import local_cluster, needs_ray, posix
 from waiting import wait_for
 
-from believer.integrations.ray import connected
+from believer import read_study
 
 pytestmark = [needs_ray]
 
 
 @pytest.fixture(scope="module")
 def cluster() -> Iterator[None]:
+    from believer.integrations.ray import connected
+
     with local_cluster() as address, connected(address):
         yield
 
@@ -55,13 +57,13 @@ def tuner(trainable: Any, home: Path, samples: int, scheduler: Any = None, **opt
     )
 
 
-def state(home: Path) -> Any:
-    """The search as Tune saved it last."""
-    from believer.integrations.ray import BelieverSearch
+def records(home: Path) -> list[dict[str, Any]]:
+    """The trials of the search that Tune saved last, read as any journal."""
+    return read_study(max((home / "study").glob("searcher-state-*.pkl"))).records()
 
-    found = BelieverSearch(seed=None)
-    found.restore_from_dir(str(home / "study"))
-    return found
+
+def values(home: Path) -> list[float]:
+    return sorted(row["value"] for row in records(home) if row["status"] == "done")
 
 
 def plain(config: dict[str, Any]) -> dict[str, float]:
@@ -102,8 +104,7 @@ def test_a_run_finds_the_minimum_and_tune_saves_the_search(tmp_path: Path) -> No
     best = results.get_best_result()
     assert best.metrics["loss"] < 0.1
     assert best.config["work"] == str(tmp_path)
-    saved = state(tmp_path)
-    assert sorted(trial.came_back for trial in saved._trials.values()) == sorted(r.metrics["loss"] for r in results)
+    assert values(tmp_path) == sorted(result.metrics["loss"] for result in results)
 
 
 @pytest.mark.usefixtures("cluster")
@@ -112,15 +113,14 @@ def test_a_trial_that_raises_has_failed_until_a_run_is_taken_up(tmp_path: Path) 
 
     results = tuner(failing, tmp_path, 5, points_to_evaluate=[{"x": 1.5, "inner": {"n": 0}}]).fit()
     assert results.num_errors >= 1
-    before = state(tmp_path)._trials
-    assert before[0].came_back == "the trial ended with an error"
-    assert sum(isinstance(trial.came_back, float) for trial in before.values()) == 5 - results.num_errors > 0
+    before = records(tmp_path)
+    assert before[0]["error"] == "the trial ended with an error"
+    assert sum(row["status"] == "done" for row in before) == 5 - results.num_errors > 0
     (tmp_path / "mended").touch()
     again = tune.Tuner.restore(str(tmp_path / "study"), trainable=failing, restart_errored=True).fit()
     assert (len(again), again.num_errors) == (5, 0)
-    after = state(tmp_path)._trials
-    assert [trial.params for trial in after.values()] == [trial.params for trial in before.values()]
-    assert all(isinstance(trial.came_back, float) for trial in after.values())
+    assert [row["x"] for row in records(tmp_path)[:5]] == [row["x"] for row in before]
+    assert values(tmp_path) == sorted(result.metrics["loss"] for result in again)
 
 
 @posix
@@ -128,9 +128,9 @@ def test_a_trial_that_raises_has_failed_until_a_run_is_taken_up(tmp_path: Path) 
 def test_a_worker_killed_fails_its_trial_and_the_run_goes_on(tmp_path: Path) -> None:
     results = tuner(dying, tmp_path, 4).fit()
     assert results.num_errors == 1
-    answers = [trial.came_back for trial in state(tmp_path)._trials.values()]
-    assert answers.count("the trial ended with an error") == 1
-    assert sum(isinstance(answer, float) for answer in answers) == 3
+    rows = records(tmp_path)
+    assert sorted(row["status"] for row in rows) == ["done", "done", "done", "failed"]
+    assert [row["error"] for row in rows if row["status"] == "failed"] == ["the trial ended with an error"]
 
 
 @pytest.mark.usefixtures("cluster")
@@ -146,5 +146,47 @@ def test_a_trial_stopped_early_counts_with_what_it_reported_last(tmp_path: Path)
     results = tuner(in_steps, tmp_path, 6, scheduler).fit()
     assert results.num_errors == 0
     assert {result.metrics["training_iteration"] for result in results} == {2, 4}
-    saved = sorted(trial.came_back for trial in state(tmp_path)._trials.values())
-    assert saved == sorted(result.metrics["loss"] for result in results)
+    assert values(tmp_path) == sorted(result.metrics["loss"] for result in results)
+
+
+def by_kind(config: dict[str, Any]) -> dict[str, float]:
+    assert config["twice"] == 2 * config["x"]
+    return {"score": -abs(config["x"] - 0.3) - config["kind"]().value - config["layers"][0] / 100}
+
+
+class Good:
+    value = 0.0
+
+
+class Bad:
+    value = 1.0
+
+
+@pytest.mark.usefixtures("cluster")
+def test_choices_of_classes_and_what_follows_from_others_are_for_tune_to_fill_in(tmp_path: Path) -> None:
+    from ray import tune
+    from ray.tune.schedulers import ASHAScheduler
+
+    from believer.integrations.ray import BelieverSearch
+
+    results = tune.Tuner(
+        by_kind,
+        param_space={
+            "x": tune.uniform(-1, 2),
+            "kind": tune.choice([Bad, Good]),
+            "layers": [tune.randint(1, 4), 8],
+            "twice": tune.sample_from(lambda config: 2 * config["x"]),
+        },
+        tune_config=tune.TuneConfig(
+            search_alg=BelieverSearch(metric="score", mode="max", n_init=4),
+            scheduler=ASHAScheduler(metric="score", mode="max"),
+            num_samples=10,
+            max_concurrent_trials=2,
+            reuse_actors=True,
+        ),
+        run_config=tune.RunConfig(name="study", storage_path=str(tmp_path), verbose=0),
+    ).fit()
+    assert results.num_errors == 0
+    best = results.get_best_result("score", "max")
+    assert best.config["kind"] is Good
+    assert values(tmp_path) == sorted(result.metrics["score"] for result in results)

@@ -110,13 +110,14 @@ class Ledger:
         return Counts(done, failed, len(self.trials) - done - failed - abandoned, abandoned)
 
     def history(self, settings: StudySettings) -> History:
-        """The study as it stands, for a proposal under its ``settings``."""
+        """The study as it stands, for a proposal under its ``settings``; a failure that was made good is none."""
+        done = {tuple(self.trials[i].params.items()) for i in self.outcomes} if self.errors else set()
         return history(
             settings,
             {trial.id: trial.unit for trial in self.trials},
             self.outcomes,
             self.objectives,
-            failed=self.errors,
+            failed=[i for i in self.errors if tuple(self.trials[i].params.items()) not in done],
             pending=[trial.id for trial in self.pending],
             queue=tuple(self.queue),
             next_id=self.next_id,
