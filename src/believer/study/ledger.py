@@ -13,7 +13,7 @@ from believer.arrays import frozen, shown
 from believer.errors import InvalidInput, JournalCorrupt, TrialError
 from believer.space import Space
 from believer.study.events import Abandoned, Asked, Begun, Enqueued, Event, Failed, Observed, Told, Upgraded
-from believer.study.history import Fitted, History, history
+from believer.study.history import Fitted, History
 from believer.study.outcome import Outcome, aligned
 from believer.study.settings import StudySettings
 from believer.study.trials import Trial, same_params
@@ -111,13 +111,13 @@ class Ledger:
 
     def history(self, settings: StudySettings) -> History:
         """The study as it stands, for a proposal under its ``settings``."""
-        return history(
+        return History.encoded(
             settings,
             {trial.id: trial.unit for trial in self.trials},
             self.outcomes,
-            self.objectives,
-            failed=self.errors,
-            pending=[trial.id for trial in self.pending],
+            self.errors,
+            [trial.id for trial in self.pending],
+            objectives=self.objectives,
             queue=tuple(self.queue),
             next_id=self.next_id,
             designed=sum(trial.origin == "design" for trial in self.trials),
