@@ -173,8 +173,9 @@ class Optimizer(Study):
         proposal = propose(
             self.settings, history, q, strategy=strategy, fixed=fixed, distinct=distinct, cache=self._cache
         )
+        verdict = proposal.judged()
         self._record(proposal.event())
-        return Batch(tuple(self._ledger.trials[trial.id].copy() for trial in proposal.batch), proposal.batch.verdict)
+        return Batch(tuple(self._ledger.trials[trial.id].copy() for trial in proposal.trials), verdict)
 
     @reading
     def predict(self, points: Iterable[Mapping[str, Any]]) -> Prediction:

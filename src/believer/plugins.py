@@ -13,11 +13,13 @@ from believer.batch.picking import Picked, best_places, maximizer_for, pick, tak
 from believer.batch.request import Choice, Chosen, ModelFree, Randomness
 from believer.maximize import Maximizer, Maximum, Objective, Search
 from believer.maximize.objective import Climb, Climbing, Screening
-from believer.propose import Proposal, propose
+from believer.numerics.sampling import stream
+from believer.propose import Proposal, propose, rehearse
 from believer.space.region import Region
 from believer.study.history import Fitted, History
 from believer.study.ledger import Counts
 from believer.study.model_cache import ModelCache
+from believer.study.outcome import Outcome
 from believer.study.settings import StudySettings, make_settings
 from believer.study.trials import Batch, Trial
 from believer.surrogates.data import Data, joined, learnable, learned
@@ -78,6 +80,7 @@ __all__ = [
     "ModelCache",
     "ModelFree",
     "Objective",
+    "Outcome",
     "Paths",
     "Pathwise",
     "Pending",
@@ -116,6 +119,8 @@ __all__ = [
     "pick",
     "propose",
     "real_incumbent",
+    "rehearse",
     "require",
+    "stream",
     "taken",
 ]

@@ -6,7 +6,7 @@ here, and so does a host that keeps its trials in a storage of its own.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -17,7 +17,7 @@ from believer.batch import LOADED_ON_USE, Pending, Request, Strategy
 from believer.batch.gain import expected_gain
 from believer.batch.random import REPLACED, design, draw, is_new
 from believer.batch.request import Chosen, NoModel, checked_answer, needs_model
-from believer.batch.verdict import judge
+from believer.batch.verdict import Verdict, judge
 from believer.capabilities import able
 from believer.errors import BelieverError, InvalidInput, MissingCapability, MissingExtra, SpaceExhausted
 from believer.maximize.objective import ENUMERATE_UP_TO, remaining
@@ -38,19 +38,26 @@ class Proposal:
 
     Attributes
     ----------
-    batch : the trials, with the ids that they will have, and the verdict.
+    trials : with the ids that they will have.
     request : what was asked for, as plain data.
     model : the hyperparameters that the points were chosen under, as plain data; None where no model had a say: a
         design, or a strategy that needs none.
+    judged : works out the verdict.
     """
 
-    batch: Batch
+    trials: tuple[Trial, ...]
     request: dict[str, Any]
     model: dict[str, Any] | None
+    judged: Callable[[], Verdict]
+
+    @property
+    def batch(self) -> Batch:
+        """The trials and the verdict on them, which is worked out here: who shows none need not pay for it."""
+        return Batch(self.trials, self.judged())
 
     def event(self) -> Asked:
         """The proposal as the event of handing it out."""
-        return Asked(self.batch.trials, self.request, self.model)
+        return Asked(self.trials, self.request, self.model)
 
 
 def propose(
@@ -105,16 +112,18 @@ def propose(
     except SpaceExhausted:
         draft.refuse_exhausted(q, queued, count=True)
         raise
-    units = np.array([trial.unit for trial in draft.trials])
     wanted = {"strategy": config, "fixed": held, "distinct": bool(distinct)}
-    pending = told_pending(history)
-    # A strategy counts points of this batch that came before it as pending; the verdict must not.
-    gain = None
-    if request is not None and learned is not None:
-        # Nor are failures results: told as the worst of these, they bend a model beside a good one.
-        gain = expected_gain(replace(request, pending=pending, model=cache.fit(history).model), units)
-    verdict = judge(units, draft.region, model, len(pending.ids), gain)
-    return Proposal(Batch(tuple(draft.trials), verdict), wanted, described)
+    # Failures are no results: told as the worst of these, they bend a model beside a good one.
+    fit = None if learned is None else cache.fit(history).model
+
+    def judged() -> Verdict:
+        # A strategy counts points of this batch that came before it as pending; the verdict must not.
+        pending, units, gain = told_pending(history), np.array([trial.unit for trial in draft.trials]), None
+        if request is not None and fit is not None:
+            gain = expected_gain(replace(request, pending=pending, model=fit), units)
+        return judge(units, draft.region, model, len(pending.ids), gain)
+
+    return Proposal(tuple(draft.trials), wanted, described, judged)
 
 
 @dataclass(slots=True, eq=False)
@@ -251,6 +260,10 @@ def rehearse(settings: StudySettings) -> None:
 
     A strategy that needs something is asked once for a point, on three made-up results. Custom parts are left alone: a
     call of theirs may cost, or count; they fail at the first ask.
+
+    Parameters
+    ----------
+    settings : of the study.
     """
     parts = (settings.surrogate, settings.acquisition, settings.strategy)
     custom = any(serialization.is_custom(serialization.to_config(part)) for part in parts)

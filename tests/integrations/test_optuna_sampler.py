@@ -398,7 +398,7 @@ def test_points_of_trials_that_are_ignored_do_not_come_again(state: Any, first: 
         study.tell(study.ask(PLANE), state=state)
     assert len({(params["x"], params["y"]) for params in params_of(study)}) == first + 8
     known, _ = study.sampler._read(study.sampler._door, study.trials, 99)
-    history = study.sampler._door._history(known, None)
+    history = study.sampler._door.history(known, None)
     assert (len(history.ids), len(history.failed), len(history.pending.ids)) == (first, 0, 0)
     assert len(history.taken) == first + 8
 
@@ -621,15 +621,21 @@ def test_a_damaged_fit_is_no_warm_start() -> None:
     trial = study.ask(PLANE)
     record = study.trials[-1].system_attrs["believer"]
     record["fit"]["model"]["lengthscales"] = [-1.0]
-    door._tell_others(study, trial, record)
+    study._storage.set_trial_system_attr(trial._trial_id, "believer", record)
     study.tell(trial, 1.0)
     run(study, 2)
     assert len(study.trials) == 11
 
 
-def test_ids_go_into_one_number_and_come_back() -> None:
-    for ids in [(), (0,), (3, 7, 100), tuple(range(500))]:
-        assert door._unpacked(door._packed(ids)) == ids
+def test_the_results_behind_a_fit_go_into_one_number_and_come_back() -> None:
+    study = new(BelieverSampler(seed=0))
+    run(study, 10)
+    study.tell(study.ask(PLANE), state=TrialState.FAIL)
+    run(study, 2)
+    fit = study.trials[-1].system_attrs["believer"]["fit"]
+    ids, model = study.sampler._door.fit_behind(study.trials)
+    assert (ids, model) == ((*range(10), 11), fit["model"])
+    assert int(fit["ids"], 16) == sum(2**number for number in ids)
 
 
 def test_of_two_workers_that_told_of_the_same_point_one_chooses_another(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -639,17 +645,17 @@ def test_of_two_workers_that_told_of_the_same_point_one_chooses_another(monkeypa
         run(each, 12)
     best = other.ask(PLANE).params
     trial, late = study.ask(), study.ask()
-    tell, told = door._tell_others, list[dict[str, Any]]()
+    storage, told = study._storage, list[dict[str, Any]]()
+    tell = storage.set_trial_system_attr
 
-    def telling(where: Any, whose: Any, record: dict[str, Any]) -> None:
+    def telling(trial_id: int, key: str, record: Any) -> None:
         if not told:
-            storage = study._storage
             for name, distribution in PLANE.items():
                 storage.set_trial_param(late._trial_id, name, best[name], distribution)
         told.append(record["point"])
-        tell(where, whose, record)
+        tell(trial_id, key, record)
 
-    monkeypatch.setattr(door, "_tell_others", telling)
+    monkeypatch.setattr(storage, "set_trial_system_attr", telling)
     x = trial.suggest_float("x", -5.0, 10.0)
     assert told[0] == best
     assert len(told) == 2
@@ -663,7 +669,7 @@ def test_a_history_is_what_the_door_for_hosts_makes_of_the_same_trials() -> None
     study.ask(MIXED)
     sampler = study.sampler
     known, _ = sampler._read(sampler._door, study.trials, 99)
-    ours = sampler._door._history(known, None)
+    ours = sampler._door.history(known, None)
     trials = [(seen.number, seen.point, study.trials[seen.number].value) for seen in known]
     trials[6] = (6, trials[6][1], "failed")
     theirs = History.of(sampler._door.settings, trials)

@@ -5,13 +5,8 @@
     study = optuna.create_study(sampler=BelieverSampler(seed=1))
 
 What it suggests depends on its settings and on what the storage holds, and on nothing else: the hyperparameters of the
-last fit are kept there, beside the points, as system attributes of the trials. So another sampler with the same
-settings goes on where one stopped, and workers share what they learned.
-
-A worker tells the others its whole point in one write, before Optuna stores parameter by parameter. Of trials that
-began before its own and show no point yet, it works out what they are about to get, as their workers do at this moment
-from the same storage, and counts that as pending. Then it looks again: of two workers that told of the same point at
-least one sees the other, and chooses another. Nobody waits for anybody.
+last fit are kept there, beside the points, as system attributes of the trials. How workers share a storage without a
+lock is in docs/decisions/021-workers-that-share-a-storage.md; the guide is docs/optuna.md.
 """
 
 from __future__ import annotations
@@ -27,28 +22,24 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
 
-import numpy as np
-
 from believer.arrays import LARGEST, whole
 from believer.errors import InvalidInput, JournalError, MissingExtra, SpaceExhausted
-from believer.numerics.sampling import stream
 from believer.plugins import (
     Acquisition,
     Array,
     Fitted,
     History,
     ModelCache,
-    Proposal,
+    Outcome,
     Strategy,
     StudySettings,
     Surrogate,
     make_settings,
     propose,
+    rehearse,
+    stream,
 )
-from believer.propose import rehearse
 from believer.space import Categorical, Float, Int, Space
-from believer.study.history import history as history_of
-from believer.study.outcome import Outcome
 
 try:
     from optuna.distributions import BaseDistribution, CategoricalDistribution, FloatDistribution
@@ -80,9 +71,7 @@ class BelieverSampler(BaseSampler):  # type: ignore[misc]
 
     Parameters
     ----------
-    strategy : how a point is chosen beside those that are pending: a name or a value, "hedged" by default.
-    surrogate : the model: a name or a value, a Gaussian process by default.
-    acquisition : what makes a point worth a trial, LogEI by default.
+    strategy, surrogate, acquisition, warp, resolution : as for :class:`~believer.optimizer.Optimizer`.
     n_startup_trials : results and running trials before the model takes over; None is two for each parameter.
     seed : of all that is random; None is another one each time.
     search_space : the distributions by name, where they are known in advance: then the first trials fill the space
@@ -91,7 +80,6 @@ class BelieverSampler(BaseSampler):  # type: ignore[misc]
         that reported nothing has failed.
     failed : what a failed trial, NaN or an infinite result is: "worst", as bad as the worst result; or "ignored".
     independent_sampler : draws what is not chosen together; None is a uniform draw for each trial and name.
-    warp, resolution : as for :class:`~believer.optimizer.Optimizer`.
     """
 
     def __init__(
@@ -113,8 +101,8 @@ class BelieverSampler(BaseSampler):  # type: ignore[misc]
             raise InvalidInput(f'pruned must be "value", "failed" or "ignored"; got {pruned!r}.')
         if failed not in ("worst", "ignored"):
             raise InvalidInput(f'failed must be "worst" or "ignored"; got {failed!r}.')
-        each_of = search_space.values() if isinstance(search_space, Mapping) else [search_space]
-        if search_space is not None and not all(isinstance(each, BaseDistribution) for each in each_of):
+        space = {} if search_space is None else search_space
+        if not isinstance(space, Mapping) or not all(isinstance(each, BaseDistribution) for each in space.values()):
             raise InvalidInput(f"search_space must have distributions of Optuna's by name; got {search_space!r}.")
         self._options: dict[str, Any] = {
             "strategy": strategy,
@@ -133,16 +121,15 @@ class BelieverSampler(BaseSampler):  # type: ignore[misc]
     def _begin(self) -> None:
         """As one that has seen no study yet."""
         self._lock = threading.Lock()
-        self._said: set[tuple[str, ...]] = set()
+        self._said: set[tuple[str, str]] = set()
         self._forget(None, None)
 
     def _forget(self, storage: Any, study_id: int | None) -> None:
         """All that was learned of another study than this one."""
         self._storage, self._study_id = storage, study_id
         self._door: _Door | None = None
-        self._counted: set[int] = set()
+        self._counted: dict[int, datetime] = {}  # trials that have ended, and when they did
         self._shared: dict[str, Any] | None = None
-        self._blind = -1  # the last trial that began before anything was shared
 
     def __getstate__(self) -> dict[str, Any]:
         """Without the lock, and without models, which a copy learns again."""
@@ -173,8 +160,7 @@ class BelieverSampler(BaseSampler):  # type: ignore[misc]
         if shared is None:
             with self._lock:
                 self._turn_to(study)
-                if (shared := self._shared) is None:
-                    self._blind, shared = max(self._blind, trial.number), {}
+                shared = self._shared or {}
         return {name: each for name, each in shared.items() if _parameter(each) is not None}
 
     def sample_relative(self, study: Any, trial: Any, search_space: dict[str, Any]) -> dict[str, Any]:
@@ -184,21 +170,20 @@ class BelieverSampler(BaseSampler):  # type: ignore[misc]
         with self._lock:
             trials = self._turn_to(study)
             if not searched:
-                _check_unconstrained(trials)
                 return {}
             door = self._door_to(searched, study.direction.name == "MAXIMIZE")
-            fixed = point = door.point_of(trial)
-            again: list[dict[str, Any]] = []
+            fixed = point = door.look(trial).point
+            again = list[dict[str, Any]]()
             for _ in range(MOST_ROUNDS if len(fixed) < len(searched) else 0):
                 before, unseen = self._read(door, trials, trial.number)
                 point, record = door.chosen(before, unseen + again, door.fit_behind(trials), fixed)
-                _tell_others(study, trial, record)
+                study._storage.set_trial_system_attr(trial._trial_id, KEY, record)
                 trials = study.get_trials(deepcopy=False)
                 clashes = door.clashes(point, before, self._read(door, trials, trial.number)[0])
                 if not clashes:
                     break
                 again = [{} for number in clashes if number < trial.number]  # they may choose again, too
-        return {name: door.to_optuna(name, value) for name, value in point.items()}
+        return {name: searched[name].to_external_repr(value) for name, value in point.items()}
 
     def sample_independent(self, study: Any, trial: Any, param_name: str, param_distribution: Any) -> Any:
         """A value of ``param_name`` by itself, of ``param_distribution``, for ``trial`` of ``study``."""
@@ -206,7 +191,7 @@ class BelieverSampler(BaseSampler):  # type: ignore[misc]
         why = "only parameters that all finished trials have, or search_space, with the same range, are chosen together"
         if not_ours := _parameter(param_distribution) is None:
             why = "its range is too wide, its step too small, or its choices are too many"
-        if not_ours or trial.number > self._blind:
+        if not_ours or KEY in trial.system_attrs or self._shared == {}:  # else it began before anything was shared
             self._say_once("%r is drawn at random, in trial %d and further ones: %s.", param_name, trial.number, why)
         sampler = self._independent
         if sampler is None:
@@ -221,13 +206,19 @@ class BelieverSampler(BaseSampler):  # type: ignore[misc]
 
     def _turn_to(self, study: Any) -> list[Any]:
         """The trials of ``study``, and what they share; another one is forgotten, and one that had its place before."""
-        trials: list[Any] = study.get_trials(deepcopy=False)
-        finished = {each.number: each for each in trials if each.state.is_finished()}
+        trials: list[Any] = study.get_trials(deepcopy=False)  # by number
+        last, ended = next(reversed(self._counted.items()), (0, None))
         known = self._storage is study._storage and self._study_id == study._study_id
-        if not known or not self._counted <= finished.keys():
+        if not known or (ended and [each.datetime_complete for each in trials[last : last + 1]] != [ended]):
             self._forget(study._storage, study._study_id)
-        for each in [finished[number] for number in finished.keys() - self._counted]:
-            self._counted.add(each.number)
+        fresh = [each for each in trials if each.number not in self._counted and each.state.is_finished()]
+        for each in fresh:
+            if each.constraints:
+                raise InvalidInput(
+                    f"BelieverSampler takes studies without constraints; trial {each.number} has set "
+                    f"{', '.join(map(repr, each.constraints))}. Use GPSampler or TPESampler for it."
+                )
+            self._counted[each.number] = each.datetime_complete
             if each.state == TrialState.COMPLETE or isinstance(self._returned(each), float):
                 own = each.distributions
                 shared = own if self._shared is None else self._shared
@@ -240,37 +231,34 @@ class BelieverSampler(BaseSampler):  # type: ignore[misc]
         if door is None or door.distributions != searched or door.settings.maximize != maximize:
             space = Space({name: _parameter(each) for name, each in searched.items()})  # type: ignore[misc]
             settings = make_settings(space, maximize=maximize, **self._options)
-            self._door = door = _Door(searched, settings, ModelCache(settings), _digest(settings))
+            config = settings.to_config()
+            parts = {name: config[name] for name in ("space", "surrogate", "warp", "maximize")}
+            digest = hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:16]
+            self._door = door = _Door(searched, settings, ModelCache(settings), digest)
         return door
 
     def _read(self, door: _Door, trials: Sequence[Any], number: int) -> tuple[list[_Seen], list[dict[str, Any]]]:
         """Trials with a point, but for that of ``number``; and what is fixed of those that earlier ones are to get."""
-        known: list[_Seen] = []
-        unseen: list[dict[str, Any]] = []
-        _check_unconstrained([each for each in trials if each.number not in door.finished])
+        known, unseen, recent = list[_Seen](), list[dict[str, Any]](), datetime.now() - ABOUT_TO_SHOW
         for each in trials:
             if each.number == number:
                 continue
-            if each.number not in door.finished:
-                point = door.point_of(each)
-                is_whole = len(point) == len(door.distributions)
-                if not each.state.is_finished():
-                    if is_whole:
-                        known.append(door.seen(each.number, point))
-                    elif each.state == TrialState.RUNNING and each.number < number and _is_young(each):
-                        unseen.append(point)
-                    continue
-                elsewhere = any(name in each.params and not door.inside(name, each.params) for name in point)
-                returned = IGNORED if elsewhere else self._returned(each)
-                door.finished[each.number] = door.seen(each.number, point, returned) if is_whole else None
-                for name in sorted(door.distributions.keys() - each.params.keys()) if self._search_space else ():
-                    self._say_once("%r of search_space was not asked for in trial %d.", name, each.number)
-            if (seen := door.finished[each.number]) is not None:
+            seen = door.seen.get(each.number)
+            if seen is None or seen.returned is None:
+                seen = door.look(each, self._returned(each))
+                if self._search_space and seen.returned is not None:
+                    for name in sorted(door.distributions.keys() - each.params.keys()):
+                        self._say_once("%r of search_space was not asked for in trial %d.", name, each.number)
+            if seen.unit is not None:
                 known.append(seen)
+            elif each.number < number and each.state == TrialState.RUNNING and each.datetime_start > recent:
+                unseen.append(seen.point)
         return known, unseen
 
-    def _returned(self, trial: Any) -> float | str:
+    def _returned(self, trial: Any) -> float | str | None:
         """Of a finished trial: a value, or why there is none."""
+        if not trial.state.is_finished():
+            return None
         if trial.state == TrialState.PRUNED and self._pruned == IGNORED:
             return IGNORED
         counts = trial.state == TrialState.COMPLETE or (trial.state == TrialState.PRUNED and self._pruned == "value")
@@ -281,46 +269,36 @@ class BelieverSampler(BaseSampler):  # type: ignore[misc]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Seen:
-    """A trial that has a point.
+    """A trial: what is ``shown`` of its point, that in our terms as far as it is known, and encoded if it is whole.
 
-    Attributes
-    ----------
-    number : the trial's.
-    point, unit : in our terms, and encoded.
-    returned : a result, the reason why there is none, or None while there may be one.
+    ``returned``: a result, the reason why there is none, or None while there may be one.
     """
 
     number: int
+    shown: Any
     point: dict[str, Any]
-    unit: Array
+    unit: Array | None
     returned: Outcome | str | None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Door:
-    """From a search space of Optuna's to ours and back.
+    """From a search space of Optuna's to ours; ``seen`` has trials by number, as they were at the last look.
 
-    Attributes
-    ----------
-    distributions : theirs, by name.
-    settings, cache : ours.
-    digest : of what the hyperparameters of a fit depend on.
-    finished : trials that have ended, by number, which do not change; None for one without a point.
+    ``digest``: of what the hyperparameters of a fit depend on.
     """
 
     distributions: dict[str, Any]
     settings: StudySettings
     cache: ModelCache
     digest: str
-    finished: dict[int, _Seen | None] = field(default_factory=dict)
-
-    def to_optuna(self, name: str, value: Any) -> Any:
-        """A value of ours: choices are known by their index, since theirs may be anything, equal ones too."""
-        distribution = self.distributions[name]
-        return distribution.choices[value] if isinstance(distribution, CategoricalDistribution) else value
+    seen: dict[int, _Seen] = field(default_factory=dict)
 
     def inside(self, name: str, values: Mapping[str, Any], *, ours: bool = False) -> dict[str, Any]:
-        """One of ``values``, in our terms or theirs; nothing if it is missing or outside, as of another range."""
+        """One of ``values``, in our terms or theirs; nothing if it is missing or outside, as of another range.
+
+        Choices are known by their index, since theirs may be anything, equal ones too.
+        """
         distribution = self.distributions[name]
         try:
             value = values[name]
@@ -330,79 +308,71 @@ class _Door:
         except (KeyError, TypeError, ValueError):
             return {}
 
-    def point_of(self, trial: Any) -> dict[str, Any]:
+    def look(self, trial: Any, returned: float | str | None = None) -> _Seen:
         """What is known of a trial's point: what it has, what is fixed of it, what its worker said it will get."""
-        shown = {**(trial.system_attrs.get("fixed_params") or {}), **trial.params}
+        has = {**(trial.system_attrs.get("fixed_params") or {}), **trial.params}
         said = trial.system_attrs.get(KEY, {}).get("point", {})
+        last = self.seen.get(trial.number)
+        if last is not None and last.shown == (has, said) and returned is None:
+            return last
         point: dict[str, Any] = {}
         for name in self.distributions:
-            point.update(self.inside(name, shown) or self.inside(name, said, ours=True))
-        return point
-
-    def seen(self, number: int, point: dict[str, Any], returned: float | str | None = None) -> _Seen:
-        """A trial at a whole ``point``; what it ``returned``, if it did."""
+            value = self.inside(name, has)
+            point.update(value or self.inside(name, said, ours=True))
+            if returned is not None and name in trial.params and not value:
+                returned = IGNORED  # it is of another place than the point
+        unit = self.settings.space.encode([point])[0] if len(point) == len(self.distributions) else None
         outcome = Outcome.of(returned) if isinstance(returned, float) else returned
-        return _Seen(number, point, self.settings.space.encode([point])[0], outcome)
+        self.seen[trial.number] = seen = _Seen(trial.number, (has, said), point, unit, outcome)
+        return seen
 
     def fit_behind(self, trials: Sequence[Any]) -> Fitted | None:
         """The hyperparameters that the last of them was chosen under; None where no fit is of these settings."""
         for trial in reversed(trials):
             fit = trial.system_attrs.get(KEY, {}).get("fit", {})
             if fit.get("of") == self.digest:
-                return _unpacked(fit["ids"]), fit["model"]
+                bits = reversed(f"{int(fit['ids'], 16):b}")
+                return tuple(i for i, bit in enumerate(bits) if bit == "1"), fit["model"]
         return None
 
     def chosen(
         self, known: Sequence[_Seen], unseen: Sequence[dict[str, Any]], fitted: Fitted | None, fixed: dict[str, Any]
     ) -> tuple[dict[str, Any], dict[str, Any]]:
         """A point with what is ``fixed`` of it, after those that others are about to get; and what to tell of it."""
-        known = list(known)
+        guessed, settings = list(known), self.settings
         for held in (*unseen, fixed):
-            history, proposal = self._proposed(known, fitted, held)
-            point = proposal.batch[0].params
-            known.append(self.seen(history.next_id, point))
+            history = self.history(guessed, fitted)
+            try:
+                proposal = propose(settings, history, fixed=held, cache=self.cache)
+            except SpaceExhausted:
+                proposal = propose(settings, history, fixed=held, distinct=False, cache=self.cache)
+            except JournalError:
+                if fitted is None:
+                    raise
+                return self.chosen(known, unseen, None, fixed)  # what was kept of the last fit is damaged
+            point = proposal.trials[0].params
+            guessed.append(_Seen(history.next_id, None, point, settings.space.encode([point])[0], None))
         record: dict[str, Any] = {"point": point}
         if proposal.model is not None:
-            record["fit"] = {"of": self.digest, "ids": _packed(history.ids), "model": proposal.model}
+            ids = f"{sum(1 << i for i in history.ids):x}"  # bits of one number, which is shorter than a list
+            record["fit"] = {"of": self.digest, "ids": ids, "model": proposal.model}
         return point, record
 
     def clashes(self, point: dict[str, Any], before: Sequence[_Seen], after: Sequence[_Seen]) -> list[int]:
         """Numbers of trials that got the same point in the meantime."""
-        shown = {each.number: each.point for each in before}
+        shown, space = {each.number: each.point for each in before}, self.settings.space
         fresh = [each for each in after if shown.get(each.number) != each.point]
-        if not fresh:
-            return []
-        space = self.settings.space
-        same = space.region().among(np.array([each.unit for each in fresh]), space.encode([point]))
+        same = (space.region().among(space.encode([each.point]), space.encode([point]))[0] for each in fresh)
         return [each.number for each, is_same in zip(fresh, same, strict=True) if is_same]
 
-    def _proposed(
-        self, known: Sequence[_Seen], fitted: Fitted | None, held: Mapping[str, Any]
-    ) -> tuple[History, Proposal]:
-        """The next point, and the history it follows from; one that repeats another where no other is left."""
-        history = self._history(known, fitted)
-        try:
-            return history, propose(self.settings, history, fixed=held, cache=self.cache)
-        except SpaceExhausted:
-            return history, propose(self.settings, history, fixed=held, distinct=False, cache=self.cache)
-        except JournalError:
-            if fitted is None:
-                raise
-            return self._proposed(known, None, held)  # what was kept of the last fit is damaged
-
-    def _history(self, known: Sequence[_Seen], fitted: Fitted | None) -> History:
+    def history(self, known: Sequence[_Seen], fitted: Fitted | None) -> History:
         """What ``History.of`` makes of them, without encoding each of them again for each suggestion."""
-        ordered = sorted(known, key=lambda each: each.number)
-        return history_of(
+        return History.encoded(
             self.settings,
-            {each.number: each.unit for each in ordered},
-            {each.number: each.returned for each in ordered if isinstance(each.returned, Outcome)},
-            None,
-            failed=[each.number for each in ordered if isinstance(each.returned, str) and each.returned != IGNORED],
-            pending=[each.number for each in ordered if each.returned is None],
-            queue=(),
-            next_id=ordered[-1].number + 1 if ordered else 0,
-            designed=len(ordered),
+            {each.number: each.unit for each in known if each.unit is not None},
+            {each.number: each.returned for each in known if isinstance(each.returned, Outcome)},
+            [each.number for each in known if isinstance(each.returned, str) and each.returned != IGNORED],
+            [each.number for each in known if each.returned is None],
             fitted=fitted,
         )
 
@@ -426,35 +396,3 @@ def _check_one_objective(study: Any) -> None:
             f"BelieverSampler takes studies with one objective; this one has {len(study.directions)}. "
             "Use NSGAIISampler or TPESampler for it."
         )
-
-
-def _check_unconstrained(trials: Sequence[Any]) -> None:
-    for each in trials:
-        if each.constraints:
-            raise InvalidInput(
-                f"BelieverSampler takes studies without constraints; trial {each.number} has set "
-                f"{', '.join(map(repr, each.constraints))}. Use GPSampler or TPESampler for it."
-            )
-
-
-def _is_young(trial: Any) -> bool:
-    return trial.datetime_start is not None and abs(datetime.now() - trial.datetime_start) < ABOUT_TO_SHOW
-
-
-def _digest(settings: StudySettings) -> str:
-    config = settings.to_config()
-    parts = {name: config[name] for name in ("space", "surrogate", "warp", "maximize")}
-    return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:16]
-
-
-def _tell_others(study: Any, trial: Any, record: dict[str, Any]) -> None:
-    study._storage.set_trial_system_attr(trial._trial_id, KEY, record)
-
-
-def _packed(ids: Sequence[int]) -> str:
-    """Whole numbers from 0 on, as the bits of one."""
-    return f"{sum(1 << i for i in ids):x}"
-
-
-def _unpacked(bits: str) -> tuple[int, ...]:
-    return tuple(i for i, bit in enumerate(reversed(f"{int(bits, 16):b}")) if bit == "1")

@@ -15,7 +15,7 @@ import re
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Set
 from dataclasses import dataclass, field
-from itertools import count, takewhile
+from itertools import count
 from typing import Any
 
 import numpy as np
@@ -64,15 +64,10 @@ class BatchSearchCV(BaseSearchCV):  # type: ignore[misc]
     q : how many are chosen and evaluated together: q times the number of folds fits run at once, given the jobs.
     scoring : one score or several, as for ``RandomizedSearchCV``. The model learns from the one that ``refit`` names,
         else from the first.
-    n_jobs : fits that run in parallel.
     refit : fit the best candidate to all data in the end. With several scores, the name of the one that decides; or a
         function of ``cv_results_`` that returns the index of the best.
-    cv : folds, as for ``RandomizedSearchCV``.
-    verbose : how much is printed.
-    pre_dispatch : how many fits are handed to the jobs ahead of time.
+    n_jobs, cv, verbose, pre_dispatch, error_score, return_train_score : as for ``RandomizedSearchCV``.
     random_state : an int makes a search reproducible.
-    error_score : the score of a fit that fails: a number, or "raise".
-    return_train_score : also list scores on the training folds.
     noise : tell the model the standard error of each mean over folds. It then comes back to the neighborhood of good
         candidates, where the same folds have nothing new to say; so by default it is left to find out by itself.
     surrogate, acquisition, strategy, n_init : as for :class:`believer.Optimizer`.
@@ -124,33 +119,30 @@ class BatchSearchCV(BaseSearchCV):  # type: ignore[misc]
     def _run_search(self, evaluate_candidates: Callable[..., dict[str, Any]]) -> None:
         """Called by ``fit``: ask, evaluate, tell, until there were ``n_iter`` candidates."""
         left, q = whole(self.n_iter, "n_iter", 1), whole(self.q, "q", 1)
-        choices = _Choices.of(self.space)
+        space, lists = _numbered(self.space)
         seed = int(check_random_state(self.random_state).randint(MOST_SEED))
-        optimizer = Optimizer(
-            choices.space, self.surrogate, self.acquisition, self.strategy, self.n_init, seed, maximize=True
-        )
+        optimizer = Optimizer(space, self.surrogate, self.acquisition, self.strategy, self.n_init, seed, maximize=True)
         # An iterable of splits is the same for every batch as it is, and may be had only once.
         folds = None if isinstance(self.cv, Iterable) else _SameFolds(self.cv, is_classifier(self.estimator))
-        number, failure, worked = 0, None, False
+        number, failure, results = 0, None, None
         while left > 0 and (batch := _ask(optimizer, min(q, left), self.n_iter)) is not None:
             extra = {"batch": [number] * len(batch), "provenance": [trial.provenance for trial in batch]}
             left, number = left - len(batch), number + 1
+            points = [point | {name: objects[point[name]] for name, objects in lists.items()} for point in batch.params]
             try:
-                candidates = [choices.decode(trial.params) for trial in batch]
-                results = evaluate_candidates(candidates, cv=folds, more_results=extra)
+                results = evaluate_candidates(points, cv=folds, more_results=extra)
+                scores = _scores(results, self.refit)[-len(batch) :]
             except ValueError as error:
                 if self.error_score == "raise" or not re.match(r"\s*All the \d+ fits failed", str(error)):
                     raise
-                failure = error
+                failure, scores = error, [(math.nan, None)] * len(batch)
                 warnings.warn(f"{error}\nThe search goes on without this batch.", FitFailedWarning, stacklevel=2)
-                for trial in batch:
-                    optimizer.tell(trial, error="every fit failed")
-            else:
-                worked = True
-                scores = _scores(results, self.refit)[-len(batch) :]
-                for trial, row in zip(batch, scores, strict=True):
-                    _tell(optimizer, trial.id, row, self.noise)
-        if failure is not None and not worked:
+            for trial, (mean, std) in zip(batch, scores, strict=True):
+                if abs(mean) <= LARGEST:
+                    optimizer.tell(trial, mean, noise=std if self.noise else None)
+                else:
+                    optimizer.tell(trial, error=f"a score of {mean}")
+        if failure is not None and results is None:
             raise failure
 
 
@@ -164,23 +156,15 @@ def _ask(optimizer: Optimizer, q: int, n_iter: int) -> Batch | None:
         return optimizer.ask(error.left) if error.left else None
 
 
-def _scores(results: Mapping[str, Any], refit: Any) -> Array:
-    """Scores (candidates, folds) of what is optimized: the metric that ``refit`` names, else the first."""
+def _scores(results: Mapping[str, Any], refit: Any) -> list[tuple[float, float | None]]:
+    """Means over folds and their standard errors, of the metric that ``refit`` names, else the first."""
     names = [key.removeprefix("mean_test_") for key in results if key.startswith("mean_test_")]
     name = refit if isinstance(refit, str) and refit in names else names[0]
-    splits = takewhile(results.__contains__, (f"split{i}_test_{name}" for i in count()))
-    return np.column_stack([results[split] for split in splits])
-
-
-def _tell(optimizer: Optimizer, trial: int, scores: Array, noise: bool) -> None:
-    """The mean of a candidate's ``scores`` (folds,), with its standard error where there is one."""
-    mean = float(np.mean(scores))
-    if not math.isfinite(mean) or abs(mean) > LARGEST:
-        optimizer.tell(trial, error=f"a score of {mean}")
-    elif noise and len(scores) > 1:
-        optimizer.tell(trial, mean, noise=float(np.std(scores, ddof=1)) / math.sqrt(len(scores)))
-    else:
-        optimizer.tell(trial, mean)
+    folds = next(i for i in count() if f"split{i}_test_{name}" not in results)
+    means, stds = results[f"mean_test_{name}"], results[f"std_test_{name}"]
+    return [
+        (float(m), float(s) / math.sqrt(folds - 1) if folds > 1 else None) for m, s in zip(means, stds, strict=True)
+    ]
 
 
 @dataclass(slots=True, eq=False)
@@ -196,35 +180,24 @@ class _SameFolds:
         return self.splits
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Choices:
-    """A space in which lists of any objects stand as the numbers of their members."""
-
-    space: Space
-    objects: dict[str, list[Any]]
-
-    @staticmethod
-    def of(space: Any) -> _Choices:
-        if isinstance(space, Space):
-            return _Choices(space, {})
-        if not isinstance(space, Mapping):
-            raise InvalidInput(f"space must be a believer.Space or a dict; got {shown(space)}.")
-        objects = {name: list(v) for name, v in space.items() if isinstance(v, list | np.ndarray)}
-        for name, value in space.items():
-            if hasattr(value, "rvs"):
-                raise InvalidInput(
-                    f"distributions have no bounds to search in; got one for {name!r}. Say Float(low, high) or "
-                    "Float(low, high, log=True), or Int, of believer."
-                )
-            if isinstance(value, tuple | Set | range):
-                raise InvalidInput(
-                    f"a range is Float(low, high) or Int(low, high) of believer, and choices are a list; got "
-                    f"{shown(value)} for {name!r}, which may be meant as either."
-                )
-            if not objects.get(name, True):
-                raise InvalidInput(f"choices must be a list of at least one value; got none for {name!r}.")
-        numbered = {name: Categorical(range(len(values))) for name, values in objects.items()}
-        return _Choices(Space({**space, **numbered}), objects)
-
-    def decode(self, params: Mapping[str, Any]) -> dict[str, Any]:
-        return {name: self.objects[name][value] if name in self.objects else value for name, value in params.items()}
+def _numbered(space: Any) -> tuple[Space, dict[str, list[Any]]]:
+    """The space, in which lists of any objects stand as the numbers of their members; and these lists."""
+    if isinstance(space, Space):
+        return space, {}
+    if not isinstance(space, Mapping):
+        raise InvalidInput(f"space must be a believer.Space or a dict; got {shown(space)}.")
+    lists = {name: list(value) for name, value in space.items() if isinstance(value, list | np.ndarray)}
+    for name, value in space.items():
+        if hasattr(value, "rvs"):
+            raise InvalidInput(
+                f"distributions have no bounds to search in; got one for {name!r}. Say Float(low, high) or "
+                "Float(low, high, log=True), or Int, of believer."
+            )
+        if isinstance(value, tuple | Set | range):
+            raise InvalidInput(
+                f"a range is Float(low, high) or Int(low, high) of believer, and choices are a list; got "
+                f"{shown(value)} for {name!r}, which may be meant as either."
+            )
+        if not lists.get(name, True):
+            raise InvalidInput(f"choices must be a list of at least one value; got none for {name!r}.")
+    return Space({**space, **{name: Categorical(range(len(values))) for name, values in lists.items()}}), lists

@@ -180,13 +180,17 @@ def first_distinct(X: Array, values: Array, search: Search) -> Maximum | None:
 
     One that keeps the spacing, if any does. Rows that lie on each other count once among those passed over.
     """
-    near = np.zeros(len(X), dtype=bool) if search.spacing is None else search.spacing.near(X)
-    rows = np.flatnonzero(~near & np.isfinite(values))
-    found = _first_distinct(X[rows], values[rows], search) if near.any() and len(rows) else None
-    if found is not None:
-        better = np.flatnonzero(near & (values > found.value))
-        if not search.region.among(X[better], search.avoid).all():  # else they are passed over, and counted, below
-            return replace(found, spaced=True)
+    if search.spacing is not None:
+        order = np.argsort(-values, kind="stable")
+        for rows in (order[:64], order):  # as a rule one of the first will do
+            near = search.spacing.near(X[rows])
+            far = rows[~near & np.isfinite(values[rows])]
+            found = _first_distinct(X[far], values[far], search) if len(far) else None
+            if found is not None:
+                better = rows[near & (values[rows] > found.value)]
+                if not search.region.among(X[better], search.avoid).all():  # else they are counted below
+                    return replace(found, spaced=True)
+                break
     return _first_distinct(X, values, search)
 
 

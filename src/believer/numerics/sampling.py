@@ -148,5 +148,11 @@ def normal(U: Array) -> Array:
 
 
 def stream(seed: int, trial: int, purpose: str) -> np.random.Generator:
-    """The generator that belongs to a trial and a purpose under a seed; the same three give the same numbers."""
+    """The generator that belongs to a trial and a purpose under a seed; the same three give the same numbers.
+
+    Parameters
+    ----------
+    seed, trial : the study's, and the id of the trial.
+    purpose : a word.
+    """
     return np.random.default_rng((seed, trial, zlib.crc32(purpose.encode())))

@@ -83,55 +83,61 @@ class History:
             else:
                 (pending if answer is None else failed).append(trial_id)
         units = settings.space.encode(list(points.values())) if points else np.zeros((0, settings.space.dim))
-        return history(
-            settings,
-            dict(zip(points, units, strict=True)),
-            outcomes,
-            None,
-            failed=failed,
-            pending=pending,
-            queue=tuple(settings.space.check(params) for params in queue),
-            next_id=max(points, default=-1) + 1,
-            designed=len(points),
+        encoded = dict(zip(points, units, strict=True))
+        wanted = tuple(settings.space.check(params) for params in queue)
+        return History.encoded(settings, encoded, outcomes, failed, pending, queue=wanted, fitted=fitted)
+
+    @staticmethod
+    def encoded(
+        settings: StudySettings,
+        points: Mapping[int, Array],
+        outcomes: Mapping[int, Outcome],
+        failed: Iterable[int],
+        pending: Iterable[int],
+        *,
+        objectives: tuple[str, ...] | None = None,
+        queue: tuple[dict[str, Any], ...] = (),
+        next_id: int | None = None,
+        designed: int | None = None,
+        fitted: Fitted | None = None,
+    ) -> History:
+        """The same of trials whose points are encoded already, which takes most of the time.
+
+        Parameters
+        ----------
+        settings : of the study.
+        points : of all trials by id, in the order of ids; each (d,), in the encoded cube.
+        outcomes : results by id, all with the same objectives.
+        failed, pending : ids of trials that have failed, and of those that may have a result yet.
+        objectives : names, the first is what is optimized; None for those of the first result.
+        queue : as for :meth:`of`, checked.
+        next_id : None for that after the last.
+        designed : how many points were of a design; None for all.
+        fitted : as for :meth:`of`.
+        """
+
+        def at(ids: Iterable[int]) -> Array:
+            return read_only(np.array([points[i] for i in ids]).reshape(-1, settings.space.dim))
+
+        ids, open_ids = tuple(sorted(outcomes)), tuple(sorted(pending))
+        told = [outcomes[i] for i in ids]
+        names = objectives or (tuple(told[0].objectives) if told else (ONLY,))
+        values = np.array([outcome.objectives[name] for outcome in told for name in names]).reshape(-1, len(names))
+        noise = None
+        if any(outcome.noise for outcome in told):
+            noise = read_only(np.array([[outcome.noise.get(name, 0.0) for name in names] for outcome in told]))
+        return History(
+            ids=ids,
+            data=Data(at(ids), read_only(settings.sign * values), noise, settings.space.groups),
+            objectives=names,
+            failed=at(sorted(failed)),
+            pending=Pending(open_ids, at(open_ids)),
+            taken=at(points),
+            queue=queue,
+            next_id=max(points, default=-1) + 1 if next_id is None else next_id,
+            designed=len(points) if designed is None else designed,
             fitted=fitted,
         )
-
-
-def history(
-    settings: StudySettings,
-    points: Mapping[int, Array],
-    outcomes: Mapping[int, Outcome],
-    objectives: tuple[str, ...] | None,
-    failed: Iterable[int],
-    pending: Iterable[int],
-    queue: tuple[dict[str, Any], ...],
-    next_id: int,
-    designed: int,
-    fitted: Fitted | None,
-) -> History:
-    """The history of trials at ``points`` of the encoded cube, by id."""
-
-    def at(ids: Iterable[int]) -> Array:
-        return read_only(np.array([points[i] for i in ids]).reshape(-1, settings.space.dim))
-
-    ids, open_ids = tuple(sorted(outcomes)), tuple(sorted(pending))
-    names = objectives or (tuple(outcomes[ids[0]].objectives) if ids else (ONLY,))
-    values = np.array([[outcomes[i].objectives[name] for name in names] for i in ids]).reshape(-1, len(names))
-    noise = None
-    if any(outcomes[i].noise for i in ids):
-        noise = read_only(np.array([[outcomes[i].noise.get(name, 0.0) for name in names] for i in ids]))
-    return History(
-        ids=ids,
-        data=Data(at(ids), read_only(settings.sign * values), noise, settings.space.groups),
-        objectives=names,
-        failed=at(sorted(failed)),
-        pending=Pending(open_ids, at(open_ids)),
-        taken=at(points),
-        queue=queue,
-        next_id=next_id,
-        designed=designed,
-        fitted=fitted,
-    )
 
 
 def _in_order(trials: Iterable[Any]) -> list[Any]:

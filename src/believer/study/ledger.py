@@ -13,7 +13,7 @@ from believer.arrays import frozen, shown
 from believer.errors import InvalidInput, JournalCorrupt, TrialError
 from believer.space import Space
 from believer.study.events import Abandoned, Asked, Begun, Enqueued, Event, Failed, Observed, Told, Upgraded
-from believer.study.history import Fitted, History, history
+from believer.study.history import Fitted, History
 from believer.study.outcome import Outcome, aligned
 from believer.study.settings import StudySettings
 from believer.study.trials import Trial, same_params
@@ -112,13 +112,13 @@ class Ledger:
     def history(self, settings: StudySettings) -> History:
         """The study as it stands, for a proposal under its ``settings``; a failure that was made good is none."""
         done = {tuple(self.trials[i].params.items()) for i in self.outcomes} if self.errors else set()
-        return history(
+        return History.encoded(
             settings,
             {trial.id: trial.unit for trial in self.trials},
             self.outcomes,
-            self.objectives,
-            failed=[i for i in self.errors if tuple(self.trials[i].params.items()) not in done],
-            pending=[trial.id for trial in self.pending],
+            [i for i in self.errors if tuple(self.trials[i].params.items()) not in done],
+            [trial.id for trial in self.pending],
+            objectives=self.objectives,
             queue=tuple(self.queue),
             next_id=self.next_id,
             designed=sum(trial.origin == "design" for trial in self.trials),
