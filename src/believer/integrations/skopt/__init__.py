@@ -1,7 +1,4 @@
-"""scikit-optimize's names and their meaning on this library's engine; scikit-optimize itself is not needed.
-
-docs/skopt.md says what is the same, what differs, and what cannot be had.
-"""
+"""scikit-optimize's names on this library's engine; docs/skopt.md says what differs, and what cannot be had."""
 
 from believer.integrations.skopt import callbacks, space, utils
 from believer.integrations.skopt.optimizer import Optimizer, dummy_minimize, forest_minimize, gp_minimize

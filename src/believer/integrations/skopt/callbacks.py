@@ -1,55 +1,21 @@
 """scikit-optimize's callbacks: called with the result so far after each evaluation; True ends the run."""
 
-from __future__ import annotations
-
 from time import time
 from typing import Any
 
 import numpy as np
-from scipy.optimize import OptimizeResult
 
 from believer.integrations.skopt.space import Real
-from believer.integrations.skopt.utils import dump
-from believer.study.files import PathLike
-
-
-class TimerCallback:
-    """Keeps the seconds from one evaluation to the next in ``iter_time``."""
-
-    def __init__(self) -> None:
-        self._time, self.iter_time = time(), list[float]()
-
-    def __call__(self, res: OptimizeResult) -> Any:
-        """Note the seconds since the last."""
-        self.iter_time.append(time() - self._time)
-        self._time = time()
-
-
-class VerboseCallback(TimerCallback):
-    """Prints each of ``n_total`` evaluations, of which ``n_init`` are the user's own, ``n_random`` initial ones."""
-
-    def __init__(self, n_total: int, n_init: int = 0, n_random: int = 0) -> None:
-        super().__init__()
-        self.n_total, self.n_init, self.n_random = n_total, n_init, n_random
-
-    def __call__(self, res: OptimizeResult) -> Any:
-        """Print the last evaluation, its time and the best value."""
-        super().__call__(res)
-        print(
-            f"Iteration No: {len(self.iter_time)} of {self.n_total} ended. Time taken: {self.iter_time[-1]:.4f}. ",
-            end="",
-        )
-        print(f"Function value obtained: {res.func_vals[-1]:.4f}. Current minimum: {res.fun:.4f}")
 
 
 class EarlyStopper:
     """Ends a run when ``_criterion``, which a subclass has, says so."""
 
-    def __call__(self, result: OptimizeResult) -> bool:
+    def __call__(self, result: Any) -> bool:
         """Whether ``result`` is enough."""
         return bool(self._criterion(result))
 
-    def _criterion(self, result: OptimizeResult) -> Any:
+    def _criterion(self, result: Any) -> Any:
         raise NotImplementedError("a subclass of EarlyStopper says in _criterion(result) when to stop.")
 
 
@@ -59,7 +25,7 @@ class DeltaXStopper(EarlyStopper):
     def __init__(self, delta: float) -> None:
         self.delta = delta
 
-    def _criterion(self, result: OptimizeResult) -> Any:
+    def _criterion(self, result: Any) -> Any:
         last = zip(result.space, *result.x_iters[-2:], strict=True) if len(result.x_iters) > 1 else None
         return last and sum(abs(a - b) if isinstance(dim, Real) else a != b for dim, a, b in last) < self.delta
 
@@ -70,7 +36,7 @@ class DeltaYStopper(EarlyStopper):
     def __init__(self, delta: float, n_best: int = 5) -> None:
         self.delta, self.n_best = delta, n_best
 
-    def _criterion(self, result: OptimizeResult) -> Any:
+    def _criterion(self, result: Any) -> Any:
         best = np.sort(result.func_vals)[: self.n_best]
         return len(best) == self.n_best and best[-1] - best[0] < self.delta
 
@@ -81,30 +47,48 @@ class HollowIterationsStopper(EarlyStopper):
     def __init__(self, n_iterations: int, threshold: float = 0) -> None:
         self.n_iterations, self.threshold = n_iterations, abs(threshold)
 
-    def _criterion(self, result: OptimizeResult) -> Any:
+    def _criterion(self, result: Any) -> Any:
         best = np.fmin.accumulate(result.func_vals)[-self.n_iterations - 1 :]
         return len(best) > self.n_iterations and best[0] - best[-1] <= self.threshold
 
 
-class DeadlineStopper(TimerCallback):
-    """Enough when less is left of ``total_time`` seconds than the longest evaluation took."""
+class DeadlineStopper(EarlyStopper):
+    """Enough when less is left of ``total_time`` seconds than the longest evaluation took, by ``iter_time``."""
 
-    def __init__(self, total_time: float) -> None:
-        super().__init__()
-        self.total_time = total_time
+    def __init__(self, total_time: float = np.inf) -> None:
+        self.total_time, self.iter_time, self._time = total_time, list[float](), time()
 
-    def __call__(self, res: OptimizeResult) -> Any:
-        """Whether it is time."""
-        super().__call__(res)
+    def _criterion(self, result: Any) -> Any:
+        self.iter_time.append(time() - self._time)
+        self._time = time()
         return self.total_time - sum(self.iter_time) <= max(self.iter_time)
 
 
-class CheckpointSaver:
-    """Writes the result to the file ``checkpoint_path`` after each evaluation, as ``dump`` does."""
+class TimerCallback(DeadlineStopper):
+    """Keeps the seconds from one evaluation to the next in ``iter_time``, without a deadline."""
 
-    def __init__(self, checkpoint_path: PathLike, **dump_options: Any) -> None:
+
+class VerboseCallback(DeadlineStopper):
+    """Prints each of ``n_total`` evaluations; ``n_init`` and ``n_random``, the kinds of the first, play no part."""
+
+    def __init__(self, n_total: int, n_init: int = 0, n_random: int = 0) -> None:
+        super().__init__()
+        self.n_total = n_total
+
+    def _criterion(self, result: Any) -> Any:
+        is_late, count, value = super()._criterion(result), len(self.iter_time), result.func_vals[-1]
+        print(f"Iteration No: {count} of {self.n_total} ended. Time taken: {self.iter_time[-1]:.4f}.", end=" ")
+        print(f"Function value obtained: {value:.4f}. Current minimum: {result.fun:.4f}")
+        return is_late
+
+
+class CheckpointSaver(EarlyStopper):
+    """Writes the result to the file ``checkpoint_path`` after each evaluation, as ``dump`` does; ends nothing."""
+
+    def __init__(self, checkpoint_path: Any, **dump_options: Any) -> None:
         self.checkpoint_path = checkpoint_path
 
-    def __call__(self, res: OptimizeResult) -> None:
-        """Write ``res``."""
-        dump(res, self.checkpoint_path)
+    def _criterion(self, result: Any) -> Any:
+        from believer.integrations.skopt.optimizer import dump  # whose minimizers print by VerboseCallback
+
+        dump(result, self.checkpoint_path)

@@ -1,29 +1,49 @@
-"""scikit-optimize's ``Optimizer`` and minimizers: its calls and their meaning, on the engine of this library.
+"""scikit-optimize's ``Optimizer``, minimizers, results and their files, on the engine of this library.
 
-Results are kept here, and what to ask for is a pure function of them (:func:`~believer.propose.propose`): so an ask
-that is not followed by a tell is answered in the same way again, and nothing is ever pending, as there.
+What to ask for is a pure function of the results: an ask that no tell follows is answered in the same way again.
 """
 
-from __future__ import annotations
-
 import copy
+import json
+import os
 import warnings
-from collections.abc import Iterable
-from numbers import Real
+from collections.abc import Callable, Iterable
+from dataclasses import astuple
+from functools import partial, wraps
+from numbers import Real as RealNumber
 from typing import Any
 
 import numpy as np
-from scipy.optimize import OptimizeResult
+from scipy.optimize import OptimizeResult as OptimizeResult
 
-from believer.acquisitions import PI, UCB, LogEI
-from believer.arrays import shown, whole
-from believer.errors import InvalidInput, SpaceExhausted
+from believer.acquisitions import PI, UCB, LogEI, View, objective_on
+from believer.arrays import as_points, shown, whole
+from believer.errors import InvalidInput, JournalError, SpaceExhausted
 from believer.integrations.skopt.callbacks import VerboseCallback
-from believer.integrations.skopt.space import Categorical, OutOfOrder, Point, Space, check_random_state, one_of
-from believer.integrations.skopt.utils import Model, cook_initial_point_generator, create_result, history_of
+from believer.integrations.skopt.space import Categorical, Integer, Real, Space, check_random_state, one_of
 from believer.maximize import Candidates
-from believer.plugins import Fitted, History, ModelCache, make_settings, propose
+from believer.numerics.sampling import latin_hypercube, sobol
+from believer.plugins import History, ModelCache, Search, make_settings, maximizer_for, propose
+from believer.study import events, formats, journal, outcome, serialization, settings, study
 from believer.surrogates import GP, RandomForest, SklearnSurrogate
+
+_FOREST = partial(RandomForest, trees=100, min_leaf=3)
+_ESTIMATORS: dict[str, Any] = {"GP": GP, "RF": _FOREST, "ET": partial(_FOREST, extra=True), "DUMMY": lambda: None}
+_FILLS = {"lhs": latin_hypercube, "grid": latin_hypercube, "sobol": sobol, "halton": sobol, "hammersly": sobol}
+_KINDS = {"Real": Real, "Integer": Integer, "Categorical": Categorical}
+_SEEDS = 2**31 - 1
+
+
+class Model:
+    """What a ``history`` teaches, by way of a ``cache``: fitted when it is first asked."""
+
+    def __init__(self, history: History, cache: ModelCache) -> None:
+        self.history, self.cache = history, cache
+
+    def predict(self, X: Any, return_std: bool = False) -> Any:
+        """What is expected at the transformed points ``X`` (n, columns), with ``return_std`` also how surely."""
+        at = self.cache.learned(self.history).predict(as_points(X, self.cache.settings.space.dim))
+        return (at.mean, at.std) if return_std else at.mean
 
 
 class Optimizer:
@@ -62,22 +82,24 @@ class Optimizer:
         worths = {"gp_hedge": LogEI(), "EI": LogEI(given["xi"]), "PI": PI(given["xi"]), "LCB": UCB(given["kappa"] ** 2)}
         worth = worths[one_of(acq_func, worths, "acq_func")]
         self._n_initial_points = whole(n_initial_points, "n_initial_points", 0)
-        seed = seed_from(self.rng if isinstance(base_estimator, str) else copy.deepcopy(self.rng))
-        self.base_estimator_ = _surrogate(base_estimator)
-        climbs = self.base_estimator_ is not None and not isinstance(self.base_estimator_, RandomForest)
+        seed = (self.rng if isinstance(base_estimator, str) else copy.deepcopy(self.rng)).randint(_SEEDS)
+        if isinstance(base_estimator, str | None):
+            base_estimator = _ESTIMATORS[one_of(str(base_estimator).upper(), _ESTIMATORS, "base_estimator")]()
+        is_regressor = hasattr(base_estimator, "get_params")
+        self.base_estimator_ = SklearnSurrogate(base_estimator) if is_regressor else base_estimator
+        climbs = not isinstance(self.base_estimator_, RandomForest | None)
         if one_of(acq_optimizer, ("auto", "sampling", "lbfgs"), "acq_optimizer") == "lbfgs" and not climbs:
             raise InvalidInput("this estimator has no gradients: it needs acq_optimizer='sampling'.")
-        search = Candidates() if acq_optimizer == "sampling" and climbs else None
         self.space = Space(dimensions)
         for dim in self.space if isinstance(self.base_estimator_, GP) else ():
             dim.transform = "onehot" if isinstance(dim, Categorical) else "normalize"
         generate = cook_initial_point_generator(initial_point_generator)
-        self._initial_points = generate(self.space, n_initial_points, seed_from(self.rng)) if generate else []
-        self._settings = make_settings(self.space.engine, self.base_estimator_, worth, "cl_min", search, 1, seed)
-        self.models, self.Xi, self.yi = list[Model](), list[Point](), list[Any]()
-        self._asked: dict[tuple[int, str], list[Point]] = {}
-        self._cache = ModelCache(self._settings)
-        self._fitted: Fitted | None = None
+        self._initial_points = generate(self.space, n_initial_points, self.rng.randint(_SEEDS)) if generate else []
+        search = Candidates() if acq_optimizer == "sampling" and climbs else None
+        chosen = make_settings(self.space.engine, self.base_estimator_, worth, "cl_min", search, 1, seed)
+        self._cache, self._asked = ModelCache(chosen), dict[Any, list[Any]]()
+        self.models, self.Xi, self.yi = list[Model](), list[Any](), list[Any]()
+        self._fitted: Any = None
         self._history: History | None = None
 
     def ask(self, n_points: int | None = None, strategy: str = "cl_min") -> list[Any]:
@@ -85,38 +107,37 @@ class Optimizer:
 
         ``strategy`` is the lie about points of the list that came before: "cl_min", "cl_mean" or "cl_max".
         """
-        if n_points is None and (self._n_initial_points > 0 or self.base_estimator_ is None):
-            return self._initial(1, self.rng)[0]
         n = whole(1 if n_points is None else n_points, "n_points", 1)
-        key = (n, one_of(strategy, ("cl_min", "cl_mean", "cl_max"), "strategy"))
-        if key not in self._asked:
-            first = n if self.base_estimator_ is None else max(0, min(n, self._n_initial_points))
-            points = self._initial(first, np.random.RandomState(seed_from(self.rng))) if first else []
+        key = (n_points, one_of(strategy, ("cl_min", "cl_mean", "cl_max"), "strategy"))
+        first = n if self.base_estimator_ is None else max(0, min(n, self._n_initial_points))
+        if key not in self._asked or (first and n_points is None):
+            at = len(self._initial_points) - max(0, self._n_initial_points)
+            points = self._initial_points[at : at + first]
+            rng = np.random.RandomState(self.rng.randint(_SEEDS)) if first and n_points is not None else self.rng
+            points += [self.space.rvs(random_state=rng)[0] for _ in range(first - len(points))]
             self._asked[key] = points + (self._proposed(points, n - first, strategy) if n > first else [])
         return self._asked[key][0] if n_points is None else self._asked[key]
 
-    def _initial(self, n: int, rng: np.random.RandomState) -> list[Point]:
-        """Points of the generator, while it has any; then, or without one, random points."""
-        at = len(self._initial_points) - self._n_initial_points if self._n_initial_points > 0 else 0
-        points = self._initial_points[at : at + n]
-        return points + [self.space.rvs(random_state=rng)[0] for _ in range(n - len(points))]
-
-    def _proposed(self, points: list[Point], q: int, lie: str) -> list[Point]:
+    def _proposed(self, points: list[Any], q: int, lie: str) -> list[Any]:
         """q points of the engine's, good together and with ``points``, which are to be evaluated before."""
-        history = self._history
-        if points:
-            told = [*self.Xi, *points], [*self.yi, *([None] * len(points))]
-            history = history_of(self._settings, self.space, *told, self._fitted)
+        history = self._told(points, [None] * len(points)) if points else self._history
         if history is None:
-            raise OutOfOrder("there are no initial points to ask for, and no model yet: tell a result, with fit=True.")
+            raise RuntimeError("there are no initial points to ask for, and no model: tell a result, with fit=True.")
+        find = partial(propose, self._cache.settings, history, q, strategy=lie, cache=self._cache)
         try:
-            proposal = propose(self._settings, history, q, strategy=lie, cache=self._cache)
+            proposal = find()
         except SpaceExhausted:
             warnings.warn("too few points of the space are left that were not evaluated before.", stacklevel=3)
-            proposal = propose(self._settings, history, q, strategy=lie, distinct=False, cache=self._cache)
+            proposal = find(distinct=False)
         if proposal.model is not None:
             self._fitted = (history.ids, proposal.model)
         return [self.space.point(trial.params) for trial in proposal.batch]
+
+    def _told(self, points: Any, values: Any) -> History:
+        """What was told, and ``values`` of more ``points``: one that is no number is a failure, None is under way."""
+        told = enumerate(zip([*self.Xi, *points], [*self.yi, *values], strict=True))
+        trials = [(i, self.space.params(x), None if y is None else float(y)) for i, (x, y) in told]
+        return History.of(self._cache.settings, trials, self._fitted)
 
     def tell(self, x: Any, y: Any, fit: bool = True) -> OptimizeResult:
         """Tell the value ``y`` of a point ``x``, or lists of both; returns all results so far.
@@ -124,12 +145,12 @@ class Optimizer:
         NaN and infinities are failed evaluations. Without ``fit`` the model, and so the next point, stay as they are.
         """
         points, values = (x, y) if isinstance(y, list | tuple) else ([x], [y])
-        if len(points) != len(values) or not all(isinstance(value, Real) for value in values):
+        if len(points) != len(values) or not all(isinstance(value, RealNumber) for value in values):
             raise InvalidInput(f"x is a point and y a number, or both are lists; got {shown(x)} and {shown(y)}.")
         for point in points:
             if not isinstance(point, list | tuple) or len(point) != self.space.n_dims or point not in self.space:
                 raise InvalidInput(f"a point must have a value within each of {self.space.bounds}; got {shown(point)}.")
-        history = history_of(self._settings, self.space, [*self.Xi, *points], [*self.yi, *values], self._fitted)
+        history = self._told(points, values)
         self.Xi += points
         self.yi += values
         self._n_initial_points -= len(points)
@@ -148,92 +169,64 @@ class Optimizer:
 
     def get_result(self) -> OptimizeResult:
         """All results so far."""
-        return create_result(self.Xi, self.yi, self.space, self.rng, self.specs, self.models)
-
-
-def seed_from(rng: np.random.RandomState) -> int:
-    """A seed for the engine."""
-    return int(rng.randint(0, np.iinfo(np.int32).max))
-
-
-def _surrogate(base_estimator: Any) -> Any:
-    """The engine's surrogate for an estimator of scikit-optimize; None for "dummy"."""
-    if isinstance(base_estimator, str):
-        name = one_of(base_estimator.upper(), ("GP", "RF", "ET", "DUMMY"), "base_estimator")
-        forest = name in ("RF", "ET")
-        return RandomForest(trees=100, min_leaf=3, extra=name == "ET") if forest else GP() if name == "GP" else None
-    if base_estimator is None:
-        raise InvalidInput('base_estimator must be given; "dummy" is a random search.')
-    return SklearnSurrogate(base_estimator) if hasattr(base_estimator, "get_params") else base_estimator
+        y = np.asarray(self.yi)
+        best = int(np.argmin(np.where(np.isfinite(y), y, np.inf)))
+        found = {"x": self.Xi[best], "fun": y[best], "func_vals": y, "x_iters": list(self.Xi), "models": self.models}
+        return OptimizeResult(**found, space=self.space, random_state=self.rng, specs=self.specs)
 
 
 def base_minimize(
-    func: Any,
-    dimensions: Any,
-    base_estimator: Any,
-    n_calls: int = 100,
-    n_initial_points: int | None = None,
-    x0: Any = None,
-    y0: Any = None,
-    verbose: bool = False,
-    callback: Any = None,
-    xi: float = 0.01,
-    kappa: float = 1.96,
-    **options: Any,
+    func: Any, dimensions: Any, base_estimator: Any, n_calls: int = 100, x0: Any = None, y0: Any = None, **options: Any
 ) -> OptimizeResult:
-    """Minimize a function by calling it ``n_calls`` times; ``options`` are those of :class:`Optimizer`.
-
-    Parameters
-    ----------
-    func : takes a point, a list, and returns a number.
-    dimensions, base_estimator, xi, kappa : as for :class:`Optimizer`.
-    n_calls : how often ``func`` is called.
-    n_initial_points : initial points beside those of ``x0``; default 10, for a random search all.
-    x0, y0 : a point, or a list of points, to begin with, and their values; ``func`` is called without, which counts.
-    verbose, callback : print what happens; functions of the result so far, of which one that returns True ends the run.
-    """
+    """Minimize ``func``; see :func:`gp_minimize`."""
     specs = {"args": {**locals(), **options}, "function": "base_minimize"}
-    n_initial_points = options.pop("n_random_starts", n_initial_points)  # its former name
     points = [] if x0 is None or len(x0) == 0 else x0 if isinstance(x0[0], list | tuple) else [x0]
     values = list(y0) if isinstance(y0, Iterable) else None if y0 is None else [y0]
     if not isinstance(points, list) or (values and len(values) != len(points)):
         raise InvalidInput(f"x0 must be a list, and y0 have a value for each; got {shown(x0)} and {shown(y0)}.")
     begun = 0 if values else len(points)
-    if n_initial_points is None:
-        n_initial_points = n_calls - begun if base_estimator == "dummy" else 10
-    whole(n_initial_points, "n_initial_points", 0 if points else 1)
-    whole(n_calls, "n_calls", n_initial_points + begun)
-    options = {name: options[name] for name in options if name not in ("n_points", "n_restarts_optimizer")}
-    options |= {"n_initial_points": n_initial_points + len(points), "acq_func_kwargs": {"xi": xi, "kappa": kappa}}
-    optimizer = Optimizer(dimensions, base_estimator, **{"acq_func": "EI", "acq_optimizer": "lbfgs", **options})
-    optimizer.specs = specs
-    if any(len(point) != optimizer.space.n_dims for point in points):
-        raise OutOfOrder(f"each point of x0 must have {optimizer.space.n_dims} values; got {shown(x0)}.")
+    n_initial = options.pop("n_random_starts", options.pop("n_initial_points", None))  # the former is its former name
+    if n_initial is None:
+        n_initial = n_calls - begun if base_estimator == "dummy" else 10
+    whole(n_calls, "n_calls", begun + whole(n_initial, "n_initial_points", 0 if points else 1))
+    callback, is_verbose = options.pop("callback", None), options.pop("verbose", False)
     callbacks = [] if callback is None else [callback] if callable(callback) else callback
     if not isinstance(callbacks, list) or not all(map(callable, callbacks)):
         raise InvalidInput(f"callback must be a function or a list of functions; got {shown(callback)}.")
-    callbacks = [*callbacks, *([VerboseCallback(n_calls, begun, n_initial_points)] if verbose else [])]
-    if points:
-        result = optimizer.tell(points, values or [func(point) for point in points])
+    if is_verbose:
+        callbacks = [*callbacks, VerboseCallback(n_calls)]
+    given = {name: options.pop(name) for name in ("xi", "kappa", "n_points", "n_restarts_optimizer") if name in options}
+    options = {"acq_func": "EI", "acq_optimizer": "lbfgs", **options, "acq_func_kwargs": given}
+    optimizer = Optimizer(dimensions, base_estimator, n_initial_points=n_initial + len(points), **options)
+    optimizer.specs = specs
+    if any(len(point) != optimizer.space.n_dims for point in points):
+        raise RuntimeError(f"each point of x0 must have {optimizer.space.n_dims} values; got {shown(x0)}.")
+    X = points or [optimizer.ask()]
+    y, begun = values or [func(x) for x in X], 0 if values else len(X)
+    while True:
+        result = optimizer.tell(X, y)
         said = [call(result) for call in callbacks]
-    while begun < n_calls and not (optimizer.Xi and any(said)):
-        x, begun = optimizer.ask(), begun + 1
-        result = optimizer.tell(x, func(x))
-        said = [call(result) for call in callbacks]
-    return result
+        if any(said) or begun >= n_calls:
+            return result
+        X, begun = [optimizer.ask()], begun + 1
+        y = [func(X[0])]
 
 
 def gp_minimize(func: Any, dimensions: Any, base_estimator: Any = None, **options: Any) -> OptimizeResult:
     """Minimize by a Gaussian process.
 
+    Options, by name: those of :class:`Optimizer`; ``n_calls`` (100) of ``func``; ``n_initial_points`` (10) beside
+    those of ``x0``, a point or a list of points to begin with, of which ``y0`` are the values (``func`` is called
+    without); ``xi``, ``kappa``; ``verbose`` prints; ``callback``, one function of the result so far or a list, ends the
+    run by True; ``noise``: "gaussian", the default, finds it out, a number is a share of the variance of the values.
+
     Parameters
     ----------
-    func, dimensions, base_estimator : as for :func:`base_minimize`, whose options follow by name. One more is
-        ``noise``: "gaussian", the default, finds it out; a number is its variance, as a share of that of the values.
+    func, dimensions, base_estimator : a function of a point, a list; the others as for :class:`Optimizer`.
     """
     rng, noise = check_random_state(options.pop("random_state", None)), options.pop("noise", "gaussian")
     if base_estimator is None:
-        seed_from(rng)  # scikit-optimize draws one here, too: so the initial points are the same
+        rng.randint(_SEEDS)  # scikit-optimize draws one here, too: so the initial points are the same
         base_estimator = GP() if noise == "gaussian" else GP(noise=max(float(noise), 1e-8))  # less is no stabler
     defaults = {"acq_func": "gp_hedge", "acq_optimizer": "auto"}
     return base_minimize(func, dimensions, base_estimator, **{**defaults, **options}, random_state=rng)
@@ -244,7 +237,7 @@ def forest_minimize(func: Any, dimensions: Any, base_estimator: Any = "ET", **op
 
     Parameters
     ----------
-    func, dimensions, base_estimator : as for :func:`base_minimize`, whose options follow by name.
+    func, dimensions, base_estimator : as for :func:`gp_minimize`, whose options follow by name.
     """
     return base_minimize(func, dimensions, base_estimator, acq_optimizer="sampling", **options)
 
@@ -254,6 +247,100 @@ def dummy_minimize(func: Any, dimensions: Any, **options: Any) -> OptimizeResult
 
     Parameters
     ----------
-    func, dimensions : as for :func:`base_minimize`, whose options follow by name.
+    func, dimensions : as for :func:`gp_minimize`, whose options follow by name.
     """
     return base_minimize(func, dimensions, "dummy", acq_optimizer="sampling", **options)
+
+
+def last_model(res: OptimizeResult) -> Any:
+    """The last model of a result."""
+    if not res.models:
+        raise InvalidInput("this result has no model: there were initial points only, or it is a random search's.")
+    return res.models[-1]
+
+
+def expected_minimum(res: OptimizeResult, n_random_starts: int = 20, random_state: Any = None) -> tuple[Any, float]:
+    """Where the last model of a result is least, in any kind of space, and what it expects there.
+
+    Parameters
+    ----------
+    res, random_state : the result; of the candidates of the search.
+    n_random_starts : plays no part: how hard to search is the engine's business.
+    """
+    model, rng = last_model(res), np.random.default_rng(check_random_state(random_state).randint(_SEEDS))
+    learned = model.cache.learned(model.history)
+    worth = objective_on(UCB(0.0), View(learned.model, 0.0))
+    search = Search(res.space.engine.region(), learned.data.X[[np.argmin(learned.data.y)]], learned.data.X[:0])
+    x = maximizer_for(worth, None).maximize(worth, search, rng).x[None, :]
+    return res.space.inverse_transform(x)[0], float(model.predict(x)[0])
+
+
+def dump(res: OptimizeResult, filename: Any, store_objective: bool = True, **kwargs: Any) -> None:
+    """Write a result to a journal that :func:`load` reads, and that ``believer.Optimizer.load`` goes on with.
+
+    Parameters
+    ----------
+    res, filename : the result; what was in the file is replaced.
+    store_objective : plays no part: functions are not stored. Nor do options such as ``compress``.
+    """
+    if not isinstance(res, OptimizeResult) or not isinstance(res.get("space"), Space):
+        raise InvalidInput(f"dump takes a result of this library's own; got {shown(res)}.")
+    if odd := [dim for dim in res.space if getattr(dim.parameter, "choices", dim.bounds) != dim.bounds]:
+        raise InvalidInput(f"a file holds categories that are str, int, float, bool or None; got {shown(odd[0])}.")
+    dimensions = json.dumps([[type(dim).__name__, *astuple(dim)] for dim in res.space], default=lambda n: n.item())
+    without = make_settings(res.space.engine, strategy="random", n_init=1)
+    config = (res.models[-1].cache.settings if res.models else without).to_config()
+    begun = {**config, "skopt": {"dimensions": json.loads(dimensions)}}
+    lines: list[events.Event] = [events.Begun(formats.FORMAT, begun, settings.versions())]
+    for i, (x, y) in enumerate(zip(res.x_iters, np.asarray(res.func_vals, dtype=float).tolist(), strict=True)):
+        found, error = (outcome.Outcome.of(y), None) if np.isfinite(y) else (None, str(y))
+        lines.append(events.Observed(i, res.space.params(x), found, error))
+    journal.write_events(filename, lines)
+
+
+def load(filename: Any, **kwargs: Any) -> OptimizeResult:
+    """The result in a file of :func:`dump`, which runs no code; its model is fitted when it is asked.
+
+    Parameters
+    ----------
+    filename : of the journal; options such as ``mmap_mode`` play no part.
+    """
+    os.stat(filename)  # FileNotFoundError, as there
+    try:
+        found = study.read_study(filename)
+        config = found.events[0].config  # type: ignore[union-attr]  # a study begins with its settings
+        space = Space([_KINDS[kind](*arguments) for kind, *arguments in config["skopt"]["dimensions"]])
+        done = {r["trial_id"]: r["value"] for r in found.records() if r["status"] in ("done", "failed")}
+        points = [space.point(trial.params) for trial in found.trials if trial.id in done]
+    except (JournalError, KeyError, TypeError, ValueError) as error:
+        raise InvalidInput(f"only files of this library's dump can be loaded, no pickles; got {error!r}") from error
+    optimizer = Optimizer(space, "dummy", n_initial_points=0, random_state=0)
+    if serialization.named(config["strategy"]) != "random" and not serialization.is_custom(config["surrogate"]):
+        optimizer._cache = ModelCache(settings.settings_from_config(config))
+        optimizer.base_estimator_ = optimizer._cache.settings.surrogate
+    return optimizer.tell(points, [np.nan if value is None else value for value in done.values()])
+
+
+def use_named_args(dimensions: Iterable[Any]) -> Callable[[Callable[..., Any]], Callable[[list[Any]], Any]]:
+    """A decorator: of a function with named arguments, one that takes a point of ``dimensions`` with names."""
+    names = [str(getattr(dim, "name", None) or "") for dim in dimensions]
+    if "" in names:
+        raise InvalidInput(f"dimensions must be Real, Integer or Categorical, with names; got {shown(dimensions)}.")
+
+    def named(func: Callable[..., Any], x: list[Any]) -> Any:
+        if len(x) != len(names):
+            raise InvalidInput(f"a point must have {len(names)} values; got {shown(x)}.")
+        return func(**dict(zip(names, x, strict=True)))
+
+    return lambda func: wraps(func)(partial(named, func))
+
+
+def cook_initial_point_generator(generator: str | None) -> Callable[[Space, int, int], list[Any]] | None:
+    """The generator of that name: n points of a space, from (space, n, seed). None for "random"."""
+    name = one_of(str(generator or "random").lower(), ("random", *_FILLS), "initial_point_generator")
+    return None if name == "random" else partial(_filled, _FILLS[name])
+
+
+def _filled(fill: Callable[..., Any], space: Space, n: int, seed: int) -> list[Any]:
+    U = fill(n, space.engine.dim, np.random.default_rng(seed))
+    return space.inverse_transform(space.engine.region().spread(U))

@@ -1,11 +1,6 @@
-"""scikit-optimize's search space: dimensions in a fixed order; points are lists, in that order.
+"""scikit-optimize's search space: the same random state draws the same points, which are lists, as there."""
 
-The same random state draws the same values as there. What models see of them is the engine's encoding.
-"""
-
-from __future__ import annotations
-
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field
 from numbers import Integral
 from numbers import Real as RealNumber
@@ -15,31 +10,23 @@ import numpy as np
 
 from believer import space as engine
 from believer.arrays import Array, shown
-from believer.errors import BelieverError, InvalidInput
+from believer.errors import InvalidInput
 
 __all__ = ["Categorical", "Integer", "Real", "Space"]
 
-Point = list[Any]
 
-
-class OutOfOrder(BelieverError, RuntimeError):
-    """What is a RuntimeError there: a call that came too early, or a point that is not of this space."""
-
-
-def one_of(value: Any, choices: Collection[str], what: str) -> Any:
+def one_of(value: Any, choices: Collection[Any], what: str) -> Any:
     """``value`` if it is among the ``choices`` for ``what``; InvalidInput otherwise."""
     if value not in choices:
-        raise InvalidInput(f"{what} must be one of {', '.join(choices)}; got {shown(value)}.")
+        raise InvalidInput(f"{what} must be one of {', '.join(map(str, choices))}; got {shown(value)}.")
     return value
 
 
 def check_random_state(seed: Any) -> np.random.RandomState:
     """The generator of a ``random_state``: a seed, a RandomState itself, or None for NumPy's own."""
-    if seed is None or isinstance(seed, np.random.RandomState):
-        return np.random.mtrand._rand if seed is None else seed
-    if isinstance(seed, Integral):
-        return np.random.RandomState(int(seed))
-    raise InvalidInput(f"random_state must be a whole number, a numpy.random.RandomState or None; got {shown(seed)}.")
+    if not isinstance(seed, Integral | np.random.RandomState | None):
+        raise InvalidInput(f"random_state must be a whole number, a RandomState or None; got {shown(seed)}.")
+    return np.random.RandomState(int(seed)) if isinstance(seed, Integral) else seed or np.random.mtrand._rand
 
 
 @dataclass
@@ -50,8 +37,7 @@ class Real:
     ----------
     low, high : the bounds, both included.
     prior, base : "uniform" or "log-uniform", and of which logarithm.
-    transform : "identity" or "normalize": two ways to draw.
-    name : for ``use_named_args`` and plots.
+    transform, name : "identity" or "normalize", two ways to draw; for ``use_named_args`` and plots.
     """
 
     low: Any
@@ -64,13 +50,13 @@ class Real:
     def __post_init__(self) -> None:
         if self.high <= self.low or not isinstance(self.name, str | None):
             raise InvalidInput(f"a dimension has low < high, and a name that is a str or None; got {self}.")
+        self.transform = one_of(self.transform or "identity", ("identity", "normalize"), "transform")
         self._is_log = one_of(self.prior, ("uniform", "log-uniform"), "prior") == "log-uniform"
         self._is_whole = isinstance(self, Integer)
-        self.transform = one_of(self.transform or "identity", ("identity", "normalize"), "transform")
         self.parameter = (engine.Int if self._is_whole else engine.Float)(self.low, self.high, log=self._is_log)
         self.bounds = self.low, self.high = self.parameter.low, self.parameter.high
-        self.to_engine: Callable[[Any], Any] = round if self._is_whole else float
-        self.from_engine: Callable[[Any], Any] = np.int64 if self._is_whole else float
+        self.to_engine: Any = round if self._is_whole else float
+        self.from_engine: Any = np.int64 if self._is_whole else float
 
     def __contains__(self, value: Any) -> bool:
         return bool(self.low <= value <= self.high)
@@ -104,8 +90,7 @@ class Categorical:
     Parameters
     ----------
     categories, prior : values that differ, and how likely each is to be drawn; models make nothing of the latter.
-    transform : "onehot", "label" or "normalize"; the last draws without the prior.
-    name : for ``use_named_args`` and plots.
+    transform, name : "onehot", "label" or "normalize", which draws without the prior; as for :class:`Real`.
     """
 
     categories: Any
@@ -135,8 +120,7 @@ class Categorical:
     def rvs(self, n_samples: int = 1, random_state: Any = None) -> list[Any]:
         """``n_samples`` values drawn with ``random_state``."""
         drawn, k = check_random_state(random_state).uniform(size=n_samples), len(self.categories)
-        shares = np.full(k, 1.0 / k) if self.prior is None else self.prior
-        places = np.searchsorted(np.cumsum(shares)[:-1], drawn)
+        places = np.searchsorted(np.cumsum(self.prior or np.full(k, 1.0 / k))[:-1], drawn)
         if self.transform == "normalize":
             places = np.round(drawn * np.nextafter(1.0, 2.0) * (k - 1)).astype(int)
         return [self.categories[i] for i in places]
@@ -146,15 +130,13 @@ def check_dimension(dimension: Any) -> Any:
     """A dimension itself, or that of ``(low, high)``, ``(low, high, prior)``, with a base, or of categories."""
     if isinstance(dimension, Real | Categorical):
         return dimension
-    if not isinstance(dimension, list | tuple | np.ndarray) or len(dimension) == 0:
+    given = tuple(dimension) if isinstance(dimension, list | tuple | np.ndarray) else ()
+    has_names = any(isinstance(end, str | bool | np.bool_) for end in given[:2])
+    if len(given) == 1 or has_names or given[2:3] not in ((), ("uniform",), ("log-uniform",)):
+        return Categorical(given)
+    if not given or not all(isinstance(end, RealNumber) for end in given[:2]):
         raise InvalidInput(f"a dimension is (low, high), categories, or a Real and the like; got {shown(dimension)}.")
-    ends, more = tuple(dimension[:2]), tuple(dimension[2:])
-    numbers = all(isinstance(end, RealNumber) and not isinstance(end, bool | np.bool_) for end in ends)
-    if len(dimension) == 2 and not numbers and not any(isinstance(end, str | bool | np.bool_) for end in ends):
-        raise InvalidInput(f"bounds must be two numbers; got {shown(dimension)}.")
-    if len(ends) < 2 or not numbers or (more and (more[0] not in ("uniform", "log-uniform") or len(more) > 2)):
-        return Categorical(dimension)
-    return (Integer if all(isinstance(end, Integral) for end in ends) else Real)(*ends, *more)
+    return (Integer if all(isinstance(end, Integral) for end in given[:2]) else Real)(*given)
 
 
 @dataclass
@@ -187,7 +169,7 @@ class Space:
     def __contains__(self, point: Any) -> bool:
         return all(value in dimension for value, dimension in zip(point, self.dimensions, strict=False))
 
-    def rvs(self, n_samples: int = 1, random_state: Any = None) -> list[Point]:
+    def rvs(self, n_samples: int = 1, random_state: Any = None) -> list[list[Any]]:
         """``n_samples`` points drawn with ``random_state``."""
         rng = check_random_state(random_state)
         return [list(row) for row in zip(*[dim.rvs(n_samples, rng) for dim in self], strict=True)]
@@ -196,14 +178,14 @@ class Space:
         """What models see of the points ``X``: numbers from 0 to 1, on the scale of the prior, a column a category."""
         return self.engine.encode([self.params(x) for x in X])
 
-    def inverse_transform(self, Xt: Any) -> list[Point]:
+    def inverse_transform(self, Xt: Any) -> list[list[Any]]:
         """The points that models see as ``Xt`` (n, columns)."""
         return [self.point(params) for params in self.engine.decode(Xt)]
 
-    def params(self, point: Point) -> dict[str, Any]:
+    def params(self, point: list[Any]) -> dict[str, Any]:
         """A point in the engine's terms."""
         return {key: dim.to_engine(value) for key, dim, value in zip(self._keys, self, point, strict=True)}
 
-    def point(self, params: dict[str, Any]) -> Point:
+    def point(self, params: dict[str, Any]) -> list[Any]:
         """A point of the engine's as a list."""
         return [dim.from_engine(params[key]) for key, dim in zip(self._keys, self, strict=True)]
