@@ -5,33 +5,63 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from believer._lazy import loader
-from believer.acquisitions.acquisition import Acquisition, Bindable, PerPoint, Pointwise, View
+from believer.acquisitions.acquisition import Acquisition, Bindable, PerPoint, Pointwise, Several, View
 from believer.acquisitions.confidence import UCB
 from believer.acquisitions.improvement import EI, PI, LogEI
 from believer.acquisitions.pointwise import PointwiseAcquisition, PointwiseObjective, completed, objective_on
+from believer.acquisitions.tradeoff import EHVI, Scalarized
 
 if TYPE_CHECKING:
+    from believer.acquisitions.feasibility import Feasible, Within
+    from believer.acquisitions.hypervolume import LogEHVI
     from believer.acquisitions.joint_improvement import JointImprovement
+    from believer.acquisitions.joint_limit import JointLimit
+    from believer.acquisitions.scalarization import Chebyshev, LogScalarizedEI
 
-ACQUISITIONS: dict[str, PointwiseAcquisition] = {"LogEI": LogEI(), "EI": EI(), "PI": PI(), "UCB": UCB()}
+ACQUISITIONS: dict[str, Acquisition] = {
+    "LogEI": LogEI(),
+    "EI": EI(),
+    "PI": PI(),
+    "UCB": UCB(),
+    "EHVI": EHVI(),
+    "Scalarized": Scalarized(),
+}
 """Names that people type, and what they stand for."""
 
 __all__ = [
     "ACQUISITIONS",
+    "EHVI",
     "EI",
     "PI",
     "UCB",
     "Acquisition",
     "Bindable",
+    "Chebyshev",
+    "Feasible",
     "JointImprovement",
+    "JointLimit",
+    "LogEHVI",
     "LogEI",
+    "LogScalarizedEI",
     "PerPoint",
     "Pointwise",
     "PointwiseAcquisition",
     "PointwiseObjective",
+    "Scalarized",
+    "Several",
     "View",
+    "Within",
     "completed",
     "objective_on",
 ]
 
-__getattr__ = loader(__name__, {"JointImprovement": "joint_improvement"})
+__getattr__ = loader(
+    __name__,
+    {
+        **dict.fromkeys(("Feasible", "Within"), "feasibility"),
+        **dict.fromkeys(("Chebyshev", "LogScalarizedEI"), "scalarization"),
+        "JointImprovement": "joint_improvement",
+        "JointLimit": "joint_limit",
+        "LogEHVI": "hypervolume",
+    },
+)

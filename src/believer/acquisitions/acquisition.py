@@ -9,6 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Protocol, TypeAlias, runtime_checkable
 
+import numpy as np
+
 from believer.arrays import Array
 from believer.maximize import Objective
 from believer.surrogates.data import Data
@@ -69,4 +71,23 @@ class Bindable(Protocol):
         ...
 
 
-Acquisition: TypeAlias = PerPoint | Bindable
+@runtime_checkable
+class Several(Protocol):
+    """An acquisition that trades several objectives for each other."""
+
+    def of_several(
+        self, models: tuple[Model, ...], front: Array, reference: Array, rng: np.random.Generator
+    ) -> Objective:
+        """What a maximizer maximizes: the logarithm of something expected.
+
+        Parameters
+        ----------
+        models : of the objectives, given real results and lies.
+        front : values (m, k) of the best points so far, none of which beats another in all objectives.
+        reference : the point (k,) from which hypervolumes are measured.
+        rng : of the trial that gets the point.
+        """
+        ...
+
+
+Acquisition: TypeAlias = PerPoint | Bindable | Several

@@ -18,15 +18,20 @@ v̄       derivative of the result by v, for any v
 q-EI is the mean over samples of max(0, max_i I_i). Its smoothed logarithm ([Ament2023] section 4.2) replaces max(·, 0)
 by softplus and the maximum by a soft one, and works with logarithms throughout: with fat tails no gradient
 vanishes. The base samples stay the same, which makes both a function of the points that L-BFGS can climb.
+
+Where outputs have limits, the improvement of a point counts in those samples alone in which all of them hold there:
+I_i is multiplied by an indicator, and log I_i gets the logarithm of a smooth one.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import reduce
 from typing import cast
 
 import numpy as np
 
+from believer.acquisitions.joint_limit import JointLimit
 from believer.arrays import Array, above_zero, shown
 from believer.errors import InvalidInput
 from believer.surrogates.data import squared
@@ -38,6 +43,7 @@ LEAST_GAP = 1e-10
 _TAIL = 0.1
 _UNDERFLOW = -35.0
 _AT_ONCE = 1 << 20
+_NONE = np.zeros(0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +72,7 @@ class JointImprovement:
 
     A row of ``X`` (b, q·d) holds q points, one after the other; q follows from the base samples ``normals`` (S, p + q).
     ``target`` is f⁺ - ξ. The value is log q-EI as ``softness`` smooths it, or without softness q-EI itself, both with
-    y in ``unit``s.
+    y in ``unit``s. Points count where all ``limits`` of other outputs hold.
     """
 
     model: JointlyDifferentiable
@@ -75,6 +81,7 @@ class JointImprovement:
     fixed: Array
     softness: Softness | None = None
     unit: float = 1.0
+    limits: tuple[JointLimit, ...] = ()
 
     @property
     def has_gradient(self) -> bool:
@@ -89,26 +96,62 @@ class JointImprovement:
 
     def value_with_gradient(self, X: Array) -> tuple[Array, Array]:
         """Values (b,) and their derivatives by ``X`` (b, q·d), at a few times the cost."""
-        value, by_samples, at, factor = self._sampled(X)
-        b, m = at.mean.shape
-        by_samples = by_samples.reshape(-1, b * m)
-        by_factor = (by_samples.T @ self.normals).reshape(b, m, m)
-        by_mean = by_samples.sum(axis=0).reshape(b, m)
-        by_points = at.pull(by_mean / self.unit, factor.pull(by_factor) / squared(self.unit))
+        value, pulls = self._sampled(X)
+        by_points = reduce(np.add, (drawn.pull(by_samples) for drawn, by_samples in pulls))
         return value, by_points[:, len(self.fixed) :].reshape(X.shape)
 
-    def _sampled(self, X: Array) -> tuple[Array, Array, JointGradient, Root]:
-        """The value, its derivatives by the samples (S, b, m), and what the samples were made of."""
+    def _sampled(self, X: Array) -> tuple[Array, list[tuple[Drawn, Array]]]:
+        """The value, and its derivatives by the samples (S, b, m) of each model that takes part."""
         p, d = self.fixed.shape
         b, m = len(X), self.normals.shape[1]
         A = np.empty((b, m, d))
         A[:, :p], A[:, p:] = self.fixed, X.reshape(b, m - p, d)
-        at = self.model.joint_with_gradient(A)
-        root = root_of(at.covariance / squared(self.unit))
-        samples = (self.normals @ root.lower.transpose(2, 0, 1).reshape(m, b * m)).reshape(-1, b, m)
-        improvements = (self.target - at.mean) / self.unit - samples
-        value, by_improvements = _expected(improvements, self.softness)
-        return value, -by_improvements, at, root
+        drawn = _draw(self.model, A, self.normals, self.unit)
+        improvements = (self.target - drawn.at.mean) / self.unit - drawn.deviations
+        if not self.limits:
+            value, by_improvements, _ = _expected(improvements, self.softness)
+            return value, [(drawn, -by_improvements)]
+        others = [_draw(limit.model, A, limit.normals, limit.unit) for limit in self.limits]
+        values = [other.at.mean / other.unit + other.deviations for other in others]
+        if self.softness is None:
+            # What is no improvement, as it does not count, is an improvement of zero: its slope is zero as well.
+            for limit, v in zip(self.limits, values, strict=True):
+                improvements *= limit.within.holds(limit.unit * v)
+            value, by_improvements, _ = _expected(improvements, None)
+            return value, [(drawn, -by_improvements)]
+        steps = [limit.log_indicator(v, self.softness.fat) for limit, v in zip(self.limits, values, strict=True)]
+        counts = reduce(np.add, (log for log, _ in steps))
+        value, by_improvements, by_logs = _expected(improvements, self.softness, counts)
+        pulls = [(other, by_logs * by_value) for other, (_, by_value) in zip(others, steps, strict=True)]
+        return value, [(drawn, -by_improvements), *pulls]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Drawn:
+    """Samples of a model at groups of points: its means, and ``deviations`` (S, b, m) from them in ``unit``s."""
+
+    at: JointGradient
+    root: Root
+    normals: Array
+    unit: float
+    deviations: Array
+
+    def pull(self, by_samples: Array) -> Array:
+        """The derivatives of b numbers by the points (b, m, d), of those ``by_samples`` (S, b, m)."""
+        b, m = self.at.mean.shape
+        by_samples = by_samples.reshape(-1, b * m)
+        by_factor = (by_samples.T @ self.normals).reshape(b, m, m)
+        by_mean = by_samples.sum(axis=0).reshape(b, m)
+        return self.at.pull(by_mean / self.unit, self.root.pull(by_factor) / squared(self.unit))
+
+
+def _draw(model: JointlyDifferentiable, A: Array, normals: Array, unit: float) -> Drawn:
+    """Samples of ``model`` at ``A`` (b, m, d), of the base samples ``normals`` (S, m)."""
+    b, m, _ = A.shape
+    at = model.joint_with_gradient(A)
+    root = root_of(at.covariance / squared(unit))
+    deviations = (normals @ root.lower.transpose(2, 0, 1).reshape(m, b * m)).reshape(-1, b, m)
+    return Drawn(at, root, normals, unit, deviations)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -161,24 +204,32 @@ def _diagonal(matrices: Array) -> Array:
     return diagonal
 
 
-def _expected(improvements: Array, softness: Softness | None) -> tuple[Array, Array]:
-    """The value (b,) of ``improvements`` (S, b, m), and its derivatives by them."""
+def _expected(
+    improvements: Array, softness: Softness | None, counts: Array | None = None
+) -> tuple[Array, Array, Array]:
+    """The value (b,) of ``improvements`` (S, b, m), and its derivatives by them and by ``counts``.
+
+    These are logarithms of how much each counts, for a smoothed value; None for all alike, and no derivatives.
+    """
     samples = len(improvements)
     if softness is None:
         best = improvements.argmax(axis=2)[:, :, None]
         gain = np.take_along_axis(improvements, best, axis=2)
         by_improvements = np.zeros_like(improvements)
         np.put_along_axis(by_improvements, best, (gain > 0.0) / samples, axis=2)
-        return np.maximum(gain[:, :, 0], 0.0).mean(axis=0), by_improvements
+        return np.maximum(gain[:, :, 0], 0.0).mean(axis=0), by_improvements, _NONE
     logs, by_logs = (_log_fat_plus if softness.fat else _log_plus)(improvements / softness.improvement)
+    if counts is not None:
+        logs += counts
     most, by_most = (_fat_maximum if softness.fat else _soft_maximum)(logs, softness.maximum)
     top = most.max(axis=0)
     shares = np.exp(most - top)
     total = shares.sum(axis=0)
     value = top + np.log(total) + float(np.log(softness.improvement / samples))
+    by_counts = _NONE if counts is None else by_most * (shares / total)[:, :, None]
     by_most *= (shares / (total * softness.improvement))[:, :, None]
     by_most *= by_logs
-    return value, by_most
+    return value, by_most, by_counts
 
 
 def _log_fat_plus(x: Array) -> tuple[Array, Array]:

@@ -1,0 +1,41 @@
+"""Acquisitions of several objectives: recipes that make an objective of their models and of the front so far."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from believer.acquisitions.hypervolume import LogEHVI
+from believer.acquisitions.scalarization import Chebyshev, LogScalarizedEI, random_weights
+from believer.arrays import Array
+from believer.maximize import Objective
+from believer.surrogates.protocols import Model
+
+
+@dataclass(frozen=True, slots=True)
+class EHVI:
+    """log of the expected hypervolume improvement, in closed form: by how much the front is expected to grow."""
+
+    def of_several(
+        self, models: tuple[Model, ...], front: Array, reference: Array, rng: np.random.Generator
+    ) -> Objective:
+        """log EHVI of ``models`` beyond ``front`` (m, k), up to ``reference`` (k,); ``rng`` plays no part."""
+        return LogEHVI(models, front, reference)
+
+
+@dataclass(frozen=True, slots=True)
+class Scalarized:
+    """log of the improvement expected in the largest of the objectives, weighed at random a point ([Knowles2006]).
+
+    The cheap alternative where objectives are many: its price does not grow with the front.
+    """
+
+    def of_several(
+        self, models: tuple[Model, ...], front: Array, reference: Array, rng: np.random.Generator
+    ) -> Objective:
+        """log EI of ``models`` for weights from ``rng``; ``front`` (m, k) and ``reference`` (k,) say the scales."""
+        ideal = front.min(axis=0)
+        scale = np.where(reference > ideal, reference - ideal, 1.0)
+        way = Chebyshev(random_weights(len(models), rng), ideal, scale)
+        return LogScalarizedEI(models, way, float(way.of(front).min()))
