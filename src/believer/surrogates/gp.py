@@ -17,6 +17,7 @@ z       W y, the whitened data                                (N,)
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
@@ -84,6 +85,11 @@ class GPModel:
     def is_noisy(self) -> bool:
         """Whether the noise, the model's own or an observation's, is more than the nugget of deterministic data."""
         return self.hyper.noise > NOISY_FROM or (self.known is not None and float(self.known.max()) > NOISY_FROM)
+
+    @property
+    def noise_std(self) -> float:
+        """σ_n, in the units of y; zero for the nugget of deterministic data."""
+        return self.scale * math.sqrt(self.hyper.noise) if self.hyper.noise > NOISY_FROM else 0.0
 
     @property
     def noise(self) -> float | Array:

@@ -237,6 +237,16 @@ class Smoothing(Protocol):
 
 
 @runtime_checkable
+class Measuring(Protocol):
+    """A model that knows how noisy one more measurement would be."""
+
+    @property
+    def noise_std(self) -> float:
+        """Its standard deviation, in the units of y, beside what is known of single results."""
+        ...
+
+
+@runtime_checkable
 class Evident(Protocol):
     """A model that knows how likely its data are: by that, one way of learning from them is chosen over another."""
 
