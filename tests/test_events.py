@@ -155,12 +155,12 @@ def test_a_whole_number_is_read_as_a_float() -> None:
         {"kind": "told", "id": 1, "objectives": {"a": 1.0}, "note": {}},
         {"kind": "observed", "id": 1, "params": {}, "objectives": None, "error": None},
         {"kind": "observed", "id": 1, "params": {}, "objectives": {"a": 1.0}, "error": "no"},
-        {"kind": "begun", "format": 3, "config": {}, "versions": {}},
+        {"kind": "begun", "format": 4, "config": {}, "versions": {}},
         {"kind": "upgraded", "format": 2},
     ],
     ids=str,
 )
-def test_a_line_of_the_second_format_that_is_not_exactly_one_event_is_refused(record: Any) -> None:
+def test_a_line_of_the_newest_format_that_is_not_exactly_one_event_is_refused(record: Any) -> None:
     with pytest.raises(InvalidInput):
         decode_event(checked(record))
 

@@ -148,7 +148,7 @@ def test_a_parameter_called_noise_keeps_its_column_beside_known_noise() -> None:
         (lambda o: o.tell(0, YIELD), "the same objectives; these have value, got yield, cost"),
         (lambda o: o.observe({"x": 0.1, "n": 1}, YIELD), "the same objectives"),
         (lambda o: o.tell_many([0, 1], [1.0, 2.0], noise=[0.1]), "one value for each trial"),
-        (lambda o: Outcome({}), "at least one objective; got none"),
+        (lambda o: Outcome({}), "at least one number; got none"),
         (lambda o: Outcome({"a": float("nan")}), "a of objectives must be finite; got nan"),
         (lambda o: Outcome({"a": 1e101}), "within"),
         (lambda o: Outcome({"a": 1.0}, {"a": 2.0}), "an objective's or a constraint's, not both; got a"),

@@ -55,7 +55,7 @@ def study(f: Objective = cliff, n: int = 14, space: Space = SPACE, sign: float =
 
 
 def learned(optimizer: Optimizer) -> Learned:
-    return optimizer._learned()
+    return optimizer._insight.learned()
 
 
 def warp_of(optimizer: Optimizer) -> Warp:

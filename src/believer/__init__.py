@@ -21,15 +21,17 @@ from believer.numerics.backend import name as backend
 from believer.optimizer import Optimizer
 from believer.replay import replay
 from believer.space import Categorical, Float, Int, Space
+from believer.study.goals import AtLeast, AtMost, Between, Desirability, Maximize, Minimize
 from believer.study.outcome import Outcome
 from believer.study.study import read_study
 from believer.surrogates import GP, LOADED_ON_USE
 
 if TYPE_CHECKING:
     # Listed below, and loaded when first used.
-    from believer.batch import DPP, QEI, LocalPenalization, Thompson
-
     # Not listed: for the few who need them.
+    from believer.acquisitions import EHVI as EHVI
+    from believer.acquisitions import Scalarized as Scalarized
+    from believer.batch import DPP, QEI, LocalPenalization, Thompson
     from believer.batch import GPBUCB as GPBUCB
     from believer.batch import UCBPE as UCBPE
     from believer.batch import LipschitzPenalization as LipschitzPenalization
@@ -45,6 +47,7 @@ if TYPE_CHECKING:
     from believer.maximize import Candidates as Candidates
     from believer.maximize import Multistart as Multistart
     from believer.replay import Replay as Replay
+    from believer.study.recommendation import Front as Front
     from believer.study.recommendation import Recommendation as Recommendation
     from believer.study.study import Study as Study
     from believer.study.trials import Batch as Batch
@@ -59,10 +62,11 @@ _LATER = {
     **dict.fromkeys(LOADED_ON_USE, "believer.surrogates"),
     **dict.fromkeys((*batch.LOADED_ON_USE, "RandomBatch", "Verdict"), "believer.batch"),
     **dict.fromkeys(("Candidates", "Multistart"), "believer.maximize"),
+    **dict.fromkeys(("EHVI", "Scalarized"), "believer.acquisitions"),
     **dict.fromkeys(("Batch", "Trial"), "believer.study.trials"),
     **dict.fromkeys(("Result", "Seconds", "Target", "minimize"), "believer.loop"),
     "BenchReport": "believer.bench.report",
-    "Recommendation": "believer.study.recommendation",
+    **dict.fromkeys(("Front", "Recommendation"), "believer.study.recommendation"),
     "Replay": "believer.replay",
     "SDDReport": "believer.diagnostics.sdd_report",
     "Study": "believer.study.study",
@@ -79,14 +83,20 @@ __all__ = [
     "PI",
     "QEI",
     "UCB",
+    "AtLeast",
+    "AtMost",
     "Believe",
+    "Between",
     "Categorical",
     "ConstantLie",
+    "Desirability",
     "Fantasy",
     "Float",
     "Int",
     "LocalPenalization",
     "LogEI",
+    "Maximize",
+    "Minimize",
     "NeuralEnsemble",
     "Optimizer",
     "Outcome",

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, CancelledError, Executor, Future, wait
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
-from believer.errors import BelieverError, EvaluationError, TookTooLong, WorkerDied
+from believer.arrays import shown
+from believer.errors import BelieverError, EvaluationError, InvalidInput, TookTooLong, WorkerDied
 from believer.study.outcome import Outcome, Value, outcome_of
 from believer.study.trials import Trial
 from believer.workers import LOOK_UP, Workers, error_text
@@ -52,12 +53,18 @@ class Answer:
         return isinstance(self.outcome, Failure) and self.outcome.kind == KeyboardInterrupt.__name__
 
 
-def evaluate(f: Function, params: dict[str, Any], is_here: _Here | bool) -> Answer:
-    """What ``f`` returned, or what went wrong; runs in the worker, so that any exception can travel."""
+def evaluate(f: Function, params: dict[str, Any], is_here: _Here | bool, by_name: bool = False) -> Answer:
+    """What ``f`` returned, or what went wrong; runs in the worker, so that any exception can travel.
+
+    ``by_name``: outcomes are declared, and a dict of numbers is welcome.
+    """
     began = time.perf_counter()
     found: Outcome | Failure
     try:
-        outcome = outcome_of(f(params), None, None)
+        returned = f(params)
+        if isinstance(returned, Mapping) and not by_name:
+            raise InvalidInput(f"numbers by name need outcomes={{...}} that say what is wanted; got {shown(returned)}.")
+        outcome = outcome_of(returned, None, None)
         found = Failure(outcome) if isinstance(outcome, str) else outcome
     except BaseException as error:  # the user's function may raise anything; nearly all of it is a failed trial
         if is_here and isinstance(error, KeyboardInterrupt | SystemExit):
@@ -81,6 +88,7 @@ class Evaluations:
     tell : called with every trial that has an answer.
     timeout : seconds that an evaluation may take, where the executor can be held to it.
     began, limit : when the run began, by the monotonic clock, and for how many seconds it starts evaluations.
+    by_name : whether outcomes are declared, and a dict of numbers is welcome.
     """
 
     f: Function
@@ -89,6 +97,7 @@ class Evaluations:
     timeout: float | None
     began: float
     limit: float
+    by_name: bool = False
     running: dict[Future[Answer], Trial] = field(default_factory=dict)
     longest: float = 0.0
 
@@ -100,7 +109,7 @@ class Evaluations:
         executor = self.executor
         submit = partial(executor.submit_within, self.timeout) if isinstance(executor, Workers) else executor.submit
         try:
-            future = submit(evaluate, self.f, dict(trial.params), _Here())
+            future = submit(evaluate, self.f, dict(trial.params), _Here(), self.by_name)
             if not isinstance(future, Future):
                 raise TypeError(f"submit must return a Future; it returned a {type(future).__name__}")
         except Exception as error:

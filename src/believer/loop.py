@@ -20,9 +20,10 @@ from believer.maximize import Maximizer
 from believer.optimizer import Optimizer
 from believer.progress import Progress
 from believer.space import Space
+from believer.study.goals import Goal
 from believer.study.journal import PathLike
 from believer.study.outcome import Outcome, Value, aligned, outcome_of
-from believer.study.recommendation import Recommendation
+from believer.study.recommendation import Front, Recommendation
 from believer.study.settings import StudySettings, make_settings
 from believer.study.trials import Batch, Trial, same_params
 from believer.surrogates.protocols import Surrogate
@@ -47,7 +48,7 @@ class Target:
 
     def __call__(self, optimizer: Optimizer) -> bool:
         """Whether the best result reaches the target."""
-        best, sign = optimizer.best, optimizer.settings.sign
+        best, sign = _best(optimizer), optimizer.settings.sign
         return best is not None and sign * best[1] <= sign * self.value
 
 
@@ -75,8 +76,9 @@ class Result:
 
     Attributes
     ----------
-    params : the best point; None when every evaluation failed.
-    value : its value; None when every evaluation failed.
+    params : the best point; None when there is none: every evaluation failed, nothing is within all limits, or there
+        are several objectives.
+    value : its value; None when there is none.
     evaluations : how many were made, failed ones and those of a journal that was taken up included, ``y0`` not.
     failures : how many failed.
     stopped : why: "budget", "stop" or "exhausted space".
@@ -93,13 +95,26 @@ class Result:
     @property
     def recommended(self) -> Recommendation | None:
         """What to use in the end, which is not always the best value seen (:meth:`Optimizer.recommend`); or None."""
-        return None if self.value is None else self.optimizer.recommend()
+        try:
+            return self.optimizer.recommend()
+        except InvalidInput:  # no result, none within all limits as surely as is asked, or several objectives
+            return None
+
+    @property
+    def front(self) -> Front | None:
+        """The results to choose from, where there are several objectives (:attr:`Optimizer.front`); or None."""
+        return self.optimizer.front if _is_several(self.optimizer) else None
 
     def __str__(self) -> str:
         found = "no result" if self.value is None else f"best {self.value:.6g} at {self.params}"
+        front = self.front
+        if front:
+            found = f"{len(front)} on the front, hypervolume {front.hypervolume:.6g}"
+        elif self.value is None and self.optimizer.counts.done:
+            found = "no result within all limits"
         failed = f", {self.failures} failed" if self.failures else ""
         errors = [record["error"] for record in self.optimizer.records() if record["error"]]
-        why = f"; the first failure: {errors[0]}" if self.value is None and errors else ""
+        why = f"; the first failure: {errors[0]}" if found == "no result" and errors else ""
         return f"{found} ({self.evaluations} evaluations{failed}; stopped by {self.stopped}{why})"
 
 
@@ -127,15 +142,18 @@ def minimize(
     warp: str | None = None,
     resolution: float | None = None,
     timeout: float | None = None,
+    outcomes: Mapping[str, Goal] | None = None,
+    reference: Mapping[str, float] | None = None,
 ) -> Result:
     """Minimize ``f(params)`` over ``space`` with ``budget`` evaluations, the initial design included.
 
     Parameters
     ----------
-    f : takes one dict of parameters, returns a number or an :class:`Outcome`. An exception, NaN or an infinity is a
-        failed trial and does not end the run; an interrupt or ``sys.exit`` in this process does, and so does a function
-        that is wrong: ``EvaluationError`` if the first ``n_init`` evaluations of a run, at least two, all fail with the
-        same exception and the study has no result yet.
+    f : takes one dict of parameters, returns a number, an :class:`Outcome`, or where ``outcomes`` are declared a dict
+        with a number or a list of replicates for each. An exception, NaN or an infinity is a failed trial and does not
+        end the run; an interrupt or ``sys.exit`` in this process does, and so does a function that is wrong:
+        ``EvaluationError`` if the first ``n_init`` evaluations of a run, at least two, all fail with the same exception
+        and the study has no result yet.
     space : where to search.
     budget : how many evaluations.
     q : how many run together.
@@ -155,6 +173,7 @@ def minimize(
     timeout : seconds that an evaluation may take, with worker processes (a number as ``executor``): they are killed
         then, and the trial has failed. Importing the module of ``f`` does not count.
     seed, surrogate, acquisition, strategy, n_init, maximizer, warp, resolution : as for :class:`Optimizer`.
+    outcomes, reference : likewise; "minimize" is then a name, and what is wanted of each is what ``outcomes`` say.
     """
     began = time.monotonic()
     if not callable(f):
@@ -167,12 +186,12 @@ def minimize(
     if callback is not None and not callable(callback):
         raise InvalidInput(f"callback must be a function of the optimizer and a batch; got {shown(callback)}.")
     budget, q, stopper = whole(budget, "budget", 1), whole(q, "q", 1), _stopper(stop, began)
-    parts, model = (surrogate, acquisition, strategy), (warp, resolution)
-    points, values = _known(make_settings(space, *parts, maximizer, n_init, seed, maximize, *model), x0, y0)
+    parts, model, wanted = (surrogate, acquisition, strategy), (warp, resolution), (outcomes, reference)
+    points, values = _known(make_settings(space, *parts, maximizer, n_init, seed, maximize, *model, *wanted), x0, y0)
     if journal is None:
-        optimizer = Optimizer(space, *parts, n_init, seed, None, maximize, maximizer, *model)
+        optimizer = Optimizer(space, *parts, n_init, seed, None, maximize, maximizer, *model, *wanted)
     else:
-        optimizer = Optimizer.open(journal, space, *parts, n_init, seed, maximize, maximizer, *model)
+        optimizer = Optimizer.open(journal, space, *parts, n_init, seed, maximize, maximizer, *model, *wanted)
     bar = Progress.on_terminal(budget, progress)
     try:
         _begin(optimizer, points, values)
@@ -183,10 +202,20 @@ def minimize(
     finally:
         bar.close()
         optimizer.close()
-    params, value = optimizer.best or (None, None)
+    params, value = _best(optimizer) or (None, None)
     counts = optimizer.counts
     failed = counts.failed - sum(row["status"] == "failed" for row in known)
     return Result(params, value, counts.answered - len(known), failed, reason, optimizer)
+
+
+def _is_several(optimizer: Optimizer) -> bool:
+    goals = optimizer.settings.goals
+    return goals is not None and len(goals.objectives) > 1
+
+
+def _best(optimizer: Optimizer) -> tuple[dict[str, Any], float] | None:
+    """The best result; None where there is none, or several objectives have none."""
+    return None if _is_several(optimizer) else optimizer.best
 
 
 def _known(
@@ -209,8 +238,12 @@ def _known(
         raise InvalidInput(f"y0 must have one value for each point of x0; got {len(values)} and {len(points)}.")
     names = None
     for value in values:
+        if isinstance(value, Mapping) and settings.goals is None:
+            raise InvalidInput(f"numbers by name need outcomes={{...}} that say what is wanted; got {shown(value)}.")
         outcome = outcome_of(value, None, None)
-        if isinstance(outcome, Outcome):
+        if isinstance(outcome, Outcome) and settings.goals is not None:
+            settings.goals.arranged(outcome)
+        elif isinstance(outcome, Outcome):
             names = tuple(aligned(outcome, names).objectives)
     return points, values
 
@@ -283,7 +316,8 @@ class _Run:
                 return self._in_batches(self._inline)
             return "stop"
         pool = Workers(min(self.executor, self.q)) if isinstance(self.executor, int) else self.executor
-        under_way = Evaluations(self.f, pool, self._tell, self.timeout, self.began, self.limit)
+        by_name = self.optimizer.settings.goals is not None
+        under_way = Evaluations(self.f, pool, self._tell, self.timeout, self.began, self.limit, by_name)
         with suppress(OutOfTime), nullcontext() if pool is self.executor else pool:
             try:
                 return self._asynchronously(under_way) if mode == "async" else self._in_batches(under_way.evaluate)
@@ -385,19 +419,32 @@ class _Run:
                 return
             if i and self.stop(self.optimizer):
                 raise OutOfTime
-            self._tell(trial, evaluate(self.f, dict(trial.params), is_here=True))
+            by_name = self.optimizer.settings.goals is not None
+            self._tell(trial, evaluate(self.f, dict(trial.params), True, by_name))
 
     def _tell(self, trial: Trial, answer: Answer) -> None:
         outcome = answer.outcome
         if isinstance(outcome, Outcome):
             try:
-                self.optimizer.tell(trial, outcome)
+                self.optimizer.tell(trial, self._new(trial, outcome))
+                if missing := self._missing(trial):  # an evaluation that is over will say no more
+                    outcome = Failure(f"no number for {', '.join(missing)}", InvalidInput.__name__)
             except InvalidInput as error:  # it does not go with those before it, which must not end the run
                 outcome = Failure(error_text(error), type(error).__name__)
         if isinstance(outcome, Failure):
             self.optimizer.tell(trial, error=outcome.text)
             self.failures.append(outcome)
         self._show()
+
+    def _new(self, trial: Trial, outcome: Outcome) -> Outcome:
+        """What was not told yet of a trial: one that is taken up from a journal may have a part of its result."""
+        known = None if self.optimizer.settings.goals is None else self.optimizer.outcomes.get(trial.id)
+        return outcome if known is None else outcome.without({*known.objectives, *known.constraints, *known.lost})
+
+    def _missing(self, trial: Trial) -> tuple[str, ...]:
+        """Declared outcomes of a trial that were not told."""
+        goals = self.optimizer.settings.goals
+        return () if goals is None else goals.missing(self.optimizer.outcomes[trial.id])
 
     def _call_back(self, batch: Batch | None) -> None:
         """The user's callback, free to print; trials taken up from a journal are no batch of this run."""
@@ -409,5 +456,5 @@ class _Run:
             self.callback(self.optimizer, batch)
 
     def _show(self) -> None:
-        best = self.optimizer.best
+        best = _best(self.optimizer)
         self.bar.show(self.optimizer.counts.answered, "" if best is None else f"best {best[1]:.6g}")

@@ -15,23 +15,24 @@ from typing import Any, Self
 import numpy as np
 
 from believer.acquisitions import Acquisition
-from believer.arrays import Array, shown
+from believer.arrays import shown
 from believer.batch import Strategy
-from believer.batch.incumbent import is_noisy, learned_by
 from believer.capabilities import able
 from believer.errors import InvalidInput, JournalCorrupt, JournalError, TrialError
 from believer.maximize import Maximizer
 from believer.propose import propose, rehearse
 from believer.space import Constraint, Space
 from believer.study import serialization
-from believer.study.events import Abandoned, Asked, Begun, Enqueued, Event, Failed, Observed, Told, Upgraded
+from believer.study.events import Abandoned, Amended, Asked, Begun, Enqueued, Event, Failed, Observed, Told, Upgraded
 from believer.study.files import PathLike, as_path, explained, followed
 from believer.study.formats import FORMAT
+from believer.study.goals import Goal
+from believer.study.insight import Insight
 from believer.study.journal import Journal, is_begun, read_events, write_events
 from believer.study.ledger import Ledger
-from believer.study.model_cache import Learned, ModelCache, warp_of
-from believer.study.outcome import ONLY, Outcome, Value, aligned, outcome_of
-from believer.study.recommendation import NORMAL_95, Recommendation
+from believer.study.model_cache import ModelCache, verified_fit
+from believer.study.outcome import ONLY, Noise, Outcome, Value, aligned, outcome_of
+from believer.study.recommendation import Front, Recommendation
 from believer.study.settings import FORMER, StudySettings, make_settings, settings_from_config, versions
 from believer.study.study import Study, changing, reading
 from believer.study.trials import Batch, Trial, same_params
@@ -48,7 +49,8 @@ class Optimizer(Study):
     space : where to search.
     surrogate : the model's recipe, a value or a name ("gp", "forest", ...); default the Gaussian process.
     acquisition : what makes a point worth an experiment, a value or a name ("LogEI", "EI", ...); default LogEI.
-    strategy : how q points are chosen together, a name ("kb", "qei", ...) or a value; default "hedged".
+    strategy : how q points are chosen together, a name ("kb", "qei", ...) or a value; default "hedged", and where
+        outcomes are declared "kb".
     n_init : results or pending trials before the model takes over; default twice the number of parameters.
     seed : the same seed and the same calls give the same suggestions, per processor and BLAS; None draws one.
     journal : a path; every event is written there before its call returns.
@@ -58,6 +60,10 @@ class Optimizer(Study):
         from a warp of them (:mod:`~believer.surrogates.warp`) that leaves the better half as it is; or "none".
     resolution : the least improvement that matters, in units of the objective. Where no more is to be expected, points
         are chosen elsewhere. By default a ten-thousandth of the distance from the mean result to the best.
+    outcomes : what evaluations return, where that is more than one number: for each name ``Minimize()``,
+        ``Maximize()``, ``AtLeast(...)``, ``AtMost(...)``, ``Between(...)`` or ``Desirability(...)``.
+    reference : of several objectives, a value for each that every point worth having beats; hypervolumes are measured
+        from there. By default the worst values on the front so far, and a tenth of their range beyond.
     """
 
     def __init__(
@@ -73,12 +79,13 @@ class Optimizer(Study):
         maximizer: Maximizer | None = None,
         warp: str | None = None,
         resolution: float | None = None,
+        outcomes: Mapping[str, Goal] | None = None,
+        reference: Mapping[str, float] | None = None,
     ) -> None:
         if journal is not None:
             as_path(journal, "a journal")
-        settings = make_settings(
-            space, surrogate, acquisition, strategy, maximizer, n_init, seed, maximize, warp, resolution
-        )
+        parts = (space, surrogate, acquisition, strategy, maximizer, n_init, seed, maximize, warp, resolution)
+        settings = make_settings(*parts, outcomes, reference)
         rehearse(settings)
         begun = Begun(FORMAT, settings.to_config(), versions())
         self._start(settings, [begun], None if journal is None else Journal.create(journal, begun))
@@ -86,7 +93,8 @@ class Optimizer(Study):
     def _start(self, settings: StudySettings, events: list[Event], journal: Journal | None) -> None:
         """Nothing learnt yet, and the ledger of ``events``, which ``journal`` holds."""
         super().__init__(
-            Ledger.of(events, settings.space, settings.sign), None if journal is None else str(journal.path)
+            Ledger.of(events, settings.space, settings.sign, settings.goals),
+            None if journal is None else str(journal.path),
         )
         self._settings, self._cache, self._journal = settings, ModelCache(settings), journal
         self._doubt: tuple[int, int, Event] | None = None
@@ -105,6 +113,8 @@ class Optimizer(Study):
         maximizer: Maximizer | None = None,
         warp: str | None = None,
         resolution: float | None = None,
+        outcomes: Mapping[str, Goal] | None = None,
+        reference: Mapping[str, float] | None = None,
     ) -> Self:
         """The study in the journal at ``path``, begun if there is none yet: a script that does so can be run again.
 
@@ -113,16 +123,13 @@ class Optimizer(Study):
         Parameters
         ----------
         path : of the journal.
-        space, surrogate, acquisition, strategy, n_init, seed, maximize, maximizer, warp, resolution : those of the
-            constructor.
+        space, surrogate, acquisition, strategy, n_init, seed, maximize, maximizer : those of the constructor.
+        warp, resolution, outcomes, reference : those of the constructor.
         """
+        parts, more = (space, surrogate, acquisition, strategy), (warp, resolution, outcomes, reference)
         if not is_begun(path):
-            return cls(
-                space, surrogate, acquisition, strategy, n_init, seed, path, maximize, maximizer, warp, resolution
-            )
-        wanted = make_settings(
-            space, surrogate, acquisition, strategy, maximizer, n_init, seed, maximize, warp, resolution
-        )
+            return cls(*parts, n_init, seed, path, maximize, maximizer, *more)
+        wanted = make_settings(*parts, maximizer, n_init, seed, maximize, *more)
         journal, events = Journal.open(path)
         try:
             begun, config = events[0], wanted.to_config()
@@ -133,7 +140,8 @@ class Optimizer(Study):
             former = [name for name, given in named.items() if given is None and found[name] == FORMER[name]]
             former += ["resolution"] if resolution is None else []
             config |= {name: found[name] for name in former}
-            other = [name for name in config if config[name] != found[name] and (name, seed) != ("seed", None)]
+            names = config.keys() | found.keys()
+            other = [n for n in sorted(names) if config.get(n) != found.get(n) and (n, seed) != ("seed", None)]
             if other:
                 raise InvalidInput(
                     f"the journal {os.fspath(path)} belongs to a study with other settings ({', '.join(other)}): "
@@ -168,6 +176,8 @@ class Optimizer(Study):
         strategy : another one than the optimizer's, for this call.
         fixed : parameters held at a value.
         distinct : no point equals another of the batch, a pending one or one of the history (1e-6 of the encoded cube).
+            With False, where results are noisy, a point is repeated if that is worth more than a new one: provenance
+            says so (:mod:`~believer.batch.repeat`).
         """
         history = self._ledger.history(self.settings)
         proposal = propose(
@@ -178,12 +188,17 @@ class Optimizer(Study):
         return Batch(tuple(self._ledger.trials[trial.id].copy() for trial in proposal.trials), verdict)
 
     @reading
-    def predict(self, points: Iterable[Mapping[str, Any]]) -> Prediction:
+    def predict(self, points: Iterable[Mapping[str, Any]], outcome: str | None = None) -> Prediction:
         """Mean and std (m,) of the objective, without noise, in the user's units, from results so far.
 
         Where the model learns from warped results (``warp``) what it expects is no Gaussian: then ``mean`` is the
         median and ``std`` half the width of the interval that holds the value with a chance of 68.3 %. Failed trials
-        count as the worst result, as they do for suggestions.
+        count as the worst result, as they do for suggestions; not where outcomes are declared.
+
+        Parameters
+        ----------
+        points : a list of params.
+        outcome : which one, where outcomes are declared; None is the only objective.
         """
         if not self._ledger.outcomes:
             raise InvalidInput("predict needs at least one result; tell or observe one first.")
@@ -193,35 +208,35 @@ class Optimizer(Study):
             raise InvalidInput(f"predict needs a list of params; got {shown(points)}.") from error
         if isinstance(points, Mapping):
             raise InvalidInput(f"predict needs a list of params, [params]; got one, {dict(points)}.")
-        return self._predicted(self.space.encode(rows))
+        return self._insight.predict(self.space.encode(rows), outcome)
 
-    def _predicted(self, X: Array) -> Prediction:
-        """The objective at ``X`` (m, d) of the encoded cube, in the user's units."""
-        at = self._learned().predict(X)
-        return Prediction(self.settings.sign * at.mean, at.std)
-
-    def _learned(self) -> Learned:
-        return self._cache.learned(self._ledger.history(self.settings))
+    @property
+    def _insight(self) -> Insight:
+        return Insight(self.settings, self._ledger.history(self.settings), self._cache)
 
     @reading
     def recommend(self) -> Recommendation:
         """The evaluated point to use in the end, with what the model expects there.
 
         Where the model takes results to be noisy, the point with the best expected value: the best result, ``best``, is
-        partly luck then. Otherwise the best result's.
+        partly luck then. Otherwise the best result's. Of points within all limits, as surely as these ask, where
+        outcomes are declared; of several objectives there is no best, and ``front`` has the points to choose from.
         """
-        trial = self._ledger.best
-        if trial is None:
+        if not self._ledger.outcomes:
             raise InvalidInput("recommend needs at least one result; tell or observe one first.")
-        learned, sign = self._learned(), self.settings.sign
-        if is_noisy(learned.model):
-            rows = learned_by(self.settings.surrogate, learned.data)
-            best = int(np.argmin(learned.model.predict(learned.data.X[rows]).mean))
-            trial = self._ledger.trials[self._ledger.history(self.settings).ids[rows[best]]]
-        x = trial.unit[None, :]
-        at, ends = learned.predict(x), [sign * float(learned.quantile(x, z)[0]) for z in (-NORMAL_95, NORMAL_95)]
-        interval = (min(ends), max(ends))
-        return Recommendation(trial.copy(), dict(trial.params), sign * float(at.mean[0]), float(at.std[0]), interval)
+        return self._insight.recommend(self._ledger)
+
+    @property
+    @reading
+    def front(self) -> Front:
+        """Of several objectives: the results within all limits that no other such result beats in every objective."""
+        return self._insight.front(self._ledger)
+
+    @property
+    @reading
+    def hypervolume(self) -> float:
+        """Of several objectives: how much the front dominates up to the reference point, ``front.reference``."""
+        return self._insight.front(self._ledger).hypervolume
 
     @changing
     def tell(
@@ -229,16 +244,20 @@ class Optimizer(Study):
         trial: Trial | int | Mapping[str, Any],
         value: Value | None = None,
         *,
-        noise: float | None = None,
+        noise: Noise | None = None,
         error: str | None = None,
     ) -> None:
         """The result of a trial.
 
+        Where outcomes are declared, what is still missing may be told later: models learn from what is there.
+
         Parameters
         ----------
         trial : the trial, its id, or the params of one that is pending.
-        value : a number, or an :class:`Outcome` with names; NaN and infinities mark a failed evaluation.
-        noise : the known standard deviation of the number.
+        value : a number, an :class:`Outcome`, or where outcomes are declared a dict with a number for each, or a list
+            of replicates. NaN and infinities mark a failed evaluation; of one outcome among several, that one is lost
+            and the trial has failed, but what else it returned is kept and learned from.
+        noise : the known standard deviation of the number; of several, by name.
         error : why there is no value, for a failed evaluation.
         """
         self._record(self._answer(trial, value, noise, error))
@@ -248,7 +267,7 @@ class Optimizer(Study):
         self,
         trials: Iterable[Trial | int | Mapping[str, Any]],
         values: Iterable[Value],
-        noise: Iterable[float] | None = None,
+        noise: Iterable[Noise | None] | None = None,
     ) -> None:
         """Results of several trials; nothing is taken in when one of them is wrong.
 
@@ -260,7 +279,7 @@ class Optimizer(Study):
         """
         try:
             answered, found = [*trials], [*values]
-            stds: Sequence[float | None] = [None] * len(answered) if noise is None else [*noise]
+            stds: Sequence[Noise | None] = [None] * len(answered) if noise is None else [*noise]
         except TypeError as error:
             raise InvalidInput(f"tell_many needs a list of trials and a list of values; {error}.") from error
         if not len(answered) == len(found) == len(stds):
@@ -278,27 +297,34 @@ class Optimizer(Study):
         self,
         trial: Trial | int | Mapping[str, Any],
         value: Value | None,
-        noise: float | None,
+        noise: Noise | None,
         error: str | None,
         before: Sequence[Told | Failed] = (),
     ) -> Told | Failed:
         """The event of an answer that comes after those ``before`` it in the same call."""
-        if isinstance(trial, Trial):
-            found = self._ledger.find(trial)
-            if trial.unit is not found.unit and not np.array_equal(trial.unit, found.unit):
-                raise TrialError(
-                    f"trial {trial.id} of this study has other parameters; is it from another study?", trial.id
-                )
-        elif isinstance(trial, Mapping):
-            found = self._waiting_at(trial, {event.id for event in before})
-        else:
-            found = self._ledger.find(trial)
+        answered = {event.id for event in before}
+        found = self._waiting_at(trial, answered) if isinstance(trial, Mapping) else self._own(trial)
         status = self._ledger.status(found.id)
         if status in ("done", "failed"):
-            raise TrialError(f"trial {found.id} already has its result ({status}); a result is told once.", found.id)
+            raise TrialError(
+                f"trial {found.id} already has its result ({status}); a result is told once, and amended by amend.",
+                found.id,
+            )
         first = next((event.outcome for event in before if isinstance(event, Told)), None)
         outcome = self._outcome(value, noise, error, None if first is None else tuple(first.objectives))
+        known = self._ledger.outcomes.get(found.id)
+        if known is not None and isinstance(outcome, Outcome):
+            known.with_more(outcome)  # InvalidInput for what is there already
         return Failed(found.id, outcome) if isinstance(outcome, str) else Told(found.id, outcome)
+
+    def _own(self, trial: Trial | int) -> Trial:
+        """The trial of this study; TrialError for one of another."""
+        found = self._ledger.find(trial)
+        if isinstance(trial, Trial) and trial.unit is not found.unit and not np.array_equal(trial.unit, found.unit):
+            raise TrialError(
+                f"trial {trial.id} of this study has other parameters; is it from another study?", trial.id
+            )
+        return found
 
     def _waiting_at(self, params: Mapping[str, Any], answered: set[int]) -> Trial:
         """The first trial with these params that has no answer: a pending one, else one that was abandoned."""
@@ -311,12 +337,47 @@ class Optimizer(Study):
         )
 
     def _outcome(
-        self, value: Value | None, noise: float | None, error: str | None, names: tuple[str, ...] | None = None
+        self, value: Value | None, noise: Noise | None, error: str | None, names: tuple[str, ...] | None = None
     ) -> Outcome | str:
+        goals = self.settings.goals
+        if isinstance(value, Mapping) and goals is None:
+            raise InvalidInput(
+                f"numbers by name are for a study that declares them, outcomes={{...}}; got {shown(value)}."
+            )
         outcome, names = outcome_of(value, noise, error), self._ledger.objectives or names
-        if isinstance(outcome, str) or (outcome is not value and names in (None, (ONLY,))):
+        if isinstance(outcome, str):
             return outcome
-        return aligned(outcome, names)
+        if goals is not None:
+            if not isinstance(value, Mapping | Outcome):
+                raise InvalidInput(f"this study has outcomes by name, {', '.join(goals.wanted)}; got {shown(value)}.")
+            return goals.arranged(outcome)
+        return outcome if outcome is not value and names in (None, (ONLY,)) else aligned(outcome, names)
+
+    @changing
+    def amend(
+        self,
+        trial: Trial | int,
+        value: Value | None = None,
+        *,
+        noise: Noise | None = None,
+        error: str | None = None,
+    ) -> None:
+        """Correct what was told of a trial: this stands in its place, and ``events`` has both.
+
+        Parameters
+        ----------
+        trial : the trial, or its id; one that has a result, or a failure.
+        value, noise, error : as for :meth:`tell`; of declared outcomes all that are known.
+        """
+        found = self._own(trial)
+        if self._ledger.status(found.id) not in ("done", "failed", "partial"):
+            raise TrialError(f"trial {found.id} has no result that could be amended; tell it.", found.id)
+        if self.settings.goals is None and len(self._ledger.outcomes) == 1 and found.id in self._ledger.outcomes:
+            outcome = outcome_of(value, noise, error)  # the only result says how objectives are called
+        else:
+            outcome = self._outcome(value, noise, error)
+        is_error = isinstance(outcome, str)
+        self._record(Amended(found.id, None if is_error else outcome, outcome if is_error else None))  # type: ignore[arg-type]
 
     @changing
     def observe(
@@ -324,7 +385,7 @@ class Optimizer(Study):
         params: Mapping[str, Any],
         value: Value | None = None,
         *,
-        noise: float | None = None,
+        noise: Noise | None = None,
         error: str | None = None,
     ) -> Trial:
         """A result from elsewhere; counts towards ``n_init``.
@@ -363,7 +424,7 @@ class Optimizer(Study):
             raise TrialError(
                 f"trial {found.id} already has its result ({status}); there is nothing to abandon.", found.id
             )
-        if status == "pending":
+        if status in ("pending", "partial"):
             self._record(Abandoned(found.id))
 
     @reading
@@ -423,7 +484,7 @@ class Optimizer(Study):
         assert isinstance(begun, Begun)
         settings = _settings(begun, *passed)
         if able(settings.surrogate, Verifiable):
-            _verify_fits(events, settings.surrogate, settings.space.dim)
+            _verify_fits(events, settings.surrogate, settings.space.dim, settings.goals is not None)
         study = cls.__new__(cls)
         study._start(settings, events, journal)
         return study
@@ -461,7 +522,7 @@ class Optimizer(Study):
         events = self._ledger.events
         if self._journal is not None:
             events = events[:count] + ([event] if self._journal.end > end else [])
-        self._ledger = Ledger.of(events, self.space, self.settings.sign)
+        self._ledger = Ledger.of(events, self.space, self.settings.sign, self.settings.goals)
         self._doubt = None
 
 
@@ -475,14 +536,18 @@ def _settings(begun: Begun, *passed: Any) -> StudySettings:
         raise JournalCorrupt(f"the first line lacks a setting, or has a wrong one: {error!r}", 1) from error
 
 
-def _verify_fits(events: list[Event], surrogate: Verifiable, dim: int) -> None:
-    """JournalCorrupt for the first ask under hyperparameters that its surrogate never came to."""
+def _verify_fits(events: list[Event], surrogate: Verifiable, dim: int, is_several: bool) -> None:
+    """JournalCorrupt for the first ask under hyperparameters that its surrogate never came to.
+
+    ``is_several``: of several outputs one knows of failures, too, and results come in parts.
+    """
     results = 0
     for line, event in enumerate(events, start=1):
-        results += isinstance(event, Told) or (isinstance(event, Observed) and event.outcome is not None)
+        told = isinstance(event, Told | Failed | Observed)
+        results += told and (is_several or getattr(event, "outcome", None) is not None)
         if isinstance(event, Asked) and event.model is not None:
             try:
-                surrogate.verify(warp_of(event.model)[1], results, dim)
+                verified_fit(surrogate, event.model, results, dim, is_several)
             except (KeyError, TypeError, ValueError) as error:
                 raise JournalCorrupt(f"line {line} has hyperparameters that no fit comes to: {error}", line) from error
 

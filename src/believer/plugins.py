@@ -4,13 +4,24 @@ The guide is docs/plugins.md. ``believer.testing`` checks what was written again
 the door for those who optimize.
 """
 
-from believer.acquisitions import Acquisition, Bindable, PerPoint, Pointwise, PointwiseAcquisition, View, objective_on
+from believer.acquisitions import (
+    Acquisition,
+    Bindable,
+    PerPoint,
+    Pointwise,
+    PointwiseAcquisition,
+    Several,
+    View,
+    objective_on,
+)
+from believer.acquisitions.feasibility import Feasible, Within
 from believer.arrays import Array
 from believer.batch import Lie, Pending, Request, Strategy, Verdict
 from believer.batch.capability import require
 from believer.batch.incumbent import believed_incumbent, real_incumbent
+from believer.batch.outputs import Beliefs, believed
 from believer.batch.picking import Picked, best_places, maximizer_for, pick, taken
-from believer.batch.request import Choice, Chosen, ModelFree, Randomness
+from believer.batch.request import Choice, Chosen, ModelFree, Output, Randomness, TakesOutputs
 from believer.maximize import Maximizer, Maximum, Objective, Search
 from believer.maximize.objective import Climb, Climbing, Screening
 from believer.numerics.sampling import stream
@@ -54,6 +65,7 @@ __all__ = [
     "Acquisition",
     "Array",
     "Batch",
+    "Beliefs",
     "Bindable",
     "Bounded",
     "Choice",
@@ -67,6 +79,7 @@ __all__ = [
     "Fantasies",
     "Fantasizing",
     "FantasyGradient",
+    "Feasible",
     "Fitted",
     "History",
     "Joint",
@@ -81,6 +94,7 @@ __all__ = [
     "ModelFree",
     "Objective",
     "Outcome",
+    "Output",
     "Paths",
     "Pathwise",
     "Pending",
@@ -99,15 +113,19 @@ __all__ = [
     "Scaled",
     "Screening",
     "Search",
+    "Several",
     "Smoothing",
     "Stochastic",
     "Strategy",
     "StudySettings",
     "Surrogate",
+    "TakesOutputs",
     "Trial",
     "Verdict",
     "Verifiable",
     "View",
+    "Within",
+    "believed",
     "believed_incumbent",
     "best_places",
     "joined",

@@ -16,7 +16,7 @@ from believer.arrays import Array, frozen, shown, whole
 from believer.batch import LOADED_ON_USE, Pending, Request, Strategy
 from believer.batch.gain import expected_gain
 from believer.batch.random import REPLACED, design, draw, is_new
-from believer.batch.request import Chosen, NoModel, checked_answer, needs_model
+from believer.batch.request import Chosen, NoModel, Output, Randomness, checked_answer, needs_model, refuse_outputs
 from believer.batch.verdict import Verdict, judge
 from believer.capabilities import able
 from believer.errors import BelieverError, InvalidInput, MissingCapability, MissingExtra, SpaceExhausted
@@ -27,6 +27,7 @@ from believer.study import serialization
 from believer.study.events import Asked
 from believer.study.history import History
 from believer.study.model_cache import WARP, Learned, ModelCache, check_cache, failures, told_pending
+from believer.study.outcome import Value
 from believer.study.settings import StudySettings
 from believer.study.trials import Batch, Trial, same_value
 from believer.surrogates.protocols import Bounded, Conditionable, Model
@@ -93,6 +94,8 @@ def propose(
     held = settings.space.check_fixed(fixed or {})
     chooser = settings.strategy if strategy is None else serialization.strategy_named(strategy)
     config = serialization.to_config(chooser)
+    if settings.goals is not None:
+        refuse_outputs(chooser, serialization.named(config))
     draft = _Draft(settings, history, cache, settings.space.region(held), held, bool(distinct))
     queued = [p for p in history.queue if all(same_value(p[name], value) for name, value in held.items())][:q]
     draft.refuse_exhausted(q, queued)
@@ -102,7 +105,8 @@ def propose(
         draft.add_design(q)
         if len(draft.trials) < q:
             if needs_model(chooser):
-                learned, described = cache.learned(history), cache.hyperparameters(history)
+                first = draft.first
+                learned, described = first[0].learned(first[1]), cache.hyperparameters(history)
                 model = learned.model
             request = draft.request(q, learned)
             chosen = checked_answer(chooser.choose(request, cache.memory), request, chooser)
@@ -114,7 +118,8 @@ def propose(
         raise
     wanted = {"strategy": config, "fixed": held, "distinct": bool(distinct)}
     # Failures are no results: told as the worst of these, they bend a model beside a good one.
-    fit = None if learned is None else cache.fit(history).model
+    several = bool(history.outputs)
+    fit = None if learned is None else learned.model if several else cache.fit(history).model
 
     def judged() -> Verdict:
         # A strategy counts points of this batch that came before it as pending; the verdict must not.
@@ -145,6 +150,14 @@ class _Draft:
     @property
     def next_id(self) -> int:
         return self.history.next_id + len(self.trials)
+
+    @property
+    def first(self) -> tuple[ModelCache, History]:
+        """The cache and the history of what a strategy for one number looks at."""
+        if not self.history.outputs:
+            return self.cache, self.history
+        output, alone = self.history.outputs[0]
+        return self.cache.of(output), alone
 
     def add(self, params: dict[str, Any], unit: Array, origin: str, provenance: str) -> None:
         self.trials.append(Trial(self.next_id, params, frozen(unit), provenance, origin))
@@ -179,6 +192,8 @@ class _Draft:
     def learned_from(self, model: Model, hyperparameters: dict[str, Any]) -> str:
         """What provenance says of a model that did not learn from everything; nothing as a rule."""
         history, surrogate, notes = self.history, self.settings.surrogate, ""
+        if history.outputs:
+            return self._learned_from_outputs(hyperparameters)
         n, subset, told, what = len(history.ids), hyperparameters.get("subset"), failures(history), "results"
         if told is not None and not able(model, Conditionable):  # refitted, with failures among the results
             n, what = n + len(told), "results and failures"
@@ -195,12 +210,24 @@ class _Draft:
             notes += f"; told of the last {pending:,} of {waiting:,} pending points"
         return notes
 
+    def _learned_from_outputs(self, hyperparameters: dict[str, Any]) -> str:
+        """The same of several models, of which each says less."""
+        history, surrogate, notes = self.history, self.settings.surrogate, ""
+        states = hyperparameters.get("outputs", {})
+        n = max(len(alone.ids) for _, alone in history.outputs)
+        if able(surrogate, Bounded) and n > surrogate.most_results:
+            notes += f"; models of {surrogate.most_results:,} of {n:,} results"
+        warped = [name for name, state in states.items() if WARP in state]
+        if warped:
+            notes += f"; the worse half of {', '.join(warped)} warped"
+        return notes
+
     def add_chosen(self, chosen: Chosen, notes: str, strange: bool) -> None:
         """The strategy's points, with what provenance says of the model in ``notes``.
 
         One that is not the library's own, ``strange``, may know of no grid and of nothing that is held.
         """
-        if len(self.history.objectives) > 1:
+        if len(self.history.objectives) > 1 and not self.history.outputs:
             notes += f"; for {self.history.objectives[0]} alone"
         for choice in chosen.choices:
             x, moved = np.asarray(choice.x, dtype=np.float64), ""
@@ -210,11 +237,31 @@ class _Draft:
 
     def request(self, q: int, learned: Learned | None) -> Request:
         """What the strategy sees; trials of this proposal that came before it count as pending."""
-        settings, history = self.settings, self.history
         if learned is None:
-            learned = Learned(NoModel(), history.data.output(0), failures(history))
-        early = [trial.unit for trial in self.trials]
-        pending = told_pending(history)
+            history = self.history
+            return self._request(q, Learned(NoModel(), history.data.output(0), failures(history)), history, 1.0)
+        settings, outputs = self.settings, self.history.outputs
+        if not outputs:
+            return self._request(q, learned, self.history, settings.sign)
+        alone = []
+        for one, history in outputs:
+            known = self.cache.of(one).learned(history)
+            limits = None if one.limits is None else known.limits(one.limits)
+            request = replace(self._request(q, known, history, one.sign), randomness=self._randomness_of(one.name))
+            alone.append(Output(one.name, limits, one.probability, history.ids, request))
+        point, reference = settings.reference, None
+        if point is not None:
+            reference = np.array([one.sign * point[one.name] for one, _ in outputs if one.limits is None])
+        together = replace(alone[0].request, randomness=self.cache.randomness)
+        return replace(together, outputs=tuple(alone), reference=reference)
+
+    def _randomness_of(self, output: str) -> Randomness:
+        """A generator of an output's own: models that are independent of each other are lied about so."""
+        return lambda trial, purpose: self.cache.randomness(trial, f"{purpose} of {output}")
+
+    def _request(self, q: int, learned: Learned, history: History, sign: float) -> Request:
+        """As for one number, whose ``history`` it is."""
+        settings, early, pending = self.settings, [trial.unit for trial in self.trials], told_pending(history)
         ids = pending.ids + tuple(trial.id for trial in self.trials)
         return Request(
             ids=tuple(range(self.next_id, self.next_id + q - len(early))),
@@ -227,7 +274,7 @@ class _Draft:
             avoid=self.avoid,
             distinct=self.distinct,
             randomness=self.cache.randomness,
-            sign=settings.sign,
+            sign=sign,
             maximizer=settings.maximizer,
             failed=learned.failed,
             warp=learned.warp,
@@ -265,15 +312,22 @@ def rehearse(settings: StudySettings) -> None:
     ----------
     settings : of the study.
     """
+    if settings.goals is not None:
+        refuse_outputs(settings.strategy, serialization.named(serialization.to_config(settings.strategy)))
     parts = (settings.surrogate, settings.acquisition, settings.strategy)
     custom = any(serialization.is_custom(serialization.to_config(part)) for part in parts)
-    if custom or type(settings.strategy).__name__ not in LOADED_ON_USE:
+    if custom or (settings.goals is None and type(settings.strategy).__name__ not in LOADED_ON_USE):
         return
     stage = replace(settings, space=Space({"x": Float(0.0, 1.0)}), maximizer=None, n_init=1)
-    played = [(i, {"x": x}, y) for i, (x, y) in enumerate(((0.1, 1.0), (0.4, 0.0), (0.9, 2.0)))]
+    played = [(i, {"x": x}, _played(settings, y)) for i, (x, y) in enumerate(((0.1, 1.0), (0.4, 0.0), (0.9, 2.0)))]
     try:
         propose(stage, History.of(stage, played))
     except (MissingCapability, MissingExtra):
         raise
     except BelieverError:
         pass  # whatever else it is, three made-up results are no reason to refuse a study
+
+
+def _played(settings: StudySettings, y: float) -> Value:
+    """A made-up result: the same number for every outcome."""
+    return y if settings.goals is None else dict.fromkeys(settings.goals.wanted, y)

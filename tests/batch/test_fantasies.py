@@ -65,7 +65,7 @@ def with_pending(request: Request, p: int = 3) -> Request:
 
 def fantasized(member: PseudoObservations, request: Request) -> Fantasized:
     """What the strategy holds of the request's pending points, before it chooses any."""
-    held = member._resume(request, None)
+    held = member.resume(request, None)
     for trial, x in zip(request.pending.ids, request.pending.X, strict=True):
         held = held.with_lie(request, trial, x)
     assert isinstance(held, Fantasized)

@@ -246,7 +246,7 @@ def test_a_study_that_maximizes_gains_what_its_mirror_image_gains(scale: float) 
 @pytest.mark.parametrize("warp", ["auto", "none"])
 def test_the_gain_of_a_study_is_that_of_samples_of_its_own_model(warp: str) -> None:
     study = a_study(1.0, surrogate=GP(noise=1e-6), warp=warp)
-    learned = study._learned()
+    learned = study._insight.learned()
     assert (learned.warp is not None) == (warp == "auto")
     batch = study.ask(4)
     model: Any = learned.model
@@ -260,7 +260,7 @@ def test_the_gain_of_a_study_is_that_of_samples_of_its_own_model(warp: str) -> N
 def test_a_study_knows_what_is_pending() -> None:
     study = a_study(1.0, surrogate=GP(noise=1e-6), strategy="cl_min")
     first, second = study.ask(4), study.ask(4)
-    learned = study._learned()
+    learned = study._insight.learned()
     request = replace(request_for(data=learned.data, model=learned.model), warp=learned.warp)
     request = pending(request, tuple(trial.id for trial in first), first.unit)
     assert second.verdict.gain is not None

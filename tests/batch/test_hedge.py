@@ -64,7 +64,7 @@ def observed(d: int, n: int, noise: float = 0.0, **settings: Any) -> Optimizer:
 
 
 def model_behind(optimizer: Optimizer) -> Any:
-    return optimizer._learned().model
+    return optimizer._insight.learned().model
 
 
 # Who chooses

@@ -12,7 +12,7 @@ import believer as bv
 from believer.acquisitions import EI, PI, UCB, LogEI, Pointwise
 from believer.acquisitions.joint_improvement import JointImprovement, Softness
 from believer.arrays import Array, BoolArray, frozen
-from believer.batch import STRATEGIES, ConstantLie, Data, Pending, PseudoObservations, Request
+from believer.batch import STRATEGIES, ConstantLie, Data, Pending, PseudoObservations, Request, pseudo
 from believer.batch import joint as module
 from believer.batch.joint import QEI
 from believer.batch.picking import Picked
@@ -296,7 +296,7 @@ def test_a_point_that_is_chosen_again_avoids_the_rest_of_the_batch(monkeypatch: 
         favorites = np.array([[0.25, 0.25], [0.5, 0.25], [0.75, 0.25], [0.25, 0.75]])
         return Picked(favorites[~request.region.among(favorites, avoid)][0], 0, False)
 
-    monkeypatch.setattr(module, "pick", repeat)
+    monkeypatch.setattr(pseudo, "pick", repeat)
     monkeypatch.setattr(QEI, "_moved", lambda self, objective, request, starts: np.full(8, 0.25))
     monkeypatch.setattr(JointImprovement, "value", lambda self, X: np.arange(len(X), 0.0, -1.0))
     X = points(QEI().choose(request))

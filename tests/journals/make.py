@@ -115,6 +115,29 @@ def heavy(**settings: Any) -> bv.Optimizer:
     return opt
 
 
+def _declared(p: dict[str, Any]) -> dict[str, float]:
+    return {"cost": _mixed(p), "heat": 3.0 * p["share"] + 0.1 * p["depth"], "load": 2.0 - p["rate"]}
+
+
+def declared(wanted: dict[str, Any], **settings: Any) -> bv.Optimizer:
+    """Declared outcomes: results in parts, as replicates and with noise, lost, failed, mistyped and amended."""
+    opt = bv.Optimizer(MIXED, seed=6, n_init=4, outcomes=wanted, **settings)
+    for _ in range(2):
+        batch = opt.ask(3)
+        for trial in batch:
+            opt.tell(trial, _declared(trial.params))
+    first, second, third, fourth = opt.ask(4)
+    known = _declared(first.params)
+    opt.tell(first, {"heat": known["heat"]})
+    opt.tell(second, {**_declared(second.params), "load": float("nan")})
+    opt.tell(third, error="it burnt")
+    opt.tell(fourth, {**_declared(fourth.params), "cost": 100.0})
+    opt.amend(fourth, {**_declared(fourth.params), "cost": [0.4, 0.5, 0.45]}, noise={"heat": 0.1})
+    opt.ask(2)
+    opt.tell(first, {"cost": [known["cost"], known["cost"] + 0.1]})
+    return opt
+
+
 STUDIES: dict[str, Callable[[], bv.Optimizer]] = {
     "kb_cube": cube,
     "kb_everything": everything,
@@ -134,7 +157,20 @@ STUDIES: dict[str, Callable[[], bv.Optimizer]] = {
     "kb_named": lambda: named(maximize=True),
     "hedged_warped": heavy,
     "hedged_mixed": everything,
+    "kb_limits": lambda: declared({"cost": bv.Minimize(), "heat": bv.AtMost(2.0), "load": bv.Between(1.0, 1.99)}),
+    "kb_front": lambda: declared({"cost": bv.Minimize(), "load": bv.Maximize(), "heat": bv.AtLeast(0.5, 0.8)}),
+    "qei_limits": lambda: declared(
+        {"cost": bv.Minimize(), "heat": bv.AtMost(2.0), "load": bv.AtLeast(1.0)}, strategy="qei"
+    ),
 }
+
+
+def best(study: bv.Optimizer) -> list[Any] | None:
+    """The best result; None where there are several objectives."""
+    goals = study.settings.goals
+    if goals is not None and len(goals.objectives) > 1:
+        return None
+    return None if study.best is None else list(study.best)
 
 
 def seen(study: bv.Optimizer) -> dict[str, Any]:
@@ -143,7 +179,7 @@ def seen(study: bv.Optimizer) -> dict[str, Any]:
         "records": study.records(),
         "pending": [trial.id for trial in study.pending],
         "queued": list(study.queued),
-        "best": None if study.best is None else list(study.best),
+        "best": best(study),
         "next": [{"id": t.id, "params": t.params, "origin": t.origin} for t in study.ask(2)],
     }
 

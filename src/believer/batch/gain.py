@@ -26,15 +26,17 @@ from functools import lru_cache
 
 import numpy as np
 
-from believer.arrays import Array, read_only
+from believer.acquisitions.hypervolume import boxes
+from believer.arrays import Array, BoolArray, read_only
 from believer.batch.hedge import resolution_of
 from believer.batch.incumbent import real_incumbent
 from believer.batch.request import Request
+from believer.batch.standing import standing
 from believer.capabilities import able
-from believer.numerics.sampling import normal_sobol
+from believer.numerics.sampling import normal_sobol, sobol
 from believer.surrogates.data import squared
 from believer.surrogates.gp import standardization
-from believer.surrogates.protocols import Joint
+from believer.surrogates.protocols import Joint, Model
 from believer.surrogates.warp import Warp
 
 ENOUGH = 0.95
@@ -44,6 +46,9 @@ MOST_BESIDE = 64
 """Pending points that are looked at: the last of them. The price of more would be that of a larger batch."""
 
 _SAMPLES = 512
+_FEW, _PLACES = 64, 1024
+"""Samples of several objectives, and points that a front may come to dominate."""
+
 _LEAST_COLUMNS = 8
 _IN_TEN = 10
 
@@ -64,6 +69,7 @@ class Gain:
     interval : the gain of the whole batch lies below the first number in one case of ten, above the second in another.
     beside : how many pending points there are.
     resolution : the least improvement that matters: the study's, or a small part of what was gained so far.
+    of : " of hypervolume" where there are several objectives; where there is one, nothing.
     """
 
     curve: tuple[float, ...]
@@ -71,6 +77,7 @@ class Gain:
     interval: tuple[float, float]
     beside: int
     resolution: float
+    of: str = ""
 
     @property
     def alone(self) -> float:
@@ -108,39 +115,127 @@ def expected_gain(request: Request, X: Array) -> Gain | None:
     request : a model of results alone, what it learned from, and what is pending beside the batch.
     X : the points, (q, d).
     """
-    from believer.acquisitions.joint_improvement import root_of  # loaded by those who use it
-
-    model, q, y = request.model, len(X), request.data.y
-    if not able(model, Joint) or y.min() == y.max():  # without a spread of results there is no scale of a gain
+    y = request.data.y
+    if y.min() == y.max():  # without a spread of results there is no scale of a gain
         return None
-    at = model.joint(np.vstack([X, request.pending.X[-MOST_BESIDE:]]))
-    incumbent, unit = real_incumbent(request), standardization(y)[1]
-    above, covariance = (at.mean - incumbent) / unit, at.covariance / squared(unit)
-    if not (np.isfinite(above).all() and np.isfinite(covariance).all()):
+    several = sum(output.limits is None for output in request.outputs) > 1
+    gains = _hypervolumes(request, X) if several else _improvements(request, X)
+    if gains is None:
         return None
-    samples = above + _normals(len(above)) @ root_of(covariance[None]).lower[0].T
-    improvements = _in_units_of_y(np.maximum(-samples, 0.0), incumbent, unit, request.warp)
-    pending = improvements[:, q:].max(axis=1, initial=0.0)
-    curve, order, gains = _greedy(np.maximum(improvements[:, :q] - pending[:, None], 0.0))
-    ranked = np.sort(gains)
+    curve, order, whole = gains
+    ranked = np.sort(whole)
     tail = len(ranked) // _IN_TEN
     return Gain(
-        curve=tuple((unit * curve).tolist()),
+        curve=tuple(curve.tolist()),
         order=tuple(order),
-        interval=(unit * float(ranked[tail]), unit * float(ranked[-1 - tail])),
+        interval=(float(ranked[tail]), float(ranked[-1 - tail])),
         beside=len(request.pending.ids),
-        resolution=resolution_of(request),
+        resolution=0.0 if several else resolution_of(request),
+        of=" of hypervolume" if several else "",
     )
 
 
-def _normals(m: int) -> Array:
-    """Base samples (S, m): the first columns of a table, so that few tables serve every m."""
-    return _table(max(_LEAST_COLUMNS, 1 << (m - 1).bit_length()))[:, :m]
+Gains = tuple[Array, list[int], Array]
+"""G (q,), the order of the points, and samples (S,) of what all gain together."""
 
 
-@lru_cache(maxsize=8)
-def _table(columns: int) -> Array:
-    return read_only(normal_sobol(_SAMPLES, columns, np.random.default_rng(0)))
+def _improvements(request: Request, X: Array) -> Gains | None:
+    """Of one objective: improvements on the best so far, where all limits are kept."""
+    q, unit = len(X), standardization(request.data.y)[1]
+    best = standing(request).incumbent if request.outputs else real_incumbent(request)
+    points = np.vstack([X, request.pending.X[-MOST_BESIDE:]])
+    drawn = None if best is None else _drawn(request.model, points, best, unit, 0)
+    if best is None or drawn is None:
+        return None
+    improvements = _in_units_of_y(np.maximum(-drawn, 0.0), best, unit, request.warp)
+    for place, output in enumerate(request.outputs):
+        if output.limits is not None:
+            shift, scale = standardization(output.request.data.y)
+            values = _drawn(output.request.model, points, shift, scale, place)
+            if values is None:
+                return None
+            improvements = np.where(output.limits.holds(shift + scale * values), improvements, 0.0)
+    pending = improvements[:, q:].max(axis=1, initial=0.0)
+    curve, order, gains = _greedy(np.maximum(improvements[:, :q] - pending[:, None], 0.0))
+    return unit * curve, order, unit * gains
+
+
+def _hypervolumes(request: Request, X: Array) -> Gains | None:
+    """Of several objectives: by how much the front grows, counted on points below the reference that it leaves free."""
+    here, q = standing(request), len(X)
+    reference = here.reference() if request.reference is None else request.reference
+    points = np.vstack([X, request.pending.X[-MOST_BESIDE:]])
+    drawn = []
+    for place, output in enumerate(request.outputs):
+        shift, unit = standardization(output.request.data.y)
+        values = _drawn(output.request.model, points, shift, unit, place)
+        if values is None:
+            return None
+        drawn.append(shift + unit * values[:_FEW])
+    pairs = [*zip(request.outputs, drawn, strict=True)]
+    Y = np.stack([values for output, values in pairs if output.limits is None], axis=2)
+    kept = np.ones(Y.shape[:2], dtype=bool)
+    for output, values in pairs:
+        kept &= True if output.limits is None else output.limits.holds(values)
+    front = here.Y[here.front()]
+    low = np.minimum(Y.min(axis=(0, 1)), front.min(axis=0, initial=np.inf))
+    if not (low < reference).all():
+        return np.zeros(q), list(range(q)), np.zeros(len(Y))
+    Z, volume = _free_places(front, low, reference)
+    if not np.isfinite(volume):
+        return None
+    covered: BoolArray = np.all(Y[:, :, None] <= Z, axis=3) & kept[:, :, None]  # (S, q + p, M)
+    known: BoolArray = np.any(covered[:, q:], axis=1)
+    order, curve = list[int](), list[float]()
+    left = (covered[:, :q] & ~known[:, None]).transpose(1, 0, 2)
+    total = np.zeros_like(known)
+    for _ in range(q):
+        added = np.count_nonzero(left & ~total, axis=(1, 2))
+        added[order] = -1
+        order.append(int(added.argmax()))
+        total |= left[order[-1]]
+        curve.append(volume * float(np.count_nonzero(total)) / len(total))
+    return np.array(curve), order, volume * np.count_nonzero(total, axis=1)
+
+
+def _free_places(front: Array, low: Array, reference: Array) -> tuple[Array, float]:
+    """Points (M, k) from ``low`` up to the reference that no point of the front dominates, and the volume of each.
+
+    They are drawn in boxes that leave out what is dominated: as many count where the reference is far away.
+    """
+    lower, upper = boxes(front, reference)
+    lower, whole = np.maximum(lower, low), reference - low
+    sides = np.maximum(upper - lower, 0.0)
+    shares = np.prod(sides / whole, axis=1)
+    ends, draws = np.cumsum(shares), sobol(_PLACES, len(reference) + 1, np.random.default_rng(0))
+    box = np.minimum(np.searchsorted(ends, draws[:, 0] * ends[-1], side="right"), len(shares) - 1)
+    with np.errstate(over="ignore"):
+        volume = float(ends[-1] * np.prod(whole)) / _PLACES
+    return lower[box] + draws[:, 1:] * sides[box], volume
+
+
+def _drawn(model: Model, points: Array, shift: float, unit: float, place: int) -> Array | None:
+    """Joint samples (S, m) of (f - shift) / unit at ``points`` (m, d), each ``place`` with samples of its own."""
+    from believer.acquisitions.joint_improvement import root_of  # loaded by those who use it
+
+    if not able(model, Joint):
+        return None
+    at = model.joint(points)
+    mean, covariance = (at.mean - shift) / unit, at.covariance / squared(unit)
+    if not (np.isfinite(mean).all() and np.isfinite(covariance).all()):
+        return None
+    samples: Array = mean + _normals(len(points), place) @ root_of(covariance[None]).lower[0].T
+    return samples
+
+
+def _normals(m: int, place: int) -> Array:
+    """Base samples (S, m): the first columns of a table, so that few tables serve every m; one for each ``place``."""
+    return _table(max(_LEAST_COLUMNS, 1 << (m - 1).bit_length()), place)[:, :m]
+
+
+@lru_cache(maxsize=32)
+def _table(columns: int, place: int) -> Array:
+    return read_only(normal_sobol(_SAMPLES, columns, np.random.default_rng(place)))
 
 
 def _in_units_of_y(improvements: Array, incumbent: float, unit: float, warp: Warp | None) -> Array:

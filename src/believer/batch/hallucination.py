@@ -16,14 +16,16 @@ model conditioned on the batch, whatever comes back, and GP-BUCB is Kriging Beli
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
-from typing import Self, cast
+from typing import ClassVar, Self, cast
 
 import numpy as np
 
 from believer.acquisitions import UCB, PointwiseObjective
 from believer.arrays import Array, frozen
 from believer.batch.capability import require
+from believer.batch.limits import refuse_several, within_bounds
 from believer.batch.picking import Picked, best_places, counted, pick, taken
 from believer.batch.relevance import Exploration, Relevance, relevance
 from believer.batch.request import Choice, Chosen, Request
@@ -103,7 +105,8 @@ class BatchUCB:
 def by_ucb(request: Request, trial: int, given: Hallucination, beta: float, avoid: Array, note: str = "") -> Choice:
     """The point with the best bound; ``note`` ends its provenance."""
     ucb = UCB(beta)
-    objective: Objective = BatchUCB(ucb, given) if len(given.X) else PointwiseObjective(ucb, request.model, 0.0)
+    bound: Objective = BatchUCB(ucb, given) if len(given.X) else PointwiseObjective(ucb, request.model, 0.0)
+    objective = within_bounds(request, bound, math.sqrt(beta))
     picked = pick(objective, request, trial, best_places(request, given.X, given.y), avoid)
     return picked.choice(f"UCB (β = {beta:.3g})", given.after() + note)
 
@@ -112,7 +115,7 @@ def explore(request: Request, trial: int, given: Hallucination, where: Relevance
     """The point of R⁺ with the largest σ'; None when no new point of R⁺ is found."""
     # R⁺ holds the point that y• belongs to; and for ucb_pe the UCB point, which is the first that was hallucinated.
     around = np.vstack([best_places(request), where.best, given.X[:1]])
-    slope, wall = (Exploration(given.model, where, wall) for wall in (False, True))
+    slope, wall = (within_bounds(request, Exploration(given.model, where, wall), where.root) for wall in (False, True))
     far = replace(request, maximizer=request.maximizer or (_UP_THE_SLOPE if slope.has_gradient else None))
     picked = pick(slope, far, trial, around, avoid)
     if where.holds(picked.x[None, :])[0]:
@@ -146,12 +149,14 @@ class GPBUCB:
     """
 
     beta: float | Schedule = WIDE
+    takes_outputs: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         checked_beta(self.beta)
 
     def choose(self, request: Request, memory: object = None) -> Chosen:
         """One point at a time for ``request``, each hallucinated before the next; ``memory`` plays no part."""
+        refuse_several(request, "gp_bucb")
         given = hallucinated(request, "gp_bucb")
         beta = beta_at(self.beta, len(request.data.y) + 1, request.region)
         choices: list[Choice] = []
@@ -179,12 +184,14 @@ class UCBPE:
     """
 
     beta: float | Schedule = NARROW
+    takes_outputs: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         checked_beta(self.beta)
 
     def choose(self, request: Request, memory: object = None) -> Chosen:
         """UCB first, then exploration of what is relevant given real results in ``request``; ``memory`` is not used."""
+        refuse_several(request, "ucb_pe")
         given = hallucinated(request, "ucb_pe")
         beta = beta_at(self.beta, len(request.data.y) + 1, request.region)
         where: Relevance | None = None

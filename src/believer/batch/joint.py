@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import cast
+from typing import ClassVar, cast
 
 import numpy as np
 
 from believer.acquisitions import Acquisition, completed
 from believer.acquisitions.joint_improvement import JointImprovement, Softness
+from believer.acquisitions.joint_limit import JointLimit
 from believer.arrays import Array, BoolArray, frozen, shown, whole
 from believer.batch.capability import require
 from believer.batch.incumbent import real_incumbent
 from believer.batch.lies import Believe, ConstantLie
-from believer.batch.picking import best_places, counted, pick, taken
+from believer.batch.limits import refuse_several
+from believer.batch.picking import counted, taken
 from believer.batch.pseudo import PseudoObservations
 from believer.batch.random import REPLACED, is_new
-from believer.batch.request import Choice, Chosen, Request
+from believer.batch.request import Choice, Chosen, Request, with_pending
+from believer.batch.standing import standing
 from believer.errors import InvalidInput, MissingCapability
 from believer.maximize.multistart import MOST_STARTS, ascend, retreat, step_blocks
 from believer.maximize.objective import ranked
@@ -48,6 +51,9 @@ class QEI:
     move. The margin ξ is that of the request's LogEI or EI; other acquisitions have no joint version here. The
     request's maximizer chooses the greedy starts; the climb is L-BFGS whatever it is.
 
+    Where outcomes are declared, a sample of a point counts if all its limits hold in it; while nothing feasible is
+    known, the choice is the believer's.
+
     One point with nothing pending is the sequential choice. Otherwise to ask for q points at once is not to ask q times
     for one.
 
@@ -59,6 +65,7 @@ class QEI:
     climb : when the climb stops.
     """
 
+    takes_outputs: ClassVar[bool] = True
     samples: int = 128
     smoothing: Softness | None = field(default_factory=Softness)
     restarts: int = 0
@@ -76,18 +83,22 @@ class QEI:
 
     def choose(self, request: Request, memory: object = None) -> Chosen:
         """One climb over q·d variables for ``request``; ``memory`` counts where the choice is sequential."""
+        refuse_several(request, "qei")
         margin = _margin(request.acquisition)
-        require(request.model, JointlyDifferentiable, "qei")
+        for model in (request.model, *(output.request.model for output in request.outputs)):
+            require(model, JointlyDifferentiable, "qei")
         q, p = len(request.ids), len(request.pending.ids)
-        if q == 1 and p == 0:
+        incumbent = standing(request).incumbent if request.outputs else real_incumbent(request)
+        if (q == 1 and p == 0) or incumbent is None:
             return _BELIEVER.choose(request, memory)
         objective = JointImprovement(
             model=cast(JointlyDifferentiable, request.model),
-            target=real_incumbent(request) - margin,
+            target=incumbent - margin,
             normals=normal_sobol(self.samples, p + q, request.randomness(request.ids[0], "samples")),
             fixed=request.pending.X,
             softness=self.smoothing,
             unit=standardization(request.data.y)[1],
+            limits=self._limits(request),
         )
         greedy = [one.choose(request).choices for one in _GREEDY]
         starts = np.array([[choice.x for choice in choices] for choices in greedy]).reshape(len(greedy), -1)
@@ -98,6 +109,20 @@ class QEI:
             return Chosen(tuple(Choice(c.x, f"{c.provenance}{_UNMOVED}") for c in greedy[best - 1]))
         why = self._provenance(q, p)
         return Chosen(tuple(Choice(frozen(x), why + note) for x, note in zip(batch, notes, strict=True)))
+
+    def _limits(self, request: Request) -> tuple[JointLimit, ...]:
+        """What has to hold in a sample for it to count, with base samples of its own."""
+        m, rng = len(request.pending.ids) + len(request.ids), request.randomness
+        return tuple(
+            JointLimit(
+                cast(JointlyDifferentiable, one.request.model),
+                one.limits,
+                normal_sobol(self.samples, m, rng(request.ids[0], f"samples of {one.name}")),
+                standardization(one.request.data.y)[1],
+            )
+            for one in request.outputs
+            if one.limits is not None
+        )
 
     def _moved(self, objective: JointImprovement, request: Request, starts: Array) -> Array:
         """The best row (q·d,) that climbs from ``starts`` (s, q·d) and from neighbors of the first lead to."""
@@ -218,15 +243,11 @@ def _renewed(batch: Array, request: Request) -> tuple[Array, list[str]]:
     if not old:
         return batch, notes
     kept = np.delete(np.arange(len(batch)), old)
-    belief = _BELIEVER.begin(request)
-    ids = (*request.pending.ids, *(request.ids[i] for i in kept))
-    for trial, x in zip(ids, np.vstack([request.pending.X, batch[kept]]), strict=True):
-        belief = belief.with_lie(request, trial, x)
+    known = with_pending(request, tuple(request.ids[i] for i in kept), batch[kept])
+    again = _BELIEVER.choose(replace(known, ids=tuple(request.ids[i] for i in old), avoid=avoid)).choices
     batch = batch.copy()
-    for i in old:
-        around = best_places(request, belief.X, belief.y)
-        picked = pick(belief.objective(request), request, request.ids[i], around, avoid)
-        notes[i] = REPLACED if picked.replaced else f"{_NOT_NEW}{counted(len(belief.ids))}"
-        batch[i], avoid = picked.x, taken(avoid, picked.x, request)
-        belief = belief.with_lie(request, request.ids[i], picked.x)
+    for believed, (i, choice) in enumerate(zip(old, again, strict=True), start=len(known.pending.ids)):
+        batch[i] = choice.x
+        replaced = choice.provenance.endswith(REPLACED)
+        notes[i] = REPLACED if replaced else f"{_NOT_NEW}{counted(believed)}"
     return batch, notes

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from believer.arrays import Array, frozen
+from believer.batch.limits import beyond_limits
 from believer.batch.random import REPLACED, draw, is_new
 from believer.batch.request import Choice, Request
 from believer.maximize import Candidates, Maximizer, Multistart, Objective, Search
@@ -118,7 +119,10 @@ def best_places(request: Request, X: Sequence[Array] | Array = (), y: Sequence[f
     y : their values, (p,).
     """
     points = np.vstack([request.data.X, *X])
-    best = np.argsort(np.concatenate([request.data.y, y]), kind="stable")[:_AROUND]
+    values = np.concatenate([request.data.y, y])
+    if request.outputs:
+        values = values + beyond_limits(request, points)
+    best = np.argsort(values, kind="stable")[:_AROUND]
     return request.region.snap(points[best])
 
 

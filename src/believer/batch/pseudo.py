@@ -28,6 +28,7 @@ from believer.batch.hedge import (
 from believer.batch.incumbent import believed_incumbent, is_noisy, real_incumbent
 from believer.batch.lies import Believe, Lie, lie_about
 from believer.batch.picking import Picked, best_places, counted, pick, taken
+from believer.batch.repeat import repeated_instead
 from believer.batch.request import Choice, Chosen, Request
 from believer.batch.update import updated
 from believer.batch.verdict import nearness
@@ -42,7 +43,7 @@ if TYPE_CHECKING:
 UPDATES = ("auto", "condition", "refit", "none")
 INCUMBENTS = ("believed", "data")
 
-_PLAUSIBLE, _SHORTEST = "plausible", "shortest"
+PLAUSIBLE, _SHORTEST = "plausible", "shortest"
 """The hedges of a belief: lengthscales that the results allow, and half of the model's whatever they say."""
 
 
@@ -91,7 +92,7 @@ class Belief:
         hedges = self.hedges if self.moves is not None and np.array_equal(self.moves, moves) else ()
         if any(known == name for known, _, _ in hedges):
             return self
-        factor, hedge = plausible(request, self.strategy.hedge if name == _PLAUSIBLE else math.inf)
+        factor, hedge = plausible(request, self.strategy.hedge if name == PLAUSIBLE else math.inf)
         new = (name, factor, _told(hedge, Data(self.X, self.y)))
         return replace(self, hedges=(*hedges, new), moves=moves)
 
@@ -128,6 +129,11 @@ class PseudoObservations:
     incumbent: str = "believed"
     hedge: float = 0.0
 
+    @property
+    def takes_outputs(self) -> bool:
+        """Unless the acquisition is averaged over many fantasies."""
+        return getattr(self.lie, "samples", 1) == 1
+
     def __post_init__(self) -> None:
         if isinstance(self.lie, type) or not callable(getattr(self.lie, "value", None)):
             raise InvalidInput(f'lie must be a lie, e.g. ConstantLie("min") or Believe(); got {shown(self.lie)}.')
@@ -142,7 +148,11 @@ class PseudoObservations:
 
     def choose(self, request: Request, memory: object = None) -> Chosen:
         """[paper] Algorithm 1, lines 2-8, after the pending points of ``request``; ``memory`` may hold their lies."""
-        belief = self._resume(request, memory)
+        if request.outputs:
+            from believer.batch import outputs  # loaded by those who use it
+
+            return outputs.choose(self, request, memory)
+        belief = self.resume(request, memory)
         for trial, x in zip(request.pending.ids[len(belief.ids) :], request.pending.X[len(belief.ids) :], strict=True):
             belief = belief.with_lie(request, trial, x)
         choices, quiet = [], cache(partial(is_quiet, request))
@@ -153,7 +163,9 @@ class PseudoObservations:
             else:
                 around = best_places(request, belief.X, belief.y)
                 picked = pick(belief.objective(request), request, trial, around, avoid)
-                choice = picked.choice(type(request.acquisition).__name__, self._after(belief.ids))
+                choice = picked.choice(type(request.acquisition).__name__, self.after(belief.ids))
+            if isinstance(belief, Belief):
+                choice = repeated_instead(request, belief.model, belief.X, choice)
             choices.append(choice)
             avoid = taken(avoid, choice.x, request)
             belief = belief.with_lie(request, trial, choice.x)
@@ -185,7 +197,7 @@ class PseudoObservations:
             # As a rule a point under way is the model's own choice, the best that it knew: then that says no at once.
             settled = is_settled(request, belief.base, real_incumbent(request), belief.X) and quiet()
         if settled or not own:
-            name = _SHORTEST if settled else _PLAUSIBLE
+            name = _SHORTEST if settled else PLAUSIBLE
             belief = belief.with_hedge(request, name)
             factor, hedge = belief.hedge(name)
             if factor < 1.0:
@@ -194,14 +206,20 @@ class PseudoObservations:
             if factor < 1.0 or picked is None:
                 picked = picked_on(hedge, resolution_of(request) if settled else 0.0)
         assert picked is not None
-        choice = picked.choice(type(request.acquisition).__name__, self._after(belief.ids) + under)
+        choice = picked.choice(type(request.acquisition).__name__, self.after(belief.ids) + under)
         known = replace(rule, points=np.vstack([request.data.X, belief.X]))
         if noisy and known.near(picked.x[None, :])[0]:
             choice = replace(choice, provenance=choice.provenance + "; nearly a replicate, as results are noisy")
         return belief, choice
 
-    def _resume(self, request: Request, memory: object) -> Belief | Fantasized:
-        """The belief of an earlier call, where it is about the same model and a prefix of the pending points."""
+    def resume(self, request: Request, memory: object) -> Belief | Fantasized:
+        """The belief of an earlier call, where it is about the same model and a prefix of the pending points.
+
+        Parameters
+        ----------
+        request : what is asked now.
+        memory : what may be such a belief.
+        """
         memory = cast("Belief | Fantasized", memory)
         if (
             getattr(memory, "strategy", None) == self
@@ -222,5 +240,6 @@ class PseudoObservations:
         d = request.region.dim
         return Belief(self, request.model, request.model, (), frozen(np.zeros((0, d))), frozen(np.zeros(0)))
 
-    def _after(self, ids: tuple[int, ...]) -> str:
+    def after(self, ids: tuple[int, ...]) -> str:
+        """ " after believing 2 points", for provenance, where ``ids`` were lied about."""
         return f" after {self.lie.verb} {counted(len(ids))}" if ids else ""

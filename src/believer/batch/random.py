@@ -26,6 +26,7 @@ class RandomBatch:
     """Independent uniform points: the baseline that every strategy has to beat. No model is fitted for it."""
 
     needs_model: ClassVar[bool] = False
+    takes_outputs: ClassVar[bool] = True
 
     def choose(self, request: Request, memory: object = None) -> Chosen:
         """One uniform draw for each trial of ``request``, from the trial's own randomness; ``memory`` plays no part."""

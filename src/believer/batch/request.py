@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol, runtime_checkable
 
 import numpy as np
 
 from believer.acquisitions import Acquisition
-from believer.arrays import Array
+from believer.acquisitions.feasibility import Within
+from believer.arrays import Array, read_only
 from believer.capabilities import able
 from believer.errors import InvalidInput, MissingCapability
 from believer.maximize import Maximizer
@@ -57,6 +58,9 @@ class Request:
     failed : failed trials, with the value that they count as; None without any.
     warp : from the user's units to those of ``model``, ``data`` and ``failed``; None where they are the same.
     resolution : the least improvement that matters to the user; None for one from ``data``.
+    outputs : of a study that declares its outcomes, objectives first; empty where there is one number. What stands
+        above is then that of the first objective.
+    reference : of several objectives, (k,), to be minimized; None for one that is inferred.
     """
 
     ids: tuple[int, ...]
@@ -74,6 +78,38 @@ class Request:
     failed: Data | None = None
     warp: Warp | None = None
     resolution: float | None = None
+    outputs: tuple[Output, ...] = ()
+    reference: Array | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Output:
+    """One of several numbers that an evaluation returns.
+
+    Attributes
+    ----------
+    name : what it is called.
+    limits : where it has to lie, in the units of its model; None for an objective, which is to be minimized.
+    probability : how surely, for a point to count as feasible.
+    ids : trials of which it is known, in the order of ``request.data``.
+    request : what a strategy would be asked if there were no other number.
+    """
+
+    name: str
+    limits: Within | None
+    probability: float
+    ids: tuple[int, ...]
+    request: Request
+
+
+def with_pending(request: Request, ids: tuple[int, ...], X: Array) -> Request:
+    """``request`` with further points ``X`` (k, d) of trials ``ids`` pending, in every output."""
+
+    def more(one: Request) -> Request:
+        return replace(one, pending=Pending(one.pending.ids + ids, read_only(np.vstack([one.pending.X, X]))))
+
+    outputs = tuple(replace(output, request=more(output.request)) for output in request.outputs)
+    return replace(more(request), outputs=outputs)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -129,6 +165,35 @@ class ModelFree(Protocol):
     def needs_model(self) -> bool:
         """Whether :meth:`Strategy.choose` looks at ``request.model``, whatever the request."""
         ...
+
+
+@runtime_checkable
+class TakesOutputs(Protocol):
+    """A strategy that says whether it knows what to do with several outputs: limits, or more than one objective.
+
+    ``takes_outputs = True`` in the body of its class is all that it takes.
+    """
+
+    @property
+    def takes_outputs(self) -> bool:
+        """Whether :meth:`Strategy.choose` looks at ``request.outputs``."""
+        ...
+
+
+def refuse_outputs(strategy: Strategy, name: str) -> None:
+    """MissingCapability for a strategy that would look at the first objective alone.
+
+    Parameters
+    ----------
+    strategy : what was asked for.
+    name : what people call it.
+    """
+    if not able(strategy, TakesOutputs) or not strategy.takes_outputs:
+        raise MissingCapability(
+            f"{name} chooses for one number, and this study declares its outcomes. Strategies that weigh them "
+            "together: hedged, kb, kb_lower, kb_upper, cl_min, cl_mean, cl_max, fantasy, thompson; random; and "
+            "of one objective qei, gp_bucb, ucb_pe."
+        )
 
 
 def needs_model(strategy: Strategy) -> bool:

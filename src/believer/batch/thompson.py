@@ -7,16 +7,19 @@ Workers need no lies to keep apart: each has its own idea of the objective, and 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import cast
+from typing import ClassVar, cast
 
 import numpy as np
 
+from believer.acquisitions.scalarization import random_weights
 from believer.arrays import Array, whole
 from believer.batch.capability import require
+from believer.batch.limits import STEEP, DrawnExcess, Held
 from believer.batch.picking import Picked, best_places, pick, taken
 from believer.batch.random import draw
 from believer.batch.request import Choice, Chosen, Request
 from believer.capabilities import able
+from believer.maximize import Objective
 from believer.maximize.objective import Search, first_distinct
 from believer.maximize.screening import candidates
 from believer.surrogates.gp import standardization
@@ -42,12 +45,16 @@ class Thompson:
     model is sure, the first trial gets it and the next ones the best that is left; provenance says so. A trial's draw
     depends on its id and on the results alone, so q x ask(1) = ask(q), bit for bit.
 
+    Where outcomes are declared, a function is drawn for each: its limits hold in the world that was drawn, and several
+    objectives are weighed at random ([Paria2020]), the largest of them counting.
+
     Parameters
     ----------
     candidates : how many such space-filling points; a search of whole functions has the study's maximizer.
     """
 
     candidates: int = 256
+    takes_outputs: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "candidates", whole(self.candidates, "candidates", 1, MOST_CANDIDATES))
@@ -55,6 +62,9 @@ class Thompson:
     def choose(self, request: Request, memory: object = None) -> Chosen:
         """One draw for each trial of ``request``, from the trial's own randomness; ``memory`` plays no part."""
         model = request.model
+        if request.outputs:
+            for output in request.outputs:
+                require(output.request.model, Pathwise, "thompson, of several outcomes,")
         if not able(model, Sampling):
             require(model, Pathwise, "thompson", "One that draws values (sample), as MQRBF's does, will do as well.")
         around, avoid, choices = best_places(request), request.avoid, []
@@ -85,11 +95,58 @@ class Thompson:
 
 
 def _by_function(model: Pathwise, request: Request, trial: int, search: Search) -> Choice:
-    """The minimum of a function drawn whole."""
-    drawn = model.paths(1, request.randomness(trial, "path"))
-    depth = Depth(drawn, *standardization(request.data.y))
-    picked = pick(depth, request, trial, search.around, search.avoid)
-    return picked.choice("Thompson", " of a function drawn from the model")
+    """The minimum of a function drawn whole; of several, of a world in which they hold together."""
+    if request.outputs:
+        drawn, what = _world(request, trial), " of functions drawn from the models"
+    else:
+        path = model.paths(1, request.randomness(trial, "path"))
+        drawn, what = Depth(path, *standardization(request.data.y)), " of a function drawn from the model"
+    picked = pick(drawn, request, trial, search.around, search.avoid)
+    return picked.choice("Thompson", what)
+
+
+def _world(request: Request, trial: int) -> Objective:
+    """What a point is worth in a world that was drawn: a function for each output."""
+    depths, excesses = [], []
+    several = sum(output.limits is None for output in request.outputs) > 1
+    for output in request.outputs:
+        path = cast(Pathwise, output.request.model).paths(1, request.randomness(trial, f"path of {output.name}"))
+        shift, scale = standardization(output.request.data.y)
+        if output.limits is None:
+            # Weights are for what is lacking to the best of each.
+            depths.append(Depth(path, float(output.request.data.y.min()) if several else shift, scale))
+        else:
+            excesses.append(DrawnExcess(path, output.limits, scale))
+    worth: Objective = depths[0]
+    if len(depths) > 1:
+        worth = Least(tuple(depths), random_weights(len(depths), request.randomness(trial, "weights")))
+    return Held(worth, tuple(excesses), STEEP) if excesses else worth
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Least:
+    """The least of several depths, each times its weight: what counts is the objective that lags behind."""
+
+    depths: tuple[Depth, ...]
+    weights: Array
+
+    @property
+    def has_gradient(self) -> bool:
+        """Always."""
+        return True
+
+    def value(self, X: Array) -> Array:
+        """min_j w_j depth_j (m,) at ``X`` (m, d)."""
+        least: Array = np.min([w * depth.value(X) for w, depth in zip(self.weights, self.depths, strict=True)], axis=0)
+        return least
+
+    def value_with_gradient(self, X: Array) -> tuple[Array, Array]:
+        """The same with its derivatives (m, d), those of the one that lags behind."""
+        parts = [depth.value_with_gradient(X) for depth in self.depths]
+        values = np.stack([w * value for w, (value, _) in zip(self.weights, parts, strict=True)])
+        slopes = np.stack([w * slope for w, (_, slope) in zip(self.weights, parts, strict=True)])
+        behind, rows = values.argmin(axis=0), np.arange(len(X))
+        return values[behind, rows], slopes[behind, rows]
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -129,7 +129,7 @@ def _apart(q: int, mean: float | None, random_pair: float) -> str:
 def _worth(q: int, gain: Gain) -> str:
     points = f"{q} point{'s' if q > 1 else ''}"
     points += f" beside {gain.beside} pending" if gain.beside else ""
-    more = " more" if gain.beside else ""
+    more = (" more" if gain.beside else "") + gain.of
     if not gain.matters:
         least = f"less than {gain.resolution:.2g}{more}, the least that counts here" if gain.resolution else "nothing"
         return f"{points}: expected to gain {least}"

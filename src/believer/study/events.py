@@ -39,7 +39,7 @@ class Asked:
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """The trial's outcome came in; its numbers are always finite."""
+    """The trial's outcome came in, or a part of it; its numbers are always finite."""
 
     id: int
     outcome: Outcome
@@ -64,6 +64,15 @@ class Observed:
 
 
 @dataclass(frozen=True, slots=True)
+class Amended:
+    """What was told of a trial was wrong: this, an outcome or an error and not both, stands in its place."""
+
+    id: int
+    outcome: Outcome | None
+    error: str | None
+
+
+@dataclass(frozen=True, slots=True)
 class Enqueued:
     """A point to hand out at the next ask."""
 
@@ -77,4 +86,4 @@ class Abandoned:
     id: int
 
 
-Event: TypeAlias = Begun | Upgraded | Asked | Told | Failed | Observed | Enqueued | Abandoned
+Event: TypeAlias = Begun | Upgraded | Asked | Told | Failed | Observed | Amended | Enqueued | Abandoned

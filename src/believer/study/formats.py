@@ -9,6 +9,8 @@ format  what is new
 1       a result is a ``value``
 2       a result has ``objectives``, and where there are any ``constraints`` and ``noise``, all by name;
         every line ends with the CRC-32 of what stands before it, so that a flipped bit is found
+3       a study may declare its outcomes; a result may come in parts, and have ``replicates`` and ``lost``; a line
+        ``amended`` corrects one
 ======  ==================================================================================================
 
 An older journal stays as it is: what is added to it follows an ``upgraded`` line and is written in the newest format.
@@ -29,6 +31,7 @@ from believer.arrays import read_only
 from believer.errors import InvalidInput
 from believer.study.events import (
     Abandoned,
+    Amended,
     Asked,
     Begun,
     Enqueued,
@@ -42,7 +45,7 @@ from believer.study.events import (
 from believer.study.outcome import Outcome
 from believer.study.trials import Trial
 
-FORMAT = 2
+FORMAT = 3
 """The newest format that this version reads, and the one that it writes."""
 
 _CLASSES: dict[str, type[Event]] = {
@@ -52,6 +55,7 @@ _CLASSES: dict[str, type[Event]] = {
     "told": Told,
     "failed": Failed,
     "observed": Observed,
+    "amended": Amended,
     "enqueued": Enqueued,
     "abandoned": Abandoned,
 }
@@ -75,14 +79,20 @@ _OUTCOME: dict[int, Types] = {
     1: {"value": _NUMBER + _OR_NONE},
     2: {"objectives": _OBJECT + _OR_NONE, "constraints": _OBJECT, "noise": _OBJECT},
 }
+_OUTCOME[3] = {**_OUTCOME[2], "replicates": _OBJECT, "lost": _LIST}
 """The fields of a result in each format."""
 
-_DEFAULTS: dict[str, Any] = {"constraints": {}, "noise": {}}
-"""Fields of a result that a line may lack, and what they are then."""
+_DEFAULTS: dict[int, dict[str, Any]] = {1: {}, 2: {"constraints": {}, "noise": {}}}
+_DEFAULTS[3] = {**_DEFAULTS[2], "replicates": {}, "lost": []}
+"""Fields of a result that a line of each format may lack, and what they are then."""
 
 _ANSWERS: dict[tuple[type[Event], int], Types] = {
     (cls, version): {**own, **result}
-    for cls, own in ((Told, {"id": _INT}), (Observed, {"id": _INT, "params": _OBJECT, "error": _TEXT + _OR_NONE}))
+    for cls, own in (
+        (Told, {"id": _INT}),
+        (Observed, {"id": _INT, "params": _OBJECT, "error": _TEXT + _OR_NONE}),
+        (Amended, {"id": _INT, "error": _TEXT + _OR_NONE}),
+    )
     for version, result in _OUTCOME.items()
 }
 """The fields of a line with a result in each format."""
@@ -146,7 +156,9 @@ def _result(outcome: Outcome | None, version: int) -> Json:
         return {"value": None if outcome is None else outcome.value}
     if outcome is None:
         return {"objectives": None}
-    more = {name: getattr(outcome, name) for name in _DEFAULTS if getattr(outcome, name)}
+    more = {name: getattr(outcome, name) for name in _DEFAULTS[FORMAT] if getattr(outcome, name)}
+    if not more.keys() <= _DEFAULTS[version].keys():
+        raise InvalidInput(f"format {version} of a journal holds no {', '.join(more.keys() - _DEFAULTS[version])}.")
     return {"objectives": outcome.objectives, **more}
 
 
@@ -160,7 +172,9 @@ def _event(record: Json, version: int) -> Event:
     if not isinstance(kind, str) or kind not in _CLASSES:
         raise InvalidInput(f"kind must be one of {', '.join(_CLASSES)}; got {kind!r:.80}.")
     cls = _CLASSES[kind]
-    if cls is Told or cls is Observed:
+    if cls is Amended and version < 3:
+        raise InvalidInput(f"format {version} of a journal has no line of the kind {kind}.")
+    if cls is Told or cls is Observed or cls is Amended:
         return _decode_result(cls, record, version)
     _check_fields(kind, record, _FIELDS[kind])
     if "format" in record and not 1 <= record["format"] <= FORMAT:
@@ -181,8 +195,8 @@ def _kept_once(record: Json) -> Json:
 def _decode_trial(trial: Any) -> Trial:
     """A trial of an ask."""
     _check_fields("a trial", trial, _TRIAL)
-    if not all(type(u) in _NUMBER for u in trial["unit"]):
-        raise InvalidInput(f"unit of a trial must be numbers; got {trial['unit']!r:.80}.")
+    if not all(type(u) in _NUMBER and 0.0 <= u <= 1.0 for u in trial["unit"]):
+        raise InvalidInput(f"unit of a trial must be numbers in [0, 1]; got {trial['unit']!r:.80}.")
     return Trial(
         trial["id"],
         _kept_once(trial["params"]),
@@ -192,24 +206,35 @@ def _decode_trial(trial: Any) -> Trial:
     )
 
 
-def _decode_result(cls: type[Told] | type[Observed], record: Json, version: int) -> Event:
+def _decode_result(cls: type[Told | Observed | Amended], record: Json, version: int) -> Event:
     kind = _KINDS[cls]
-    if version > 1:
-        record = {**_DEFAULTS, **record}
+    record = {**_DEFAULTS[version], **record}
     _check_fields(kind, record, _ANSWERS[cls, version])
     if version == 1:
         value = record["value"]
         outcome = None if value is None else Outcome.of(value)
     else:
-        parts = (record["objectives"], record["constraints"], record["noise"])
-        outcome = None if parts[0] is None else Outcome(*parts)
+        outcome = None if record["objectives"] is None else _outcome(record, version)
     if cls is Told:
         if outcome is None:
             raise InvalidInput(f"{kind} must have a value; got none.")
         return Told(record["id"], outcome)
     if (outcome is None) == (record["error"] is None):
         raise InvalidInput(f"{kind} must have either a value or an error; got both or neither.")
+    if cls is Amended:
+        return Amended(record["id"], outcome, record["error"])
     return Observed(record["id"], _kept_once(record["params"]), outcome, record["error"])
+
+
+def _outcome(record: Json, version: int) -> Outcome:
+    lost = record.get("lost", [])
+    if not all(type(name) is str for name in lost):
+        raise InvalidInput(f"lost must be names; got {lost!r:.80}.")
+    if version < 3 and not record["objectives"]:
+        raise InvalidInput("an outcome needs at least one objective; got none.")
+    return Outcome(
+        record["objectives"], record["constraints"], record["noise"], record.get("replicates", {}), tuple(lost)
+    )
 
 
 def _verified(line: str) -> str:

@@ -12,7 +12,8 @@ import numpy as np
 from believer.arrays import frozen, shown
 from believer.errors import InvalidInput, JournalCorrupt, TrialError
 from believer.space import Space
-from believer.study.events import Abandoned, Asked, Begun, Enqueued, Event, Failed, Observed, Told, Upgraded
+from believer.study.events import Abandoned, Amended, Asked, Begun, Enqueued, Event, Failed, Observed, Told, Upgraded
+from believer.study.goals import RUNS, Goals
 from believer.study.history import Fitted, History
 from believer.study.outcome import Outcome, aligned
 from believer.study.settings import StudySettings
@@ -49,6 +50,8 @@ class Ledger:
     space: Space
     sign: float
     """1 when the user minimizes, -1 when the user maximizes."""
+    goals: Goals | None = None
+    """What is wanted of each outcome, in a study that declares them."""
     events: list[Event] = field(default_factory=list)
     trials: list[Trial] = field(default_factory=list)
     """By id."""
@@ -60,13 +63,15 @@ class Ledger:
     """Their names, as the first result has them; that named first is what is optimized."""
     format: int = 0
     """The journal format that events are written in now."""
-    _fit: tuple[int, dict[str, Any]] | None = None
-    """How many results the model of the last ask had seen, and its hyperparameters."""
+    _arrived: dict[str, list[int]] = field(default_factory=dict)
+    """For each output of a study that declares its outcomes: trials of which it is known, as they came in."""
+    _fit: tuple[dict[str, int], dict[str, Any]] | None = None
+    """How many results the models of the last ask had seen, and their hyperparameters."""
 
     @staticmethod
-    def of(events: Iterable[Event], space: Space, sign: float) -> Ledger:
+    def of(events: Iterable[Event], space: Space, sign: float, goals: Goals | None = None) -> Ledger:
         """The ledger of a journal's ``events``; JournalCorrupt where one does not follow from those before it."""
-        ledger = Ledger(space, sign)
+        ledger = Ledger(space, sign, goals)
         asked: list[tuple[int, Trial]] = []
         for line, event in enumerate(events, start=1):
             ledger.follow(event, line)
@@ -91,27 +96,49 @@ class Ledger:
 
     @property
     def pending(self) -> tuple[Trial, ...]:
-        """Handed out, not answered, not abandoned; in id order."""
-        answered = self.outcomes.keys() | self.errors.keys() | self.abandoned
+        """Handed out, not answered or only in part, not abandoned; in id order."""
+        answered = self.errors.keys() | self.abandoned | {i for i in self.outcomes if self._is_whole(i)}
         return tuple(trial for trial in self.trials if trial.id not in answered)
 
+    def _is_whole(self, trial_id: int) -> bool:
+        """Whether nothing is missing of an outcome."""
+        return self.goals is None or not self.goals.missing(self.outcomes[trial_id])
+
     @property
-    def fitted(self) -> Fitted | None:
-        """Ids of the results that the model of the last ask had seen, and its hyperparameters; None without any."""
+    def model(self) -> dict[str, Any] | None:
+        """The hyperparameters of the last ask; None before the first fit, and where a result was amended since."""
+        return None if self._fit is None else self._fit[1]
+
+    @property
+    def fitted(self) -> Fitted | dict[str, Fitted] | None:
+        """Ids of the results that the model of the last ask had seen, and its hyperparameters; None without any.
+
+        By output, where outcomes are declared.
+        """
         if self._fit is None:
             return None
-        count, model = self._fit
-        return tuple(sorted(islice(self.outcomes, count))), model
+        counts, model = self._fit
+        if self.goals is None:
+            return tuple(sorted(islice(self.outcomes, counts[""]))), model
+        return {
+            name: (tuple(sorted(self._arrived[name][:count])), model["outputs"][name])
+            for name, count in counts.items()
+            if name in model["outputs"]
+        }
 
     @property
     def counts(self) -> Counts:
         """How many trials are in which state."""
-        done, failed, abandoned = len(self.outcomes), len(self.errors), len(self.abandoned)
+        failed, abandoned = len(self.errors), len(self.abandoned)
+        done = len(self.outcomes)
+        if self.goals is not None:
+            done = sum(i not in self.errors and self._is_whole(i) for i in self.outcomes)
         return Counts(done, failed, len(self.trials) - done - failed - abandoned, abandoned)
 
     def history(self, settings: StudySettings) -> History:
         """The study as it stands, for a proposal under its ``settings``; a failure that was made good is none."""
-        done = {tuple(self.trials[i].params.items()) for i in self.outcomes} if self.errors else set()
+        made = [i for i in self.outcomes if i not in self.errors] if self.errors else []
+        done = {tuple(self.trials[i].params.items()) for i in made}
         return History.encoded(
             settings,
             {trial.id: trial.unit for trial in self.trials},
@@ -125,19 +152,32 @@ class Ledger:
             fitted=self.fitted,
         )
 
+    def value(self, trial_id: int) -> float | None:
+        """What is optimized, in the user's units; None where it is not known, or is not one number."""
+        outcome = self.outcomes.get(trial_id)
+        if outcome is None or self.goals is None:
+            return None if outcome is None else outcome.value
+        names = self.goals.objectives
+        return self.goals.value(outcome, names[0]) if len(names) == 1 else None
+
     @property
     def best(self) -> Trial | None:
-        """The trial with the best value; among equals the first, None without a result."""
-        sign, values = self.sign, {trial_id: outcome.value for trial_id, outcome in self.outcomes.items()}
-        return self.trials[min(values, key=lambda i: (sign * values[i], i))] if values else None
+        """The trial with the best value within all limits; among equals the first, None without such a result."""
+        allowed: Iterable[int] = self.outcomes
+        if self.goals is not None:
+            allowed = [i for i, one in self.outcomes.items() if self._is_whole(i) and self.goals.keeps_limits(one)]
+        values = {i: value for i in allowed if (value := self.value(i)) is not None}
+        return self.trials[min(values, key=lambda i: (self.sign * values[i], i))] if values else None
 
     def status(self, trial_id: int) -> str:
-        """ "pending", "done", "failed" or "abandoned"."""
-        if trial_id in self.outcomes:
-            return "done"
+        """ "pending", "partial", "done", "failed" or "abandoned"."""
         if trial_id in self.errors:
             return "failed"
-        return "abandoned" if trial_id in self.abandoned else "pending"
+        if trial_id in self.abandoned:
+            return "abandoned"
+        if trial_id not in self.outcomes:
+            return "pending"
+        return "done" if self._is_whole(trial_id) else "partial"
 
     def find(self, trial: Trial | int) -> Trial:
         """The trial with this id; TrialError when there is none."""
@@ -164,7 +204,7 @@ class Ledger:
                 self.format = version
             case Asked(trials=trials, model=model):
                 if model is not None:
-                    self._fit = (len(self.outcomes), model)
+                    self._fit = (self._seen(model), model)
                 for trial in trials:
                     if trial.origin == "enqueued":
                         self._dequeue(trial.params)
@@ -176,14 +216,20 @@ class Ledger:
                 self._keep(trial_id, outcome)
             case Failed(id=trial_id, error=error):
                 self._answer(trial_id)
-                self.errors[trial_id] = error
+                self._fail(trial_id, error)
             case Observed(id=trial_id, params=params, outcome=found, error=error):
                 unit = self.space.encode([params])[0]
                 self._add(Trial(trial_id, params, frozen(unit), "observed elsewhere", "observed"))
                 if found is not None:
                     self._keep(trial_id, found)
                 else:
-                    self.errors[trial_id] = error or "failed"
+                    self._fail(trial_id, error or "failed")
+            case Amended(id=trial_id, outcome=found, error=error):
+                self._forget(trial_id)
+                if found is not None:
+                    self._keep(trial_id, found)
+                else:
+                    self._fail(trial_id, error or "failed")
             case Enqueued(params=params):
                 self.queue.append(self.space.check(params))
             case Abandoned(id=trial_id):
@@ -191,10 +237,50 @@ class Ledger:
                 self.abandoned.add(trial_id)
         self.events.append(event)
 
+    def _seen(self, model: dict[str, Any]) -> dict[str, int]:
+        """How many results there are for each model of an ask."""
+        if self.goals is None:
+            return {"": len(self.outcomes)}
+        if type(model.get("outputs")) is not dict:
+            raise TrialError("a study with declared outcomes has a model for each output.")
+        return {name: len(ids) for name, ids in self._arrived.items()}
+
     def _keep(self, trial_id: int, outcome: Outcome) -> None:
-        names = tuple(outcome.objectives)
-        self.objectives = self.objectives or names
-        self.outcomes[trial_id] = outcome if names == self.objectives else aligned(outcome, self.objectives)
+        if self.goals is None:
+            names = tuple(outcome.objectives)
+            self.objectives = self.objectives or names
+            same = names == self.objectives and bool(names)
+            self.outcomes[trial_id] = outcome if same else aligned(outcome, self.objectives)
+            return
+        arranged, known = self.goals.arranged(outcome), self.outcomes.get(trial_id)
+        whole = arranged if known is None else known.with_more(arranged)
+        self.outcomes[trial_id] = whole
+        for output in self.goals.outputs:
+            before = None if known is None else self.goals.value(known, output.name)
+            if before is None and self.goals.value(whole, output.name) is not None:
+                self._arrived.setdefault(output.name, []).append(trial_id)
+        if self._is_whole(trial_id):
+            if whole.lost:
+                self._fail(trial_id, f"no number for {', '.join(whole.lost)}")
+            else:
+                self._arrived.setdefault(RUNS, []).append(trial_id)
+
+    def _fail(self, trial_id: int, error: str) -> None:
+        self.errors[trial_id] = error
+        self._arrived.setdefault(RUNS, []).append(trial_id)
+
+    def _forget(self, trial_id: int) -> None:
+        """What was told of a trial: the next fit starts anew, as the last one saw it."""
+        self.find(trial_id)
+        if self.outcomes.pop(trial_id, None) is None and trial_id not in self.errors:
+            raise TrialError(f"trial {trial_id} has no result that could be amended.", trial_id)
+        self.errors.pop(trial_id, None)
+        for arrived in self._arrived.values():
+            if trial_id in arrived:
+                arrived.remove(trial_id)
+        self._fit = None
+        if self.goals is None and not self.outcomes:
+            self.objectives = None
 
     def _add(self, trial: Trial) -> None:
         dim, unit = self.space.dim, trial.unit

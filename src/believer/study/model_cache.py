@@ -11,18 +11,20 @@ from typing import Any
 
 import numpy as np
 
+from believer.acquisitions.feasibility import Within
 from believer.arrays import Array, shown
 from believer.batch.incumbent import learned_by
 from believer.batch.request import Pending
 from believer.capabilities import able
 from believer.errors import InvalidInput, JournalError, NumericalError
 from believer.numerics.sampling import stream
+from believer.study.goals import Output
 from believer.study.history import Fitted, History
-from believer.study.settings import AUTO, StudySettings
+from believer.study.settings import AUTO, NONE, StudySettings
 from believer.surrogates.data import Data, joined
 from believer.surrogates.gp_fit import CENTER_UP_TO, quarters
 from believer.surrogates.inspection import inspected
-from believer.surrogates.protocols import Conditionable, Evident, Model, Prediction, Restorable
+from believer.surrogates.protocols import Conditionable, Evident, Model, Prediction, Restorable, Verifiable
 from believer.surrogates.warp import Warp, warp_for
 
 MOST_TOLD = 2000
@@ -61,6 +63,13 @@ class Learned:
         value = at.mean + z * at.std
         return value if self.warp is None else self.warp.inverse(value)
 
+    def limits(self, limits: Within) -> Within:
+        """``limits`` in the user's units in those of the model: a warp never changes the order of values."""
+        if self.warp is None:
+            return limits
+        low, high = self.warp(np.array([limits.low, limits.high]))
+        return Within(float(low), float(high))
+
     def to_units(self, data: Data) -> Data:
         """``data`` in the user's units in those of the model."""
         return data if self.warp is None else self.warp.data(data)
@@ -82,6 +91,7 @@ class ModelCache:
         self.memory: object = None
         self._fit: tuple[Data, Fitted | None, Learned] | None = None
         self._told: tuple[Learned, Array, Learned] | None = None
+        self._outputs: dict[str, ModelCache] = {}
 
     def randomness(self, trial_id: int, purpose: str) -> np.random.Generator:
         """The generator of the trial ``trial_id`` and a ``purpose``, from the study's seed."""
@@ -104,10 +114,24 @@ class ModelCache:
             self._told = (fit, failed.X, replace(fit, model=self._with_failures(history, fit, told), failed=told))
         return self._told[2]
 
+    def of(self, output: Output) -> ModelCache:
+        """The cache of one output's models, in a study that declares its outcomes."""
+        if output.name not in self._outputs:
+            warp = self.settings.warp if output.warped else NONE
+            self._outputs[output.name] = ModelCache(replace(self.settings, goals=None, reference=None, warp=warp))
+        return self._outputs[output.name]
+
     def hyperparameters(self, history: History) -> dict[str, Any] | None:
-        """Of the fit, where the surrogate can write them down; with its warp, where it has one."""
-        surrogate, fit = self.settings.surrogate, self.fit(history)
-        return _described(surrogate, fit) if able(surrogate, Restorable) else None
+        """Of the fit, where the surrogate can write them down; with its warp, where it has one.
+
+        Of a study that declares its outcomes those of all models, by output.
+        """
+        surrogate = self.settings.surrogate
+        if not able(surrogate, Restorable):
+            return None
+        if not history.outputs:
+            return _described(surrogate, self.fit(history))
+        return {"outputs": {one.name: self.of(one).hyperparameters(alone) for one, alone in history.outputs}}
 
     def _with_failures(self, history: History, fit: Learned, failed: Data) -> Model:
         if able(fit.model, Conditionable):
@@ -183,6 +207,15 @@ def warp_of(state: dict[str, Any]) -> tuple[Warp | None, dict[str, Any]]:
     if WARP not in state:
         return None, state
     return Warp.from_config(state[WARP]), {name: value for name, value in state.items() if name != WARP}
+
+
+def verified_fit(surrogate: Verifiable, state: dict[str, Any], n: int, d: int, is_several: bool) -> None:
+    """An error unless ``state`` may be that of a fit to n results in d columns; of several outputs, n at most each."""
+    states = state.get("outputs") if is_several else {"": state}
+    if not isinstance(states, dict) or not all(isinstance(one, dict) for one in states.values()):
+        raise TypeError("a study with declared outcomes has a model for each output")
+    for one in states.values():
+        surrogate.verify(warp_of(one)[1], n, d)
 
 
 def failures(history: History) -> Data | None:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Set
+from dataclasses import dataclass, field, replace
 from typing import Any, NoReturn, TypeAlias
 
 import numpy as np
@@ -16,8 +16,11 @@ from believer.errors import InvalidInput
 ONLY = "value"
 """The name of the objective of a study that has one number a trial."""
 
-Value: TypeAlias = "float | Outcome"
-"""What is told of a trial: a number, or an outcome with names."""
+Value: TypeAlias = "float | Outcome | Mapping[str, Any]"
+"""What is told of a trial: a number, an outcome, or a dict with a number or a list of replicates for each outcome."""
+
+Noise: TypeAlias = "float | Mapping[str, float]"
+"""Known standard deviations: of the only number, or by name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,30 +31,41 @@ class Outcome:
 
     Parameters
     ----------
-    objectives : values by name, at least one. The first one named is what a study optimizes; further ones are kept
-        with it, stored and listed.
-    constraints : values by name, kept, stored and listed.
+    objectives : values by name. In a study that declares no outcomes, the first one named is what is optimized, and
+        further ones are kept with it, stored and listed.
+    constraints : values by name, of what has to stay within limits.
     noise : known standard deviations, by the name of the objective or constraint.
+    replicates : single measurements, by the name of the objective or constraint that is their mean.
+    lost : names of what was evaluated in vain: it came back as no number.
     """
 
     objectives: dict[str, float]
     constraints: dict[str, float] = field(default_factory=dict)
     noise: dict[str, float] = field(default_factory=dict)
+    replicates: dict[str, tuple[float, ...]] = field(default_factory=dict)
+    lost: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "objectives", _numbers(self.objectives, "objectives"))
         object.__setattr__(self, "constraints", _numbers(self.constraints, "constraints"))
         object.__setattr__(self, "noise", _numbers(self.noise, "noise"))
-        if not self.objectives:
-            raise InvalidInput("an outcome needs at least one objective; got none.")
-        if not (self.constraints or self.noise):
+        object.__setattr__(self, "replicates", _lists(self.replicates))
+        object.__setattr__(self, "lost", _names(self.lost))
+        if not (self.objectives or self.constraints or self.lost):
+            raise InvalidInput("an outcome needs at least one number; got none.")
+        if not (self.constraints or self.noise or self.replicates or self.lost):
             return
         twice = self.objectives.keys() & self.constraints.keys()
         if twice:
             raise InvalidInput(f"a name is an objective's or a constraint's, not both; got {', '.join(sorted(twice))}.")
-        unknown = sorted(self.noise.keys() - self.objectives.keys() - self.constraints.keys())
-        if unknown:
-            raise InvalidInput(f"noise must be named after an objective or a constraint; got {', '.join(unknown)}.")
+        known = self.objectives.keys() | self.constraints.keys()
+        for what, names in (("noise", self.noise.keys()), ("replicates", self.replicates.keys())):
+            if unknown := sorted(names - known):
+                raise InvalidInput(
+                    f"{what} must be named after an objective or a constraint; got {', '.join(unknown)}."
+                )
+        if both := sorted(known & set(self.lost)):
+            raise InvalidInput(f"what is lost has no number; got one for {', '.join(both)}.")
         for name, std in self.noise.items():
             if std < 0.0:
                 raise InvalidInput(f"noise must be a standard deviation, zero or more; got {std!r} for {name}.")
@@ -79,10 +93,38 @@ class Outcome:
     @property
     def is_plain(self) -> bool:
         """Whether it is one nameless number, and nothing else is known."""
-        return tuple(self.objectives) == (ONLY,) and not self.constraints and not self.noise
+        more = self.constraints or self.noise or self.replicates or self.lost
+        return tuple(self.objectives) == (ONLY,) and not more
+
+    def without(self, names: Set[str]) -> Outcome:
+        """The rest of it; InvalidInput where nothing is left."""
+
+        def rest(named: dict[str, Any]) -> dict[str, Any]:
+            return {name: value for name, value in named.items() if name not in names}
+
+        return Outcome(
+            rest(self.objectives),
+            rest(self.constraints),
+            rest(self.noise),
+            rest(self.replicates),
+            tuple(name for name in self.lost if name not in names),
+        )
+
+    def with_more(self, other: Outcome) -> Outcome:
+        """With what came later; InvalidInput for a number that is there already."""
+        names = [{*one.objectives, *one.constraints, *one.lost} for one in (self, other)]
+        if again := sorted(names[0] & names[1]):
+            raise InvalidInput(f"{', '.join(again)} was told already; amend(trial, ...) corrects a result.")
+        return Outcome(
+            {**self.objectives, **other.objectives},
+            {**self.constraints, **other.constraints},
+            {**self.noise, **other.noise},
+            {**self.replicates, **other.replicates},
+            (*self.lost, *other.lost),
+        )
 
 
-def outcome_of(value: Value | None, noise: float | None, error: str | None) -> Outcome | str:
+def outcome_of(value: Value | None, noise: Noise | None, error: str | None) -> Outcome | str:
     """What was told of a trial, or the reason why there is nothing; InvalidInput where it is neither."""
     if error is not None:
         if value is not None:
@@ -96,21 +138,62 @@ def outcome_of(value: Value | None, noise: float | None, error: str | None) -> O
         if noise is not None:
             raise InvalidInput("the noise of an outcome goes into it: Outcome(objectives, constraints, noise).")
         return value
+    if isinstance(value, Mapping):
+        return _by_name(value, noise)
     number = as_number(value, "a value")
-    if noise is not None and not 0.0 <= as_number(noise, "noise") <= LARGEST:
+    if noise is None:
+        return Outcome.of(number) if math.isfinite(number) else f"returned {number}"
+    std = as_number(noise, "noise")
+    if not 0.0 <= std <= LARGEST:
         raise InvalidInput(f"noise must be a standard deviation, zero or more and finite; got {shown(noise)}.")
-    return Outcome.of(number, noise) if math.isfinite(number) else f"returned {number}"
+    return Outcome.of(number, std) if math.isfinite(number) else f"returned {number}"
+
+
+def _by_name(values: Mapping[str, Any], noise: Noise | None) -> Outcome:
+    """Numbers by name, or lists of replicates, of which the mean counts; what is no number is lost."""
+    if noise is not None and not isinstance(noise, Mapping):
+        if len(values) != 1:
+            raise InvalidInput(f'noise must say of which outcome, e.g. noise={{"yield": 0.2}}; got {shown(noise)}.')
+        noise = {next(iter(values)): noise}
+    numbers: dict[str, float] = {}
+    replicates: dict[str, tuple[float, ...]] = {}
+    lost: list[str] = []
+    for name, value in values.items():
+        if not isinstance(name, str):
+            raise InvalidInput(f"an outcome has a name; got {shown(name)}.")
+        is_list = isinstance(value, list | tuple) or (isinstance(value, np.ndarray) and value.ndim == 1)
+        each = value if is_list else (value,)
+        single = [as_number(one, name) for one in each]
+        kept = [one for one in single if math.isfinite(one)]
+        if not single:
+            raise InvalidInput(f"replicates must be a list of at least one number; got none for {name!r}.")
+        if not kept:
+            lost.append(name)
+            continue
+        # Rounded, the mean of equal numbers would be another: a limit that was reached would not be kept.
+        numbers[name] = min(max(math.fsum(kept) / len(kept), min(kept)), max(kept))
+        if len(kept) > 1:
+            replicates[name] = tuple(kept)
+    known = {name: std for name, std in (noise or {}).items() if name not in lost}
+    return Outcome(numbers, {}, known, replicates, tuple(lost))
+
+
+def copied(outcome: Outcome) -> Outcome:
+    """The same with dicts of its own: what a caller does to them stays with the caller."""
+    return replace(outcome)
 
 
 def aligned(outcome: Outcome, names: tuple[str, ...] | None) -> Outcome:
     """A copy of ``outcome`` with its objectives in the order of ``names``; InvalidInput where they are not the same."""
     names = tuple(outcome.objectives) if names is None else names
+    if not names:
+        raise InvalidInput("an outcome needs at least one objective; got none.")
     if outcome.objectives.keys() != set(names):
         raise InvalidInput(
             f"all results of a study have the same objectives; these have {', '.join(names)}, "
-            f"got {', '.join(outcome.objectives)}."
+            f"got {', '.join(outcome.objectives) or 'none'}."
         )
-    return Outcome({name: outcome.objectives[name] for name in names}, outcome.constraints, outcome.noise)
+    return replace(outcome, objectives={name: outcome.objectives[name] for name in names})
 
 
 def as_number(value: Any, what: str) -> float:
@@ -133,7 +216,7 @@ def as_number(value: Any, what: str) -> float:
     return number
 
 
-class _Nothing(dict[str, float]):
+class _Nothing(dict[str, Any]):
     """No numbers, and none to come: one for all outcomes that have none."""
 
     def _refuse(self, *_: Any, **__: Any) -> NoReturn:
@@ -160,3 +243,31 @@ def _numbers(named: Any, what: str) -> dict[str, float]:
             raise InvalidInput(f"{name} of {what} must be finite; got {number!r}. Tell a failure as error=...")
         numbers[sys.intern(str(name))] = number  # all outcomes share their names
     return numbers
+
+
+def _names(names: Any) -> tuple[str, ...]:
+    """Different names."""
+    if not names and isinstance(names, list | tuple):
+        return ()
+    if not isinstance(names, list | tuple) or not all(isinstance(name, str) for name in names):
+        raise InvalidInput(f"lost must be a list of names; got {shown(names)}.")
+    if len(set(names)) < len(names):
+        raise InvalidInput(f"what is lost is named once; got {', '.join(names)}.")
+    return tuple(names)
+
+
+def _lists(named: Any) -> dict[str, tuple[float, ...]]:
+    """Lists of finite floats by name."""
+    if not named:
+        return _NOTHING
+    if not isinstance(named, Mapping):
+        raise InvalidInput(f"replicates must be lists of numbers by name; got {shown(named)}.")
+    found: dict[str, tuple[float, ...]] = {}
+    for name, values in named.items():
+        if not isinstance(name, str) or not isinstance(values, list | tuple) or len(values) < 2:
+            raise InvalidInput(f"replicates must be lists of two or more numbers by name; got {shown(named)}.")
+        numbers = tuple(as_number(value, f"a replicate of {name}") for value in values)
+        if not all(map(math.isfinite, numbers)):
+            raise InvalidInput(f"replicates must be finite; got {shown(values)} for {name}.")
+        found[sys.intern(name)] = numbers
+    return found

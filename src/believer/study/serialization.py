@@ -87,7 +87,7 @@ def acquisition_named(acquisition: str | Acquisition) -> Acquisition:
             names = ", ".join(ACQUISITIONS)
             raise InvalidInput(f"acquisition must be one of {names}, or a value such as LogEI(); got {acquisition!r}.")
         return named[acquisition.lower()]
-    found: Acquisition = having(("pointwise", "on"), acquisition, "acquisition")
+    found: Acquisition = having(("pointwise", "on", "of_several"), acquisition, "acquisition")
     return found
 
 

@@ -13,7 +13,7 @@ import numpy as np
 import scipy
 
 from believer._version import __version__
-from believer.acquisitions import Acquisition, LogEI
+from believer.acquisitions import EHVI, Acquisition, LogEI
 from believer.arrays import LARGEST, MOST_SEED, finite, shown, whole
 from believer.batch import STRATEGIES, Strategy
 from believer.errors import InvalidInput
@@ -21,12 +21,14 @@ from believer.maximize import Maximizer
 from believer.numerics import backend
 from believer.space import Constraint, Space
 from believer.study import serialization
+from believer.study.goals import Goal, Goals, checked_reference
 from believer.study.serialization import DamagedSettings
 from believer.surrogates import GP
 from believer.surrogates.protocols import Surrogate
 
-STRATEGY, AUTO, NONE = "hedged", "auto", "none"
-"""How points are chosen together where nothing else is said; whether y is warped: if that helps, or never."""
+STRATEGY, AMONG_SEVERAL, AUTO, NONE = "hedged", "kb", "auto", "none"
+"""How points are chosen together where nothing else is said, of one number and of several outcomes
+(benchmarks/outcomes.py); whether y is warped: if that helps, or never."""
 
 FORMER: dict[str, Any] = {
     "surrogate": serialization.to_config(GP(noise=1e-6)),
@@ -52,6 +54,8 @@ class StudySettings:
     maximize : the objective is to be maximized, not minimized.
     warp : "auto", results with a heavy tail are warped where that makes them more likely; or "none".
     resolution : the least improvement that matters, in units of y; None for one from the results.
+    goals : what is wanted of each outcome; None in a study of one number.
+    reference : of several objectives, by name, in the user's units; None for one that is inferred.
     """
 
     space: Space
@@ -64,11 +68,13 @@ class StudySettings:
     maximize: bool
     warp: str = NONE
     resolution: float | None = None
+    goals: Goals | None = None
+    reference: dict[str, float] | None = None
 
     @property
     def sign(self) -> float:
         """1 when the user minimizes, -1 when the user maximizes: inside, everything is minimized."""
-        return -1.0 if self.maximize else 1.0
+        return (-1.0 if self.maximize else 1.0) if self.goals is None else self.goals.outputs[0].sign
 
     def to_config(self) -> dict[str, Any]:
         """Plain JSON data; custom parts and the constraint by name."""
@@ -84,6 +90,7 @@ class StudySettings:
             "maximize": self.maximize,
             "warp": self.warp,
             "resolution": self.resolution,
+            **({} if self.goals is None else {"outcomes": self.goals.to_config(), "reference": self.reference}),
         }
 
 
@@ -98,27 +105,36 @@ def make_settings(
     maximize: bool = False,
     warp: str | None = None,
     resolution: float | None = None,
+    outcomes: Mapping[str, Goal] | None = None,
+    reference: Mapping[str, float] | None = None,
 ) -> StudySettings:
     """Settings with their defaults filled in; InvalidInput when one breaks a rule.
 
     Parameters
     ----------
-    space, surrogate, acquisition, strategy, maximizer, n_init, seed, maximize, warp, resolution : as for
-        :class:`~believer.optimizer.Optimizer`.
+    space, surrogate, acquisition, strategy, maximizer, n_init, seed : as for :class:`~believer.optimizer.Optimizer`.
+    maximize, warp, resolution, outcomes, reference : likewise.
     """
     if not isinstance(space, Space):
         raise InvalidInput(f"space must be a believer.Space; got {type(space).__name__}.")
+    goals = None if outcomes is None else Goals(outcomes)
+    if goals is not None and _flag(maximize):
+        raise InvalidInput("outcomes say themselves what is maximized: Maximize(); leave maximize out.")
+    usual: Acquisition = LogEI() if goals is None or len(goals.objectives) == 1 else EHVI()
+    usual_strategy = STRATEGY if goals is None else AMONG_SEVERAL
     return StudySettings(
         space=space,
         surrogate=GP() if surrogate is None else serialization.surrogate_named(surrogate),
-        acquisition=LogEI() if acquisition is None else serialization.acquisition_named(acquisition),
-        strategy=serialization.strategy_named(STRATEGY if strategy is None else strategy),
+        acquisition=usual if acquisition is None else serialization.acquisition_named(acquisition),
+        strategy=serialization.strategy_named(usual_strategy if strategy is None else strategy),
         maximizer=None if maximizer is None else serialization.having(("maximize",), maximizer, "maximizer"),
         n_init=whole(2 * len(space) if n_init is None else n_init, "n_init", 1),
         seed=secrets.randbits(63) if seed is None else whole(seed, "seed", 0, MOST_SEED),
         maximize=_flag(maximize),
         warp=_warp(AUTO if warp is None else warp),
         resolution=_resolution(resolution),
+        goals=goals,
+        reference=checked_reference(reference, goals),
     )
 
 
@@ -150,12 +166,14 @@ def settings_from_config(
         n_init, seed = whole(config["n_init"], "n_init", 1), whole(config["seed"], "seed", 0, MOST_SEED)
         maximize = _flag(config["maximize"])
         warp, resolution = _warp(config.get("warp", NONE)), _resolution(config.get("resolution"))
+        goals = None if config.get("outcomes") is None else Goals.from_config(config["outcomes"])
+        reference = checked_reference(config.get("reference"), goals)
     except InvalidInput as error:
         raise DamagedSettings(str(error)) from error
     return StudySettings(
         space=space,
         surrogate=_rebuilt(config, "surrogate", learner, "fit"),
-        acquisition=_rebuilt(config, "acquisition", worth, "pointwise", "on"),
+        acquisition=_rebuilt(config, "acquisition", worth, "pointwise", "on", "of_several"),
         strategy=_rebuilt(config, "strategy", named, "choose"),
         maximizer=_rebuilt(config, "maximizer", maximizer, "maximize"),
         n_init=n_init,
@@ -163,6 +181,8 @@ def settings_from_config(
         maximize=maximize,
         warp=warp,
         resolution=resolution,
+        goals=goals,
+        reference=reference,
     )
 
 

@@ -13,9 +13,10 @@ from believer.space import Space
 from believer.study import serialization, table
 from believer.study.events import Begun, Event
 from believer.study.files import PathLike, as_path
+from believer.study.goals import Goals
 from believer.study.journal import read_events
 from believer.study.ledger import Counts, Ledger
-from believer.study.outcome import Outcome, aligned
+from believer.study.outcome import Outcome, copied
 from believer.study.trials import Trial, described
 
 P = ParamSpec("P")
@@ -111,7 +112,7 @@ class Study:
     @reading
     def outcomes(self) -> dict[int, Outcome]:
         """What trials returned, by their ids: every objective and constraint, with what is known of their noise."""
-        return {trial_id: aligned(outcome, None) for trial_id, outcome in sorted(self._ledger.outcomes.items())}
+        return {trial_id: copied(outcome) for trial_id, outcome in sorted(self._ledger.outcomes.items())}
 
     @property
     @reading
@@ -128,15 +129,25 @@ class Study:
     @property
     @reading
     def best(self) -> tuple[dict[str, Any], float] | None:
-        """Parameters and value of the best result; None before the first. Among equals, the first."""
+        """Parameters and value of the best result; None before the first. Among equals, the first.
+
+        Where outcomes are declared, of results within all limits; InvalidInput for several objectives.
+        """
+        goals = self._ledger.goals
+        if goals is not None and len(goals.objectives) > 1:
+            raise InvalidInput(
+                f"of several objectives ({', '.join(goals.objectives)}) there is no best result: an optimizer's front "
+                "has those to choose from, and outcomes=Desirability(...) makes one number of them."
+            )
         best = self._ledger.best
-        return None if best is None else (dict(best.params), self._ledger.outcomes[best.id].value)
+        value = None if best is None else self._ledger.value(best.id)
+        return None if best is None or value is None else (dict(best.params), value)
 
     @property
     @reading
     def hyperparameters(self) -> dict[str, Any] | None:
-        """Of the model behind the last ask, as plain data; None before the first fit."""
-        return None if self._ledger.fitted is None else dict(self._ledger.fitted[1])
+        """Of the model behind the last ask, as plain data; None before the first fit, and after an amendment."""
+        return None if self._ledger.model is None else dict(self._ledger.model)
 
     @property
     @reading
@@ -169,12 +180,18 @@ class Study:
         strategy, acquisition, surrogate = (
             serialization.named(config[name]) for name in ("strategy", "acquisition", "surrogate")
         )
+        aim = "maximizing" if config["maximize"] else "minimizing"
+        goals = self._ledger.goals
+        if goals is not None:
+            aim = ", ".join(f"{name}: {serialization.brief(goal)}" for name, goal in goals.to_config().items())
         lines = [
-            f"{'maximizing' if config['maximize'] else 'minimizing'} over {', '.join(self._ledger.space.names)}"
+            f"{aim} over {', '.join(self._ledger.space.names)}"
             f" by {strategy} with {acquisition} on {surrogate}, seed {config['seed']}",
             self._counted(),
         ]
-        if self.best is not None:
+        if goals is not None and len(goals.objectives) > 1:
+            pass
+        elif self.best is not None:
             lines.append(f"best {self.best[1]:.6g} at {described(self.best[0])}")
         if self._where is not None:
             lines.append(f"journal {self._where}")
@@ -224,8 +241,10 @@ def read_study(path: PathLike) -> Study:
         maximize = begun.config["maximize"]
         for part in ("strategy", "acquisition", "surrogate"):
             serialization.named(begun.config[part])
+        goals = None if begun.config.get("outcomes") is None else Goals.from_config(begun.config["outcomes"])
         if type(maximize) is not bool or "seed" not in begun.config:
             raise InvalidInput("maximize must be True or False, and a seed be there.")
     except (InvalidInput, KeyError, TypeError, AttributeError) as error:
         raise JournalCorrupt(f"the first line lacks a setting, or has a wrong one: {error!r}", 1) from error
-    return Study(Ledger.of(events, space, -1.0 if maximize else 1.0), str(as_path(path)))
+    sign = (-1.0 if maximize else 1.0) if goals is None else goals.outputs[0].sign
+    return Study(Ledger.of(events, space, sign, goals), str(as_path(path)))

@@ -30,9 +30,9 @@ def records(ledger: Ledger) -> list[dict[str, Any]]:
         {
             "trial_id": trial.id,
             "status": ledger.status(trial.id),
-            "value": None if (outcome := ledger.outcomes.get(trial.id)) is None else outcome.value,
+            "value": ledger.value(trial.id),
             **{column: trial.params[name] for name, column in parameters.items()},
-            **{column: _listed(outcome, what, name) for column, (what, name) in more.items()},
+            **{column: _listed(ledger.outcomes.get(trial.id), what, name) for column, (what, name) in more.items()},
             "origin": trial.origin,
             "provenance": trial.provenance,
             "error": ledger.errors.get(trial.id),
@@ -86,14 +86,17 @@ def _outcomes(ledger: Ledger) -> dict[str, tuple[str, str]]:
     found = list(ledger.outcomes.values())
     named = {
         what: list(dict.fromkeys(name for outcome in found for name in getattr(outcome, what)))
-        for what in ("objectives", "constraints", "noise")
+        for what in ("objectives", "constraints", "noise", "replicates")
     }
-    only = len(named["objectives"]) < 2 and not named["constraints"]
+    if ledger.goals is not None:
+        named |= {"objectives": [*ledger.goals.aims], "constraints": [*ledger.goals.limited]}
+    only = len(named["objectives"]) < 2 and not named["constraints"] and ledger.goals is None
     taken = {*COLUMNS, *_parameters(ledger).values()}
     more = {}
     for what, names in named.items():
-        for name in names if what == "noise" or not only else ():
-            plain = "noise" if what == "noise" and only else f"noise.{name}" if what == "noise" else name
+        beside = what in ("noise", "replicates")
+        for name in names if beside or not only else ():
+            plain = what if beside and only else f"{what}.{name}" if beside else name
             while plain in taken:
                 plain = f"outcome.{plain}"
             more[plain] = (what, name)
@@ -101,5 +104,6 @@ def _outcomes(ledger: Ledger) -> dict[str, tuple[str, str]]:
     return more
 
 
-def _listed(outcome: Outcome | None, what: str, name: str) -> float | None:
-    return None if outcome is None else getattr(outcome, what).get(name)
+def _listed(outcome: Outcome | None, what: str, name: str) -> float | str | None:
+    found = None if outcome is None else getattr(outcome, what).get(name)
+    return " ".join(map(repr, found)) if isinstance(found, tuple) else found

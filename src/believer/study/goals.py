@@ -1,0 +1,350 @@
+"""What is wanted of each number that an evaluation returns: less of it, more of it, or to stay within limits.
+
+A study with one nameless number needs none of this. One with several declares them once, by name::
+
+    outcomes={"yield": Maximize(), "cost": Minimize(), "purity": AtLeast(95)}
+
+Each number that is optimized or limited becomes an output, with a model of its own. Inside, an objective is minimized
+and the good side of a limit is the lower one, whatever the user's direction.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from functools import cached_property
+from typing import Any, TypeAlias
+
+from believer.acquisitions.feasibility import Within
+from believer.arrays import LARGEST, finite, shown
+from believer.errors import InvalidInput
+from believer.study.outcome import Outcome
+
+LIKELY = 0.5
+"""A point counts as feasible where each limit is kept with this probability, if the user says nothing else."""
+
+DESIRABILITY = "desirability"
+"""The name of the one objective that desirabilities add up to."""
+
+RUNS = "runs"
+"""The output that says whether an evaluation comes back at all: -1 where it did, 1 where it failed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Minimize:
+    """The less, the better."""
+
+
+@dataclass(frozen=True, slots=True)
+class Maximize:
+    """The more, the better."""
+
+
+@dataclass(frozen=True, slots=True)
+class AtMost:
+    """A limit from above.
+
+    Parameters
+    ----------
+    threshold : in the user's units; it may be reached.
+    probability : how surely it must be kept for a point to count as feasible.
+    """
+
+    threshold: float
+    probability: float = LIKELY
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "threshold", finite(self.threshold, "the threshold of a limit", LARGEST))
+        object.__setattr__(self, "probability", _probability(self.probability))
+
+
+@dataclass(frozen=True, slots=True)
+class AtLeast:
+    """A limit from below.
+
+    Parameters
+    ----------
+    threshold : in the user's units; it may be reached.
+    probability : how surely it must be kept for a point to count as feasible.
+    """
+
+    threshold: float
+    probability: float = LIKELY
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "threshold", finite(self.threshold, "the threshold of a limit", LARGEST))
+        object.__setattr__(self, "probability", _probability(self.probability))
+
+
+@dataclass(frozen=True, slots=True)
+class Between:
+    """Limits from below and from above.
+
+    Parameters
+    ----------
+    low, high : in the user's units; both may be reached.
+    probability : how surely they must be kept for a point to count as feasible.
+    """
+
+    low: float
+    high: float
+    probability: float = LIKELY
+
+    def __post_init__(self) -> None:
+        for name in ("low", "high"):
+            object.__setattr__(self, name, finite(getattr(self, name), name, LARGEST))
+        if not self.low < self.high:
+            raise InvalidInput(f"low must lie below high; got {self.low!r} and {self.high!r}.")
+        object.__setattr__(self, "probability", _probability(self.probability))
+
+
+@dataclass(frozen=True, slots=True)
+class Desirability:
+    """One of several numbers that are weighed into one, to be maximized ([Derringer1980]).
+
+    Each is worth 0 at ``bad`` and beyond, 1 at ``good`` and beyond, and in between what a straight line says. The
+    objective is their geometric mean: nothing makes up for what is worth nothing.
+
+    Parameters
+    ----------
+    bad, good : in the user's units; good is the larger one where more is better.
+    weight : how much it counts beside the others.
+    """
+
+    bad: float
+    good: float
+    weight: float = 1.0
+
+    def __post_init__(self) -> None:
+        for name in ("bad", "good", "weight"):
+            object.__setattr__(self, name, finite(getattr(self, name), name, LARGEST))
+        if self.bad == self.good:
+            raise InvalidInput(f"bad and good must differ; got {self.bad!r} for both.")
+        if self.weight <= 0.0:
+            raise InvalidInput(f"a weight must be above zero; got {self.weight!r}.")
+
+    def worth(self, value: float) -> float:
+        """From 0 to 1, of ``value`` in the user's units."""
+        return min(1.0, max(0.0, (value - self.bad) / (self.good - self.bad)))
+
+
+Goal: TypeAlias = Minimize | Maximize | AtMost | AtLeast | Between | Desirability
+_GOALS = {cls.__name__: cls for cls in (Minimize, Maximize, AtMost, AtLeast, Between, Desirability)}
+
+
+@dataclass(frozen=True, slots=True)
+class Output:
+    """A number that a model learns.
+
+    Attributes
+    ----------
+    name : what it is called.
+    sign : -1 where more is better; inside, less is.
+    limits : where it has to lie, inside; None for an objective.
+    probability : how surely.
+    warped : whether results may be warped before a model learns them.
+    """
+
+    name: str
+    sign: float
+    limits: Within | None = None
+    probability: float = LIKELY
+    warped: bool = True
+
+
+@dataclass(frozen=True)
+class Goals:
+    """What is wanted, by the names of the outcomes.
+
+    Parameters
+    ----------
+    wanted : for each outcome.
+    """
+
+    wanted: Mapping[str, Goal]
+
+    def __post_init__(self) -> None:
+        wanted = self.wanted
+        if not isinstance(wanted, Mapping) or not wanted:
+            raise InvalidInput(f'outcomes must be a dict such as {{"yield": Maximize()}}; got {shown(wanted)}.')
+        for name, goal in wanted.items():
+            if not isinstance(name, str) or not name or name in (RUNS, DESIRABILITY):
+                raise InvalidInput(f'an outcome has a name other than "", "{RUNS}", "{DESIRABILITY}"; got {name!r}.')
+            if not isinstance(goal, tuple(_GOALS.values())):
+                made = f" Say {goal.__name__}(...)." if isinstance(goal, type) and goal in _GOALS.values() else ""
+                raise InvalidInput(f"an outcome is one of {', '.join(_GOALS)}; got {shown(goal)} for {name!r}.{made}")
+        if not self.aims:
+            raise InvalidInput("outcomes need something to optimize: Minimize(), Maximize() or Desirability(...).")
+        weighed = [isinstance(wanted[name], Desirability) for name in self.aims]
+        if any(weighed) and not all(weighed):
+            raise InvalidInput("desirabilities add up to the only objective: no Minimize() or Maximize() beside them.")
+        object.__setattr__(self, "wanted", dict(wanted))
+
+    @staticmethod
+    def named(plain: Mapping[str, tuple[str, Any]]) -> Goals:
+        """Goals from plain data, as problems have them.
+
+        Parameters
+        ----------
+        plain : for each outcome "minimize", "maximize", "at_most", "at_least" or "between", and its limits: None, a
+            number, or two.
+        """
+        limits = {name: limit if isinstance(limit, tuple) else (limit,) for name, (_, limit) in plain.items()}
+        kinds = {name: _GOALS[kind.title().replace("_", "")] for name, (kind, _) in plain.items()}
+        return Goals({name: kind(*(x for x in limits[name] if x is not None)) for name, kind in kinds.items()})
+
+    @cached_property
+    def aims(self) -> tuple[str, ...]:
+        """Outcomes that are optimized."""
+        return tuple(name for name, goal in self.wanted.items() if isinstance(goal, Minimize | Maximize | Desirability))
+
+    @cached_property
+    def limited(self) -> tuple[str, ...]:
+        """Outcomes that have to stay within limits."""
+        return tuple(name for name in self.wanted if name not in self.aims)
+
+    @cached_property
+    def is_weighed(self) -> bool:
+        """Whether the objective is that of desirabilities."""
+        return isinstance(self.wanted[self.aims[0]], Desirability)
+
+    @cached_property
+    def objectives(self) -> tuple[str, ...]:
+        """Outputs that are optimized: the outcomes, or what their desirabilities add up to."""
+        return (DESIRABILITY,) if self.is_weighed else self.aims
+
+    @cached_property
+    def outputs(self) -> tuple[Output, ...]:
+        """What models learn: objectives, then what is limited, in the order in which they were declared."""
+        one = len(self.objectives) == 1
+        signs = {n: -1.0 if n == DESIRABILITY or isinstance(self.wanted[n], Maximize) else 1.0 for n in self.objectives}
+        found = [Output(name, sign, warped=one and name != DESIRABILITY) for name, sign in signs.items()]
+        for name in self.limited:
+            goal = self.wanted[name]
+            if isinstance(goal, Between):
+                found.append(Output(name, 1.0, Within(goal.low, goal.high), goal.probability, warped=False))
+            elif isinstance(goal, AtLeast):
+                found.append(Output(name, -1.0, Within(high=-goal.threshold), goal.probability))
+            elif isinstance(goal, AtMost):
+                found.append(Output(name, 1.0, Within(high=goal.threshold), goal.probability))
+        return tuple(found)
+
+    def arranged(self, outcome: Outcome) -> Outcome:
+        """``outcome`` with each number where it belongs; InvalidInput for one that the study does not know.
+
+        Parameters
+        ----------
+        outcome : numbers by name, as objectives or constraints, whichever they are.
+        """
+        numbers = {**outcome.objectives, **outcome.constraints}
+        unknown = [name for name in (*numbers, *outcome.lost) if name not in self.wanted]
+        if unknown:
+            raise InvalidInput(
+                f"this study has the outcomes {', '.join(self.wanted)}; got {', '.join(map(shown, unknown))}."
+            )
+        return Outcome(
+            {name: numbers[name] for name in self.aims if name in numbers},
+            {name: numbers[name] for name in self.limited if name in numbers},
+            outcome.noise,
+            outcome.replicates,
+            outcome.lost,
+        )
+
+    def missing(self, outcome: Outcome | None) -> tuple[str, ...]:
+        """Outcomes of which nothing was told yet.
+
+        Parameters
+        ----------
+        outcome : what was told; None for nothing.
+        """
+        if outcome is None:
+            return tuple(self.wanted)
+        known = {*outcome.objectives, *outcome.constraints, *outcome.lost}
+        return tuple(name for name in self.wanted if name not in known)
+
+    def value(self, outcome: Outcome, output: str) -> float | None:
+        """What an outcome says of an output, in the user's units; None for nothing.
+
+        Parameters
+        ----------
+        outcome : what was told.
+        output : its name.
+        """
+        if output != DESIRABILITY or not self.is_weighed:
+            found = outcome.objectives.get(output)
+            return outcome.constraints.get(output) if found is None else found
+        if any(name not in outcome.objectives for name in self.aims):
+            return None
+        goals = [(self.wanted[name], outcome.objectives[name]) for name in self.aims]
+        worths = [(goal.worth(value), goal.weight) for goal, value in goals if isinstance(goal, Desirability)]
+        if min(worth for worth, _ in worths) <= 0.0:
+            return 0.0
+        total = sum(weight for _, weight in worths)
+        return math.exp(sum(weight * math.log(worth) for worth, weight in worths) / total)
+
+    def keeps_limits(self, outcome: Outcome) -> bool:
+        """Whether an outcome was seen to be within all limits.
+
+        Parameters
+        ----------
+        outcome : what was told.
+        """
+        for output in self.outputs:
+            if output.limits is not None:
+                value = outcome.constraints.get(output.name)
+                if value is None or not output.limits.low <= output.sign * value <= output.limits.high:
+                    return False
+        return True
+
+    def to_config(self) -> dict[str, Any]:
+        """Plain JSON data."""
+        return {
+            name: {"type": type(goal).__name__, **{part.name: getattr(goal, part.name) for part in fields(goal)}}
+            for name, goal in self.wanted.items()
+        }
+
+    @staticmethod
+    def from_config(config: Any) -> Goals:
+        """Inverse of :meth:`to_config`; InvalidInput for what no goals can be.
+
+        Parameters
+        ----------
+        config : the plain data.
+        """
+        if not isinstance(config, Mapping):
+            raise InvalidInput(f"outcomes must be a dict; got {shown(config)}.")
+        wanted: dict[str, Any] = {}
+        for name, part in config.items():
+            if not isinstance(part, Mapping) or not isinstance(part.get("type"), str) or part["type"] not in _GOALS:
+                raise InvalidInput(f"the outcome {name!r} must be one of {', '.join(_GOALS)}; got {shown(part)}.")
+            try:
+                wanted[name] = _GOALS[part["type"]](**{key: part[key] for key in part if key != "type"})
+            except TypeError as error:
+                raise InvalidInput(f"the outcome {name!r} has settings that it cannot have: {error}.") from error
+        return Goals(wanted)
+
+
+def checked_reference(reference: Any, goals: Goals | None) -> dict[str, float] | None:
+    """A reference point by the names of the objectives; InvalidInput for any other.
+
+    Parameters
+    ----------
+    reference : the point; None for one that is inferred.
+    goals : of the study.
+    """
+    if reference is None:
+        return None
+    names = () if goals is None else goals.objectives
+    if len(names) < 2:
+        raise InvalidInput("a reference point is for several objectives; this study has one.")
+    if not isinstance(reference, Mapping) or reference.keys() != set(names):
+        raise InvalidInput(f"reference must have a number for each of {', '.join(names)}; got {shown(reference)}.")
+    return {name: finite(reference[name], f"reference of {name}", LARGEST) for name in names}
+
+
+def _probability(probability: Any) -> float:
+    number = finite(probability, "a probability", LARGEST)
+    if not 0.0 < number < 1.0:
+        raise InvalidInput(f"a probability must lie between 0 and 1; got {probability!r}.")
+    return number

@@ -1,0 +1,608 @@
+"""Studies that declare their outcomes: what may be told, what becomes of it, and what is said of it."""
+
+from __future__ import annotations
+
+import csv
+import math
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+import pytest
+from declared_studies import EVERYTHING, KINDS, LIMITED, SEVERAL, SPACE, begun, result
+
+from believer import (
+    EHVI,
+    GP,
+    UCB,
+    AtLeast,
+    AtMost,
+    Categorical,
+    Desirability,
+    Float,
+    Int,
+    LastLayer,
+    LogEI,
+    Maximize,
+    Minimize,
+    Multistart,
+    Optimizer,
+    Outcome,
+    RandomForest,
+    Scalarized,
+    Space,
+    read_study,
+)
+from believer.acquisitions.hypervolume import boxes, log_ehvi
+from believer.batch import STRATEGIES, Chosen, Request
+from believer.batch.request import Choice
+from believer.errors import InvalidInput, JournalError, MissingCapability, SpaceExhausted, TrialError
+from believer.propose import propose
+from believer.study.events import Amended, Told
+from believer.study.goals import Goal
+from believer.study.history import History
+from believer.study.settings import make_settings
+
+NAN = float("nan")
+
+
+def study(outcomes: dict[str, Goal] = EVERYTHING, **settings: Any) -> Optimizer:
+    return Optimizer(SPACE, n_init=3, outcomes=outcomes, **settings)
+
+
+def statuses(opt: Optimizer) -> list[str]:
+    return [row["status"] for row in opt.records()]
+
+
+# Telling
+
+
+def test_numbers_are_told_by_name_in_any_order() -> None:
+    opt = study()
+    opt.tell(opt.ask(1)[0], {"purity": 0.5, "yield": 1, "heat": np.float32(0.5), "cost": np.array(2.0)})
+    assert opt.outcomes[0] == Outcome({"cost": 2.0, "yield": 1.0}, {"heat": 0.5, "purity": 0.5})
+    row = opt.records()[0]
+    assert [row[name] for name in EVERYTHING] == [2.0, 1.0, 0.5, 0.5]
+    assert (row["status"], row["value"]) == ("done", None)
+
+
+@pytest.mark.parametrize("kept", [(1.0, 3.0), np.array([1.0, 3.0]), [1.0, NAN, 3.0, math.inf], [np.float64(1), 3]])
+def test_of_replicates_the_mean_counts_and_what_is_no_number_does_not(kept: Any) -> None:
+    opt = study({"a": Minimize()})
+    opt.tell(opt.ask(1)[0], {"a": kept})
+    assert opt.outcomes[0] == Outcome({"a": 2.0}, replicates={"a": (1.0, 3.0)})
+
+
+def test_replicates_that_are_equal_have_their_value_as_mean() -> None:
+    opt = study({"a": Minimize(), "b": AtMost(0.1)})
+    for k, trial in enumerate(opt.ask(12), start=2):
+        opt.tell(trial, {"a": [0.7] * k, "b": [0.1] * k})
+    assert all((one.objectives["a"], one.constraints["b"]) == (0.7, 0.1) for one in opt.outcomes.values())
+
+
+@pytest.mark.parametrize("lost", [NAN, math.inf, -math.inf, [NAN, NAN], np.array([math.inf])])
+def test_what_is_no_number_is_lost_the_rest_kept_and_the_trial_has_failed(lost: Any) -> None:
+    opt = study()
+    opt.tell(opt.ask(1)[0], {"cost": 1.0, "yield": lost, "heat": 1.0, "purity": 0.5}, noise={"yield": 0.1, "cost": 0.2})
+    assert opt.outcomes[0] == Outcome({"cost": 1.0}, {"heat": 1.0, "purity": 0.5}, {"cost": 0.2}, lost=("yield",))
+    assert statuses(opt) == ["failed"]
+    assert opt.records()[0]["error"] == "no number for yield"
+    assert (opt.counts.failed, opt.counts.done, opt.pending) == (1, 0, ())
+
+
+def test_a_result_may_come_in_parts() -> None:
+    opt = study()
+    first, second = opt.ask(2)
+    opt.tell(first, {"cost": 1.0, "yield": 2.0})
+    assert statuses(opt) == ["partial", "pending"]
+    assert [trial.id for trial in opt.pending] == [0, 1]
+    opt.tell(first.params, {"heat": 0.3})
+    opt.tell_many([first, second], [{"purity": 0.9}, {"cost": 3.0}])
+    assert statuses(opt) == ["done", "partial"]
+    assert opt.outcomes[0] == Outcome({"cost": 1.0, "yield": 2.0}, {"heat": 0.3, "purity": 0.9})
+    opt.tell(second, error="the rest never came")
+    assert statuses(opt) == ["done", "failed"]
+    assert opt.outcomes[1].objectives == {"cost": 3.0}, "what came is kept"
+    assert opt.counts.answered == 2
+
+
+def test_a_part_that_is_lost_fails_the_trial_only_when_all_is_told() -> None:
+    opt = study()
+    opt.ask(1)
+    opt.tell(0, {"cost": NAN})
+    assert statuses(opt) == ["partial"]
+    opt.tell(0, {"yield": 1.0, "heat": 1.0, "purity": 1.0})
+    assert statuses(opt) == ["failed"]
+
+
+def test_a_partial_trial_can_be_abandoned_and_still_be_answered() -> None:
+    opt = begun(SEVERAL)
+    trial = opt.ask(2)[0]
+    told = result(opt, trial)
+    opt.tell(trial, {"cost": told["cost"]})
+    opt.abandon(trial)
+    assert statuses(opt)[-2:] == ["abandoned", "pending"]
+    assert trial.id not in [one.id for one in opt.pending]
+    assert sum((opt.counts.answered, opt.counts.pending, opt.counts.abandoned)) == len(opt.trials)
+    opt.ask(2)
+    assert len(opt.front) > 0
+    del told["cost"]
+    opt.tell(trial.params, told)
+    assert statuses(opt)[-4:] == ["done", "pending", "pending", "pending"]
+    opt.ask(1)
+
+
+@pytest.mark.parametrize(
+    ("call", "rule"),
+    [
+        (lambda o: o.tell(0, 1.0), "this study has outcomes by name, cost, yield, heat, purity; got 1.0"),
+        (lambda o: o.tell(0, {}), "at least one number"),
+        (lambda o: o.tell(0, {"price": 1.0}), "this study has the outcomes .*; got 'price'"),
+        (lambda o: o.tell(0, {"cost": 1.0, "price": NAN}), "got 'price'"),
+        (lambda o: o.tell(0, {"cost": []}), "a list of at least one number; got none for 'cost'"),
+        (lambda o: o.tell(0, {"cost": "1"}), "cost must be a number"),
+        (lambda o: o.tell(0, {"cost": True}), "cost must be a number"),
+        (lambda o: o.tell(0, {"cost": None}), "cost must be a number"),
+        (lambda o: o.tell(0, {"cost": [1.0, "2"]}), "cost must be a number"),
+        (lambda o: o.tell(0, {"cost": [1.0, [2.0, 3.0]]}), "cost must be a number"),
+        (lambda o: o.tell(0, {"cost": [[1.0, 2.0]]}), "cost must be a number"),
+        (lambda o: o.tell(0, {"cost": np.ones((2, 2))}), "cost must be a number"),
+        (lambda o: o.tell(0, {"cost": {"a": 1.0}}), "cost must be a number"),
+        (lambda o: o.tell(0, {"cost": 1e101}), "must lie within"),
+        (lambda o: o.tell(0, {1: 1.0}), "an outcome has a name; got 1"),
+        (lambda o: o.tell(0, {"cost": 1.0}, noise={"price": 0.1}), "noise must be named after"),
+        (lambda o: o.tell(0, {"cost": 1.0}, noise={"yield": 0.1}), "noise must be named after"),
+        (lambda o: o.tell(0, {"cost": 1.0}, noise={"cost": -0.1}), "zero or more; got -0.1 for cost"),
+        (lambda o: o.tell(0, {"cost": 1.0}, noise={"cost": NAN}), "must be finite"),
+        (lambda o: o.tell(0, {"cost": 1.0}, noise={"cost": "much"}), "must be a number"),
+        (lambda o: o.tell(0, {"cost": 1.0, "yield": 1.0}, noise=0.1), "noise must say of which outcome"),
+        (lambda o: o.tell(0, {"cost": 1.0}, error="no"), "a value or an error, not both"),
+        (lambda o: o.tell(0), "needs a value"),
+        (lambda o: o.tell(0, Outcome({"value": 1.0})), "got 'value'"),
+        (lambda o: o.observe({"x": 0.5, "y": 0.5}, 1.0), "this study has outcomes by name"),
+        (lambda o: o.observe({"x": 0.5, "y": 0.5}, {"price": 1.0}), "got 'price'"),
+        (lambda o: o.tell_many([0, 1], [{"cost": 1.0}, {"price": 1.0}]), "got 'price'"),
+        (lambda o: o.tell_many([0, 2], [{"cost": 1.0}, {"cost": 1.0}]), "cost was told already"),
+        (lambda o: o.tell(2, {"cost": 2.0, "heat": 1.0}), "cost was told already; amend"),
+        (lambda o: o.amend(3, {"price": 1.0}), "got 'price'"),
+        (lambda o: o.amend(3, 1.0), "this study has outcomes by name"),
+        (lambda o: o.amend(3), "needs a value"),
+        (lambda o: o.predict([{"x": 0.5, "y": 0.5}]), "outcome must be one of cost, yield, heat, purity.*; got None"),
+        (lambda o: o.predict([{"x": 0.5, "y": 0.5}], "price"), "outcome must be one of .*; got 'price'"),
+        (lambda o: o.best, "of several objectives .cost, yield. there is no best result"),
+        (lambda o: o.recommend(), "of several objectives there is no best point"),
+    ],
+)
+def test_what_makes_no_sense_is_refused_and_changes_nothing(call: Any, rule: str) -> None:
+    opt = study()
+    batch = opt.ask(4)
+    opt.tell(2, {"cost": 1.0})
+    opt.tell(3, result(opt, batch[3]))
+    before = opt.events
+    with pytest.raises(InvalidInput, match=rule):
+        call(opt)
+    assert opt.events == before
+    opt.ask(1)
+
+
+@pytest.mark.parametrize(
+    ("call", "rule"),
+    [
+        (lambda o: o.tell(1, {"cost": 1.0}), "trial 1 already has its result .done.; .* amended by amend"),
+        (lambda o: o.tell(2, {"cost": 1.0}), "trial 2 already has its result .failed."),
+        (lambda o: o.amend(0, {"cost": 1.0}), "trial 0 has no result that could be amended; tell it"),
+        (lambda o: o.amend(9, {"cost": 1.0}), "there is no trial 9"),
+        (lambda o: o.amend(3, {"cost": 1.0}), "trial 3 has no result"),
+        (lambda o: o.amend(Optimizer(SPACE, seed=5).ask(2)[1], {"cost": 1.0}), "is it from another study"),
+        (lambda o: o.abandon(2), "there is nothing to abandon"),
+        (lambda o: o.tell({"x": 0.123, "y": 0.0}, {"cost": 1.0}), "no pending trial has the params"),
+        (lambda o: o.tell_many([0, 0], [{"cost": 1.0}, {"yield": 1.0}]), "each trial may be told once"),
+    ],
+)
+def test_a_trial_is_told_once_and_amended_when_there_is_something_to_amend(call: Any, rule: str) -> None:
+    opt = study()
+    batch = opt.ask(4)
+    opt.tell(1, result(opt, batch[1]))
+    opt.tell(2, error="no")
+    opt.abandon(3)
+    before = opt.events
+    with pytest.raises(TrialError, match=rule):
+        call(opt)
+    assert opt.events == before
+
+
+def test_an_amendment_stands_in_place_of_what_was_told_and_events_have_both() -> None:
+    opt = begun(LIMITED)
+    right = opt.outcomes[2]
+    opt.amend(2, error="the bottle was swapped")
+    assert (statuses(opt)[2], opt.counts.failed, 2 in opt.outcomes) == ("failed", 1, False)
+    opt.amend(2, {"cost": -9.0})
+    assert (statuses(opt)[2], [trial.id for trial in opt.pending]) == ("partial", [2])
+    opt.tell(2, {"heat": 0.0})
+    assert opt.best == (opt.trials[2].params, -9.0)
+    opt.amend(opt.trials[2], {"cost": NAN, "heat": 1.0})
+    assert statuses(opt)[2] == "failed"
+    opt.amend(2, right)
+    assert (opt.outcomes[2], opt.counts.done) == (right, 5)
+    kinds = [type(event) for event in opt.events if getattr(event, "id", None) == 2]
+    assert kinds == [Told, Amended, Amended, Told, Amended, Amended]
+    np.testing.assert_array_equal(opt.ask(2).unit, begun(LIMITED).ask(2).unit, "as if nothing had been wrong")
+
+
+def test_an_amendment_after_an_ask_starts_the_next_fit_anew() -> None:
+    opt = begun(LIMITED)
+    opt.ask(1)
+    assert opt.hyperparameters is not None
+    assert set(opt.hyperparameters["outputs"]) == {"cost", "heat"}
+    opt.amend(0, {"cost": 0.0, "heat": 0.0})
+    assert opt.hyperparameters is None
+    opt.ask(1)
+
+
+def test_a_result_of_one_number_can_be_amended_too() -> None:
+    opt = Optimizer(SPACE, n_init=2)
+    first, second = opt.ask(2)
+    opt.tell(first, 1.0)
+    opt.amend(first, Outcome({"loss": 2.0, "seconds": 1.0}))
+    opt.tell(second, Outcome({"loss": 3.0, "seconds": 1.0}))
+    with pytest.raises(InvalidInput, match="the same objectives"):
+        opt.amend(first, 5.0)
+    opt.amend(second, error="no")
+    opt.amend(second, Outcome({"seconds": 4.0, "loss": 0.5}))
+    assert opt.best == (second.params, 0.5)
+    opt.ask(1)
+
+
+def test_results_from_elsewhere_count_whole_in_part_and_failed() -> None:
+    opt = study(LIMITED)
+    opt.observe({"x": 0.1, "y": 0.1}, {"cost": 1.0, "heat": 0.1})
+    opt.observe({"x": 0.2, "y": 0.1}, {"cost": 0.5})
+    opt.observe({"x": 0.3, "y": 0.1}, error="spilled")
+    assert statuses(opt) == ["done", "partial", "failed"]
+    opt.tell(1, {"heat": 0.2})
+    assert opt.best == ({"x": 0.2, "y": 0.1}, 0.5)
+
+
+# Asking
+
+
+def test_points_are_enqueued_fixed_and_repeated() -> None:
+    opt = begun(SEVERAL, surrogate=GP(noise="infer"))
+    opt.enqueue({"x": 0.5, "y": 0.25})
+    batch = opt.ask(3, fixed={"y": 0.25})
+    assert batch[0].params == {"x": 0.5, "y": 0.25}
+    assert [trial.params["y"] for trial in batch] == [0.25] * 3
+    assert len({tuple(trial.unit) for trial in batch}) == 3
+    opt.ask(2, distinct=False)
+    noisy = begun(LIMITED, surrogate=GP(noise=0.5))
+    assert len(noisy.ask(3, distinct=False)) == 3
+
+
+@pytest.mark.parametrize("name", STRATEGIES)
+@pytest.mark.parametrize("outcomes", [{"cost": Minimize()}, LIMITED, SEVERAL], ids=["one", "limited", "several"])
+def test_every_strategy_works_or_says_at_once_which_one_does(name: str, outcomes: dict[str, Goal]) -> None:
+    try:
+        opt = begun(outcomes, strategy=name)
+    except MissingCapability as error:
+        said = str(error).replace(",", " ").replace(";", " ").replace(".", " ").split()
+        assert said[0] == name
+        assert "hedged" in said
+        assert not getattr(STRATEGIES[name], "takes_outputs", False) or outcomes is SEVERAL
+        return
+    batch = opt.ask(2)
+    assert batch[1].origin == "model"
+    assert SPACE.allows(batch[1].params)
+
+
+@pytest.mark.parametrize(
+    ("outcomes", "acquisition", "rule"),
+    [
+        ({"a": Minimize(), "c": AtLeast(1e6)}, UCB(), "LogEI, EI or PI; UCB has none"),
+        ({"a": Minimize(), "c": AtLeast(1e6)}, EHVI(), "EHVI is for several objectives"),
+        ({"a": Minimize(), "c": AtLeast(-1e6)}, Scalarized(), "Scalarized is for several objectives"),
+        ({"a": Minimize(), "b": Minimize(), "c": AtLeast(1e6)}, LogEI(), "EHVI or Scalarized; got LogEI"),
+    ],
+)
+def test_an_acquisition_that_cannot_work_is_refused_at_once(outcomes: Any, acquisition: Any, rule: str) -> None:
+    """Also where nothing is feasible in rehearsal."""
+    with pytest.raises(MissingCapability, match=rule):
+        Optimizer(SPACE, acquisition=acquisition, outcomes=outcomes)
+
+
+@dataclass(frozen=True)
+class Middle:
+    """A strategy of a user's own."""
+
+    def choose(self, request: Request, memory: object = None) -> Chosen:
+        return Chosen(tuple(Choice(np.full(request.region.dim, 0.5), "the middle") for _ in request.ids))
+
+
+@dataclass(frozen=True)
+class Aware(Middle):
+    """One that says that it looks at outputs."""
+
+    takes_outputs: ClassVar[bool] = True
+
+
+def test_a_strategy_of_ones_own_says_whether_it_takes_outcomes() -> None:
+    with pytest.raises(MissingCapability, match=r"Middle chooses for one number, .* hedged"):
+        Optimizer(SPACE, strategy=Middle(), outcomes=LIMITED)
+    with pytest.raises(MissingCapability, match="Middle chooses for one number"):
+        begun(LIMITED).ask(1, strategy=Middle())
+    assert begun(LIMITED, strategy=Aware()).ask(1)[0].params == {"x": 0.5, "y": 0.0}
+
+
+@dataclass(frozen=True)
+class Front:
+    """An acquisition of a user's own, of several objectives."""
+
+    seen: ClassVar[list[Any]] = []
+
+    def of_several(self, models: Any, front: Any, reference: Any, rng: Any) -> Any:
+        self.seen.append((len(models), front.shape[1], reference))
+        return EHVI().of_several(models, front, reference, rng)
+
+
+def test_an_acquisition_of_ones_own_is_given_models_front_and_reference() -> None:
+    opt = begun(SEVERAL, acquisition=Front(), reference={"yield": 1.0, "cost": 2.0}, strategy="kb")
+    np.testing.assert_array_equal(opt.ask(2).unit, begun_with_reference().ask(2).unit)
+    assert [(k, columns, reference.tolist()) for k, columns, reference in Front.seen] == [(2, 2, [2.0, -1.0])] * 2
+
+
+def begun_with_reference() -> Optimizer:
+    return begun(SEVERAL, reference={"yield": 1.0, "cost": 2.0}, strategy="kb")
+
+
+def test_outcomes_say_themselves_what_is_maximized() -> None:
+    with pytest.raises(InvalidInput, match="outcomes say themselves what is maximized"):
+        Optimizer(SPACE, outcomes=LIMITED, maximize=True)
+    with pytest.raises(InvalidInput, match="a reference point is for several objectives"):
+        Optimizer(SPACE, outcomes=LIMITED, reference={"cost": 1.0})
+    with pytest.raises(InvalidInput, match="numbers by name are for a study that declares them"):
+        Optimizer(SPACE).observe({"x": 0.5, "y": 0.5}, {"cost": 1.0})
+
+
+MIXED = Space({"x": Float(1e-3, 1.0, log=True), "n": Int(0, 4), "kind": Categorical(["a", "b", "c"])})
+BELOW = Space({"x": Float(0.0, 1.0), "y": Float(0.0, 1.0)}, lambda params: params["x"] + params["y"] <= 1.2)
+
+
+@pytest.mark.parametrize("outcomes", KINDS.values(), ids=KINDS)
+@pytest.mark.parametrize(
+    ("space", "n", "q"),
+    [
+        (MIXED, 4, 3),
+        (BELOW, 4, 3),
+        (Space({"x": Float(-3.0, 7.0)}), 3, 2),
+        (Space.unit(50), 3, 2),
+        (SPACE, 1, 2),
+        (SPACE, 4, 30),
+    ],
+    ids=["mixed", "constrained", "one dimension", "fifty", "one result", "thirty points"],
+)
+def test_points_are_new_and_allowed_in_any_space(space: Space, n: int, q: int, outcomes: dict[str, Goal]) -> None:
+    opt = begun(outcomes, n, space, maximizer=Multistart(starts=2, candidates=32, neighbors=4))
+    batch = opt.ask(q)
+    assert len({tuple(trial.unit) for trial in opt.trials}) == n + q
+    assert all(space.allows(trial.params) for trial in batch)
+
+
+def test_a_finite_space_ends() -> None:
+    opt = begun(SEVERAL, 3, Space({"n": Int(0, 2), "m": Int(0, 1)}))
+    opt.ask(3)
+    with pytest.raises(SpaceExhausted):
+        opt.ask(1)
+    assert len(opt.ask(2, distinct=False)) == 2
+
+
+@pytest.mark.parametrize("outcomes", KINDS.values(), ids=KINDS)
+@pytest.mark.parametrize("scale", [0.0, 1e12, 1e-12, 1e90])
+def test_results_without_spread_and_of_any_size_are_worked_with(outcomes: dict[str, Goal], scale: float) -> None:
+    opt = Optimizer(SPACE, n_init=4, outcomes=outcomes)
+    for _ in range(3):
+        for trial in opt.ask(2):
+            told = result(opt, trial)
+            opt.tell(
+                trial, {**told, "cost": 2.0 + scale * told["cost"], "heat": 0.5 + told["heat"] / (scale or math.inf)}
+            )
+    at = opt.predict([trial.params for trial in opt.trials], "heat")
+    assert np.isfinite([at.mean, at.std]).all()
+    assert np.isfinite(opt.ask(2).unit).all()
+
+
+@pytest.mark.parametrize("objectives", [3, 4])
+@pytest.mark.parametrize("acquisition", [EHVI(), Scalarized()], ids=["EHVI", "Scalarized"])
+def test_several_objectives_and_limits_are_weighed_together(objectives: int, acquisition: Any) -> None:
+    wanted: dict[str, Goal] = {f"f{i}": Minimize() for i in range(objectives)}
+    wanted |= {f"c{i}": AtMost(1.5 + i) for i in range(5)}
+    opt = Optimizer(Space.unit(3), n_init=5, outcomes=wanted, acquisition=acquisition)
+    for _ in range(4):
+        for trial in opt.ask(2):
+            aims = {f"f{i}": float(((trial.unit - i / 4) ** 2).sum()) for i in range(objectives)}
+            opt.tell(trial, aims | {f"c{i}": float(trial.unit[i % 3] * (1 + i)) for i in range(5)})
+    assert 1 <= len(opt.front) <= 8
+    assert opt.hypervolume > 0.0
+    assert "times feasibility" in opt.trials[-1].provenance
+
+
+@pytest.mark.parametrize("surrogate", [RandomForest(3), "mq_rbf", "sparse_gp", "fixed_rbf", LastLayer((4,), 5)])
+@pytest.mark.parametrize("outcomes", KINDS.values(), ids=KINDS)
+def test_other_surrogates_learn_outcomes_too(surrogate: Any, outcomes: dict[str, Goal]) -> None:
+    opt = begun(outcomes, surrogate=surrogate, strategy="kb")
+    opt.tell(opt.ask(2)[0], error="no")
+    assert opt.ask(2)[1].origin == "model"
+
+
+# Looking
+
+
+def test_the_best_result_is_the_best_within_all_limits() -> None:
+    opt = study({"a": Maximize(), "c": AtMost(1.0), "d": AtLeast(0.0)})
+    for value, c, d in ((1.0, 0.0, 1.0), (3.0, 1.0, 0.0), (9.0, 1.1, 0.0), (8.0, 0.0, -0.1), (3.0, 0.5, 5.0)):
+        opt.tell(opt.ask(1)[0], {"a": value, "c": c, "d": d})
+    opt.observe({"x": 0.5, "y": 0.5}, {"a": 99.0, "c": 0.0})
+    opt.observe({"x": 0.6, "y": 0.5}, {"a": 99.0, "c": 0.0, "d": NAN})
+    assert opt.best == (opt.trials[1].params, 3.0), "of equals the first"
+    assert opt.records()[5]["value"] == 99.0
+    assert str(opt).splitlines()[2].startswith("best 3 at x=")
+
+
+def test_the_front_has_what_no_other_feasible_result_beats() -> None:
+    opt = study({"a": Minimize(), "b": Maximize(), "c": AtMost(1.0)}, reference={"a": 10.0, "b": 0.0})
+    rows = [(1.0, 1.0, 0.0), (2.0, 3.0, 1.0), (2.5, 2.0, 0.0), (0.0, 9.0, 1.5), (9.0, 4.0, 0.0), (2.0, 3.0, 0.0)]
+    for a, b, c in rows:
+        opt.tell(opt.ask(1)[0], {"a": a, "b": b, "c": c})
+    opt.tell(opt.ask(1)[0], error="no")
+    front = opt.front
+    assert [point.trial.id for point in front] == [0, 1, 4]
+    assert front[1].values == {"a": pytest.approx(2.0), "b": pytest.approx(3.0)}
+    assert front.reference == {"a": 10.0, "b": 0.0}
+    assert front.is_given
+    assert opt.hypervolume == front.hypervolume == pytest.approx(9.0 + 8.0 * 2.0 + 1.0)
+    assert [len(front[1:]), front[-1].params] == [2, opt.trials[4].params]
+    assert "3 on the front" in str(front)
+    assert set(front[0].expected) == {"a", "b", "c", "runs"}
+
+
+def test_a_front_of_nothing_is_empty_and_says_so() -> None:
+    opt = study(SEVERAL)
+    assert (len(opt.front), opt.hypervolume, str(opt.front)) == (0, 0.0, "no point on the front yet")
+    opt.tell(opt.ask(1)[0], {"cost": 1.0})
+    assert len(opt.front) == 0
+    with pytest.raises(InvalidInput, match="at least one result of heat"):
+        opt.predict([{"x": 0.5, "y": 0.5}], "heat")
+    with pytest.raises(InvalidInput, match="a front is for several objectives"):
+        _ = begun(LIMITED).front
+
+
+def test_an_inferred_reference_lies_beyond_the_front() -> None:
+    opt = begun(SEVERAL)
+    reference = opt.front.reference
+    assert reference is not None
+    assert not opt.front.is_given
+    assert all(point.values["cost"] < reference["cost"] for point in opt.front)
+    assert all(point.values["yield"] > reference["yield"] for point in opt.front)
+
+
+def test_predictions_are_in_the_units_and_direction_of_the_user() -> None:
+    opt = begun(EVERYTHING, n=12, surrogate=GP(noise=1e-6))
+    points = [trial.params for trial in opt.trials]
+    for name in EVERYTHING:
+        told = [row[name] for row in opt.records()]
+        np.testing.assert_allclose(opt.predict(points, name).mean, told, atol=1e-2)
+    single = begun(LIMITED)
+    np.testing.assert_array_equal(single.predict(points).mean, single.predict(points, "cost").mean)
+
+
+def test_what_is_recommended_comes_with_the_probability_of_its_limits() -> None:
+    opt = begun(LIMITED, n=10)
+    found = opt.recommend()
+    assert opt.best is not None
+    assert found.params == opt.best[0]
+    assert 0.5 <= found.feasible <= 1.0
+    assert set(found.outcomes) == {"cost", "heat"}
+    assert found.interval[0] <= found.mean <= found.interval[1]
+    assert "within all limits at" in str(found)
+
+
+def test_desirabilities_make_one_objective() -> None:
+    opt = begun({"cost": Desirability(2.0, 0.0), "yield": Desirability(1.0, 3.0, weight=2.0), "heat": AtMost(1.4)})
+    opt.ask(2)
+    assert opt.best is not None
+    assert 0.0 < opt.best[1] <= 1.0
+    assert opt.best[1] == max(row["value"] for row in opt.records() if row["value"] and row["heat"] <= 1.4)
+    assert opt.predict([opt.best[0]]).mean[0] == pytest.approx(opt.best[1], abs=0.1)
+    assert opt.recommend().params == opt.best[0]
+
+
+def test_the_table_has_a_column_for_each_outcome_and_is_read_elsewhere(tmp_path: Path) -> None:
+    path = tmp_path / "study.jsonl"
+    with study(LIMITED, journal=path) as opt:
+        batch = opt.ask(4)
+        opt.tell(batch[0], {"cost": [1.0, 2.0], "heat": 0.5}, noise={"heat": 0.1})
+        opt.tell(batch[1], {"heat": 0.5})
+        opt.tell(batch[2], error="no")
+        opt.to_csv(tmp_path / "study.csv")
+        rows = opt.records()
+    with (tmp_path / "study.csv").open(newline="", encoding="utf-8") as file:
+        table = list(csv.DictReader(file))
+    assert [row["cost"] for row in table] == ["1.5", "", "", ""]
+    assert [row["heat"] for row in table] == ["0.5", "0.5", "", ""]
+    assert (table[0]["replicates.cost"], table[0]["noise.heat"], table[0]["value"]) == ("1.0 2.0", "0.1", "1.5")
+    assert [row["status"] for row in table] == ["done", "partial", "failed", "pending"]
+    there = read_study(path)
+    assert there.records() == rows
+    assert there.best == opt.best
+    assert str(there) == str(opt)
+    assert "cost: Minimize" in str(there)
+
+
+def test_a_study_is_opened_again_only_with_the_same_outcomes(tmp_path: Path) -> None:
+    path = tmp_path / "study.jsonl"
+    reference = {"cost": 3.0, "yield": 0.0}
+    with Optimizer.open(path, SPACE, outcomes=SEVERAL, reference=reference) as opt:
+        opt.ask(2)
+    with Optimizer.open(path, SPACE, outcomes=SEVERAL, reference=reference) as again:
+        assert len(again.pending) == 2
+        assert again.settings.goals == opt.settings.goals
+    others: list[dict[str, Any]] = [
+        {},
+        {"outcomes": SEVERAL},
+        {"outcomes": SEVERAL | {"heat": AtMost(1.5)}, "reference": reference},
+        {"outcomes": LIMITED},
+    ]
+    for other in others:
+        with pytest.raises(InvalidInput, match=r"a study with other settings .*(outcomes|reference)"):
+            Optimizer.open(path, SPACE, **other)
+
+
+def test_noise_that_is_known_reaches_the_model_of_its_outcome_alone() -> None:
+    def cost_at(noise: dict[str, float]) -> tuple[float, float]:
+        opt = begun(LIMITED, n=8, surrogate=GP(noise=1e-6))
+        opt.observe({"x": 0.5, "y": 0.0}, {"cost": 5.0, "heat": 5.0}, noise=noise)
+        at = [{"x": 0.5, "y": 0.0}]
+        return float(opt.predict(at, "cost").mean[0]), float(opt.predict(at, "heat").mean[0])
+
+    sure, vague = cost_at({}), cost_at({"cost": 9.0})
+    assert sure == pytest.approx((5.0, 5.0), abs=0.1)
+    assert vague[0] < 3.0
+    assert vague[1] == pytest.approx(5.0, abs=0.1)
+
+
+@pytest.mark.parametrize("reference", [None, {"cost": 3.0, "yield": 1.0}, {"cost": 1e6, "yield": -1e6}])
+def test_what_a_point_is_expected_to_gain_is_its_expected_hypervolume_improvement(reference: Any) -> None:
+    opt = begun({"cost": Minimize(), "yield": Maximize()}, strategy="kb", reference=reference)
+    batch = opt.ask(1)
+    front, gain = opt.front, batch.verdict.gain
+    assert front.reference is not None
+    assert gain is not None
+    predicted = [opt.predict([batch[0].params], name) for name in ("cost", "yield")]
+    signs = np.array([1.0, -1.0])
+    mean, std = (np.array([[getattr(one, part)[0] for one in predicted]]) for part in ("mean", "std"))
+    Y = signs * np.array([[*point.values.values()] for point in front])
+    corners = boxes(Y, signs * np.array([*front.reference.values()]))
+    expected = float(np.exp(log_ehvi(signs * mean, std, *corners).value[0]))
+    assert gain.together == pytest.approx(expected, rel=0.5)
+
+
+def test_volumes_that_no_float_holds_are_no_error() -> None:
+    opt = Optimizer(SPACE, n_init=4, outcomes=dict.fromkeys("abcd", Minimize()))
+    for trial in opt.ask(4):
+        opt.tell(trial, {name: 1e90 * float(((trial.unit - i / 4) ** 2).sum()) for i, name in enumerate("abcd")})
+    assert len(opt.ask(2)) == 2
+    assert opt.hypervolume == math.inf
+
+
+def test_a_fit_that_was_kept_elsewhere_has_hyperparameters_for_each_output() -> None:
+    settings = make_settings(SPACE, outcomes=LIMITED, n_init=2)
+    trials: list[Any] = [(i, {"x": 0.2 * i, "y": 0.1 * i}, {"cost": 0.1 * i, "heat": 1.0}) for i in range(3)]
+    trials += [
+        (3, {"x": 0.9, "y": 0.1}, {"cost": 1.0}),
+        (4, {"x": 0.8, "y": 0.2}, "boom"),
+        (5, {"x": 0.7, "y": 0.3}, None),
+    ]
+    first = propose(settings, History.of(settings, trials), 2)
+    again = propose(settings, History.of(settings, trials, ((0, 1, 2), first.model or {})), 1)
+    assert (len(first.batch), len(again.batch)) == (2, 1)
+    with pytest.raises(JournalError, match="not those of several outputs"):
+        History.of(settings, trials, ((0, 1, 2), {"lengthscales": [1.0]}))
