@@ -126,7 +126,8 @@ def test_all_means_all_that_can_and_the_others_are_named() -> None:
     cells = plan(everyone, [BRANIN], [3], [0], all_that_can=True)
     racing = [cell.settings["member"] for cell in cells]
     assert racing == [one.name for one in everyone if one.name not in ("lp@mq_rbf", "qei@mq_rbf")]
-    assert room.left_out(everyone, cells) == "Left out, as their surrogate lacks what they need: lp@mq_rbf, qei@mq_rbf."
+    missing = "lp@mq_rbf, qei@mq_rbf"
+    assert room.left_out(everyone, cells) == f"Left out, as they or their surrogate lack what is needed: {missing}."
     assert room.left_out(members("kb"), plan(members(["kb"]), [BRANIN], [3], [0])) == ""
 
 
@@ -178,7 +179,7 @@ def test_a_bench_of_all_warns_of_those_left_out(monkeypatch: pytest.MonkeyPatch)
         ({"surrogates": 3}, r"surrogate must be an object with a method fit\(data, rng, previous\); got 3"),
         (
             {"acquisitions": [None]},
-            r"acquisition must be an object with a method pointwise\(\.\.\.\) or on\(\.\.\.\); got None",
+            r"acquisition must be an object with a method pointwise\(\.\.\.\) or on\(\.\.\.\) .*; got None",
         ),
         ({"peers": [None]}, "peers must be a name or a list of names; got None"),
         ({"problems": 3}, "problems must be a name or a list of names; got 3"),
@@ -426,7 +427,7 @@ def test_two_that_would_have_one_name_are_refused() -> None:
         ({"surrogates": "own_parts:Strategy"}, "surrogate must be an object with a method fit"),
         ({"strategies": "kb@own_parts:number"}, "surrogate must be an object with a method fit"),
         ({"acquisitions": "own_parts:Surrogate"}, r"acquisition must be an object with a method pointwise"),
-        ({"acquisitions": "qEI"}, r"an acquisition must be one of LogEI, EI, PI, UCB, or module:object; got 'qEI'"),
+        ({"acquisitions": "qEI"}, r"an acquisition must be one of LogEI, .*, or module:object; got 'qEI'"),
         ({"strategies": "kb/qEI"}, r"an acquisition must be one of"),
         ({"strategies": "own_parts:Careless"}, "own_parts:Careless cannot take part: it raised KeyError: 'nothing'"),
         ({"strategies": "qei", "acquisitions": "UCB"}, "qei"),

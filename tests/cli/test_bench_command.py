@@ -19,6 +19,7 @@ from waiting import wait_for
 
 from believer.acquisitions import ACQUISITIONS
 from believer.batch import STRATEGIES
+from believer.bench.declared import SEVERAL
 from believer.bench.peers import PEERS
 from believer.bench.race import race
 from believer.cli import VERBS, main
@@ -34,6 +35,7 @@ OWN = """
 import os
 import time
 
+from believer import Maximize, Minimize
 from believer.acquisitions import Pointwise
 from believer.batch import STRATEGIES
 from believer.surrogates import FixedRBF
@@ -62,7 +64,13 @@ class Doubt:
         return Pointwise(std, 0.0 * std, 0.0 * std + 1.0)
 
 
+def dish(params):
+    return {"dose": params["dose"], "steps": float(params["steps"])}
+
+
 stiff = FixedRBF(8)
+outcomes = {"dose": Minimize(), "steps": Maximize()}
+reference = {"dose": 1.0, "steps": -1.0}
 """
 SPACE = """
 [dose]
@@ -134,6 +142,30 @@ def test_a_race_in_a_folder_leaves_its_report_and_is_taken_up(tmp_path: Path, mo
     assert again.out.splitlines()[:-1] == first.out.splitlines()[:-1]
 
 
+def test_problems_with_limits_and_several_objectives_race_by_name(tmp_path: Path) -> None:
+    few = ("--strategies", "random", "kb", "--seeds", "1", "--budget", "12", "--workers", "1", "--out", tmp_path)
+    ran = run(*few, "--problems", "gardner1", "branin_currin")
+    assert ran.code == 0
+    assert "Final feasible value" in ran.out
+    assert "Final hypervolume" in ran.out
+    assert (tmp_path / "curves_branin_currin_q3_4of12.png").is_file()
+    refused = run(*few, "--problems", "gardner1", "--peers", "optuna_gp")
+    assert_one_line(refused, "optuna_gp takes part on problems of one number only")
+
+
+def test_a_function_that_returns_a_dict_races_with_outcomes_by_name(own: tuple[str, ...], tmp_path: Path) -> None:
+    goals = ("--outcomes", "lab:outcomes", "--reference", "lab:reference")
+    few = ("--strategies", "random", "--seeds", "1", "--budget", "9", "--workers", "1", "--out", tmp_path / "out")
+    function = ("--function", "lab:dish", *own[2:])
+    assert run(*few, *function, *goals).code == 0
+    report = (tmp_path / "out" / "bench.md").read_text(encoding="utf-8")
+    assert "--function lab:dish --space lab.toml --outcomes lab:outcomes --reference lab:reference" in report
+    assert "median hypervolume" in report
+    assert_one_line(run(*few, *function, *goals[:2]), "several objectives need a reference point")
+    assert_one_line(run(*few, "--problems", "branin", *goals), "belong to a function of your own")
+    assert_one_line(run(*few, *function, "--maximize", *goals), "outcomes say themselves what is maximized")
+
+
 def test_a_report_takes_the_place_of_an_earlier_one_with_its_figures_only(tmp_path: Path) -> None:
     mine = tmp_path / "curves_mine.png"
     mine.write_bytes(b"not of a report")
@@ -152,7 +184,7 @@ def test_all_strategies_are_those_that_their_surrogate_can_serve(monkeypatch: py
     commands: list[str] = []
     monkeypatch.setattr(command, "_race", lambda cells, out, workers, write: commands.append(write.keywords["command"]))
     ran = run("--smoke", "--surrogates", "sparse_gp")
-    assert (ran.code, ran.err) == (0, "Left out, as their surrogate lacks what they need: qei@sparse_gp.\n")
+    assert (ran.code, ran.err) == (0, "Left out, as they or their surrogate lack what is needed: qei@sparse_gp.\n")
     pairs = " ".join(f"{name}@sparse_gp" for name in STRATEGIES if name != "qei")
     assert f"believer bench --strategies {pairs} --surrogates gp --problems" in commands[0]
     again = run(*commands[0].split()[2:])
@@ -273,8 +305,9 @@ def test_list_names_everything_and_what_is_installed(monkeypatch: pytest.MonkeyP
     monkeypatch.setattr("believer.bench.peers.find_spec", lambda name: None)
     ran = run("--list")
     assert (ran.code, ran.err) == (0, "")
-    for name in (*STRATEGIES, *SURROGATES, *ACQUISITIONS, *PROBLEMS, *PEERS):
+    for name in (*STRATEGIES, *SURROGATES, *ACQUISITIONS, *PROBLEMS, *SEVERAL, *PEERS):
         assert re.search(rf"^  {name}\b", ran.out, re.MULTILINE), name
+    assert "c2_dtlz2 (2 objectives, 1 limit, 4 parameters)" in ran.out
     assert "egobox_kb (not installed: pip install 'believer[egobox]')" in ran.out
 
 
@@ -305,7 +338,7 @@ def test_seeds_are_a_number_or_ranges_and_are_written_as_read(text: str, seeds: 
         (("--strategies", "lab:nothing"), "cannot load 'lab:nothing': module 'lab' has no attribute 'nothing'"),
         (("--strategies", "lab:broken"), r"a strategy must have a method choose\(request, memory\); got <function"),
         (("--surrogates", "lab:Doubt"), "surrogate must be an object with a method fit"),
-        (("--acquisitions", "qEI"), "an acquisition must be one of LogEI, EI, PI, UCB, or module:object; got 'qEI'"),
+        (("--acquisitions", "qEI"), "an acquisition must be one of LogEI, .*, or module:object; got 'qEI'"),
         (("--acquisitions", "elsewhere:Mine"), "cannot load 'elsewhere:Mine': No module named 'elsewhere'"),
         (("--peers", "spearmint"), "a peer must be one of .*; got 'spearmint'"),
         (("--problems", "hartmann7"), "--problems: invalid choice: 'hartmann7'"),
@@ -357,6 +390,6 @@ def test_help_names_what_a_space_file_holds() -> None:
     words = " ".join(out.getvalue().split())
     assert "in TOML or JSON: each name with type = float, int" in words
     assert "--peers" in words
-    assert "LogEI, EI, PI, UCB, or your own as module:object (default: LogEI)" in words
+    assert "LogEI, EI, PI, UCB, EHVI, Scalarized, or your own as module:object (default: LogEI)" in words
     assert "a list such as 1,2,7-9; the seed 7 alone is 7-7 or 7," in words
     assert "The report covers what this command names" in words

@@ -20,6 +20,7 @@ from believer.surrogates.protocols import Model, Prediction, Surrogate
 from believer.testing import (
     LAWS,
     ONE_AT_A_TIME,
+    OUTPUT_LAWS,
     STRATEGY_LAWS,
     ContractBroken,
     FakeModel,
@@ -186,17 +187,17 @@ class UninstalledStrategy:
 
 def test_the_summary_of_a_strategy_lists_every_law_once() -> None:
     promising = check_strategy(RandomBatch(), FakeSurrogate(), one_at_a_time=True)
-    assert promising.passed == tuple(law.text for law in (*STRATEGY_LAWS, *ONE_AT_A_TIME))
+    assert promising.passed == tuple(law.text for law in (*STRATEGY_LAWS, *OUTPUT_LAWS, *ONE_AT_A_TIME))
     assert promising.not_applicable == ()
     plain = check_strategy("random", FakeSurrogate())
-    assert plain.passed == tuple(law.text for law in STRATEGY_LAWS)
+    assert plain.passed == tuple(law.text for law in (*STRATEGY_LAWS, *OUTPUT_LAWS))
     assert [text for text, _ in plain.not_applicable] == [law.text for law in ONE_AT_A_TIME]
     assert str(plain).splitlines()[-1].startswith("  not applicable, for it is not said to choose one at a time: ")
 
 
 def test_each_check_of_a_strategy_is_a_law_and_one_more_when_it_promises_more() -> None:
     texts = [str(check) for check in strategy_checks("kb")]
-    assert texts == [law.text for law in STRATEGY_LAWS]
+    assert texts == [law.text for law in (*STRATEGY_LAWS, *OUTPUT_LAWS)]
     assert len(strategy_checks("kb", one_at_a_time=True)) == len(texts) + len(ONE_AT_A_TIME)
 
 

@@ -13,6 +13,7 @@ import numpy as np
 
 from believer.arrays import Array
 from believer.bench.advice import Advice
+from believer.bench.declared import FEASIBLE, HYPERVOLUME
 from believer.bench.runs import Case, Run, members_of, size_name
 from believer.bench.summary import Axis, Curve, Line, curve, regret_of
 from believer.diagnostics.figure import BLACK, BLUE, GRAY, GREEN, ORANGE, RED, entitle, new_figure, plain_ticks
@@ -178,8 +179,10 @@ def _shown(case: Case, best: Array, floor: float) -> Array:
 
 def _value_name(case: Case) -> str:
     if case.optimum is not None:
-        return "regret"
-    return "best value (more is better)" if case.maximize else "best value (less is better)"
+        known = {HYPERVOLUME: "hypervolume that is missing", FEASIBLE: "regret of the best feasible value"}
+        return known.get(case.measure, "regret")
+    what = HYPERVOLUME if case.measure == HYPERVOLUME else f"best {case.measure}"
+    return f"{what} (more is better)" if case.maximize else f"{what} (less is better)"
 
 
 def _dress(axes: Axes, case: Case, axis: Axis, iterations: str) -> None:

@@ -6,7 +6,7 @@ minimizes over the encoded cube from the same initial design.
 
 | symbol | meaning | shape |
 |---|---|---|
-| X0, y0 | the initial design and its values, NaN where an evaluation failed | (n0, d), (n0,) |
+| X0, y0 | the initial design and its values, or declared outcomes, NaN where an evaluation failed | (n0, d), (n0,) |
 | q | points proposed together | |
 """
 
@@ -21,6 +21,7 @@ import numpy as np
 
 from believer.arrays import Array
 from believer.batch.verdict import Verdict
+from believer.bench.declared import HYPERVOLUME, Declared
 from believer.bench.parts import Part, part
 from believer.bench.peers import PEERS, Peer
 from believer.errors import BelieverError, InvalidInput, MissingCapability
@@ -29,7 +30,7 @@ from believer.space import Categorical, Space
 from believer.study.trials import Batch
 
 SURROGATE, ACQUISITION = "gp", "LogEI"
-"""What a member has whose name says no other, as an ``Optimizer`` has."""
+"""What a member has whose name says no other, as an ``Optimizer`` has; of several objectives EHVI for LogEI."""
 
 WITHOUT_ACQUISITION = ("gp_bucb", "random", "thompson", "ucb_pe")
 """Strategies in which the acquisition of a study plays no part: with another one they would only be raced again."""
@@ -64,8 +65,10 @@ class Ours:
 
     def __init__(self, space: Space, X0: Array, y0: Array, seed: int, *, distinct: bool = True, **options: Any) -> None:
         # Only results count towards n_init: were it all of the design, failed points would be made up for by others.
-        self._optimizer = Optimizer(space, n_init=max(1, int(np.isfinite(y0).sum())), seed=seed, **options)
-        for params, value in zip(space.decode(X0), y0.tolist(), strict=True):
+        known = int(np.isfinite(y0).reshape(len(y0), -1).all(axis=1).sum())
+        self._optimizer = Optimizer(space, n_init=max(1, known), seed=seed, **options)
+        self._names = tuple(options.get("outcomes") or ())
+        for params, value in zip(space.decode(X0), self._results(y0), strict=True):
             self._optimizer.observe(params, value)
         self._space, self._distinct = space, distinct
         self._waiting: list[Batch] = []
@@ -81,7 +84,16 @@ class Ours:
     def tell(self, X: Array, y: Array) -> None:
         """The results of a batch that was asked for."""
         number = next(i for i, batch in enumerate(self._waiting) if np.array_equal(batch.unit, X))
-        self._optimizer.tell_many(self._waiting.pop(number), y.tolist())
+        self._optimizer.tell_many(self._waiting.pop(number), self._results(y))
+
+    def _results(self, y: Array) -> list[Any]:
+        """As an optimizer is told them: numbers, or dicts of outcomes."""
+        return [dict(zip(self._names, row, strict=True)) for row in y.tolist()] if self._names else y.tolist()
+
+    def rehearse(self, strategy: Any) -> None:
+        """Ask ``strategy`` once, for nothing; a pending point would make the next ask dearer."""
+        (trial,) = self._optimizer.ask(strategy=strategy)
+        self._optimizer.abandon(trial)
 
     def recommend(self) -> Array | None:
         """What the optimizer recommends; None without a result."""
@@ -138,11 +150,28 @@ class Entrant:
         """Whether any process can make it again from its name."""
         return all(part.findable for part in self.parts.values())
 
-    def enter(self, space: Space, seed: int, X0: Array, y0: Array, noisy: bool = False) -> Member:
+    def options(self, declared: Declared | None = None) -> dict[str, Any]:
+        """What an ``Optimizer`` is told to be this member of ours."""
+        found = {kind: part.value for kind, part in self.parts.items()}
+        if declared is None:
+            return found
+        if declared.measure == HYPERVOLUME and self.parts["acquisition"].name == ACQUISITION:
+            del found["acquisition"]
+        return {**found, **declared.options}
+
+    def enter(
+        self,
+        space: Space,
+        seed: int,
+        X0: Array,
+        y0: Array,
+        noisy: bool = False,
+        declared: Declared | None = None,
+    ) -> Member:
         """The member at its start, the design and its values known; only peers are told whether these are noisy."""
         if not self.parts:
             return Theirs(self.name, space, X0, y0, seed, noisy)
-        return Ours(space, X0, y0, seed, **{kind: part.value for kind, part in self.parts.items()})
+        return Ours(space, X0, y0, seed, **self.options(declared))
 
 
 def combined(strategies: Iterable[Any], surrogates: Iterable[Any], acquisitions: Iterable[Any]) -> Iterator[Entrant]:
@@ -170,23 +199,24 @@ def entrant_named(name: str) -> Entrant:
     return Entrant(name) if name in PEERS else next(combined([name], [SURROGATE], [ACQUISITION]))
 
 
-def incapable(entrants: Sequence[Entrant]) -> dict[str, MissingCapability]:
+def incapable(entrants: Sequence[Entrant], declared: Declared | None = None) -> dict[str, MissingCapability]:
     """Those of ours whose surrogate or acquisition lacks what their strategy needs, with the error that says what.
 
+    So do strategies that choose for one number, where several are ``declared``.
     Every surrogate is fitted once for each acquisition, to three points, and every strategy asked once.
     ``InvalidInput`` when a part of the user's own raises something else.
     """
     found = {}
-    asked: dict[tuple[str, str], Optimizer] = {}
+    asked: dict[tuple[str, str], Ours] = {}
+    X = np.array([[0.2], [0.5], [0.9]])
+    y = X[:, 0] ** 2 if declared is None else declared.made_up(X[:, 0] ** 2)
     for one in (one for one in entrants if one.parts):
-        surrogate, acquisition = one.parts["surrogate"], one.parts["acquisition"]
-        on = surrogate.name, acquisition.name
-        if on not in asked:
-            asked[on] = Optimizer(Space.unit(1), surrogate.value, acquisition.value, n_init=1, seed=0)
-            for place in (0.2, 0.5, 0.9):
-                asked[on].observe({"x0": place}, place**2)
+        on, options = (one.parts["surrogate"].name, one.parts["acquisition"].name), one.options(declared)
+        strategy = options.pop("strategy")
         try:
-            (trial,) = asked[on].ask(strategy=one.parts["strategy"].value)
+            if on not in asked:
+                asked[on] = Ours(Space.unit(1), X, y, 0, **options)
+            asked[on].rehearse(strategy)
         except MissingCapability as error:
             found[one.name] = error
         except BelieverError:
@@ -196,8 +226,6 @@ def incapable(entrants: Sequence[Entrant]) -> dict[str, MissingCapability]:
                 f"{one.name} cannot take part: it raised {type(error).__name__}: {str(error).removesuffix('.')}. "
                 "believer.testing.check_strategy and check_surrogate tell more."
             ) from error
-        else:
-            asked[on].abandon(trial)  # a pending one would make the next ask dearer
     return found
 
 
@@ -212,6 +240,15 @@ def require_space(name: str, space: Space) -> None:
             f"{name} takes part on spaces without {without} only; got "
             f"{f'the parameter {choices[0]!r}' if space.constraint is None else 'a constraint'}. "
             "Leave it out, or choose another problem."
+        )
+
+
+def require_one_number(name: str, problem: str) -> None:
+    """Raises ``InvalidInput`` if the member cannot take part where outcomes are declared: no peer can."""
+    if name in PEERS:
+        raise InvalidInput(
+            f"{name} takes part on problems of one number only; {problem} declares its outcomes. Leave it out, or "
+            "choose another problem."
         )
 
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, fields, is_dataclass
-from functools import partial
 from typing import Any
 
 from believer import surrogates
@@ -16,18 +15,14 @@ from believer.batch import STRATEGIES
 from believer.bench.loading import digest, made
 from believer.errors import InvalidInput
 from believer.experiments.fingerprint import identity
-from believer.study.serialization import brief, having, is_custom, strategy_named, to_config
+from believer.study.serialization import acquisition_named, brief, is_custom, strategy_named, to_config
 from believer.surrogates import SURROGATES
 from believer.surrogates.inspection import require_surrogate
 
 _KINDS: dict[str, tuple[Collection[str], Callable[[str], Any], Callable[[Any], object]]] = {
     "a strategy": (STRATEGIES, STRATEGIES.__getitem__, strategy_named),
     "a surrogate": (SURROGATES, lambda name: getattr(surrogates, SURROGATES[name])(), require_surrogate),
-    "an acquisition": (
-        ACQUISITIONS,
-        ACQUISITIONS.__getitem__,
-        partial(having, ("pointwise", "on"), what="acquisition"),
-    ),
+    "an acquisition": (ACQUISITIONS, ACQUISITIONS.__getitem__, acquisition_named),
 }
 """Names of the library, what they stand for, and a check of the user's own."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import Executor
 from functools import partial
 from typing import Any, overload
@@ -13,6 +13,7 @@ from believer.arrays import whole
 from believer.batch import STRATEGIES
 from believer.bench.advice import default_strategy
 from believer.bench.contest import Contest, Function
+from believer.bench.declared import declare
 from believer.bench.members import ACQUISITION, SURROGATE, Entrant, combined, incapable
 from believer.bench.peers import PEERS
 from believer.bench.race import race
@@ -25,6 +26,7 @@ from believer.errors import InvalidInput, MissingCapability
 from believer.experiments import Cell, run
 from believer.space import Space
 from believer.study.files import PathLike
+from believer.study.goals import Goal
 
 PROBLEMS = ("hartmann6", "ackley8")
 BUDGET, Q, SEEDS = 50, 3, 20
@@ -69,6 +71,8 @@ def benchmark(
     function: str | Function | None = None,
     space: Space | None = None,
     maximize: bool = False,
+    outcomes: str | Mapping[str, Goal] | None = None,
+    reference: str | Mapping[str, float] | None = None,
     budget: int | None = None,
     n_init: int | None = None,
     executor: Executor | None = None,
@@ -92,6 +96,8 @@ def benchmark(
     function: str | Function | None = None,
     space: Space | None = None,
     maximize: bool = False,
+    outcomes: str | Mapping[str, Goal] | None = None,
+    reference: str | Mapping[str, float] | None = None,
     budget: int | None = None,
     n_init: int | None = None,
     executor: Executor | None = None,
@@ -116,7 +122,8 @@ def benchmark(
     strategies : each raced on each of ``surrogates`` with each of ``acquisitions``; ``"kb@forest"`` names a pair,
         ``"kb@forest/EI"`` all three. By default all that can work on their surrogate; a warning names those that
         cannot. Of a suite, the default strategy alone.
-    problems : names; by default Hartmann-6D and Ackley-8D, or those of the suite.
+    problems : names, also of problems with limits or several objectives; by default Hartmann-6D and Ackley-8D, or
+        those of the suite.
     q : points in a batch, one or several numbers; 1 is sequential. By default 3.
     seeds : how many, or which; by default 20.
     suite : "quick" or "full": problems by class, with batches, budgets and seeds that fit; all of them can be given.
@@ -127,6 +134,10 @@ def benchmark(
         ``"module:function"``).
     space : where ``function`` is searched.
     maximize : more is better for ``function``.
+    outcomes : of a ``function`` that returns a dict, what is wanted of each number, as ``Optimizer`` takes it, or the
+        name of such a dict, ``"module:object"``. Within limits, a run is judged by its best feasible value; of several
+        objectives, by the hypervolume of its feasible results.
+    reference : of several objectives, where hypervolumes are measured from: a number for each, or such a dict's name.
     budget : evaluations, the initial design included; by default 50.
     n_init : points of the initial design; default twice the number of parameters.
     executor, workers, progress : as ``experiments.run`` takes them.
@@ -139,22 +150,25 @@ def benchmark(
         if modes is not None:
             raise InvalidInput("modes belong to a suite; pass it as suite=..., or leave them out.")
         entrants = members(strategies, surrogates, peers, acquisitions)
-        contests = _contests(PROBLEMS if problems is None else problems, function, space, maximize)
+        named = PROBLEMS if problems is None else _listed(problems, "problems")
+        contests = contests_of(named, function, space, maximize, outcomes, reference)
         most = BUDGET if budget is None else budget
         cells = plan(entrants, contests, sizes or [Q], _seeds(seeds, SEEDS), most, n_init, strategies is None)
     else:
-        if function is not None or space is not None or maximize:
-            raise InvalidInput("a suite has problems of its own: leave out function, space and maximize.")
+        if not all(given is None for given in (function, space, outcomes, reference)) or maximize:
+            raise InvalidInput(
+                "a suite has problems of its own: leave out function, space, maximize, outcomes and reference."
+            )
         entrants = members(default_strategy() if strategies is None else strategies, surrogates, peers, acquisitions)
         chosen = suite_named(suite)
-        named = None if problems is None else _listed(problems, "problems")
-        tasks = suite_tasks(chosen, named, sizes, None if modes is None else _several(modes), budget, n_init)
+        wanted = None if problems is None else _listed(problems, "problems")
+        tasks = suite_tasks(chosen, wanted, sizes, None if modes is None else _several(modes), budget, n_init)
         cells = cells_of(entrants, tasks, _seeds(seeds, chosen.seeds), where_they_can=True)
     if notice := left_out(entrants, cells):
         warnings.warn(notice, stacklevel=2)
     carried = {one.name: one for one in entrants if not one.findable}
-    outcomes = run(cells, partial(race, others=carried) if carried else race, results, executor, workers, progress)
-    finished = zip(cells, outcomes, strict=True)
+    rows = run(cells, partial(race, others=carried) if carried else race, results, executor, workers, progress)
+    finished = zip(cells, rows, strict=True)
     return bench_report(finished) if suite is None else suite_report(finished)
 
 
@@ -202,8 +216,9 @@ def plan(
     """The cells of a bench; seeds change slowest: one that is stopped early has compared everything on its first seeds.
 
     Checks all that can be known in advance: the numbers, what every member needs, every member's abilities against
-    every space, and that the library's problems have what they need. ``all_that_can`` leaves strategies out that their
-    surrogate cannot serve, instead of ``MissingCapability``; ``left_out`` tells which.
+    every space and all declared outcomes, and that the library's problems have what they need. ``all_that_can`` leaves
+    strategies out that lack an ability, or whose surrogate does, instead of ``MissingCapability``; ``left_out`` tells
+    which.
     """
     sizes = [whole(size, "q", 1) for size in q]
     budget = whole(budget, "budget", 2)
@@ -229,17 +244,17 @@ def cells_of(
         task.check(task.able(entrants) if where_they_can else entrants)
     if not (entrants and tasks and seeds):
         raise InvalidInput("a bench needs at least one problem, batch size and seed; got none.")
-    entrants = _able(entrants, all_that_can)
+    entrants = _able(entrants, tasks, all_that_can)
     racing = [(one, task.settings) for task in tasks for one in (task.able(entrants) if where_they_can else entrants)]
     cells = [Cell(EXPERIMENT, {**one.settings, **settings}, seed) for seed in seeds for one, settings in racing]
     return list(dict.fromkeys(cells))
 
 
 def left_out(entrants: Sequence[Entrant], cells: Sequence[Cell]) -> str:
-    """One line on those of ``entrants`` that have no cell, since their surrogate cannot serve them; empty if none."""
+    """One line on those of ``entrants`` that have no cell, since they lack an ability; empty if none."""
     racing = {cell.settings["member"] for cell in cells}
     missing = [one.name for one in entrants if one.name not in racing]
-    return f"Left out, as their surrogate lacks what they need: {', '.join(missing)}." if missing else ""
+    return f"Left out, as they or their surrogate lack what is needed: {', '.join(missing)}." if missing else ""
 
 
 def _listed(names: Names, what: str) -> list[str]:
@@ -255,27 +270,41 @@ def _several(given: Members) -> list[Any]:
     return list(given) if isinstance(given, Iterable) and not isinstance(given, str) else [given]
 
 
-def _contests(problems: Names, function: str | Function | None, space: Space | None, maximize: bool) -> list[Contest]:
+def contests_of(
+    problems: Sequence[str] = (),
+    function: str | Function | None = None,
+    space: Space | None = None,
+    maximize: bool = False,
+    outcomes: str | Mapping[str, Goal] | None = None,
+    reference: str | Mapping[str, float] | None = None,
+) -> list[Contest]:
+    """What is raced on: the function if there is one, else ``problems``; the arguments are those of ``benchmark``."""
     if function is not None:
         if space is None:
             raise InvalidInput("a function needs a space: pass it as space=...")
-        return [Contest.of_function(function, space, maximize)]
-    if space is not None or maximize:
-        raise InvalidInput("space and maximize belong to a function; pass it as function=..., or leave them out.")
-    return [Contest.of_problem(name) for name in _listed(problems, "problems")]
+        return [Contest.of_function(function, space, maximize, declare(outcomes, reference))]
+    if not all(given is None for given in (space, outcomes, reference)) or maximize:
+        raise InvalidInput(
+            "space, maximize, outcomes and reference belong to a function; pass it as function=..., or leave them out."
+        )
+    return [Contest.of_problem(name) for name in problems]
 
 
 def _design_size(space: Space, n_init: int | None) -> int:
     return 2 * len(space) if n_init is None else whole(n_init, "n_init", 2)
 
 
-def _able(entrants: Sequence[Entrant], all_that_can: bool) -> list[Entrant]:
+def _able(entrants: Sequence[Entrant], tasks: Sequence[Task], all_that_can: bool) -> list[Entrant]:
     """The members that can take part; the error of the first that cannot, unless it may be left out."""
     for one in entrants:
         if one.name in PEERS:
             PEERS[one.name].require()
-    unable = incapable(entrants)
-    if unable and not all_that_can:
-        name, error = next(iter(unable.items()))
-        raise MissingCapability(f"{name} cannot take part: {error} Name the pairs that can, as kb@forest.") from error
+    unable: dict[str, MissingCapability] = {}
+    for declared in dict.fromkeys(task.contest.declared for task in tasks):
+        found = incapable(entrants, declared)
+        if found and not all_that_can:
+            name, error = next(iter(found.items()))
+            hint = " Name the pairs that can, as kb@forest." if declared is None else ""
+            raise MissingCapability(f"{name} cannot take part: {error}{hint}") from error
+        unable |= found
     return [one for one in entrants if one.name not in unable]

@@ -8,6 +8,7 @@ the others are at work, and its result is told when its time has come.
 |---|---|---|
 | X | points of the encoded cube in the order of their results, the initial ones first | (n, d) |
 | y | their values, to be minimized, NaN where an evaluation failed | (n,) |
+|   | or declared outcomes in the user's units | (n, k) |
 | T | batches after the initial points; asynchronous ones have one point | |
 """
 
@@ -27,6 +28,7 @@ import numpy as np
 from believer.arrays import Array
 from believer.batch.verdict import NEAR_IN_CUBE, Verdict, random_pair_distance
 from believer.bench.contest import Contest
+from believer.bench.declared import Declared
 from believer.bench.members import Entrant, Member, entrant_named, versions
 from believer.bench.runs import ASYNC
 from believer.diagnostics.measurement import distances
@@ -49,7 +51,7 @@ _SLOWEST = 10.0
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Course:
-    """How a race went: ``X`` (n, d) and ``y`` (n,).
+    """How a race went: ``X`` (n, d) and ``y`` (n,), or (n, k).
 
     batches: the points of each, T arrays, in the order of asks. spent: wall and processor seconds of the construction,
     then of ask and tell for each batch, (T + 1, 2). pending: points at work when each batch was asked for, T arrays
@@ -135,14 +137,19 @@ def race(cell: Cell, others: Mapping[str, Entrant] | None = None) -> dict[str, A
     Of a noisy problem, whose noise is that of the cell's seed, also ``truths`` beside the values, and ``recommended``,
     the true value at what the member recommends in the end (None if it says nothing).
 
+    Where outcomes are declared, ``values`` are what a run is judged by, the feasible value (None where there is none)
+    or the hypervolume so far, and ``outcomes`` has all numbers of each evaluation, None for what is missing.
+
     Raises ``InvalidInput`` if not one evaluation of the design succeeds.
     """
     settings = cell.settings
     contest, name = Contest.from_settings(settings, cell.seed), settings["member"]
     entrant = others[name] if others and name in others else entrant_named(name)
-    if name not in _warm:
-        warm_up(partial(entrant.enter, Space.unit(2), 0))
-        _warm.add(name)
+    declared = contest.declared
+    first = " ".join([name, *(() if declared is None else declared.goals.wanted)])
+    if first not in _warm:
+        warm_up(partial(entrant.enter, Space.unit(2), 0, declared=declared), declared)
+        _warm.add(first)
     space = contest.space
     X = design(space, settings["n_init"], cell.seed)
     y = contest.values(X)
@@ -153,12 +160,12 @@ def race(cell: Cell, others: Mapping[str, Entrant] | None = None) -> dict[str, A
         )
     q, budget = settings["q"], settings["budget"]
     times = durations(budget - len(y), q, cell.seed) if settings.get("mode") == ASYNC else None
-    enter = partial(entrant.enter, space, cell.seed, noisy=contest.truth is not None)
+    enter = partial(entrant.enter, space, cell.seed, noisy=contest.truth is not None, declared=declared)
     course = run(enter, contest.values, X, y, q, budget, times)
     apart, unit = course.apart(), random_pair_distance(space.region())
     clocks = course.spent.round(6)
     return {
-        "values": [contest.sign * float(value) if math.isfinite(value) else None for value in course.y],
+        "values": _plain(contest.scores(course.y)),
         "batches": [len(batch) for batch in course.batches],
         "seconds": clocks[1:, 0].tolist(),
         "cpu_seconds": clocks[1:, 1].tolist(),
@@ -169,12 +176,19 @@ def race(cell: Cell, others: Mapping[str, Entrant] | None = None) -> dict[str, A
         "setup_seconds": float(clocks[0, 0]),
         "design": course.design,
         "versions": versions(name),
-        **_truths(contest, course),
+        **_more(contest, course),
     }
 
 
-def _truths(contest: Contest, course: Course) -> dict[str, Any]:
-    """What only a noisy problem's row has."""
+def _plain(values: Array) -> list[float | None]:
+    return [float(value) if math.isfinite(value) else None for value in values]
+
+
+def _more(contest: Contest, course: Course) -> dict[str, Any]:
+    """What only the row of declared outcomes, or of a noisy problem, has."""
+    if contest.declared is not None:
+        names = contest.declared.goals.wanted
+        return {"outcomes": [dict(zip(names, _plain(row), strict=True)) for row in course.y]}
     if contest.truth is None:
         return {}
     best = course.member.recommend()
@@ -193,9 +207,14 @@ def design(space: Space, n: int, seed: int) -> Array:
     return space.region().spread(latin_hypercube(n, space.dim, np.random.default_rng([seed, space.dim])))
 
 
-def warm_up(enter: Enter) -> None:
+def warm_up(enter: Enter, declared: Declared | None = None) -> None:
     """Drive a member through two batches on a small problem over the unit square."""
-    X, evaluate = design(Space.unit(2), 6, 0), branin().evaluate
+
+    def evaluate(X: Array) -> Array:
+        y = branin().evaluate(X)
+        return y if declared is None else declared.made_up(y)
+
+    X = design(Space.unit(2), 6, 0)
     run(enter, evaluate, X, evaluate(X), q=2, budget=10)
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from believer.bench import curves
 from believer.bench.advice import Advice, advise, default_strategy, reference_of
+from believer.bench.declared import FEASIBLE, HYPERVOLUME
 from believer.bench.ranking import PairedTest, against
 from believer.bench.runs import Case, Run, called, cases_of, read_runs, sequential_of, versions_of
 from believer.bench.summary import (
@@ -179,14 +180,16 @@ class BenchReport:
         clock = "Times are of ask and tell, medians over batches and seeds."
         if not clocks_agree(lines):
             clock += " Processor and wall time disagree, as on a shared machine or with threads: go by the processor's."
-        optimum = "" if case.optimum is None else f" The optimum is {case.optimum:.6g}."
+        best = "whole front's is" if case.measure == HYPERVOLUME else "optimum is"
+        optimum = "" if case.optimum is None else f" The {best} {case.optimum:.6g}."
         left = "" if case.optimum is None else " Regret left is the share of the initial design's regret at the end."
+        where = f"on {case.problem}, q={case.q}"
         figures = {
-            f"curves_{case.slug}": f"Best value on {case.problem}, q={case.q}, at equal evaluations and iterations",
-            f"ends_{case.slug}": f"Where every run on {case.problem}, q={case.q}, ended",
+            f"curves_{case.slug}": f"Best {case.measure} {where}, at equal evaluations and iterations",
+            f"ends_{case.slug}": f"Where every run {where}, ended",
         }
         goal = "maximized" if case.maximize else "minimized"
-        text = [f"Values are {goal}.{optimum}{left} {clock}"]
+        text = [f"{_MEASURES.get(case.measure, 'Values are {}.').format(goal)}{optimum}{left} {clock}"]
         return Section(case.label, [], text, [best_table(lines), batch_table(lines)], figures)
 
     def _how_tested(self) -> str:
@@ -232,6 +235,10 @@ class BenchReport:
 
 
 _FIELDS = tuple(name for name in Line.__slots__ if name != "case")
+_MEASURES = {
+    FEASIBLE: "Values within all limits are {}; before it has any, a run counts as the worst that any run had.",
+    HYPERVOLUME: "Values are hypervolumes of the results within all limits, from one reference point, and {}.",
+}
 _AXES: tuple[Axis, Axis] = ("evaluations", "iterations")
 _BESIDE = (
     "At equal evaluations, one point at a time has the advantage: it knows every value before it chooses the next "

@@ -6,7 +6,8 @@ symbol   meaning
 case     what all members were given alike: problem, q, budget, initial design
 N        evaluations of a run, the initial design included
 best     the best value so far after 1, ..., N evaluations, to be minimized, (N,);
-         of a noisy problem the least true value
+         of a noisy problem the least true value; of several objectives minus
+         the hypervolume
 T        batches of a run; its times and distances have one entry for each, (T,)
 =======  =========================================================================
 """
@@ -22,6 +23,7 @@ from typing import Any
 import numpy as np
 
 from believer.arrays import Array, frozen
+from believer.bench.declared import FEASIBLE, HYPERVOLUME, SEVERAL, VALUE, declared_in
 from believer.errors import InvalidInput
 from believer.experiments import Cell
 from believer.problems import PROBLEMS
@@ -38,7 +40,7 @@ as when a problem, the initial design or what is logged is another, or old resul
 class Case:
     """What members are compared on. ``optimum`` is in the user's units, None where it is not known.
 
-    mode: "async" where every worker asks by itself.
+    mode: "async" where every worker asks by itself. measure: what runs are judged by.
     """
 
     problem: str
@@ -48,6 +50,7 @@ class Case:
     maximize: bool = False
     optimum: float | None = None
     mode: str = "sync"
+    measure: str = VALUE
 
     @property
     def terms(self) -> str:
@@ -64,7 +67,9 @@ class Case:
     def slug(self) -> str:
         """The case as a part of a file's name."""
         problem = re.sub(r"[^A-Za-z0-9]+", "_", self.problem).strip("_") or "problem"
-        kind = ("_max" if self.maximize else "") + ("_async" if self.mode == ASYNC else "")
+        kind = ("_max" if self.maximize and self.measure != HYPERVOLUME else "") + (
+            "_async" if self.mode == ASYNC else ""
+        )
         return f"{problem}{kind}_q{self.q}_{self.n_init}of{self.budget}"
 
     @property
@@ -95,6 +100,11 @@ class Run:
     recommended: float | None = None
 
     @property
+    def label(self) -> str:
+        """Member, problem, batch size and seed in a few words."""
+        return f"{self.member} on {self.case.problem}, q={self.case.q}, seed {self.seed}"
+
+    @property
     def final(self) -> float:
         """The best value, to be minimized."""
         return float(self.best[-1])
@@ -120,7 +130,10 @@ def read_runs(finished: Iterable[tuple[Cell, Mapping[str, Any]]]) -> tuple[tuple
 
 
 def sound_runs(finished: Iterable[tuple[Cell, Mapping[str, Any]]]) -> tuple[tuple[Run, ...], list[str]]:
-    """Runs with at least one value, each once, and sentences on what was left out."""
+    """Runs with at least one value, each once, and sentences on what was left out.
+
+    Where values count within limits only, a run that has none yet counts as the worst that any run of the case had.
+    """
     runs: dict[tuple[str, Case, int], Run] = {}
     notices: list[str] = []
     foreign = 0
@@ -129,16 +142,28 @@ def sound_runs(finished: Iterable[tuple[Cell, Mapping[str, Any]]]) -> tuple[tupl
             foreign += 1
             continue
         run = _run(cell, result)
-        name = f"{run.member} on {run.case.problem}, q={run.case.q}, seed {run.seed}"
         if (run.member, run.case, run.seed) in runs:
-            notices.append(f"{name} is there twice: the first counts.")
-        elif np.isnan(run.final):
-            notices.append(f"{name} has no value at all: it is left out.")
+            notices.append(f"{run.label} is there twice: the first counts.")
         else:
             runs[run.member, run.case, run.seed] = run
     if foreign:
         notices.append(f"{foreign} cells are of another experiment than the bench: they are left out.")
-    return tuple(runs.values()), notices
+    worst: dict[Case, float] = {}
+    for run in runs.values():
+        if run.case.measure == FEASIBLE:
+            worst[run.case] = float(np.fmax(worst.get(run.case, np.nan), np.fmax.reduce(run.best)))
+    found = []
+    for run in runs.values():
+        best = run.best
+        if run.case in worst:
+            best = frozen(np.where(np.isnan(best), worst[run.case], best))
+        if np.isnan(best[-1]):
+            notices.append(f"{run.label} has no value at all: it is left out.")
+            continue
+        if np.isnan(run.final):
+            notices.append(f"{run.label} found nothing within all limits: it counts as the worst value of any run.")
+        found.append(replace(run, best=best))
+    return tuple(found), notices
 
 
 def _run(cell: Cell, result: Mapping[str, Any]) -> Run:
@@ -148,12 +173,13 @@ def _run(cell: Cell, result: Mapping[str, Any]) -> Run:
         values = _numbers(result.get("truths", result["values"])) * case.sign
         if len(values) == 0:
             raise ValueError("there is no value")
+        lost = [None in row.values() for row in result["outcomes"]] if "outcomes" in result else ~np.isfinite(values)
         return Run(
             member=str(s["member"]),
             case=case,
             seed=cell.seed,
             best=frozen(np.fmin.accumulate(values)),
-            failed=int((~np.isfinite(values)).sum()),
+            failed=int(np.sum(lost)),
             batches=tuple(int(size) for size in result["batches"]),
             wall=_numbers(result["seconds"]),
             cpu=_numbers(result["cpu_seconds"]),
@@ -174,14 +200,21 @@ _PER_BATCH = {name: name for name in ("spread", "least", "near_by_verdict")} | {
 
 
 def _case(s: Mapping[str, Any]) -> Case:
-    problem, maximize = str(s["problem"]), bool(s.get("maximize", False))
-    known = not maximize and problem in PROBLEMS and "function" not in s
+    problem, declared = str(s["problem"]), declared_in(s)
+    maximize = bool(s.get("maximize", False)) if declared is None else declared.maximize
+    known = "function" not in s and (problem in SEVERAL or (not maximize and problem in PROBLEMS))
     optimum = _optimum(problem) if known else None
-    return Case(problem, int(s["q"]), int(s["budget"]), int(s["n_init"]), maximize, optimum, s.get("mode", "sync"))
+    sizes = int(s["q"]), int(s["budget"]), int(s["n_init"])
+    measure = VALUE if declared is None else declared.measure
+    return Case(problem, *sizes, maximize, optimum, s.get("mode", "sync"), measure)
 
 
 @cache
 def _optimum(problem: str) -> float | None:
+    """Of several objectives, the hypervolume of the ideal front."""
+    if problem in SEVERAL:
+        several = SEVERAL[problem]()
+        return several.optimum if several.reference is None else several.hypervolume
     return PROBLEMS[problem]().optimum
 
 

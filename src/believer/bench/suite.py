@@ -79,6 +79,8 @@ def suite_tasks(
                 if contest.space.size is None or task.budget - task.n_init >= size:
                     tasks.append(task)
     for contest in contests:
+        if contest.declared is not None:
+            raise InvalidInput(f"a suite has problems of one number; {contest.settings['problem']} has several.")
         if PROBLEMS[contest.settings["problem"]]().optimum is None:
             raise InvalidInput(f"a problem of a suite needs a known optimum; {contest.settings['problem']} has none.")
     return tasks

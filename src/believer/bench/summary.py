@@ -9,6 +9,7 @@ from typing import Literal
 import numpy as np
 
 from believer.arrays import Array
+from believer.bench.declared import VALUE
 from believer.bench.ranking import rank
 from believer.bench.runs import Case, Run, cases_of, members_of, sequential_of
 from believer.experiments import Table, bootstrap_interval
@@ -167,7 +168,8 @@ def curve(runs: Sequence[Run], axis: Axis) -> Curve:
 def best_table(lines: Sequence[Line]) -> Table:
     """Where the members of one case ended."""
     known = lines[0].case.optimum is not None
-    columns = ["member", "seeds", "median best", "95 % interval", "mean", "std", "mean rank"]
+    what = "best" if lines[0].case.measure == VALUE else lines[0].case.measure
+    columns = ["member", "seeds", f"median {what}", "95 % interval", "mean", "std", "mean rank"]
     columns += ["median regret", "regret left (%)"] if known else []
     rows: list[list[Value]] = []
     for line in lines:
@@ -175,7 +177,7 @@ def best_table(lines: Sequence[Line]) -> Table:
         row: list[Value] = [line.member, line.seeds, line.median, interval, line.mean, line.std, _rounded(line.rank, 2)]
         left = None if line.regret_left is None else 100.0 * line.regret_left
         rows.append([*row, *([line.regret, _rounded(left, 2)] if known else [])])
-    return Table("Final best", columns, rows)
+    return Table(f"Final {what}", columns, rows)
 
 
 def batch_table(lines: Sequence[Line]) -> Table:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from believer.bench.contest import Contest
-from believer.bench.members import Entrant, require_mode, require_space
+from believer.bench.members import Entrant, require_mode, require_one_number, require_space
 from believer.bench.runs import ASYNC
 from believer.errors import InvalidInput
 
@@ -53,6 +53,8 @@ class Task:
             )
         for one in entrants:
             require_space(one.name, space)
+            if self.contest.declared is not None:
+                require_one_number(one.name, problem)
             if self.mode == ASYNC:
                 require_mode(one.name)
         if not self.contest.own:

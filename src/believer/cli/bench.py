@@ -18,6 +18,7 @@ from believer.batch import STRATEGIES
 from believer.bench import plan
 from believer.bench.advice import default_strategy
 from believer.bench.contest import Contest
+from believer.bench.declared import SEVERAL
 from believer.bench.members import ACQUISITION, SURROGATE, Entrant
 from believer.bench.peers import PEERS
 from believer.bench.race import race
@@ -30,7 +31,7 @@ from believer.cli.arguments import at_least, look_here, writable
 from believer.errors import EvaluationError, InvalidInput, MissingExtra
 from believer.experiments import Cell, Store
 from believer.experiments import run as run_cells
-from believer.problems import PROBLEMS, Problem
+from believer.problems import PROBLEMS, Problem, SeveralProblem
 from believer.surrogates import SURROGATES
 
 Finished = Sequence[tuple[Cell, dict[str, Any]]]
@@ -45,6 +46,16 @@ _SPACE_HELP = (
     "its parameters, in TOML or JSON: each name with type = float, int (both with low and high; log and step if you "
     "like) or categorical (choices); what Space.to_config returned is read as well"
 )
+
+_PROBLEMS_HELP = (
+    f"also with limits (judged by the best feasible value) or several objectives (by hypervolume); --list names all "
+    f"(default: {' '.join(plan.PROBLEMS)})"
+)
+_OUTCOMES_HELP = (
+    'of a --function that returns a dict: what is wanted of each number, a dict such as {"yield": bv.Maximize(), '
+    '"purity": bv.AtLeast(95)} at the top of a module'
+)
+_REFERENCE_HELP = "of several objectives: a dict with a number for each, where hypervolumes are measured from"
 
 _STRATEGIES_HELP = (
     "each on every surrogate with every acquisition, or as a pair, kb@forest, or all three, kb@forest/EI; your own as "
@@ -76,10 +87,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--peers", **named, default=[], help="other libraries' optimizers (default: none)")
     parser.add_argument("--suite", choices=list(SUITES), help=_SUITE_HELP)
     parser.add_argument("--modes", nargs="+", choices=MODES, help="of a suite: who waits for whom (default: its own)")
-    parser.add_argument("--problems", **named, choices=list(PROBLEMS), help=f"default: {' '.join(plan.PROBLEMS)}")
+    parser.add_argument("--problems", **named, choices=[*PROBLEMS, *SEVERAL], help=_PROBLEMS_HELP)
     parser.add_argument("--function", metavar="MODULE:FUNCTION", help="of your own: takes one dict, returns a number")
     parser.add_argument("--space", type=Path, metavar="FILE", help=_SPACE_HELP)
     parser.add_argument("--maximize", action="store_true", help="more is better, of --function")
+    parser.add_argument("--outcomes", metavar="MODULE:OBJECT", help=_OUTCOMES_HELP)
+    parser.add_argument("--reference", metavar="MODULE:OBJECT", help=_REFERENCE_HELP)
     parser.add_argument("--q", nargs="+", type=at_least(1), help=f"points in a batch, 1 is sequential ({plan.Q})")
     parser.add_argument("--seeds", type=seeds_of, help=_SEEDS_HELP)
     parser.add_argument("--budget", type=at_least(2), help=f"evaluations in a run, the design included ({plan.BUDGET})")
@@ -137,7 +150,8 @@ def run(arguments: argparse.Namespace) -> int:
 def _cells(arguments: argparse.Namespace) -> list[Cell]:
     """What is to be raced; ``arguments.strategies`` is then in full, for ``command_of``."""
     strategies, acquisitions = arguments.strategies, arguments.acquisitions or [ACQUISITION]
-    look_here(*(strategies or ()), *arguments.surrogates, *acquisitions, arguments.function)
+    named = (arguments.function, arguments.outcomes, arguments.reference)
+    look_here(*(strategies or ()), *arguments.surrogates, *acquisitions, *named)
     entrants = plan.members(strategies, arguments.surrogates, arguments.peers, acquisitions)
     if arguments.suite is not None:
         return _suite_cells(arguments, entrants)
@@ -158,9 +172,12 @@ def _cells(arguments: argparse.Namespace) -> list[Cell]:
 
 
 def _suite_cells(arguments: argparse.Namespace, entrants: Sequence[Entrant]) -> list[Cell]:
-    if arguments.function is not None or arguments.space is not None or arguments.maximize or arguments.smoke:
-        raise InvalidInput("--suite has problems of its own; leave out --function, --space, --maximize and --smoke.")
     a, suite = arguments, suite_named(arguments.suite)
+    if any([a.function, a.space, a.maximize, a.outcomes, a.reference, a.smoke]):
+        raise InvalidInput(
+            "--suite has problems of its own; leave out --function, --space, --maximize, --outcomes, --reference and "
+            "--smoke."
+        )
     tasks = suite_tasks(suite, a.problems, a.q, a.modes, a.budget, a.n_init)
     return plan.cells_of(entrants, tasks, a.seeds, where_they_can=True)
 
@@ -189,15 +206,19 @@ def _report(finished: Finished, out: Path | None, write: Write) -> None:
 
 
 def _contests(arguments: argparse.Namespace) -> list[Contest]:
-    if arguments.function is None:
-        if arguments.space is not None or arguments.maximize:
-            raise InvalidInput("--space and --maximize belong to a function of your own; name it with --function.")
-        return [Contest.of_problem(name) for name in arguments.problems]
-    if arguments.problems is not None:
+    a = arguments
+    if a.function is None:
+        if any([a.space, a.maximize, a.outcomes, a.reference]):
+            raise InvalidInput(
+                "--space, --maximize, --outcomes and --reference belong to a function of your own; name it with "
+                "--function."
+            )
+        return plan.contests_of(a.problems)
+    if a.problems is not None:
         raise InvalidInput("--function takes the place of --problems; leave one of them out.")
-    if arguments.space is None:
+    if a.space is None:
         raise InvalidInput("--function needs --space, a file with its parameters (see believer bench --help).")
-    return [Contest.of_function(arguments.function, read_space(arguments.space), arguments.maximize)]
+    return plan.contests_of((), a.function, read_space(a.space), a.maximize, a.outcomes, a.reference)
 
 
 def command_of(arguments: argparse.Namespace) -> str:
@@ -209,6 +230,8 @@ def command_of(arguments: argparse.Namespace) -> str:
     if arguments.function is not None:
         words += ["--function", arguments.function, "--space", arguments.space.name]
         words += ["--maximize"] if arguments.maximize else []
+        words += ["--outcomes", arguments.outcomes] if arguments.outcomes else []
+        words += ["--reference", arguments.reference] if arguments.reference else []
     words += ["--seeds", _describe(arguments.seeds)]
     words += [] if arguments.budget is None else ["--budget", str(arguments.budget)]
     words += [] if arguments.n_init is None else ["--n-init", str(arguments.n_init)]
@@ -222,15 +245,23 @@ def _describe(seeds: Sequence[int]) -> str:
     return ",".join(f"{first}-{last}" for first, last in zip(starts, ends, strict=True))
 
 
-def _parameters(problem: Problem) -> str:
-    count = len(problem.space)
-    return f"{count} parameter{'s' if count > 1 else ''}"
+def _counted(count: int, what: str) -> str:
+    return f"{count} {what}{'s' if count > 1 else ''}" if count else ""
+
+
+def _about(problem: Problem | SeveralProblem) -> str:
+    if isinstance(problem, Problem):
+        kinds = [problem.kind]
+    else:
+        aims = len(problem.objectives)
+        kinds = [_counted(aims, "objective"), _counted(len(problem.goals) - aims, "limit")]
+    return ", ".join(filter(None, [*kinds, _counted(len(problem.space), "parameter")]))
 
 
 def _listed() -> str:
     """What can be named, and which peers are there."""
-    made = {name: make() for name, make in PROBLEMS.items()}
-    problems = [f"{name} ({', '.join(filter(None, [p.kind, _parameters(p)]))})" for name, p in made.items()]
+    problems = [f"{name} ({_about(make())})" for name, make in PROBLEMS.items()]
+    problems += [f"{name} ({_about(make())})" for name, make in SEVERAL.items()]
     peers = [
         f"{name} ({', '.join(f'{package} {version}' for package, version in peer.versions().items())})"
         if peer.installed

@@ -1,10 +1,11 @@
-"""The contracts of surrogates and of strategies, for those who write one.
+"""The contracts of surrogates, strategies and acquisitions, for those who write one.
 
 At once::
 
-    from believer.testing import check_strategy, check_surrogate
+    from believer.testing import check_acquisition, check_strategy, check_surrogate
     print(check_surrogate(MySurrogate()))
     print(check_strategy(MyStrategy()))
+    print(check_acquisition(MyAcquisition()))
 
 or as one test a law::
 
@@ -13,16 +14,20 @@ or as one test a law::
         check()
 
 A law of surrogates binds all of them, or those whose model or recipe has a capability of
-``believer.surrogates.protocols``. Laws of strategies bind all strategies, but for one that is a promise: see
-``strategy_checks``.
+``believer.surrogates.protocols``. Laws of strategies bind all strategies, but for those of strategies that take several
+outputs, and one that is a promise: see ``strategy_checks``.
 """
 
 from believer.testing.contract import Check, ContractBroken, Summary
 from believer.testing.fake import BareModel, BareSurrogate, FakeModel, FakeSurrogate
 from believer.testing.suite import (
+    ACQUISITION_LAWS,
     LAWS,
     ONE_AT_A_TIME,
+    OUTPUT_LAWS,
     STRATEGY_LAWS,
+    acquisition_checks,
+    check_acquisition,
     check_strategy,
     check_surrogate,
     strategy_checks,
@@ -30,8 +35,10 @@ from believer.testing.suite import (
 )
 
 __all__ = [
+    "ACQUISITION_LAWS",
     "LAWS",
     "ONE_AT_A_TIME",
+    "OUTPUT_LAWS",
     "STRATEGY_LAWS",
     "BareModel",
     "BareSurrogate",
@@ -40,6 +47,8 @@ __all__ = [
     "FakeModel",
     "FakeSurrogate",
     "Summary",
+    "acquisition_checks",
+    "check_acquisition",
     "check_strategy",
     "check_surrogate",
     "strategy_checks",

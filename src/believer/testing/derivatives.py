@@ -60,7 +60,7 @@ def _slopes(f: Callable[[Array], Array], X: Array, step: float) -> Array:
     return slope
 
 
-def _require_slopes(name: str, gradient: Array, f: Callable[[Array], Array], X: Array) -> None:
+def require_slopes(name: str, gradient: Array, f: Callable[[Array], Array], X: Array) -> None:
     """Breach unless nearly all entries agree, at one step at least, to 1e-4 of themselves and of their typical size."""
     tried = np.array([_slopes(f, X, step) for step in _STEPS])
     size = np.abs(tried) + np.median(np.abs(tried), axis=(1, 2), keepdims=True) + np.finfo(np.float64).tiny
@@ -102,8 +102,8 @@ def gradients_are_the_slopes_of_predict(surrogate: Surrogate) -> None:
         def std(X: Array, model: Model = model) -> Array:
             return model.predict(X).std
 
-        _require_slopes("mean_gradient", np.asarray(at.mean_gradient), mean, data.at)
-        _require_slopes("std_gradient", np.asarray(at.std_gradient), std, data.at)
+        require_slopes("mean_gradient", np.asarray(at.mean_gradient), mean, data.at)
+        require_slopes("std_gradient", np.asarray(at.std_gradient), std, data.at)
 
 
 @law("Mind distance zero and std near zero: climbs start beside the best data.", Differentiable)

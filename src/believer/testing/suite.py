@@ -6,8 +6,9 @@ from typing import Any
 
 from believer.acquisitions import Acquisition, LogEI
 from believer.batch import Strategy
+from believer.batch.request import TakesOutputs
 from believer.errors import MissingExtra
-from believer.study.serialization import strategy_named
+from believer.study.serialization import acquisition_named, strategy_named
 from believer.surrogates import GP
 from believer.surrogates.inspection import require_surrogate
 from believer.surrogates.protocols import Surrogate
@@ -16,11 +17,13 @@ from believer.testing import (
     conditioning,
     derivatives,
     distributions,
+    outputs,
     predictions,
     recipes,
     situations,
     studies,
     values,
+    worth,
 )
 from believer.testing.contract import Check, Law, Summary
 from believer.testing.requests import Subject
@@ -41,6 +44,12 @@ STRATEGY_LAWS: tuple[Law, ...] = (*answers.LAWS, *situations.LAWS, *values.LAWS,
 
 ONE_AT_A_TIME: tuple[Law, ...] = values.ONE_AT_A_TIME
 """Laws of strategies that choose the points of a batch one after another, and promise it."""
+
+OUTPUT_LAWS: tuple[Law, ...] = outputs.LAWS
+"""Laws of strategies with ``takes_outputs = True``."""
+
+ACQUISITION_LAWS: tuple[Law, ...] = worth.LAWS
+"""Every law of acquisitions."""
 
 
 def surrogate_checks(surrogate: Surrogate) -> tuple[Check, ...]:
@@ -76,7 +85,8 @@ def strategy_checks(
         LogEI() if acquisition is None else acquisition,
     )
     require_surrogate(case.surrogate)
-    return _checks([*STRATEGY_LAWS, *(ONE_AT_A_TIME if one_at_a_time else ())], case, case.strategy)
+    more = [*(OUTPUT_LAWS if _takes_outputs(case.strategy) else ()), *(ONE_AT_A_TIME if one_at_a_time else ())]
+    return _checks([*STRATEGY_LAWS, *more], case, case.strategy)
 
 
 def check_strategy(
@@ -92,7 +102,27 @@ def check_strategy(
     """
     checks = strategy_checks(strategy, surrogate, acquisition, one_at_a_time=one_at_a_time)
     apart = [] if one_at_a_time else [(law.text, "said to choose one at a time") for law in ONE_AT_A_TIME]
+    if not _takes_outputs(strategy_named(strategy)):
+        apart += [(law.text, TakesOutputs.__name__) for law in OUTPUT_LAWS]
     return _passed(checks, apart)
+
+
+def acquisition_checks(acquisition: str | Acquisition) -> tuple[Check, ...]:
+    """The laws of acquisitions, each as a call without arguments whose ``str`` is the law.
+
+    acquisition: a value, or the name of one of the library's; of one objective, or of several.
+    """
+    found = acquisition_named(acquisition)
+    return _checks(list(ACQUISITION_LAWS), found, found)
+
+
+def check_acquisition(acquisition: str | Acquisition) -> Summary:
+    """Try every law on ``acquisition``; :class:`~believer.testing.ContractBroken` at the first that is broken."""
+    return _passed(acquisition_checks(acquisition), [])
+
+
+def _takes_outputs(strategy: Strategy) -> bool:
+    return isinstance(strategy, TakesOutputs) and bool(strategy.takes_outputs)
 
 
 def _checks(laws: list[Law], subject: object, member: object) -> tuple[Check, ...]:

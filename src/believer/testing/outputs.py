@@ -1,0 +1,84 @@
+"""Laws of strategies that say they take several outputs: limits to be kept, objectives to be traded for each other."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from believer.acquisitions import EHVI, LogEI, Several
+from believer.acquisitions.feasibility import Within
+from believer.arrays import Array, frozen
+from believer.batch import Pending, Request
+from believer.batch.request import Output, TakesOutputs
+from believer.errors import MissingCapability
+from believer.surrogates.data import Data
+from believer.testing.contract import law
+from believer.testing.requests import Subject, request, require_answer, require_same_points
+
+
+def with_outputs(case: Subject, limits: tuple[Within | None, ...], in_part: bool = False) -> Request:
+    """A request of a study that declares as many outputs: limits of each, None for an objective.
+
+    For one objective with LogEI: not every acquisition has the logarithm that limits are added to.
+    in_part: of the last result, the last output is not known yet: it is pending there.
+    """
+    own = case.acquisition if isinstance(case.acquisition, Several) else EHVI()
+    asked = request(replace(case, acquisition=own if limits.count(None) > 1 else LogEI()))
+    outputs = []
+    for place, (within, y) in enumerate(zip(limits, _columns(asked.data.X), strict=False)):
+        known = len(y) - (1 if in_part and place == len(limits) - 1 else 0)
+        data = Data(frozen(asked.data.X[:known]), frozen(y[:known]))
+        model = case.surrogate.fit(data, asked.randomness(place, "fit"), None)
+        ids = (*range(known, len(y)), *asked.pending.ids)
+        pending = Pending(ids, frozen(np.vstack([asked.data.X[known:], asked.pending.X])))
+        alone = replace(asked, model=model, data=data, pending=pending)
+        outputs.append(Output(f"output {place}", within, 0.5, tuple(range(known)), alone))
+    return replace(outputs[0].request, outputs=tuple(outputs))
+
+
+def _columns(X: Array) -> list[Array]:
+    """Three outputs (n,) of points (n, d), in units of their own, from about 0 to 1, to 100, and to 0.01."""
+    return [((X - 0.3) ** 2).mean(axis=1), 100.0 * (1.0 - X[:, 0]), 0.01 * X.mean(axis=1)]
+
+
+_LIMITS = {
+    "some results keep": (None, Within(high=60.0), Within(low=0.002, high=0.008)),
+    "no result keeps": (None, Within(high=-50.0), Within(low=0.002, high=0.008)),
+}
+
+
+@law(
+    "Look at request.outputs: each has a request of its own, and limits or None; Feasible weighs limits.", TakesOutputs
+)
+def within_limits_points_are_as_of_any_request(case: Subject) -> None:
+    """Two limits, one from both sides, kept by some results and by none; a result that has come in part."""
+    for limits in _LIMITS.values():
+        for in_part in (False, True):
+            require_answer(case.strategy, with_outputs(case, limits, in_part))
+
+
+@law("Trade request.outputs without limits for each other, or raise MissingCapability for more than one.", TakesOutputs)
+def two_objectives_get_points_or_a_refusal_in_words(case: Subject) -> None:
+    """With a limit and without, up to a reference point that is given, and to one that is not."""
+    for limits in ((None, None), (None, None, Within(low=0.002, high=0.008))):
+        asked = with_outputs(case, limits)
+        for reference in (None, frozen(np.array([1.0, 110.0]))):
+            try:
+                require_answer(case.strategy, replace(asked, reference=reference))
+            except MissingCapability:
+                return
+
+
+@law("Draw from request.randomness alone, of several outputs too.", TakesOutputs)
+def the_same_outputs_give_the_same_points(case: Subject) -> None:
+    """Asked twice."""
+    asked = with_outputs(case, _LIMITS["some results keep"])
+    require_same_points(require_answer(case.strategy, asked), require_answer(case.strategy, asked), "asked again")
+
+
+LAWS = (
+    within_limits_points_are_as_of_any_request,
+    two_objectives_get_points_or_a_refusal_in_words,
+    the_same_outputs_give_the_same_points,
+)

@@ -1,0 +1,78 @@
+"""Laws of acquisitions: what a maximizer climbs has finite values, their slopes, and no randomness of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import numpy as np
+
+from believer.acquisitions import Acquisition, Several, View, objective_on
+from believer.acquisitions.hypervolume import front_of, inferred_reference
+from believer.arrays import Array
+from believer.maximize import Objective
+from believer.surrogates import GP
+from believer.surrogates.data import Data
+from believer.testing.contract import law, require
+from believer.testing.derivatives import require_slopes
+from believer.testing.scenes import fitted, scene
+
+_SCENE = scene(d=3, m=20)
+_ROUNDING = 1e-8
+
+
+def _objectives(acquisition: Acquisition, seed: int = 5) -> Iterator[Objective]:
+    """On a Gaussian process; of several objectives on two of them, and on three."""
+    X, y = _SCENE.X, _SCENE.y
+    if not isinstance(acquisition, Several):
+        yield objective_on(acquisition, View(fitted(GP(), _SCENE), float(y.min()), Data(X, y)))
+        return
+    Y = np.column_stack([y, 0.01 * (X[:, 0] - 0.8) ** 2, 1e3 * X[:, 1] * X[:, 2]])
+    for k in (2, 3):
+        models = tuple(fitted(GP(), replace(_SCENE, y=column)) for column in Y[:, :k].T)
+        front = front_of(Y[:, :k])
+        yield acquisition.of_several(models, front, inferred_reference(front), np.random.default_rng(seed))
+
+
+def _values(objective: Objective, X: Array) -> Array:
+    value = np.asarray(objective.value(X.copy()))
+    require(value.shape == (len(X),), f"value has shape {value.shape} for {len(X)} points.")
+    require(bool(np.isfinite(value).all()), f"{int((~np.isfinite(value)).sum())} of {len(X)} values are not finite.")
+    return value
+
+
+@law("Mind logarithms of zero: return what a maximizer can compare, one number for each point.")
+def values_are_finite_one_for_each_point(acquisition: Acquisition) -> None:
+    """At random points, at the corners, at and beside results."""
+    X = np.vstack([_SCENE.at, np.zeros((1, 3)), np.ones((1, 3)), _SCENE.X, np.clip(_SCENE.X + 1e-4, 0.0, 1.0)])
+    for objective in _objectives(acquisition):
+        _values(objective, X)
+        _values(objective, X[:1])
+
+
+@law("Draw from the generator that is given alone.")
+def the_same_generator_gives_the_same_values(acquisition: Acquisition) -> None:
+    """Made twice, and asked twice."""
+    for one, two in zip(_objectives(acquisition), _objectives(acquisition), strict=True):
+        found = [_values(objective, _SCENE.at) for objective in (one, two, one)]
+        require(all(np.array_equal(found[0], other) for other in found), "the values differ the second time.")
+
+
+@law("Derive by mean and std, or by x, once more; without gradients, let has_gradient be False.")
+def gradients_are_the_slopes_of_values(acquisition: Acquisition) -> None:
+    """Central differences at 20 random points in 3 dimensions; at least nine entries in ten agree."""
+    for objective in _objectives(acquisition):
+        if objective.has_gradient:
+            value, gradient = objective.value_with_gradient(_SCENE.at.copy())
+            require(np.shape(gradient) == _SCENE.at.shape, f"the gradient has shape {np.shape(gradient)}.")
+            plain = _values(objective, _SCENE.at)
+            same = np.allclose(value, plain, rtol=_ROUNDING, atol=_ROUNDING * float(np.abs(plain).max()))
+            require(same, "value_with_gradient has other values than value.")
+            require_slopes("the gradient", np.asarray(gradient), objective.value, _SCENE.at)
+
+
+LAWS = (
+    values_are_finite_one_for_each_point,
+    the_same_generator_gives_the_same_values,
+    gradients_are_the_slopes_of_values,
+)
