@@ -87,10 +87,9 @@ def test_any_objects_can_be_the_values_of_a_discrete_variable() -> None:
 @pytest.mark.parametrize(
     ("vocs", "says"),
     [
-        (VOCS(variables={"x": [0.0, 1.0]}, objectives={"f": "MINIMIZE", "g": "MAXIMIZE"}), "not yet several.*'f'.*'g'"),
-        (VOCS(variables={"x": [0.0, 1.0]}), "one objective.*got {}"),
+        (VOCS(variables={"x": [0.0, 1.0]}), "one or several; got {}"),
         (VOCS(variables={"x": [0.0, 1.0]}, objectives={"f": "EXPLORE"}), "'f': 'ExploreObjective'"),
-        (made(constraints={"c": ["LESS_THAN", 0.0]}), "constraints.*yet.*c"),
+        (made(constraints={"x": ["LESS_THAN", 0.0]}), "names of their own; twice: .*'x'"),
         (made(variables={"x": [0.0, 1.0], "t": ContextualVariable()}), "'t' is ContextualVariable"),
         (made(variables={"x": ContinuousVariable(domain=[0.0, 1.0], dtype=(float, (3,)))}), "'x' has the dtype"),
         (made(variables={}), "at least one"),
@@ -100,7 +99,7 @@ def test_any_objects_can_be_the_values_of_a_discrete_variable() -> None:
         (made(constants={"_id": 1.0}), r"twice: \['_id'\]"),
     ],
 )
-def test_what_is_not_there_yet_is_refused_by_name(vocs: VOCS, says: str) -> None:
+def test_what_cannot_be_had_is_refused_by_name(vocs: VOCS, says: str) -> None:
     with pytest.raises(ValueError, match=says):
         Generator(vocs)
 
@@ -220,7 +219,7 @@ def test_no_number_is_a_failed_evaluation(value: Any) -> None:
     [
         ({"_id": 99, "f": 1.0}, "got 99"),
         ({"_id": 0, "f": 1.0}, "pending suggestion, without a result; got 0"),
-        ({"_id": 1, "g": 1.0}, "the objective 'f'"),
+        ({"_id": 1, "g": 1.0}, "must have f; got"),
         ({"_id": 1, "f": "good"}, "number"),
         ({"f": 1.0, "x": 0.5}, "missing: n, kind"),
         ({"f": 1.0, "x": 0.5, "n": 3, "kind": "a"}, "'n'"),
@@ -317,3 +316,40 @@ def test_libensemble_runs_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     assert len(ended) == 24
     assert ended["f"].min() < 1.01
     assert generator.optimizer.counts.done >= 22
+
+
+def test_objectives_are_traded_and_constraints_kept() -> None:
+    vocs = VOCS(
+        variables={"x": [0.0, 1.0], "y": [0.0, 1.0]},
+        objectives={"f": "MINIMIZE", "g": "MAXIMIZE"},
+        constraints={"c": ["GREATER_THAN", 0.3], "d": ["BOUNDS", -1.0, 1.5], "e": ["LESS_THAN", 0.9]},
+    )
+    generator = Generator(vocs, seed=1)
+    for _ in range(5):
+        points = generator.suggest(4)
+        generator.ingest([point | several(point["x"], point["y"]) for point in points])
+    front = generator.optimizer.front
+    assert len(front) >= 5
+    assert all(point.params["x"] >= 0.3 for point in front)
+    with pytest.raises(ValueError, match="no best result"):
+        generator.best  # noqa: B018
+
+
+def test_one_objective_within_constraints_has_a_best_result_and_none_before() -> None:
+    vocs = VOCS(
+        variables={"x": [0.0, 1.0], "y": [0.0, 1.0]},
+        objectives={"f": "MINIMIZE"},
+        constraints={"c": ["GREATER_THAN", 0.3]},
+    )
+    generator = Generator(vocs, seed=1)
+    with pytest.raises(ValueError, match="a result must have c"):
+        generator.ingest([generator.suggest(1)[0] | {"f": 1.0}])
+    generator.ingest([{"x": 0.1, "y": 0.5, "f": 0.0, "c": 0.1}])
+    assert generator.best is None
+    generator.ingest([{"x": 0.5, "y": 0.5, "f": 2.0, "c": 0.5}, {"x": 0.6, "y": 0.5, "f": None, "c": 0.6}])
+    assert generator.best == ({"x": 0.5, "y": 0.5}, 2.0)
+    assert generator.optimizer.counts.failed == 1
+
+
+def several(x: float, y: float) -> dict[str, float]:
+    return {"f": x**2 + y, "g": -((x - 1.0) ** 2) - y, "c": x, "d": y, "e": x * y}

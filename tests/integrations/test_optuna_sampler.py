@@ -347,7 +347,7 @@ def test_a_study_survives_results_that_are_no_numbers(bad: float, failed: str) -
         study.tell(trial, bowl(trial.params) if i % 3 else bad, skip_if_finished=True)
     results = [study.sampler._returned(trial) for trial in study.trials]
     assert results[::3] == ["ignored" if failed == "ignored" else study.trials[0].state.name] * 7
-    assert min(value for value in results if isinstance(value, float)) < 20.0
+    assert min(value for values in results if isinstance(values, list) for value in values) < 20.0
 
 
 def test_where_trials_failed_is_avoided_unless_it_is_to_be_ignored() -> None:
@@ -363,9 +363,10 @@ def test_where_trials_failed_is_avoided_unless_it_is_to_be_ignored() -> None:
 
 
 @pytest.mark.parametrize(
-    ("pruned", "returned"), [("value", [0.5, "PRUNED"]), ("failed", ["PRUNED", "PRUNED"]), ("ignored", ["ignored"] * 2)]
+    ("pruned", "returned"),
+    [("value", [[0.5], "PRUNED"]), ("failed", ["PRUNED", "PRUNED"]), ("ignored", ["ignored"] * 2)],
 )
-def test_a_pruned_trial_is_what_was_said(pruned: str, returned: list[float | str]) -> None:
+def test_a_pruned_trial_is_what_was_said(pruned: str, returned: list[list[float] | str]) -> None:
     study = new(BelieverSampler(seed=0, pruned=pruned))
     reported, silent = study.ask(PLANE), study.ask(PLANE)
     reported.report(2.0, 1)
@@ -546,15 +547,67 @@ def test_what_no_space_of_ours_can_hold_is_drawn_at_random(caplog: pytest.LogCap
     assert len(caplog.records) == 3
 
 
-def test_constraints_and_several_objectives_are_refused_in_a_sentence() -> None:
+def constrained(trial: Any) -> float:
+    x, y = trial.suggest_float("x", 0.0, 1.0), trial.suggest_float("y", 0.0, 1.0)
+    trial.set_constraint("far", 0.6 - x)
+    return float((x - 0.2) ** 2 + (y - 0.3) ** 2)
+
+
+def test_a_constraint_is_kept_as_soon_as_a_finished_trial_has_set_it() -> None:
     study = new(BelieverSampler(seed=0))
-    trial = study.ask(PLANE)
-    trial.set_constraint("weight", 1.0)
-    study.tell(trial, 1.0)
-    with pytest.raises(ValueError, match="without constraints; trial 0 has set 'weight'"):
+    study.optimize(constrained, n_trials=24)
+    late = study.trials[12:]
+    assert sum(trial.params["x"] > 0.58 for trial in late) >= 10
+    assert abs(study.best_trial.params["x"] - 0.6) < 0.02
+    assert abs(study.best_trial.params["y"] - 0.3) < 0.1
+
+
+def test_a_constraint_that_a_trial_has_not_set_or_set_to_no_number_is_no_reason_to_stop() -> None:
+    def objective(trial: Any) -> float:
+        x = trial.suggest_float("x", 0.0, 1.0)
+        if trial.number % 3:
+            trial.set_constraint("far", math.inf if trial.number == 7 else 0.6 - x)
+        return x
+
+    study = optuna.create_study(sampler=BelieverSampler(seed=0))
+    study.optimize(objective, n_trials=14)
+    points = [trial.params["x"] for trial in study.trials]
+    assert len(set(points)) == len(points)
+
+
+@pytest.mark.parametrize("directions", [["minimize", "minimize"], ["minimize", "maximize"]])
+def test_several_objectives_are_traded_in_both_directions(directions: list[str]) -> None:
+    sign = -1.0 if directions[1] == "maximize" else 1.0
+
+    def objective(trial: Any) -> tuple[float, float]:
+        x, y = trial.suggest_float("x", 0.0, 1.0), trial.suggest_float("y", 0.0, 1.0)
+        return x**2 + (y - 0.5) ** 2, sign * ((x - 1.0) ** 2 + (y - 0.5) ** 2)
+
+    study = optuna.create_study(directions=directions, sampler=BelieverSampler(seed=0))
+    study.optimize(objective, n_trials=24)
+    late = study.trials[12:]
+    assert sum(abs(trial.params["y"] - 0.5) < 0.15 for trial in late) >= 9
+    assert len(study.best_trials) >= 8
+
+
+def test_another_sampler_goes_on_with_several_outcomes_where_one_stopped() -> None:
+    def run(again: bool) -> list[dict[str, Any]]:
+        study = optuna.create_study(sampler=BelieverSampler(seed=3))
+        study.optimize(constrained, n_trials=8)
+        if again:
+            study.sampler = BelieverSampler(seed=3)
+        study.optimize(constrained, n_trials=3)
+        return [trial.params for trial in study.trials]
+
+    assert run(again=False) == run(again=True)
+
+
+def test_a_strategy_that_takes_one_number_says_so_when_there_are_several() -> None:
+    sampler = BelieverSampler(strategy="lp", n_startup_trials=1, seed=0)
+    study = new(sampler, directions=["minimize", "minimize"])
+    study.tell(study.ask(PLANE), [0.0, 1.0])
+    with pytest.raises(MissingCapability, match="declares its outcomes"):
         study.ask(PLANE)
-    with pytest.raises(ValueError, match="one objective; this one has 2"):
-        new(BelieverSampler(), directions=["minimize", "maximize"]).ask(PLANE)
 
 
 def test_threads_share_a_sampler_and_get_different_points() -> None:

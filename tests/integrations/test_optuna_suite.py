@@ -12,14 +12,14 @@ pytest.importorskip("optuna")
 
 from optuna.testing.pytest_samplers import (
     BasicSamplerTestCase,
+    MultiObjectiveSamplerTestCase,
     RelativeSamplerTestCase,
-    SingleOnlySamplerTestCase,
 )
 
 from believer.integrations.optuna import BelieverSampler
 
 
-class TestBelieverSampler(BasicSamplerTestCase, RelativeSamplerTestCase, SingleOnlySamplerTestCase):  # type: ignore[misc]
+class TestBelieverSampler(BasicSamplerTestCase, RelativeSamplerTestCase, MultiObjectiveSamplerTestCase):  # type: ignore[misc]
     """With what it does at once, and a model after one result."""
 
     @pytest.fixture(params=[None, 1], ids=["default", "model"])

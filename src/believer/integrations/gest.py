@@ -26,6 +26,7 @@ from believer.errors import InvalidInput, MissingExtra, SpaceExhausted
 from believer.optimizer import Optimizer
 from believer.space import Categorical, Float, Int, Space
 from believer.study.files import PathLike
+from believer.study.goals import AtLeast, AtMost, Between, Goal, Maximize, Minimize
 from believer.study.outcome import as_number
 from believer.study.recommendation import Recommendation
 
@@ -45,7 +46,8 @@ class Generator(Standard):  # type: ignore[misc]
 
     Parameters
     ----------
-    vocs : one objective to minimize or maximize; continuous and discrete variables; constants and observables at will.
+    vocs : objectives to minimize or maximize, constraints on what is returned, continuous and discrete variables;
+        constants and observables at will.
     batch_size : how many points ``suggest()`` returns when it is not told.
     journal : a path; every suggestion and result is written there at once, and a study that is there goes on.
     options : of :class:`believer.Optimizer`: ``strategy``, ``surrogate``, ``acquisition``, ``n_init``, ``seed``, ...
@@ -63,21 +65,23 @@ class Generator(Standard):  # type: ignore[misc]
         self.batch_size = whole(batch_size, "batch_size", 1)
         self._variables = {name: _variable(variable, name) for name, variable in vocs.variables.items()}
         self._constants = {name: constant.value for name, constant in vocs.constants.items()}
-        ((self._objective, goal),) = vocs.objectives.items()
-        options["maximize"] = isinstance(goal, gest.MaximizeObjective)
+        goals = {name: _goal(part) for name, part in (*vocs.objectives.items(), *vocs.constraints.items())}
+        self._returned, self._is_plain = [*goals], len(goals) == 1
+        if self._is_plain:
+            options["maximize"] = isinstance(goals[self._returned[0]], Maximize)
+        else:
+            options["outcomes"] = goals
         space = Space({variable.name: variable.parameter for variable in self._variables.values()})
         self.optimizer = Optimizer(space, **options) if journal is None else Optimizer.open(journal, space, **options)
 
     def _validate_vocs(self, vocs: Any) -> None:
         """InvalidInput, a ValueError, for what this generator cannot do."""
-        taken = [*vocs.variables, *vocs.constants, *vocs.objectives, "_id"]
+        taken = [*vocs.variables, *vocs.constants, *vocs.objectives, *vocs.constraints, "_id"]
         if twice := sorted({name for name in taken if taken.count(name) > 1}):
-            raise InvalidInput(f"variables, constants, objectives and _id need names of their own; twice: {twice}.")
+            raise InvalidInput(f"variables, constants, outcomes and _id need names of their own; twice: {twice}.")
         goals = {name: type(goal).__name__ for name, goal in vocs.objectives.items()}
-        if [*goals.values()] not in (["MinimizeObjective"], ["MaximizeObjective"]):
-            raise InvalidInput(f"believer has one objective to MINIMIZE or MAXIMIZE, not yet several; got {goals}.")
-        if vocs.constraints:
-            raise InvalidInput(f"believer learns no constraints on outputs yet; got {', '.join(vocs.constraints)}.")
+        if not goals or not {*goals.values()} <= {"MinimizeObjective", "MaximizeObjective"}:
+            raise InvalidInput(f"believer has objectives to MINIMIZE or MAXIMIZE, one or several; got {goals}.")
 
     def suggest(self, num_points: int | None = None) -> list[dict[str, Any]]:
         """Points that are good together and with those pending: variables, constants and ``_id``.
@@ -99,7 +103,7 @@ class Generator(Standard):  # type: ignore[misc]
 
     @property
     def best(self) -> tuple[dict[str, Any], float] | None:
-        """Variables and objective of the best result; None before the first."""
+        """Variables and objective of the best result within all constraints; None before the first."""
         best = self.optimizer.best
         return None if best is None else (self._decoded(best[0]), best[1])
 
@@ -113,7 +117,7 @@ class Generator(Standard):  # type: ignore[misc]
 
         Parameters
         ----------
-        results : with the objective, and ``_id`` or the variables. Without ``_id``, a pending point with these
+        results : with what ``vocs`` declares, and ``_id`` or the variables. Without ``_id``, a pending point with these
             variables is answered, else it is a result from elsewhere. With both, where they differ by more than the
             rounding of a float32, the suggestion is abandoned and the result is of the point that is given. None, NaN
             and infinities are failures.
@@ -124,9 +128,10 @@ class Generator(Standard):  # type: ignore[misc]
         is_foreign = [row.get("_id") is None or row["_id"] != row["_id"] for row in rows]  # NaN in a table
         waiting, answers = {trial.id: trial for trial in self.optimizer.pending}, []
         for foreign, row in sorted(zip(is_foreign, rows, strict=True), key=itemgetter(0)):  # they take what is left
-            if self._objective not in row:
-                raise InvalidInput(f"a result must have the objective {self._objective!r}; got {shown(dict(row))}.")
-            value = as_number(math.nan if row[self._objective] is None else row[self._objective], "a value")
+            if lacking := [name for name in self._returned if name not in row]:
+                raise InvalidInput(f"a result must have {', '.join(lacking)}; got {shown(dict(row))}.")
+            values = {n: as_number(math.nan if row[n] is None else row[n], "a value") for n in self._returned}
+            value = values[self._returned[0]] if self._is_plain else values
             given = {v.name: v.encode(row[name], name) for name, v in self._variables.items() if name in row}
             if not foreign:
                 trial = waiting.get(whole(row["_id"], "_id", 0))
@@ -174,6 +179,15 @@ class _Variable:
             inside = min(max(float(value), self.parameter.low), self.parameter.high)
             return inside if _close(value, inside) else value  # rounding may leave the bounds
         return value
+
+
+def _goal(part: Any) -> Goal:
+    """What is wanted of an outcome, as the standard says it."""
+    if isinstance(part, gest.BaseObjective):
+        return Maximize() if isinstance(part, gest.MaximizeObjective) else Minimize()
+    if isinstance(part, gest.BoundsConstraint):
+        return Between(*part.range)
+    return AtMost(part.value) if isinstance(part, gest.LessThanConstraint) else AtLeast(part.value)
 
 
 def _close(a: Any, b: Any) -> bool:

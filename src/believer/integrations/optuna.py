@@ -40,6 +40,7 @@ from believer.plugins import (
     stream,
 )
 from believer.space import Categorical, Float, Int, Space
+from believer.study.goals import AtMost, Maximize, Minimize
 
 try:
     from optuna.distributions import BaseDistribution, CategoricalDistribution, FloatDistribution
@@ -66,7 +67,8 @@ class BelieverSampler(BaseSampler):  # type: ignore[misc]
     """Suggests points that are good together with those of all running trials.
 
     Parameters that all finished trials have in common, with the same range, are chosen together; others, and those of
-    the first trials, are drawn at random, each by itself. One objective, no constraints: ``ValueError`` otherwise.
+    the first trials, are drawn at random, each by itself. Several objectives are traded by their hypervolume, and
+    constraints (``trial.set_constraint``) kept where they are at most 0, as soon as a finished trial has any.
     Threads may share a sampler, and processes a study, each with a sampler of its own and best with the same seed.
 
     Parameters
@@ -129,6 +131,7 @@ class BelieverSampler(BaseSampler):  # type: ignore[misc]
         self._storage, self._study_id = storage, study_id
         self._door: _Door | None = None
         self._counted: dict[int, datetime] = {}  # trials that have ended, and when they did
+        self._limits: dict[str, None] = {}  # names of constraints, in the order in which they were set
         self._shared: dict[str, Any] | None = None
 
     def __getstate__(self) -> dict[str, Any]:
@@ -165,13 +168,12 @@ class BelieverSampler(BaseSampler):  # type: ignore[misc]
 
     def sample_relative(self, study: Any, trial: Any, search_space: dict[str, Any]) -> dict[str, Any]:
         """A point for ``trial`` of ``study`` in ``search_space``, told to other workers before it is returned."""
-        _check_one_objective(study)
         searched = {name: each for name, each in search_space.items() if _parameter(each) is not None}
         with self._lock:
             trials = self._turn_to(study)
             if not searched:
                 return {}
-            door = self._door_to(searched, study.direction.name == "MAXIMIZE")
+            door = self._door_to(searched, [each.name == "MAXIMIZE" for each in study.directions])
             fixed = point = door.look(trial).point
             again = list[dict[str, Any]]()
             for _ in range(MOST_ROUNDS if len(fixed) < len(searched) else 0):
@@ -187,7 +189,6 @@ class BelieverSampler(BaseSampler):  # type: ignore[misc]
 
     def sample_independent(self, study: Any, trial: Any, param_name: str, param_distribution: Any) -> Any:
         """A value of ``param_name`` by itself, of ``param_distribution``, for ``trial`` of ``study``."""
-        _check_one_objective(study)
         why = "only parameters that all finished trials have, or search_space, with the same range, are chosen together"
         if not_ours := _parameter(param_distribution) is None:
             why = "its range is too wide, its step too small, or its choices are too many"
@@ -213,26 +214,28 @@ class BelieverSampler(BaseSampler):  # type: ignore[misc]
             self._forget(study._storage, study._study_id)
         fresh = [each for each in trials if each.number not in self._counted and each.state.is_finished()]
         for each in fresh:
-            if each.constraints:
-                raise InvalidInput(
-                    f"BelieverSampler takes studies without constraints; trial {each.number} has set "
-                    f"{', '.join(map(repr, each.constraints))}. Use GPSampler or TPESampler for it."
-                )
+            self._limits |= dict.fromkeys(each.constraints)
             self._counted[each.number] = each.datetime_complete
-            if each.state == TrialState.COMPLETE or isinstance(self._returned(each), float):
+            if each.state == TrialState.COMPLETE or isinstance(self._returned(each), list):
                 own = each.distributions
                 shared = own if self._shared is None else self._shared
                 self._shared = {name: shared[name] for name in sorted(shared) if own.get(name) == shared[name]}
         return trials
 
-    def _door_to(self, searched: dict[str, Any], maximize: bool) -> _Door:
-        """The last one, with the models that it keeps, while it leads to the same space."""
-        door = self._door
-        if door is None or door.distributions != searched or door.settings.maximize != maximize:
+    def _door_to(self, searched: dict[str, Any], maximize: list[bool]) -> _Door:
+        """The last one, with the models that it keeps, while it leads to the same space and the same outcomes."""
+        door, wanted = self._door, dict[str, Any]()
+        if len(maximize) > 1 or self._limits:
+            wanted = {_objective(i): Maximize() if more else Minimize() for i, more in enumerate(maximize)}
+            wanted |= {_constraint(name): AtMost(0.0) for name in self._limits}
+        goals = None if door is None or door.settings.goals is None else door.settings.goals.wanted
+        is_same = door is not None and (wanted or door.settings.maximize == maximize[0]) and (goals or {}) == wanted
+        if door is None or door.distributions != searched or not is_same:
             space = Space({name: _parameter(each) for name, each in searched.items()})  # type: ignore[misc]
-            settings = make_settings(space, maximize=maximize, **self._options)
+            aim = {"outcomes": wanted} if wanted else {"maximize": maximize[0]}
+            settings = make_settings(space, **aim, **self._options)
             config = settings.to_config()
-            parts = {name: config[name] for name in ("space", "surrogate", "warp", "maximize")}
+            parts = {name: config.get(name) for name in ("space", "surrogate", "warp", "maximize", "outcomes")}
             digest = hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:16]
             self._door = door = _Door(searched, settings, ModelCache(settings), digest)
         return door
@@ -255,15 +258,15 @@ class BelieverSampler(BaseSampler):  # type: ignore[misc]
                 unseen.append(seen.point)
         return known, unseen
 
-    def _returned(self, trial: Any) -> float | str | None:
-        """Of a finished trial: a value, or why there is none."""
+    def _returned(self, trial: Any) -> list[float] | str | None:
+        """Of a finished trial: its values, or why there are none."""
         if not trial.state.is_finished():
             return None
         if trial.state == TrialState.PRUNED and self._pruned == IGNORED:
             return IGNORED
         counts = trial.state == TrialState.COMPLETE or (trial.state == TrialState.PRUNED and self._pruned == "value")
-        if counts and trial.values is not None and math.isfinite(trial.values[0]):
-            return min(max(float(trial.values[0]), -LARGEST), LARGEST)
+        if counts and trial.values is not None and all(map(math.isfinite, trial.values)):
+            return [_bounded(value) for value in trial.values]
         return IGNORED if self._failed == IGNORED else str(trial.state.name)
 
 
@@ -308,7 +311,7 @@ class _Door:
         except (KeyError, TypeError, ValueError):
             return {}
 
-    def look(self, trial: Any, returned: float | str | None = None) -> _Seen:
+    def look(self, trial: Any, returned: list[float] | str | None = None) -> _Seen:
         """What is known of a trial's point: what it has, what is fixed of it, what its worker said it will get."""
         has = {**(trial.system_attrs.get("fixed_params") or {}), **trial.params}
         said = trial.system_attrs.get(KEY, {}).get("point", {})
@@ -322,9 +325,15 @@ class _Door:
             if returned is not None and name in trial.params and not value:
                 returned = IGNORED  # it is of another place than the point
         unit = self.settings.space.encode([point])[0] if len(point) == len(self.distributions) else None
-        outcome = Outcome.of(returned) if isinstance(returned, float) else returned
+        outcome = self._outcome(trial, returned) if isinstance(returned, list) else returned
         self.seen[trial.number] = seen = _Seen(trial.number, (has, said), point, unit, outcome)
         return seen
+
+    def _outcome(self, trial: Any, values: list[float]) -> Outcome:
+        if self.settings.goals is None:
+            return Outcome.of(values[0])
+        limits = {_constraint(name): _bounded(g) for name, g in trial.constraints.items() if math.isfinite(g)}
+        return Outcome({_objective(i): value for i, value in enumerate(values)}, limits)
 
     def fit_behind(self, trials: Sequence[Any]) -> Fitted | None:
         """The hyperparameters that the last of them was chosen under; None where no fit is of these settings."""
@@ -366,13 +375,19 @@ class _Door:
         return [each.number for each, is_same in zip(fresh, same, strict=True) if is_same]
 
     def history(self, known: Sequence[_Seen], fitted: Fitted | None) -> History:
-        """What ``History.of`` makes of them, without encoding each of them again for each suggestion."""
+        """What ``History.of`` makes of them, without encoding each of them again for each suggestion.
+
+        A constraint that a trial has not set is believed, as those of running trials are.
+        """
+        goals = self.settings.goals
+        whole = [each for each in known if isinstance(each.returned, Outcome)]
+        waiting = [each.number for each in whole if goals and goals.missing(each.returned)]  # type: ignore[arg-type]
         return History.encoded(
             self.settings,
             {each.number: each.unit for each in known if each.unit is not None},
-            {each.number: each.returned for each in known if isinstance(each.returned, Outcome)},
+            {each.number: each.returned for each in whole},  # type: ignore[misc]
             [each.number for each in known if isinstance(each.returned, str) and each.returned != IGNORED],
-            [each.number for each in known if each.returned is None],
+            [*(each.number for each in known if each.returned is None), *waiting],
             fitted=fitted,
         )
 
@@ -390,9 +405,13 @@ def _parameter(distribution: Any) -> Float | Int | Categorical | None:
         return None
 
 
-def _check_one_objective(study: Any) -> None:
-    if len(study.directions) > 1:
-        raise InvalidInput(
-            f"BelieverSampler takes studies with one objective; this one has {len(study.directions)}. "
-            "Use NSGAIISampler or TPESampler for it."
-        )
+def _objective(place: int) -> str:
+    return f"value {place}"
+
+
+def _constraint(name: str) -> str:
+    return f"constraint {name}"
+
+
+def _bounded(value: float) -> float:
+    return min(max(float(value), -LARGEST), LARGEST)

@@ -46,6 +46,10 @@ class Model:
         return (at.mean, at.std) if return_std else at.mean
 
 
+class OutOfOrder(InvalidInput, RuntimeError):
+    """A call that comes too early, or with a point that cannot be: there a RuntimeError."""
+
+
 class Optimizer:
     """Ask for points, tell what they returned; to be minimized.
 
@@ -122,7 +126,7 @@ class Optimizer:
         """q points of the engine's, good together and with ``points``, which are to be evaluated before."""
         history = self._told(points, [None] * len(points)) if points else self._history
         if history is None:
-            raise RuntimeError("there are no initial points to ask for, and no model: tell a result, with fit=True.")
+            raise OutOfOrder("there are no initial points to ask for, and no model: tell a result, with fit=True.")
         find = partial(propose, self._cache.settings, history, q, strategy=lie, cache=self._cache)
         try:
             proposal = find()
@@ -200,7 +204,7 @@ def base_minimize(
     optimizer = Optimizer(dimensions, base_estimator, n_initial_points=n_initial + len(points), **options)
     optimizer.specs = specs
     if any(len(point) != optimizer.space.n_dims for point in points):
-        raise RuntimeError(f"each point of x0 must have {optimizer.space.n_dims} values; got {shown(x0)}.")
+        raise OutOfOrder(f"each point of x0 must have {optimizer.space.n_dims} values; got {shown(x0)}.")
     X = points or [optimizer.ask()]
     y, begun = values or [func(x) for x in X], 0 if values else len(X)
     while True:
