@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from declared_studies import EVERYTHING, KINDS, LIMITED, SEVERAL, SPACE, begun, result
 
+import believer as bv
 from believer import (
     EHVI,
     GP,
@@ -42,6 +43,7 @@ from believer.propose import propose
 from believer.study.events import Amended, Told
 from believer.study.goals import Goal
 from believer.study.history import History
+from believer.study.ledger import Counts
 from believer.study.settings import make_settings
 
 NAN = float("nan")
@@ -143,7 +145,7 @@ def test_a_partial_trial_can_be_abandoned_and_still_be_answered() -> None:
         (lambda o: o.tell(0, {"cost": []}), "a list of at least one number; got none for 'cost'"),
         (lambda o: o.tell(0, {"cost": "1"}), "cost must be a number"),
         (lambda o: o.tell(0, {"cost": True}), "cost must be a number"),
-        (lambda o: o.tell(0, {"cost": None}), "cost must be a number"),
+        (lambda o: o.tell(0, {"cost": None}), "cost is None: leave it out"),
         (lambda o: o.tell(0, {"cost": [1.0, "2"]}), "cost must be a number"),
         (lambda o: o.tell(0, {"cost": [1.0, [2.0, 3.0]]}), "cost must be a number"),
         (lambda o: o.tell(0, {"cost": [[1.0, 2.0]]}), "cost must be a number"),
@@ -461,7 +463,7 @@ def test_the_front_has_what_no_other_feasible_result_beats() -> None:
     assert opt.hypervolume == front.hypervolume == pytest.approx(9.0 + 8.0 * 2.0 + 1.0)
     assert [len(front[1:]), front[-1].params] == [2, opt.trials[4].params]
     assert "3 on the front" in str(front)
-    assert set(front[0].expected) == {"a", "b", "c", "runs"}
+    assert set(front[0].expected) == {"a", "b", "c"}
 
 
 def test_a_front_of_nothing_is_empty_and_says_so() -> None:
@@ -606,3 +608,82 @@ def test_a_fit_that_was_kept_elsewhere_has_hyperparameters_for_each_output() -> 
     assert (len(first.batch), len(again.batch)) == (2, 1)
     with pytest.raises(JournalError, match="not those of several outputs"):
         History.of(settings, trials, ((0, 1, 2), {"lengthscales": [1.0]}))
+
+
+def test_a_lost_outcome_that_was_measured_again_is_no_failure_and_nothing_breaks() -> None:
+    opt = bv.Optimizer(SPACE, outcomes=LIMITED, n_init=2, seed=0)
+    for trial in opt.ask(3):
+        opt.tell(trial, {"cost": trial.params["x"], "heat": trial.params["y"]})
+    (again,) = opt.ask(1)
+    opt.tell(again, {"cost": 0.5, "heat": float("nan")})
+    opt.observe(again.params, {"cost": 0.5, "heat": 0.2})
+    history = opt._ledger.history(opt.settings)
+    assert again.id not in history.ids
+    assert len(history.outputs) == 2, "nothing has failed for good"
+    assert len(opt.ask(2)) == 2
+
+
+def test_an_evaluation_that_came_back_is_feasible_however_noisy_failures_look() -> None:
+    opt = bv.Optimizer(SPACE, outcomes=LIMITED, n_init=4, seed=2)
+    for _ in range(6):
+        for trial in opt.ask(3):
+            if trial.params["x"] > 0.8:
+                opt.tell(trial, error="crashed")
+            else:
+                opt.tell(trial, {"cost": abs(trial.params["x"] - 0.9), "heat": 0.1})
+    assert opt.best is not None
+    assert opt.counts.failed > 2
+    assert opt.recommend().params == opt.best[0]
+    assert "(runs)" not in opt.recommend().outcomes
+
+
+def test_amend_keeps_what_it_does_not_name_and_takes_abandoned_parts() -> None:
+    opt = bv.Optimizer(SPACE, outcomes=LIMITED, n_init=2, seed=0)
+    whole, part = opt.ask(2)
+    opt.tell(whole, {"cost": 7.0, "heat": 0.2})
+    opt.amend(whole, {"cost": 0.7})
+    assert opt.outcomes[whole.id].objectives == {"cost": 0.7}
+    assert opt.outcomes[whole.id].constraints == {"heat": 0.2}
+    opt.tell(part, {"cost": 1.0})
+    opt.abandon(part)
+    opt.amend(part, {"cost": 0.5, "heat": 0.1})
+    assert opt.counts == Counts(done=2, failed=0, pending=0, abandoned=0)
+    assert opt.best == (part.params, 0.5)
+
+
+def test_models_take_over_when_every_output_has_data_though_no_trial_has_all() -> None:
+    opt = bv.Optimizer(SPACE, outcomes=LIMITED, n_init=4, seed=0)
+    for i, trial in enumerate(opt.ask(6)):
+        opt.tell(trial, {"cost": trial.params["x"]} if i % 2 else {"heat": trial.params["y"]})
+    assert [trial.origin for trial in opt.ask(2)] == ["model", "model"]
+
+
+@pytest.mark.parametrize("acquisition", ["EHVI", "Scalarized"])
+def test_an_acquisition_of_several_objectives_asks_for_outcomes(acquisition: str) -> None:
+    with pytest.raises(MissingCapability, match="declare them, outcomes="):
+        bv.Optimizer(SPACE, acquisition=acquisition)
+
+
+def test_the_noise_of_what_is_weighed_reaches_the_model() -> None:
+    wanted: dict[str, Any] = {"a": bv.Desirability(0, 10, weight=2), "b": bv.Desirability(5, 0)}
+    opt = bv.Optimizer(SPACE, outcomes=wanted, seed=0)
+    opt.observe({"x": 0.1, "y": 0.2}, {"a": [4.0, 6.0], "b": 1.0}, noise={"b": 0.5})
+    opt.observe({"x": 0.3, "y": 0.2}, {"a": 20.0, "b": -1.0}, noise={"b": 0.5})
+    ((_, alone),) = opt._ledger.history(opt.settings).outputs
+    worth, step = 0.5 ** (2 / 3) * 0.8 ** (1 / 3), 1e-6
+    by_a = ((0.5 + step) ** (2 / 3) * 0.8 ** (1 / 3) - worth) / (10 * step)
+    by_b = (0.5 ** (2 / 3) * (0.8 + step) ** (1 / 3) - worth) / (5 * step)
+    assert alone.data.std is not None
+    assert alone.data.std.tolist() == pytest.approx([math.hypot(by_a * 1.0, by_b * 0.5), 0.0], rel=1e-4)
+
+
+def test_a_target_is_for_one_objective() -> None:
+    wanted: dict[str, Any] = {"a": bv.Minimize(), "b": bv.Minimize()}
+    with pytest.raises(InvalidInput, match="none reaches a target alone"):
+        bv.minimize(lambda p: {"a": 1.0, "b": 2.0}, SPACE, outcomes=wanted, stop=0.5, progress=False)
+
+
+def test_none_is_not_a_number_that_is_still_to_come() -> None:
+    opt = bv.Optimizer(SPACE, outcomes=LIMITED, seed=0)
+    with pytest.raises(InvalidInput, match="leave it out if it is still to come"):
+        opt.tell(opt.ask(1)[0], {"cost": 1.0, "heat": None})

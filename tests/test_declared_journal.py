@@ -88,7 +88,7 @@ def test_the_journal_is_as_the_other_tests_take_it_to_be(journal: Path, tmp_path
     assert lines[0]["format"] == FORMAT == 3
     assert lines[8]["replicates"] == {"cost": [0.5, 0.7]}
     assert lines[9]["lost"] == ["heat"]
-    assert set(lines[11]["model"]["outputs"]) == {"cost", "yield", "heat", "runs"}
+    assert set(lines[11]["model"]["outputs"]) == {"cost", "yield", "heat", "(runs)"}
     with Optimizer.load(shutil.copy(journal, tmp_path)) as study:
         assert study.counts.answered == 6
         study.ask(1)

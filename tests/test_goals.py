@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from believer import AtLeast, AtMost, Between, Desirability, Maximize, Minimize, Outcome
 from believer.errors import InvalidInput
-from believer.study.goals import DESIRABILITY, Goal, Goals, checked_reference
+from believer.study.goals import DESIRABILITY, RUNS, Goal, Goals, checked_reference
 
 LARGE = st.floats(-1e100, 1e100, allow_nan=False)
 ANY = Goals({"yield": Maximize(), "cost": Minimize(), "purity": AtLeast(95), "heat": AtMost(3.5), "pH": Between(6, 8)})
@@ -43,7 +43,7 @@ ANY = Goals({"yield": Maximize(), "cost": Minimize(), "purity": AtLeast(95), "he
         (lambda: Goals({"a": cast(Any, "min")}), "an outcome is one of Minimize, Maximize, AtMost"),
         (lambda: Goals({cast(Any, 1): Minimize()}), "an outcome has a name"),
         (lambda: Goals({"": Minimize()}), "an outcome has a name"),
-        (lambda: Goals({"runs": Minimize()}), "an outcome has a name other than"),
+        (lambda: Goals({RUNS: Minimize()}), "an outcome has a name other than"),
         (lambda: Goals({"desirability": Minimize()}), "an outcome has a name other than"),
         (lambda: Goals({"a": AtMost(1.0)}), "outcomes need something to optimize"),
         (lambda: Goals({"a": Minimize(), "b": Desirability(0, 1)}), "no Minimize\\(\\) or Maximize\\(\\) beside them"),
@@ -90,9 +90,7 @@ def test_a_limit_may_be_reached(threshold: float, value: float) -> None:
 
 @st.composite
 def goals(draw: st.DrawFn) -> Goals:
-    names = draw(
-        st.lists(st.text(min_size=1).filter(lambda n: n not in ("runs", DESIRABILITY)), min_size=1, unique=True)
-    )
+    names = draw(st.lists(st.text(min_size=1).filter(lambda n: n not in (RUNS, DESIRABILITY)), min_size=1, unique=True))
     share = st.floats(0.001, 0.999)
     limits: st.SearchStrategy[Goal] = st.one_of(
         st.builds(AtMost, LARGE, share),
@@ -139,7 +137,7 @@ def test_numbers_of_numpy_become_floats_that_json_can_hold(number: Any) -> None:
         {"a": {"type": "Minimize"}, "b": {"type": "AtMost", "threshold": "1"}},
         {"a": {"type": "Minimize"}, "b": {"type": "AtMost", "threshold": 1.0, "probability": None}},
         {"a": {"type": "Minimize"}, "b": {"type": "Between", "low": 2.0, "high": 1.0}},
-        {"runs": {"type": "Minimize"}},
+        {RUNS: {"type": "Minimize"}},
     ],
 )
 def test_what_no_goals_can_be_is_refused(config: Any) -> None:

@@ -20,7 +20,7 @@ from believer.maximize import Maximizer
 from believer.optimizer import Optimizer
 from believer.progress import Progress
 from believer.space import Space
-from believer.study.goals import Goal
+from believer.study.goals import Goal, Goals
 from believer.study.journal import PathLike
 from believer.study.outcome import Outcome, Value, aligned, outcome_of
 from believer.study.recommendation import Front, Recommendation
@@ -186,6 +186,8 @@ def minimize(
     if callback is not None and not callable(callback):
         raise InvalidInput(f"callback must be a function of the optimizer and a batch; got {shown(callback)}.")
     budget, q, stopper = whole(budget, "budget", 1), whole(q, "q", 1), _stopper(stop, began)
+    if outcomes is not None and len(Goals(outcomes).objectives) > 1 and isinstance(stop, Real | Target):
+        raise InvalidInput("of several objectives none reaches a target alone: stop at Seconds(...), or by a function.")
     parts, model, wanted = (surrogate, acquisition, strategy), (warp, resolution), (outcomes, reference)
     points, values = _known(make_settings(space, *parts, maximizer, n_init, seed, maximize, *model, *wanted), x0, y0)
     if journal is None:
@@ -438,13 +440,13 @@ class _Run:
 
     def _new(self, trial: Trial, outcome: Outcome) -> Outcome:
         """What was not told yet of a trial: one that is taken up from a journal may have a part of its result."""
-        known = None if self.optimizer.settings.goals is None else self.optimizer.outcomes.get(trial.id)
-        return outcome if known is None else outcome.without({*known.objectives, *known.constraints, *known.lost})
+        known = None if self.optimizer.settings.goals is None else self.optimizer.outcome(trial.id)
+        return outcome if known is None else outcome.without(known.names)
 
     def _missing(self, trial: Trial) -> tuple[str, ...]:
         """Declared outcomes of a trial that were not told."""
         goals = self.optimizer.settings.goals
-        return () if goals is None else goals.missing(self.optimizer.outcomes[trial.id])
+        return () if goals is None else goals.missing(self.optimizer.outcome(trial.id))
 
     def _call_back(self, batch: Batch | None) -> None:
         """The user's callback, free to print; trials taken up from a journal are no batch of this run."""

@@ -59,7 +59,8 @@ class Optimizer(Study):
     warp : "auto" (default): where results have a heavy tail on the bad side, and are more likely so, the model learns
         from a warp of them (:mod:`~believer.surrogates.warp`) that leaves the better half as it is; or "none".
     resolution : the least improvement that matters, in units of the objective. Where no more is to be expected, points
-        are chosen elsewhere. By default a ten-thousandth of the distance from the mean result to the best.
+        are chosen elsewhere. By default a ten-thousandth of the distance from the mean result to the best. Where
+        outcomes are declared it only counts in verdicts.
     outcomes : what evaluations return, where that is more than one number: for each name ``Minimize()``,
         ``Maximize()``, ``AtLeast(...)``, ``AtMost(...)``, ``Between(...)`` or ``Desirability(...)``.
     reference : of several objectives, a value for each that every point worth having beats; hypervolumes are measured
@@ -364,20 +365,27 @@ class Optimizer(Study):
     ) -> None:
         """Correct what was told of a trial: this stands in its place, and ``events`` has both.
 
+        Of declared outcomes those that are not named stay as they were told; with ``error`` nothing does.
+
         Parameters
         ----------
-        trial : the trial, or its id; one that has a result, or a failure.
-        value, noise, error : as for :meth:`tell`; of declared outcomes all that are known.
+        trial : the trial, or its id; one that has a result, a part of one, or a failure.
+        value, noise, error : as for :meth:`tell`.
         """
         found = self._own(trial)
-        if self._ledger.status(found.id) not in ("done", "failed", "partial"):
+        known = self._ledger.outcomes.get(found.id)
+        if known is None and found.id not in self._ledger.errors:
             raise TrialError(f"trial {found.id} has no result that could be amended; tell it.", found.id)
         if self.settings.goals is None and len(self._ledger.outcomes) == 1 and found.id in self._ledger.outcomes:
             outcome = outcome_of(value, noise, error)  # the only result says how objectives are called
         else:
             outcome = self._outcome(value, noise, error)
-        is_error = isinstance(outcome, str)
-        self._record(Amended(found.id, None if is_error else outcome, outcome if is_error else None))  # type: ignore[arg-type]
+        if isinstance(outcome, str):
+            self._record(Amended(found.id, None, outcome))
+            return
+        if self.settings.goals is not None and known is not None:
+            outcome = outcome.and_of(known)
+        self._record(Amended(found.id, outcome, None))
 
     @changing
     def observe(

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from believer.acquisitions.acquisition import Several
 from believer.arrays import Array, frozen, shown, whole
 from believer.batch import LOADED_ON_USE, Pending, Request, Strategy
 from believer.batch.gain import expected_gain
@@ -185,7 +186,8 @@ class _Draft:
         history, n_init, index = self.history, self.settings.n_init, self.history.designed
         known = len(history.ids) + len(history.pending.ids)
         points = design(index, n_init, self.region, self.cache.randomness(0, "design"))
-        while len(self.trials) < q and (known + len(self.trials) < n_init or not history.ids):
+        learnable = all(alone.ids for _, alone in history.outputs) if history.outputs else bool(history.ids)
+        while len(self.trials) < q and (known + len(self.trials) < n_init or not learnable):
             self.add_new(next(points), "design", f"point {index + 1} of a Latin hypercube")
             index += 1
 
@@ -248,7 +250,7 @@ class _Draft:
             known = self.cache.of(one).learned(history)
             limits = None if one.limits is None else known.limits(one.limits)
             request = replace(self._request(q, known, history, one.sign), randomness=self._randomness_of(one.name))
-            alone.append(Output(one.name, limits, one.probability, history.ids, request))
+            alone.append(Output(one.name, limits, one.probability, history.ids, request, one.exact))
         point, reference = settings.reference, None
         if point is not None:
             reference = np.array([one.sign * point[one.name] for one, _ in outputs if one.limits is None])
@@ -312,6 +314,9 @@ def rehearse(settings: StudySettings) -> None:
     ----------
     settings : of the study.
     """
+    if settings.goals is None and able(settings.acquisition, Several):
+        name = type(settings.acquisition).__name__
+        raise MissingCapability(f"{name} trades several objectives for each other: declare them, outcomes={{...}}.")
     if settings.goals is not None:
         refuse_outputs(settings.strategy, serialization.named(serialization.to_config(settings.strategy)))
     parts = (settings.surrogate, settings.acquisition, settings.strategy)

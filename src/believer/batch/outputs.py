@@ -108,7 +108,7 @@ def standing(request: Request, beliefs: Beliefs) -> Standing:
     known = []
     for output, part in zip(request.outputs, beliefs.parts, strict=True):
         lies = dict(zip(part.ids, zip(part.X, part.y.tolist(), strict=True), strict=True))
-        known.append(Known(part.model, output.limits, output.probability, rows_of(output), lies))
+        known.append(Known(part.model, output.limits, output.probability, rows_of(output), lies, output.exact))
     return stand(known, request.region.dim)
 
 

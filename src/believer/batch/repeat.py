@@ -69,7 +69,8 @@ class Repeat:
 def repeated_instead(request: Request, model: Model, X: Array, choice: Choice, allowed: Array | None = None) -> Choice:
     """A measured point where one more measurement is worth more than that of ``choice``; as a rule ``choice`` itself.
 
-    Only where repeats are welcome, ``request.distinct`` is False, and results are noisy.
+    Only where repeats are welcome, ``request.distinct`` is False, and results are noisy. A measurement is one more
+    result like that of the point: of replicates, a mean of as many.
 
     Parameters
     ----------

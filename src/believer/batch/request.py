@@ -93,6 +93,7 @@ class Output:
     probability : how surely, for a point to count as feasible.
     ids : trials of which it is known, in the order of ``request.data``.
     request : what a strategy would be asked if there were no other number.
+    exact : whether what was seen is so, however noisy a model finds it.
     """
 
     name: str
@@ -100,6 +101,7 @@ class Output:
     probability: float
     ids: tuple[int, ...]
     request: Request
+    exact: bool = False
 
 
 def with_pending(request: Request, ids: tuple[int, ...], X: Array) -> Request:

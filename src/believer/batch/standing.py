@@ -46,6 +46,7 @@ class Known:
     probability : how surely, for a point to count as feasible.
     real : results.
     lies : what is believed of points that are out.
+    exact : whether what was seen is so, however noisy the model finds it.
     """
 
     model: Model
@@ -53,6 +54,7 @@ class Known:
     probability: float
     real: Rows
     lies: Rows = field(default_factory=dict)
+    exact: bool = False
 
     def at(self, trial: int) -> tuple[Array, float] | None:
         """The point of ``trial`` and its value, real or believed; None where nothing is known."""
@@ -114,7 +116,10 @@ class Standing:
 def standing(request: Request) -> Standing:
     """How things stand by real results alone."""
     return stand(
-        [Known(one.request.model, one.limits, one.probability, rows_of(one)) for one in request.outputs],
+        [
+            Known(one.request.model, one.limits, one.probability, rows_of(one), exact=one.exact)
+            for one in request.outputs
+        ],
         request.region.dim,
     )
 
@@ -155,7 +160,8 @@ def _expected(output: Known, ids: tuple[int, ...], X: Array) -> tuple[Array, Arr
     mean = np.array([np.nan if value is None else value for value in found], dtype=np.float64)
     values = np.array([y for _, y in output.real.values()])
     std = np.full(len(ids), LEAST_STD * standardization(values)[1])
-    asked = np.ones_like(mean, dtype=bool) if is_noisy(output.model) else np.isnan(mean)
+    noisy = is_noisy(output.model) and not output.exact
+    asked = np.ones_like(mean, dtype=bool) if noisy else np.isnan(mean)
     if asked.any():
         at = output.model.predict(X[asked])
         mean[asked], std[asked] = at.mean, at.std

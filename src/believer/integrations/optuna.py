@@ -131,7 +131,7 @@ class BelieverSampler(BaseSampler):  # type: ignore[misc]
         self._storage, self._study_id = storage, study_id
         self._door: _Door | None = None
         self._counted: dict[int, datetime] = {}  # trials that have ended, and when they did
-        self._limits: dict[str, None] = {}  # names of constraints, in the order in which they were set
+        self._limits: set[str] = set()  # names of constraints
         self._shared: dict[str, Any] | None = None
 
     def __getstate__(self) -> dict[str, Any]:
@@ -214,7 +214,7 @@ class BelieverSampler(BaseSampler):  # type: ignore[misc]
             self._forget(study._storage, study._study_id)
         fresh = [each for each in trials if each.number not in self._counted and each.state.is_finished()]
         for each in fresh:
-            self._limits |= dict.fromkeys(each.constraints)
+            self._limits |= each.constraints.keys()
             self._counted[each.number] = each.datetime_complete
             if each.state == TrialState.COMPLETE or isinstance(self._returned(each), list):
                 own = each.distributions
@@ -227,13 +227,15 @@ class BelieverSampler(BaseSampler):  # type: ignore[misc]
         door, wanted = self._door, dict[str, Any]()
         if len(maximize) > 1 or self._limits:
             wanted = {_objective(i): Maximize() if more else Minimize() for i, more in enumerate(maximize)}
-            wanted |= {_constraint(name): AtMost(0.0) for name in self._limits}
+            wanted |= {_constraint(name): AtMost(0.0) for name in sorted(self._limits)}
         goals = None if door is None or door.settings.goals is None else door.settings.goals.wanted
         is_same = door is not None and (wanted or door.settings.maximize == maximize[0]) and (goals or {}) == wanted
         if door is None or door.distributions != searched or not is_same:
             space = Space({name: _parameter(each) for name, each in searched.items()})  # type: ignore[misc]
             aim = {"outcomes": wanted} if wanted else {"maximize": maximize[0]}
             settings = make_settings(space, **aim, **self._options)
+            if wanted:
+                rehearse(settings)  # what cannot weigh several outcomes is refused before any of them is paid for
             config = settings.to_config()
             parts = {name: config.get(name) for name in ("space", "surrogate", "warp", "maximize", "outcomes")}
             digest = hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:16]

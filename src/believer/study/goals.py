@@ -14,6 +14,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from functools import cached_property
+from statistics import stdev
 from typing import Any, TypeAlias
 
 from believer.acquisitions.feasibility import Within
@@ -27,7 +28,7 @@ LIKELY = 0.5
 DESIRABILITY = "desirability"
 """The name of the one objective that desirabilities add up to."""
 
-RUNS = "runs"
+RUNS = "(runs)"
 """The output that says whether an evaluation comes back at all: -1 where it did, 1 where it failed."""
 
 
@@ -144,6 +145,7 @@ class Output:
     limits : where it has to lie, inside; None for an objective.
     probability : how surely.
     warped : whether results may be warped before a model learns them.
+    exact : whether what was seen is so, however noisy a model finds it.
     """
 
     name: str
@@ -151,6 +153,7 @@ class Output:
     limits: Within | None = None
     probability: float = LIKELY
     warped: bool = True
+    exact: bool = False
 
 
 @dataclass(frozen=True)
@@ -260,7 +263,7 @@ class Goals:
         """
         if outcome is None:
             return tuple(self.wanted)
-        known = {*outcome.objectives, *outcome.constraints, *outcome.lost}
+        known = outcome.names
         return tuple(name for name in self.wanted if name not in known)
 
     def value(self, outcome: Outcome, output: str) -> float | None:
@@ -282,6 +285,27 @@ class Goals:
             return 0.0
         total = sum(weight for _, weight in worths)
         return math.exp(sum(weight * math.log(worth) for worth, weight in worths) / total)
+
+    def weighed_std(self, outcome: Outcome) -> float:
+        """The standard deviation of the weighed objective, to first order, from those of what it is made of.
+
+        Parameters
+        ----------
+        outcome : what was told, of which noise is known, or seen in replicates.
+        """
+        whole = self.value(outcome, DESIRABILITY)
+        if not whole:
+            return 0.0
+        goals = {name: goal for name in self.aims if isinstance(goal := self.wanted[name], Desirability)}
+        total, squares = sum(goal.weight for goal in goals.values()), 0.0
+        for name, goal in goals.items():
+            each, std = outcome.replicates.get(name, ()), outcome.noise.get(name, 0.0)
+            if not std and len(each) > 1:
+                std = stdev(each) / math.sqrt(len(each))
+            worth = goal.worth(outcome.objectives[name])
+            if worth < 1.0:  # beyond that, more or less of it is the same
+                squares += (goal.weight / total * std / abs(goal.good - goal.bad) / worth) ** 2
+        return whole * math.sqrt(squares)
 
     def keeps_limits(self, outcome: Outcome) -> bool:
         """Whether an outcome was seen to be within all limits.

@@ -13,7 +13,7 @@ from believer.arrays import Array, read_only, shown, whole
 from believer.batch.request import Pending
 from believer.errors import InvalidInput, JournalError
 from believer.numerics.sampling import stream
-from believer.study.goals import RUNS, Output
+from believer.study.goals import DESIRABILITY, RUNS, Output
 from believer.study.outcome import ONLY, Outcome, Value, aligned, outcome_of
 from believer.study.settings import StudySettings
 from believer.surrogates.data import Data
@@ -22,8 +22,11 @@ from believer.surrogates.replicates import noise_of_means
 Fitted = tuple[tuple[int, ...], dict[str, Any]]
 """Ids of the results that a model was fitted to, and its hyperparameters."""
 
-_RUN = Output(RUNS, 1.0, Within(high=0.0), warped=False)
+_RUN = Output(RUNS, 1.0, Within(high=0.0), warped=False, exact=True)
 """-1 for an evaluation that came back, 1 for one that failed."""
+
+RUN_STD = 0.3
+"""How far these are taken to be off: a border between the two is no smooth function (benchmarks/failures.py)."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -147,6 +150,7 @@ class History:
             data = Data(study.at(ids), read_only(settings.sign * values), noise, settings.space.groups)
         else:
             whole_ids = frozenset(i for i, one in outcomes.items() if not goals.missing(one))
+            whole_ids -= {i for i, one in outcomes.items() if one.lost}  # a failure that was made good is none
             ids, names = tuple(sorted(whole_ids - vain)), goals.objectives
             rows = [[one.sign * _known(goals.value(outcomes[i], one.name)) for one in goals.outputs] for i in ids]
             data = study.data(ids, rows, None)
@@ -216,7 +220,7 @@ class _Points:
     ) -> History:
         """The history of one output."""
         ids, missing = tuple(values), tuple(i for i in waiting if i not in values)
-        noise = None if output is _RUN else self._noise(output.name, ids, [outcomes[i] for i in ids])
+        noise = [[RUN_STD]] * len(ids) if output is _RUN else self._noise(output.name, ids, [outcomes[i] for i in ids])
         return History(
             ids=ids,
             data=self.data(ids, [[output.sign * value] for value in values.values()], noise),
@@ -232,6 +236,10 @@ class _Points:
 
     def _noise(self, name: str, ids: tuple[int, ...], outcomes: Sequence[Outcome]) -> list[list[float]] | None:
         """Standard deviations of the results of an output, as told or as replicates show; None where none is known."""
+        goals = self.settings.goals
+        if goals is not None and goals.is_weighed and name == DESIRABILITY:
+            weighed = [goals.weighed_std(one) for one in outcomes]
+            return [[std] for std in weighed] if any(weighed) else None
         told = [one.noise.get(name, 0.0) for one in outcomes]
         each = [one.replicates.get(name, (0.0,)) for one in outcomes]
         if any(len(values) > 1 for values in each):

@@ -11,7 +11,7 @@ from believer.arrays import Array
 from believer.batch.incumbent import is_noisy, learned_by
 from believer.batch.standing import Known, Standing, stand
 from believer.errors import InvalidInput
-from believer.study.goals import Output
+from believer.study.goals import RUNS, Output
 from believer.study.history import History
 from believer.study.ledger import Ledger
 from believer.study.model_cache import Learned, ModelCache
@@ -122,6 +122,8 @@ class Insight:
         """What the models expect at a trial's point, by output."""
         found, x = {}, trial.unit[None, :]
         for output, alone in self.history.outputs:
+            if output.name == RUNS:
+                continue
             at = self.cache.of(output).learned(alone).predict(x)
             found[output.name] = Expected(float(output.sign * at.mean[0]), float(at.std[0]))
         return found
@@ -137,4 +139,4 @@ class Insight:
         learned = self.cache.of(output).learned(alone)
         limits, data = None if output.limits is None else learned.limits(output.limits), learned.data
         rows = dict(zip(alone.ids, zip(data.X, data.y.tolist(), strict=True), strict=True))
-        return Known(learned.model, limits, output.probability, rows)
+        return Known(learned.model, limits, output.probability, rows, exact=output.exact)

@@ -65,6 +65,8 @@ class Ledger:
     """The journal format that events are written in now."""
     _arrived: dict[str, list[int]] = field(default_factory=dict)
     """For each output of a study that declares its outcomes: trials of which it is known, as they came in."""
+    _within: dict[int, float] = field(default_factory=dict)
+    """There, what is optimized of results that are whole and within all limits; nothing for several objectives."""
     _fit: tuple[dict[str, int], dict[str, Any]] | None = None
     """How many results the models of the last ask had seen, and their hyperparameters."""
 
@@ -132,12 +134,12 @@ class Ledger:
         failed, abandoned = len(self.errors), len(self.abandoned)
         done = len(self.outcomes)
         if self.goals is not None:
-            done = sum(i not in self.errors and self._is_whole(i) for i in self.outcomes)
+            done = len(self._arrived.get(RUNS, ())) - failed
         return Counts(done, failed, len(self.trials) - done - failed - abandoned, abandoned)
 
     def history(self, settings: StudySettings) -> History:
         """The study as it stands, for a proposal under its ``settings``; a failure that was made good is none."""
-        made = [i for i in self.outcomes if i not in self.errors] if self.errors else []
+        made = [i for i in self.outcomes if self.status(i) == "done"] if self.errors else []
         done = {tuple(self.trials[i].params.items()) for i in made}
         return History.encoded(
             settings,
@@ -163,10 +165,9 @@ class Ledger:
     @property
     def best(self) -> Trial | None:
         """The trial with the best value within all limits; among equals the first, None without such a result."""
-        allowed: Iterable[int] = self.outcomes
-        if self.goals is not None:
-            allowed = [i for i, one in self.outcomes.items() if self._is_whole(i) and self.goals.keeps_limits(one)]
-        values = {i: value for i in allowed if (value := self.value(i)) is not None}
+        values = self._within
+        if self.goals is None:
+            values = {trial_id: outcome.value for trial_id, outcome in self.outcomes.items()}
         return self.trials[min(values, key=lambda i: (self.sign * values[i], i))] if values else None
 
     def status(self, trial_id: int) -> str:
@@ -264,10 +265,14 @@ class Ledger:
                 self._fail(trial_id, f"no number for {', '.join(whole.lost)}")
             else:
                 self._arrived.setdefault(RUNS, []).append(trial_id)
+                value = self.value(trial_id) if self.goals.keeps_limits(whole) else None
+                if value is not None:
+                    self._within[trial_id] = value
 
     def _fail(self, trial_id: int, error: str) -> None:
         self.errors[trial_id] = error
-        self._arrived.setdefault(RUNS, []).append(trial_id)
+        if self.goals is not None:
+            self._arrived.setdefault(RUNS, []).append(trial_id)
 
     def _forget(self, trial_id: int) -> None:
         """What was told of a trial: the next fit starts anew, as the last one saw it."""
@@ -275,6 +280,8 @@ class Ledger:
         if self.outcomes.pop(trial_id, None) is None and trial_id not in self.errors:
             raise TrialError(f"trial {trial_id} has no result that could be amended.", trial_id)
         self.errors.pop(trial_id, None)
+        self._within.pop(trial_id, None)
+        self.abandoned.discard(trial_id)
         for arrived in self._arrived.values():
             if trial_id in arrived:
                 arrived.remove(trial_id)

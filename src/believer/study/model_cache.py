@@ -221,7 +221,7 @@ def verified_fit(surrogate: Verifiable, state: dict[str, Any], n: int, d: int, i
 def failures(history: History) -> Data | None:
     """Failed trials as the worst real result, the last :data:`MOST_TOLD` of them; None without any."""
     failed = history.failed[-MOST_TOLD:]
-    if not len(failed):
+    if not len(failed) or history.outputs:  # of several outputs one learns where evaluations fail
         return None
     return Data(failed, np.full(len(failed), history.data.output(0).y.max()))
 

@@ -96,6 +96,15 @@ class Outcome:
         more = self.constraints or self.noise or self.replicates or self.lost
         return tuple(self.objectives) == (ONLY,) and not more
 
+    @property
+    def names(self) -> set[str]:
+        """Of all that is known of: numbers, and what is lost."""
+        return {*self.objectives, *self.constraints, *self.lost}
+
+    def and_of(self, other: Outcome) -> Outcome:
+        """With what ``other`` has and this has not."""
+        return self if other.names <= self.names else self.with_more(other.without(self.names))
+
     def without(self, names: Set[str]) -> Outcome:
         """The rest of it; InvalidInput where nothing is left."""
 
@@ -112,8 +121,7 @@ class Outcome:
 
     def with_more(self, other: Outcome) -> Outcome:
         """With what came later; InvalidInput for a number that is there already."""
-        names = [{*one.objectives, *one.constraints, *one.lost} for one in (self, other)]
-        if again := sorted(names[0] & names[1]):
+        if again := sorted(self.names & other.names):
             raise InvalidInput(f"{', '.join(again)} was told already; amend(trial, ...) corrects a result.")
         return Outcome(
             {**self.objectives, **other.objectives},
@@ -161,6 +169,8 @@ def _by_name(values: Mapping[str, Any], noise: Noise | None) -> Outcome:
     for name, value in values.items():
         if not isinstance(name, str):
             raise InvalidInput(f"an outcome has a name; got {shown(name)}.")
+        if value is None:
+            raise InvalidInput(f"{name} is None: leave it out if it is still to come, and tell NaN if it is lost.")
         is_list = isinstance(value, list | tuple) or (isinstance(value, np.ndarray) and value.ndim == 1)
         each = value if is_list else (value,)
         single = [as_number(one, name) for one in each]

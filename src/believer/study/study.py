@@ -114,6 +114,12 @@ class Study:
         """What trials returned, by their ids: every objective and constraint, with what is known of their noise."""
         return {trial_id: copied(outcome) for trial_id, outcome in sorted(self._ledger.outcomes.items())}
 
+    @reading
+    def outcome(self, trial_id: int) -> Outcome | None:
+        """What the trial of that id returned so far; None for nothing."""
+        found = self._ledger.outcomes.get(trial_id)
+        return None if found is None else copied(found)
+
     @property
     @reading
     def queued(self) -> tuple[dict[str, Any], ...]:
