@@ -2,9 +2,9 @@
 
     python benchmarks/failures.py --markdown benchmarks/results/failures.md
 
-Its results are -1 and 1, and a border between them is no smooth function: a model that takes them to be exact finds short
-lengthscales, and hopes again between two failures. Four problems in two dimensions, of which a part fails: beyond an edge
-beside the optimum, in a disc around it, far from it, and in waves; 40 evaluations in batches of four.
+Its results are -1 and 1, and a border between them is no smooth function: a model that takes them to be exact finds
+short lengthscales, and hopes again between two failures. Four problems in two dimensions, of which a part fails: beyond
+an edge beside the optimum, in a disc around it, far from it, and in waves; 40 evaluations in batches of four.
 
 *The rule*: of the standard deviations of a label, the one with the fewest failures in all whose best values are nowhere
 worse in the median than those of exact labels by more than a tenth. (It was written after a first look at these seeds.)
