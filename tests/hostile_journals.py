@@ -92,6 +92,14 @@ def _kinds() -> dict[str, dict[str, Any]]:
         "forest": {"surrogate": bv.RandomForest(3, 1, 1), **flat},
         "machines": {"surrogate": bv.SVR(members=2, gamma=1.0), **flat},
         "defaults": {},
+        "limits": {"outcomes": {"cost": bv.Minimize(), "heat": bv.AtMost(2.0), "load": bv.AtLeast(-1.0)}},
+        "front": {"outcomes": {"cost": bv.Minimize(), "gain": bv.Maximize(), "heat": bv.Between(-1.0, 2.0, 0.6)}},
+        "scalarized": {
+            "outcomes": {"cost": bv.Minimize(), "gain": bv.Maximize()},
+            "reference": {"cost": 9.0, "gain": -9.0},
+            "acquisition": "Scalarized",
+        },
+        "weighed": {"outcomes": {"cost": bv.Desirability(3.0, 0.0), "gain": bv.Desirability(0.0, 3.0, 2.0)}},
     }
 
 
@@ -109,7 +117,13 @@ def made(folder: Path) -> Journals:
             for _ in range(2):
                 for trial in study.ask(2):
                     value = _value(trial.params)
-                    study.tell(trial, 1e30**value if name == "warped" else value)
+                    told = dict.fromkeys(settings.get("outcomes", ()), value)
+                    study.tell(trial, told or (1e30**value if name == "warped" else value))
+            if told:
+                partial, failed = study.ask(2)
+                study.tell(partial, {next(iter(told)): [0.5, 1.0]}, noise=0.1)
+                study.tell(failed, told | {next(iter(told)): float("nan")})
+                study.amend(0, told)
             study.ask(1, fixed={"depth": 4}, distinct=False)
         found[name] = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
     return found
@@ -278,8 +292,10 @@ def outcome(change: Change, path: Path) -> str:
         try:
             for _ in range(2):
                 for trial in study.ask(2):
-                    study.tell(trial, float(trial.unit.sum()))
-            at = study.predict([trial.params for trial in study.trials[:3]])
+                    value, goals = float(trial.unit.sum()), study.settings.goals
+                    study.tell(trial, value if goals is None else dict.fromkeys(goals.wanted, value))
+            first = None if goals is None else goals.objectives[0]
+            at = study.predict([trial.params for trial in study.trials[:3]], first)
         except allowed as error:
             return f"no ask: {type(error).__name__}"
     assert np.isfinite(at.mean).all(), at

@@ -166,6 +166,7 @@ class Optimizer(Study):
         strategy: str | Strategy | None = None,
         fixed: Mapping[str, Any] | None = None,
         distinct: bool = True,
+        repeat: bool = False,
     ) -> Batch:
         """``q`` trials to evaluate now, good together and together with those still pending.
 
@@ -177,12 +178,19 @@ class Optimizer(Study):
         strategy : another one than the optimizer's, for this call.
         fixed : parameters held at a value.
         distinct : no point equals another of the batch, a pending one or one of the history (1e-6 of the encoded cube).
-            With False, where results are noisy, a point is repeated if that is worth more than a new one: provenance
-            says so (:mod:`~believer.batch.repeat`).
+        repeat : where results are noisy, a point is measured again if that is worth more than a new one; provenance
+            says so (:mod:`~believer.batch.repeat`). Lies do so, of one objective; points need not be distinct then.
         """
         history = self._ledger.history(self.settings)
         proposal = propose(
-            self.settings, history, q, strategy=strategy, fixed=fixed, distinct=distinct, cache=self._cache
+            self.settings,
+            history,
+            q,
+            strategy=strategy,
+            fixed=fixed,
+            distinct=distinct,
+            repeat=repeat,
+            cache=self._cache,
         )
         verdict = proposal.judged()
         self._record(proposal.event())

@@ -70,6 +70,7 @@ def propose(
     strategy: str | Strategy | None = None,
     fixed: Mapping[str, Any] | None = None,
     distinct: bool = True,
+    repeat: bool = False,
     cache: ModelCache | None = None,
 ) -> Proposal:
     """``q`` trials that are good together and with those pending: queued points, the design's, then the strategy's.
@@ -85,11 +86,15 @@ def propose(
     strategy : another one than the study's.
     fixed : parameters held at a value.
     distinct : no point equals another of the batch, a pending one or one of the history.
+    repeat : where results are noisy, a point is measured again if that is worth more than a new one; then points need
+        not be distinct.
     cache : models of earlier calls with the same settings; the result is the same with it and without.
     """
     q = whole(q, "q", 1)
-    if not isinstance(distinct, bool | np.bool_):
-        raise InvalidInput(f"distinct must be True or False; got {shown(distinct)}.")
+    for name, flag in (("distinct", distinct), ("repeat", repeat)):
+        if not isinstance(flag, bool | np.bool_):
+            raise InvalidInput(f"{name} must be True or False; got {shown(flag)}.")
+    distinct = bool(distinct and not repeat)
     cache = ModelCache(settings) if cache is None else cache
     check_cache(cache, settings)
     held = settings.space.check_fixed(fixed or {})
@@ -97,7 +102,7 @@ def propose(
     config = serialization.to_config(chooser)
     if settings.goals is not None:
         refuse_outputs(chooser, serialization.named(config))
-    draft = _Draft(settings, history, cache, settings.space.region(held), held, bool(distinct))
+    draft = _Draft(settings, history, cache, settings.space.region(held), held, distinct, bool(repeat))
     queued = [p for p in history.queue if all(same_value(p[name], value) for name, value in held.items())][:q]
     draft.refuse_exhausted(q, queued)
     model, learned, request, described = None, None, None, None
@@ -117,7 +122,7 @@ def propose(
     except SpaceExhausted:
         draft.refuse_exhausted(q, queued, count=True)
         raise
-    wanted = {"strategy": config, "fixed": held, "distinct": bool(distinct)}
+    wanted = {"strategy": config, "fixed": held, "distinct": distinct, **({"repeat": True} if repeat else {})}
     # Failures are no results: told as the worst of these, they bend a model beside a good one.
     several = bool(history.outputs)
     fit = None if learned is None else learned.model if several else cache.fit(history).model
@@ -142,6 +147,7 @@ class _Draft:
     region: Region
     held: dict[str, Any]
     distinct: bool
+    repeat: bool = False
     trials: list[Trial] = field(default_factory=list)
     avoid: Array = field(init=False)
 
@@ -281,6 +287,7 @@ class _Draft:
             failed=learned.failed,
             warp=learned.warp,
             resolution=settings.resolution,
+            repeat=self.repeat,
         )
 
     def refuse_exhausted(self, q: int, queued: list[dict[str, Any]], count: bool = False) -> None:

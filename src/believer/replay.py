@@ -103,8 +103,9 @@ def _wanted(study: Optimizer, event: Asked, strategies: Sequence[Strategy]) -> S
     """The strategy of an ask, whose request is checked."""
     wanted = event.request
     strategy, fixed, distinct = wanted["strategy"], wanted["fixed"], wanted["distinct"]
-    if not isinstance(distinct, bool):
-        raise DamagedRequest(f"distinct must be True or False; got {shown(distinct)}.")
+    for flag in (distinct, wanted.get("repeat", False)):
+        if not isinstance(flag, bool):
+            raise DamagedRequest(f"distinct and repeat must be True or False; got {shown(flag)}.")
     known = (study.settings.strategy, *strategies)
     passed = next((part for part in known if serialization.to_config(part) == strategy), None)
     rebuilt = serialization.from_config(strategy, "strategies", passed)
@@ -126,6 +127,7 @@ def _ask_again(study: Optimizer, event: Asked, strategy: Strategy) -> str | None
             strategy=strategy,
             fixed=wanted["fixed"],
             distinct=wanted["distinct"],
+            repeat=wanted.get("repeat", False),
             cache=study._cache,
         ).event()
     except BelieverError as error:

@@ -68,7 +68,7 @@ def ended(process: Any) -> int | None:
 
 def repeated(trials: list[Any], space: dict[str, Any]) -> list[tuple[int, int]]:
     """Pairs of trials with the same point, as the library tells points apart."""
-    door = BelieverSampler(seed=0)._door_to(space, False)
+    door = BelieverSampler(seed=0)._door_to(space, [False])
     units = door.settings.space.encode([door.look(trial).point for trial in trials])
     region = door.settings.space.region()
     return [
@@ -105,7 +105,7 @@ def test_a_worker_that_is_killed_leaves_a_point_that_stays_pending_until_it_is_f
     assert len(trials) == 16
     assert repeated(trials, FEW) == []
     sampler = BelieverSampler(seed=3, failed="ignored")
-    door = sampler._door_to(FEW, False)
+    door = sampler._door_to(FEW, [False])
     (pending,) = [seen for seen in sampler._read(door, trials, 99)[0] if seen.returned is None]
     assert (pending.number, pending.point) == (left.number, door.look(left).point)
     study.tell(left.number, state=TrialState.FAIL)

@@ -79,7 +79,7 @@ class Step:
 
 def steps(twin: Twin, strategy: PseudoObservations, request: Request) -> Iterator[Step]:
     """The batch as ``twin`` chooses it: [paper] Algorithm 1, step by step."""
-    belief = strategy._resume(request, None)
+    belief = strategy.resume(request, None)
     for trial, x in zip(request.pending.ids, request.pending.X, strict=True):
         belief = twin(partial(belief.with_lie, request, trial, x))
     avoid = request.avoid

@@ -61,6 +61,7 @@ class Request:
     outputs : of a study that declares its outcomes, objectives first; empty where there is one number. What stands
         above is then that of the first objective.
     reference : of several objectives, (k,), to be minimized; None for one that is inferred.
+    repeat : whether a measured point may be proposed again, where that is worth more than a new one.
     """
 
     ids: tuple[int, ...]
@@ -80,6 +81,7 @@ class Request:
     resolution: float | None = None
     outputs: tuple[Output, ...] = ()
     reference: Array | None = None
+    repeat: bool = False
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -146,9 +146,10 @@ def race(cell: Cell, others: Mapping[str, Entrant] | None = None) -> dict[str, A
     contest, name = Contest.from_settings(settings, cell.seed), settings["member"]
     entrant = others[name] if others and name in others else entrant_named(name)
     declared = contest.declared
+    more: dict[str, Any] = {} if declared is None else {"declared": declared}
     first = " ".join([name, *(() if declared is None else declared.goals.wanted)])
     if first not in _warm:
-        warm_up(partial(entrant.enter, Space.unit(2), 0, declared=declared), declared)
+        warm_up(partial(entrant.enter, Space.unit(2), 0, **more), declared)
         _warm.add(first)
     space = contest.space
     X = design(space, settings["n_init"], cell.seed)
@@ -160,7 +161,7 @@ def race(cell: Cell, others: Mapping[str, Entrant] | None = None) -> dict[str, A
         )
     q, budget = settings["q"], settings["budget"]
     times = durations(budget - len(y), q, cell.seed) if settings.get("mode") == ASYNC else None
-    enter = partial(entrant.enter, space, cell.seed, noisy=contest.truth is not None, declared=declared)
+    enter = partial(entrant.enter, space, cell.seed, noisy=contest.truth is not None, **more)
     course = run(enter, contest.values, X, y, q, budget, times)
     apart, unit = course.apart(), random_pair_distance(space.region())
     clocks = course.spent.round(6)

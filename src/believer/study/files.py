@@ -123,11 +123,12 @@ def replace_file(path: PathLike, chunks: Iterable[bytes], words: Wording, lock: 
         with suppress(FileNotFoundError):
             mode = os.stat(target).st_mode & 0o777
             if lock:
-                held.callback(release, open_locked(target, words, create=False))
+                # Closed by itself, too: an interrupt may come before the first line of ``release``.
+                held.callback(release, held.enter_context(open_locked(target, words, create=False)))
         _drop_leftovers(target)
         scratch = f"{target}.{os.getpid()}-{os.urandom(4).hex()}.tmp"
         try:
-            file = opened(scratch, os.O_RDWR | os.O_CREAT | os.O_EXCL, mode)
+            file = held.enter_context(opened(scratch, os.O_RDWR | os.O_CREAT | os.O_EXCL, mode))
             held.callback(release, file)
             _try_lock(file.fileno())  # this one is not left over
             _write_chunks(file.fileno(), chunks)
