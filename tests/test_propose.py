@@ -47,6 +47,7 @@ def test_a_host_gets_the_points_that_an_optimizer_would_hand_out(strategy: str, 
     opt = a_study(strategy=strategy, maximize=maximize)
     settings = make_settings(SPACE, strategy=strategy, n_init=4, seed=7, maximize=maximize)
     known = opt._ledger.fitted
+    assert not isinstance(known, dict)  # as of one number
     history = History.of(settings, kept_elsewhere(opt), fitted=known)
     proposal = propose(settings, history, 3)
     batch = opt.ask(3)

@@ -564,7 +564,7 @@ def test_a_constraint_is_kept_as_soon_as_a_finished_trial_has_set_it() -> None:
 
 def test_a_constraint_that_a_trial_has_not_set_or_set_to_no_number_is_no_reason_to_stop() -> None:
     def objective(trial: Any) -> float:
-        x = trial.suggest_float("x", 0.0, 1.0)
+        x: float = trial.suggest_float("x", 0.0, 1.0)
         if trial.number % 3:
             trial.set_constraint("far", math.inf if trial.number == 7 else 0.6 - x)
         return x

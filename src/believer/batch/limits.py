@@ -19,7 +19,7 @@ import numpy as np
 
 from believer.acquisitions.feasibility import Within
 from believer.arrays import Array
-from believer.batch.request import Request
+from believer.batch.request import WEIGH_ALL, Request
 from believer.capabilities import able
 from believer.errors import MissingCapability
 from believer.maximize import Objective
@@ -157,5 +157,5 @@ def refuse_several(request: Request, strategy: str) -> None:
     if sum(output.limits is None for output in request.outputs) > 1:
         raise MissingCapability(
             f"{strategy} chooses for one objective, within limits or without; several are traded for each other by "
-            "hedged, kb, kb_lower, kb_upper, cl_min, cl_mean, cl_max, fantasy, thompson; random."
+            f"{WEIGH_ALL}."
         )

@@ -22,6 +22,9 @@ from believer.surrogates.warp import Warp
 Randomness = Callable[[int, str], np.random.Generator]
 """The generator that belongs to a trial id and a purpose; the same pair always gives the same stream."""
 
+WEIGH_ALL = "hedged, kb, kb_lower, kb_upper, cl_min, cl_mean, cl_max, fantasy, thompson; random"
+"""Strategies that weigh all outcomes together, however many objectives there are."""
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Pending:
@@ -195,8 +198,7 @@ def refuse_outputs(strategy: Strategy, name: str) -> None:
     if not able(strategy, TakesOutputs) or not strategy.takes_outputs:
         raise MissingCapability(
             f"{name} chooses for one number, and this study declares its outcomes. Strategies that weigh them "
-            "together: hedged, kb, kb_lower, kb_upper, cl_min, cl_mean, cl_max, fantasy, thompson; random; and "
-            "of one objective qei, gp_bucb, ucb_pe."
+            f"together: {WEIGH_ALL}; and of one objective qei, gp_bucb, ucb_pe."
         )
 
 

@@ -135,7 +135,7 @@ _GOALS = {cls.__name__: cls for cls in (Minimize, Maximize, AtMost, AtLeast, Bet
 
 
 @dataclass(frozen=True, slots=True)
-class Output:
+class Target:
     """A number that a model learns.
 
     Attributes
@@ -218,19 +218,19 @@ class Goals:
         return (DESIRABILITY,) if self.is_weighed else self.aims
 
     @cached_property
-    def outputs(self) -> tuple[Output, ...]:
+    def outputs(self) -> tuple[Target, ...]:
         """What models learn: objectives, then what is limited, in the order in which they were declared."""
         one = len(self.objectives) == 1
         signs = {n: -1.0 if n == DESIRABILITY or isinstance(self.wanted[n], Maximize) else 1.0 for n in self.objectives}
-        found = [Output(name, sign, warped=one and name != DESIRABILITY) for name, sign in signs.items()]
+        found = [Target(name, sign, warped=one and name != DESIRABILITY) for name, sign in signs.items()]
         for name in self.limited:
             goal = self.wanted[name]
             if isinstance(goal, Between):
-                found.append(Output(name, 1.0, Within(goal.low, goal.high), goal.probability, warped=False))
+                found.append(Target(name, 1.0, Within(goal.low, goal.high), goal.probability, warped=False))
             elif isinstance(goal, AtLeast):
-                found.append(Output(name, -1.0, Within(high=-goal.threshold), goal.probability))
+                found.append(Target(name, -1.0, Within(high=-goal.threshold), goal.probability))
             elif isinstance(goal, AtMost):
-                found.append(Output(name, 1.0, Within(high=goal.threshold), goal.probability))
+                found.append(Target(name, 1.0, Within(high=goal.threshold), goal.probability))
         return tuple(found)
 
     def arranged(self, outcome: Outcome) -> Outcome:

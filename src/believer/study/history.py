@@ -13,7 +13,7 @@ from believer.arrays import Array, read_only, shown, whole
 from believer.batch.request import Pending
 from believer.errors import InvalidInput, JournalError
 from believer.numerics.sampling import stream
-from believer.study.goals import DESIRABILITY, RUNS, Output
+from believer.study.goals import DESIRABILITY, RUNS, Target
 from believer.study.outcome import ONLY, Outcome, Value, aligned, outcome_of
 from believer.study.settings import StudySettings
 from believer.surrogates.data import Data
@@ -22,7 +22,7 @@ from believer.surrogates.replicates import noise_of_means
 Fitted = tuple[tuple[int, ...], dict[str, Any]]
 """Ids of the results that a model was fitted to, and its hyperparameters."""
 
-_RUN = Output(RUNS, 1.0, Within(high=0.0), warped=False, exact=True)
+_RUN = Target(RUNS, 1.0, Within(high=0.0), warped=False, exact=True)
 """-1 for an evaluation that came back, 1 for one that failed."""
 
 RUN_STD = 0.3
@@ -59,7 +59,7 @@ class History:
     next_id: int
     designed: int
     fitted: Fitted | None = None
-    outputs: tuple[tuple[Output, History], ...] = ()
+    outputs: tuple[tuple[Target, History], ...] = ()
 
     @staticmethod
     def of(
@@ -138,7 +138,7 @@ class History:
         place = next_id if next_id is not None else max(points, default=-1) + 1
         count = len(points) if designed is None else designed
         study = _Points(points, settings)
-        outputs: tuple[tuple[Output, History], ...] = ()
+        outputs: tuple[tuple[Target, History], ...] = ()
         if goals is None:
             ids = tuple(sorted(outcomes))
             told = [outcomes[i] for i in ids]
@@ -195,7 +195,7 @@ class _Points:
         next_id: int,
         designed: int,
         fitted: Mapping[str, Fitted],
-    ) -> tuple[tuple[Output, History], ...]:
+    ) -> tuple[tuple[Target, History], ...]:
         """What each model learns: objectives, limits, and where anything failed whether evaluations come back."""
         goals = self.settings.goals
         assert goals is not None
@@ -210,7 +210,7 @@ class _Points:
 
     def _alone(
         self,
-        output: Output,
+        output: Target,
         values: dict[int, float],
         outcomes: Mapping[int, Outcome],
         waiting: tuple[int, ...],

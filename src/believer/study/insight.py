@@ -11,7 +11,7 @@ from believer.arrays import Array
 from believer.batch.incumbent import is_noisy, learned_by
 from believer.batch.standing import Known, Standing, stand
 from believer.errors import InvalidInput
-from believer.study.goals import RUNS, Output
+from believer.study.goals import RUNS, Target
 from believer.study.history import History
 from believer.study.ledger import Ledger
 from believer.study.model_cache import Learned, ModelCache
@@ -135,7 +135,7 @@ class Insight:
             return None
         return stand([self._known(output, alone) for output, alone in outputs], self.settings.space.dim)
 
-    def _known(self, output: Output, alone: History) -> Known:
+    def _known(self, output: Target, alone: History) -> Known:
         learned = self.cache.of(output).learned(alone)
         limits, data = None if output.limits is None else learned.limits(output.limits), learned.data
         rows = dict(zip(alone.ids, zip(data.X, data.y.tolist(), strict=True), strict=True))

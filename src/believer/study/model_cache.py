@@ -18,7 +18,7 @@ from believer.batch.request import Pending
 from believer.capabilities import able
 from believer.errors import InvalidInput, JournalError, NumericalError
 from believer.numerics.sampling import stream
-from believer.study.goals import Output
+from believer.study.goals import Target
 from believer.study.history import Fitted, History
 from believer.study.settings import AUTO, NONE, StudySettings
 from believer.surrogates.data import Data, joined
@@ -114,7 +114,7 @@ class ModelCache:
             self._told = (fit, failed.X, replace(fit, model=self._with_failures(history, fit, told), failed=told))
         return self._told[2]
 
-    def of(self, output: Output) -> ModelCache:
+    def of(self, output: Target) -> ModelCache:
         """The cache of one output's models, in a study that declares its outcomes."""
         if output.name not in self._outputs:
             warp = self.settings.warp if output.warped else NONE

@@ -52,35 +52,13 @@ class ReplicateNoise:
     Attributes
     ----------
     std : standard deviations (n,) of the results, each the mean of r_i measurements; what a user gave, where given.
-    single : standard deviations (n,) of one measurement at each of these points.
     pooled : the standard deviation of one measurement, if it is the same everywhere.
-    points : how many points had replicates, k.
-    degrees : degrees of freedom in all, ν.
     model : of log(σ²(x) / σ_p²), (k,) or fewer data; None where one variance serves all.
     """
 
     std: Array
-    single: Array
     pooled: float
-    points: int
-    degrees: int
     model: GPModel | None
-    _most: float = 1.0
-
-    def at(self, X: Array) -> Array:
-        """The standard deviation of one measurement at ``X`` (m, d), measured before or not.  O(m k²)."""
-        if self.model is None:
-            return np.full(len(X), self.pooled)
-        return self.pooled * np.sqrt(_shares(self.model, X, self._most))
-
-    @property
-    def source(self) -> str:
-        """In words, where the figures come from."""
-        counted = f"{self.points} replicated point{'s' if self.points != 1 else ''}"
-        counted += f" ({self.degrees} degree{'s' if self.degrees != 1 else ''} of freedom)"
-        if self.model is None:
-            return f"noise pooled over {counted}"
-        return f"noise by place, a second model of {counted}"
 
 
 def noise_of_means(
@@ -120,16 +98,13 @@ def noise_of_means(
     shares = np.square(s / unit)
     variance = float(freedom @ shares) / float(freedom.sum())
     pooled = unit * float(np.sqrt(variance))
-    model, most = None, 1.0
+    model, single = None, np.full(len(X), pooled)
     if len(rows) >= LEAST_POINTS and freedom.sum() >= LEAST_DEGREES and variance > 0.0:
         shares = shares / variance
         found, nats = second_model(Data(frozen(X[rows]), frozen(shares), groups=groups), freedom, rng)
         if nats > NATS:
-            model, most = found, float(shares.max())
-    single = np.full(len(X), pooled) if model is None else pooled * np.sqrt(_shares(model, X, most))
-    std = np.where(told, given, single / np.sqrt(r))
-    single = np.where(told, given * np.sqrt(r), single)
-    return ReplicateNoise(read_only(std), read_only(single), pooled, len(rows), int(freedom.sum()), model, most)
+            model, single = found, pooled * np.sqrt(_shares(found, X, float(shares.max())))
+    return ReplicateNoise(read_only(np.where(told, given, single / np.sqrt(r))), pooled, model)
 
 
 def second_model(data: Data, freedom: Array, rng: np.random.Generator) -> tuple[GPModel, float]:
