@@ -35,7 +35,7 @@ ROOMS = ("acquisitions", "batch", "contracts", "diagnostics", "maximize", "nativ
 NUMERICAL = (
     *(*ROOMS, "reference", "statistical", "surrogates", "testing", "bench/test_race.py"),
     *("test_determinism.py", "test_edges.py", "test_learning.py", "test_loop.py", "test_members.py"),
-    *(path.name for path in sorted((ROOT / "tests").glob("test_optimizer*.py"))),
+    *(path.name for kind in ("declared", "optimizer") for path in sorted((ROOT / "tests").glob(f"test_{kind}*.py"))),
     *(
         f"../paper/tests/{name}"
         for name in ("theory", "test_locality.py", "test_printed_members.py", "test_process.py")
