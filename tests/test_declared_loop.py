@@ -92,7 +92,7 @@ def test_a_result_that_is_incomplete_now_and_then_has_failed_and_keeps_its_numbe
     ("f", "outcomes", "rule"),
     [
         (reaction, None, "numbers by name need outcomes"),
-        (lambda params: 1.0, LIMITED, "this study has the outcomes cost, heat; got 'value'"),
+        (lambda params: 1.0, LIMITED, "return a dict of numbers by name"),
         (lambda params: {"cost": 1.0, "price": 2.0}, LIMITED, "got 'price'"),
         (lambda params: {"cost": "much", "heat": 2.0}, LIMITED, "cost must be a number"),
         (lambda params: {}, LIMITED, "at least one number"),
@@ -129,3 +129,19 @@ def test_values_by_name_without_outcomes_are_refused_before_a_journal_is_begun(t
     with pytest.raises(InvalidInput, match="numbers by name"):
         minimize(reaction, SPACE, 2, x0=x0, y0=y0, journal=path, progress=False)
     assert not path.exists()
+
+
+def test_what_is_missing_of_results_that_are_known_is_evaluated_within_the_budget(tmp_path: Path) -> None:
+    calls: list[dict[str, Any]] = []
+
+    def f(params: dict[str, Any]) -> dict[str, float]:
+        calls.append(params)
+        return {"a": params["x"], "c": params["y"]}
+
+    known = [{"x": 0.1 * i, "y": 0.3} for i in range(4)]
+    told = [{"a": 1.0}, {"a": 2.0}, {"a": 3.0}, {"a": 4.0, "c": 0.1}]
+    settings: dict[str, Any] = {"outcomes": {"a": Minimize(), "c": AtMost(0.5)}, "progress": False}
+    for budget in (5, 8):  # the second run goes on with the first
+        found = minimize(f, SPACE, budget=budget, x0=known, y0=told, journal=tmp_path / "study", **settings)
+        assert (len(calls), found.evaluations) == (budget, budget)
+        assert found.optimizer.counts.done == budget + 1

@@ -65,6 +65,8 @@ def evaluate(f: Function, params: dict[str, Any], is_here: _Here | bool, by_name
         if isinstance(returned, Mapping) and not by_name:
             raise InvalidInput(f"numbers by name need outcomes={{...}} that say what is wanted; got {shown(returned)}.")
         outcome = outcome_of(returned, None, None)
+        if by_name and isinstance(outcome, Outcome) and not isinstance(returned, Mapping | Outcome):
+            raise InvalidInput(f"outcomes are declared: return a dict of numbers by name; got {shown(returned)}.")
         found = Failure(outcome) if isinstance(outcome, str) else outcome
     except BaseException as error:  # the user's function may raise anything; nearly all of it is a failed trial
         if is_here and isinstance(error, KeyboardInterrupt | SystemExit):

@@ -20,6 +20,7 @@ from believer.maximize import Maximizer
 from believer.optimizer import Optimizer
 from believer.progress import Progress
 from believer.space import Space
+from believer.study.events import Observed
 from believer.study.goals import Goal, Goals
 from believer.study.journal import PathLike
 from believer.study.outcome import Outcome, Value, aligned, outcome_of
@@ -197,7 +198,7 @@ def minimize(
     bar = Progress.on_terminal(budget, progress)
     try:
         _begin(optimizer, points, values)
-        known = [row for row in optimizer.records() if row["origin"] == "observed"]
+        known = _observed(optimizer)
         limit = stop.limit if isinstance(stop, Seconds) else math.inf
         run = _Run(f, optimizer, bar, executor, budget + len(known), q, stopper, callback, timeout, began, limit)
         reason = run.until_done(mode)
@@ -208,6 +209,14 @@ def minimize(
     counts = optimizer.counts
     failed = counts.failed - sum(row["status"] == "failed" for row in known)
     return Result(params, value, counts.answered - len(known), failed, reason, optimizer)
+
+
+def _observed(optimizer: Optimizer) -> list[dict[str, Any]]:
+    """Rows of the trials that were known in full: what is missing of one was evaluated, or is yet to be."""
+    goals = optimizer.settings.goals
+    told = {event.id: event.outcome for event in optimizer.events if isinstance(event, Observed)}
+    whole = {i for i, outcome in told.items() if goals is None or outcome is None or not goals.missing(outcome)}
+    return [row for row in optimizer.records() if row["trial_id"] in whole]
 
 
 def _is_several(optimizer: Optimizer) -> bool:

@@ -9,7 +9,7 @@ half-way is made good by the next, so that file and memory always agree.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from typing import Any, Self
 
 import numpy as np
@@ -64,7 +64,7 @@ class Optimizer(Study):
     outcomes : what evaluations return, where that is more than one number: for each name ``Minimize()``,
         ``Maximize()``, ``AtLeast(...)``, ``AtMost(...)``, ``Between(...)`` or ``Desirability(...)``.
     reference : of several objectives, a value for each that every point worth having beats; hypervolumes are measured
-        from there. By default the worst values on the front so far, and a tenth of their range beyond.
+        from there. By default the worst of all results, or a tenth of the front's range beyond it.
     """
 
     def __init__(
@@ -179,7 +179,7 @@ class Optimizer(Study):
         fixed : parameters held at a value.
         distinct : no point equals another of the batch, a pending one or one of the history (1e-6 of the encoded cube).
         repeat : where results are noisy, a point is measured again if that is worth more than a new one; provenance
-            says so (:mod:`~believer.batch.repeat`). Lies do so, of one objective; points need not be distinct then.
+            says so (:mod:`~believer.batch.repeat`). Lies do so, of one objective; others refuse.
         """
         history = self._ledger.history(self.settings)
         proposal = propose(
@@ -312,7 +312,8 @@ class Optimizer(Study):
     ) -> Told | Failed:
         """The event of an answer that comes after those ``before`` it in the same call."""
         answered = {event.id for event in before}
-        found = self._waiting_at(trial, answered) if isinstance(trial, Mapping) else self._own(trial)
+        names = frozenset(value) if isinstance(value, Mapping) else frozenset[str]()
+        found = self._waiting_at(trial, answered, names) if isinstance(trial, Mapping) else self._own(trial)
         status = self._ledger.status(found.id)
         if status in ("done", "failed"):
             raise TrialError(
@@ -335,12 +336,18 @@ class Optimizer(Study):
             )
         return found
 
-    def _waiting_at(self, params: Mapping[str, Any], answered: set[int]) -> Trial:
-        """The first trial with these params that has no answer: a pending one, else one that was abandoned."""
-        settled = self.space.check(params)
-        for trial in (*self._ledger.pending, *(self._ledger.trials[i] for i in sorted(self._ledger.abandoned))):
-            if trial.id not in answered and same_params(trial.params, settled):
-                return trial
+    def _waiting_at(self, params: Mapping[str, Any], answered: set[int], names: Set[str]) -> Trial:
+        """The first trial with these params that waits for an answer: a pending one, else one that was abandoned.
+
+        One that has outcomes of these ``names`` already comes last.
+        """
+        settled, ledger = self.space.check(params), self._ledger
+        waiting = (*ledger.pending, *(ledger.trials[i] for i in sorted(ledger.abandoned)))
+        found = [trial for trial in waiting if trial.id not in answered and same_params(trial.params, settled)]
+        if found:
+            return min(
+                found, key=lambda t: t.id in ledger.outcomes and not names.isdisjoint(ledger.outcomes[t.id].names)
+            )
         raise TrialError(
             f"no pending trial has the params {settled}; a result from elsewhere is for observe(params, ...)."
         )

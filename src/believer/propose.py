@@ -17,7 +17,16 @@ from believer.arrays import Array, frozen, shown, whole
 from believer.batch import LOADED_ON_USE, Pending, Request, Strategy
 from believer.batch.gain import expected_gain
 from believer.batch.random import REPLACED, design, draw, is_new
-from believer.batch.request import Chosen, NoModel, Output, Randomness, checked_answer, needs_model, refuse_outputs
+from believer.batch.request import (
+    Chosen,
+    NoModel,
+    Output,
+    Randomness,
+    checked_answer,
+    needs_model,
+    refuse_outputs,
+    refuse_repeats,
+)
 from believer.batch.verdict import Verdict, judge
 from believer.capabilities import able
 from believer.errors import BelieverError, InvalidInput, MissingCapability, MissingExtra, SpaceExhausted
@@ -86,15 +95,13 @@ def propose(
     strategy : another one than the study's.
     fixed : parameters held at a value.
     distinct : no point equals another of the batch, a pending one or one of the history.
-    repeat : where results are noisy, a point is measured again if that is worth more than a new one; then points need
-        not be distinct.
+    repeat : where results are noisy, a point is measured again if that is worth more than a new one.
     cache : models of earlier calls with the same settings; the result is the same with it and without.
     """
     q = whole(q, "q", 1)
     for name, flag in (("distinct", distinct), ("repeat", repeat)):
         if not isinstance(flag, bool | np.bool_):
             raise InvalidInput(f"{name} must be True or False; got {shown(flag)}.")
-    distinct = bool(distinct and not repeat)
     cache = ModelCache(settings) if cache is None else cache
     check_cache(cache, settings)
     held = settings.space.check_fixed(fixed or {})
@@ -102,7 +109,11 @@ def propose(
     config = serialization.to_config(chooser)
     if settings.goals is not None:
         refuse_outputs(chooser, serialization.named(config))
-    draft = _Draft(settings, history, cache, settings.space.region(held), held, distinct, bool(repeat))
+    if repeat:
+        refuse_repeats(
+            chooser, serialization.named(config), 1 if settings.goals is None else len(settings.goals.objectives)
+        )
+    draft = _Draft(settings, history, cache, settings.space.region(held), held, bool(distinct), bool(repeat))
     queued = [p for p in history.queue if all(same_value(p[name], value) for name, value in held.items())][:q]
     draft.refuse_exhausted(q, queued)
     model, learned, request, described = None, None, None, None
@@ -122,7 +133,7 @@ def propose(
     except SpaceExhausted:
         draft.refuse_exhausted(q, queued, count=True)
         raise
-    wanted = {"strategy": config, "fixed": held, "distinct": distinct, **({"repeat": True} if repeat else {})}
+    wanted = {"strategy": config, "fixed": held, "distinct": bool(distinct), **({"repeat": True} if repeat else {})}
     # Failures are no results: told as the worst of these, they bend a model beside a good one.
     several = bool(history.outputs)
     fit = None if learned is None else learned.model if several else cache.fit(history).model
@@ -241,7 +252,11 @@ class _Draft:
             x, moved = np.asarray(choice.x, dtype=np.float64), ""
             if strange and self.settings.space.misplaced([self.params_at(x)], x[None, :]) is not None:
                 x, moved = self.region.snap(x[None, :])[0], "; moved to where its parameters have values"
-            self.add_new(x, "model", choice.provenance + notes + moved)
+            origin = "model", choice.provenance + notes + moved
+            if self.repeat and choice.repeats and is_new(x, self.region, self.avoid[:0]):
+                self.add(self.params_at(x), x, *origin)
+            else:
+                self.add_new(x, *origin)
 
     def request(self, q: int, learned: Learned | None) -> Request:
         """What the strategy sees; trials of this proposal that came before it count as pending."""

@@ -65,7 +65,17 @@ def test_a_front_is_what_nothing_is_as_good_as_and_of_equal_rows_the_first(Y: Ar
 
 def test_an_inferred_reference_is_a_tenth_of_the_range_beyond_the_worst() -> None:
     front = np.array([[0.0, 3.0, -4.0, 0.0], [2.0, 1.0, -4.0, 0.0]])
-    np.testing.assert_allclose(inferred_reference(front), [2.2, 3.2, -3.6, 0.1], rtol=1e-14)
+    np.testing.assert_allclose(inferred_reference(front, front), [2.2, 3.2, -3.6, 0.1], rtol=1e-14)
+
+
+def test_an_inferred_reference_is_no_nearer_than_the_worst_result() -> None:
+    front = np.array([[0.0, 3.0], [2.0, 1.0]])
+    results = np.vstack([front, [[12.0, 3.1]] * 30])
+    np.testing.assert_allclose(inferred_reference(front, results), [12.0, 3.2], rtol=1e-14)
+    assert (inferred_reference(front, results) >= results.max(axis=0)).all()
+    one = np.array([[5.0, 0.0]])
+    shifted = [inferred_reference(one + by, np.vstack([one, [[6.0, 2.0]]]) + by) - by for by in (0.0, 100.0)]
+    np.testing.assert_allclose(shifted[0], shifted[1], rtol=1e-12)
 
 
 # Boxes and volumes

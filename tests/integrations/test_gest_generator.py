@@ -353,3 +353,13 @@ def test_one_objective_within_constraints_has_a_best_result_and_none_before() ->
 
 def several(x: float, y: float) -> dict[str, float]:
     return {"f": x**2 + y, "g": -((x - 1.0) ** 2) - y, "c": x, "d": y, "e": x * y}
+
+
+@pytest.mark.parametrize(("goal", "kind", "best"), [("MAXIMIZE", "LESS_THAN", 4), ("MINIMIZE", "GREATER_THAN", 6)])
+def test_a_value_at_the_end_of_a_strict_constraint_breaks_it(goal: str, kind: str, best: int) -> None:
+    vocs = made(goal, {"n": set(range(1, 9))}, constraints={"used": [kind, 5]})
+    generator = Generator(vocs, seed=0)
+    generator.ingest([p | {"f": float(p["n"]), "used": float(p["n"])} for p in generator.suggest(8)])
+    assert generator.best is not None
+    assert generator.best[0] == {"n": best}
+    assert not vocs.constraints["used"].check(5.0)

@@ -736,3 +736,31 @@ def test_a_history_is_what_the_door_for_hosts_makes_of_the_same_trials() -> None
     assert np.array_equal(ours.data.X, theirs.data.X)
     assert np.array_equal(ours.data.Y, theirs.data.Y)
     assert ours.pending.ids == theirs.pending.ids == (7,)
+
+
+def test_an_infinite_constraint_is_broken() -> None:
+    def objective(trial: Any) -> float:
+        x, y = trial.suggest_float("x", 0.0, 1.0), trial.suggest_float("y", 0.0, 1.0)
+        trial.set_constraint("c", math.inf if x > 0.5 else -1.0)
+        return float(-x + (y - 0.3) ** 2)
+
+    study = optuna.create_study(sampler=BelieverSampler(seed=2))
+    study.optimize(objective, n_trials=30)
+    assert max(trial.params["x"] for trial in study.trials if trial.params["x"] <= 0.5) > 0.49
+    assert study.best_trial.params["x"] <= 0.5
+    assert study.best_value < -0.48
+
+
+def test_a_reference_says_which_part_of_a_front_counts() -> None:
+    def objective(trial: Any) -> tuple[float, float]:
+        x, y = trial.suggest_float("x", 0.0, 1.0), trial.suggest_float("y", 0.0, 1.0)
+        return x + y, (1.0 - x) + y
+
+    study = optuna.create_study(directions=["minimize"] * 2, sampler=BelieverSampler(seed=0, reference=(0.3, 1.1)))
+    study.optimize(objective, n_trials=24)
+    assert all(trial.params["x"] <= 0.3 for trial in study.trials[12:])
+    with pytest.raises(InvalidInput, match="finite number"):
+        BelieverSampler(reference=(0.3, math.nan))
+    study = optuna.create_study(directions=["minimize"] * 2, sampler=BelieverSampler(seed=0, reference=[1.0]))
+    with pytest.raises(InvalidInput, match="reference must have 2 values; got 1"):
+        study.optimize(objective, n_trials=3)

@@ -122,6 +122,11 @@ CALLS: dict[str, Call] = {
     "DeltaYStopper": lambda sk: stopped_by(sk, "DeltaYStopper", 0.1, 3),
     "DeltaXStopper": lambda sk: stopped_by(sk, "DeltaXStopper", 1),
     "HollowIterationsStopper": lambda sk: stopped_by(sk, "HollowIterationsStopper", 3, 0.5),
+    "ThresholdStopper": lambda sk: stopped_by(sk, "ThresholdStopper", 0.5),
+    "kinds of dimensions": lambda sk: [
+        [isinstance(dim, kind) for kind in (sk.space.Real, sk.space.Integer, sk.space.Categorical)]
+        for dim in (sk.space.Real(0, 1), sk.space.Integer(1, 5), sk.space.Categorical("ab"))
+    ],
     "DeadlineStopper": lambda sk: stopped_by(sk, "DeadlineStopper", 0.0),
     "the seconds of a deadline": lambda sk: len(timed(sk, sk.callbacks.DeadlineStopper(100.0)).iter_time),
     "the seconds of evaluations": lambda sk: len(timed(sk, sk.callbacks.TimerCallback()).iter_time),

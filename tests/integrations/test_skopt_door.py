@@ -312,3 +312,16 @@ def test_what_is_verbose_prints_each_evaluation(capsys: pytest.CaptureFixture[st
     skopt.gp_minimize(cost, MIXED, n_calls=5, n_initial_points=3, x0=[0.1, 2, "elu", 0.0], verbose=True)
     printed = capsys.readouterr().out.splitlines()
     assert [line.split(" ended")[0] for line in printed] == [f"Iteration No: {i} of 5" for i in range(1, 6)]
+
+
+@pytest.mark.parametrize(("name", "other"), [("BayesSearchCV", "BatchSearchCV"), ("gbrt_minimize", "forest_minimize")])
+def test_what_is_elsewhere_says_where(name: str, other: str) -> None:
+    with pytest.raises(ImportError, match=f"{name} is not here: .*{other}"):
+        exec(f"from believer.integrations.skopt import {name}")
+    assert not hasattr(skopt, "anything_else")
+
+
+def test_a_result_keeps_what_its_call_was_given() -> None:
+    args = skopt.gp_minimize(lambda x: x[0], [(0.0, 1.0)], n_calls=10, random_state=1).specs["args"]
+    assert (args["n_calls"], args["n_initial_points"], args["acq_func"]) == (10, 10, "gp_hedge")
+    assert "options" not in args

@@ -102,3 +102,18 @@ def test_what_cannot_be_drawn_is_refused(result: Any) -> None:
 def test_an_option_that_has_no_effect_is_named_in_a_warning(result: Any) -> None:
     with pytest.warns(UserWarning, match="size, zscale"):
         plots.plot_objective(result, n_points=3, n_samples=5, size=3, zscale="log")
+
+
+def test_panels_of_the_diagonal_share_their_range_and_show_the_minimum(result: Any) -> None:
+    diagonal = plots.plot_objective(result, n_points=5, n_samples=9).diagonal()
+    assert len({panel.get_ylim() for panel in diagonal}) == 1
+    for panel in diagonal:
+        (low, high), (line, minimum) = panel.get_ylim(), panel.lines
+        assert low <= min(line.get_ydata())
+        assert max(line.get_ydata()) <= high
+        assert min(line.get_xdata()) <= minimum.get_xdata()[0] <= max(line.get_xdata())
+
+
+def test_a_minimum_that_a_logarithm_cannot_show_is_left_out(result: Any) -> None:
+    ax = plots.plot_convergence(result, true_minimum=0.0, yscale="log")
+    assert ax.get_legend() is None

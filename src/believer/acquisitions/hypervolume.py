@@ -33,7 +33,8 @@ from believer.surrogates.protocols import Model
 
 _AT_ONCE = 1 << 13
 
-_MARGIN = 0.1
+_MARGIN, AMONG = 0.1, 1.0
+"""Of a reference that is inferred; benchmarks/reference.py."""
 
 
 def nondominated(Y: Array) -> BoolArray:
@@ -62,20 +63,22 @@ def front_of(Y: Array) -> Array:
     return Y[nondominated(Y)]
 
 
-def inferred_reference(front: Array) -> Array:
-    """A reference (k,) for a ``front`` (K, k): the worst of each objective over it, and a tenth of its range more.
+def inferred_reference(front: Array, results: Array) -> Array:
+    """A reference (k,) for a ``front`` (K, k) among all ``results`` (n, k): beyond the worst of each objective over it.
 
-    Of an objective without a range a tenth of its size more, or a tenth of one where it is zero. So the ends of the
-    front have a share in the volume too. The rule is that of common practice ([Ishibuchi2018] discuss it).
+    By a tenth of the front's range, as is common practice ([Ishibuchi2018] discuss it), so that its ends have a share
+    in the volume too; and no nearer than the worst result (the ``AMONG`` quantile of all): else a front that begins in
+    a corner would stay there, as nothing could be gained beyond its ends. If all are equal, by a tenth of their size.
 
     Parameters
     ----------
     front : objectives that are not dominated, at least one row.
+    results : all that is known, feasible or not, the front among them.
     """
     worst = front.max(axis=0)
-    span = worst - front.min(axis=0)
+    margin = np.maximum(_MARGIN * (worst - front.min(axis=0)), np.quantile(results, AMONG, axis=0) - worst)
     size = np.where(worst == 0.0, 1.0, np.abs(worst))
-    reference: Array = worst + _MARGIN * np.where(span > 0.0, span, size)
+    reference: Array = worst + np.where(margin > 0.0, margin, _MARGIN * size)
     return reference
 
 

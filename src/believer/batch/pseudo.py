@@ -134,6 +134,11 @@ class PseudoObservations:
         """Unless the acquisition is averaged over many fantasies."""
         return getattr(self.lie, "samples", 1) == 1
 
+    @property
+    def repeats(self) -> bool:
+        """Likewise."""
+        return self.takes_outputs
+
     def __post_init__(self) -> None:
         if isinstance(self.lie, type) or not callable(getattr(self.lie, "value", None)):
             raise InvalidInput(f'lie must be a lie, e.g. ConstantLie("min") or Believe(); got {shown(self.lie)}.')

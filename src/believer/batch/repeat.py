@@ -92,7 +92,7 @@ def repeated_instead(request: Request, model: Model, X: Array, choice: Choice, a
     inside = request.region.allows(points)
     unit = standardization(data.y)[1]
     found = worth_repeating(model, points[inside], stds[inside], np.asarray(choice.x), there, unit)
-    return choice if found is None else Choice(found.x, found.provenance)
+    return choice if found is None else Choice(found.x, found.provenance, repeats=True)
 
 
 def worth_repeating(

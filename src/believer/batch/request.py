@@ -64,7 +64,8 @@ class Request:
     outputs : of a study that declares its outcomes, objectives first; empty where there is one number. What stands
         above is then that of the first objective.
     reference : of several objectives, (k,), to be minimized; None for one that is inferred.
-    repeat : whether a measured point may be proposed again, where that is worth more than a new one.
+    repeat : whether a measured point may be proposed again, where that is worth more than a new one; only strategies
+        with ``repeats = True`` in the body of their class are asked for it.
     """
 
     ids: tuple[int, ...]
@@ -127,10 +128,12 @@ class Choice:
     ----------
     x : the point, (d,), in the encoded cube.
     provenance : in words, why it was chosen.
+    repeats : whether it is measured already, and meant to be measured again.
     """
 
     x: Array
     provenance: str
+    repeats: bool = False
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -199,6 +202,34 @@ def refuse_outputs(strategy: Strategy, name: str) -> None:
         raise MissingCapability(
             f"{name} chooses for one number, and this study declares its outcomes. Strategies that weigh them "
             f"together: {WEIGH_ALL}; and of one objective qei, gp_bucb, ucb_pe."
+        )
+
+
+@runtime_checkable
+class Repeats(Protocol):
+    """A strategy that says whether it knows when to measure a point again."""
+
+    @property
+    def repeats(self) -> bool:
+        """Whether :meth:`Strategy.choose` looks at ``request.repeat``."""
+        ...
+
+
+def refuse_repeats(strategy: Strategy, name: str, objectives: int) -> None:
+    """MissingCapability where repeats were asked for, and nothing says when to repeat.
+
+    Parameters
+    ----------
+    strategy : what was asked for.
+    name : what people call it.
+    objectives : how many there are.
+    """
+    if objectives > 1:
+        raise MissingCapability("repeat=True is for one objective: of several, nothing says what a repeat is worth.")
+    if not able(strategy, Repeats) or not strategy.repeats:
+        raise MissingCapability(
+            f"{name} never measures a point again; strategies that do where it is worth it: hedged, kb, kb_lower, "
+            "kb_upper, cl_min, cl_mean, cl_max, fantasy. To allow for equal points, say distinct=False."
         )
 
 

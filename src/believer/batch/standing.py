@@ -93,11 +93,11 @@ class Standing:
         return rows[nondominated(self.Y[rows])]
 
     def reference(self) -> Array:
-        """r (k,), inferred from the front of real results: of feasible ones, of all if there are none."""
-        known = self.real & self.feasible
-        known = known if known.any() else self.real if self.real.any() else np.ones_like(self.real)
-        Y = self.Y[known]
-        return inferred_reference(Y[nondominated(Y)])
+        """r (k,), inferred from real results and the front of those that are feasible, of all if there are none."""
+        real = self.real if self.real.any() else np.ones_like(self.real)
+        known = real & self.feasible
+        Y = self.Y[known if known.any() else real]
+        return inferred_reference(Y[nondominated(Y)], self.Y[real])
 
     def places(self) -> Array:
         """Good points (m, d): on the front spread along the first objective, the best, or the most likely feasible."""

@@ -187,7 +187,9 @@ def _goal(part: Any) -> Goal:
         return Maximize() if isinstance(part, gest.MaximizeObjective) else Minimize()
     if isinstance(part, gest.BoundsConstraint):
         return Between(*part.range)
-    return AtMost(part.value) if isinstance(part, gest.LessThanConstraint) else AtLeast(part.value)
+    if isinstance(part, gest.LessThanConstraint):  # both are strict there
+        return AtMost(math.nextafter(part.value, -math.inf))
+    return AtLeast(math.nextafter(part.value, math.inf))
 
 
 def _close(a: Any, b: Any) -> bool:

@@ -22,7 +22,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
 
-from believer.arrays import LARGEST, whole
+from believer.arrays import LARGEST, finite, whole
 from believer.errors import InvalidInput, JournalError, MissingExtra, SpaceExhausted
 from believer.plugins import (
     Acquisition,
@@ -80,6 +80,8 @@ class BelieverSampler(BaseSampler):  # type: ignore[misc]
         evenly, and never repeat each other either.
     pruned : what a pruned trial is: "value", a result, the last value that it reported; "failed"; or "ignored". One
         that reported nothing has failed.
+    reference : of several objectives, a value for each that is just good enough: hypervolume is measured from there.
+        None infers it.
     failed : what a failed trial, NaN or an infinite result is: "worst", as bad as the worst result; or "ignored".
     independent_sampler : draws what is not chosen together; None is a uniform draw for each trial and name.
     """
@@ -95,6 +97,7 @@ class BelieverSampler(BaseSampler):  # type: ignore[misc]
         search_space: Mapping[str, Any] | None = None,
         pruned: str = "value",
         failed: str = "worst",
+        reference: Sequence[float] | None = None,
         independent_sampler: Any = None,
         warp: str | None = None,
         resolution: float | None = None,
@@ -116,6 +119,7 @@ class BelieverSampler(BaseSampler):  # type: ignore[misc]
             "resolution": resolution,
         }
         rehearse(make_settings(Space.unit(1), **self._options))
+        self._reference = None if reference is None else [finite(each, "reference") for each in reference]
         self._search_space = None if search_space is None else dict(search_space)
         self._pruned, self._failed, self._independent = pruned, failed, independent_sampler
         self._begin()
@@ -136,7 +140,10 @@ class BelieverSampler(BaseSampler):  # type: ignore[misc]
 
     def __getstate__(self) -> dict[str, Any]:
         """Without the lock, and without models, which a copy learns again."""
-        return {k: getattr(self, k) for k in ("_options", "_search_space", "_pruned", "_failed", "_independent")}
+        return {
+            k: getattr(self, k)
+            for k in ("_options", "_reference", "_search_space", "_pruned", "_failed", "_independent")
+        }
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
@@ -232,7 +239,11 @@ class BelieverSampler(BaseSampler):  # type: ignore[misc]
         is_same = door is not None and (wanted or door.settings.maximize == maximize[0]) and (goals or {}) == wanted
         if door is None or door.distributions != searched or not is_same:
             space = Space({name: _parameter(each) for name, each in searched.items()})  # type: ignore[misc]
-            aim = {"outcomes": wanted} if wanted else {"maximize": maximize[0]}
+            aim: dict[str, Any] = {"outcomes": wanted} if wanted else {"maximize": maximize[0]}
+            if self._reference is not None and len(maximize) > 1:
+                if len(self._reference) != len(maximize):
+                    raise InvalidInput(f"reference must have {len(maximize)} values; got {len(self._reference)}.")
+                aim["reference"] = {_objective(i): value for i, value in enumerate(self._reference)}
             settings = make_settings(space, **aim, **self._options)
             if wanted:
                 rehearse(settings)  # what cannot weigh several outcomes is refused before any of them is paid for
@@ -267,6 +278,8 @@ class BelieverSampler(BaseSampler):  # type: ignore[misc]
         if trial.state == TrialState.PRUNED and self._pruned == IGNORED:
             return IGNORED
         counts = trial.state == TrialState.COMPLETE or (trial.state == TrialState.PRUNED and self._pruned == "value")
+        if math.inf in trial.constraints.values():  # broken, and by how much cannot be learnt
+            return "an infinite constraint"
         if counts and trial.values is not None and all(map(math.isfinite, trial.values)):
             return [_bounded(value) for value in trial.values]
         return IGNORED if self._failed == IGNORED else str(trial.state.name)

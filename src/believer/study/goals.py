@@ -14,7 +14,6 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from functools import cached_property
-from statistics import stdev
 from typing import Any, TypeAlias
 
 from believer.acquisitions.feasibility import Within
@@ -279,33 +278,32 @@ class Goals:
             return outcome.constraints.get(output) if found is None else found
         if any(name not in outcome.objectives for name in self.aims):
             return None
-        goals = [(self.wanted[name], outcome.objectives[name]) for name in self.aims]
-        worths = [(goal.worth(value), goal.weight) for goal, value in goals if isinstance(goal, Desirability)]
+        return self._weighed(outcome.objectives)
+
+    def _weighed(self, values: Mapping[str, float]) -> float:
+        """The geometric mean of what ``values`` are worth."""
+        goals = [(goal, values[name]) for name in self.aims if isinstance(goal := self.wanted[name], Desirability)]
+        worths = [(goal.worth(value), goal.weight) for goal, value in goals]
         if min(worth for worth, _ in worths) <= 0.0:
             return 0.0
         total = sum(weight for _, weight in worths)
         return math.exp(sum(weight * math.log(worth) for worth, weight in worths) / total)
 
-    def weighed_std(self, outcome: Outcome) -> float:
-        """The standard deviation of the weighed objective, to first order, from those of what it is made of.
+    def weighed_std(self, outcome: Outcome, stds: Mapping[str, float]) -> float:
+        """The standard deviation of the weighed objective: half of what it differs by where a value is one off.
+
+        Not its derivative: near a worth of zero that has no bounds, and beyond it there is none.
 
         Parameters
         ----------
-        outcome : what was told, of which noise is known, or seen in replicates.
+        outcome : what was told, of all that is weighed.
+        stds : how far each of it may be off.
         """
-        whole = self.value(outcome, DESIRABILITY)
-        if not whole:
-            return 0.0
-        goals = {name: goal for name in self.aims if isinstance(goal := self.wanted[name], Desirability)}
-        total, squares = sum(goal.weight for goal in goals.values()), 0.0
-        for name, goal in goals.items():
-            each, std = outcome.replicates.get(name, ()), outcome.noise.get(name, 0.0)
-            if not std and len(each) > 1:
-                std = stdev(each) / math.sqrt(len(each))
-            worth = goal.worth(outcome.objectives[name])
-            if worth < 1.0:  # beyond that, more or less of it is the same
-                squares += (goal.weight / total * std / abs(goal.good - goal.bad) / worth) ** 2
-        return whole * math.sqrt(squares)
+        told, squares = outcome.objectives, 0.0
+        for name, std in stds.items():
+            ends = [self._weighed({**told, name: told[name] + side * std}) for side in (-1.0, 1.0)]
+            squares += (0.5 * (ends[1] - ends[0])) ** 2
+        return math.sqrt(squares)
 
     def keeps_limits(self, outcome: Outcome) -> bool:
         """Whether an outcome was seen to be within all limits.

@@ -23,8 +23,8 @@ Fitted = tuple[tuple[int, ...], dict[str, Any]]
 """Ids of the results that a model was fitted to, and its hyperparameters."""
 
 RUN_STD, RUN_LIMIT = 0.3, -0.5
-"""How far -1, for an evaluation that came back, and 1, for one that failed, are taken to be off, as a border between the
-two is no smooth function; and what is to come back has to lie on the near side of (benchmarks/failures.py)."""
+"""How far -1, for an evaluation that came back, and 1, for one that failed, are taken to be off, as a border between
+the two is no smooth function; and below what an evaluation is expected to come back (benchmarks/failures.py)."""
 
 _RUN = Target(RUNS, 1.0, Within(high=RUN_LIMIT), warped=False, exact=True)
 
@@ -150,7 +150,6 @@ class History:
             data = Data(study.at(ids), read_only(settings.sign * values), noise, settings.space.groups)
         else:
             whole_ids = frozenset(i for i, one in outcomes.items() if not goals.missing(one))
-            whole_ids -= {i for i, one in outcomes.items() if one.lost}  # a failure that was made good is none
             ids, names = tuple(sorted(whole_ids - vain)), goals.objectives
             rows = [[one.sign * _known(goals.value(outcomes[i], one.name)) for one in goals.outputs] for i in ids]
             data = study.data(ids, rows, None)
@@ -238,7 +237,9 @@ class _Points:
         """Standard deviations of the results of an output, as told or as replicates show; None where none is known."""
         goals = self.settings.goals
         if goals is not None and goals.is_weighed and name == DESIRABILITY:
-            weighed = [goals.weighed_std(one) for one in outcomes]
+            columns = {aim: column for aim in goals.aims if (column := self._noise(aim, ids, outcomes)) is not None}
+            stds = [{aim: column[i][0] for aim, column in columns.items()} for i in range(len(ids))]
+            weighed = [goals.weighed_std(one, of_one) for one, of_one in zip(outcomes, stds, strict=True)]
             return [[std] for std in weighed] if any(weighed) else None
         told = [one.noise.get(name, 0.0) for one in outcomes]
         each = [one.replicates.get(name, (0.0,)) for one in outcomes]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Set
 from dataclasses import dataclass
 
 import numpy as np
@@ -129,14 +130,17 @@ class Insight:
         return found
 
     def _standing(self) -> Standing | None:
-        """How things stand by real results alone; None where an output has none."""
+        """How things stand by real results alone of which nothing is missing; None where an output has none."""
         outputs = self.history.outputs
         if not all(alone.ids for _, alone in outputs):
             return None
-        return stand([self._known(output, alone) for output, alone in outputs], self.settings.space.dim)
+        whole = frozenset(self.history.ids)
+        return stand([self._known(output, alone, whole) for output, alone in outputs], self.settings.space.dim)
 
-    def _known(self, output: Target, alone: History) -> Known:
+    def _known(self, output: Target, alone: History, whole: Set[int]) -> Known:
         learned = self.cache.of(output).learned(alone)
         limits, data = None if output.limits is None else learned.limits(output.limits), learned.data
         rows = dict(zip(alone.ids, zip(data.X, data.y.tolist(), strict=True), strict=True))
+        if limits is None:  # nobody is to use a point of which something was never measured
+            rows = {i: row for i, row in rows.items() if i in whole}
         return Known(learned.model, limits, output.probability, rows, exact=output.exact)

@@ -141,11 +141,12 @@ class Ledger:
         """The study as it stands, for a proposal under its ``settings``; a failure that was made good is none."""
         made = [i for i in self.outcomes if self.status(i) == "done"] if self.errors else []
         done = {tuple(self.trials[i].params.items()) for i in made}
+        good = {i for i in self.errors if tuple(self.trials[i].params.items()) in done}
         return History.encoded(
             settings,
             {trial.id: trial.unit for trial in self.trials},
-            self.outcomes,
-            [i for i in self.errors if tuple(self.trials[i].params.items()) not in done],
+            {i: outcome for i, outcome in self.outcomes.items() if i not in good} if good else self.outcomes,
+            [i for i in self.errors if i not in good],
             [trial.id for trial in self.pending],
             objectives=self.objectives,
             queue=tuple(self.queue),
@@ -226,11 +227,14 @@ class Ledger:
                 else:
                     self._fail(trial_id, error or "failed")
             case Amended(id=trial_id, outcome=found, error=error):
+                was_abandoned = trial_id in self.abandoned
                 self._forget(trial_id)
                 if found is not None:
                     self._keep(trial_id, found)
                 else:
                     self._fail(trial_id, error or "failed")
+                if was_abandoned and self.status(trial_id) == "partial":
+                    self.abandoned.add(trial_id)
             case Enqueued(params=params):
                 self.queue.append(self.space.check(params))
             case Abandoned(id=trial_id):

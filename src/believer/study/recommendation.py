@@ -89,8 +89,8 @@ class Front(Sequence[FrontPoint]):
     ----------
     points : in the order of their trials.
     reference : the point from which the hypervolume is measured, by objective; None before any result.
-    is_given : whether the user gave it; otherwise it is inferred: the worst values on the front, and a tenth of their
-        range beyond.
+    is_given : whether the user gave it; otherwise it is inferred: the worst of all results, or a tenth of the
+        front's range beyond it.
     hypervolume : how much is dominated by the front, up to the reference.
     """
 

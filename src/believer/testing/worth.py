@@ -30,8 +30,8 @@ def _objectives(acquisition: Acquisition, seed: int = 5) -> Iterator[Objective]:
     Y = np.column_stack([y, 0.01 * (X[:, 0] - 0.8) ** 2, 1e3 * X[:, 1] * X[:, 2]])
     for k in (2, 3):
         models = tuple(fitted(GP(), replace(_SCENE, y=column)) for column in Y[:, :k].T)
-        front = front_of(Y[:, :k])
-        yield acquisition.of_several(models, front, inferred_reference(front), np.random.default_rng(seed))
+        front, reference = front_of(Y[:, :k]), inferred_reference(front_of(Y[:, :k]), Y[:, :k])
+        yield acquisition.of_several(models, front, reference, np.random.default_rng(seed))
 
 
 def _values(objective: Objective, X: Array) -> Array:

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from believer.integrations.skopt.space import Real
+from believer.integrations.skopt.space import Number
 
 
 class EarlyStopper:
@@ -27,7 +27,7 @@ class DeltaXStopper(EarlyStopper):
 
     def _criterion(self, result: Any) -> Any:
         last = zip(result.space, *result.x_iters[-2:], strict=True) if len(result.x_iters) > 1 else None
-        return last and sum(abs(a - b) if isinstance(dim, Real) else a != b for dim, a, b in last) < self.delta
+        return last and sum(abs(a - b) if isinstance(dim, Number) else a != b for dim, a, b in last) < self.delta
 
 
 class DeltaYStopper(EarlyStopper):
@@ -39,6 +39,16 @@ class DeltaYStopper(EarlyStopper):
     def _criterion(self, result: Any) -> Any:
         best = np.sort(result.func_vals)[: self.n_best]
         return len(best) == self.n_best and best[-1] - best[0] < self.delta
+
+
+class ThresholdStopper(EarlyStopper):
+    """Enough when a value is ``threshold`` at most."""
+
+    def __init__(self, threshold: float) -> None:
+        self.threshold = threshold
+
+    def _criterion(self, result: Any) -> Any:
+        return np.any(np.asarray(result.func_vals) <= self.threshold)
 
 
 class HollowIterationsStopper(EarlyStopper):

@@ -183,7 +183,8 @@ def base_minimize(
     func: Any, dimensions: Any, base_estimator: Any, n_calls: int = 100, x0: Any = None, y0: Any = None, **options: Any
 ) -> OptimizeResult:
     """Minimize ``func``; see :func:`gp_minimize`."""
-    specs = {"args": {**locals(), **options}, "function": "base_minimize"}
+    args = {name: value for name, value in locals().items() if name != "options"}
+    specs = {"args": {"n_initial_points": 10, **args, **options}, "function": "base_minimize"}
     points = [] if x0 is None or len(x0) == 0 else x0 if isinstance(x0[0], list | tuple) else [x0]
     values = list(y0) if isinstance(y0, Iterable) else None if y0 is None else [y0]
     if not isinstance(points, list) or (values and len(values) != len(points)):

@@ -11,7 +11,7 @@ from believer.arrays import shown
 from believer.diagnostics.figure import Coordinate, at_units, cells, coordinates_of, dress, is_constant
 from believer.errors import InvalidInput, MissingExtra
 from believer.integrations.skopt.optimizer import expected_minimum, last_model
-from believer.integrations.skopt.space import Real, Space, one_of
+from believer.integrations.skopt.space import Number, Space, one_of
 
 try:
     from matplotlib import pyplot as plt
@@ -40,7 +40,7 @@ def _curves(args: Any, curve: Any, ylabel: str, true_minimum: float | None, ysca
     if not all(isinstance(result, OptimizeResult) for result in results):
         raise InvalidInput(f"a plot takes results, lists of them, or pairs (label, result); got {shown(args)}.")
     least = min(np.nanmin(result.func_vals) for result in results) if true_minimum is None else true_minimum
-    if true_minimum is not None:
+    if true_minimum is not None and (yscale != "log" or true_minimum > 0.0):
         ideal = np.full(max(len(result.func_vals) for result in results), true_minimum)
         groups.append(("True minimum", [OptimizeResult(func_vals=ideal)]))
     ax = ax or plt.gca()
@@ -58,7 +58,7 @@ def _curves(args: Any, curve: Any, ylabel: str, true_minimum: float | None, ysca
 def plot_gaussian_process(res: Any, ax: Any = None, objective: Any = None, n_points: int = 1000, **others: Any) -> Any:
     """The last model of a function of one number and its data, beside the ``objective``, at ``n_points``."""
     _warn_of(others)
-    if res.space.n_dims != 1 or not isinstance(res.space.dimensions[0], Real):
+    if res.space.n_dims != 1 or not isinstance(res.space.dimensions[0], Number):
         raise InvalidInput(f"plot_gaussian_process draws functions of one number; the space is {res.space}.")
     x, columns = _along(coordinates_of(res.space.engine)[0], n_points)
     mean, std = last_model(res).predict(columns, return_std=True)
@@ -112,8 +112,14 @@ def plot_objective(result: Any, levels: int = 10, n_points: int = 40, n_samples:
     def draw(panel: Any, i: int, j: int, values: Any) -> None:
         found = partial_dependence(space, model, i, None if i == j else j, samples, n_points)
         panel.plot(*found) if i == j else panel.contourf(*found, levels, cmap="viridis_r")
+        if i == j:
+            panel.axvline(values[-1], color="r", linestyle="--", linewidth=1)
 
-    return _draw_matrix(result, star, "Partial dependence", draw, **more)
+    panels = _draw_matrix(result, star, "Partial dependence", draw, **more)
+    ends = np.array([panel.get_ylim() for panel in panels.diagonal()])
+    for panel in panels.diagonal():  # the same for all: what matters little looks flat
+        panel.set_ylim(ends[:, 0].min(), ends[:, 1].max())
+    return panels
 
 
 def plot_evaluations(result: OptimizeResult, bins: int = 20, **more: Any) -> Any:
@@ -121,8 +127,8 @@ def plot_evaluations(result: OptimizeResult, bins: int = 20, **more: Any) -> Any
 
     def draw(panel: Any, i: int, j: int, values: Any) -> None:
         if i == j:
-            is_number, axis = isinstance(result.space.dimensions[i], Real), coordinates_of(result.space.engine)[i]
-            panel.hist(values, _along(axis, bins + 1)[0] if is_number else cells(axis)[1])
+            is_number, axis = isinstance(result.space.dimensions[i], Number), coordinates_of(result.space.engine)[i]
+            panel.hist(values[:-1], _along(axis, bins + 1)[0] if is_number else cells(axis)[1])
 
     return _draw_matrix(result, result.x, "Number of samples", draw, **more)
 
@@ -137,7 +143,7 @@ def _draw_matrix(result: Any, star: Any, ylabel: str, draw: Any, plot_dims: Any 
     _warn_of(others)
     names, axes, columns = result.space.dimension_names, coordinates_of(result.space.engine), []
     for dim, values in zip(result.space, zip(*result.x_iters, star, strict=True), strict=True):
-        columns.append(values if isinstance(dim, Real) else [dim.categories.index(value) for value in values])
+        columns.append(values if isinstance(dim, Number) else [dim.categories.index(value) for value in values])
     varied = [i for i, axis in enumerate(axes) if not is_constant(axis.parameter)]
     chosen = varied if plot_dims is None else [names.index(d) if d in names else d for d in plot_dims]
     k = len([one_of(i, range(len(names)), "a name or an index in plot_dims") for i in chosen])
@@ -147,7 +153,7 @@ def _draw_matrix(result: Any, star: Any, ylabel: str, draw: Any, plot_dims: Any 
         if row < column:
             panel.remove()
             continue
-        draw(panel, i, j, x[:-1])
+        draw(panel, i, j, x)
         dress(panel, "x", axes[j])
         if row > column:
             dress(panel, "y", axes[i])

@@ -30,15 +30,8 @@ def check_random_state(seed: Any) -> np.random.RandomState:
 
 
 @dataclass
-class Real:
-    """A real number.
-
-    Parameters
-    ----------
-    low, high : the bounds, both included.
-    prior, base : "uniform" or "log-uniform", and of which logarithm.
-    transform, name : "identity" or "normalize", two ways to draw; for ``use_named_args`` and plots.
-    """
+class Number:
+    """What :class:`Real` and :class:`Integer` share."""
 
     low: Any
     high: Any
@@ -74,7 +67,18 @@ class Real:
         return np.round(values).astype(np.int64) if self._is_whole else values.tolist()
 
 
-class Integer(Real):
+class Real(Number):
+    """A real number.
+
+    Parameters
+    ----------
+    low, high : the bounds, both included.
+    prior, base : "uniform" or "log-uniform", and of which logarithm.
+    transform, name : "identity" or "normalize", two ways to draw; for ``use_named_args`` and plots.
+    """
+
+
+class Integer(Number):
     """A whole number.
 
     Parameters
@@ -128,7 +132,7 @@ class Categorical:
 
 def check_dimension(dimension: Any) -> Any:
     """A dimension itself, or that of ``(low, high)``, ``(low, high, prior)``, with a base, or of categories."""
-    if isinstance(dimension, Real | Categorical):
+    if isinstance(dimension, Number | Categorical):
         return dimension
     given = tuple(dimension) if isinstance(dimension, list | tuple | np.ndarray) else ()
     has_names = any(isinstance(end, str | bool | np.bool_) for end in given[:2])
