@@ -352,6 +352,7 @@ class _ClusterExecutor(Executor):
     def __init__(self, cpus: float, retries: int) -> None:
         self._task = ray.remote(num_cpus=cpus, max_retries=retries)(lambda call: call())
         self._under_way: set[Future[Any]] = set()
+        self._is_closed = False
 
     def submit(self, function: Callable[..., Any], /, *args: Any, **options: Any) -> Future[Any]:
         """Run ``function`` on a worker."""
@@ -361,12 +362,18 @@ class _ClusterExecutor(Executor):
         ours: Future[Any] = Future()
         self._under_way.add(ours)
         ours.add_done_callback(self._under_way.discard)
-        ours.add_done_callback(lambda _: ray.cancel(task) if ours.cancelled() and ray.is_initialized() else None)
+        ours.add_done_callback(partial(self._cancel, task))
         task.future().add_done_callback(partial(_hand_over, ours))
         return ours
 
+    def _cancel(self, task: Any, ours: Future[Any]) -> None:
+        """Interrupt the task of a future that was cancelled; in the end kill it, as an interrupt may be lost."""
+        if ours.cancelled() and ray.is_initialized():
+            ray.cancel(task, force=self._is_closed)
+
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
         """Cancel what is under way, in any case: nobody would hear of it."""
+        self._is_closed = True
         for future in list(self._under_way):
             future.cancel()
 
