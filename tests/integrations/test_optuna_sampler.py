@@ -761,6 +761,8 @@ def test_a_reference_says_which_part_of_a_front_counts() -> None:
     assert all(trial.params["x"] <= 0.3 for trial in study.trials[12:])
     with pytest.raises(InvalidInput, match="finite number"):
         BelieverSampler(reference=(0.3, math.nan))
+    with pytest.raises(InvalidInput, match=r"reference must be a list .*; got 0\.3"):
+        BelieverSampler(reference=0.3)  # type: ignore[arg-type]
     study = optuna.create_study(directions=["minimize"] * 2, sampler=BelieverSampler(seed=0, reference=[1.0]))
     with pytest.raises(InvalidInput, match="reference must have 2 values; got 1"):
         study.optimize(objective, n_trials=3)

@@ -22,7 +22,8 @@ from believer.surrogates.warp import Warp
 Randomness = Callable[[int, str], np.random.Generator]
 """The generator that belongs to a trial id and a purpose; the same pair always gives the same stream."""
 
-WEIGH_ALL = "hedged, kb, kb_lower, kb_upper, cl_min, cl_mean, cl_max, fantasy, thompson; random"
+LIES = "hedged, kb, kb_lower, kb_upper, cl_min, cl_mean, cl_max, fantasy"
+WEIGH_ALL = f"{LIES}, thompson; random"
 """Strategies that weigh all outcomes together, however many objectives there are."""
 
 
@@ -228,8 +229,8 @@ def refuse_repeats(strategy: Strategy, name: str, objectives: int) -> None:
         raise MissingCapability("repeat=True is for one objective: of several, nothing says what a repeat is worth.")
     if not able(strategy, Repeats) or not strategy.repeats:
         raise MissingCapability(
-            f"{name} never measures a point again; strategies that do where it is worth it: hedged, kb, kb_lower, "
-            "kb_upper, cl_min, cl_mean, cl_max, fantasy. To allow for equal points, say distinct=False."
+            f"{name} never measures a point again; strategies that do where it is worth it: {LIES}. To allow for equal "
+            "points, say distinct=False."
         )
 
 

@@ -119,6 +119,8 @@ class BelieverSampler(BaseSampler):  # type: ignore[misc]
             "resolution": resolution,
         }
         rehearse(make_settings(Space.unit(1), **self._options))
+        if not isinstance(reference, Sequence | None):
+            raise InvalidInput(f"reference must be a list with a value for each objective; got {reference!r}.")
         self._reference = None if reference is None else [finite(each, "reference") for each in reference]
         self._search_space = None if search_space is None else dict(search_space)
         self._pruned, self._failed, self._independent = pruned, failed, independent_sampler
@@ -278,7 +280,7 @@ class BelieverSampler(BaseSampler):  # type: ignore[misc]
         if trial.state == TrialState.PRUNED and self._pruned == IGNORED:
             return IGNORED
         counts = trial.state == TrialState.COMPLETE or (trial.state == TrialState.PRUNED and self._pruned == "value")
-        if math.inf in trial.constraints.values():  # broken, and by how much cannot be learnt
+        if counts and math.inf in trial.constraints.values():  # broken, and by how much cannot be learnt
             return "an infinite constraint"
         if counts and trial.values is not None and all(map(math.isfinite, trial.values)):
             return [_bounded(value) for value in trial.values]
