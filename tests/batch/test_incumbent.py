@@ -64,3 +64,21 @@ def test_with_noise_it_is_the_least_mean_at_the_same_points_whatever_was_seen_th
     X = np.array([[0.2], [0.95]])
     assert believed_incumbent(request_for(Silent()), model, X, np.array([-9.0, -9.0])) == 7.0 - 0.95
     np.testing.assert_array_equal(model.seen[-1], np.vstack([DATA.X, X]))
+
+
+@pytest.mark.parametrize("failures", [0, 2])
+@pytest.mark.parametrize("update", ["condition", "none"])
+def test_a_gaussian_process_is_not_asked_to_predict_at_what_it_knows(update: str, failures: int) -> None:
+    rng = np.random.default_rng(3)
+    X, L = rng.random((12, 2)), rng.random((3, 2))
+    data = Data(frozen(X), frozen(rng.normal(size=12)), frozen(np.full(12, 0.1)))
+    model, lies = GP(noise="infer").fit(data, rng), rng.normal(size=3)
+    failed = None if not failures else Data(frozen(rng.random((failures, 2))), frozen(np.full(failures, -9.0)))
+    told = model if failed is None else model.condition(failed)
+    told = told.condition(Data(L, lies)) if update == "condition" else told
+    none, cube = frozen(np.zeros((0, 2))), Region.cube(2)
+    streams = lambda trial, purpose: np.random.default_rng(trial)  # noqa: E731
+    request = Request((0,), GP(), LogEI(), told, data, Pending((), none), cube, X, True, streams, failed=failed)
+    wanted = told.predict(np.vstack([X, L])).mean.min()
+    assert is_noisy(told)
+    assert believed_incumbent(request, told, L, lies) == pytest.approx(wanted, abs=1e-9)

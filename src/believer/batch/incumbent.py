@@ -12,7 +12,7 @@ from believer.arrays import Array, IntArray
 from believer.batch.request import Request
 from believer.capabilities import able
 from believer.surrogates.data import Data
-from believer.surrogates.protocols import Bounded, Model, Smoothing, Surrogate
+from believer.surrogates.protocols import Bounded, Model, Recalling, Smoothing, Surrogate
 from believer.surrogates.subset import learned_rows
 
 
@@ -58,6 +58,12 @@ def learned_by(surrogate: Surrogate, data: Data) -> IntArray:
 
 
 def _least(request: Request, model: Model, X: Array, y: Array) -> float:
-    if is_noisy(model):
-        return float(model.predict(smoothed_points(request, X)).mean.min())
-    return float(np.concatenate([request.data.y, y]).min())
+    if not is_noisy(model):
+        return float(np.concatenate([request.data.y, y]).min())
+    points = smoothed_points(request, X)
+    if able(model, Recalling):
+        known, failed = model.mean_at_data(), 0 if request.failed is None else len(request.failed)
+        if len(known) == len(points) + failed:  # what was conditioned on failures knows them between results and lies
+            results = len(points) - len(X)
+            return float(min(known[:results].min(), known[results + failed :].min(initial=np.inf)))
+    return float(model.predict(points).mean.min())

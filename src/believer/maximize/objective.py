@@ -15,6 +15,9 @@ from believer.space.region import Region
 ENUMERATE_UP_TO = 4096
 """A finite region with no more points than this is searched exhaustively."""
 
+_AT_ONCE = 1 << 18
+"""Numbers that distances are worked out from at once: 2 MB."""
+
 COUNT_UP_TO = 100_000
 """A finite region with no more points than this is listed, when it is not clear that any of them is left."""
 
@@ -104,15 +107,15 @@ class Spacing:
 
     def near(self, X: Array) -> BoolArray:
         """Which rows of ``X`` (m, d) are near to some point."""
-        found = np.zeros(len(X), dtype=bool)
-        for point in self.points:
-            found |= self.close(X - point)
+        found, step = np.zeros(len(X), dtype=bool), max(1, _AT_ONCE // max(1, X.size))
+        for start in range(0, len(self.points), step):
+            found |= self.close(X[:, None, :] - self.points[start : start + step]).any(axis=1)
         return found
 
     def close(self, gaps: Array) -> BoolArray:
-        """Which differences of two points (m, d) are too small."""
-        scaled = ((gaps / self.scale) ** 2).sum(axis=1) < self.radius**2
-        found: BoolArray = scaled & ((gaps**2).sum(axis=1) < self.reach**2)
+        """Which differences of two points (..., d) are too small."""
+        scaled = ((gaps / self.scale) ** 2).sum(axis=-1) < self.radius**2
+        found: BoolArray = scaled & ((gaps**2).sum(axis=-1) < self.reach**2)
         return found
 
 

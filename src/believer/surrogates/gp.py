@@ -111,6 +111,11 @@ class GPModel:
         variance = self.hyper.signal - np.einsum("ij,ij->i", V, V)
         return Prediction(self.shift + self.scale * (k @ self.alpha), self.scale * self._root(variance))
 
+    def mean_at_data(self) -> Array:
+        """μ (N,) at the data: k(X, X) α = y - (K_y - k(X, X)) α.  O(N)."""
+        means: Array = self.shift + self.scale * (self.y - (self.noise + self.factor.jitter) * self.alpha)
+        return means
+
     def predict_with_gradient(self, X: Array) -> PredictionGradient:
         """μ, σ and their gradients by x, at ``X`` (m, d).  O(m N²)."""
         compiled = self.compiled()

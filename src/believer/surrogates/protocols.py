@@ -237,6 +237,15 @@ class Smoothing(Protocol):
 
 
 @runtime_checkable
+class Recalling(Protocol):
+    """A model that tells its mean at the points that it knows for less than a prediction there."""
+
+    def mean_at_data(self) -> Array:
+        """The posterior mean (N,) at the points that it was fitted to, then at those that it was conditioned on."""
+        ...
+
+
+@runtime_checkable
 class Measuring(Protocol):
     """A model that knows how noisy one more measurement would be."""
 
