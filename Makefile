@@ -1,7 +1,7 @@
 # Two commands: `make run` shows the library at work, `make test` checks it. Both set up .venv by themselves and
-# install nothing outside of it. `make test-slow` is what takes longer: every emulated processor, the compiled module under
-# sanitizers, thousands of changed journals, lives under attack, and new random examples. `make test-wheels` builds the
-# wheels and tests them on every Python that is here.
+# install nothing outside of it. `make test-slow` is what takes longer: the tests again with their coverage measured, every
+# emulated processor, the compiled module under sanitizers, thousands of changed journals, lives under attack, and new
+# random examples. `make test-wheels` builds the wheels and tests them on every Python that is here.
 PYTHON ?= python3
 BIN := .venv/bin
 # One BLAS thread: the matrices are small, and threads only get in each other's way.
@@ -23,9 +23,10 @@ test: .venv/test.stamp
 	$(BIN)/ruff check $(LINTED)
 	$(BIN)/ruff format --check $(LINTED)
 	$(BIN)/mypy
-	$(BIN)/python -m pytest -n 2 --durations=20 --cov --cov-report=term:skip-covered
+	$(BIN)/python -m pytest -n 2 --durations=20
 
 test-slow: .venv/test.stamp
+	$(BIN)/python -m pytest -n 2 --cov --cov-report=term:skip-covered
 	$(BIN)/python tests/processors.py
 	$(BIN)/python tests/native/asan.py
 	BELIEVER_HOSTILE_JOURNALS=10000 $(BIN)/python -m pytest -n 2 tests/test_hostile_journals.py
