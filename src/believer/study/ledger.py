@@ -17,7 +17,7 @@ from believer.study.goals import RUNS, Goals
 from believer.study.history import Fitted, History
 from believer.study.outcome import Outcome, aligned
 from believer.study.settings import StudySettings
-from believer.study.trials import Trial, same_params
+from believer.study.trials import Trial, key_of, same_params
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,8 +140,8 @@ class Ledger:
     def history(self, settings: StudySettings) -> History:
         """The study as it stands, for a proposal under its ``settings``; a failure that was made good is none."""
         made = [i for i in self.outcomes if self.status(i) == "done"] if self.errors else []
-        done = {tuple(self.trials[i].params.items()) for i in made}
-        good = {i for i in self.errors if tuple(self.trials[i].params.items()) in done}
+        done = {key_of(self.trials[i].params) for i in made}
+        good = {i for i in self.errors if key_of(self.trials[i].params) in done}
         return History.encoded(
             settings,
             {trial.id: trial.unit for trial in self.trials},
