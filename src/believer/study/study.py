@@ -124,7 +124,7 @@ class Study:
     @reading
     def queued(self) -> tuple[dict[str, Any], ...]:
         """Points enqueued and not handed out yet."""
-        return tuple(dict(params) for params in self._ledger.queue)
+        return tuple(dict(params) for params in self._ledger.queue.values())
 
     @property
     @reading
