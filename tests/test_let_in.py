@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 import csv
-import json
 import os
 import stat
 import sys
@@ -441,19 +440,13 @@ def test_a_value_that_will_not_be_a_number_is_invalid_input(error: Exception) ->
     assert result.failures == 2
 
 
-def test_every_mutation_of_a_character_is_refused_or_says_the_same(path: Path) -> None:
+def test_every_mutation_of_a_character_is_refused(path: Path) -> None:
     """Ten thousand are tried elsewhere; here one of each position, so that no part of a line is forgotten."""
     whole = path.read_bytes()
-    events = read_study(path).events
-    torn = whole.rindex(b"\n")
     for place in range(0, len(whole), 3):
         path.write_bytes(whole[:place] + bytes([whole[place] ^ (1 << place % 8)]) + whole[place + 1 :])
-        try:
-            found = read_study(path).events
-        except BelieverError:
-            continue
-        assert place == torn, json.dumps(whole[place - 20 : place + 20].decode())
-        assert found == events[:-1]
+        with pytest.raises(BelieverError):
+            read_study(path)
 
 
 def test_a_line_that_could_not_be_read_again_is_never_written(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
