@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import itertools
 import math
 from dataclasses import dataclass
 from pathlib import Path
@@ -656,6 +657,25 @@ def test_models_take_over_when_every_output_has_data_though_no_trial_has_all() -
     for i, trial in enumerate(opt.ask(6)):
         opt.tell(trial, {"cost": trial.params["x"]} if i % 2 else {"heat": trial.params["y"]})
     assert [trial.origin for trial in opt.ask(2)] == ["model", "model"]
+
+
+@pytest.mark.parametrize("acquisition", ["EHVI", "Scalarized"])
+@pytest.mark.parametrize("name", ["hedged", "kb", "cl_max", "fantasy", "thompson", "random"])
+def test_points_are_handed_out_while_no_trial_has_every_objective(name: str, acquisition: str) -> None:
+    limits: list[dict[str, Goal]] = [{}, {"heat": AtMost(0.5)}]
+    for reference, more in itertools.product([None, {"cost": 3.0, "yield": 1.0}], limits):
+        outcomes: dict[str, Goal] = {"cost": Minimize(), "yield": Maximize(), **more}
+        opt = Optimizer(SPACE, n_init=3, outcomes=outcomes, acquisition=acquisition, reference=reference)
+        parts = opt.ask(4)
+        for i, trial in enumerate(parts):
+            opt.tell(trial, {"cost": 0.1 * i} if i % 2 else {"yield": 0.1 * i, **dict.fromkeys(more, 0.3)})
+        assert {trial.origin for trial in opt.ask(2, strategy=name)} == {"model"}
+        for trial in parts:
+            opt.abandon(trial)
+        for trial in opt.pending:
+            opt.tell(trial, error="no")
+        assert [trial.origin for trial in opt.ask(4, strategy=name)] == [*["design"] * 3, "model"]
+        assert len(opt.front) == 0
 
 
 @pytest.mark.parametrize("acquisition", ["EHVI", "Scalarized"])
