@@ -20,6 +20,7 @@ from believer import (
     UCB,
     AtLeast,
     AtMost,
+    Between,
     Categorical,
     Desirability,
     Float,
@@ -37,6 +38,7 @@ from believer import (
     read_study,
 )
 from believer.acquisitions.hypervolume import boxes, log_ehvi
+from believer.arrays import LARGEST
 from believer.batch import STRATEGIES, Chosen, Request
 from believer.batch.request import Choice
 from believer.errors import InvalidInput, JournalError, MissingCapability, SpaceExhausted, TrialError
@@ -411,6 +413,39 @@ def test_results_without_spread_and_of_any_size_are_worked_with(outcomes: dict[s
     at = opt.predict([trial.params for trial in opt.trials], "heat")
     assert np.isfinite([at.mean, at.std]).all()
     assert np.isfinite(opt.ask(2).unit).all()
+
+
+ONE: dict[str, Goal] = {"cost": Minimize()}
+TWO: dict[str, Goal] = {**ONE, "yield": Maximize()}
+FAR_LIMITS: list[Goal] = [
+    *(goal(side * LARGEST) for goal in (AtMost, AtLeast) for side in (1.0, -1.0)),
+    *(Between(low, high) for low, high in ((-LARGEST, LARGEST), (0.9 * LARGEST, LARGEST), (-LARGEST, -0.9 * LARGEST))),
+    *(Between(low, high) for low, high in ((0.0, LARGEST), (-LARGEST, 0.0), (LARGEST * (1.0 - 1e-15), LARGEST))),
+]
+FAR_GOALS: dict[str, tuple[dict[str, Goal], Any]] = {
+    **{f"one, {limit}": ({**ONE, "heat": limit}, None) for limit in FAR_LIMITS},
+    **{f"two, {limit}": ({**TWO, "heat": limit}, None) for limit in FAR_LIMITS[::3]},
+    **{
+        f"beyond {a:g} and {b:g}": (TWO, {"cost": a * LARGEST, "yield": b * LARGEST})
+        for a, b in itertools.product((1.0, -1.0, 1e-100), repeat=2)
+    },
+    "desirabilities": ({"cost": Desirability(-LARGEST, LARGEST), "yield": Desirability(LARGEST, -LARGEST)}, None),
+}
+
+
+@pytest.mark.parametrize("name", FAR_GOALS)
+def test_goals_as_far_from_results_as_they_may_be_are_worked_with(name: str) -> None:
+    outcomes, reference = FAR_GOALS[name]
+    several = sum(isinstance(goal, Minimize | Maximize) for goal in outcomes.values()) > 1
+    acquisitions = ("EHVI", "Scalarized") if several else ("LogEI",)
+    for scale, acquisition in itertools.product((1.0, 1e-60), acquisitions):
+        opt = Optimizer(SPACE, n_init=4, outcomes=outcomes, reference=reference, acquisition=acquisition)
+        for trial in opt.ask(4):
+            opt.tell(trial, {n: scale * float(((trial.unit - i / 4) ** 2).sum()) for i, n in enumerate(outcomes)})
+        for strategy in ("kb", "hedged", "fantasy", "thompson", *(() if several else ("qei", "gp_bucb", "ucb_pe"))):
+            batch = opt.ask(2, strategy=strategy)
+            assert [trial.origin for trial in batch] == ["model", "model"]
+            assert str(batch)
 
 
 @pytest.mark.parametrize("objectives", [3, 4])
