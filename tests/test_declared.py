@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import itertools
 import math
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,6 +20,7 @@ from believer import (
     UCB,
     AtLeast,
     AtMost,
+    Between,
     Categorical,
     Desirability,
     Float,
@@ -36,6 +38,7 @@ from believer import (
     read_study,
 )
 from believer.acquisitions.hypervolume import boxes, log_ehvi
+from believer.arrays import LARGEST
 from believer.batch import STRATEGIES, Chosen, Request
 from believer.batch.request import Choice
 from believer.errors import InvalidInput, JournalError, MissingCapability, SpaceExhausted, TrialError
@@ -412,6 +415,39 @@ def test_results_without_spread_and_of_any_size_are_worked_with(outcomes: dict[s
     assert np.isfinite(opt.ask(2).unit).all()
 
 
+ONE: dict[str, Goal] = {"cost": Minimize()}
+TWO: dict[str, Goal] = {**ONE, "yield": Maximize()}
+FAR_LIMITS: list[Goal] = [
+    *(goal(side * LARGEST) for goal in (AtMost, AtLeast) for side in (1.0, -1.0)),
+    *(Between(low, high) for low, high in ((-LARGEST, LARGEST), (0.9 * LARGEST, LARGEST), (-LARGEST, -0.9 * LARGEST))),
+    *(Between(low, high) for low, high in ((0.0, LARGEST), (-LARGEST, 0.0), (LARGEST * (1.0 - 1e-15), LARGEST))),
+]
+FAR_GOALS: dict[str, tuple[dict[str, Goal], Any]] = {
+    **{f"one, {limit}": ({**ONE, "heat": limit}, None) for limit in FAR_LIMITS},
+    **{f"two, {limit}": ({**TWO, "heat": limit}, None) for limit in FAR_LIMITS[::3]},
+    **{
+        f"beyond {a:g} and {b:g}": (TWO, {"cost": a * LARGEST, "yield": b * LARGEST})
+        for a, b in itertools.product((1.0, -1.0, 1e-100), repeat=2)
+    },
+    "desirabilities": ({"cost": Desirability(-LARGEST, LARGEST), "yield": Desirability(LARGEST, -LARGEST)}, None),
+}
+
+
+@pytest.mark.parametrize("name", FAR_GOALS)
+def test_goals_as_far_from_results_as_they_may_be_are_worked_with(name: str) -> None:
+    outcomes, reference = FAR_GOALS[name]
+    several = sum(isinstance(goal, Minimize | Maximize) for goal in outcomes.values()) > 1
+    acquisitions = ("EHVI", "Scalarized") if several else ("LogEI",)
+    for scale, acquisition in itertools.product((1.0, 1e-60), acquisitions):
+        opt = Optimizer(SPACE, n_init=4, outcomes=outcomes, reference=reference, acquisition=acquisition)
+        for trial in opt.ask(4):
+            opt.tell(trial, {n: scale * float(((trial.unit - i / 4) ** 2).sum()) for i, n in enumerate(outcomes)})
+        for strategy in ("kb", "hedged", "fantasy", "thompson", *(() if several else ("qei", "gp_bucb", "ucb_pe"))):
+            batch = opt.ask(2, strategy=strategy)
+            assert [trial.origin for trial in batch] == ["model", "model"]
+            assert str(batch)
+
+
 @pytest.mark.parametrize("objectives", [3, 4])
 @pytest.mark.parametrize("acquisition", [EHVI(), Scalarized()], ids=["EHVI", "Scalarized"])
 def test_several_objectives_and_limits_are_weighed_together(objectives: int, acquisition: Any) -> None:
@@ -656,6 +692,25 @@ def test_models_take_over_when_every_output_has_data_though_no_trial_has_all() -
     for i, trial in enumerate(opt.ask(6)):
         opt.tell(trial, {"cost": trial.params["x"]} if i % 2 else {"heat": trial.params["y"]})
     assert [trial.origin for trial in opt.ask(2)] == ["model", "model"]
+
+
+@pytest.mark.parametrize("acquisition", ["EHVI", "Scalarized"])
+@pytest.mark.parametrize("name", ["hedged", "kb", "cl_max", "fantasy", "thompson", "random"])
+def test_points_are_handed_out_while_no_trial_has_every_objective(name: str, acquisition: str) -> None:
+    limits: list[dict[str, Goal]] = [{}, {"heat": AtMost(0.5)}]
+    for reference, more in itertools.product([None, {"cost": 3.0, "yield": 1.0}], limits):
+        outcomes: dict[str, Goal] = {"cost": Minimize(), "yield": Maximize(), **more}
+        opt = Optimizer(SPACE, n_init=3, outcomes=outcomes, acquisition=acquisition, reference=reference)
+        parts = opt.ask(4)
+        for i, trial in enumerate(parts):
+            opt.tell(trial, {"cost": 0.1 * i} if i % 2 else {"yield": 0.1 * i, **dict.fromkeys(more, 0.3)})
+        assert {trial.origin for trial in opt.ask(2, strategy=name)} == {"model"}
+        for trial in parts:
+            opt.abandon(trial)
+        for trial in opt.pending:
+            opt.tell(trial, error="no")
+        assert [trial.origin for trial in opt.ask(4, strategy=name)] == [*["design"] * 3, "model"]
+        assert len(opt.front) == 0
 
 
 @pytest.mark.parametrize("acquisition", ["EHVI", "Scalarized"])

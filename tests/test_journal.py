@@ -11,6 +11,7 @@ import subprocess
 import sys
 import textwrap
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -200,6 +201,34 @@ def test_a_line_that_was_complete_and_makes_no_sense_is_corrupt(path: Path, dama
         with pytest.raises(JournalCorrupt):
             Journal.open(path)
         assert path.read_bytes() == damaged
+
+
+@pytest.mark.parametrize("version", range(2, FORMAT + 1))
+def test_a_line_that_was_acknowledged_is_missed_whatever_becomes_of_its_newline(path: Path, version: int) -> None:
+    events = [replace(BEGUN, format=version), *STUDY[1:]]
+    lines = [encode_event(event, version).encode() + b"\n" for event in events]
+    others = [bytes([ord("\n") ^ (1 << bit)]) for bit in range(8)]
+    for place in range(len(lines)):
+        for other in (*others, b"\r", b" ", b"\0x", b'x{"kind":"tol', b"x" + lines[-1][:-1]):
+            damaged = b"".join(lines[: place + 1])[:-1] + other
+            put(path, damaged)
+            for read in (read_events, Journal.open):
+                with pytest.raises(JournalCorrupt, match=f"line {place + 1} .*newline") as caught:
+                    read(path)
+                assert caught.value.line == place + 1
+            with pytest.raises(JournalError):
+                Journal.create(path, BEGUN)
+            assert path.read_bytes() == damaged
+
+
+def test_a_line_that_lacks_nothing_but_its_newline_was_never_acknowledged(path: Path) -> None:
+    for torn in (LINES[-1][:-1], LINES[-1][:-1] + b"\0", LINES[-1][:-1] + b"\0" * 4096):
+        put(path, b"".join(LINES[:-1]) + torn)
+        assert read_events(path) == STUDY[:-1]
+        journal, events = Journal.open(path)
+        journal.close()
+        assert events == STUDY[:-1]
+        assert path.read_bytes() == b"".join(LINES[:-1])
 
 
 def test_a_last_line_of_invalid_utf8_without_its_newline_is_torn(path: Path) -> None:

@@ -21,10 +21,15 @@ from believer.errors import MissingCapability
 from believer.propose import propose
 from believer.replay import replay
 from believer.study import model_cache
-from believer.study.events import Asked
+from believer.study.events import Amended, Asked, Begun, Enqueued, Event, Told
+from believer.study.formats import FORMAT
+from believer.study.goals import Goals
 from believer.study.history import History
+from believer.study.ledger import Ledger
 from believer.study.model_cache import told_pending
+from believer.study.outcome import Outcome
 from believer.study.settings import make_settings
+from believer.study.trials import Trial
 from believer.surrogates import GP, SparseGP
 from believer.surrogates.data import Data
 from believer.surrogates.protocols import Model
@@ -241,3 +246,78 @@ def test_a_long_design_is_made_of_latin_hypercubes(monkeypatch: pytest.MonkeyPat
             assert sorted((8 * column).astype(int)) == list(range(8))
     monkeypatch.undo()
     np.testing.assert_array_equal(bv.Optimizer(SPACE, n_init=8, seed=1).ask(24).unit, units)
+
+
+# Reading: work is counted, and not timed
+
+LINE = bv.Space({"n": bv.Int(0, 10_000)})
+REQUEST: dict[str, Any] = {"strategy": {"type": "RandomBatch"}, "fixed": {}, "distinct": True}
+
+
+def handed_out(space: bv.Space, points: list[dict[str, Any]]) -> list[Event]:
+    """The ask of each of the ``points``, all of them wanted by the user."""
+    units = space.encode(points)
+    trials = [Trial(i, p, units[i], "asked for by the user", "enqueued") for i, p in enumerate(points)]
+    return [Asked((trial,), REQUEST, None) for trial in trials]
+
+
+def calls_to_queue(n: int) -> int:
+    """How many calls it takes to read a journal of ``n`` queued points, handed out backwards."""
+    points = [{"n": i} for i in range(n)]
+    events = [Begun(FORMAT, {}, {}), *map(Enqueued, points), *handed_out(LINE, points[::-1])]
+    calls = 0
+
+    def count(frame: Any, event: str, arg: Any) -> None:
+        nonlocal calls
+        calls += event == "call"
+
+    before = sys.getprofile()
+    sys.setprofile(count)
+    try:
+        ledger = Ledger.of(events, LINE, 1.0)
+    finally:
+        sys.setprofile(before)
+    assert len(ledger.trials) == n
+    assert not ledger.queue
+    return calls
+
+
+def test_the_work_to_read_queued_points_grows_with_their_number_in_whatever_order_they_were_handed_out() -> None:
+    assert calls_to_queue(400) < 6 * calls_to_queue(100)
+
+
+class Counted(int):
+    """An id that counts how often it is compared."""
+
+    compared = 0
+    __hash__ = int.__hash__
+
+    def __eq__(self, other: object) -> bool:
+        Counted.compared += 1
+        return int(self) == other
+
+
+def test_the_work_to_read_an_amendment_does_not_grow_with_the_number_of_results() -> None:
+    n, outcome = 300, Outcome({"cost": 1.0})
+    points = [{"n": i} for i in range(n)]
+    events = [Begun(FORMAT, {}, {}), *map(Enqueued, points), *handed_out(LINE, points)]
+    events += [Told(Counted(i), outcome) for i in range(n)]
+    events += [Amended(Counted(i), outcome, None) for i in reversed(range(n))]
+    before = Counted.compared
+    ledger = Ledger.of(events, LINE, 1.0, Goals({"cost": bv.Minimize()}))
+    assert Counted.compared - before < 40 * n
+    assert list(ledger.outcomes) == list(reversed(range(n)))
+    assert ledger.counts.done == n
+
+
+def test_of_queued_points_that_are_the_same_the_first_is_handed_out_and_the_others_keep_their_order() -> None:
+    space = bv.Space({"c": bv.Categorical([1, 1.0, True, "b"])})
+    queue: list[dict[str, Any]] = [{"c": c} for c in (1, "b", True, 1, 1.0, "b", 1)]
+    settings = make_settings(space)
+    ledger = Ledger.of([Begun(FORMAT, {}, {}), *map(Enqueued, queue)], space, 1.0)
+    out = [{"c": c} for c in (1, "b", 1.0, 1)]
+    for event in handed_out(space, out):
+        ledger.apply(event)
+    assert [repr(p["c"]) for p in ledger.history(settings).queue] == ["True", "'b'", "1"]
+    ledger.apply(Enqueued({"c": 1}))
+    assert [repr(p["c"]) for p in ledger.history(settings).queue] == ["True", "'b'", "1", "1"]

@@ -19,7 +19,7 @@ from optimizer_studies import (
     value_of,
 )
 
-from believer import Float, Int, Optimizer, PseudoObservations, Space, Trial
+from believer import Categorical, Float, Int, Optimizer, PseudoObservations, Space, Trial
 from believer.arrays import Array
 from believer.errors import BelieverError, TrialError
 from believer.surrogates.data import Data
@@ -258,3 +258,16 @@ def test_a_failure_that_was_made_good_no_longer_counts_as_bad() -> None:
     assert optimizer.predict([failed.params]).mean[0] > 0.8
     optimizer.observe(failed.params, 0.2)
     assert optimizer.predict([failed.params]).mean[0] == pytest.approx(0.2, abs=0.01)
+
+
+@pytest.mark.parametrize("failing", [1, 1.0, True])
+def test_a_failure_is_made_good_by_no_other_choice_though_python_calls_them_equal(failing: int | float | bool) -> None:
+    optimizer = Optimizer(Space({"max_features": Categorical([1, 1.0, True]), "x": Float(0, 1)}), n_init=2)
+    optimizer.observe({"max_features": failing, "x": 0.5}, error="it fails")
+    for choice in (1, 1.0, True):
+        if type(choice) is not type(failing):
+            optimizer.observe({"max_features": choice, "x": 0.5}, float(type(choice) is int))
+    history = optimizer._ledger.history(optimizer.settings)
+    assert len(history.failed) == 1
+    optimizer.observe({"max_features": failing, "x": 0.5}, 3.0)
+    assert not len(optimizer._ledger.history(optimizer.settings).failed)

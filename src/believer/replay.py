@@ -20,6 +20,7 @@ from believer.space import Constraint
 from believer.study import serialization
 from believer.study.events import Asked, Begun, Event
 from believer.study.journal import PathLike, read_events
+from believer.study.trials import same_params
 from believer.surrogates.protocols import Surrogate
 
 
@@ -133,7 +134,7 @@ def _ask_again(study: Optimizer, event: Asked, strategy: Strategy) -> str | None
     except BelieverError as error:
         return f"{type(error).__name__}: {error}"
     for then, now in zip(event.trials, again.trials, strict=True):
-        if then.params != now.params:
+        if not same_params(then.params, now.params):
             return f"params of trial {then.id} were {then.params}, are {now.params}"
         if not np.array_equal(then.unit, now.unit):
             return f"unit of trial {then.id} were {then.unit.tolist()}, are {now.unit.tolist()}"

@@ -4,16 +4,16 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from believer.acquisitions import LogEI, PointwiseObjective
-from believer.acquisitions.feasibility import Feasible, Within
+from believer.acquisitions.feasibility import FAR, Feasible, Within
 from believer.acquisitions.hypervolume import LogEHVI
 from believer.arrays import Array, frozen
 from believer.errors import InvalidInput
 from believer.maximize import Objective
-from believer.surrogates.gp import GPModel, posterior
+from believer.surrogates.gp import GPModel, posterior, standardization
 from believer.surrogates.gp_fit import Hyperparameters
 from believer.surrogates.protocols import Prediction
 
@@ -180,3 +180,23 @@ def test_a_model_without_gradients_leaves_none() -> None:
     objective = Feasible(improvement(), ((Flat(), Within(high=0.0)),))
     assert not objective.has_gradient
     np.testing.assert_allclose(objective.value(POINTS), improvement().value(POINTS) + np.log(0.5), rtol=1e-12)
+
+
+@given(
+    st.lists(st.integers(-1000, 1000), min_size=2, max_size=8),
+    st.floats(1e-200, 1e90),
+    st.floats(1e-3, 1e100) | st.floats(-1e100, -1e-3),
+)
+@settings(max_examples=200)
+def test_limits_brought_near_hold_for_the_same_results_and_lie_as_before_unless_they_are_far(
+    values: list[int], scale: float, limit: float
+) -> None:
+    y = scale * np.array(values)
+    shift, spread = standardization(y)
+    for within in (Within(high=limit), Within(low=limit), Within(0.5 * limit, limit) if limit > 0.0 else Within()):
+        near = within.near(shift, spread)
+        assert (near.holds(y) == within.holds(y)).all()
+        for one, other in ((near.low, within.low), (near.high, within.high)):
+            assert one == other or abs(other - shift) >= 0.999 * FAR * spread
+        found = near.pointwise(y, np.full(len(y), 1e-9 * spread))
+        assert np.isfinite([found.value, found.by_mean, found.by_std]).all()

@@ -28,6 +28,9 @@ from believer.numerics.intervals import log_probability
 from believer.numerics.special import log_cdf
 from believer.surrogates.protocols import Differentiable, Model
 
+FAR = 1e12
+"""Standard deviations of results: what is farther from them is as good as nowhere, and its squares stay numbers."""
+
 
 @dataclass(frozen=True, slots=True)
 class Within:
@@ -52,6 +55,18 @@ class Within:
         """Which ``values``, of any shape, are feasible."""
         mask: BoolArray = (self.low <= values) & (values <= self.high)
         return mask
+
+    def near(self, center: float, spread: float) -> Within:
+        """Limits that say the same of all results: one ``FAR`` from them never binds, or is hopeless wherever it lies.
+
+        Parameters
+        ----------
+        center, spread : mean and standard deviation of results.
+        """
+        least, most = center - FAR * spread, center + FAR * spread
+        return Within(
+            -np.inf if self.low < least else min(self.low, most), np.inf if self.high > most else max(self.high, least)
+        )
 
     def pointwise(self, mean: Array, std: Array) -> Pointwise:
         """log P(l ≤ v ≤ u) of v ~ N(``mean``, ``std``²), (m,) each, and its derivatives by both."""

@@ -108,6 +108,8 @@ class Gain:
 def expected_gain(request: Request, X: Array) -> Gain | None:
     """What the batch ``X`` (q, d) is expected to gain; None without joint covariance, or any spread of results.
 
+    None also where of several objectives no trial has all, and the user gave no reference.
+
     O(S q²), and what the joint posterior of q + p points costs. Draws nothing from the study's randomness.
 
     Parameters
@@ -163,6 +165,8 @@ def _improvements(request: Request, X: Array) -> Gains | None:
 def _hypervolumes(request: Request, X: Array) -> Gains | None:
     """Of several objectives: by how much the front grows, counted on points below the reference that it leaves free."""
     here, q = standing(request), len(X)
+    if request.reference is None and not here.ids:  # no trial has all objectives: nothing to measure from
+        return None
     reference = here.reference() if request.reference is None else request.reference
     points = np.vstack([X, request.pending.X[-MOST_BESIDE:]])
     drawn = []

@@ -22,9 +22,11 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import cast
 
+import numpy as np
+
 from believer.acquisitions import View, completed, objective_on
 from believer.acquisitions.acquisition import Several
-from believer.acquisitions.feasibility import Feasible
+from believer.acquisitions.feasibility import FAR, Feasible
 from believer.arrays import Array
 from believer.batch.hedge import is_own
 from believer.batch.lies import Believe, Fantasy
@@ -37,6 +39,7 @@ from believer.batch.verdict import nearness
 from believer.capabilities import able
 from believer.errors import MissingCapability
 from believer.maximize import Objective
+from believer.surrogates.gp import standardization
 from believer.surrogates.protocols import Model
 
 
@@ -127,12 +130,20 @@ def _worth(request: Request, aims: tuple[Model, ...], here: Standing, trial: int
     """What a point is worth if it is feasible."""
     acquisition = request.acquisition
     if able(acquisition, Several):
-        reference = here.reference() if request.reference is None else request.reference
+        reference = here.reference() if request.reference is None else _near(request.reference, request)
         return acquisition.of_several(aims, here.Y[here.front()], reference, request.randomness(trial, "weights"))
     own, incumbent = completed(acquisition).log(), here.incumbent
     assert own is not None
     assert incumbent is not None
     return objective_on(own, View(aims[0], incumbent, request.data))
+
+
+def _near(reference: Array, request: Request) -> Array:
+    """A reference (k,) no farther from results than counts: volumes are measured from there only to be compared."""
+    found = [standardization(one.request.data.y) for one in request.outputs if one.limits is None]
+    shifts, scales = (np.array(part) for part in zip(*found, strict=True))
+    near: Array = np.clip(reference, shifts - FAR * scales, shifts + FAR * scales)
+    return near
 
 
 def refuse_acquisition(request: Request) -> None:

@@ -28,7 +28,7 @@ from believer.diagnostics.figure import (
 from believer.errors import InvalidInput
 from believer.optimizer import Optimizer
 from believer.space.parameters import Categorical
-from believer.study.trials import Trial
+from believer.study.trials import Trial, same_params
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -63,7 +63,7 @@ def batches(optimizer: Optimizer, name: str = "", values_are: str = "value") -> 
         dress(axes, "y", up)
         _draw_slice(axes, optimizer, across, up, values_are)
     _draw_batches(axes, points, xy, joined=len(coordinates) > 1)
-    star = next(i for i, p in enumerate(points) if p.value == found[1] and p.trial.params == found[0])
+    star = next(i for i, p in enumerate(points) if p.value == found[1] and same_params(p.trial.params, found[0]))
     outline: dict[str, Any] = {"mfc": "none", "mec": RED, "mew": 1.8, "ms": 20}
     axes.plot(*xy[star], "*", **outline, zorder=6, clip_on=False, label=f"best: {found[1]:.4g}")
     entitle(figure, name, title)

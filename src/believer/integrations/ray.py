@@ -30,6 +30,7 @@ from believer.study.events import Begun
 from believer.study.files import PathLike
 from believer.study.journal import write_events
 from believer.study.outcome import outcome_of
+from believer.study.trials import same_params
 
 try:
     import ray
@@ -184,7 +185,7 @@ class BelieverSearch(Searcher):  # type: ignore[misc]  # Ray has no types
             except (InvalidInput, TypeError):  # no config of this space
                 return
             outcomes = study.outcomes
-            if not any(other.id in outcomes and other.params == params for other in study.trials):
+            if not any(other.id in outcomes and same_params(other.params, params) for other in study.trials):
                 study.observe(params, **told)
 
     def save(self, checkpoint_path: PathLike) -> None:

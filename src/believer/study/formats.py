@@ -20,6 +20,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 import sys
 import zlib
 from types import NoneType
@@ -99,6 +100,9 @@ _ANSWERS: dict[tuple[type[Event], int], Types] = {
 
 _CHECKSUM = ',"crc32":"{}"}}'
 """How a line ends."""
+
+_END = re.compile(rb',"crc32":"([0-9a-f]{8})"\}')
+"""The same, to be looked for."""
 
 _DEEPEST = 32
 """Levels of nesting: more than any part of this library has, and few enough for all that walks down them."""
@@ -258,6 +262,16 @@ def _apart(line: str) -> tuple[str, str | None]:
     end = -len(_CHECKSUM.format("00000000"))
     text, checksum = line[:end] + "}", line[end:][10:18]
     return (text, checksum) if line[end:] == _CHECKSUM.format(checksum) else (line, None)
+
+
+def whole_line(data: bytes) -> int | None:
+    """How many bytes of ``data`` are a line that ends with its own checksum, in whatever format; None without one."""
+    crc, start, view = 0, 0, memoryview(data)
+    for end in _END.finditer(data):
+        crc, start = zlib.crc32(view[start : end.start()], crc), end.start()
+        if zlib.crc32(b"}", crc) == int(end[1], 16):
+            return end.end()
+    return None
 
 
 def _crc32(text: str) -> str:

@@ -5,7 +5,8 @@ JSON and nothing else: no code in it can run. How its lines reach the disk, and 
 :mod:`believer.study.line_file`.
 
 A line that has its newline and cannot be understood, the last one included, was acknowledged once and then damaged or
-edited: that is ``JournalCorrupt``, never a silent loss.
+edited: that is ``JournalCorrupt``, never a silent loss. So is a whole line with its checksum that has something else in
+the place of its newline; without anything there, or with zero bytes, it was never finished.
 """
 
 from __future__ import annotations
@@ -20,8 +21,8 @@ from typing import Any, NoReturn
 from believer.errors import InvalidInput, JournalCorrupt, JournalError, JournalTooNew
 from believer.study.events import Asked, Begun, Event, Upgraded
 from believer.study.files import PathLike, Wording, as_path, explained, replace_file
-from believer.study.formats import FORMAT, decode_event, encode_event, is_damaged, parse_object
-from believer.study.line_file import LineFile, read_lines, refuse_long
+from believer.study.formats import FORMAT, decode_event, encode_event, is_damaged, parse_object, whole_line
+from believer.study.line_file import LONGEST, LineFile, read_lines, refuse_long
 
 __all__ = ["Journal", "PathLike", "read_events", "write_events"]
 
@@ -41,11 +42,12 @@ def read_events(path: PathLike) -> list[Event]:
 
     Raises ``JournalError`` if there is nothing to read, ``JournalCorrupt`` or ``JournalTooNew`` if it makes no sense.
     """
-    return _parsed(read_lines(path), path)[0]
+    torn: list[bytes] = []
+    return _parsed(read_lines(path, torn.append), torn, path)[0]
 
 
-def _parsed(lines: Iterable[bytes], path: PathLike) -> tuple[list[Event], int]:
-    """The events of the lines, and the format that the last of them is written in."""
+def _parsed(lines: Iterable[bytes], torn: Iterable[bytes], path: PathLike) -> tuple[list[Event], int]:
+    """The events of the lines, and the format that the last of them is written in; ``torn`` is what follows them."""
     events: list[Event] = []
     version = FORMAT
     asked: tuple[str, dict[str, Any]] = ("", {})
@@ -68,6 +70,14 @@ def _parsed(lines: Iterable[bytes], path: PathLike) -> tuple[list[Event], int]:
             )
             raise JournalCorrupt(message, line=number) from error
         events.append(event)
+    if any(map(_lacks_newline, torn)):
+        number = len(events) + 1
+        cut = f", or delete the line, to go on from line {number - 1}" if events else ""
+        message = (
+            f"line {number} of {os.fspath(path)} is whole, and something else is in the place of its newline: it was "
+            f"damaged after it was written. Put a newline in the place of all that follows its checksum{cut}."
+        )
+        raise JournalCorrupt(message, line=number)
     if not events:
         raise JournalError(
             f"a journal must hold at least its first line; {os.fspath(path)} is empty, or was cut short while that "
@@ -136,7 +146,7 @@ class Journal:
         with explained("create", path, "Its directory must exist and be writable."):
             file = LineFile(path, _WORDING, create=True)
             try:
-                if any(True for _ in file.lines()) or not _is_torn_start(file.torn(2**20)):
+                if any(True for _ in file.lines()) or not _is_torn_start(file.torn(LONGEST)):
                     raise JournalError(
                         f"a new journal needs a path of its own; {file.path} holds something already. "
                         "If it is a journal, use Optimizer.load(path) to go on."
@@ -155,7 +165,8 @@ class Journal:
         with explained("open", path, "Check the path, and that you may write there."):
             file = LineFile(path, _WORDING, create=False)
             try:
-                events, version = _parsed(file.lines(), file.path)
+                torn: list[bytes] = []
+                events, version = _parsed(file.lines(torn.append), torn, file.path)
                 file.drop_torn()
             except BaseException:
                 file.close()
@@ -202,7 +213,13 @@ class Journal:
 def _is_torn_start(text: bytes) -> bool:
     """Whether this is nothing, or the beginning of a first line that was never finished, and of nothing else."""
     text = text.rstrip(b"\0")
-    return _START.startswith(text[: len(_START)])
+    return _START.startswith(text[: len(_START)]) and not _lacks_newline(text)
+
+
+def _lacks_newline(text: bytes) -> bool:
+    """Whether this is a finished line with something else, and not only zero bytes, in the place of its newline."""
+    end = whole_line(text)
+    return end is not None and bool(text[end:].strip(b"\0"))
 
 
 def _line(event: Event, version: int) -> bytes:

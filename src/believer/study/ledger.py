@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Hashable, Iterable
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import Any
@@ -17,7 +18,7 @@ from believer.study.goals import RUNS, Goals
 from believer.study.history import Fitted, History
 from believer.study.outcome import Outcome, aligned
 from believer.study.settings import StudySettings
-from believer.study.trials import Trial, same_params
+from believer.study.trials import Trial, key_of, same_params
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,12 +59,16 @@ class Ledger:
     outcomes: dict[int, Outcome] = field(default_factory=dict)
     errors: dict[int, str] = field(default_factory=dict)
     abandoned: set[int] = field(default_factory=set)
-    queue: list[dict[str, Any]] = field(default_factory=list)
+    queue: dict[tuple[Hashable, int], dict[str, Any]] = field(default_factory=dict)
+    """Points that the user wants next, by what they are and how many that were the same came before."""
     objectives: tuple[str, ...] | None = None
     """Their names, as the first result has them; that named first is what is optimized."""
     format: int = 0
     """The journal format that events are written in now."""
-    _arrived: dict[str, list[int]] = field(default_factory=dict)
+    _entered: Counter[Hashable] = field(default_factory=Counter)
+    _left: Counter[Hashable] = field(default_factory=Counter)
+    """How often a point entered the queue, and left it."""
+    _arrived: dict[str, dict[int, None]] = field(default_factory=dict)
     """For each output of a study that declares its outcomes: trials of which it is known, as they came in."""
     _within: dict[int, float] = field(default_factory=dict)
     """There, what is optimized of results that are whole and within all limits; nothing for several objectives."""
@@ -123,7 +128,7 @@ class Ledger:
         if self.goals is None:
             return tuple(sorted(islice(self.outcomes, counts[""]))), model
         return {
-            name: (tuple(sorted(self._arrived[name][:count])), model["outputs"][name])
+            name: (tuple(sorted(islice(self._arrived[name], count))), model["outputs"][name])
             for name, count in counts.items()
             if name in model["outputs"]
         }
@@ -140,8 +145,8 @@ class Ledger:
     def history(self, settings: StudySettings) -> History:
         """The study as it stands, for a proposal under its ``settings``; a failure that was made good is none."""
         made = [i for i in self.outcomes if self.status(i) == "done"] if self.errors else []
-        done = {tuple(self.trials[i].params.items()) for i in made}
-        good = {i for i in self.errors if tuple(self.trials[i].params.items()) in done}
+        done = {key_of(self.trials[i].params) for i in made}
+        good = {i for i in self.errors if key_of(self.trials[i].params) in done}
         return History.encoded(
             settings,
             {trial.id: trial.unit for trial in self.trials},
@@ -149,7 +154,7 @@ class Ledger:
             [i for i in self.errors if i not in good],
             [trial.id for trial in self.pending],
             objectives=self.objectives,
-            queue=tuple(self.queue),
+            queue=tuple(self.queue.values()),
             next_id=self.next_id,
             designed=sum(trial.origin == "design" for trial in self.trials),
             fitted=self.fitted,
@@ -236,7 +241,10 @@ class Ledger:
                 if was_abandoned and self.status(trial_id) == "partial":
                     self.abandoned.add(trial_id)
             case Enqueued(params=params):
-                self.queue.append(self.space.check(params))
+                wanted = self.space.check(params)
+                key = key_of(wanted)
+                self.queue[key, self._entered[key]] = wanted
+                self._entered[key] += 1
             case Abandoned(id=trial_id):
                 self._answer(trial_id)
                 self.abandoned.add(trial_id)
@@ -263,12 +271,12 @@ class Ledger:
         for output in self.goals.outputs:
             before = None if known is None else self.goals.value(known, output.name)
             if before is None and self.goals.value(whole, output.name) is not None:
-                self._arrived.setdefault(output.name, []).append(trial_id)
+                self._arrived.setdefault(output.name, {})[trial_id] = None
         if self._is_whole(trial_id):
             if whole.lost:
                 self._fail(trial_id, f"no number for {', '.join(whole.lost)}")
             else:
-                self._arrived.setdefault(RUNS, []).append(trial_id)
+                self._arrived.setdefault(RUNS, {})[trial_id] = None
                 value = self.value(trial_id) if self.goals.keeps_limits(whole) else None
                 if value is not None:
                     self._within[trial_id] = value
@@ -276,7 +284,7 @@ class Ledger:
     def _fail(self, trial_id: int, error: str) -> None:
         self.errors[trial_id] = error
         if self.goals is not None:
-            self._arrived.setdefault(RUNS, []).append(trial_id)
+            self._arrived.setdefault(RUNS, {})[trial_id] = None
 
     def _forget(self, trial_id: int) -> None:
         """What was told of a trial: the next fit starts anew, as the last one saw it."""
@@ -287,8 +295,7 @@ class Ledger:
         self._within.pop(trial_id, None)
         self.abandoned.discard(trial_id)
         for arrived in self._arrived.values():
-            if trial_id in arrived:
-                arrived.remove(trial_id)
+            arrived.pop(trial_id, None)
         self._fit = None
         if self.goals is None and not self.outcomes:
             self.objectives = None
@@ -304,11 +311,10 @@ class Ledger:
         self.trials.append(trial if same else replace(trial, params=params))
 
     def _dequeue(self, params: dict[str, Any]) -> None:
-        for place, queued in enumerate(self.queue):
-            if same_params(queued, params):
-                del self.queue[place]
-                return
-        raise TrialError(f"{params} was not enqueued.")
+        key = key_of(params)
+        if self.queue.pop((key, self._left[key]), None) is None:
+            raise TrialError(f"{params} was not enqueued.")
+        self._left[key] += 1
 
     def _answer(self, trial_id: int) -> None:
         self.find(trial_id)

@@ -1,7 +1,8 @@
 """Files of lines that survive a crash: one writer, each line on the disk before its append returns.
 
 The newline is the mark of a finished append. What follows the last newline (half a line, or the zero bytes that some
-file systems leave after a crash) was never acknowledged and is ignored, even if it happens to make sense.
+file systems leave after a crash) was never acknowledged and is ignored, even if it happens to make sense. Who knows
+what a line looks like may tell from it a newline that was damaged later.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ import functools
 import os
 import sys
 import weakref
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import BinaryIO, NoReturn
 
 from believer.errors import InvalidInput, JournalError
@@ -65,12 +66,15 @@ class LineFile:
         self._settle()
         return self._end
 
-    def lines(self) -> Iterator[bytes]:
-        """The finished lines, without their newlines; to be read to the end before anything is appended."""
+    def lines(self, torn: Callable[[bytes], object] | None = None) -> Iterator[bytes]:
+        """The finished lines, without their newlines; to be read to the end before anything is appended.
+
+        ``torn`` is called with what follows them, if anything does.
+        """
         with open(self._opened(), "rb", closefd=False) as file:
             file.seek(0)
             length = 0
-            for line in _finished(file, self._end, self._path):
+            for line in _finished(file, self._end, self._path, torn):
                 length += len(line) + 1
                 yield line
         self._end = length
@@ -179,11 +183,11 @@ class LineFile:
 _OPEN: weakref.WeakSet[LineFile] = weakref.WeakSet()
 
 
-def read_lines(path: PathLike) -> Iterator[bytes]:
-    """The finished lines of a file, without its lock; a torn last line is left where it is."""
+def read_lines(path: PathLike, torn: Callable[[bytes], object] | None = None) -> Iterator[bytes]:
+    """The finished lines of a file, without its lock; a torn last line is left where it is, and given to ``torn``."""
     as_path(path)
     with explained("read", path, "Check the path."), open(followed(path), "rb") as file:
-        yield from _finished(file, os.fstat(file.fileno()).st_size, os.fspath(path))
+        yield from _finished(file, os.fstat(file.fileno()).st_size, os.fspath(path), torn)
 
 
 def refuse_long(line: bytes) -> None:
@@ -192,14 +196,16 @@ def refuse_long(line: bytes) -> None:
         raise InvalidInput(f"a line must be shorter than {LONGEST:,} bytes; got {len(line):,}. Nothing was recorded.")
 
 
-def _finished(file: BinaryIO, size: int, path: str) -> Iterator[bytes]:
-    """The lines among the first ``size`` bytes that have their newline, without it."""
+def _finished(file: BinaryIO, size: int, path: str, torn: Callable[[bytes], object] | None) -> Iterator[bytes]:
+    """The lines among the first ``size`` bytes that have their newline, without it; the rest is for ``torn``."""
     while size > 0:
         line = file.readline(min(size, LONGEST))
         size -= len(line)
         if not line.endswith(b"\n"):
             if len(line) == LONGEST and size > 0:
                 raise JournalError(f"{path} has a line of more than {LONGEST} bytes, which no version has written.")
+            if torn is not None:
+                torn(line)
             return
         yield line[:-1]
 

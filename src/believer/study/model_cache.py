@@ -22,6 +22,7 @@ from believer.study.goals import Target
 from believer.study.history import Fitted, History
 from believer.study.settings import AUTO, NONE, StudySettings
 from believer.surrogates.data import Data, joined
+from believer.surrogates.gp import standardization
 from believer.surrogates.gp_fit import CENTER_UP_TO, quarters
 from believer.surrogates.inspection import inspected
 from believer.surrogates.protocols import Conditionable, Evident, Model, Prediction, Restorable, Verifiable
@@ -65,10 +66,10 @@ class Learned:
 
     def limits(self, limits: Within) -> Within:
         """``limits`` in the user's units in those of the model: a warp never changes the order of values."""
-        if self.warp is None:
-            return limits
-        low, high = self.warp(np.array([limits.low, limits.high]))
-        return Within(float(low), float(high))
+        if self.warp is not None:
+            low, high = self.warp(np.array([limits.low, limits.high]))
+            limits = Within(float(low), float(high))
+        return limits.near(*standardization(self.data.y))
 
     def to_units(self, data: Data) -> Data:
         """``data`` in the user's units in those of the model."""

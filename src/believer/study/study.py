@@ -124,7 +124,7 @@ class Study:
     @reading
     def queued(self) -> tuple[dict[str, Any], ...]:
         """Points enqueued and not handed out yet."""
-        return tuple(dict(params) for params in self._ledger.queue)
+        return tuple(dict(params) for params in self._ledger.queue.values())
 
     @property
     @reading
@@ -171,7 +171,8 @@ class Study:
         """The history as a CSV file with a header, written whole or not at all.
 
         Text that a spreadsheet would run as a formula, as it begins with ``=``, ``+``, ``-`` or ``@``, gets an
-        apostrophe before it, and so does text that begins with one: without its first apostrophe it is what it was.
+        apostrophe before it, and so does text that begins with one: without its first apostrophe it is what it was. So
+        does what would begin a cell in the midst of a text, after ``;``, a tab or a new line.
 
         Parameters
         ----------

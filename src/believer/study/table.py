@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import csv
-import io
-from collections.abc import Iterator
+import re
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from believer.study.files import PathLike, Wording, as_path, replace_file
@@ -19,8 +18,17 @@ _WORDING = Wording(
     lost="Choose another path.",
     in_doubt="the study itself is not touched.",
 )
-_FORMULA = ("=", "+", "-", "@", "\t", "\r", "'")
+_FORMULA = "[=+\\-@\uff1d\uff0b\uff0d\uff20]"
+"""How what a spreadsheet would run begins, also in the full width of East Asian scripts."""
+
+_START = re.compile(rf"['\t\r\n]|\s*{_FORMULA}")
 """How a cell begins that a spreadsheet would run, or that :func:`written` has changed."""
+
+_INNER = re.compile(rf"([;\s]+)('*)({_FORMULA})?")
+"""The same within a cell: where the separator is another one than the comma, a spreadsheet may begin a cell there."""
+
+_SEPARATORS = frozenset(";\t\r\n")
+_BREAKS = _SEPARATORS | {",", '"'}
 
 
 def records(ledger: Ledger) -> list[dict[str, Any]]:
@@ -48,25 +56,40 @@ def write_csv(ledger: Ledger, path: PathLike, raw: bool) -> None:
 
 def written(cell: Any) -> Any:
     """A cell as CSV has it: text that a spreadsheet would take for a formula gets an apostrophe before it."""
-    return f"'{cell}" if isinstance(cell, str) and cell.startswith(_FORMULA) else cell
+    if not isinstance(cell, str):
+        return cell
+    text = _within(cell, lambda marks: f"'{marks}")
+    return f"'{text}" if _START.match(text) else text
 
 
 def unwritten(cell: str) -> str:
     """The text that :func:`written` has written."""
-    return cell[1:] if cell.startswith("'") else cell
+    return _within(cell.removeprefix("'"), lambda marks: marks[1:])
+
+
+def _within(cell: str, change: Callable[[str], str]) -> str:
+    """A cell with the apostrophes changed before what would be a formula if a cell began within it."""
+
+    def changed(found: re.Match[str]) -> str:
+        risky = found[3] is not None and not _SEPARATORS.isdisjoint(found[1])
+        return found[1] + change(found[2]) + found[3] if risky else found[0]
+
+    return _INNER.sub(changed, cell)
 
 
 def _csv_lines(ledger: Ledger, raw: bool) -> Iterator[bytes]:
-    buffer = io.StringIO(newline="")
-    writer = csv.writer(buffer)
     columns = ["trial_id", "status", "value", *_parameters(ledger).values(), *_outcomes(ledger)]
     rows = ([*row.values()] for row in records(ledger))
     for row in ([*columns, "origin", "provenance", "error"], *rows):
-        writer.writerow(row if raw else [written(cell) for cell in row])
+        line = ",".join(_quoted(cell if raw else written(cell)) for cell in row) + "\r\n"
         # Text of an exception may hold a lone surrogate, from a file name that is not UTF-8.
-        yield buffer.getvalue().encode("utf-8", errors="backslashreplace")
-        buffer.seek(0)
-        buffer.truncate()
+        yield line.encode("utf-8", errors="backslashreplace")
+
+
+def _quoted(cell: Any) -> str:
+    """A cell in quotes where it holds what separates cells, here or elsewhere."""
+    text = "" if cell is None else str(cell)
+    return '"' + text.replace('"', '""') + '"' if not _BREAKS.isdisjoint(text) else text
 
 
 def _parameters(ledger: Ledger) -> dict[str, str]:

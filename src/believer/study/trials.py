@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, overload
 
@@ -101,3 +101,8 @@ def same_value(a: Any, b: Any) -> bool:
 def same_params(a: Mapping[str, Any], b: Mapping[str, Any]) -> bool:
     """Whether two points are the same, parameter by parameter."""
     return a.keys() == b.keys() and all(same_value(a[name], b[name]) for name in a)
+
+
+def key_of(params: Mapping[str, Any]) -> Hashable:
+    """What two points have in common if and only if they are the same, parameter by parameter."""
+    return tuple(part for name in sorted(params) for part in (name, type(params[name]), params[name]))
