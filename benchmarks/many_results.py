@@ -92,7 +92,7 @@ def long_study(problem: Problem, n: int, rng: np.random.Generator) -> tuple[Arra
 
 def gained(problem: Problem, surrogate: object, X: Array, y: Array, rows: IntArray, seed: int, asks: int) -> float:
     """log10 of the regret after ``asks`` further points over that before."""
-    settings = make_settings(problem.space, surrogate, n_init=1, seed=seed)  # type: ignore[arg-type]
+    settings = make_settings(problem.space, surrogate=surrogate, n_init=1, seed=seed)  # type: ignore[arg-type]
     decoded = problem.space.decode(X[rows])
     trials = [(i, params, float(value)) for i, (params, value) in enumerate(zip(decoded, y[rows], strict=True))]
     fitted = None

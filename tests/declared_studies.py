@@ -37,7 +37,7 @@ def result(optimizer: Optimizer, trial: Trial) -> dict[str, float]:
 
 def begun(outcomes: Mapping[str, Goal] = LIMITED, n: int = 5, space: Space = SPACE, **settings: Any) -> Optimizer:
     """An optimizer whose design is done and told, so that the next ask needs its models."""
-    optimizer = Optimizer(space, n_init=n, outcomes=outcomes, **settings)
+    optimizer = Optimizer(space, n_init=n, outcomes=outcomes, **{"seed": 0, **settings})
     for trial in optimizer.ask(n):
         optimizer.tell(trial, result(optimizer, trial))
     return optimizer

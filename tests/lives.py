@@ -295,7 +295,7 @@ class Life:
         time.monotonic, time.time = jump(monotonic), jump(now)
         try:
             result = minimize(
-                lambda p: p["x0"], Space.unit(1), 3, 2, stop=Seconds(3.0), progress=False, strategy="random"
+                lambda p: p["x0"], Space.unit(1), 3, q=2, stop=Seconds(3.0), progress=False, strategy="random", seed=0
             )
         finally:
             time.monotonic, time.time = monotonic, now
@@ -307,7 +307,7 @@ class Life:
         path = self.path.with_suffix(".workers")
         path.unlink(missing_ok=True)
         result = minimize(
-            deadly, Space.unit(2), 8, 2, executor=2, journal=path, progress=False, strategy="random",
+            deadly, Space.unit(2), 8, q=2, executor=2, journal=path, progress=False, strategy="random",
             seed=self.rng.getrandbits(30), mode=self.rng.choice(("batch", "async")),
         )  # fmt: skip
         rows = read_study(path).records()

@@ -51,7 +51,7 @@ def tell_all(optimizer: Optimizer, batch: Iterable[Trial], sign: float = 1.0) ->
 
 def started(space: Space, n_init: int = 4, sign: float = 1.0, **options: Any) -> Optimizer:
     """An optimizer whose design is done and told, so that the next ask needs the model."""
-    optimizer = Optimizer(space, n_init=n_init, **options)
+    optimizer = Optimizer(space, n_init=n_init, **{"seed": 0, **options})
     tell_all(optimizer, optimizer.ask(n_init), sign)
     return optimizer
 

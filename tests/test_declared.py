@@ -53,7 +53,7 @@ NAN = float("nan")
 
 
 def study(outcomes: dict[str, Goal] = EVERYTHING, **settings: Any) -> Optimizer:
-    return Optimizer(SPACE, n_init=3, outcomes=outcomes, **settings)
+    return Optimizer(SPACE, n_init=3, outcomes=outcomes, **{"seed": 0, **settings})
 
 
 def statuses(opt: Optimizer) -> list[str]:
@@ -246,7 +246,7 @@ def test_an_amendment_after_an_ask_starts_the_next_fit_anew() -> None:
 
 
 def test_a_result_of_one_number_can_be_amended_too() -> None:
-    opt = Optimizer(SPACE, n_init=2)
+    opt = Optimizer(SPACE, n_init=2, seed=0)
     first, second = opt.ask(2)
     opt.tell(first, 1.0)
     opt.amend(first, Outcome({"loss": 2.0, "seconds": 1.0}))
@@ -312,7 +312,7 @@ def test_every_strategy_works_or_says_at_once_which_one_does(name: str, outcomes
 def test_an_acquisition_that_cannot_work_is_refused_at_once(outcomes: Any, acquisition: Any, rule: str) -> None:
     """Also where nothing is feasible in rehearsal."""
     with pytest.raises(MissingCapability, match=rule):
-        Optimizer(SPACE, acquisition=acquisition, outcomes=outcomes)
+        Optimizer(SPACE, acquisition=acquisition, outcomes=outcomes, seed=0)
 
 
 @dataclass(frozen=True)
@@ -332,7 +332,7 @@ class Aware(Middle):
 
 def test_a_strategy_of_ones_own_says_whether_it_takes_outcomes() -> None:
     with pytest.raises(MissingCapability, match=r"Middle chooses for one number, .* hedged"):
-        Optimizer(SPACE, strategy=Middle(), outcomes=LIMITED)
+        Optimizer(SPACE, strategy=Middle(), outcomes=LIMITED, seed=0)
     with pytest.raises(MissingCapability, match="Middle chooses for one number"):
         begun(LIMITED).ask(1, strategy=Middle())
     assert begun(LIMITED, strategy=Aware()).ask(1)[0].params == {"x": 0.5, "y": 0.0}
@@ -365,7 +365,7 @@ def test_outcomes_say_themselves_what_is_maximized() -> None:
     with pytest.raises(InvalidInput, match="a reference point is for several objectives"):
         Optimizer(SPACE, outcomes=LIMITED, reference={"cost": 1.0})
     with pytest.raises(InvalidInput, match="numbers by name are for a study that declares them"):
-        Optimizer(SPACE).observe({"x": 0.5, "y": 0.5}, {"cost": 1.0})
+        Optimizer(SPACE, seed=0).observe({"x": 0.5, "y": 0.5}, {"cost": 1.0})
 
 
 MIXED = Space({"x": Float(1e-3, 1.0, log=True), "n": Int(0, 4), "kind": Categorical(["a", "b", "c"])})
@@ -403,7 +403,7 @@ def test_a_finite_space_ends() -> None:
 @pytest.mark.parametrize("outcomes", KINDS.values(), ids=KINDS)
 @pytest.mark.parametrize("scale", [0.0, 1e12, 1e-12, 1e90])
 def test_results_without_spread_and_of_any_size_are_worked_with(outcomes: dict[str, Goal], scale: float) -> None:
-    opt = Optimizer(SPACE, n_init=4, outcomes=outcomes)
+    opt = Optimizer(SPACE, n_init=4, outcomes=outcomes, seed=0)
     for _ in range(3):
         for trial in opt.ask(2):
             told = result(opt, trial)
@@ -453,7 +453,7 @@ def test_goals_as_far_from_results_as_they_may_be_are_worked_with(name: str) -> 
 def test_several_objectives_and_limits_are_weighed_together(objectives: int, acquisition: Any) -> None:
     wanted: dict[str, Goal] = {f"f{i}": Minimize() for i in range(objectives)}
     wanted |= {f"c{i}": AtMost(1.5 + i) for i in range(5)}
-    opt = Optimizer(Space.unit(3), n_init=5, outcomes=wanted, acquisition=acquisition)
+    opt = Optimizer(Space.unit(3), n_init=5, outcomes=wanted, acquisition=acquisition, seed=0)
     for _ in range(4):
         for trial in opt.ask(2):
             aims = {f"f{i}": float(((trial.unit - i / 4) ** 2).sum()) for i in range(objectives)}
@@ -578,9 +578,9 @@ def test_the_table_has_a_column_for_each_outcome_and_is_read_elsewhere(tmp_path:
 def test_a_study_is_opened_again_only_with_the_same_outcomes(tmp_path: Path) -> None:
     path = tmp_path / "study.jsonl"
     reference = {"cost": 3.0, "yield": 0.0}
-    with Optimizer.open(path, SPACE, outcomes=SEVERAL, reference=reference) as opt:
+    with Optimizer.open(path, SPACE, outcomes=SEVERAL, reference=reference, seed=0) as opt:
         opt.ask(2)
-    with Optimizer.open(path, SPACE, outcomes=SEVERAL, reference=reference) as again:
+    with Optimizer.open(path, SPACE, outcomes=SEVERAL, reference=reference, seed=0) as again:
         assert len(again.pending) == 2
         assert again.settings.goals == opt.settings.goals
     others: list[dict[str, Any]] = [
@@ -591,7 +591,7 @@ def test_a_study_is_opened_again_only_with_the_same_outcomes(tmp_path: Path) -> 
     ]
     for other in others:
         with pytest.raises(InvalidInput, match=r"a study with other settings .*(outcomes|reference)"):
-            Optimizer.open(path, SPACE, **other)
+            Optimizer.open(path, SPACE, seed=0, **other)
 
 
 def test_noise_that_is_known_reaches_the_model_of_its_outcome_alone() -> None:
@@ -624,7 +624,7 @@ def test_what_a_point_is_expected_to_gain_is_its_expected_hypervolume_improvemen
 
 
 def test_volumes_that_no_float_holds_are_no_error() -> None:
-    opt = Optimizer(SPACE, n_init=4, outcomes=dict.fromkeys("abcd", Minimize()))
+    opt = Optimizer(SPACE, n_init=4, outcomes=dict.fromkeys("abcd", Minimize()), seed=0)
     for trial in opt.ask(4):
         opt.tell(trial, {name: 1e90 * float(((trial.unit - i / 4) ** 2).sum()) for i, name in enumerate("abcd")})
     assert len(opt.ask(2)) == 2
@@ -632,7 +632,7 @@ def test_volumes_that_no_float_holds_are_no_error() -> None:
 
 
 def test_a_fit_that_was_kept_elsewhere_has_hyperparameters_for_each_output() -> None:
-    settings = make_settings(SPACE, outcomes=LIMITED, n_init=2)
+    settings = make_settings(SPACE, outcomes=LIMITED, n_init=2, seed=0)
     trials: list[Any] = [(i, {"x": 0.2 * i, "y": 0.1 * i}, {"cost": 0.1 * i, "heat": 1.0}) for i in range(3)]
     trials += [
         (3, {"x": 0.9, "y": 0.1}, {"cost": 1.0}),
@@ -716,7 +716,7 @@ def test_points_are_handed_out_while_no_trial_has_every_objective(name: str, acq
 @pytest.mark.parametrize("acquisition", ["EHVI", "Scalarized"])
 def test_an_acquisition_of_several_objectives_asks_for_outcomes(acquisition: str) -> None:
     with pytest.raises(MissingCapability, match="declare them, outcomes="):
-        bv.Optimizer(SPACE, acquisition=acquisition)
+        bv.Optimizer(SPACE, acquisition=acquisition, seed=0)
 
 
 def test_the_noise_of_what_is_weighed_reaches_the_model() -> None:
@@ -795,7 +795,7 @@ def test_of_two_trials_at_a_point_the_one_that_lacks_an_outcome_gets_it() -> Non
 
 
 def noisy_study(**settings: Any) -> Optimizer:
-    opt = bv.Optimizer(SPACE, GP(noise="infer"), n_init=4, seed=3, **settings)
+    opt = bv.Optimizer(SPACE, surrogate=GP(noise="infer"), n_init=4, seed=3, **settings)
     rng = np.random.default_rng(0)
     for i in range(12):
         point = {"x": (0.5, 0.52, 0.9)[i % 3], "y": 0.5 if i % 3 < 2 else 0.1 * (i // 3)}
@@ -818,7 +818,7 @@ def test_a_point_is_repeated_where_that_is_worth_more_and_only_then(settings: di
 
 
 def test_where_nothing_is_noisy_repeats_are_welcome_and_never_come() -> None:
-    opt = bv.Optimizer(Space({"k": Int(1, 9)}), outcomes={"a": Minimize()}, n_init=3)
+    opt = bv.Optimizer(Space({"k": Int(1, 9)}), outcomes={"a": Minimize()}, n_init=3, seed=0)
     for trial in opt.ask(4):
         opt.tell(trial, {"a": trial.params["k"]})
     taken = {trial.params["k"] for trial in opt.trials}

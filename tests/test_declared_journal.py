@@ -238,7 +238,7 @@ def test_journals_of_earlier_formats_go_on_and_can_be_amended(name: str, tmp_pat
 def test_amendments_of_failures_do_not_make_lawful_fits_look_wrong(tmp_path: Path) -> None:
     """More results than were ever told: those that were failures first."""
     path = tmp_path / "study.jsonl"
-    with Optimizer(SPACE, GP(), n_init=4, journal=path) as opt:
+    with Optimizer(SPACE, surrogate=GP(), n_init=4, journal=path, seed=0) as opt:
         for trial in opt.ask(4):
             opt.tell(trial, error="no")
         for trial in opt.trials:

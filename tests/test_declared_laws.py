@@ -31,7 +31,7 @@ def test_to_ask_for_points_one_by_one_is_to_ask_for_them_together(outcomes: dict
 @pytest.mark.both_backends
 def test_the_order_in_which_results_come_in_makes_no_difference(outcomes: dict[str, Goal]) -> None:
     def suggested(order: list[int], in_parts: bool) -> Any:
-        opt = Optimizer(SPACE, n_init=5, outcomes=outcomes)
+        opt = Optimizer(SPACE, n_init=5, outcomes=outcomes, seed=0)
         batch = opt.ask(5)
         for i in order:
             told = result(opt, batch[i])
@@ -117,7 +117,7 @@ def test_the_order_in_which_outcomes_are_declared_makes_no_difference(strategy: 
 def test_the_units_of_an_outcome_make_no_difference(name: str, unit: float) -> None:
     def suggested(scale: float) -> Any:
         goals = SEVERAL | ({"heat": AtMost(1.4 * scale)} if name == "heat" else {})
-        opt = Optimizer(SPACE, n_init=6, outcomes=goals, strategy="kb")
+        opt = Optimizer(SPACE, n_init=6, outcomes=goals, strategy="kb", seed=0)
         for trial in opt.ask(6):
             told = result(opt, trial)
             opt.tell(trial, {**told, name: scale * told[name]})
@@ -147,8 +147,12 @@ def test_the_worth_of_a_point_is_log_ei_where_limits_hold_by_far() -> None:
 
 @pytest.mark.parametrize("strategy", ["hedged", "kb", "cl_max"])
 def test_to_maximize_is_to_minimize_the_negative(strategy: str) -> None:
-    up = Optimizer(SPACE, n_init=5, strategy=strategy, outcomes={"a": Maximize(), "b": AtLeast(-1.2), "c": Maximize()})
-    down = Optimizer(SPACE, n_init=5, strategy=strategy, outcomes={"a": Minimize(), "b": AtMost(1.2), "c": Minimize()})
+    up = Optimizer(
+        SPACE, n_init=5, strategy=strategy, outcomes={"a": Maximize(), "b": AtLeast(-1.2), "c": Maximize()}, seed=0
+    )
+    down = Optimizer(
+        SPACE, n_init=5, strategy=strategy, outcomes={"a": Minimize(), "b": AtMost(1.2), "c": Minimize()}, seed=0
+    )
     for opt, sign in ((up, 1.0), (down, -1.0)):
         for trial in opt.ask(5):
             at = numbers_at(trial.unit)
@@ -160,7 +164,7 @@ def test_to_maximize_is_to_minimize_the_negative(strategy: str) -> None:
 @pytest.mark.parametrize("constant", ["cost", "yield"])
 @pytest.mark.parametrize("value", [0.0, 7.0])
 def test_an_objective_that_is_constant_leaves_the_other_to_be_optimized(constant: str, value: float) -> None:
-    opt = Optimizer(SPACE, n_init=6, outcomes={"cost": Minimize(), "yield": Maximize()}, strategy="kb")
+    opt = Optimizer(SPACE, n_init=6, outcomes={"cost": Minimize(), "yield": Maximize()}, strategy="kb", seed=0)
     other, best = ("yield", 0.8) if constant == "cost" else ("cost", 0.2)
     for _ in range(4):
         for trial in opt.ask(3):
@@ -233,7 +237,7 @@ def test_a_limit_that_is_reached_is_kept_however_surely_it_must_be() -> None:
 
 def test_fantasies_of_outcomes_are_independent_of_each_other() -> None:
     """Both numbers are the same, so that models are: what is drawn for them must differ all the same."""
-    opt = Optimizer(SPACE, n_init=5, outcomes={"a": Minimize(), "b": Minimize()}, strategy="fantasy")
+    opt = Optimizer(SPACE, n_init=5, outcomes={"a": Minimize(), "b": Minimize()}, strategy="fantasy", seed=0)
     for trial in opt.ask(5):
         opt.tell(trial, dict.fromkeys("ab", numbers_at(trial.unit)["cost"]))
     opt.ask(3)
@@ -243,7 +247,7 @@ def test_fantasies_of_outcomes_are_independent_of_each_other() -> None:
 
 @any_kind
 def test_all_failed_and_all_lost_studies_go_on_with_their_design(outcomes: dict[str, Goal]) -> None:
-    opt = Optimizer(SPACE, n_init=3, outcomes=outcomes)
+    opt = Optimizer(SPACE, n_init=3, outcomes=outcomes, seed=0)
     for trial in opt.ask(3):
         opt.tell(trial, error="no")
     for trial in opt.ask(3):

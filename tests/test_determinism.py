@@ -67,7 +67,7 @@ def test_asking_one_by_one_is_asking_at_once(name: str, strategy: str) -> None:
 @pytest.mark.both_backends
 @pytest.mark.parametrize("strategy", NAMES)
 def test_asking_one_by_one_is_asking_at_once_across_the_queue_the_design_and_the_model(strategy: str) -> None:
-    together, apart = (Optimizer(SPACES["mixed"], n_init=5, strategy=strategy) for _ in range(2))
+    together, apart = (Optimizer(SPACES["mixed"], n_init=5, strategy=strategy, seed=0) for _ in range(2))
     for optimizer in (together, apart):
         optimizer.observe({"lr": 0.3, "depth": 2, "kernel": "poly"}, 1.5)
         tell_all(optimizer, optimizer.ask(1))
@@ -418,7 +418,7 @@ def test_a_journal_cut_at_any_byte_is_a_prefix_of_the_study_or_a_journal_error(
     """``pending`` and ``best`` agree with the lines that are complete, and the next ids follow from them."""
     path = tmp_path / "study.jsonl"
     space = Space({"x": Float(0.0, 1.0), "c": Categorical(["a", "b"])})
-    optimizer = Optimizer(space, n_init=2, journal=path)
+    optimizer = Optimizer(space, n_init=2, journal=path, seed=0)
     seen: list[tuple[int, list[int], Any]] = []
 
     def note() -> None:

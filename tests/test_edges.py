@@ -37,7 +37,7 @@ def test_neighbors_on_a_long_grid_are_different_points() -> None:
 
 
 def test_the_last_point_of_a_long_integer_range_is_found() -> None:
-    optimizer = bv.Optimizer(bv.Space({"a": bv.Int(1, 10_002)}), n_init=20_000)
+    optimizer = bv.Optimizer(bv.Space({"a": bv.Int(1, 10_002)}), n_init=20_000, seed=0)
     for i in range(1, 10_002):
         optimizer.observe({"a": i}, 0.0)
     assert optimizer.ask(1)[0].params == {"a": 10_002}
@@ -48,11 +48,11 @@ def test_the_last_point_of_a_long_integer_range_is_found() -> None:
 def test_a_constraint_that_is_never_true_is_an_error_not_an_end() -> None:
     space = bv.Space({"a": bv.Float(0, 1)}, constraint=lambda params: False)
     with pytest.raises(SpaceExhausted, match="is the constraint too tight"):
-        bv.minimize(lambda params: 0.0, space, budget=5)
+        bv.minimize(lambda params: 0.0, space, budget=5, q=3, seed=0)
 
 
 def test_save_replaces_an_earlier_state_of_the_study_and_nothing_else(tmp_path: Path) -> None:
-    study, other = bv.Optimizer(SQUARE), bv.Optimizer(bv.Space.unit(3))
+    study, other = bv.Optimizer(SQUARE, seed=0), bv.Optimizer(bv.Space.unit(3), seed=0)
     study.save(tmp_path / "study.jsonl")
     study.ask(2)
     study.save(tmp_path / "study.jsonl")
@@ -74,7 +74,7 @@ class Hopeful:
 
 
 def test_replay_takes_the_strategies_that_single_asks_were_made_with(tmp_path: Path) -> None:
-    optimizer = bv.Optimizer(SQUARE, n_init=2)
+    optimizer = bv.Optimizer(SQUARE, n_init=2, seed=0)
     optimizer.tell_many(optimizer.ask(2), [1.0, 2.0])
     mine = bv.PseudoObservations(lie=Hopeful())
     optimizer.ask(2, strategy=mine)
@@ -85,12 +85,12 @@ def test_replay_takes_the_strategies_that_single_asks_were_made_with(tmp_path: P
 
 
 def test_seconds_end_a_run_between_two_evaluations() -> None:
-    result = bv.minimize(lambda params: 0.0, SQUARE, budget=20, q=5, stop=bv.Seconds(0.0))
+    result = bv.minimize(lambda params: 0.0, SQUARE, budget=20, q=5, stop=bv.Seconds(0.0), seed=0)
     assert (result.evaluations, result.stopped) == (0, "stop")
 
 
 def test_a_target_of_a_maximizing_study_is_reached_from_below() -> None:
-    optimizer = bv.Optimizer(SQUARE, maximize=True)
+    optimizer = bv.Optimizer(SQUARE, maximize=True, seed=0)
     optimizer.observe({"x0": 0.5, "x1": 0.5}, 1.0)
     assert bv.Target(0.5)(optimizer)
     assert not bv.Target(2.0)(optimizer)
@@ -106,7 +106,7 @@ class Nowhere:
 
 
 def test_an_acquisition_that_is_nowhere_finite_is_named() -> None:
-    optimizer = bv.Optimizer(SQUARE, acquisition=Nowhere(), n_init=1)
+    optimizer = bv.Optimizer(SQUARE, acquisition=Nowhere(), n_init=1, seed=0)
     optimizer.observe({"x0": 0.5, "x1": 0.5}, 1.0)
     with pytest.raises(NumericalError, match="not finite at any candidate"):
         optimizer.ask(1)
@@ -115,16 +115,16 @@ def test_an_acquisition_that_is_nowhere_finite_is_named() -> None:
 @pytest.mark.parametrize(
     ("call", "rule"),
     [
-        (lambda: bv.Optimizer(SQUARE, journal=3), "journal must be a path"),  # type: ignore[arg-type]
+        (lambda: bv.Optimizer(SQUARE, journal=3, seed=0), "journal must be a path"),  # type: ignore[arg-type]
         (lambda: bv.PseudoObservations(lie="min"), "lie must be a lie"),  # type: ignore[arg-type]
         (lambda: bv.Multistart(starts=0), "starts must be a whole number"),
         (lambda: bv.Candidates(candidates=-1), "candidates must be a whole number"),
         (lambda: bv.Space.unit(1.5), "d must be a whole number"),  # type: ignore[arg-type]
         (lambda: bv.Seconds("a"), "seconds must be a finite number"),  # type: ignore[arg-type]
         (lambda: bv.Target(np.nan), "a target must be a finite number"),
-        (lambda: bv.minimize(min, SQUARE, executor=3.0), "executor must be"),  # type: ignore[arg-type]
-        (lambda: bv.minimize(min, SQUARE, callback=3), "callback must be"),  # type: ignore[arg-type]
-        (lambda: bv.minimize(min, SQUARE, stop=bv.Seconds), "stop must be"),  # type: ignore[arg-type]
+        (lambda: bv.minimize(min, SQUARE, executor=3.0, q=3, mode="batch", seed=0), "executor must be"),  # type: ignore[arg-type]
+        (lambda: bv.minimize(min, SQUARE, callback=3, q=3, seed=0), "callback must be"),  # type: ignore[arg-type]
+        (lambda: bv.minimize(min, SQUARE, stop=bv.Seconds, q=3, seed=0), "stop must be"),  # type: ignore[arg-type]
     ],
 )
 def test_what_makes_no_sense_is_refused_where_it_is_said(call: Any, rule: str) -> None:
@@ -150,7 +150,7 @@ def test_an_error_travels_between_processes(error: Exception) -> None:
     ],
 )
 def test_a_journal_that_was_edited_is_refused(tmp_path: Path, change: Callable[[dict[str, Any]], object]) -> None:
-    optimizer = bv.Optimizer(SQUARE, n_init=1)
+    optimizer = bv.Optimizer(SQUARE, n_init=1, seed=0)
     optimizer.observe({"x0": 0.5, "x1": 0.5}, 1.0)
     optimizer.ask(1)
     path = tmp_path / "study.jsonl"
@@ -161,7 +161,7 @@ def test_a_journal_that_was_edited_is_refused(tmp_path: Path, change: Callable[[
 
 
 def test_hyperparameters_that_do_not_fit_are_a_journal_error(tmp_path: Path) -> None:
-    optimizer = bv.Optimizer(SQUARE, n_init=1)
+    optimizer = bv.Optimizer(SQUARE, n_init=1, seed=0)
     optimizer.observe({"x0": 0.5, "x1": 0.5}, 1.0)
     optimizer.ask(1)
     path = tmp_path / "study.jsonl"
@@ -185,15 +185,17 @@ def test_the_readme_has_no_gaps_and_its_first_example_runs_and_runs_again(tmp_pa
 
 def test_what_the_readme_says_to_say_can_be_said(tmp_path: Path) -> None:
     space, params = bv.Space.unit(2), {"x0": 0.1, "x1": 0.2}
-    with bv.Optimizer.open(tmp_path / "study.jsonl", space, surrogate="gp", acquisition="EI") as opt:
+    with bv.Optimizer.open(tmp_path / "study.jsonl", space, surrogate="gp", acquisition="EI", seed=0) as opt:
         batch = opt.ask(3)
         opt.tell(batch[0], 0.42, noise=0.05)
         opt.tell(batch[1].params, 0.5)
-    opt = bv.Optimizer(space, surrogate="forest")
+    opt = bv.Optimizer(space, surrogate="forest", seed=0)
     opt.tell(opt.ask(1)[0], bv.Outcome({"loss": 0.42, "seconds": 8.1}))
     assert opt.best is not None
     assert opt.best[1] == 0.42
-    best = bv.minimize(lambda p: p["x0"], space, budget=4, maximize=True, x0=[params], y0=[0.3], progress=False)
+    best = bv.minimize(
+        lambda p: p["x0"], space, budget=4, maximize=True, x0=[params], y0=[0.3], progress=False, q=3, seed=0
+    )
     assert best.value is not None
     assert best.value >= 0.3
 

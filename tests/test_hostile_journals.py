@@ -109,7 +109,7 @@ def through(path: Path, lines: list[dict[str, Any]]) -> Path:
 @pytest.mark.parametrize("memory", [2**61, 2**62, 2**63 - 1, 2**63, 10**400, 101, 0, -1, 6.0, True, "6", None])
 def test_a_memory_that_no_search_has_is_damage_of_the_first_line(memory: Any, tmp_path: Path) -> None:
     path = tmp_path / "study.jsonl"
-    with Optimizer(SPACE, maximizer=CLIMBING, journal=path):
+    with Optimizer(SPACE, maximizer=CLIMBING, journal=path, seed=0):
         pass
 
     def change(record: dict[str, Any]) -> None:
@@ -143,7 +143,7 @@ def test_settings_of_a_climb_are_checked_when_they_are_made(name: str, value: An
 )
 def test_a_part_in_the_place_of_another_is_damage(slot: str, part: Any, tmp_path: Path) -> None:
     path = tmp_path / "study.jsonl"
-    with Optimizer(SPACE, journal=path):
+    with Optimizer(SPACE, journal=path, seed=0):
         pass
     edited(path, lambda record: record["config"].update({slot: serialization.to_config(part)}))
     with pytest.raises(JournalCorrupt, match=f"{slot} must be an object with a method") as caught:
@@ -162,7 +162,7 @@ MANY = [*range(5001)]
 
 def test_what_the_caller_can_cure_stays_an_invalid_input(tmp_path: Path) -> None:
     path = tmp_path / "study.jsonl"
-    with Optimizer(Space(SPACE.parameters, _always), journal=path):
+    with Optimizer(Space(SPACE.parameters, _always), journal=path, seed=0):
         pass
     with pytest.raises(InvalidInput, match="written with the constraint"):
         Optimizer.load(path)
@@ -206,7 +206,7 @@ def _always(params: dict[str, Any]) -> bool:
 )
 def test_a_study_that_nobody_can_have_begun_is_damage(change: dict[str, Any], words: str, tmp_path: Path) -> None:
     path = tmp_path / "study.jsonl"
-    with Optimizer(SPACE, journal=path):
+    with Optimizer(SPACE, journal=path, seed=0):
         pass
     edited(path, lambda record: record["config"].update(change))
     with pytest.raises(JournalCorrupt, match=words) as caught:
@@ -232,7 +232,7 @@ LATER: dict[str, Any] = {
 @pytest.mark.parametrize("name", LATER)
 def test_hyperparameters_that_no_fit_comes_to_are_refused(surrogate: Any, name: str, tmp_path: Path) -> None:
     path = tmp_path / "study.jsonl"
-    with Optimizer(SPACE, surrogate, n_init=3, maximizer=CLIMBING, journal=path) as study:
+    with Optimizer(SPACE, surrogate=surrogate, n_init=3, maximizer=CLIMBING, journal=path, seed=0) as study:
         for trial in study.ask(3):
             study.tell(trial, float(trial.unit.sum()))
         study.ask(1)
@@ -257,7 +257,7 @@ REQUESTS: dict[str, tuple[Any, ...]] = {
 )
 def test_a_request_that_nobody_can_make_is_damage_of_its_line(name: str, value: Any, tmp_path: Path) -> None:
     path = tmp_path / "study.jsonl"
-    with Optimizer(SPACE, n_init=2, strategy=QEI(samples=8), maximizer=CLIMBING, journal=path) as study:
+    with Optimizer(SPACE, n_init=2, strategy=QEI(samples=8), maximizer=CLIMBING, journal=path, seed=0) as study:
         study.ask(1)
     edited(path, lambda record: record["request"].update({name: value}), line=2)
     with pytest.raises(JournalCorrupt, match="line 2 is no ask that could be made again") as caught:

@@ -27,7 +27,7 @@ MODULE = f"_native{sysconfig.get_config_var('EXT_SUFFIX')}"
 needs_compiler = pytest.mark.skipif(not CAN_COMPILE, reason="there is no C compiler here, or no headers of Python")
 STUDY = """
 import believer as bv
-result = bv.minimize(lambda p: (p["x"] - 0.3) ** 2, bv.Space({"x": bv.Float(0, 1)}), 8, seed=1)
+result = bv.minimize(lambda p: (p["x"] - 0.3) ** 2, bv.Space({"x": bv.Float(0, 1)}), 8, q=3, seed=1)
 print(bv.backend(), result.value < 0.01)
 """
 NOT_BUILT = "believer._native was not built, believer runs in Python alone."

@@ -97,7 +97,7 @@ def test_an_interrupt_in_memory_alone_leaves_a_whole_study() -> None:
     line = 0
     while True:
         line += 1
-        study = Optimizer(SPACE)
+        study = Optimizer(SPACE, seed=0)
         study.ask(2)
         before = known(study)
         if not interrupted_at(line, partial(study.observe, POINT, 0.5)):
@@ -143,7 +143,7 @@ def test_an_interrupted_ask_hands_out_nothing_or_all_of_it(tmp_path: Path, begun
 AROUND: dict[str, Callable[[Path, Optimizer], object]] = {
     "close": lambda path, study: study.close(),
     "load": lambda path, study: Optimizer.load(path.with_name("other.jsonl")),
-    "open": lambda path, study: Optimizer.open(path.with_name("new.jsonl"), SPACE),
+    "open": lambda path, study: Optimizer.open(path.with_name("new.jsonl"), SPACE, seed=0),
     "save": lambda path, study: study.save(path.with_name("saved.jsonl")),
     "to_csv": lambda path, study: study.to_csv(path.with_name("table.csv")),
 }

@@ -42,7 +42,7 @@ class Refitted:
 
 def study(surrogate: Refitted) -> Optimizer:
     """Four results, the worst of them 3, and one failure."""
-    optimizer = Optimizer(SPACE, surrogate=surrogate, n_init=5)
+    optimizer = Optimizer(SPACE, surrogate=surrogate, n_init=5, seed=0)
     batch = optimizer.ask(5)
     optimizer.tell_many(batch[:4], [0.0, 1.0, 2.0, 3.0])
     optimizer.tell(batch[4], error="crashed")
@@ -74,7 +74,7 @@ def test_a_refit_of_a_model_that_could_be_conditioned_keeps_failures_too() -> No
             fits.append(len(X))
             return GP().fit(Data(X, y), rng, previous)
 
-    optimizer = Optimizer(SPACE, surrogate=Spy(), n_init=5, strategy=PseudoObservations(update="refit"))
+    optimizer = Optimizer(SPACE, surrogate=Spy(), n_init=5, strategy=PseudoObservations(update="refit"), seed=0)
     batch = optimizer.ask(5)
     optimizer.tell_many(batch[:4], [0.0, 1.0, 2.0, 3.0])
     optimizer.tell(batch[4], error="crashed")
@@ -109,7 +109,7 @@ def test_a_surrogate_that_breaks_its_promises_gets_one_clear_error_and_nothing_i
         def fit(self, data: Data, rng: np.random.Generator, previous: Model | None = None) -> Wrong:
             return Wrong(answer)
 
-    optimizer = Optimizer(SPACE, surrogate=Broken(), n_init=2)  # type: ignore[arg-type]
+    optimizer = Optimizer(SPACE, surrogate=Broken(), n_init=2, seed=0)  # type: ignore[arg-type]
     optimizer.tell_many(optimizer.ask(2), [0.0, 1.0])
     with pytest.raises(error, match=words):
         optimizer.ask(1)

@@ -62,13 +62,13 @@ class Broken:
 
 DOORS: dict[str, Callable[[Any], object]] = {
     "load": Optimizer.load,
-    "open": lambda path: Optimizer.open(path, SPACE),
-    "journal": lambda path: Optimizer(SPACE, journal=path),
+    "open": lambda path: Optimizer.open(path, SPACE, seed=0),
+    "journal": lambda path: Optimizer(SPACE, journal=path, seed=0),
     "save": lambda path: studied().save(path),
     "to_csv": lambda path: studied().to_csv(path),
     "read_study": read_study,
     "replay": replay,
-    "minimize": lambda path: minimize(lambda params: 1.0, SPACE, budget=1, journal=path, progress=False),
+    "minimize": lambda path: minimize(lambda params: 1.0, SPACE, budget=1, journal=path, progress=False, q=3, seed=0),
 }
 
 
@@ -221,7 +221,7 @@ def test_params_and_unit_agree_to_rounding_in_every_space(tmp_path: Path) -> Non
         }
     )
     path = tmp_path / "study.jsonl"
-    with Optimizer(odd, journal=path, n_init=40) as study:
+    with Optimizer(odd, journal=path, n_init=40, seed=0) as study:
         study.ask(40)
     rng = np.random.default_rng(0)
 
@@ -298,7 +298,7 @@ def test_watching_needs_neither_constraint_nor_custom_parts_and_a_maximum_is_one
 
     path = tmp_path / "study.jsonl"
     space = Space({"x": Float(0.0, 1.0)}, lambda params: params["x"] > 0.1)
-    with Optimizer(space, Mine(), journal=path, maximize=True) as study:
+    with Optimizer(space, surrogate=Mine(), journal=path, maximize=True, seed=0) as study:
         for trial in study.ask(3):
             study.tell(trial, trial.params["x"])
         watched = read_study(path)
@@ -316,7 +316,7 @@ def test_watching_does_not_disturb_a_minimize(tmp_path: Path) -> None:
         assert params in [trial.params for trial in watched.pending]
         return float(params["x"])
 
-    minimize(f, SPACE, budget=8, q=2, journal=path, progress=False)
+    minimize(f, SPACE, budget=8, q=2, journal=path, progress=False, seed=0)
     assert seen == list(range(8))
 
 
@@ -325,7 +325,7 @@ def test_watching_does_not_disturb_a_minimize(tmp_path: Path) -> None:
 
 def test_every_parameter_has_a_column_of_its_own(tmp_path: Path) -> None:
     names = ["value", "param.value", "param.param.value", "status", "error", "noise", "x"]
-    study = Optimizer(Space({name: Float(0.0, 1.0) for name in names}))
+    study = Optimizer(Space({name: Float(0.0, 1.0) for name in names}), seed=0)
     for trial in study.ask(2):
         study.tell(trial, 0.5, noise=0.1)
     [row, _] = study.records()
@@ -358,7 +358,7 @@ RISKY = re.compile("\\s*[=+@\uff1d\uff0b\uff0d\uff20-]|[\t\r\n]")
 
 
 def test_no_cell_is_a_formula_and_what_it_was_can_be_had_back(tmp_path: Path) -> None:
-    study = Optimizer(Space({"=name": Categorical(FORMULAS), "x": Float(-2.0, -1.0)}))
+    study = Optimizer(Space({"=name": Categorical(FORMULAS), "x": Float(-2.0, -1.0)}), seed=0)
     for text in FORMULAS:
         study.observe({"=name": text, "x": -1.5}, -0.5)
     study.tell(study.ask(1)[0], error="=cmd|' /C calc'!A0")
@@ -418,7 +418,7 @@ def test_a_torn_first_line_is_begun_again(tmp_path: Path, torn: bytes) -> None:
     path = tmp_path / "study.jsonl"
     path.write_bytes(torn)
     assert not is_begun(path)
-    result = minimize(lambda params: float(params["x"]), SPACE, budget=3, journal=path, progress=False)
+    result = minimize(lambda params: float(params["x"]), SPACE, budget=3, journal=path, progress=False, q=3, seed=0)
     assert result.evaluations == 3
     assert read_study(path).counts.done == 3
 
@@ -472,7 +472,7 @@ def test_a_value_that_will_not_be_a_number_is_invalid_input(error: Exception) ->
         with pytest.raises(InvalidInput, match="must be a number; got a Odd"):
             call()
     assert study.counts.pending == 1
-    result = minimize(lambda params: Odd(error), SPACE, budget=2, progress=False)  # type: ignore[arg-type, return-value]
+    result = minimize(lambda params: Odd(error), SPACE, budget=2, progress=False, q=3, seed=0)  # type: ignore[arg-type, return-value]
     assert result.failures == 2
 
 
@@ -504,7 +504,7 @@ def test_a_line_that_could_not_be_read_again_is_never_written(path: Path, monkey
 
 def test_one_and_true_stay_two_choices_through_a_load(tmp_path: Path) -> None:
     path = tmp_path / "study.jsonl"
-    with Optimizer(Space({"c": Categorical([1, True, 1.0]), "x": Float(0.0, 1.0)}), journal=path) as study:
+    with Optimizer(Space({"c": Categorical([1, True, 1.0]), "x": Float(0.0, 1.0)}), journal=path, seed=0) as study:
         for choice in (1, True, 1.0, True):
             study.ask(1, fixed={"c": choice})
     whole = path.read_bytes()
@@ -535,7 +535,7 @@ def test_a_strategy_that_leaves_the_grid_is_set_right_before_anything_is_written
             "long": Int(0, 10**9),
         }
     )
-    with Optimizer(space, strategy=Sloppy(), journal=path, n_init=1) as study:
+    with Optimizer(space, strategy=Sloppy(), journal=path, n_init=1, seed=0) as study:
         study.observe({"n": 3, "s": 0.5, "c": "a", "x": 0.5, "long": 7}, 1.0)
         [free, held] = [study.ask(1)[0], study.ask(1, fixed={"x": 0.9, "c": "b"})[0]]
         assert "moved to where its parameters have values" in free.provenance
@@ -572,8 +572,8 @@ def test_nothing_that_is_shown_can_raise() -> None:
         lambda: study.predict(odd),
         lambda: study.to_csv(odd),
         lambda: study.save(odd),
-        lambda: Optimizer(SPACE, journal=odd),
-        lambda: Optimizer(odd),
+        lambda: Optimizer(SPACE, journal=odd, seed=0),
+        lambda: Optimizer(odd, seed=0),
         lambda: Space({"x": odd}),
         lambda: Float(odd, 1.0),
     ]
@@ -621,7 +621,7 @@ def test_two_who_save_to_the_same_new_path_do_not_disturb_each_other(tmp_path: P
 )
 def test_hyperparameters_that_no_fit_comes_to_are_found_at_load(tmp_path: Path, surrogate: str, model: Any) -> None:
     path = tmp_path / "study.jsonl"
-    with Optimizer(SPACE, surrogate, journal=path, n_init=2) as study:
+    with Optimizer(SPACE, surrogate=surrogate, journal=path, n_init=2, seed=0) as study:
         for trial in study.ask(3):
             study.tell(trial, float(trial.id))
         study.ask(1)
@@ -641,7 +641,7 @@ def test_a_large_first_ask_draws_its_design_once(monkeypatch: pytest.MonkeyPatch
         return latin_hypercube(n, d, rng)
 
     monkeypatch.setattr("believer.batch.random.latin_hypercube", counted)
-    assert len(Optimizer(SPACE, n_init=4).ask(40)) == 40
+    assert len(Optimizer(SPACE, n_init=4, seed=0).ask(40)) == 40
     assert drawn == [4] * 10
 
 

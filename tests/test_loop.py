@@ -83,14 +83,14 @@ def journal(tmp_path: Path) -> Path:
 
 @pytest.fixture(scope="module")
 def inline() -> list[dict[str, Any]]:
-    return minimize(bowl, SQUARE, budget=11, q=3, n_init=4).optimizer.records()
+    return minimize(bowl, SQUARE, budget=11, q=3, n_init=4, seed=0).optimizer.records()
 
 
 # Who evaluates
 
 
 def test_inline_uses_the_budget_the_design_included(inline: list[dict[str, Any]]) -> None:
-    result = minimize(bowl, SQUARE, budget=11, q=3, n_init=4)
+    result = minimize(bowl, SQUARE, budget=11, q=3, n_init=4, seed=0)
     assert (result.evaluations, result.failures, result.stopped) == (11, 0, "budget")
     assert [row["origin"] for row in inline] == ["design"] * 4 + ["model"] * 7
     best = min(inline, key=lambda row: row["value"])
@@ -104,7 +104,7 @@ def test_inline_uses_the_budget_the_design_included(inline: list[dict[str, Any]]
 @pytest.mark.parametrize("workers", [1, 3, 5])
 def test_threads_give_the_study_of_inline_in_batch_mode(workers: int, inline: list[dict[str, Any]]) -> None:
     with ThreadPoolExecutor(workers) as executor:
-        result = minimize(bowl, SQUARE, budget=11, q=3, n_init=4, executor=executor)
+        result = minimize(bowl, SQUARE, budget=11, q=3, n_init=4, executor=executor, mode="batch", seed=0)
     assert result.optimizer.records() == inline
 
 
@@ -121,7 +121,9 @@ def test_threads_that_finish_backwards_give_the_study_of_inline(inline: list[dic
         return bowl(params)
 
     with ThreadPoolExecutor(3) as executor:
-        result = minimize(backwards, SQUARE, budget=11, q=3, n_init=4, executor=executor, journal=journal)
+        result = minimize(
+            backwards, SQUARE, budget=11, q=3, n_init=4, executor=executor, journal=journal, mode="batch", seed=0
+        )
     assert result.optimizer.records() == inline
     assert result.failures == 0
 
@@ -129,13 +131,13 @@ def test_threads_that_finish_backwards_give_the_study_of_inline(inline: list[dic
 def test_processes_give_the_study_of_inline_in_batch_mode(
     pool: ProcessPoolExecutor, inline: list[dict[str, Any]]
 ) -> None:
-    result = minimize(bowl, SQUARE, budget=11, q=3, n_init=4, executor=pool)
+    result = minimize(bowl, SQUARE, budget=11, q=3, n_init=4, executor=pool, mode="batch", seed=0)
     assert result.optimizer.records() == inline
 
 
 def test_any_executor_will_do(inline: list[dict[str, Any]]) -> None:
     executor = Eager()
-    result = minimize(bowl, SQUARE, budget=11, q=3, n_init=4, executor=executor)
+    result = minimize(bowl, SQUARE, budget=11, q=3, n_init=4, executor=executor, mode="batch", seed=0)
     assert result.optimizer.records() == inline
     assert executor.submitted == 11
 
@@ -143,20 +145,20 @@ def test_any_executor_will_do(inline: list[dict[str, Any]]) -> None:
 @pytest.mark.parametrize("make", [lambda: ThreadPoolExecutor(2), Eager], ids=["threads", "custom"])
 def test_async_uses_the_budget_and_nothing_stays_pending(make: Callable[[], Executor]) -> None:
     with make() as executor:
-        result = minimize(bowl, SQUARE, budget=9, q=2, n_init=3, executor=executor, mode="async")
+        result = minimize(bowl, SQUARE, budget=9, q=2, n_init=3, executor=executor, mode="async", seed=0)
     assert (result.evaluations, result.stopped) == (9, "budget")
     assert result.optimizer.pending == ()
     assert_distinct(result.optimizer.trials)
 
 
 def test_async_with_processes(pool: ProcessPoolExecutor) -> None:
-    result = minimize(bowl, SQUARE, budget=6, q=2, n_init=3, executor=pool, mode="async")
+    result = minimize(bowl, SQUARE, budget=6, q=2, n_init=3, executor=pool, mode="async", seed=0)
     assert (result.evaluations, result.failures) == (6, 0)
 
 
 def test_async_with_one_worker_is_one_at_a_time() -> None:
-    alone = minimize(bowl, SQUARE, budget=7, q=1, n_init=3)
-    result = minimize(bowl, SQUARE, budget=7, q=1, n_init=3, executor=Eager(), mode="async")
+    alone = minimize(bowl, SQUARE, budget=7, q=1, n_init=3, seed=0)
+    result = minimize(bowl, SQUARE, budget=7, q=1, n_init=3, executor=Eager(), mode="async", seed=0)
     assert result.optimizer.records() == alone.optimizer.records()
 
 
@@ -178,7 +180,9 @@ def test_async_gives_a_free_worker_the_next_point_while_another_is_busy(journal:
         return bowl(params)
 
     with ThreadPoolExecutor(2) as executor:
-        result = minimize(slow_first, SQUARE, budget=8, q=2, n_init=3, executor=executor, mode="async", journal=journal)
+        result = minimize(
+            slow_first, SQUARE, budget=8, q=2, n_init=3, executor=executor, mode="async", journal=journal, seed=0
+        )
     assert in_time == [True]
     assert result.evaluations == 8
     kinds = [type(event).__name__ for event in read_events(journal)[1:]]
@@ -192,7 +196,7 @@ def test_the_parameters_that_a_function_changes_are_its_own(inline: list[dict[st
         params.clear()
         return value
 
-    assert minimize(careless, SQUARE, budget=11, q=3, n_init=4).optimizer.records() == inline
+    assert minimize(careless, SQUARE, budget=11, q=3, n_init=4, seed=0).optimizer.records() == inline
 
 
 # Budget
@@ -208,7 +212,7 @@ def test_the_last_batch_is_cut_to_the_budget(budget: int, q: int, sizes: list[in
         assert all(optimizer.records()[trial.id]["status"] == "done" for trial in batch)
         batches.append(batch)
 
-    result = minimize(bowl, SQUARE, budget=budget, q=q, callback=note)
+    result = minimize(bowl, SQUARE, budget=budget, q=q, callback=note, seed=0)
     assert [len(batch) for batch in batches] == sizes
     assert result.evaluations == budget == len(result.optimizer.trials)
 
@@ -223,6 +227,7 @@ def test_the_callback_of_async_comes_after_each_result() -> None:
         executor=Eager(),
         mode="async",
         callback=lambda optimizer, batch: seen.extend(trial.id for trial in batch),
+        seed=0,
     )
     assert sorted(seen) == list(range(5))
 
@@ -232,7 +237,7 @@ def test_an_error_in_the_callback_ends_the_run_and_frees_the_journal(journal: Pa
         raise LookupError("mine")
 
     with pytest.raises(LookupError, match="mine"):
-        minimize(bowl, SQUARE, budget=6, q=2, callback=broken, journal=journal)
+        minimize(bowl, SQUARE, budget=6, q=2, callback=broken, journal=journal, seed=0)
     with Optimizer.load(journal) as study:
         assert study.counts.done == 2
 
@@ -243,14 +248,14 @@ FINITE = Space({"n": Int(0, 6), "c": Categorical(["a"])})
 @pytest.mark.parametrize("mode", ["batch", "async"])
 @pytest.mark.parametrize("q", [1, 3, 10])
 def test_an_exhausted_space_ends_the_run_with_every_point_evaluated(mode: str, q: int) -> None:
-    result = minimize(lambda params: params["n"], FINITE, budget=50, q=q, n_init=3, executor=Eager(), mode=mode)
+    result = minimize(lambda params: params["n"], FINITE, budget=50, q=q, n_init=3, executor=Eager(), mode=mode, seed=0)
     assert (result.evaluations, result.value, result.stopped) == (7, 0.0, "exhausted space")
     assert sorted(trial.params["n"] for trial in result.optimizer.trials) == list(range(7))
 
 
 def test_a_constraint_that_leaves_few_of_many_points_has_them_all_evaluated() -> None:
     space = Space({"a": Int(0, 69), "b": Int(0, 69)}, on_the_diagonal)
-    result = minimize(lambda params: params["a"], space, budget=50, q=4, n_init=3)
+    result = minimize(lambda params: params["a"], space, budget=50, q=4, n_init=3, seed=0)
     assert (result.evaluations, result.value, result.stopped) == (9, 0.0, "exhausted space")
 
 
@@ -258,13 +263,13 @@ def test_a_constraint_that_leaves_few_of_many_points_has_them_all_evaluated() ->
 
 
 def test_a_target_ends_the_run_before_the_next_evaluation() -> None:
-    reached = minimize(bowl, SQUARE, budget=30, q=2, n_init=4)
+    reached = minimize(bowl, SQUARE, budget=30, q=2, n_init=4, seed=0)
     assert reached.value is not None
     values = [row["value"] for row in reached.optimizer.records()]
     target = sorted(values)[5]
     first = next(i for i, value in enumerate(values) if value <= target)
     for stop in (target, Target(target), lambda optimizer: optimizer.best is not None and optimizer.best[1] <= target):
-        result = minimize(bowl, SQUARE, budget=30, q=2, n_init=4, stop=stop)
+        result = minimize(bowl, SQUARE, budget=30, q=2, n_init=4, stop=stop, seed=0)
         assert result.stopped == "stop"
         assert result.evaluations == first + 1
         assert len(result.optimizer.pending) == (first + 1) % 2
@@ -280,6 +285,7 @@ def test_async_stops_handing_out_and_waits_for_what_is_running() -> None:
             executor=executor,
             mode="async",
             stop=lambda optimizer: optimizer.counts.answered >= 3,
+            seed=0,
         )
     assert result.stopped == "stop"
     assert result.evaluations in (3, 4)
@@ -288,15 +294,15 @@ def test_async_stops_handing_out_and_waits_for_what_is_running() -> None:
 
 def test_after_its_seconds_nothing_is_started() -> None:
     calls: list[dict[str, Any]] = []
-    result = minimize(calls.append, SQUARE, budget=5, stop=Seconds(0.0))  # type: ignore[arg-type]
+    result = minimize(calls.append, SQUARE, budget=5, stop=Seconds(0.0), q=3, seed=0)  # type: ignore[arg-type]
     assert calls == []
     assert (result.evaluations, result.params, result.value, result.stopped) == (0, None, None, "stop")
     assert str(result).startswith("no result")
-    assert minimize(bowl, SQUARE, budget=5, stop=Seconds(1e6)).stopped == "budget"
+    assert minimize(bowl, SQUARE, budget=5, stop=Seconds(1e6), q=3, seed=0).stopped == "budget"
 
 
 def test_a_whole_number_is_a_target() -> None:
-    assert minimize(bowl, SQUARE, budget=9, q=1, stop=10**6).evaluations == 1
+    assert minimize(bowl, SQUARE, budget=9, q=1, stop=10**6, seed=0).evaluations == 1
 
 
 # Functions that fail
@@ -337,7 +343,7 @@ FAILING: dict[str, tuple[Callable[[dict[str, Any]], Any], str]] = {
 @pytest.mark.parametrize("name", FAILING)
 def test_a_function_that_always_fails_uses_the_budget_and_has_no_result(name: str, executor: Executor | None) -> None:
     f, text = FAILING[name]
-    result = minimize(f, SQUARE, budget=4, q=2, executor=executor)
+    result = minimize(f, SQUARE, budget=4, q=2, executor=executor, mode="batch", seed=0)
     assert (result.evaluations, result.failures, result.params, result.value) == (4, 4, None, None)
     rows = result.optimizer.records()
     assert {row["status"] for row in rows} == {"failed"}
@@ -353,7 +359,7 @@ def test_a_function_that_sometimes_fails_is_minimized_all_the_same(mode: str) ->
             raise RuntimeError("too hot")
         return math.nan if params["y"] > 13.0 else bowl(params)
 
-    result = minimize(moody, SQUARE, budget=16, q=2, n_init=6, executor=Eager(), mode=mode)
+    result = minimize(moody, SQUARE, budget=16, q=2, n_init=6, executor=Eager(), mode=mode, seed=0)
     rows = result.optimizer.records()
     assert result.evaluations == 16
     assert 0 < result.failures < 16
@@ -383,7 +389,7 @@ def test_an_interrupted_run_goes_on_to_the_study_it_would_have_been(
 ) -> None:
     """Ctrl-C inside the function: the journal is free and complete, and unanswered trials come first."""
     calls, f = interrupting(after)
-    settings: dict[str, Any] = {"budget": 11, "q": 3, "n_init": 4, "journal": journal}
+    settings: dict[str, Any] = {"budget": 11, "q": 3, "mode": "batch", "n_init": 4, "seed": 0, "journal": journal}
     with pytest.raises(KeyboardInterrupt):
         minimize(f, SQUARE, executor=make() if make else None, **settings)
     with Optimizer.load(journal) as study:
@@ -406,7 +412,7 @@ def test_an_interrupted_run_goes_on_to_the_study_it_would_have_been(
 def test_an_interrupt_in_a_thread_ends_the_run_and_frees_the_journal(journal: Path) -> None:
     _, f = interrupting(2)
     with ThreadPoolExecutor(2) as executor, pytest.raises(KeyboardInterrupt):
-        minimize(f, SQUARE, budget=8, q=2, executor=executor, mode="async", journal=journal)
+        minimize(f, SQUARE, budget=8, q=2, executor=executor, mode="async", journal=journal, seed=0)
     with Optimizer.load(journal) as study:
         assert study.pending
 
@@ -416,10 +422,10 @@ def test_a_function_that_cannot_travel_is_an_evaluation_error_and_the_study_is_i
 ) -> None:
     for mode in ("batch", "async"):
         with pytest.raises(EvaluationError, match="importable by name"):
-            minimize(lambda params: 0.0, SQUARE, budget=4, q=2, executor=pool, mode=mode, journal=journal)
+            minimize(lambda params: 0.0, SQUARE, budget=4, q=2, executor=pool, mode=mode, journal=journal, seed=0)
         with Optimizer.load(journal) as study:
             assert study.counts.pending == 2
-    result = minimize(bowl, SQUARE, budget=4, q=2, executor=pool, journal=journal)
+    result = minimize(bowl, SQUARE, budget=4, q=2, executor=pool, journal=journal, mode="batch", seed=0)
     assert result.evaluations == 4
 
 
@@ -428,37 +434,37 @@ def test_an_executor_that_was_shut_down_is_an_evaluation_error() -> None:
     executor.shutdown()
     for mode in ("batch", "async"):
         with pytest.raises(EvaluationError, match="takes no more work"):
-            minimize(bowl, SQUARE, budget=4, q=2, executor=executor, mode=mode)
+            minimize(bowl, SQUARE, budget=4, q=2, executor=executor, mode=mode, seed=0)
 
 
 # Journals
 
 
 def test_a_finished_run_is_not_run_again(journal: Path) -> None:
-    first = minimize(bowl, SQUARE, budget=6, q=2, journal=journal)
+    first = minimize(bowl, SQUARE, budget=6, q=2, journal=journal, seed=0)
     calls: list[dict[str, Any]] = []
-    again = minimize(calls.append, SQUARE, budget=6, q=2, journal=journal)  # type: ignore[arg-type]
+    again = minimize(calls.append, SQUARE, budget=6, q=2, journal=journal, seed=0)  # type: ignore[arg-type]
     assert calls == []
     assert (again.value, again.evaluations, again.stopped) == (first.value, 6, "budget")
-    more = minimize(bowl, SQUARE, budget=8, q=2, journal=journal)
+    more = minimize(bowl, SQUARE, budget=8, q=2, journal=journal, seed=0)
     assert more.evaluations == 8
     assert more.optimizer.records()[:6] == first.optimizer.records()
 
 
 @pytest.mark.parametrize("mode", ["batch", "async"])
 def test_a_budget_that_shrank_is_not_exceeded(mode: str, journal: Path) -> None:
-    with Optimizer(SQUARE, journal=journal) as study:
+    with Optimizer(SQUARE, journal=journal, seed=0) as study:
         batch = study.ask(6)
         study.tell(batch[0], 1.0)
         study.tell(batch[1], 2.0)
-    result = minimize(bowl, SQUARE, budget=3, q=3, executor=Eager(), mode=mode, journal=journal)
+    result = minimize(bowl, SQUARE, budget=3, q=3, executor=Eager(), mode=mode, journal=journal, seed=0)
     assert (result.evaluations, result.stopped) == (3, "budget")
     assert result.optimizer.counts.pending == 3
 
 
 @pytest.mark.parametrize("mode", ["batch", "async"])
 def test_a_run_takes_up_what_was_enqueued_observed_and_abandoned_by_hand(mode: str, journal: Path) -> None:
-    with Optimizer(SQUARE, journal=journal) as study:
+    with Optimizer(SQUARE, journal=journal, seed=0) as study:
         batch = study.ask(3)
         study.tell(batch[0], 5.0)
         study.abandon(batch[1])
@@ -470,7 +476,7 @@ def test_a_run_takes_up_what_was_enqueued_observed_and_abandoned_by_hand(mode: s
         order.append(key(params))
         return bowl(params)
 
-    result = minimize(f, SQUARE, budget=6, q=2, executor=Eager(), mode=mode, journal=journal)
+    result = minimize(f, SQUARE, budget=6, q=2, executor=Eager(), mode=mode, journal=journal, seed=0)
     assert order[:2] == [key(batch[2].params), (1.0, 0.0)]
     assert result.evaluations == 6
     assert result.value == 0.0
@@ -478,11 +484,11 @@ def test_a_run_takes_up_what_was_enqueued_observed_and_abandoned_by_hand(mode: s
 
 
 def test_enqueued_points_are_evaluated_even_when_the_space_is_exhausted(journal: Path) -> None:
-    with Optimizer(FINITE, journal=journal) as study:
+    with Optimizer(FINITE, journal=journal, seed=0) as study:
         for trial in study.ask(7):
             study.tell(trial, 1.0)
         study.enqueue({"n": 3, "c": "a"})
-    result = minimize(lambda params: params["n"], FINITE, budget=20, q=2, journal=journal)
+    result = minimize(lambda params: params["n"], FINITE, budget=20, q=2, journal=journal, seed=0)
     assert (result.evaluations, result.stopped) == (8, "exhausted space")
 
 
@@ -499,10 +505,10 @@ OTHER: dict[str, dict[str, Any]] = {
 
 @pytest.mark.parametrize("what", OTHER)
 def test_a_journal_of_a_study_with_other_settings_is_refused_and_left_alone(what: str, journal: Path) -> None:
-    minimize(bowl, SQUARE, budget=4, q=2, journal=journal)
+    minimize(bowl, SQUARE, budget=4, q=2, journal=journal, seed=0)
     before = journal.read_bytes()
     with pytest.raises(InvalidInput, match=what):
-        minimize(bowl, **{"space": SQUARE, "budget": 6, "q": 2, "journal": journal, **OTHER[what]})
+        minimize(bowl, **{"space": SQUARE, "budget": 6, "q": 2, "seed": 0, "journal": journal, **OTHER[what]})
     assert journal.read_bytes() == before
     Optimizer.load(journal).close()
 
@@ -516,7 +522,12 @@ def test_no_seed_goes_on_with_the_seed_of_the_journal(journal: Path) -> None:
 
 def test_the_constraint_and_options_of_a_run_are_those_of_its_study(journal: Path) -> None:
     space = SPACES["constrained"]
-    options: dict[str, Any] = {"strategy": PseudoObservations(update="refit"), "acquisition": EI(), "n_init": 3}
+    options: dict[str, Any] = {
+        "strategy": PseudoObservations(update="refit"),
+        "acquisition": EI(),
+        "n_init": 3,
+        "seed": 0,
+    }
     minimize(bowl, space, budget=4, q=2, journal=journal, **options)
     result = minimize(bowl, space, budget=6, q=2, journal=journal, **options)
     assert result.evaluations == 6
@@ -525,8 +536,8 @@ def test_the_constraint_and_options_of_a_run_are_those_of_its_study(journal: Pat
 
 
 def test_a_journal_in_use_is_refused(journal: Path) -> None:
-    with Optimizer(SQUARE, journal=journal), pytest.raises(JournalLocked):
-        minimize(bowl, SQUARE, budget=4, journal=journal)
+    with Optimizer(SQUARE, journal=journal, seed=0), pytest.raises(JournalLocked):
+        minimize(bowl, SQUARE, budget=4, journal=journal, q=3, seed=0)
 
 
 def test_every_result_is_in_the_journal_before_the_next_evaluation_begins(journal: Path) -> None:
@@ -536,7 +547,7 @@ def test_every_result_is_in_the_journal_before_the_next_evaluation_begins(journa
         told.append(sum(type(event).__name__ == "Told" for event in read_events(journal)))
         return bowl(params)
 
-    minimize(f, SQUARE, budget=7, q=3, journal=journal)
+    minimize(f, SQUARE, budget=7, q=3, journal=journal, seed=0)
     assert told == list(range(7))
 
 
@@ -590,7 +601,7 @@ class Terminal(io.StringIO):
 def test_the_bar_draws_on_a_terminal_and_ends_its_line(monkeypatch: pytest.MonkeyPatch) -> None:
     terminal = Terminal()
     monkeypatch.setattr(sys, "stderr", terminal)
-    result = minimize(bowl, SQUARE, budget=6, q=2)
+    result = minimize(bowl, SQUARE, budget=6, q=2, seed=0)
     text = terminal.getvalue()
     frames = text.split("\r")[1:]
     assert [frame.split("] ")[1].split("/")[0] for frame in frames][:3] == ["0", "1", "2"]
@@ -605,30 +616,30 @@ def test_the_bar_ends_its_line_when_the_run_is_interrupted(monkeypatch: pytest.M
     terminal = Terminal()
     monkeypatch.setattr(sys, "stderr", terminal)
     with pytest.raises(KeyboardInterrupt):
-        minimize(interrupting(2)[1], SQUARE, budget=6, q=2)
+        minimize(interrupting(2)[1], SQUARE, budget=6, q=2, seed=0)
     assert terminal.getvalue().endswith("\n")
 
 
 def test_without_a_terminal_or_unwanted_there_is_no_bar(
     monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    minimize(bowl, SQUARE, budget=3, q=2)
+    minimize(bowl, SQUARE, budget=3, q=2, seed=0)
     terminal = Terminal()
     with ExitStack() as stack:
         patch = stack.enter_context(monkeypatch.context())
         patch.setattr(sys, "stderr", terminal)
-        minimize(bowl, SQUARE, budget=3, q=2, progress=False)
+        minimize(bowl, SQUARE, budget=3, q=2, progress=False, seed=0)
         patch.setattr(sys, "stderr", None)
-        minimize(bowl, SQUARE, budget=3, q=2)
+        minimize(bowl, SQUARE, budget=3, q=2, seed=0)
     assert terminal.getvalue() == ""
     assert capfd.readouterr() == ("", "")
 
 
 def test_a_resumed_run_shows_what_was_done_before(monkeypatch: pytest.MonkeyPatch, journal: Path) -> None:
-    minimize(bowl, SQUARE, budget=4, q=2, journal=journal)
+    minimize(bowl, SQUARE, budget=4, q=2, journal=journal, seed=0)
     terminal = Terminal()
     monkeypatch.setattr(sys, "stderr", terminal)
-    minimize(bowl, SQUARE, budget=6, q=2, journal=journal)
+    minimize(bowl, SQUARE, budget=6, q=2, journal=journal, seed=0)
     assert terminal.getvalue().split("\r")[1].startswith("[################........] 4/6")
 
 
@@ -643,7 +654,7 @@ def test_a_shorter_line_wipes_out_a_longer_one() -> None:
 
 
 def test_trials_of_a_result_can_still_be_looked_at() -> None:
-    result = minimize(bowl, SQUARE, budget=5, q=2)
+    result = minimize(bowl, SQUARE, budget=5, q=2, seed=0)
     assert all(isinstance(trial, Trial) for trial in result.optimizer.trials)
     assert result.optimizer.predict([{"x": 1.0, "y": 0.0}]).mean.shape == (1,)
 
@@ -652,13 +663,13 @@ def test_trials_of_a_result_can_still_be_looked_at() -> None:
 
 
 def test_maximize_looks_for_the_largest_value() -> None:
-    found = minimize(lambda p: -bowl(p), SQUARE, budget=12, seed=1, progress=False, maximize=True)
-    mirrored = minimize(bowl, SQUARE, budget=12, seed=1, progress=False)
+    found = minimize(lambda p: -bowl(p), SQUARE, budget=12, seed=1, progress=False, maximize=True, q=3)
+    mirrored = minimize(bowl, SQUARE, budget=12, seed=1, progress=False, q=3)
     assert found.value is not None
     assert mirrored.value is not None
     assert found.value == -mirrored.value
     assert found.params == mirrored.params
-    stopped = minimize(lambda p: -bowl(p), SQUARE, budget=12, seed=1, progress=False, maximize=True, stop=-1e9)
+    stopped = minimize(lambda p: -bowl(p), SQUARE, budget=12, seed=1, progress=False, maximize=True, stop=-1e9, q=3)
     assert stopped.evaluations == 1
 
 
@@ -670,7 +681,7 @@ def test_points_of_the_user_are_evaluated_first() -> None:
         return bowl(params)
 
     wanted = [{"x": share, "y": share} for share in (0.25, 0.75)]
-    result = minimize(f, SQUARE, budget=7, seed=1, progress=False, x0=wanted)
+    result = minimize(f, SQUARE, budget=7, seed=1, progress=False, x0=wanted, q=3)
     assert seen[:2] == wanted
     assert (len(seen), result.evaluations) == (7, 7)
 
@@ -685,7 +696,7 @@ def test_values_that_are_known_count_as_results_and_not_towards_the_budget(journ
         return bowl(params)
 
     def run(budget: int) -> Any:
-        return minimize(f, SQUARE, budget=budget, journal=journal, progress=False, x0=known, y0=values)
+        return minimize(f, SQUARE, budget=budget, journal=journal, progress=False, x0=known, y0=values, q=3, seed=0)
 
     assert run(5).evaluations == len(counted) == 5
     again = run(8)
@@ -699,7 +710,7 @@ def test_a_function_may_return_named_outcomes_and_one_that_does_not_fit_is_a_fai
             return Outcome({"loss": 1.0})
         return Outcome({"loss": bowl(params), "seconds": 2.0}, noise={"loss": 0.01})
 
-    result = minimize(f, SQUARE, budget=9, seed=3, progress=False, x0=[{"x": 0.1, "y": 0.1}, {"x": 9.5, "y": 0.1}])
+    result = minimize(f, SQUARE, budget=9, seed=3, progress=False, x0=[{"x": 0.1, "y": 0.1}, {"x": 9.5, "y": 0.1}], q=3)
     assert (result.evaluations, result.failures) == (9, result.failures)
     assert result.failures >= 1
     assert "the same objectives" in str(result.optimizer.records()[1]["error"])
@@ -728,14 +739,14 @@ def test_points_that_the_constraint_forbids_are_refused_as_points_and_taken_as_r
     outside = {"x": 9.0, "y": 9.0}
     assert not space.allows(outside)
     with pytest.raises(InvalidInput, match=r"constraint does not allow .*, a point of x0"):
-        minimize(bowl, space, budget=3, journal=journal, progress=False, x0=[outside])
+        minimize(bowl, space, budget=3, journal=journal, progress=False, x0=[outside], q=3, seed=0)
     assert not journal.exists()
-    assert minimize(bowl, space, budget=3, progress=False, x0=[outside], y0=[1.0]).evaluations == 3
+    assert minimize(bowl, space, budget=3, progress=False, x0=[outside], y0=[1.0], q=3, seed=0).evaluations == 3
 
 
 def test_a_run_that_died_while_it_began_takes_up_the_points_that_are_missing(journal: Path) -> None:
     wanted = [{"x": share, "y": share} for share in (0.25, 0.5, 0.75)]
-    with Optimizer.open(journal, SQUARE) as study:
+    with Optimizer.open(journal, SQUARE, seed=0) as study:
         study.enqueue(wanted[0])
     seen: list[dict[str, Any]] = []
 
@@ -743,15 +754,15 @@ def test_a_run_that_died_while_it_began_takes_up_the_points_that_are_missing(jou
         seen.append(dict(params))
         return bowl(params)
 
-    minimize(f, SQUARE, budget=4, journal=journal, progress=False, x0=wanted)
+    minimize(f, SQUARE, budget=4, journal=journal, progress=False, x0=wanted, q=3, seed=0)
     assert seen[:3] == wanted
-    minimize(f, SQUARE, budget=6, journal=journal, progress=False, x0=wanted)
+    minimize(f, SQUARE, budget=6, journal=journal, progress=False, x0=wanted, q=3, seed=0)
     assert sum(params in wanted for params in seen) == 3
 
 
 def test_values_that_are_known_to_be_failures_are_no_evaluations_of_the_run() -> None:
     known = [{"x": share, "y": share} for share in (0.25, 0.5)]
-    result = minimize(bowl, SQUARE, budget=4, progress=False, x0=known, y0=[math.nan, 1.0])
+    result = minimize(bowl, SQUARE, budget=4, progress=False, x0=known, y0=[math.nan, 1.0], q=3, seed=0)
     assert (result.evaluations, result.failures) == (4, 0)
 
 
@@ -771,7 +782,9 @@ def test_points_and_values_that_are_no_lists_or_do_not_go_together_are_refused(
 def test_a_stop_that_changes_its_mind_has_stopped_the_run() -> None:
     """As a clock that is set back does."""
     said = iter([False, False, True, *[False] * 100])
-    result = minimize(lambda params: params["x0"], Space.unit(1), 6, 3, progress=False, stop=lambda _: next(said))
+    result = minimize(
+        lambda params: params["x0"], Space.unit(1), 6, q=3, progress=False, stop=lambda _: next(said), seed=0
+    )
     assert result.stopped == "stop"
     assert result.evaluations == 2
     assert len(result.optimizer.pending) == 1
@@ -782,5 +795,5 @@ def test_a_callback_may_ask_for_what_is_left_of_the_budget() -> None:
         if len(optimizer.trials) < 8:
             optimizer.ask(8 - len(optimizer.trials))
 
-    result = minimize(lambda params: params["x0"], Space.unit(1), 8, 3, progress=False, callback=ask)
+    result = minimize(lambda params: params["x0"], Space.unit(1), 8, q=3, progress=False, callback=ask, seed=0)
     assert (result.stopped, result.evaluations, len(result.optimizer.pending)) == ("budget", 3, 5)

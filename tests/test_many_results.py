@@ -69,14 +69,14 @@ class Corner:
 
 @pytest.mark.parametrize("strategy", ["random", Corner()])
 def test_a_strategy_that_needs_no_model_gets_none(strategy: Any) -> None:
-    settings = make_settings(SPACE, Unfittable(), n_init=1, strategy=strategy)
+    settings = make_settings(SPACE, surrogate=Unfittable(), n_init=1, strategy=strategy, seed=0)
     history = History.of(settings, some_trials(3))
     found = propose(settings, history, 2)
     assert found.model is None
     assert found.event().model is None
     assert found.batch.verdict.gain is None
     assert found.batch.verdict.mean_distance is not None
-    other = make_settings(SPACE, Unfittable(), n_init=1)
+    other = make_settings(SPACE, surrogate=Unfittable(), n_init=1, seed=0)
     np.testing.assert_array_equal(propose(other, history, 2, strategy=strategy).batch.unit, found.batch.unit)
     with pytest.raises(AssertionError, match="fitted"):
         propose(other, history, 2)
@@ -87,7 +87,7 @@ def test_random_is_the_only_strategy_of_ours_that_needs_no_model() -> None:
 
 
 def test_a_strategy_that_looks_at_a_model_it_said_it_does_not_need_is_told() -> None:
-    settings = make_settings(SPACE, n_init=1, strategy=Corner(looks=True))
+    settings = make_settings(SPACE, n_init=1, strategy=Corner(looks=True), seed=0)
     with pytest.raises(MissingCapability, match="needs_model"):
         propose(settings, History.of(settings, some_trials(3)))
     with pytest.raises(MissingCapability):
@@ -122,12 +122,12 @@ def test_a_journal_of_random_points_without_models_replays(tmp_path: Path) -> No
 
 def test_provenance_says_how_many_of_the_results_a_model_learned_from(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(GP, "most_results", 16)
-    settings = make_settings(SPACE, n_init=1)
+    settings = make_settings(SPACE, n_init=1, seed=0)
     few, many = (History.of(settings, some_trials(n)) for n in (16, 1040))
     assert "results" not in propose(settings, few).batch[0].provenance
     assert propose(settings, many).batch[0].provenance.endswith("; a model of 16 of 1,040 results")
     assert "results" not in propose(settings, many, strategy="random").batch[0].provenance
-    sparse = make_settings(SPACE, SparseGP(), n_init=1)
+    sparse = make_settings(SPACE, surrogate=SparseGP(), n_init=1, seed=0)
     assert "a model of" not in propose(sparse, History.of(sparse, some_trials(20))).batch[0].provenance
 
 
@@ -138,7 +138,7 @@ def test_a_study_of_many_results_goes_on_as_one_that_was_never_left(
 ) -> None:
     """The subset is the same with the cache and without, and every strategy works on it, with noise as well."""
     monkeypatch.setattr(GP, "most_results", 12)
-    settings = make_settings(SPACE, GP(noise=noise), n_init=1, strategy=strategy)
+    settings = make_settings(SPACE, surrogate=GP(noise=noise), n_init=1, strategy=strategy, seed=0)
     cache = model_cache.ModelCache(settings)
     trials, fitted = some_trials(30), None
     for _ in range(2):
@@ -154,7 +154,7 @@ def test_a_study_of_many_results_goes_on_as_one_that_was_never_left(
 
 def test_a_model_is_told_of_the_last_failures_and_provenance_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(model_cache, "MOST_TOLD", 4)
-    settings = make_settings(SPACE, n_init=1)
+    settings = make_settings(SPACE, n_init=1, seed=0)
     results, failed = some_trials(8), some_trials(9, 8, "broke")
     every, last = (History.of(settings, [*results, *some]) for some in (failed, failed[-4:]))
     told, alike = (model_cache.ModelCache(settings).learned(history) for history in (every, last))
@@ -166,7 +166,7 @@ def test_a_model_is_told_of_the_last_failures_and_provenance_says_so(monkeypatch
 
 def test_a_model_is_told_of_the_last_pending_points_by_half_the_most(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(model_cache, "MOST_TOLD", 6)
-    settings = make_settings(SPACE, n_init=1)
+    settings = make_settings(SPACE, n_init=1, seed=0)
     sizes = {}
     for p in range(16):
         history = History.of(settings, [*some_trials(8), *some_trials(p, 8, None)])
@@ -200,7 +200,7 @@ import resource, sys
 resource.setrlimit(resource.RLIMIT_AS, (2_500_000_000, 2_500_000_000))
 import numpy as np, believer as bv
 from believer.plugins import History, ModelCache, make_settings, propose
-settings = make_settings(bv.Space.unit(3), n_init=1)
+settings = make_settings(bv.Space.unit(3), n_init=1, seed=0)
 X = np.random.default_rng(0).random((100_000, 3))
 y = np.sin(5.0 * X).sum(axis=1).tolist()
 trials = [(i, dict(zip(settings.space.names, x)), y[i]) for i, x in enumerate(X.tolist())]

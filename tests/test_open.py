@@ -36,7 +36,7 @@ class Own:
 
 def script(path: Path, **settings: Any) -> int:
     """What a user would run, twice: how many results there are in the end."""
-    with bv.Optimizer.open(path, SPACE, **settings) as opt:
+    with bv.Optimizer.open(path, SPACE, **{"seed": 0, **settings}) as opt:
         for trial in [*opt.pending, *opt.ask(2)]:
             opt.tell(trial, trial.params["x"])
         opt.ask(1)
@@ -88,40 +88,40 @@ def test_a_journal_with_other_settings_is_refused_and_left_as_it_was(
     script(path)
     before = path.read_bytes()
     with pytest.raises(InvalidInput, match=what):
-        bv.Optimizer.open(path, **{"space": SPACE, **settings})
+        bv.Optimizer.open(path, **{"space": SPACE, "seed": 0, **settings})
     assert path.read_bytes() == before
-    bv.Optimizer.open(path, SPACE).close()
+    bv.Optimizer.open(path, SPACE, seed=0).close()
 
 
 def test_a_study_that_was_begun_under_the_former_default_goes_on_with_it(tmp_path: Path) -> None:
     path, former = tmp_path / "study.jsonl", bv.GP(noise=1e-6)
-    bv.Optimizer(SPACE, former, journal=path).close()
-    with bv.Optimizer.open(path, SPACE) as study:
+    bv.Optimizer(SPACE, surrogate=former, journal=path, seed=0).close()
+    with bv.Optimizer.open(path, SPACE, seed=0) as study:
         assert study.settings.surrogate == former
     with pytest.raises(InvalidInput, match="surrogate"):
-        bv.Optimizer.open(path, SPACE, bv.GP())
+        bv.Optimizer.open(path, SPACE, surrogate=bv.GP(), seed=0)
 
 
 def test_a_constraint_is_told_apart_by_its_name(tmp_path: Path) -> None:
     path = tmp_path / "study.jsonl"
     spaces = [bv.Space({"n": bv.Int(1, 9)}, rule) for rule in (small, large)]
-    bv.Optimizer.open(path, spaces[0]).close()
-    bv.Optimizer.open(path, spaces[0]).close()
+    bv.Optimizer.open(path, spaces[0], seed=0).close()
+    bv.Optimizer.open(path, spaces[0], seed=0).close()
     with pytest.raises(InvalidInput, match="constraint"):
-        bv.Optimizer.open(path, spaces[1])
+        bv.Optimizer.open(path, spaces[1], seed=0)
 
 
 def test_a_second_writer_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "study.jsonl"
-    with bv.Optimizer.open(path, SPACE), pytest.raises(JournalLocked):
-        bv.Optimizer.open(path, SPACE)
+    with bv.Optimizer.open(path, SPACE, seed=0), pytest.raises(JournalLocked):
+        bv.Optimizer.open(path, SPACE, seed=0)
 
 
 def test_a_path_and_a_space_are_needed(tmp_path: Path) -> None:
     with pytest.raises(InvalidInput, match="a journal must be a path; got 3"):
-        bv.Optimizer.open(3, SPACE)  # type: ignore[arg-type]
+        bv.Optimizer.open(3, SPACE, seed=0)  # type: ignore[arg-type]
     with pytest.raises(InvalidInput, match=r"space must be a believer\.Space"):
-        bv.Optimizer.open(tmp_path / "study.jsonl", "x")  # type: ignore[arg-type]
+        bv.Optimizer.open(tmp_path / "study.jsonl", "x", seed=0)  # type: ignore[arg-type]
     assert list(tmp_path.iterdir()) == []
 
 
@@ -135,7 +135,8 @@ def test_a_path_and_a_space_are_needed(tmp_path: Path) -> None:
     ],
 )
 def test_names_stand_for_the_library_s_own_with_default_settings(named: dict[str, Any], meant: dict[str, Any]) -> None:
-    assert bv.Optimizer(SPACE, **named).settings.to_config() == bv.Optimizer(SPACE, **meant).settings.to_config()
+    first, second = (bv.Optimizer(SPACE, seed=0, **parts).settings.to_config() for parts in (named, meant))
+    assert first == second
 
 
 def test_an_optimizer_says_what_it_does_and_has_found(tmp_path: Path) -> None:

@@ -51,7 +51,7 @@ def test_these_laws_are_tried_on_the_lies_and_on_random_points() -> None:
 
 
 def test_a_batch_is_a_sequence_of_trials() -> None:
-    batch = Optimizer(SPACES["mixed"]).ask(3)
+    batch = Optimizer(SPACES["mixed"], seed=0).ask(3)
     assert isinstance(batch, Sequence)
     assert isinstance(batch, Batch)
     assert len(batch) == 3
@@ -78,7 +78,7 @@ def test_points_handed_out_cannot_be_written_to() -> None:
 
 def test_what_a_caller_does_to_the_params_of_a_trial_stays_with_the_caller() -> None:
     """``f(**params)`` often adds or converts entries first; the study must not learn parameters from that."""
-    optimizer = Optimizer(SPACES["mixed"])
+    optimizer = Optimizer(SPACES["mixed"], seed=0)
     trial = optimizer.ask(1)[0]
     asked = dict(trial.params)
     try:
@@ -105,7 +105,7 @@ def test_the_verdict_is_about_the_batch(q: int) -> None:
 
 @any_space
 def test_until_n_init_results_the_design_is_twice_the_number_of_parameters(space: Space) -> None:
-    optimizer = Optimizer(space)
+    optimizer = Optimizer(space, seed=0)
     for _ in range(2 * len(space)):
         tell_all(optimizer, optimizer.ask(1))
     optimizer.ask(1)
@@ -122,7 +122,7 @@ def test_the_design_is_a_latin_hypercube_however_it_is_asked_for(sizes: list[int
 
 
 def test_results_pending_trials_and_observations_all_count_towards_n_init() -> None:
-    optimizer = Optimizer(SPACES["cube"], n_init=6)
+    optimizer = Optimizer(SPACES["cube"], n_init=6, seed=0)
     optimizer.observe({"x0": 0.1, "x1": 0.9}, 1.0)
     optimizer.observe({"x0": 0.7, "x1": 0.2}, 2.0)
     tell_all(optimizer, optimizer.ask(1))
@@ -131,7 +131,7 @@ def test_results_pending_trials_and_observations_all_count_towards_n_init() -> N
 
 
 def test_failed_and_abandoned_trials_do_not_count_towards_n_init() -> None:
-    optimizer = Optimizer(SPACES["cube"], n_init=3)
+    optimizer = Optimizer(SPACES["cube"], n_init=3, seed=0)
     batch = optimizer.ask(3)
     optimizer.tell(batch[0], 1.0)
     optimizer.tell(batch[1], error="crashed")
@@ -141,7 +141,7 @@ def test_failed_and_abandoned_trials_do_not_count_towards_n_init() -> None:
 
 @any_space
 def test_with_failures_only_it_keeps_giving_new_design_points(space: Space) -> None:
-    optimizer = Optimizer(space, n_init=3)
+    optimizer = Optimizer(space, n_init=3, seed=0)
     for _ in range(4):
         for trial in optimizer.ask(2):
             assert trial.origin == "design"
@@ -152,13 +152,13 @@ def test_with_failures_only_it_keeps_giving_new_design_points(space: Space) -> N
 
 
 def test_without_any_result_a_large_batch_is_all_design() -> None:
-    batch = Optimizer(SPACES["cube"], n_init=3).ask(10)
+    batch = Optimizer(SPACES["cube"], n_init=3, seed=0).ask(10)
     assert {trial.origin for trial in batch} == {"design"}
     assert_distinct(batch)
 
 
 def test_one_result_and_n_init_one_are_enough_for_the_model() -> None:
-    optimizer = Optimizer(SPACES["mixed"], n_init=1)
+    optimizer = Optimizer(SPACES["mixed"], n_init=1, seed=0)
     tell_all(optimizer, optimizer.ask(1))
     batch = optimizer.ask(3)
     assert {trial.origin for trial in batch} == {"model"}
@@ -201,7 +201,7 @@ def test_a_lie_is_stated_for_minimization_and_a_number_in_the_users_units(
         lies.extend(data.y.tolist())
         return condition(self, data)
 
-    optimizer = Optimizer(SPACES["cube"], n_init=3, maximize=True, strategy=PseudoObservations(ConstantLie(of)))
+    optimizer = Optimizer(SPACES["cube"], n_init=3, maximize=True, strategy=PseudoObservations(ConstantLie(of)), seed=0)
     optimizer.tell_many(optimizer.ask(3), [9.0, 1.0, -7.0])
     monkeypatch.setattr(GPModel, "condition", spy)
     optimizer.ask(1)
@@ -213,7 +213,7 @@ def test_a_lie_is_stated_for_minimization_and_a_number_in_the_users_units(
 
 def test_predictions_are_in_the_users_units_and_interpolate() -> None:
     for sign in (1.0, -1.0):
-        optimizer = Optimizer(SPACES["mixed"], n_init=6, maximize=sign < 0)
+        optimizer = Optimizer(SPACES["mixed"], n_init=6, maximize=sign < 0, seed=0)
         batch = optimizer.ask(6)
         values = [sign * (1000.0 + 50.0 * value_of(trial)) for trial in batch]
         optimizer.tell_many(batch, values)
@@ -224,7 +224,7 @@ def test_predictions_are_in_the_users_units_and_interpolate() -> None:
 
 
 def test_prediction_needs_a_result() -> None:
-    optimizer = Optimizer(SPACES["cube"])
+    optimizer = Optimizer(SPACES["cube"], seed=0)
     optimizer.tell(optimizer.ask(1)[0], error="failed")
     with pytest.raises(InvalidInput, match="at least one result"):
         optimizer.predict([{"x0": 0.5, "x1": 0.5}])

@@ -51,7 +51,7 @@ def test_enqueued_points_wait_for_an_ask_whose_fixed_parameters_they_have() -> N
 
 
 def test_fixed_tells_one_from_true() -> None:
-    optimizer = Optimizer(Space({"c": Categorical([1, True, "a"])}))
+    optimizer = Optimizer(Space({"c": Categorical([1, True, "a"])}), seed=0)
     optimizer.enqueue({"c": True})
     assert optimizer.ask(1, fixed={"c": 1})[0].params["c"] is not True
 
@@ -89,7 +89,7 @@ FIXED: dict[str, list[dict[str, Any]]] = {
 @pytest.mark.parametrize(("name", "fixed"), [(name, fixed) for name, cases in FIXED.items() for fixed in cases])
 def test_fixed_parameters_are_held_in_design_and_model(name: str, fixed: dict[str, Any], strategy: str) -> None:
     space = SPACES[name]
-    optimizer = Optimizer(space, n_init=3, strategy=strategy)
+    optimizer = Optimizer(space, n_init=3, strategy=strategy, seed=0)
     tell_all(optimizer, optimizer.ask(2, fixed=fixed))
     optimizer.ask(3, fixed=fixed)
     assert {trial.origin for trial in optimizer.trials} == {"design", "model"}
@@ -131,7 +131,7 @@ def test_a_finite_space_gives_each_of_its_points_once_and_then_says_that_it_is_e
     space: Space, strategy: str
 ) -> None:
     allowed = space.decode(space.region().enumerate())
-    optimizer = Optimizer(space, n_init=2, strategy=strategy)
+    optimizer = Optimizer(space, n_init=2, strategy=strategy, seed=0)
     for _ in range(len(allowed) // 2):
         tell_all(optimizer, optimizer.ask(2))
     with pytest.raises(SpaceExhausted) as caught:
@@ -149,7 +149,9 @@ def test_a_finite_space_gives_each_of_its_points_once_and_then_says_that_it_is_e
 
 @pytest.mark.parametrize("strategy", ["kb", "random"])
 def test_a_constraint_that_leaves_few_of_many_points_gives_them_all_and_says_how_many_are_left(strategy: str) -> None:
-    optimizer = Optimizer(Space({"a": Int(0, 69), "b": Int(0, 69)}, on_the_diagonal), n_init=4, strategy=strategy)
+    optimizer = Optimizer(
+        Space({"a": Int(0, 69), "b": Int(0, 69)}, on_the_diagonal), n_init=4, strategy=strategy, seed=0
+    )
     tell_all(optimizer, optimizer.ask(7))
     for _ in range(2):
         with pytest.raises(SpaceExhausted) as caught:
@@ -161,7 +163,7 @@ def test_a_constraint_that_leaves_few_of_many_points_gives_them_all_and_says_how
 
 def test_exhaustion_is_said_before_any_work() -> None:
     surrogate = SpySurrogate()
-    optimizer = Optimizer(Space({"n": Int(0, 6)}), surrogate=surrogate, n_init=2)
+    optimizer = Optimizer(Space({"n": Int(0, 6)}), surrogate=surrogate, n_init=2, seed=0)
     tell_all(optimizer, optimizer.ask(3))
     before = optimizer.records()
     with pytest.raises(SpaceExhausted) as caught:
@@ -174,7 +176,7 @@ def test_exhaustion_is_said_before_any_work() -> None:
 
 def test_what_is_left_is_what_an_ask_can_have_enqueued_points_included() -> None:
     """So that ask(error.left) gives all there is: the queue, and every point that is neither known nor queued."""
-    optimizer = Optimizer(Space({"n": Int(0, 4)}))
+    optimizer = Optimizer(Space({"n": Int(0, 4)}), seed=0)
     optimizer.ask(3)
     optimizer.enqueue(optimizer.trials[0].params)
     with pytest.raises(SpaceExhausted) as caught:
@@ -188,7 +190,7 @@ def test_what_is_left_is_what_an_ask_can_have_enqueued_points_included() -> None
     "space", [Space({"n": Int(0, 20_000)}), Space({"x": Float(0.0, 3.0, step=1e-4)})], ids=["int", "step"]
 )
 def test_a_grid_too_long_to_list_gives_no_value_twice(space: Space, strategy: str) -> None:
-    optimizer = Optimizer(space, n_init=4)
+    optimizer = Optimizer(space, n_init=4, seed=0)
     tell_all(optimizer, optimizer.ask(4))
     optimizer.ask(400 if strategy == "random" else 30, strategy=strategy)
     values = [tuple(trial.params.values()) for trial in optimizer.trials]
@@ -197,7 +199,7 @@ def test_a_grid_too_long_to_list_gives_no_value_twice(space: Space, strategy: st
 
 def test_a_point_within_a_millionth_of_a_known_one_is_the_same_point() -> None:
     """All mass on one point: every near copy of it is refused, whatever made it known."""
-    optimizer = Optimizer(SPACES["line"], n_init=2, acquisition=UCB(0.0))
+    optimizer = Optimizer(SPACES["line"], n_init=2, acquisition=UCB(0.0), seed=0)
     for x, y in ((-3.0, 1.0), (2.0, -1.0), (7.0, 1.0)):
         optimizer.observe({"x": x}, y)
     optimizer.ask(4)
@@ -208,7 +210,7 @@ def test_a_point_within_a_millionth_of_a_known_one_is_the_same_point() -> None:
 
 def test_with_distinct_false_points_may_repeat() -> None:
     space = Space({"n": Int(0, 3)})
-    optimizer = Optimizer(space, n_init=2, acquisition=UCB(0.0))
+    optimizer = Optimizer(space, n_init=2, acquisition=UCB(0.0), seed=0)
     for n in range(4):
         optimizer.observe({"n": n}, float(n != 2))
     assert optimizer.ask(2, distinct=False).params == [{"n": 2}, {"n": 2}]
@@ -216,7 +218,7 @@ def test_with_distinct_false_points_may_repeat() -> None:
 
 @pytest.mark.parametrize("space", [Space({"x": Float(0.0, 1.0)}, never), Space({"n": Int(0, 9)}, never)])
 def test_a_constraint_that_nothing_satisfies_is_an_exhausted_space(space: Space) -> None:
-    optimizer = Optimizer(space, n_init=1)
+    optimizer = Optimizer(space, n_init=1, seed=0)
     for _ in range(2):
         with pytest.raises(SpaceExhausted) as caught:
             optimizer.ask(1)
@@ -225,7 +227,7 @@ def test_a_constraint_that_nothing_satisfies_is_an_exhausted_space(space: Space)
 
 
 def test_a_constraint_that_fails_is_named_and_nothing_is_recorded() -> None:
-    optimizer = Optimizer(Space({"x": Float(0.0, 1.0)}, lambda params: 1 / 0 > 1))
+    optimizer = Optimizer(Space({"x": Float(0.0, 1.0)}, lambda params: 1 / 0 > 1), seed=0)
     with pytest.raises(InvalidInput, match="constraint must work at every point; it raised ZeroDivisionError"):
         optimizer.ask(1)
     assert optimizer.records() == []
@@ -235,7 +237,7 @@ def test_a_constraint_that_fails_is_named_and_nothing_is_recorded() -> None:
 
 
 def test_provenance_says_where_a_point_comes_from() -> None:
-    optimizer = Optimizer(SPACES["cube"], n_init=2)
+    optimizer = Optimizer(SPACES["cube"], n_init=2, seed=0)
     optimizer.enqueue({"x0": 0.5, "x1": 0.25})
     tell_all(optimizer, optimizer.ask(2))
     optimizer.ask(1)
@@ -273,7 +275,7 @@ def test_other_acquisitions_work_and_are_named(acquisition: EI | PI | UCB) -> No
 
 
 def test_provenance_says_when_a_better_point_was_passed_over() -> None:
-    optimizer = Optimizer(Space({"n": Int(0, 6)}), n_init=2, acquisition=UCB(0.0))
+    optimizer = Optimizer(Space({"n": Int(0, 6)}), n_init=2, acquisition=UCB(0.0), seed=0)
     for n in range(0, 7, 2):
         optimizer.observe({"n": n}, -1.0 if n == 2 else 1.0)
     batch = optimizer.ask(2)
@@ -282,10 +284,10 @@ def test_provenance_says_when_a_better_point_was_passed_over() -> None:
 
 
 def test_provenance_says_when_a_design_point_was_replaced() -> None:
-    optimizer = Optimizer(Space({"n": Int(0, 1)}), n_init=4)
+    optimizer = Optimizer(Space({"n": Int(0, 1)}), n_init=4, seed=0)
     taken = optimizer.ask(1)[0]
     other = optimizer.ask(1)[0]
     assert {taken.params["n"], other.params["n"]} == {0, 1}
-    narrow = Optimizer(Space({"x": Float(0.0, 1.0)}, lambda params: params["x"] > 0.75), n_init=4)
+    narrow = Optimizer(Space({"x": Float(0.0, 1.0)}, lambda params: params["x"] > 0.75), n_init=4, seed=0)
     replaced = [trial for trial in narrow.ask(4) if "; replaced by a uniform draw" in trial.provenance]
     assert len(replaced) == 3

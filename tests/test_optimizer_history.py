@@ -33,7 +33,7 @@ def test_records_have_one_row_a_trial_with_every_parameter() -> None:
 
 
 def test_a_parameter_with_the_name_of_a_column_is_prefixed() -> None:
-    optimizer = Optimizer(Space({"value": Float(0.0, 1.0), "status": Int(0, 3)}))
+    optimizer = Optimizer(Space({"value": Float(0.0, 1.0), "status": Int(0, 3)}), seed=0)
     optimizer.observe({"value": 0.5, "status": 2}, 7.0)
     row = optimizer.records()[0]
     assert (row["value"], row["status"], row["param.value"], row["param.status"]) == (7.0, "done", 0.5, 2)
@@ -59,14 +59,14 @@ def test_csv_is_the_records_with_numbers_that_read_back(tmp_path: Path) -> None:
 
 def test_csv_takes_any_text_of_an_error(tmp_path: Path) -> None:
     """A file name that is not UTF-8 reaches the text of an exception as a lone surrogate."""
-    optimizer = Optimizer(SPACES["cube"])
+    optimizer = Optimizer(SPACES["cube"], seed=0)
     optimizer.observe({"x0": 0.5, "x1": 0.5}, error="no such file: \udcff")
     optimizer.to_csv(tmp_path / "history.csv")
     assert read_csv(tmp_path / "history.csv")[0]["error"].startswith("no such file: ")
 
 
 def test_the_csv_of_a_study_without_trials_has_the_same_header(tmp_path: Path) -> None:
-    optimizer = Optimizer(Space({"value": Float(0.0, 1.0), "x": Float(0.0, 1.0)}))
+    optimizer = Optimizer(Space({"value": Float(0.0, 1.0), "x": Float(0.0, 1.0)}), seed=0)
     headers = []
     for name in ("empty.csv", "full.csv"):
         optimizer.to_csv(tmp_path / name)
@@ -112,7 +112,7 @@ def test_a_path_that_holds_a_study_is_not_overwritten_by_a_new_one(tmp_path: Pat
     started(SPACES["cube"], journal=path).close()
     before = path.read_bytes()
     with pytest.raises(JournalError, match=r"Optimizer\.load"):
-        Optimizer(SPACES["cube"], journal=path)
+        Optimizer(SPACES["cube"], journal=path, seed=0)
     assert path.read_bytes() == before
 
 
@@ -152,7 +152,7 @@ def test_an_ask_that_could_not_be_recorded_leaves_no_trace(tmp_path: Path, monke
 
 def test_a_study_can_go_on_in_memory_while_its_journal_stays_as_it_is(tmp_path: Path) -> None:
     path = tmp_path / "study.jsonl"
-    with Optimizer(SPACES["cube"], journal=path) as optimizer:
+    with Optimizer(SPACES["cube"], journal=path, seed=0) as optimizer:
         optimizer.ask(2)
         before = path.read_bytes()
         copy = Optimizer.load(path, append=False)  # nobody's lock is in the way

@@ -55,7 +55,7 @@ EXTREME: dict[str, Callable[[Trial], float]] = {
 @pytest.mark.parametrize("strategy", ["kb", "cl_min", "fantasy"])
 @pytest.mark.parametrize("f", EXTREME.values(), ids=EXTREME)
 def test_any_finite_values_give_finite_predictions_and_new_points(f: Callable[[Trial], float], strategy: str) -> None:
-    optimizer = Optimizer(SPACES["cube"], n_init=5, strategy=strategy)
+    optimizer = Optimizer(SPACES["cube"], n_init=5, strategy=strategy, seed=0)
     for q in (5, 3):
         for trial in optimizer.ask(q):
             optimizer.tell(trial, f(trial))
@@ -71,7 +71,7 @@ def test_any_finite_values_give_finite_predictions_and_new_points(f: Callable[[T
 
 
 def test_observations_a_trillionth_apart_are_survived() -> None:
-    optimizer = Optimizer(SPACES["cube"], n_init=4)
+    optimizer = Optimizer(SPACES["cube"], n_init=4, seed=0)
     for i in range(12):
         optimizer.observe({"x0": 0.5 + i * 1e-12, "x1": 0.5 - i * 1e-12}, 1.0 + (i % 2))
     optimizer.observe({"x0": 0.1, "x1": 0.2}, 0.5)
@@ -83,7 +83,7 @@ def test_observations_a_trillionth_apart_are_survived() -> None:
 
 
 def test_one_parameter_of_one_value_is_a_space() -> None:
-    optimizer = Optimizer(Space({"n": Int(3, 3)}))
+    optimizer = Optimizer(Space({"n": Int(3, 3)}), seed=0)
     optimizer.tell(optimizer.ask(1)[0], 1.0)
     assert optimizer.best == ({"n": 3}, 1.0)
     assert len(optimizer.ask(2, distinct=False)) == 2
@@ -109,7 +109,7 @@ def test_a_hundred_points_at_once_are_distinct_and_need_one_fit() -> None:
 
 
 def test_five_hundred_results_work() -> None:
-    optimizer = Optimizer(Space.unit(3), n_init=10)
+    optimizer = Optimizer(Space.unit(3), n_init=10, seed=0)
     rng = np.random.default_rng(0)
     for point in rng.random((500, 3)):
         optimizer.observe(dict(zip(("x0", "x1", "x2"), point.tolist(), strict=True)), float(((point - 0.4) ** 2).sum()))
@@ -122,7 +122,7 @@ def test_five_hundred_results_work() -> None:
 
 def test_a_thousand_observations_cost_no_fit() -> None:
     surrogate = SpySurrogate()
-    optimizer = Optimizer(SPACES["mixed"], surrogate=surrogate)
+    optimizer = Optimizer(SPACES["mixed"], surrogate=surrogate, seed=0)
     points = optimizer.space.decode(np.random.default_rng(0).random((1000, optimizer.space.dim)))
     for i, point in enumerate(points):
         optimizer.observe(point, float(i))

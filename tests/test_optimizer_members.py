@@ -92,7 +92,7 @@ def test_a_noisy_surrogate_and_another_maximizer_work() -> None:
 
 
 def test_a_maximizer_that_repeats_itself_still_gives_distinct_points_and_provenance_says_so() -> None:
-    optimizer = Optimizer(SPACES["line"], n_init=1, maximizer=FixedStarts(), acquisition=UCB(0.0))
+    optimizer = Optimizer(SPACES["line"], n_init=1, maximizer=FixedStarts(), acquisition=UCB(0.0), seed=0)
     for x, y in ((-3.0, 1.0), (-1.0, -1.0), (2.0, 1.0), (7.0, 1.0)):
         optimizer.observe({"x": x}, y)
     stubborn = PseudoObservations(update="none")
@@ -106,7 +106,7 @@ def test_a_maximizer_that_repeats_itself_still_gives_distinct_points_and_provena
 
 
 def test_hyperparameters_are_those_of_the_last_ask() -> None:
-    optimizer = Optimizer(SPACES["cube"], n_init=3)
+    optimizer = Optimizer(SPACES["cube"], n_init=3, seed=0)
     tell_all(optimizer, optimizer.ask(3))
     assert optimizer.hyperparameters is None
     optimizer.ask(1)
@@ -123,7 +123,7 @@ def test_hyperparameters_are_those_of_the_last_ask() -> None:
 def test_the_columns_of_a_category_have_one_lengthscale(surrogate: str, tmp_path: Path) -> None:
     space = Space({"a": Categorical(list("abc")), "x": Float(0, 1), "b": Categorical(list("defg"))})
     path = tmp_path / "study.jsonl"
-    with Optimizer(space, surrogate, n_init=6, seed=1, journal=path) as optimizer:
+    with Optimizer(space, surrogate=surrogate, n_init=6, seed=1, journal=path) as optimizer:
         for _ in range(4):
             for trial in optimizer.ask(3):
                 at = trial.params
@@ -173,7 +173,7 @@ def chosen(*points: Any, why: Any = "because") -> Chosen:
     ],
 )
 def test_an_answer_that_breaks_the_contract_is_refused_and_nothing_is_handed_out(answer: Any, rule: str) -> None:
-    optimizer = Optimizer(Space.unit(2), strategy=Answers(answer), n_init=2)
+    optimizer = Optimizer(Space.unit(2), strategy=Answers(answer), n_init=2, seed=0)
     for x in (0.25, 0.75):
         optimizer.observe({"x0": x, "x1": x}, x)
     with pytest.raises(InvalidInput, match=f"the strategy Answers breaks the contract: .*{rule}"):
@@ -194,21 +194,21 @@ def test_an_answer_that_breaks_the_contract_is_refused_and_nothing_is_handed_out
 )
 def test_a_strategy_that_cannot_work_is_refused_before_anything_is_evaluated(strategy: str, options: Any) -> None:
     with pytest.raises(MissingCapability, match=strategy):
-        Optimizer(Space.unit(2), strategy=strategy, **options)
-    study = Optimizer(Space.unit(2), **options)
+        Optimizer(Space.unit(2), strategy=strategy, seed=0, **options)
+    study = Optimizer(Space.unit(2), seed=0, **options)
     assert len(study.ask(2)) == 2
 
 
 def test_a_custom_surrogate_is_not_fitted_before_it_has_results() -> None:
     spy = SpySurrogate()
-    Optimizer(Space.unit(2), strategy="lp", surrogate=spy)
+    Optimizer(Space.unit(2), strategy="lp", surrogate=spy, seed=0)
     assert not spy.fits
 
 
 @pytest.mark.parametrize("strategy", ["lp", "qei", "dpp"])
 def test_a_custom_acquisition_is_not_called_before_there_are_results(strategy: str) -> None:
     spy = SpyAcquisition()
-    Optimizer(Space.unit(2), strategy=strategy, acquisition=spy)
+    Optimizer(Space.unit(2), strategy=strategy, acquisition=spy, seed=0)
     assert not spy.incumbents
 
 
@@ -218,4 +218,4 @@ def test_a_package_that_is_missing_is_named_before_anything_is_evaluated(
 ) -> None:
     monkeypatch.setitem(sys.modules, "sklearn", None)
     with pytest.raises(MissingExtra, match=r"scikit-learn.*believer\[surrogates\]"):
-        Optimizer(Space.unit(2), strategy=strategy, surrogate=RandomForest())
+        Optimizer(Space.unit(2), strategy=strategy, surrogate=RandomForest(), seed=0)

@@ -69,7 +69,7 @@ def test_one_fit_serves_until_new_results_are_told(warp: str) -> None:
 
 def test_data_enter_the_fit_in_id_order() -> None:
     surrogate = SpySurrogate()
-    optimizer = Optimizer(SPACES["cube"], surrogate=surrogate, n_init=5)
+    optimizer = Optimizer(SPACES["cube"], surrogate=surrogate, n_init=5, seed=0)
     batch = optimizer.ask(5)
     tell_all(optimizer, [batch[i] for i in (3, 0, 4, 1, 2)])
     optimizer.ask(1)
@@ -94,7 +94,7 @@ any_failure = pytest.mark.parametrize("fail", FAILURES.values(), ids=FAILURES)
 
 @any_failure
 def test_a_failed_trial_is_answered_and_has_no_value(fail: Callable[[Optimizer, Trial], None]) -> None:
-    optimizer = Optimizer(SPACES["cube"])
+    optimizer = Optimizer(SPACES["cube"], seed=0)
     trial = optimizer.ask(1)[0]
     fail(optimizer, trial)
     record = optimizer.records()[0]
@@ -167,7 +167,7 @@ def test_an_observed_failure_is_a_failure() -> None:
 
 
 def test_results_come_in_any_order_by_trial_or_by_id() -> None:
-    optimizer = Optimizer(SPACES["cube"])
+    optimizer = Optimizer(SPACES["cube"], seed=0)
     batch = optimizer.ask(4)
     optimizer.tell(batch[2], 3.0)
     optimizer.tell(0, 1.0)
@@ -191,7 +191,7 @@ def test_a_trial_object_from_a_loaded_twin_may_be_told_and_one_from_another_stud
 
 
 def test_tell_many_takes_all_or_nothing() -> None:
-    optimizer = Optimizer(SPACES["cube"])
+    optimizer = Optimizer(SPACES["cube"], seed=0)
     batch = optimizer.ask(3)
     for trials, values in (
         (batch, [1.0, 2.0]),
@@ -208,7 +208,7 @@ def test_tell_many_takes_all_or_nothing() -> None:
 
 def test_the_best_of_equals_is_the_first() -> None:
     for maximize in (False, True):
-        optimizer = Optimizer(SPACES["cube"], maximize=maximize)
+        optimizer = Optimizer(SPACES["cube"], maximize=maximize, seed=0)
         batch = optimizer.ask(3)
         optimizer.tell_many(reversed(batch), [1.0, 1.0, 1.0])
         assert optimizer.best == (batch[0].params, 1.0)
@@ -232,7 +232,7 @@ def test_an_abandoned_trial_is_not_pending_not_repeated_and_its_late_result_is_a
 
 
 def test_a_late_result_may_be_a_failure() -> None:
-    optimizer = Optimizer(SPACES["cube"])
+    optimizer = Optimizer(SPACES["cube"], seed=0)
     trial = optimizer.ask(1)[0]
     optimizer.abandon(trial)
     optimizer.tell(trial, error="killed after all")
@@ -241,7 +241,7 @@ def test_a_late_result_may_be_a_failure() -> None:
 
 def test_what_is_observed_may_break_the_constraint_and_is_never_proposed_again() -> None:
     space = Space({"n": Int(0, 4)}, lambda params: params["n"] != 4)
-    optimizer = Optimizer(space, n_init=2)
+    optimizer = Optimizer(space, n_init=2, seed=0)
     forbidden = optimizer.observe({"n": 4}, -5.0)
     known = optimizer.observe({"n": np.int64(2)}, 1.0)
     assert (forbidden.id, forbidden.provenance, known.params) == (0, "observed elsewhere", {"n": 2})
@@ -250,7 +250,7 @@ def test_what_is_observed_may_break_the_constraint_and_is_never_proposed_again()
 
 
 def test_a_failure_that_was_made_good_no_longer_counts_as_bad() -> None:
-    optimizer = Optimizer(Space({"x": Float(0, 1)}), n_init=2)
+    optimizer = Optimizer(Space({"x": Float(0, 1)}), n_init=2, seed=0)
     for params in ({"x": 0.1}, {"x": 0.9}):
         optimizer.observe(params, params["x"])
     failed = optimizer.ask()[0]

@@ -19,7 +19,7 @@ YIELD = Outcome({"yield": 71.2, "cost": 3.1}, {"purity": 96.0}, {"yield": 0.4})
 
 
 def study(**settings: Any) -> Optimizer:
-    return Optimizer(SPACE, n_init=3, **settings)
+    return Optimizer(SPACE, n_init=3, **{"seed": 0, **settings})
 
 
 def test_a_plain_number_is_an_outcome_of_one_objective() -> None:
@@ -122,7 +122,7 @@ def test_named_outcomes_are_carried_stored_and_listed(tmp_path: Path) -> None:
 
 
 def test_an_outcome_may_bear_the_names_of_parameters_and_columns() -> None:
-    opt = Optimizer(Space({"x": Float(0, 1), "noise": Float(0, 1)}), n_init=1)
+    opt = Optimizer(Space({"x": Float(0, 1), "noise": Float(0, 1)}), n_init=1, seed=0)
     opt.observe({"x": 0.5, "noise": 0.25}, Outcome({"x": 1.0, "value": 2.0}, {"status": 3.0}, {"x": 0.1}))
     row = opt.records()[0]
     assert (row["x"], row["noise"], row["value"]) == (0.5, 0.25, 1.0)
@@ -130,7 +130,7 @@ def test_an_outcome_may_bear_the_names_of_parameters_and_columns() -> None:
 
 
 def test_a_parameter_called_noise_keeps_its_column_beside_known_noise() -> None:
-    opt = Optimizer(Space({"noise": Float(0, 1)}), n_init=1)
+    opt = Optimizer(Space({"noise": Float(0, 1)}), n_init=1, seed=0)
     opt.observe({"noise": 0.25}, 1.0, noise=0.5)
     assert (opt.records()[0]["noise"], opt.records()[0]["outcome.noise"]) == (0.25, 0.5)
 
@@ -243,7 +243,7 @@ def test_params_answer_a_trial_that_was_abandoned() -> None:
 
 
 def test_no_column_takes_the_place_of_another() -> None:
-    opt = Optimizer(Space({"x": Float(0, 1)}), n_init=1)
+    opt = Optimizer(Space({"x": Float(0, 1)}), n_init=1, seed=0)
     opt.observe({"x": 0.5}, Outcome({"x": 4.0, "outcome.x": 3.0, "a": 1.0, "noise.a": 2.0}, noise={"a": 0.1}))
     row = opt.records()[0]
     assert sorted(value for value in row.values() if isinstance(value, float)) == [0.1, 0.5, 1.0, 2.0, 3.0, 4.0, 4.0]

@@ -87,7 +87,7 @@ def test_a_proposal_is_the_same_with_a_cache_and_without_and_changes_no_argument
 
 
 def test_a_cache_that_saw_other_data_is_not_taken_for_these() -> None:
-    settings = make_settings(SPACE, n_init=2)
+    settings = make_settings(SPACE, n_init=2, seed=0)
     cache = ModelCache(settings)
     trials: Trials = [(i, {"x": float(i), "n": 10 + i, "kind": "a"}, float(i % 3)) for i in range(6)]
     changed: Trials = [(i, params, returned + (i == 3)) for i, params, returned in trials]
@@ -100,7 +100,7 @@ def test_a_cache_that_saw_other_data_is_not_taken_for_these() -> None:
 
 
 def test_a_cache_that_saw_other_noise_or_failures_is_not_taken_for_these() -> None:
-    settings = make_settings(SPACE, n_init=2)
+    settings = make_settings(SPACE, n_init=2, seed=0)
     cache = ModelCache(settings)
     trials: Trials = [(i, {"x": float(i), "n": 10 + i, "kind": "a"}, Outcome.of(float(i % 3), 0.1)) for i in range(6)]
     louder: Trials = [(i, params, Outcome.of(float(i % 3), 1.0)) for i, params, _ in trials]
@@ -124,7 +124,7 @@ def test_the_order_in_which_a_host_lists_its_trials_does_not_matter() -> None:
 
 
 def test_nan_is_a_failure_and_ids_may_have_gaps() -> None:
-    settings = make_settings(SPACE, n_init=1)
+    settings = make_settings(SPACE, n_init=1, seed=0)
     params = {"x": 1.0, "n": 5, "kind": "a"}
     trials: Trials = [(3, params, 1.0), (11, {**params, "n": 6}, math.nan), (20, {**params, "n": 7}, None)]
     history = History.of(settings, trials)
@@ -157,7 +157,7 @@ def test_a_study_that_has_not_begun_gets_points_of_its_design() -> None:
 )
 def test_trials_that_make_no_study_are_refused(trials: Trials, rule: str) -> None:
     with pytest.raises(InvalidInput, match=rule):
-        History.of(make_settings(SPACE), trials)
+        History.of(make_settings(SPACE, seed=0), trials)
 
 
 def test_bad_questions_are_refused_before_any_work() -> None:
@@ -165,18 +165,18 @@ def test_bad_questions_are_refused_before_any_work() -> None:
         def fit(self, *_: object) -> Any:
             raise AssertionError("fitted")
 
-    settings = make_settings(SPACE, n_init=1, surrogate=Never())
+    settings = make_settings(SPACE, n_init=1, surrogate=Never(), seed=0)
     history = History.of(settings, [(0, {"x": 1.0, "n": 5, "kind": "a"}, 1.0)])
     changes: list[dict[str, Any]] = [{"q": 0}, {"q": 1.5}, {"distinct": 1}, {"strategy": "bogus"}, {"fixed": {"y": 1}}]
     for change in changes:
         with pytest.raises(InvalidInput):
             propose(settings, history, **{"q": 1, **change})
     with pytest.raises(InvalidInput, match="a model cache belongs to the settings that it was made with"):
-        propose(settings, history, cache=ModelCache(make_settings(SPACE)))
+        propose(settings, history, cache=ModelCache(make_settings(SPACE, seed=0)))
 
 
 def test_a_space_with_too_few_points_left_says_how_many() -> None:
-    settings = make_settings(Space({"n": Int(1, 3)}), n_init=1)
+    settings = make_settings(Space({"n": Int(1, 3)}), n_init=1, seed=0)
     history = History.of(settings, [(0, {"n": 1}, 1.0), (1, {"n": 2}, None)])
     with pytest.raises(SpaceExhausted) as caught:
         propose(settings, history, 2)
@@ -186,7 +186,7 @@ def test_a_space_with_too_few_points_left_says_how_many() -> None:
 @pytest.mark.parametrize("strategy", ["kb", "hedged"])
 def test_pending_points_are_conditioned_on_once_in_an_ask(strategy: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """By the strategy, on each of its models: the verdict is measured with the one that it made."""
-    opt = Optimizer(SPACES["cube"], n_init=4, strategy=strategy)
+    opt = Optimizer(SPACES["cube"], n_init=4, strategy=strategy, seed=0)
     opt.tell_many(opt.ask(4), [1.0, 2.0, 3.0, 4.0])
     out = opt.ask(3)
     fresh = ModelCache(opt.settings)
@@ -205,7 +205,7 @@ def test_pending_points_are_conditioned_on_once_in_an_ask(strategy: str, monkeyp
 
 def test_proposing_writes_nothing(tmp_path: Path) -> None:
     path = tmp_path / "study.jsonl"
-    with Optimizer(SPACE, n_init=1, journal=path) as opt:
+    with Optimizer(SPACE, n_init=1, journal=path, seed=0) as opt:
         opt.observe({"x": 1.0, "n": 5, "kind": "a"}, 1.0)
         before = path.read_bytes()
         propose(opt.settings, opt._ledger.history(opt.settings), 3)
@@ -214,7 +214,7 @@ def test_proposing_writes_nothing(tmp_path: Path) -> None:
 
 
 def test_ids_of_numpy_are_plain_in_what_comes_out() -> None:
-    settings = make_settings(SPACE, n_init=1)
+    settings = make_settings(SPACE, n_init=1, seed=0)
     params = {"x": 1.0, "n": 5, "kind": "a"}
     small: Trials = [(cast(int, np.uint8(254)), params, 1.0), (cast(int, np.uint8(255)), {**params, "n": 6}, None)]
     event = propose(settings, History.of(settings, small), 2).event()
@@ -222,7 +222,7 @@ def test_ids_of_numpy_are_plain_in_what_comes_out() -> None:
 
 
 def test_hyperparameters_of_results_that_are_gone_are_a_start_at_most() -> None:
-    settings = make_settings(SPACE, n_init=1)
+    settings = make_settings(SPACE, n_init=1, seed=0)
     trials: Trials = [(i, {"x": float(i), "n": 10 + i, "kind": "a"}, float(i % 3)) for i in range(6)]
     first = propose(settings, History.of(settings, trials), 1)
     assert first.model is not None
@@ -235,7 +235,7 @@ def test_hyperparameters_of_results_that_are_gone_are_a_start_at_most() -> None:
 
 
 def test_a_cache_that_fitted_from_another_start_is_not_taken_for_this_one() -> None:
-    settings = make_settings(SPACE, n_init=1)
+    settings = make_settings(SPACE, n_init=1, seed=0)
     cache = ModelCache(settings)
     trials: Trials = [(i, {"x": float(i), "n": 10 + i, "kind": "a"}, float(i % 3)) for i in range(9)]
     early = propose(settings, History.of(settings, trials[:4]), 1).model

@@ -61,7 +61,7 @@ def test_every_kind_of_model_recommends_a_trial(surrogate: Any) -> None:
 
 
 def test_one_result_is_enough_and_none_is_too_few() -> None:
-    optimizer = bv.Optimizer(bv.Space.unit(2))
+    optimizer = bv.Optimizer(bv.Space.unit(2), seed=0)
     trials = optimizer.ask(2)
     optimizer.tell(trials[0], error="crashed")
     with pytest.raises(InvalidInput, match=r"recommend needs at least one result; tell or observe one first\."):
@@ -104,11 +104,11 @@ def test_of_many_results_those_that_the_model_learned_from_are_compared(monkeypa
 
 
 def test_a_run_has_what_it_recommends() -> None:
-    result = bv.minimize(lambda p: (p["x0"] - 0.3) ** 2, bv.Space.unit(1), 6, progress=False)
+    result = bv.minimize(lambda p: (p["x0"] - 0.3) ** 2, bv.Space.unit(1), 6, progress=False, q=3, seed=0)
     assert result.recommended is not None
     assert result.recommended.params == result.params
 
     def fails(params: dict[str, Any]) -> float:
         return float("nan")
 
-    assert bv.minimize(fails, bv.Space.unit(1), 3, progress=False).recommended is None
+    assert bv.minimize(fails, bv.Space.unit(1), 3, progress=False, q=3, seed=0).recommended is None

@@ -76,7 +76,7 @@ def test_four_threads_that_ask_and_tell_lose_nothing_and_can_be_replayed(tmp_pat
 def test_one_asks_while_others_tell_look_and_enqueue(tmp_path: Path) -> None:
     path = tmp_path / "study.jsonl"
     done = threading.Event()
-    with Optimizer(SPACE, journal=path, n_init=3, maximizer=QUICK) as study:
+    with Optimizer(SPACE, journal=path, n_init=3, maximizer=QUICK, seed=0) as study:
         study.ask(4)
 
         def ask() -> None:
@@ -114,7 +114,7 @@ def test_one_asks_while_others_tell_look_and_enqueue(tmp_path: Path) -> None:
 
 
 def test_a_result_is_told_once_however_many_tell_it() -> None:
-    study = Optimizer(SPACE)
+    study = Optimizer(SPACE, seed=0)
     trials = study.ask(20)
     refused: list[int] = []
 
@@ -142,7 +142,7 @@ def test_a_call_from_within_another_is_refused_and_reading_is_not() -> None:
                     call()
         return True
 
-    study = Optimizer(Space({"x": Float(0.0, 1.0)}, constraint))
+    study = Optimizer(Space({"x": Float(0.0, 1.0)}, constraint), seed=0)
     assert len(study.ask(2)) == 2
     assert len(seen) == 1
     assert study.counts.pending == 2
@@ -163,7 +163,7 @@ def test_a_signal_handler_cannot_write_in_the_middle_of_a_call() -> None:
             signal.raise_signal(signal.SIGALRM)
         return True
 
-    study = Optimizer(Space({"x": Float(0.0, 1.0)}, constraint))
+    study = Optimizer(Space({"x": Float(0.0, 1.0)}, constraint), seed=0)
     before = signal.signal(signal.SIGALRM, handler)
     try:
         study.ask(1)
@@ -200,7 +200,7 @@ def test_a_signal_at_any_call_within_a_call_neither_hangs_nor_breaks_it(tmp_path
         for refused in (False, True):
             for call in range(1, 60):
                 path = tmp_path / f"{refused}{call}.jsonl"
-                study = Optimizer(SPACE, journal=path)
+                study = Optimizer(SPACE, journal=path, seed=0)
                 [trial] = study.ask(1)
                 left = call
                 sys.setprofile(profile)
@@ -217,7 +217,7 @@ def test_a_signal_at_any_call_within_a_call_neither_hangs_nor_breaks_it(tmp_path
 
 
 def test_a_study_can_be_copied_and_pickled_still() -> None:
-    study = Optimizer(SPACE, n_init=2)
+    study = Optimizer(SPACE, n_init=2, seed=0)
     for trial in study.ask(3):
         study.tell(trial, value(trial))
     twins = [copy.deepcopy(study), pickle.loads(pickle.dumps(study))]

@@ -113,7 +113,7 @@ def loss(params: dict[str, Any]) -> float:
 
 def study(path: Path) -> bv.Optimizer:
     """Of eight results, where the ninth point is the model's."""
-    optimizer = bv.Optimizer(bv.Space.unit(2), journal=path)
+    optimizer = bv.Optimizer(bv.Space.unit(2), journal=path, seed=0)
     for _ in range(2):
         for trial in optimizer.ask(4):
             optimizer.tell(trial, loss(trial.params))
@@ -130,7 +130,7 @@ def calls_to(name: str, folder: Path) -> list[Call]:
             return calls_of(lambda: optimizer.tell(trial, 0.5))
     if name == "load":
         return calls_of(lambda: bv.Optimizer.load(path).close())
-    return calls_of(lambda: bv.minimize(loss, bv.Space.unit(2), budget=6, journal=folder / "run.jsonl"))
+    return calls_of(lambda: bv.minimize(loss, bv.Space.unit(2), budget=6, journal=folder / "run.jsonl", q=3, seed=0))
 
 
 @pytest.mark.both_backends

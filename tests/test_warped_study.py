@@ -47,7 +47,7 @@ def wave(seed: int) -> Objective:
 
 def study(f: Objective = cliff, n: int = 14, space: Space = SPACE, sign: float = 1.0, **settings: Any) -> Optimizer:
     """With ``n`` results of its design, minimized; with sign -1 their mirror image, maximized."""
-    settings = {"surrogate": DETERMINISTIC, "n_init": n, "maximize": sign < 0.0, **settings}
+    settings = {"surrogate": DETERMINISTIC, "n_init": n, "seed": 0, "maximize": sign < 0.0, **settings}
     optimizer = Optimizer(space, **settings)
     batch = optimizer.ask(n)
     optimizer.tell_many(batch, [sign * f(trial.unit) for trial in batch])
@@ -220,7 +220,7 @@ def test_a_failure_counts_as_the_worst_result_through_the_warp() -> None:
 
 
 def test_known_noise_reaches_the_model_scaled_by_the_slope() -> None:
-    optimizer = Optimizer(SPACE, DETERMINISTIC, n_init=14)
+    optimizer = Optimizer(SPACE, surrogate=DETERMINISTIC, n_init=14, seed=0)
     batch = optimizer.ask(14)
     y = np.array([cliff(trial.unit) for trial in batch])
     optimizer.tell_many(batch, y.tolist(), noise=(0.01 * y).tolist())
@@ -350,10 +350,10 @@ def test_a_study_of_the_former_defaults_goes_on_without_naming_them(tmp_path: Pa
     path = tmp_path / "study.jsonl"
     _former(path)
     same = study(strategy="kb", warp="none").ask(3)
-    with Optimizer.open(path, SPACE, n_init=14) as optimizer:
+    with Optimizer.open(path, SPACE, n_init=14, seed=0) as optimizer:
         assert {name: optimizer.settings.to_config()[name] for name in FORMER} == FORMER
         np.testing.assert_array_equal(optimizer.ask(3).unit, same.unit)
-    with Optimizer.open(path, SPACE, DETERMINISTIC, strategy="kb", n_init=14, warp="none"):
+    with Optimizer.open(path, SPACE, surrogate=DETERMINISTIC, strategy="kb", n_init=14, warp="none", seed=0):
         pass
 
 
@@ -371,13 +371,13 @@ def test_but_not_under_others_that_are_named(named: dict[str, Any], said: str, t
     path = tmp_path / "study.jsonl"
     _former(path)
     with pytest.raises(InvalidInput, match=rf"other settings \({said}\)"):
-        Optimizer.open(path, SPACE, n_init=14, **named)
+        Optimizer.open(path, SPACE, n_init=14, seed=0, **named)
 
 
 def test_a_new_study_is_opened_again_without_naming_its_defaults(tmp_path: Path) -> None:
     path = tmp_path / "study.jsonl"
     for _ in range(2):
-        with Optimizer.open(path, SPACE) as optimizer:
+        with Optimizer.open(path, SPACE, seed=0) as optimizer:
             config = optimizer.settings.to_config()
             assert (config["warp"], config["strategy"]["hedge"], config["surrogate"]["noise"]) == ("auto", NATS, "auto")
 

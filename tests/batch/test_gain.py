@@ -229,7 +229,9 @@ def test_it_matters_above_the_resolution_of_the_study() -> None:
 
 def a_study(sign: float, scale: float = 1.0, **parts: Any) -> Optimizer:
     """Twelve results of a heavy-tailed bowl."""
-    study = Optimizer(Space({"a": Float(0.0, 1.0), "b": Float(0.0, 1.0)}), n_init=1, maximize=sign < 0.0, **parts)
+    study = Optimizer(
+        Space({"a": Float(0.0, 1.0), "b": Float(0.0, 1.0)}), n_init=1, maximize=sign < 0.0, **{"seed": 0, **parts}
+    )
     for a, b in some(12, 5):
         study.observe({"a": a, "b": b}, sign * scale * float(np.exp(8.0 * ((a - 0.4) ** 2 + (b - 0.6) ** 2))))
     return study

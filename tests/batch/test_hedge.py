@@ -48,7 +48,7 @@ def value(unit: Array) -> float:
 
 def study(space: Space, n: int = 8, **settings: Any) -> Optimizer:
     """With ``n`` results of its design."""
-    optimizer = Optimizer(space, n_init=n, **settings)
+    optimizer = Optimizer(space, n_init=n, **{"seed": 0, **settings})
     batch = optimizer.ask(n)
     optimizer.tell_many(batch, [value(trial.unit) for trial in batch])
     return optimizer
@@ -56,7 +56,7 @@ def study(space: Space, n: int = 8, **settings: Any) -> Optimizer:
 
 def observed(d: int, n: int, noise: float = 0.0, **settings: Any) -> Optimizer:
     """With ``n`` results at random points of the cube."""
-    optimizer, rng = Optimizer(Space.unit(d), n_init=1, **settings), np.random.default_rng(n)
+    optimizer, rng = Optimizer(Space.unit(d), n_init=1, **{"seed": 0, **settings}), np.random.default_rng(n)
     for x in rng.random((n, d)):
         y = value(x) + noise * rng.normal()
         optimizer.observe({f"x{i}": float(v) for i, v in enumerate(x)}, y)
@@ -367,7 +367,7 @@ def test_nor_in_batches_beside_many_that_are_pending(d: int) -> None:
 
 
 def test_points_may_repeat_where_they_need_not_differ() -> None:
-    optimizer = Optimizer(Space({"n": Int(0, 1)}), GP(noise=1e-6), n_init=1)
+    optimizer = Optimizer(Space({"n": Int(0, 1)}), surrogate=GP(noise=1e-6), n_init=1, seed=0)
     optimizer.observe({"n": 0}, 1.0)
     optimizer.observe({"n": 1}, 0.0)
     assert len(optimizer.ask(5, distinct=False)) == 5
@@ -464,9 +464,9 @@ def test_the_resolution_is_in_the_journal(tmp_path: Path) -> None:
     study(SPACES["line"], 4, journal=path, resolution=0.02).close()
     with Optimizer.load(path) as loaded:
         assert loaded.settings.resolution == 0.02
-    with Optimizer.open(path, SPACES["line"], n_init=4, resolution=0.02):
+    with Optimizer.open(path, SPACES["line"], n_init=4, resolution=0.02, seed=0):
         pass
-    with Optimizer.open(path, SPACES["line"], n_init=4) as unnamed:
+    with Optimizer.open(path, SPACES["line"], n_init=4, seed=0) as unnamed:
         assert unnamed.settings.resolution == 0.02
     with pytest.raises(InvalidInput, match=r"other settings \(resolution\)"):
-        Optimizer.open(path, SPACES["line"], n_init=4, resolution=0.5)
+        Optimizer.open(path, SPACES["line"], n_init=4, resolution=0.5, seed=0)

@@ -233,7 +233,9 @@ def cost(params: dict[str, Any]) -> float:
 @pytest.mark.parametrize("maximize", [False, True])
 def test_a_study_has_distinct_trials_while_some_are_pending_or_failed(surrogate: Any, maximize: bool) -> None:
     def run() -> list[dict[str, Any]]:
-        study = bv.Optimizer(SPACE, surrogate, strategy=Thompson(), seed=1, n_init=4, maximizer=FAST, maximize=maximize)
+        study = bv.Optimizer(
+            SPACE, surrogate=surrogate, strategy=Thompson(), seed=1, n_init=4, maximizer=FAST, maximize=maximize
+        )
         for trial in study.ask(4):
             study.tell(trial, cost(trial.params))
         waiting = study.ask(3)

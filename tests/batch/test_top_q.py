@@ -105,7 +105,9 @@ def test_any_space_gets_distinct_points_the_same_for_the_same_seed(
 ) -> None:
     def suggest() -> list[dict[str, Any]]:
         quick = Candidates(candidates=32, neighbors=4, survivors=4, rounds=1)
-        optimizer = Optimizer(space, surrogate, strategy=TopQ(), n_init=3, seed=2, maximize=maximize, maximizer=quick)
+        optimizer = Optimizer(
+            space, surrogate=surrogate, strategy=TopQ(), n_init=3, seed=2, maximize=maximize, maximizer=quick
+        )
         for i, trial in enumerate(optimizer.ask(3)):
             optimizer.tell(trial, float(i)) if i < 2 else optimizer.tell(trial, error="no result")
         optimizer.ask(2)

@@ -26,7 +26,7 @@ def made(levels: Mapping[str, float], **options: Any) -> Finished:
 
 
 def test_the_reference_is_the_optimizers_own_default() -> None:
-    assert STRATEGIES[default_strategy()] == Optimizer(Space.unit(1)).settings.strategy
+    assert STRATEGIES[default_strategy()] == Optimizer(Space.unit(1), seed=0).settings.strategy
     runs = read_runs(made({"lp": 0.0, default_strategy(): 0.0}))[0]
     assert reference_of(runs, default_strategy()) == default_strategy()
     assert reference_of(runs, "absent") == "lp"

@@ -204,7 +204,7 @@ def test_the_second_basin_of_hartmann_is_called_by_its_name(
     value: float, explained: bool, capsys: pytest.CaptureFixture[str]
 ) -> None:
     study = demo._hartmann(None)
-    optimizer = bv.Optimizer(study.space)
+    optimizer = bv.Optimizer(study.space, seed=0)
     optimizer.observe(study.space.decode([[0.5] * 6])[0], value)
     demo._conclude_hartmann(optimizer, study)
     assert ("second-best basin" in capsys.readouterr().out) is explained

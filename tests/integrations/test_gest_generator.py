@@ -33,7 +33,7 @@ def cost(point: dict[str, Any]) -> float:
 
 
 def test_it_is_a_generator_of_the_standard_with_ids() -> None:
-    generator = Generator(made(constants={"alpha": 0.5}, observables=["seen"]), batch_size=3)
+    generator = Generator(made(constants={"alpha": 0.5}, observables=["seen"]), batch_size=3, seed=0)
     assert isinstance(generator, Standard)
     assert generator.returns_id
     points = generator.suggest()
@@ -71,13 +71,13 @@ def test_suggestions_depend_on_the_seed_and_not_on_the_order_of_a_set() -> None:
 
 def test_whole_numbers_are_continuous_variables_of_an_integer_type() -> None:
     variables = {"n": ContinuousVariable(domain=[0.5, 4.2], dtype=int)}
-    points = Generator(made(variables=variables)).suggest(4)
+    points = Generator(made(variables=variables), seed=0).suggest(4)
     assert sorted(point["n"] for point in points) == [1, 2, 3, 4]
 
 
 def test_any_objects_can_be_the_values_of_a_discrete_variable() -> None:
     values = {True, None, (1, 2), "a"}
-    generator = Generator(made(variables={"v": DiscreteVariable(values=values)}))
+    generator = Generator(made(variables={"v": DiscreteVariable(values=values)}), seed=0)
     points = generator.suggest(4)
     assert {point["v"] for point in points} == values
     generator.ingest([{"v": point["v"], "f": 1.0} for point in points])
@@ -105,7 +105,7 @@ def test_what_cannot_be_had_is_refused_by_name(vocs: VOCS, says: str) -> None:
 
 
 def test_results_come_in_any_order_and_as_numpy_has_them() -> None:
-    generator = Generator(made())
+    generator = Generator(made(), seed=0)
     points = generator.suggest(4)
     for point in (points[2], points[0]):
         row = {name: np.array([value])[0] for name, value in point.items()}
@@ -115,7 +115,7 @@ def test_results_come_in_any_order_and_as_numpy_has_them() -> None:
 
 
 def test_results_from_elsewhere_have_no_id() -> None:
-    generator = Generator(made())
+    generator = Generator(made(), seed=0)
     generator.ingest([{"x": 0.5, "n": 8, "kind": "a", "f": 2.0}])
     (point,) = generator.suggest(1)
     del point["_id"]
@@ -143,7 +143,7 @@ def test_a_result_at_another_point_than_the_suggested_one_is_learnt_from_there()
 
 
 def test_a_point_that_moved_onto_another_pending_one_leaves_that_pending() -> None:
-    generator = Generator(made())
+    generator = Generator(made(), seed=0)
     first, second = generator.suggest(2)
     generator.ingest([first | {"f": 1.0} | {name: second[name] for name in MIXED}])
     assert [trial.id for trial in generator.optimizer.pending] == [second["_id"]]
@@ -157,7 +157,7 @@ def test_a_result_may_come_back_as_single_precision(with_id: bool) -> None:
         "v": {0.1, 0.2, 0.7},
         "n": ContinuousVariable(domain=[1, 9], dtype=int),
     }
-    generator = Generator(made(variables=variables))
+    generator = Generator(made(variables=variables), seed=0)
     generator.optimizer.enqueue(generator.optimizer.space.decode(np.ones((1, 4)))[0])  # float32(0.3) is above 0.3
     points = generator.suggest(6)
     assert points[0]["x"] == 0.3
@@ -167,7 +167,7 @@ def test_a_result_may_come_back_as_single_precision(with_id: bool) -> None:
 
 
 def test_rows_without_an_id_leave_those_to_others_that_have_one() -> None:
-    generator = Generator(made(variables={"x": [0.0, 1.0]}))
+    generator = Generator(made(variables={"x": [0.0, 1.0]}), seed=0)
     (point,) = generator.suggest(1)
     generator.ingest(
         [{"x": point["x"], "_id": None, "f": 1.0}, {"x": 0.5, "_id": math.nan, "f": 3.0}, point | {"f": 2.0}]
@@ -181,7 +181,7 @@ def test_rows_without_an_id_leave_those_to_others_that_have_one() -> None:
     [{"_id": 0, "f": 1.0}, [5], None, "f", np.zeros(1, dtype=[("_id", int), ("f", float)]), [{"_id": 0, "f": 1.0}, 5]],
 )
 def test_results_are_a_list_of_dicts(results: Any) -> None:
-    generator = Generator(made())
+    generator = Generator(made(), seed=0)
     generator.suggest(1)
     with pytest.raises(ValueError, match="results must be a list of dicts"):
         generator.ingest(results)
@@ -190,7 +190,7 @@ def test_results_are_a_list_of_dicts(results: Any) -> None:
 
 @pytest.mark.parametrize("goal", ["MINIMIZE", "MAXIMIZE"])
 def test_the_best_is_in_the_values_and_the_direction_of_the_host(goal: str) -> None:
-    generator = Generator(made(goal))
+    generator = Generator(made(goal), seed=0)
     assert generator.best is None
     values = [3.0, 1.0, 2.0, 5.0]
     points = [point | {"f": value} for point, value in zip(generator.suggest(4), values, strict=True)]
@@ -202,13 +202,15 @@ def test_the_best_is_in_the_values_and_the_direction_of_the_host(goal: str) -> N
 
 def test_numbers_of_numpy_have_an_order() -> None:
     values = {np.int64(1), np.int64(5), np.int64(20)}
-    (parameter,) = Generator(made(variables={"n": DiscreteVariable(values=values)})).optimizer.space.parameters.values()
+    (parameter,) = Generator(
+        made(variables={"n": DiscreteVariable(values=values)}), seed=0
+    ).optimizer.space.parameters.values()
     assert parameter == Int(0, 2)
 
 
 @pytest.mark.parametrize("value", [math.nan, math.inf, None, np.float64("nan")])
 def test_no_number_is_a_failed_evaluation(value: Any) -> None:
-    generator = Generator(made())
+    generator = Generator(made(), seed=0)
     generator.ingest([generator.suggest(1)[0] | {"f": value}, {"x": 0.5, "n": 8, "kind": "a", "f": value}])
     assert generator.optimizer.counts.failed == 2
     assert len(generator.suggest(2)) == 2
@@ -230,7 +232,7 @@ def test_no_number_is_a_failed_evaluation(value: Any) -> None:
     ],
 )
 def test_a_wrong_result_is_refused_with_all_that_came_beside_it(wrong: dict[str, Any], says: str) -> None:
-    generator = Generator(made())
+    generator = Generator(made(), seed=0)
     first, *others = generator.suggest(3)
     generator.ingest([first | {"f": 0.0}])
     with pytest.raises(ValueError, match=says):
@@ -239,7 +241,7 @@ def test_a_wrong_result_is_refused_with_all_that_came_beside_it(wrong: dict[str,
 
 
 def test_a_finite_space_gives_exactly_what_is_asked_or_says_how_much_is_left() -> None:
-    generator = Generator(made(variables={"n": {1, 2, 3}}))
+    generator = Generator(made(variables={"n": {1, 2, 3}}), seed=0)
     generator.suggest(2)
     with pytest.raises(InvalidInput, match="1 points of this finite space"):
         generator.suggest(2)
@@ -247,10 +249,10 @@ def test_a_finite_space_gives_exactly_what_is_asked_or_says_how_much_is_left() -
 
 
 def test_a_journal_goes_on_with_ids_that_are_still_out(tmp_path: Path) -> None:
-    generator = Generator(made(), journal=tmp_path / "study.jsonl")
+    generator = Generator(made(), journal=tmp_path / "study.jsonl", seed=0)
     points = generator.suggest(3)
     generator.finalize()
-    again = Generator(made(), journal=tmp_path / "study.jsonl")
+    again = Generator(made(), journal=tmp_path / "study.jsonl", seed=0)
     again.ingest([point | {"f": 1.0} for point in points])
     assert again.optimizer.counts.done == 3
     again.finalize()
@@ -269,7 +271,7 @@ def test_a_journal_goes_on_with_ids_that_are_still_out(tmp_path: Path) -> None:
 def test_a_journal_is_of_a_study_with_the_same_values(values: set[Any], others: set[Any], tmp_path: Path) -> None:
     def opened(values: set[Any]) -> Generator:
         variables = {"v": DiscreteVariable(values=values), "x": [0.0, 1.0]}
-        return Generator(made(variables=variables), journal=tmp_path / "study.jsonl")
+        return Generator(made(variables=variables), journal=tmp_path / "study.jsonl", seed=0)
 
     generator = opened(values)
     generator.ingest([point | {"f": point["x"]} for point in generator.suggest(3)])
@@ -283,7 +285,7 @@ def test_a_journal_is_of_a_study_with_the_same_values(values: set[Any], others: 
 
 
 def test_it_goes_to_another_process() -> None:
-    generator = Generator(made())
+    generator = Generator(made(), seed=0)
     generator.ingest([point | {"f": cost(point)} for point in generator.suggest(4)])
     twin = pickle.loads(pickle.dumps(generator))
     assert twin.suggest(3) == generator.suggest(3)

@@ -100,7 +100,7 @@ def records(searcher: Any, home: Path) -> list[dict[str, Any]]:
 @needs_ray
 def test_running_trials_are_pending_points() -> None:
     """One by one, they are the batch that the engine gives at once, bit for bit."""
-    searcher, study = search(), Optimizer(SPACE)
+    searcher, study = search(), Optimizer(SPACE, seed=0)
     for config in run(searcher, 0, 8):
         study.tell(study.ask().trials[0], loss(config))
     running = [searcher.suggest(f"r{i}") for i in range(4)]
@@ -358,7 +358,7 @@ def test_a_foreign_or_damaged_file_gets_one_clear_exception(tmp_path: Path) -> N
     good, lines = path.read_bytes(), saved(path)
     write(path, lines)
     assert path.read_bytes() == good
-    study = Optimizer(SPACE)
+    study = Optimizer(SPACE, seed=0)
     study.save(tmp_path / "journal")
 
     def refused() -> None:

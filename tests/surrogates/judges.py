@@ -184,14 +184,14 @@ def advance(study: bv.Optimizer, rounds: int) -> list[tuple[float, float]]:
 
 def pending_points_are_kept_off(surrogate: Surrogate, strategy: str) -> None:
     """A study that always has pending trials never repeats a point, and repeats itself with the same seed."""
-    runs = [advance(bv.Optimizer(SPACE, surrogate, strategy=strategy, seed=1), 4) for _ in range(2)]
+    runs = [advance(bv.Optimizer(SPACE, surrogate=surrogate, strategy=strategy, seed=1), 4) for _ in range(2)]
     assert len(set(runs[0])) == 12
     assert runs[0] == runs[1]
 
 
 def pending_and_failed_points_are_kept_off(surrogate: Surrogate, strategy: str) -> None:
     """All points of a study are inside of the space and distinct, with two trials pending and with one that failed."""
-    study = bv.Optimizer(SPACE, surrogate, strategy=strategy, seed=0, n_init=4)
+    study = bv.Optimizer(SPACE, surrogate=surrogate, strategy=strategy, seed=0, n_init=4)
     for trial in study.ask(4):
         study.tell(trial, bowl(trial.params))
     waiting = study.ask(2)

@@ -544,8 +544,8 @@ def test_a_study_with_pending_points_gets_distinct_points_from_every_strategy(st
 
 def test_a_loaded_study_goes_on_where_it_stopped(tmp_path: Path) -> None:
     path = tmp_path / "study.jsonl"
-    whole = advance(bv.Optimizer(SPACE, SparseGP(4), seed=1), 5)
-    with bv.Optimizer(SPACE, SparseGP(4), seed=1, journal=path) as opt:
+    whole = advance(bv.Optimizer(SPACE, surrogate=SparseGP(4), seed=1), 5)
+    with bv.Optimizer(SPACE, surrogate=SparseGP(4), seed=1, journal=path) as opt:
         first = advance(opt, 3)
     with bv.Optimizer.load(path) as opt:
         assert first + advance(opt, 2) == whole

@@ -133,7 +133,17 @@ def _solve(study: _Study, q: int, seed: int, folder: Path, executor: Executor | 
         so_far = "no result yet" if best is None else study.wording(best[1])
         _say(f"   {optimizer.counts.answered:>3}/{study.budget}  {so_far}  {batch.verdict}")
 
-    result = minimize(study.function, study.space, study.budget, q, executor, seed=seed, progress=True, callback=tell)
+    result = minimize(
+        study.function,
+        study.space,
+        study.budget,
+        q=q,
+        executor=executor,
+        mode="batch",
+        seed=seed,
+        progress=True,
+        callback=tell,
+    )
     optimizer = result.optimizer
     if result.value is None:
         raise EvaluationError(f"every evaluation failed; the first one with: {optimizer.records()[0]['error']}")

@@ -121,7 +121,15 @@ class BatchSearchCV(BaseSearchCV):  # type: ignore[misc]
         left, q = whole(self.n_iter, "n_iter", 1), whole(self.q, "q", 1)
         space, lists = _numbered(self.space)
         seed = int(check_random_state(self.random_state).randint(MOST_SEED))
-        optimizer = Optimizer(space, self.surrogate, self.acquisition, self.strategy, self.n_init, seed, maximize=True)
+        optimizer = Optimizer(
+            space,
+            surrogate=self.surrogate,
+            acquisition=self.acquisition,
+            strategy=self.strategy,
+            n_init=self.n_init,
+            seed=seed,
+            maximize=True,
+        )
         # An iterable of splits is the same for every batch as it is, and may be had only once.
         folds = None if isinstance(self.cv, Iterable) else _SameFolds(self.cv, is_classifier(self.estimator))
         number, failure, results = 0, None, None

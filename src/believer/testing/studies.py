@@ -35,7 +35,14 @@ def _objective(params: dict[str, Any]) -> float:
 def _study(case: Subject, journal: Path | None = None) -> Optimizer:
     maximizer = quick(fitted(case.surrogate, scene()))
     return Optimizer(
-        _SPACE, case.surrogate, case.acquisition, case.strategy, n_init=5, seed=7, maximizer=maximizer, journal=journal
+        _SPACE,
+        surrogate=case.surrogate,
+        acquisition=case.acquisition,
+        strategy=case.strategy,
+        n_init=5,
+        seed=7,
+        maximizer=maximizer,
+        journal=journal,
     )
 
 

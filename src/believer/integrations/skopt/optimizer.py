@@ -100,7 +100,15 @@ class Optimizer:
         generate = cook_initial_point_generator(initial_point_generator)
         self._initial_points = generate(self.space, n_initial_points, self.rng.randint(_SEEDS)) if generate else []
         search = Candidates() if acq_optimizer == "sampling" and climbs else None
-        chosen = make_settings(self.space.engine, self.base_estimator_, worth, "cl_min", search, 1, seed)
+        chosen = make_settings(
+            self.space.engine,
+            surrogate=self.base_estimator_,
+            acquisition=worth,
+            strategy="cl_min",
+            maximizer=search,
+            n_init=1,
+            seed=seed,
+        )
         self._cache, self._asked = ModelCache(chosen), dict[Any, list[Any]]()
         self.models, self.Xi, self.yi = list[Model](), list[Any](), list[Any]()
         self._fitted: Any = None
@@ -293,7 +301,7 @@ def dump(res: OptimizeResult, filename: Any, store_objective: bool = True, **kwa
     if odd := [dim for dim in res.space if getattr(dim.parameter, "choices", dim.bounds) != dim.bounds]:
         raise InvalidInput(f"a file holds categories that are str, int, float, bool or None; got {shown(odd[0])}.")
     dimensions = json.dumps([[type(dim).__name__, *astuple(dim)] for dim in res.space], default=lambda n: n.item())
-    without = make_settings(res.space.engine, strategy="random", n_init=1)
+    without = make_settings(res.space.engine, strategy="random", n_init=1, seed=0)
     config = (res.models[-1].cache.settings if res.models else without).to_config()
     begun = {**config, "skopt": {"dimensions": json.loads(dimensions)}}
     lines: list[events.Event] = [events.Begun(formats.FORMAT, begun, settings.versions())]
