@@ -10,7 +10,7 @@ from believer.acquisitions import LogEI
 from believer.arrays import Array, frozen
 from believer.batch import Data, Pending, Request
 from believer.batch.incumbent import believed_incumbent, is_noisy, real_incumbent
-from believer.space.region import Region
+from believer.space.box import Box
 from believer.surrogates import GP
 from believer.surrogates.protocols import Prediction
 
@@ -40,7 +40,7 @@ class Silent:
 def request_for(model: Any) -> Request:
     none = frozen(np.zeros((0, 1)))
     failed = Data(frozen([[0.3]]), frozen([-50.0]))
-    cube = Region.cube(1)
+    cube = Box.cube(1)
     streams = lambda trial, purpose: np.random.default_rng(trial)  # noqa: E731
     return Request((3,), GP(), LogEI(), model, DATA, Pending((), none), cube, DATA.X, True, streams, failed=failed)
 
