@@ -78,9 +78,9 @@ class Region(Protocol):
         ...
 
     def near(self, X: Array, m: int, widths: tuple[float, ...], rng: np.random.Generator) -> Array:
-        """``m`` lawful neighbors of each row of ``X`` (k, d), as (k m, d), from ``rng``; fewer where a rule forbids some.
+        """``m`` lawful neighbors of each row of ``X`` (k, d), as (k m, d); fewer where a rule forbids some.
 
-        Each is a random step away; the ``widths`` are standard deviations, as shares of the region.
+        Each is a step away that is drawn from ``rng``; the ``widths`` are standard deviations, as shares of the region.
         """
         ...
 

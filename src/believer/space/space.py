@@ -68,6 +68,8 @@ class Space:
             raise InvalidInput(f"constraint must be a function of the params or None; got {shown(constraint)}.")
         if within is not None and not callable(within):
             raise InvalidInput(f"within must be a function of the box or None; got {shown(within)}.")
+        if within is not None and constraint is not None:
+            raise InvalidInput("constraint and within exclude each other: let the region say which points are allowed.")
         ends = list(accumulate((parameter.width for parameter in parameters.values()), initial=0))
         if ends[-1] > MOST_COLUMNS:
             raise InvalidInput(f"a space must have {MOST_COLUMNS:,} columns at most; got {ends[-1]:,}.")
@@ -141,13 +143,9 @@ class Space:
         return checked
 
     def allows(self, params: Mapping[str, Any]) -> bool:
-        """Is the point ``params`` (assumed checked) allowed: by the constraint, and by the region?"""
-        if not self._satisfies(params):
-            return False
-        return self.within is None or bool(self.region().holds(self.encode([params]))[0])
-
-    def _satisfies(self, params: Mapping[str, Any]) -> bool:
-        """Does the constraint hold?"""
+        """Does the constraint hold at ``params`` (assumed checked), or does the point lie ``within`` the region?"""
+        if self.within is not None:
+            return bool(self.region().holds(self.encode([params]))[0])
         if self.constraint is None:
             return True
         try:
@@ -260,4 +258,4 @@ class Space:
         return out
 
     def _feasible(self, X: Array) -> BoolArray:
-        return np.array([self._satisfies(params) for params in self.decode(X)], dtype=bool)
+        return np.array([self.allows(params) for params in self.decode(X)], dtype=bool)
