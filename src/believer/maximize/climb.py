@@ -65,8 +65,11 @@ def ascend(
 def climbed(
     objective: Objective, region: Region, X: Array, settings: lbfgs.Settings, scale: float, moves: BoolArray
 ) -> tuple[Array, Array]:
-    """Where climbs of the columns ``moves`` (s, d) from ``X`` (s, d) end, not yet projected; and the values (s,)."""
-    if (moves == moves[:1]).all():  # nearly always
+    """Where climbs of the columns ``moves`` (s, d) from ``X`` (s, d) end, not yet projected; and the values (s,).
+
+    ``moves`` has one row where it is the same from every start.
+    """
+    if len(moves) == 1 or (moves == moves[:1]).all():
         return _climbed_alike(objective, region, X, settings, scale, moves[0])
     ends, f = X.copy(), np.empty(len(X))
     for free in np.unique(moves, axis=0):

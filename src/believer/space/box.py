@@ -90,6 +90,11 @@ class Box:
     feasible : ``(m, d) -> (m,) bool``, which points are allowed; None allows all.
     settle : rounds points (m, d) to values too many for a block; None where there are no such columns.
     tolerance : coordinates that differ by no more, for all columns or for each (d,), are the same.
+
+    Attributes
+    ----------
+    continuous : which columns (d,) have width and no block.
+    decisions : None for each continuous column, then the number of values of each block.
     """
 
     lower: Array
@@ -99,6 +104,17 @@ class Box:
     settle: Callable[[Array], Array] | None = None
     tolerance: float | Array = SAME_POINT
     _points: Array | None = field(init=False, repr=False, default=None)
+    continuous: BoolArray = field(init=False, repr=False)
+    decisions: tuple[int | None, ...] = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        moves = self.upper > self.lower
+        for block in self.blocks:
+            moves[block.start : block.stop] = False
+        moves.flags.writeable = False
+        counts = tuple(len(block.values) for block in self.blocks)
+        object.__setattr__(self, "continuous", moves)
+        object.__setattr__(self, "decisions", (None,) * int(np.count_nonzero(moves)) + counts)
 
     @staticmethod
     def cube(d: int) -> Box:
@@ -111,29 +127,14 @@ class Box:
         return len(self.lower)
 
     @property
-    def continuous(self) -> BoolArray:
-        """Which columns (d,) have width and no block."""
-        moves = self.upper > self.lower
-        for block in self.blocks:
-            moves[block.start : block.stop] = False
-        return moves
-
-    @property
     def size(self) -> int | None:
         """How many points the box holds, feasible or not; None when a column is continuous."""
-        if self.continuous.any():
-            return None
-        return math.prod(len(block.values) for block in self.blocks)
-
-    @property
-    def decisions(self) -> tuple[int | None, ...]:
-        """None for each continuous column, then the number of values of each block."""
-        return (None,) * int(self.continuous.sum()) + tuple(len(block.values) for block in self.blocks)
+        return None if None in self.decisions else math.prod(len(block.values) for block in self.blocks)
 
     @property
     def metric(self) -> BoolArray:
         """Continuous columns (d,), and those of grids of very many values."""
-        free = self.continuous
+        free = self.continuous.copy()
         for block in self.blocks:
             free[block.start : block.stop] |= block.ordered and len(block.values) >= FINE
         return free
@@ -238,12 +239,13 @@ class Box:
         return good
 
     def free(self, X: Array, relaxed: bool = False) -> BoolArray:
-        """The continuous columns, ``relaxed`` those of ordered blocks too: the same (m, d) for all rows of ``X``."""
+        """The continuous columns, ``relaxed`` those of ordered blocks too; (1, d), the same for all rows of ``X``."""
         moves = self.continuous
         if relaxed:
+            moves = moves.copy()
             for block in self._scales():
                 moves[block.start : block.stop] = True
-        return np.broadcast_to(moves, (len(X), self.dim))
+        return moves[None, :]
 
     def box(self) -> tuple[Array, Array]:
         """The box itself."""

@@ -93,9 +93,9 @@ class Copies:
         return self._joined(self.region.project(self._apart(X), None if inside is None else self._apart(inside)))
 
     def free(self, X: Array, relaxed: bool = False) -> BoolArray:
-        """The columns (m, q·d) that are free for each point."""
-        free: BoolArray = self.region.free(self._apart(X), relaxed).reshape(X.shape)
-        return free
+        """The columns (m, q·d), or (1, q·d), that are free for each point of ``X``, ``relaxed`` or not."""
+        free = self.region.free(self._apart(X), relaxed)
+        return np.tile(free, self.q) if len(free) == 1 else free.reshape(X.shape)
 
     def box(self) -> tuple[Array, Array] | None:
         """The box of each point, side by side."""

@@ -92,7 +92,7 @@ class Region(Protocol):
         ...
 
     def free(self, X: Array, relaxed: bool = False) -> BoolArray:
-        """The columns (m, d) that a gradient may move from lawful points ``X`` (m, d).
+        """The columns (m, d) that a gradient may move from lawful points ``X`` (m, d); (1, d) if the same from all.
 
         ``relaxed``: those of scales as well, as if they were continuous; ``project`` rounds them.
         """
