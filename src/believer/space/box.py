@@ -105,6 +105,7 @@ class Box:
     tolerance: float | Array = SAME_POINT
     _points: Array | None = field(init=False, repr=False, default=None)
     continuous: BoolArray = field(init=False, repr=False)
+    _free: BoolArray = field(init=False, repr=False)
     decisions: tuple[int | None, ...] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -114,6 +115,7 @@ class Box:
         moves.flags.writeable = False
         counts = tuple(len(block.values) for block in self.blocks)
         object.__setattr__(self, "continuous", moves)
+        object.__setattr__(self, "_free", moves[None, :])
         object.__setattr__(self, "decisions", (None,) * int(np.count_nonzero(moves)) + counts)
 
     @staticmethod
@@ -240,12 +242,11 @@ class Box:
 
     def free(self, X: Array, relaxed: bool = False) -> BoolArray:
         """The continuous columns, ``relaxed`` those of ordered blocks too; (1, d), the same for all rows of ``X``."""
-        moves = self.continuous
-        if relaxed:
-            moves = moves.copy()
-            for block in self._scales():
-                moves[block.start : block.stop] = True
-        return moves[None, :]
+        scales = self._scales() if relaxed else []
+        moves = self._free.copy() if scales else self._free
+        for block in scales:
+            moves[:, block.start : block.stop] = True
+        return moves
 
     def box(self) -> tuple[Array, Array]:
         """The box itself."""

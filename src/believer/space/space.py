@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from itertools import accumulate, pairwise
+from itertools import accumulate, chain, pairwise
 from types import MappingProxyType
 from typing import Any, TypeAlias
 
@@ -246,8 +246,8 @@ class Space:
 
     def _tolerance(self) -> Array:
         """Discrete columns are the same only when equal, to rounding."""
-        columns = [np.full(p.width, SAME_POINT if p.count is None else _SAME_VALUE) for _, p in self._items]
-        return frozen(np.concatenate(columns))
+        columns = ([SAME_POINT if p.count is None else _SAME_VALUE] * p.width for _, p in self._items)
+        return frozen([*chain.from_iterable(columns)])
 
     def _settle(self, X: Array) -> Array:
         """``X`` (m, dim) with the columns of long grids on their nearest values; the others stay, bit for bit."""
