@@ -107,7 +107,7 @@ def yields(space: bv.Space, seed: int, varied: bool) -> dict[bytes, float]:
 
     A saturating function of main effects and interactions; ``varied`` makes some parameters count more than others.
     """
-    rng, X = np.random.default_rng([seed, 1]), space.region().enumerate()
+    rng, X = np.random.default_rng([seed, 1]), space.region().points()
     weight = np.exp(varied * rng.standard_normal(len(space)))[np.array(space.groups)]
     pairs = np.triu(0.5 * rng.standard_normal((space.dim, space.dim)) * np.sqrt(np.outer(weight, weight)), 1)
     effect = X @ (weight * rng.standard_normal(space.dim)) + np.einsum("ij,jk,ik->i", X, pairs, X)

@@ -51,7 +51,7 @@ from believer.experiments.statistics import holm, wilcoxon
 from believer.integrations import optuna as door
 from believer.integrations.optuna import BelieverSampler
 from believer.problems import PROBLEMS, SUITE, Problem, scale_of
-from believer.space import Categorical, Float
+from believer.space.parameters import Number
 from believer.surrogates import gp, gp_fit
 
 RESULTS = Path(__file__).parent / "results" / "optuna_sampler.md"
@@ -74,12 +74,11 @@ def distributions(problem: Problem) -> dict[str, Any]:
     theirs = optuna.distributions
     found: dict[str, Any] = {}
     for name, p in problem.space.parameters.items():
-        if isinstance(p, Categorical):
-            found[name] = theirs.CategoricalDistribution(p.choices)
-        elif isinstance(p, Float):
-            found[name] = theirs.FloatDistribution(p.low, p.high, log=p.log, step=p.step)
+        if not isinstance(p, Number):
+            found[name] = theirs.CategoricalDistribution(p.decode(p.grid()))
         else:
-            found[name] = theirs.IntDistribution(p.low, p.high, log=p.log, step=p.step)
+            kind = theirs.IntDistribution if isinstance(p.low, int) else theirs.FloatDistribution
+            found[name] = kind(p.low, p.high, log=p.log, step=p.step)
     return found
 
 

@@ -50,7 +50,7 @@ from believer.batch import Pending, PseudoObservations, Request
 from believer.batch.repeat import worth_repeating
 from believer.experiments.statistics import wilcoxon
 from believer.numerics import latin_hypercube
-from believer.space.region import Region
+from believer.space.box import Box
 from believer.surrogates import GP, GPModel, standardization
 from believer.surrogates.data import Data
 from believer.surrogates.replicates import _shares, second_model
@@ -196,7 +196,7 @@ def chosen(model: GPModel, data: Data, seed: int, repeating: bool) -> tuple[Arra
             model=model,
             data=data,
             pending=under_way,
-            region=Region.cube(d),
+            region=Box.cube(d),
             avoid=np.vstack([data.X, points]),
             distinct=True,
             randomness=lambda trial, purpose: np.random.default_rng([seed, trial, zlib.crc32(purpose.encode())]),

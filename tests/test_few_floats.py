@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 import believer as bv
 from believer.arrays import SAME_POINT
 from believer.errors import SpaceExhausted
-from believer.space.parameters import MAX_GRID, settles
+from believer.space.parameters import MAX_GRID
 
 
 def after(low: float, k: int) -> float:
@@ -33,7 +33,7 @@ def test_a_range_of_few_floats_holds_these_and_no_others(low: float, k: int, log
     high = after(low, k)
     assume(not log or (low > 0.0 and math.log(low) < math.log(high)))
     space = bv.Space({"x": bv.Float(low, high, log=log)})
-    points = space.region().enumerate()
+    points = space.region().points()
     assert space.size == space.region().size == len(points) == k
     values = [params["x"] for params in space.decode(points)]
     assert values[0] == low
@@ -76,8 +76,8 @@ def test_a_range_of_many_floats_is_continuous(wide: bv.Float) -> None:
     region = space.region()
     assert space.size is None
     assert region.size is None
-    assert not region.blocks
-    assert region.settle is None
+    assert region.decisions == (None,)
+    assert not region.rounded
 
 
 def test_a_range_of_too_many_floats_to_list_is_rounded_to_them() -> None:
@@ -87,7 +87,7 @@ def test_a_range_of_too_many_floats_to_list_is_rounded_to_them() -> None:
     assert MAX_GRID < size < 1e6
     region = space.region()
     assert region.size is None
-    assert region.settle is not None
+    assert region.rounded
     points = region.spread(np.random.default_rng(0).random((2000, 1)))
     values = [params["x"] for params in space.decode(points)]
     np.testing.assert_array_equal(space.encode([{"x": value} for value in values]), points)
@@ -98,7 +98,7 @@ def test_a_range_of_too_many_floats_to_list_is_rounded_to_them() -> None:
 
 def test_magnitudes_from_the_least_number_on_are_rounded_to_floats() -> None:
     least = bv.Float(5e-324, 1e-300, log=True)
-    assert settles(least)
+    assert least.rounded
     study = bv.Optimizer(bv.Space({"x": least}), n_init=60, seed=0)
     values = [trial.params["x"] for trial in study.ask(60)]
     assert len(set(values)) == 60

@@ -130,7 +130,7 @@ def never(params: dict[str, Any]) -> bool:
 def test_a_finite_space_gives_each_of_its_points_once_and_then_says_that_it_is_exhausted(
     space: Space, strategy: str
 ) -> None:
-    allowed = space.decode(space.region().enumerate())
+    allowed = space.decode(space.region().points())
     optimizer = Optimizer(space, n_init=2, strategy=strategy, seed=0)
     for _ in range(len(allowed) // 2):
         tell_all(optimizer, optimizer.ask(2))

@@ -54,7 +54,7 @@ class Study(RuleBasedStateMachine):
         self.folder = tempfile.TemporaryDirectory()
         self.space = SPACES[name]
         self.maximize = maximize
-        self.finite = self.space.decode(self.space.region().enumerate()) if name in ("finite", "tiny") else None
+        self.finite = self.space.decode(self.space.region().points()) if name in ("finite", "tiny") else None
         self.study = Optimizer(
             self.space, strategy=strategy, n_init=n_init, seed=seed, maximize=maximize, maximizer=QUICK
         )

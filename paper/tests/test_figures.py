@@ -18,7 +18,7 @@ from believer.arrays import Array
 from believer.batch.verdict import random_pair_distance
 from believer.experiments import Cell, Finished
 from believer.experiments.page import png
-from believer.space.region import Region
+from believer.space.box import Box
 from believer_paper.cells.diagnoses import AS_PRINTED
 from believer_paper.cells.pictures import picture
 from believer_paper.figures import FIGURES
@@ -229,7 +229,7 @@ def test_a_line_of_diversity_is_the_mean_distance_beside_that_of_random_points(
     axes = drawn[number, "ours"].axes[-1]
     shown = np.mean([loop.mean_distance_raw if raw else loop.mean_distance for loop in loops], axis=0)
     np.testing.assert_allclose(ys(line(axes, "CL-min")), shown)
-    expected = (20.0 if raw else 1.0) * random_pair_distance(Region.cube(paper_cells.DIM[problem]))
+    expected = (20.0 if raw else 1.0) * random_pair_distance(Box.cube(paper_cells.DIM[problem]))
     assert ys(line(axes, "two random points, mean")) == pytest.approx([expected, expected])
     assert axes.get_ylim()[0] == 0.0
 

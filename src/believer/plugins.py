@@ -26,7 +26,9 @@ from believer.maximize import Maximizer, Maximum, Objective, Search
 from believer.maximize.objective import Climb, Climbing, Screening
 from believer.numerics.sampling import stream
 from believer.propose import Proposal, propose, rehearse
-from believer.space.region import Region
+from believer.space.box import Box
+from believer.space.parameter import Number, Parameter
+from believer.space.region import Region, bounds
 from believer.study.history import Fitted, History
 from believer.study.ledger import Counts
 from believer.study.model_cache import ModelCache
@@ -68,6 +70,7 @@ __all__ = [
     "Beliefs",
     "Bindable",
     "Bounded",
+    "Box",
     "Choice",
     "Chosen",
     "Climb",
@@ -92,9 +95,11 @@ __all__ = [
     "Model",
     "ModelCache",
     "ModelFree",
+    "Number",
     "Objective",
     "Outcome",
     "Output",
+    "Parameter",
     "Paths",
     "Pathwise",
     "Pending",
@@ -128,6 +133,7 @@ __all__ = [
     "believed",
     "believed_incumbent",
     "best_places",
+    "bounds",
     "joined",
     "learnable",
     "learned",

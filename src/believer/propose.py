@@ -251,7 +251,7 @@ class _Draft:
         for choice in chosen.choices:
             x, moved = np.asarray(choice.x, dtype=np.float64), ""
             if strange and self.settings.space.misplaced([self.params_at(x)], x[None, :]) is not None:
-                x, moved = self.region.snap(x[None, :])[0], "; moved to where its parameters have values"
+                x, moved = self.region.project(x[None, :])[0], "; moved to where its parameters have values"
             origin = "model", choice.provenance + notes + moved
             if self.repeat and choice.repeats and is_new(x, self.region, self.avoid[:0]):
                 self.add(self.params_at(x), x, *origin)
@@ -314,8 +314,8 @@ class _Draft:
         needed = q - len(queued)
         if size is None or not self.distinct:
             return
-        surely = size - len(taken) - len(queued) if region.feasible is None else 0
-        if surely >= needed or (region.feasible is not None and size > ENUMERATE_UP_TO and not count):
+        surely = size - len(taken) - len(queued) if not region.ruled else 0
+        if surely >= needed or (region.ruled and size > ENUMERATE_UP_TO and not count):
             return
         points = remaining(region, np.vstack([taken, self.settings.space.encode(queued)]) if queued else taken)
         if points is not None and needed > len(points):

@@ -14,7 +14,7 @@ from believer.acquisitions import EI, PI, UCB, LogEI, PerPoint, PointwiseObjecti
 from believer.arrays import Array, frozen
 from believer.errors import InvalidInput, MissingCapability
 from believer.maximize import Multistart, Search
-from believer.space.region import Region
+from believer.space.box import Box
 from believer.surrogates.gp import GPModel, posterior
 from believer.surrogates.gp_fit import Hyperparameters
 from believer.surrogates.kernels import KERNELS
@@ -201,7 +201,7 @@ def test_a_model_without_gradients_gives_values_only(member: PerPoint) -> None:
     assert not bound.has_gradient
     np.testing.assert_array_equal(bound.value(X), member.pointwise(X.sum(axis=1), np.ones(2), 0.5).value)
     assert PointwiseObjective(member, model_for("se", 2), 0.5).has_gradient
-    search = Search(Region.cube(2), np.zeros((0, 2)), np.zeros((0, 2)))
+    search = Search(Box.cube(2), np.zeros((0, 2)), np.zeros((0, 2)))
     with pytest.raises(MissingCapability, match=r"predict_with_gradient.*Candidates\(\)"):
         Multistart().maximize(bound, search, np.random.default_rng(0))
 

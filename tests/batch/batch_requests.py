@@ -13,7 +13,7 @@ from believer.acquisitions import UCB, LogEI, Pointwise
 from believer.arrays import Array, frozen, near_any
 from believer.batch import Chosen, Data, Pending, Request, Strategy
 from believer.maximize import Multistart
-from believer.space.region import Region
+from believer.space.box import Box
 from believer.surrogates import GP, GPModel
 from believer.surrogates.gp import posterior, standardization
 from believer.surrogates.gp_fit import Hyperparameters
@@ -52,7 +52,7 @@ def request_for(
         model=changes.pop("model", None) or model_of(data, noise),
         data=data,
         pending=Pending((), frozen(np.zeros((0, d)))),
-        region=Region.cube(d),
+        region=Box.cube(d),
         avoid=data.X,
         distinct=True,
         randomness=randomness,
@@ -102,9 +102,9 @@ def assert_all_new(X: Array) -> None:
     assert not any(near_any(X[[i]], X[:i])[0] for i in range(len(X)))
 
 
-def assert_hands_out_every_cell(member: Strategy, table: Region) -> None:
+def assert_hands_out_every_cell(member: Strategy, table: Box) -> None:
     """A finite space is handed out to its last cell."""
-    cells = table.enumerate()
+    cells = table.points()
     data = Data(frozen(cells[:3]), frozen(np.array([1.0, 2.0, 0.5])))
     chosen = member.choose(request_for(tuple(range(20, 17 + len(cells))), data, region=table))
     together = np.vstack([data.X, points(chosen)])

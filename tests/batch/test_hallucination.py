@@ -27,7 +27,7 @@ from believer.batch.hallucination import GPBUCB, UCBPE, BatchUCB, Hallucination,
 from believer.batch.relevance import relevance
 from believer.batch.schedules import LogBeta, TheoryBeta, beta_at
 from believer.errors import InvalidInput, MissingCapability
-from believer.space.region import Block, Region
+from believer.space.box import Block, Box
 from believer.surrogates import GPModel
 from believer.surrogates.protocols import Prediction
 from believer.testing import FakeSurrogate
@@ -190,7 +190,7 @@ def test_a_finite_space_is_handed_out_to_its_last_cell(member: Strategy) -> None
 
 
 def test_where_nothing_relevant_is_new_the_bound_decides_and_provenance_says_so() -> None:
-    cells = TABLE.enumerate()
+    cells = TABLE.points()
     data = Data(frozen(cells[[0, 2, 5, 7, 9, 10]]), frozen(np.array([9.0, 9.0, 0.0, 1.0, 9.0, 9.0])))
     request = request_for(tuple(range(20, 26)), data, model=model_of(data, lengthscale=0.5), region=TABLE)
     chosen, where = UCBPE(0.5).choose(request), relevance(request, 0.5)
@@ -243,12 +243,12 @@ def test_one_result_is_enough_for_fifty_points() -> None:
 
 
 def test_beta_follows_the_formulas() -> None:
-    cube, d, t = Region.cube(3), 3, 7
+    cube, d, t = Box.cube(3), 3, 7
     assert LogBeta().beta(t, cube) == pytest.approx(0.2 * d * np.log(2 * t))
     slope = 2.0 * np.sqrt(np.log(4 * d * 1.5 / 0.05))
     theorem_2 = 2 * np.log(t**2 * 2 * np.pi**2 / (3 * 0.05)) + 2 * d * np.log(t**2 * d * slope)
     assert TheoryBeta(0.05, scale=1.0, a=1.5, b=2.0).beta(t, cube) == pytest.approx(theorem_2)
-    mixed = Region(frozen(np.zeros(3)), frozen(np.ones(3)), (Block(2, 3, frozen(np.eye(5)[:, :1]), ordered=False),))
+    mixed = Box(frozen(np.zeros(3)), frozen(np.ones(3)), (Block(2, 3, frozen(np.eye(5)[:, :1]), ordered=False),))
     slope = np.sqrt(np.log(4 * 2 / 0.1))
     theorem_2 = 2 * np.log(5 * t**2 * 2 * np.pi**2 / (3 * 0.1)) + 2 * 2 * np.log(t**2 * 2 * slope)
     assert TheoryBeta(scale=1.0).beta(t, mixed) == pytest.approx(theorem_2)

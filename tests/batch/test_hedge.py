@@ -21,7 +21,7 @@ from believer.batch.pseudo import Belief
 from believer.batch.verdict import judge, nearness
 from believer.errors import InvalidInput
 from believer.numerics import backend
-from believer.space.region import Block, Region
+from believer.space.box import Block, Box
 from believer.surrogates.gp import GPModel
 from believer.surrogates.protocols import Model, Prediction
 
@@ -162,7 +162,7 @@ def test_a_model_under_other_lengthscales_is_the_one_that_would_be_made_of_them(
 def test_between_categories_along_grids_and_where_held_lengthscales_stay() -> None:
     grid = Block(1, 2, frozen(np.linspace(0.0, 1.0, 5)[:, None]), True)
     kinds = Block(2, 5, frozen(np.eye(3)), False)
-    region = Region(frozen(np.array([0.0, 0, 0, 0, 0, 0.3])), frozen(np.array([1.0, 1, 1, 1, 1, 0.3])), (grid, kinds))
+    region = Box(frozen(np.array([0.0, 0, 0, 0, 0, 0.3])), frozen(np.array([1.0, 1, 1, 1, 1, 0.3])), (grid, kinds))
     data = Data(frozen(region.spread(np.random.default_rng(0).random((8, 6)))), frozen(np.arange(8.0)))
     model = shortened(request_for(data=data, region=region), 0.5)
     assert isinstance(model, GPModel)
@@ -172,7 +172,7 @@ def test_between_categories_along_grids_and_where_held_lengthscales_stay() -> No
 def test_there_is_nothing_to_hedge_without_a_free_column_or_without_lengthscales() -> None:
     data = data_for()
     cells = Block(0, 2, frozen(data.X), False)
-    assert plausible(request_for(region=replace(Region.cube(2), blocks=(cells,))), NATS) == (1.0, None)
+    assert plausible(request_for(region=replace(Box.cube(2), blocks=(cells,))), NATS) == (1.0, None)
     assert plausible(request_for(model=Nearest(data.X, data.y)), NATS) == (1.0, None)
 
 
@@ -321,7 +321,7 @@ def test_a_hedge_needs_one_model_that_is_conditioned() -> None:
 def near_share(X: Array, model: Model) -> float:
     """The share of pairs that the verdict takes for nearly the same."""
     pairs = len(X) * (len(X) - 1) / 2
-    return len(judge(X, Region.cube(X.shape[1]), model).near_duplicates) / pairs
+    return len(judge(X, Box.cube(X.shape[1]), model).near_duplicates) / pairs
 
 
 @pytest.mark.parametrize(
@@ -392,7 +392,7 @@ def test_a_deterministic_model_makes_no_replicates() -> None:
 @pytest.mark.parametrize("noisy", [False, True])
 def test_the_verdict_calls_near_pairs_replicates_only_where_results_are_noisy(noisy: bool) -> None:
     X = np.array([[0.5, 0.5], [0.5, 0.5001]])
-    verdict = judge(X, Region.cube(2), model_of(data_for(), noise=0.1 if noisy else 1e-6))
+    verdict = judge(X, Box.cube(2), model_of(data_for(), noise=0.1 if noisy else 1e-6))
     assert verdict.near_duplicates == ((0, 1),)
     assert ("replicates, as results are noisy" in verdict.sentence) == noisy
     assert ("look before you pay for both" in verdict.sentence) != noisy
@@ -402,11 +402,11 @@ def test_the_verdict_calls_near_pairs_replicates_only_where_results_are_noisy(no
 @pytest.mark.parametrize("d", [1, 2, 6])
 def test_the_spacing_leaves_room_for_everyone(q: int, d: int) -> None:
     """Balls around q points, within which others are too near, fill a small part of the cube, in any dimension."""
-    rule = nearness(Region.cube(d), q, model_of(data_for(d), lengthscale=5.0))
+    rule = nearness(Box.cube(d), q, model_of(data_for(d), lengthscale=5.0))
     ball = math.pi ** (0.5 * d) / math.gamma(0.5 * d + 1.0) * rule.reach**d
     assert q * ball == pytest.approx(0.25**d)
     assert rule.radius == 0.1
-    assert nearness(Region.cube(d), q, None).radius == 1e-3
+    assert nearness(Box.cube(d), q, None).radius == 1e-3
 
 
 # Resolution

@@ -10,7 +10,7 @@ from believer.acquisitions import LogEI
 from believer.arrays import Array, frozen
 from believer.batch import Data, Pending, Request
 from believer.batch.incumbent import believed_incumbent, is_noisy, real_incumbent
-from believer.space.region import Region
+from believer.space.box import Box
 from believer.surrogates import GP
 from believer.surrogates.protocols import Prediction
 
@@ -40,7 +40,7 @@ class Silent:
 def request_for(model: Any) -> Request:
     none = frozen(np.zeros((0, 1)))
     failed = Data(frozen([[0.3]]), frozen([-50.0]))
-    cube = Region.cube(1)
+    cube = Box.cube(1)
     streams = lambda trial, purpose: np.random.default_rng(trial)  # noqa: E731
     return Request((3,), GP(), LogEI(), model, DATA, Pending((), none), cube, DATA.X, True, streams, failed=failed)
 
@@ -76,7 +76,7 @@ def test_a_gaussian_process_is_not_asked_to_predict_at_what_it_knows(update: str
     failed = None if not failures else Data(frozen(rng.random((failures, 2))), frozen(np.full(failures, -9.0)))
     told = model if failed is None else model.condition(failed)
     told = told.condition(Data(L, lies)) if update == "condition" else told
-    none, cube = frozen(np.zeros((0, 2))), Region.cube(2)
+    none, cube = frozen(np.zeros((0, 2))), Box.cube(2)
     streams = lambda trial, purpose: np.random.default_rng(trial)  # noqa: E731
     request = Request((0,), GP(), LogEI(), told, data, Pending((), none), cube, X, True, streams, failed=failed)
     wanted = told.predict(np.vstack([X, L])).mean.min()

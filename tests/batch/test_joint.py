@@ -18,7 +18,8 @@ from believer.batch.joint import QEI
 from believer.batch.picking import Picked
 from believer.errors import InvalidInput, MissingCapability
 from believer.maximize import Candidates, FixedStarts, Multistart
-from believer.space.region import Block, Region
+from believer.space.box import Block, Box
+from believer.space.combine import Copies
 from believer.surrogates import GP, GPModel
 from believer.surrogates.gp import posterior
 from believer.surrogates.gp_fit import Hyperparameters
@@ -42,14 +43,14 @@ def model_of(data: Data, noise: float = 1e-6) -> GPModel:
     return posterior(hyper, data.X, data.y, float(data.y.mean()), float(data.y.std()) or 1.0)
 
 
-def data_in(region: Region, n: int = 8, unit: float = 1.0) -> Data:
+def data_in(region: Box, n: int = 8, unit: float = 1.0) -> Data:
     X = region.spread(np.random.default_rng(0).random((n, region.dim)))
     return Data(frozen(X), frozen(unit * (5.0 + np.sin(5.0 * X[:, 0]) + ((X - 0.6) ** 2).sum(axis=1))))
 
 
-def request_for(q: int = 3, region: Region | None = None, p: int = 0, **changes: Any) -> Request:
+def request_for(q: int = 3, region: Box | None = None, p: int = 0, **changes: Any) -> Request:
     """A request for q points, with p pending ones."""
-    region = region if region is not None else Region.cube(2)
+    region = region if region is not None else Box.cube(2)
     data = changes.pop("data", None) or data_in(region)
     waiting = region.spread(np.random.default_rng(9).random((p, region.dim)))
     base = Request(
@@ -97,14 +98,14 @@ def halves(X: Array) -> Array:
     return np.round(X * 2e5) / 2e5
 
 
-REGIONS: dict[str, Region] = {
-    "line": Region.cube(1),
-    "cube": Region.cube(3),
-    "constrained": replace(Region.cube(2), feasible=half),
-    "mixed": Region(np.zeros(5), np.ones(5), (grid(4, 1), Block(2, 5, np.eye(3), ordered=False))),
-    "finite": Region(np.zeros(2), np.ones(2), (grid(6, 0), grid(5, 1))),
-    "settled": replace(Region.cube(2), settle=halves),
-    "flat": Region(np.array([0.0, 0.5]), np.array([1.0, 0.5])),
+REGIONS: dict[str, Box] = {
+    "line": Box.cube(1),
+    "cube": Box.cube(3),
+    "constrained": replace(Box.cube(2), feasible=half),
+    "mixed": Box(np.zeros(5), np.ones(5), (grid(4, 1), Block(2, 5, np.eye(3), ordered=False))),
+    "finite": Box(np.zeros(2), np.ones(2), (grid(6, 0), grid(5, 1))),
+    "settled": replace(Box.cube(2), settle=halves),
+    "flat": Box(np.array([0.0, 0.5]), np.array([1.0, 0.5])),
 }
 every_region = pytest.mark.parametrize("region", REGIONS.values(), ids=REGIONS)
 
@@ -120,12 +121,12 @@ def test_one_point_with_nothing_pending_is_the_sequential_choice(acquisition: Lo
 @every_member
 @every_region
 @pytest.mark.parametrize(("q", "p"), [(1, 2), (3, 1)])
-def test_points_are_allowed_new_and_the_same_every_time(member: QEI, region: Region, q: int, p: int) -> None:
+def test_points_are_allowed_new_and_the_same_every_time(member: QEI, region: Box, q: int, p: int) -> None:
     request = request_for(q, region, p)
     X = points(member.choose(request))
     assert X.shape == (q, region.dim)
-    np.testing.assert_array_equal(X, region.snap(X))
-    assert region.allows(X).all()
+    np.testing.assert_array_equal(X, region.project(X))
+    assert region.holds(X).all()
     for i, x in enumerate(X):
         assert not region.among(x[None], np.vstack([request.avoid, X[:i]]))[0]
     np.testing.assert_array_equal(X, points(member.choose(request)))
@@ -135,7 +136,7 @@ def test_points_are_allowed_new_and_the_same_every_time(member: QEI, region: Reg
 @every_region
 @pytest.mark.parametrize("p", [0, 2])
 def test_the_batch_is_no_worse_than_its_greedy_starts(
-    member: QEI, region: Region, p: int, monkeypatch: pytest.MonkeyPatch
+    member: QEI, region: Box, p: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     made = caught(monkeypatch)
     request = request_for(3, region, p)
@@ -169,7 +170,7 @@ def bordered(seed: int) -> Request:
     """A request for three points, where the best of them would lie beyond the constraint."""
     region = REGIONS["constrained"]
     X = region.spread(np.random.default_rng(seed).random((40, 2)))
-    X = X[region.allows(X)][:10]
+    X = X[region.holds(X)][:10]
     y = np.sin(5.0 * X[:, 0] + seed) + ((X - 0.6) ** 2).sum(axis=1)
     return request_for(3, region, data=Data(frozen(X), frozen(y)), maximizer=None)
 
@@ -194,9 +195,9 @@ def test_climbs_and_restarts_stay_within_the_constraint_and_never_lose(
     assert {choice.provenance for choice in chosen.choices} == {"chosen jointly for q-LogEI with 2 others"}
     region, d = request.region, request.region.dim
     X = region.spread(np.random.default_rng(seed).random((200, d)))
-    rows = X[region.allows(X)][:60].reshape(20, 3 * d)
-    ends, values = member._climbed(made[0], region, module._copies(region, 3), rows, 1.0)
-    assert region.allows(ends.reshape(-1, d)).all()
+    rows = X[region.holds(X)][:60].reshape(20, 3 * d)
+    ends, values = member._climbed(made[0], Copies(region, 3), rows, 1.0)
+    assert region.holds(ends.reshape(-1, d)).all()
     np.testing.assert_allclose(values, made[0].value(ends), rtol=1e-12)
     assert (values >= made[0].value(rows)).all()
 
@@ -239,7 +240,7 @@ def test_pending_points_push_the_batch_away() -> None:
 
 @pytest.mark.parametrize(("q", "p", "n"), [(3, 60, 12), (40, 5, 12), (2, 0, 1), (5, 1, 2)])
 def test_many_pending_points_many_points_and_few_data(q: int, p: int, n: int) -> None:
-    region = Region.cube(2)
+    region = Box.cube(2)
     request = request_for(q, region, p, data=data_in(region, n))
     X = points(QEI(samples=32).choose(request))
     assert np.isfinite(X).all()
@@ -251,7 +252,7 @@ def test_many_pending_points_many_points_and_few_data(q: int, p: int, n: int) ->
 @pytest.mark.parametrize("member", [QEI(), QEI(smoothing=None)], ids=["fat", "plain"])
 def test_units_of_y_hardly_change_the_batch(unit: float, member: QEI) -> None:
     usual = points(member.choose(request_for(3, maximizer=None)))
-    scaled = points(member.choose(request_for(3, data=data_in(Region.cube(2), unit=unit), maximizer=None)))
+    scaled = points(member.choose(request_for(3, data=data_in(Box.cube(2), unit=unit), maximizer=None)))
     np.testing.assert_allclose(scaled, usual, atol=0.05)
 
 

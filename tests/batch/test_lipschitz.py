@@ -16,7 +16,7 @@ from believer.batch.penalization import Penalized
 from believer.batch.picking import best_places, pick
 from believer.errors import InvalidInput, MissingCapability
 from believer.maximize import Candidates, Multistart
-from believer.space.region import Block, Region
+from believer.space.box import Block, Box
 from believer.surrogates import GP, GPModel
 from believer.surrogates.gp import posterior, standardization
 from believer.surrogates.gp_fit import Hyperparameters
@@ -47,7 +47,7 @@ def request_for(data: Data, model: Model, **changes: Any) -> Request:
         model=model,
         data=data,
         pending=Pending((), frozen(np.zeros((0, d)))),
-        region=Region.cube(d),
+        region=Box.cube(d),
         avoid=data.X,
         distinct=True,
         randomness=randomness,
@@ -159,7 +159,7 @@ class Known:
 def test_the_climb_reaches_the_steepest_place(height: float, tilt: float) -> None:
     # |∇μ| is largest at x_1 = 0, ½ and 1; the screen begins away from them.
     X = np.array([[0.37, 0.5], [0.22, 0.1]])
-    found = steepest_slope(Known(height, tilt), Region.cube(2), X, scale=2.0)
+    found = steepest_slope(Known(height, tilt), Box.cube(2), X, scale=2.0)
     np.testing.assert_allclose(found, np.hypot(height, tilt) / 2.0, rtol=1e-4)
 
 
@@ -188,7 +188,7 @@ def test_the_estimate_is_in_the_units_of_y_and_the_same_for_every_trial() -> Non
 def test_the_estimate_is_that_of_the_region_alone() -> None:
     # cos is at most ½ in size for x_1 in [1/6, 1/3], and the data lie elsewhere.
     data = Data(frozen([[0.25, 0.0], [0.25, 1.0]]), frozen([0.0, 1.0]))
-    region = Region(frozen([1.0 / 6.0, 0.0]), frozen([1.0 / 3.0, 1.0]))
+    region = Box(frozen([1.0 / 6.0, 0.0]), frozen([1.0 / 3.0, 1.0]))
     found = estimate(request_for(data, Known(height=8.0), region=region))
     np.testing.assert_allclose(found, 4.0, rtol=1e-6)
 
@@ -266,7 +266,7 @@ def test_what_is_maximized_is_log_ei_and_the_penalty_and_with_noise_the_least_me
 
 
 def test_discrete_columns_are_climbed_as_part_of_the_box() -> None:
-    region = Region(frozen(np.zeros(2)), frozen(np.ones(2)), (Block(1, 2, frozen([[0.0], [1.0]]), True),))
+    region = Box(frozen(np.zeros(2)), frozen(np.ones(2)), (Block(1, 2, frozen([[0.0], [1.0]]), True),))
     data = data_for()
     assert estimate(request_for(data, Known(3.0, 4.0), region=region)) == pytest.approx(5.0, rel=1e-4)
 

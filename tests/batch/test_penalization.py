@@ -31,8 +31,8 @@ from believer.numerics import lbfgs
 from believer.numerics.special import log_cdf
 from believer.optimizer import Optimizer
 from believer.space import Space
+from believer.space.box import Block, Box
 from believer.space.parameters import Categorical, Float, Int
-from believer.space.region import Block, Region
 from believer.surrogates.protocols import Model
 
 MEMBERS: list[Strategy] = [
@@ -330,7 +330,7 @@ def test_a_finite_space_with_repeats_allowed_goes_through_all_points_before_it_r
     acquisition: PerPoint,
 ) -> None:
     grid = np.linspace(0.0, 1.0, 5)[:, None]
-    region = Region(frozen(np.zeros(1)), frozen(np.ones(1)), (Block(0, 1, frozen(grid), True),))
+    region = Box(frozen(np.zeros(1)), frozen(np.ones(1)), (Block(0, 1, frozen(grid), True),))
     data = Data(frozen([[0.1], [0.6]]), frozen([1.0, 0.0]))
     request = request_for(
         tuple(range(10)), data, region=region, distinct=False, avoid=np.zeros((0, 1)), acquisition=acquisition
@@ -340,7 +340,7 @@ def test_a_finite_space_with_repeats_allowed_goes_through_all_points_before_it_r
     assert len(np.unique(X[5:])) == 5
 
 
-MIXED = Region(
+MIXED = Box(
     frozen([0.0, 0.0, 0.0, 0.0]),
     frozen([1.0, 1.0, 1.0, 1.0]),
     (Block(1, 2, frozen([[0.0], [0.5], [1.0]]), True), Block(2, 4, frozen(np.eye(2)), False)),
@@ -355,8 +355,8 @@ def test_mixed_regions_get_distinct_new_points_that_are_allowed(member: Strategy
     data = Data(frozen(X), frozen(np.sin(5.0 * X[:, 0]) + X[:, 1] * X[:, 2]))
     request = request_for(tuple(range(10, 16)), data, region=MIXED, acquisition=acquisition)
     found = points(member.choose(request))
-    np.testing.assert_array_equal(MIXED.snap(found), found)
-    assert MIXED.allows(found).all()
+    np.testing.assert_array_equal(MIXED.project(found), found)
+    assert MIXED.holds(found).all()
     assert not near_any(found, request.avoid).any()
     assert not any(near_any(found[i : i + 1], found[:i])[0] for i in range(1, 6))
 
@@ -364,10 +364,10 @@ def test_mixed_regions_get_distinct_new_points_that_are_allowed(member: Strategy
 @every_member
 def test_a_finite_space_is_used_up_without_a_repeat(member: Strategy) -> None:
     grid = np.linspace(0.0, 1.0, 3)[:, None]
-    region = Region(
+    region = Box(
         frozen(np.zeros(2)), frozen(np.ones(2)), (Block(0, 1, frozen(grid), True), Block(1, 2, frozen(grid), True))
     )
-    X = region.enumerate()[:4]
+    X = region.points()[:4]
     data = Data(frozen(X), frozen(np.array([1.0, 3.0, 2.0, 0.5])))
     found = points(member.choose(request_for(tuple(range(5)), data, region=region)))
     assert len(np.unique(np.vstack([X, found]), axis=0)) == 9

@@ -22,7 +22,7 @@ from believer.batch import (
 )
 from believer.errors import InvalidInput, MissingCapability
 from believer.maximize import Candidates, FixedStarts, Multistart, Search
-from believer.space.region import Block, Region
+from believer.space.box import Block, Box
 from believer.surrogates.kernels import KERNELS
 from believer.surrogates.protocols import Model
 
@@ -339,7 +339,7 @@ def test_a_model_without_gradients_gets_the_maximizer_that_needs_none() -> None:
 
 # Every strategy
 
-MIXED = Region(
+MIXED = Box(
     frozen([0.0, 0.0, 0.0, 0.0]),
     frozen([1.0, 1.0, 1.0, 1.0]),
     (Block(1, 2, frozen([[0.0], [0.5], [1.0]]), True), Block(2, 4, frozen(np.eye(2)), False)),
@@ -357,8 +357,8 @@ def test_every_strategy_gives_distinct_new_points_of_the_region_one_for_each_id(
     chosen = strategy.choose(request)
     found = points(chosen)
     assert found.shape == (6, 4)
-    np.testing.assert_array_equal(MIXED.snap(found), found)
-    assert MIXED.allows(found).all()
+    np.testing.assert_array_equal(MIXED.project(found), found)
+    assert MIXED.holds(found).all()
     assert not near_any(found, request.avoid).any()
     assert not any(near_any(found[i : i + 1], found[:i])[0] for i in range(1, 6))
     np.testing.assert_array_equal(points(strategy.choose(request)), found)
@@ -368,10 +368,10 @@ def test_every_strategy_gives_distinct_new_points_of_the_region_one_for_each_id(
 @pytest.mark.parametrize("name", list(STRATEGIES))
 def test_a_finite_space_is_used_up_without_a_repeat(name: str) -> None:
     grid = np.linspace(0.0, 1.0, 3)[:, None]
-    region = Region(
+    region = Box(
         frozen(np.zeros(2)), frozen(np.ones(2)), (Block(0, 1, frozen(grid), True), Block(1, 2, frozen(grid), True))
     )
-    X = region.enumerate()[:4]
+    X = region.points()[:4]
     data = Data(frozen(X), frozen(np.array([1.0, 3.0, 2.0, 0.5])))
     request = request_for(tuple(range(5)), data, region=region, model=model_of(data))
     found = points(STRATEGIES[name].choose(request))
@@ -399,7 +399,7 @@ def test_provenance_says_what_was_maximized_after_how_many_lies() -> None:
 def test_provenance_says_when_a_point_is_next_best() -> None:
     member = PseudoObservations(ConstantLie("max"), update="none")
     grid = np.linspace(0.0, 1.0, 9)[:, None]
-    region = Region(frozen(np.zeros(1)), frozen(np.ones(1)), (Block(0, 1, frozen(grid), True),))
+    region = Box(frozen(np.zeros(1)), frozen(np.ones(1)), (Block(0, 1, frozen(grid), True),))
     data = Data(frozen(grid[[0, 5]]), frozen(np.array([1.0, 0.0])))
     request = request_for((5, 6, 7), data, region=region, model=model_of(data), avoid=np.zeros((0, 1)))
     words = [choice.provenance for choice in member.choose(request).choices]

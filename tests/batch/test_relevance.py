@@ -14,12 +14,12 @@ from believer.batch.hallucination import hallucinated
 from believer.batch.relevance import Assured, Exploration, relevance
 from believer.batch.request import Request
 from believer.maximize import Maximum, Objective, Search
-from believer.space.region import Block, Region
+from believer.space.box import Block, Box
 from believer.testing import FakeSurrogate
 
 PLANE = np.stack(np.meshgrid(*[np.linspace(0.0, 1.0, 101)] * 2), axis=-1).reshape(-1, 2)
 LINE = np.linspace(0.0, 1.0, 2001)[:, None]
-TABLE = Region(
+TABLE = Box(
     frozen(np.zeros(2)),
     frozen(np.ones(2)),
     (
@@ -98,7 +98,7 @@ def test_the_share_is_that_of_a_grid() -> None:
 def test_the_share_of_a_finite_space_is_counted() -> None:
     request = replace(asked(), region=TABLE)
     where = relevance(request, 0.5)
-    assert where.share == where.holds(TABLE.enumerate()).mean()
+    assert where.share == where.holds(TABLE.points()).mean()
     assert where.describe() == f"the relevant region ({100.0 * where.share:.0f} % of the space)"
     assert replace(where, share=0.004).describe() == "the relevant region (under 1 % of the space)"
 
@@ -132,9 +132,10 @@ def test_no_search_ends_above_the_best_result() -> None:
 def test_places_that_the_space_forbids_assure_nothing() -> None:
     request = asked()
     best = request.data.X[request.data.y.argmin()]
+    assert isinstance(request.region, Box)
     fenced = replace(request.region, feasible=lambda X: np.abs(X - best).max(axis=1) > 0.2)
     where = relevance(replace(request, region=fenced), 2.0)
-    assert fenced.allows(where.best[None, :])[0]
+    assert fenced.holds(where.best[None, :])[0]
     assert where.threshold > relevance(request, 2.0).threshold
 
 

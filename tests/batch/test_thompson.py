@@ -16,7 +16,7 @@ from believer.batch.request import Pending
 from believer.batch.thompson import Depth, Thompson
 from believer.errors import InvalidInput, MissingCapability, SpaceExhausted
 from believer.maximize import Candidates, FixedStarts
-from believer.space.region import Block, Region
+from believer.space.box import Block, Box
 from believer.surrogates import GP, MQRBF, SVR, FixedRBF, GPModel, LastLayer, SparseGP
 from believer.surrogates.data import Data
 from believer.surrogates.gp import posterior
@@ -52,11 +52,11 @@ def of_kind(kind: str, model: GPModel) -> Model:
     return model if kind == "whole" else Sampler(model)
 
 
-def grid(values: int) -> Region:
+def grid(values: int) -> Box:
     """A line of that many points."""
     steps = np.linspace(0.0, 1.0, values)
     block = Block(0, 1, frozen(steps[:, None]), ordered=True)
-    return replace(Region.cube(1), blocks=(block,))
+    return replace(Box.cube(1), blocks=(block,))
 
 
 # What is chosen
@@ -86,7 +86,7 @@ def test_a_point_is_chosen_as_often_as_it_is_best_under_the_model(kind: str) -> 
     model = posterior(Hyperparameters("matern52", frozen([0.4]), 1.5, 1e-6), data.X, data.y, 0.0, 1.0)
     region, trials = grid(4), 600
     request = request_for(tuple(range(trials)), data, model=of_kind(kind, model), region=region, distinct=False)
-    best = model.sample(region.enumerate(), 400_000, np.random.default_rng(0)).argmin(axis=1)
+    best = model.sample(region.points(), 400_000, np.random.default_rng(0)).argmin(axis=1)
     expected = trials * np.bincount(best, minlength=4) / 400_000
     found = np.round(3.0 * points(Thompson().choose(request))[:, 0]).astype(int)
     # The false-alarm rate; the draws are seeded.
@@ -181,7 +181,7 @@ def test_a_finite_space_is_used_up_to_its_last_point_and_no_further(kind: str) -
 
 def test_a_uniform_draw_takes_the_place_of_candidates_that_are_all_taken() -> None:
     data = data_for()
-    crowded = replace(Region.cube(2), tolerance=frozen([0.05, 2.0]))
+    crowded = replace(Box.cube(2), tolerance=frozen([0.05, 2.0]))
     # All but a slit of the square is as good as taken.
     taken = np.array([[x, 0.5] for x in (*np.arange(0.05, 0.9, 0.1), 0.9505)])
     request = request_for((4,), data, model=Sampler(model_of(data)), region=crowded, avoid=taken)

@@ -8,7 +8,7 @@ import pytest
 from believer.arrays import Array, frozen
 from believer.batch.gain import Gain
 from believer.batch.verdict import NEAR_IN_CUBE, NEAR_IN_LENGTHSCALES, Verdict, judge
-from believer.space.region import Block, Region
+from believer.space.box import Block, Box
 from believer.surrogates.gp import GPModel, posterior
 from believer.surrogates.gp_fit import Hyperparameters
 from believer.surrogates.protocols import Prediction
@@ -36,7 +36,7 @@ def gp(lengthscale: float = 0.2) -> GPModel:
 
 def test_two_points_by_hand() -> None:
     X = np.array([[0.1, 0.2], [0.4, 0.6]])
-    verdict = judge(X, Region.cube(2), Stretched(np.array([0.1, 0.4])))
+    verdict = judge(X, Box.cube(2), Stretched(np.array([0.1, 0.4])))
     assert verdict.size == 2
     assert verdict.min_distance == verdict.mean_distance == pytest.approx(0.5)
     assert verdict.min_lengthscales == verdict.mean_lengthscales == pytest.approx(np.sqrt(3.0**2 + 1.0**2))
@@ -46,7 +46,7 @@ def test_two_points_by_hand() -> None:
 
 def test_three_points_by_hand() -> None:
     X = np.array([[0.0, 0.0], [0.3, 0.4], [0.3, 0.0]])
-    verdict = judge(X, Region.cube(2), Plain())
+    verdict = judge(X, Box.cube(2), Plain())
     assert verdict.min_distance == pytest.approx(0.3)
     assert verdict.mean_distance == pytest.approx((0.5 + 0.3 + 0.4) / 3.0)
     assert verdict.min_lengthscales is None
@@ -62,22 +62,22 @@ def test_near_pairs_in_the_cube_are_flagged_by_position() -> None:
     near = 0.9 * NEAR_IN_CUBE
     X = np.array([[0.2, 0.2], [0.8, 0.8], [0.2 + near, 0.2], [0.8, 0.8 + 1.1 * NEAR_IN_CUBE], [0.8, 0.8]])
     for model in (None, Plain(), Stretched(np.full(2, 1e-3))):
-        assert judge(X, Region.cube(2), model).near_duplicates == ((0, 2), (1, 4))
+        assert judge(X, Box.cube(2), model).near_duplicates == ((0, 2), (1, 4))
 
 
 def test_near_pairs_in_lengthscales_are_flagged_as_well() -> None:
     lengthscales = np.array([0.5, 0.05])
     inside, outside = 0.9 * NEAR_IN_LENGTHSCALES * lengthscales, 1.1 * NEAR_IN_LENGTHSCALES * lengthscales
     X = np.array([[0.2, 0.2], [0.2 + inside[0], 0.2], [0.8, 0.8], [0.8, 0.8 + outside[1]]])
-    assert judge(X, Region.cube(2), Stretched(lengthscales)).near_duplicates == ((0, 1),)
-    assert judge(X, Region.cube(2), None).near_duplicates == ()
+    assert judge(X, Box.cube(2), Stretched(lengthscales)).near_duplicates == ((0, 1),)
+    assert judge(X, Box.cube(2), None).near_duplicates == ()
 
 
 @pytest.mark.parametrize("copies", [2, 3])
 def test_the_sentence_warns_of_near_duplicates(copies: int) -> None:
     X = np.vstack([np.tile([[0.3, 0.3]], (copies, 1)), [[0.9, 0.9]]])
     pairs = copies * (copies - 1) // 2
-    sentence = judge(X, Region.cube(2), None).sentence
+    sentence = judge(X, Box.cube(2), None).sentence
     assert sentence.startswith(f"{copies + 1} points, on average ")
     plural = "s" if pairs > 1 else ""
     assert sentence.endswith(f"; {pairs} pair{plural} nearly the same: look before you pay for both.")
@@ -85,7 +85,7 @@ def test_the_sentence_warns_of_near_duplicates(copies: int) -> None:
 
 @pytest.mark.parametrize("model", [None, Plain(), gp()], ids=["none", "plain", "gp"])
 def test_one_point_has_no_distances(model: Plain | GPModel | None) -> None:
-    verdict = judge(np.array([[0.3, 0.4]]), Region.cube(2), model)
+    verdict = judge(np.array([[0.3, 0.4]]), Box.cube(2), model)
     assert verdict.min_distance is verdict.mean_distance is None
     assert verdict.min_lengthscales is verdict.mean_lengthscales is None
     assert verdict.near_duplicates == ()
@@ -93,7 +93,7 @@ def test_one_point_has_no_distances(model: Plain | GPModel | None) -> None:
 
 
 def test_without_a_model_only_distances_are_known() -> None:
-    verdict = judge(np.array([[0.0, 0.0], [1.0, 1.0]]), Region.cube(2), None)
+    verdict = judge(np.array([[0.0, 0.0], [1.0, 1.0]]), Box.cube(2), None)
     assert verdict.min_lengthscales is verdict.mean_lengthscales is None
     assert verdict.gain is None
     assert verdict.mean_distance == pytest.approx(np.sqrt(2.0))
@@ -103,14 +103,14 @@ def test_without_a_model_only_distances_are_known() -> None:
 def test_random_pairs_have_the_mean_distance_of_the_region(d: int, expected: float, variance: float) -> None:
     # Mean distance of two uniform points of a segment, 1/3, and of a square, (2 + √2 + 5 asinh 1)/15; 512 draws.
     X = np.zeros((2, d))
-    distance = judge(X, Region.cube(d), None).random_pair_distance
+    distance = judge(X, Box.cube(d), None).random_pair_distance
     assert distance == pytest.approx(expected, abs=5.0 * np.sqrt(variance / 512))
-    wide = Region(frozen(np.full(d, -1.0)), frozen(np.full(d, 9.0)))
+    wide = Box(frozen(np.full(d, -1.0)), frozen(np.full(d, 9.0)))
     assert judge(X, wide, None).random_pair_distance == pytest.approx(10.0 * distance)
 
 
 def test_random_pairs_are_of_the_region_and_the_same_every_time() -> None:
-    two = Region(frozen(np.zeros(2)), frozen(np.ones(2)), (Block(0, 2, frozen(np.eye(2)), False),))
+    two = Box(frozen(np.zeros(2)), frozen(np.ones(2)), (Block(0, 2, frozen(np.eye(2)), False),))
     verdicts = [judge(np.eye(2), two, None) for _ in range(2)]
     assert verdicts[0] == verdicts[1]
     # A pair of one-hot rows is apart by √2 half of the time; five standard errors.
@@ -118,7 +118,7 @@ def test_random_pairs_are_of_the_region_and_the_same_every_time() -> None:
 
 
 def test_a_region_of_one_point_is_judged_without_a_warning() -> None:
-    region = Region(frozen([0.5]), frozen([0.5]))
+    region = Box(frozen([0.5]), frozen([0.5]))
     verdict = judge(np.full((2, 1), 0.5), region, None)
     assert isinstance(verdict, Verdict)
     assert verdict.random_pair_distance == 0.0
@@ -127,7 +127,7 @@ def test_a_region_of_one_point_is_judged_without_a_warning() -> None:
 
 def judged(q: int, gain: Gain) -> str:
     """What is said of ``q`` points along a diagonal."""
-    verdict = judge(np.linspace(0.1, 0.9, q)[:, None] * np.ones(2), Region.cube(2), Plain(), gain.beside, gain)
+    verdict = judge(np.linspace(0.1, 0.9, q)[:, None] * np.ones(2), Box.cube(2), Plain(), gain.beside, gain)
     assert verdict.gain == gain
     return verdict.sentence
 

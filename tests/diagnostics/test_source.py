@@ -57,7 +57,7 @@ def test_a_seed_stands_for_one_design() -> None:
 
 def test_a_design_of_a_mixed_space_lies_in_the_space() -> None:
     drawn = source_of(MIXED, 12).draw(0)
-    np.testing.assert_array_equal(drawn.region.snap(drawn.X), drawn.X)
+    np.testing.assert_array_equal(drawn.region.project(drawn.X), drawn.X)
     assert sorted(p["n"] for p in MIXED.space.decode(drawn.X)) == [1, 1, 1, 2, 2, 2, 3, 3, 3, 4, 4, 4]
 
 

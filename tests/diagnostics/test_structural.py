@@ -28,7 +28,7 @@ from believer.diagnostics.structural import RESTARTS, Probe, measure, response
 from believer.maximize import FixedStarts, Maximizer
 from believer.numerics import backend
 from believer.numerics.sampling import stream
-from believer.space.region import Region
+from believer.space.box import Box
 from believer.surrogates.protocols import Model, Surrogate
 
 BRANIN = source_of("branin", 8).draw(0)
@@ -119,7 +119,7 @@ def test_part_b_has_the_same_restarts_for_every_member_and_others_for_another_se
     seen: list[Array] = []
     climb = FixedStarts.climb
 
-    def watched(self: FixedStarts, objective: Any, region: Region) -> Any:
+    def watched(self: FixedStarts, objective: Any, region: Box) -> Any:
         result = climb(self, objective, region)
         if self.draws:
             seen.append(result.starts)
@@ -220,7 +220,7 @@ def test_a_surrogate_that_draws_nothing_has_no_fixed_draws() -> None:
     assert measured.frozen_free is None
 
 
-SQUARE = Region.cube(2)
+SQUARE = Box.cube(2)
 CENTER = np.array([0.5, 0.5])
 
 
@@ -270,7 +270,7 @@ def test_logei_responds_as_ei_does() -> None:
     before = steps.fit(Data(CELLS.X, CELLS.y), np.random.default_rng(0))
     after = before.condition(Data(np.array([[0.5]]), np.array([0.0])))
     found = [
-        response(PointwiseObjective(a, before, 0.0), PointwiseObjective(a, after, 0.0), np.array([0.5]), Region.cube(1))
+        response(PointwiseObjective(a, before, 0.0), PointwiseObjective(a, after, 0.0), np.array([0.5]), Box.cube(1))
         for a in (bv.EI(), bv.LogEI())
     ]
     # EI is compared by its range, LogEI by its largest value; here the least EI is a share of the largest.

@@ -15,8 +15,7 @@ from believer.arrays import Array, BoolArray, frozen, near_any
 from believer.errors import InvalidInput, MissingCapability, SpaceExhausted
 from believer.maximize import Candidates, FixedStarts, Maximizer, Maximum, Multistart, Objective, Search
 from believer.maximize.objective import ENUMERATE_UP_TO, Climb, climb_from
-from believer.maximize.screening import alternatives, neighbors
-from believer.space.region import Block, Region
+from believer.space.box import Block, Box
 from believer.surrogates.gp import posterior
 from believer.surrogates.gp_fit import Hyperparameters
 
@@ -71,7 +70,7 @@ def nowhere(d: int) -> Array:
     return np.zeros((0, d))
 
 
-def search_in(region: Region, avoid: Array | None = None, around: Array | None = None) -> Search:
+def search_in(region: Box, avoid: Array | None = None, around: Array | None = None) -> Search:
     return Search(
         region, nowhere(region.dim) if around is None else around, nowhere(region.dim) if avoid is None else avoid
     )
@@ -79,7 +78,7 @@ def search_in(region: Region, avoid: Array | None = None, around: Array | None =
 
 GRID = Block(1, 2, frozen([[0.0], [0.25], [0.5], [0.75], [1.0]]), ordered=True)
 KIND = Block(2, 5, frozen(np.eye(3)), ordered=False)
-MIXED = Region(frozen([0.1, 0.0, 0.0, 0.0, 0.0, 0.4]), frozen([0.9, 1.0, 1.0, 1.0, 1.0, 0.4]), (GRID, KIND))
+MIXED = Box(frozen([0.1, 0.0, 0.0, 0.0, 0.0, 0.4]), frozen([0.9, 1.0, 1.0, 1.0, 1.0, 0.4]), (GRID, KIND))
 """A continuous column in [0.1, 0.9], a grid of five, a categorical of three, a column fixed at 0.4."""
 
 
@@ -88,11 +87,11 @@ def lower_triangle(X: Array) -> BoolArray:
 
 
 REGIONS = {
-    "line": Region.cube(1),
-    "cube": Region.cube(4),
-    "box": Region(frozen([-2.0, 0.3, 5.0]), frozen([3.0, 0.300001, 5.0])),
+    "line": Box.cube(1),
+    "cube": Box.cube(4),
+    "box": Box(frozen([-2.0, 0.3, 5.0]), frozen([3.0, 0.300001, 5.0])),
     "mixed": MIXED,
-    "constrained": replace(Region.cube(2), feasible=lower_triangle),
+    "constrained": replace(Box.cube(2), feasible=lower_triangle),
     "mixed and constrained": replace(MIXED, feasible=lower_triangle),
 }
 
@@ -108,12 +107,12 @@ every_pair = pytest.mark.parametrize(
 )
 
 
-def contains(region: Region, x: Array) -> bool:
+def contains(region: Box, x: Array) -> bool:
     on_blocks = all((x[block.start : block.stop] == block.values).all(axis=1).any() for block in region.blocks)
     return on_blocks and bool((np.clip(x, region.lower, region.upper) == x).all())
 
 
-def bumpy(region: Region, seed: int = 0) -> Smooth:
+def bumpy(region: Box, seed: int = 0) -> Smooth:
     U = np.random.default_rng(seed).random(region.dim)
     return Smooth(region.lower + U * (region.upper - region.lower))
 
@@ -127,7 +126,7 @@ def test_the_point_lies_in_the_region_and_the_value_is_the_one_there(member: Max
     region = REGIONS[name]
     objective = bumpy(region, seed)
     around = region.spread(np.random.default_rng(seed).random((2, region.dim)))
-    around = around[region.allows(around)]
+    around = around[region.holds(around)]
     best = member.maximize(objective, search_in(region, around=around), np.random.default_rng(seed))
     assert best.x.shape == (region.dim,)
     assert contains(region, best.x)
@@ -142,7 +141,7 @@ def test_the_point_satisfies_the_constraint(member: Maximizer, name: str) -> Non
     # The peak of the objective violates it.
     objective = Smooth(region.lower + 0.95 * (region.upper - region.lower))
     best = member.maximize(objective, search_in(region), np.random.default_rng(0))
-    assert region.allows(best.x[None, :]).all()
+    assert region.holds(best.x[None, :]).all()
 
 
 @every_pair
@@ -162,7 +161,7 @@ def test_a_smooth_peak_is_found_and_columns_without_width_stay_put(member: Maxim
     best = member.maximize(objective, search_in(region), np.random.default_rng(0))
     fixed = region.upper == region.lower
     np.testing.assert_array_equal(best.x[fixed], region.lower[fixed])
-    top = float(objective.value(region.snap(objective.peak[None, :]))[0])
+    top = float(objective.value(region.project(objective.peak[None, :]))[0])
     assert best.value >= top - (1e-6 if isinstance(member, Multistart) else 5e-3)
 
 
@@ -176,7 +175,7 @@ def test_points_to_avoid_are_not_proposed_again(member: Maximizer, name: str) ->
         best = member.maximize(objective, search_in(region, avoid), np.random.default_rng(turn))
         assert not near_any(best.x[None, :], avoid).any()
         assert contains(region, best.x)
-        assert region.allows(best.x[None, :]).all()
+        assert region.holds(best.x[None, :]).all()
         avoid = np.vstack([avoid, best.x])
 
 
@@ -185,10 +184,10 @@ def test_a_better_point_that_was_passed_over_is_counted(member: Maximizer) -> No
     # A plane rises to one corner, where every climb ends exactly.
     objective = Table(lambda X: X @ np.array([1.0, 2.0]))
     corner = np.ones((1, 2))
-    free = member.maximize(objective, search_in(Region.cube(2), around=corner), np.random.default_rng(0))
+    free = member.maximize(objective, search_in(Box.cube(2), around=corner), np.random.default_rng(0))
     np.testing.assert_array_equal(free.x, corner[0])
     assert free.passed_over == 0
-    next_best = member.maximize(objective, search_in(Region.cube(2), corner, corner), np.random.default_rng(0))
+    next_best = member.maximize(objective, search_in(Box.cube(2), corner, corner), np.random.default_rng(0))
     assert next_best.passed_over == 1
     assert next_best.value < free.value
 
@@ -199,7 +198,7 @@ def test_neighborhoods_of_good_points_are_searched(member: Maximizer) -> None:
     peak = np.full(10, 0.37)
     objective = Table(lambda X: np.exp(-0.5 * ((X - peak) ** 2).sum(axis=1) / 0.01**2))
     near = peak[None, :] + 0.004
-    with_hint = member.maximize(objective, search_in(Region.cube(10), around=near), np.random.default_rng(0))
+    with_hint = member.maximize(objective, search_in(Box.cube(10), around=near), np.random.default_rng(0))
     assert with_hint.value > 0.9
 
 
@@ -208,7 +207,7 @@ def test_a_constraint_that_allows_nothing_is_reported(member: Maximizer) -> None
     def never(X: Array) -> BoolArray:
         return np.zeros(len(X), dtype=bool)
 
-    for region in (Region.cube(2), replace(MIXED, upper=MIXED.lower + (MIXED.upper - MIXED.lower) * 0.5)):
+    for region in (Box.cube(2), replace(MIXED, upper=MIXED.lower + (MIXED.upper - MIXED.lower) * 0.5)):
         closed = replace(region, feasible=never)
         with pytest.raises(SpaceExhausted, match="constraint") as caught:
             member.maximize(bumpy(region), search_in(closed), np.random.default_rng(0))
@@ -227,7 +226,7 @@ def test_a_small_corner_of_a_constraint_is_found(member: Maximizer) -> None:
     def corner(X: Array) -> BoolArray:
         return np.asarray(X.max(axis=1) < 0.1)
 
-    region = replace(Region.cube(3), feasible=corner)
+    region = replace(Box.cube(3), feasible=corner)
     best = member.maximize(bumpy(region), search_in(region), np.random.default_rng(0))
     assert (best.x < 0.1).all()
 
@@ -235,16 +234,16 @@ def test_a_small_corner_of_a_constraint_is_found(member: Maximizer) -> None:
 # Finite regions
 
 
-def finite(*sizes: int) -> Region:
+def finite(*sizes: int) -> Box:
     blocks = tuple(Block(j, j + 1, frozen(np.linspace(0.0, 1.0, k)[:, None]), True) for j, k in enumerate(sizes))
-    return Region(frozen(np.zeros(len(sizes))), frozen(np.ones(len(sizes))), blocks)
+    return Box(frozen(np.zeros(len(sizes))), frozen(np.ones(len(sizes))), blocks)
 
 
 @every_distinct
 @pytest.mark.parametrize("seed", range(3))
 def test_a_small_finite_region_is_ranked_exactly_and_then_exhausted(member: Maximizer, seed: int) -> None:
     region = replace(finite(3, 4), feasible=lambda X: X[:, 0] < 1.0)
-    points = region.enumerate()
+    points = region.points()
     ranks = np.random.default_rng(seed).permutation(len(points)).astype(float)
 
     def look_up(X: Array) -> Array:
@@ -267,7 +266,7 @@ def test_a_large_finite_region_is_searched_by_steps(member: Maximizer) -> None:
     region = finite(40, 40, 40)
     assert region.size is not None
     assert region.size > ENUMERATE_UP_TO
-    target = region.snap(np.array([[0.31, 0.77, 0.52]]))
+    target = region.project(np.array([[0.31, 0.77, 0.52]]))
     objective = Table(lambda X: -np.abs(X - target).sum(axis=1))
     first = member.maximize(objective, search_in(region), np.random.default_rng(0))
     np.testing.assert_array_equal(first.x, target[0])
@@ -288,7 +287,7 @@ def test_the_rest_of_a_large_finite_region_is_found_when_every_good_point_is_tak
     # So that 49 points are many.
     monkeypatch.setattr("believer.maximize.objective.ENUMERATE_UP_TO", 10)
     region = finite(7, 7)
-    points = region.enumerate()
+    points = region.points()
     left = points[[17]]
     taken = np.delete(points, 17, axis=0)
     best = member.maximize(Table(lambda X: X.sum(axis=1)), search_in(region, taken), np.random.default_rng(0))
@@ -336,7 +335,7 @@ def surface(
     hyper = Hyperparameters("matern52", frozen(np.full(d, 0.3 * np.sqrt(d))), signal=2.0, noise=1e-6)
     model = posterior(hyper, X, y, float(y.mean()), float(y.std()))
     best = X[np.argsort(y)[:3]]
-    return PointwiseObjective(acquisition, model, float(y.min())), search_in(Region.cube(d), X, best)
+    return PointwiseObjective(acquisition, model, float(y.min())), search_in(Box.cube(d), X, best)
 
 
 def scipy_best(objective: Objective, d: int, starts: int, seed: int, unit: float = 1.0) -> float:
@@ -377,9 +376,9 @@ def test_a_search_over_grids_and_categories_finds_the_best_of_all_points(
     seed: int,
 ) -> None:
     grids = [Block(j, j + 1, frozen(np.linspace(0.0, 1.0, k)[:, None]), True) for j, k in enumerate((30, 8, 7))]
-    region = Region(frozen(np.zeros(7)), frozen(np.ones(7)), (*grids, Block(3, 7, frozen(np.eye(4)), False)))
+    region = Box(frozen(np.zeros(7)), frozen(np.ones(7)), (*grids, Block(3, 7, frozen(np.eye(4)), False)))
     objective, search = surface(7, seed, LogEI(), n=30)
-    points = region.enumerate()
+    points = region.points()
     assert len(points) > ENUMERATE_UP_TO
     found = Multistart().maximize(objective, replace(search, region=region), np.random.default_rng(seed))
     assert (points == found.x).all(axis=1).any()
@@ -388,8 +387,8 @@ def test_a_search_over_grids_and_categories_finds_the_best_of_all_points(
 
 def test_neighbors_differ_by_one_value_on_one_scale_or_on_two() -> None:
     region = finite(5, 3, 4)
-    x = region.snap(np.array([[0.5, 0.0, 0.4]]))[0]
-    steps = np.round((neighbors(x, region) - x) * [4, 2, 3]).astype(int)
+    x = region.project(np.array([[0.5, 0.0, 0.4]]))[0]
+    steps = np.round((region.neighbors(x) - x) * [4, 2, 3]).astype(int)
     assert (np.abs(steps).sum(axis=1) <= 2).all()
     assert (np.abs(steps) <= 1).all()
     wanted = {s for s in itertools.product((-1, 0, 1), (0, 1), (-1, 0, 1)) if 0 < sum(map(abs, s)) < 3}
@@ -402,7 +401,7 @@ def test_alternatives_reach_every_value_of_a_scale_in_a_few_moves(k: int) -> Non
     seen = here = {0}
     for _ in range(k.bit_length()):
         X = block.values[sorted(here)]
-        here = set(block.nearest(alternatives(X, block).reshape(-1, 1)).tolist())
+        here = set(block.nearest(block.alternatives(X).reshape(-1, 1)).tolist())
         seen = seen | here
     assert seen == set(range(k))
 
@@ -410,19 +409,19 @@ def test_alternatives_reach_every_value_of_a_scale_in_a_few_moves(k: int) -> Non
 def test_multistart_refuses_an_objective_without_gradients() -> None:
     objective = Smooth(np.full(2, 0.5), has_gradient=False)
     with pytest.raises(MissingCapability, match=r"Candidates\(\)"):
-        Multistart().maximize(objective, search_in(Region.cube(2)), np.random.default_rng(0))
+        Multistart().maximize(objective, search_in(Box.cube(2)), np.random.default_rng(0))
 
 
 def test_candidates_returns_a_point_that_was_evaluated_and_needs_no_gradient() -> None:
     objective = Smooth(np.array([0.3, 0.6]), has_gradient=False)
-    best = Candidates().maximize(objective, search_in(Region.cube(2)), np.random.default_rng(0))
+    best = Candidates().maximize(objective, search_in(Box.cube(2)), np.random.default_rng(0))
     assert (np.vstack(objective.asked) == best.x).all(axis=1).any()
     assert best.value >= float(objective.value(objective.peak[None, :])[0]) - 1e-3
 
 
 def test_candidates_climbs_a_surface_that_is_flat_in_pieces() -> None:
     objective = Table(lambda X: -np.floor(20.0 * np.abs(X - 0.52)).sum(axis=1), has_gradient=False)
-    best = Candidates().maximize(objective, search_in(Region.cube(4)), np.random.default_rng(0))
+    best = Candidates().maximize(objective, search_in(Box.cube(4)), np.random.default_rng(0))
     assert best.value == 0.0
 
 
@@ -456,9 +455,9 @@ def test_fixed_starts_is_scipy_called_by_hand(name: str, has_gradient: bool) -> 
 
 
 def test_fixed_starts_uses_no_randomness_and_avoids_nothing() -> None:
-    objective = bumpy(Region.cube(2))
-    one = FixedStarts().maximize(objective, search_in(Region.cube(2)), np.random.default_rng(0))
-    two = FixedStarts().maximize(objective, search_in(Region.cube(2), avoid=one.x[None, :]), np.random.default_rng(1))
+    objective = bumpy(Box.cube(2))
+    one = FixedStarts().maximize(objective, search_in(Box.cube(2)), np.random.default_rng(0))
+    two = FixedStarts().maximize(objective, search_in(Box.cube(2), avoid=one.x[None, :]), np.random.default_rng(1))
     np.testing.assert_array_equal(one.x, two.x)
     assert two.passed_over == 0
 
@@ -474,15 +473,15 @@ def test_fixed_starts_never_returns_a_point_that_the_constraint_forbids(name: st
         # To say that no climb ended inside is as good as a point, where the peak is outside.
         assert peak == 0.95
     else:
-        assert region.allows(best.x[None, :])[0]
+        assert region.holds(best.x[None, :])[0]
 
 
 def test_more_levels_are_more_starts() -> None:
-    assert FixedStarts((0.0, 1.0)).climb(bumpy(Region.cube(2)), Region.cube(2)).ends.shape == (2, 2)
+    assert FixedStarts((0.0, 1.0)).climb(bumpy(Box.cube(2)), Box.cube(2)).ends.shape == (2, 2)
 
 
 def test_drawn_starts_depend_on_their_seed_alone_and_come_after_the_levels() -> None:
-    region = Region.cube(3)
+    region = Box.cube(3)
     starts = FixedStarts((0.5,), draws=4, seed=7).starts(region)
     np.testing.assert_array_equal(starts[0], [0.5, 0.5, 0.5])
     np.testing.assert_array_equal(starts[1:], FixedStarts((), draws=4, seed=7).starts(region))
@@ -491,7 +490,7 @@ def test_drawn_starts_depend_on_their_seed_alone_and_come_after_the_levels() -> 
 
 
 def test_a_start_that_ends_where_it_began_did_not_move() -> None:
-    region = Region.cube(2)
+    region = Box.cube(2)
     peak = Smooth(np.array([0.5, 0.5]))
     climb = FixedStarts((0.2, 0.5, 0.8)).climb(peak, region)
     assert climb.moved == pytest.approx(2.0 / 3.0)
@@ -534,7 +533,7 @@ class Odd:
 
 
 def test_an_objective_may_screen_and_climb_by_itself_and_is_checked() -> None:
-    search = search_in(Region.cube(2), np.zeros((0, 2)), np.zeros((0, 2)))
+    search = search_in(Box.cube(2), np.zeros((0, 2)), np.zeros((0, 2)))
     rng = np.random.default_rng
     found = Multistart().maximize(Odd(), search, rng(0))
     np.testing.assert_allclose(found.x, 0.3, atol=1e-3)

@@ -12,7 +12,7 @@ from believer.acquisitions import LogEI, PointwiseObjective
 from believer.arrays import Array, frozen
 from believer.maximize import Maximum, Multistart, Search
 from believer.maximize.multistart import _pick_starts
-from believer.space.region import Block, Region
+from believer.space.box import Block, Box
 from believer.surrogates.data import Data
 from believer.surrogates.gp import GPModel, posterior
 from believer.surrogates.gp_fit import Hyperparameters
@@ -101,7 +101,7 @@ def test_a_bound_never_decides_which_point_is_chosen_when_the_best_are_taken(
     hyper = Hyperparameters("matern52", frozen(np.full(d, 2.0)), 1.5, 0.1)
     objective = PointwiseObjective(LogEI(), posterior(hyper, X, y, float(y.mean()), float(y.std())), float(y.min()))
     taken = np.vstack([X, corners[np.argsort(-objective.value(corners))[:400]]])
-    region = Region(np.zeros(d), np.ones(d), tuple(Block(c, c + 1, np.eye(2)[:, 1:], True) for c in range(d)))
+    region = Box(np.zeros(d), np.ones(d), tuple(Block(c, c + 1, np.eye(2)[:, 1:], True) for c in range(d)))
     search = Search(region, X[np.argsort(y)[:5]], taken)
 
     def chosen() -> Maximum:

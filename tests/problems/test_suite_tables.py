@@ -10,7 +10,7 @@ import pytest
 
 from believer.problems import SUITE
 from believer.problems.classes.tables import Measured, Reaction, reaction_table, table_of
-from believer.space.parameters import Categorical, Parameter, _value, count
+from believer.space.parameters import Parameter
 
 TABLES = [name for name, make in SUITE.items() if make().kind == "tables"]
 MEASURED = [name for name in TABLES if isinstance(SUITE[name]().function, Measured)]
@@ -18,10 +18,7 @@ REACTIONS = [name for name in TABLES if name not in MEASURED]
 
 
 def values_of(p: Parameter) -> list[object]:
-    if isinstance(p, Categorical):
-        return list(p.choices)
-    values = _value(p, np.arange(count(p) or 0)).tolist()
-    return [type(p.low)(value) for value in values]
+    return p.decode(p.grid())
 
 
 @pytest.mark.parametrize("name", TABLES)

@@ -16,7 +16,8 @@ from believer.batch.random import draw
 from believer.batch.request import Choice
 from believer.errors import MissingCapability
 from believer.maximize import Search
-from believer.space.region import Region
+from believer.space.box import Box
+from believer.space.region import bounds
 from believer.surrogates.data import Data
 from believer.surrogates.protocols import Model, Smoothing, Surrogate
 from believer.testing import (
@@ -35,13 +36,19 @@ def answer(X: Array, said: str = "drawn") -> Chosen:
     return Chosen(tuple(Choice(frozen(x), said) for x in X))
 
 
-def drawn(request: Request, purpose: str = "random", region: Region | None = None) -> Array:
+def drawn(request: Request, purpose: str = "random", region: Box | None = None) -> Array:
     """One new point (q, d) for each trial, from its own randomness."""
     where, found = request.region if region is None else region, request.avoid
     for trial in request.ids:
         x = draw(where, found if request.distinct else request.avoid, request.randomness(trial, purpose))[0]
         found = np.vstack([found, x])
     return found[len(request.avoid) :]
+
+
+def box_of(request: Request) -> Box:
+    """The region, which is a box in all that the laws ask."""
+    assert isinstance(request.region, Box)
+    return request.region
 
 
 @dataclass(frozen=True)
@@ -107,25 +114,25 @@ class BeyondTheBox(Honest):
 
 class OffTheGrid(Honest):
     def choose(self, request: Request, memory: object = None) -> Any:
-        return answer(drawn(request, region=Region(request.region.lower, request.region.upper)))
+        return answer(drawn(request, region=Box(*bounds(request.region))))
 
 
 class BetweenIntegers(Honest):
     """Knows blocks, and not the grids too long for one."""
 
     def choose(self, request: Request, memory: object = None) -> Any:
-        return answer(drawn(request, region=replace(request.region, settle=None)))
+        return answer(drawn(request, region=replace(box_of(request), settle=None)))
 
 
 class ForgetsHeld(Honest):
     def choose(self, request: Request, memory: object = None) -> Any:
         d = request.region.dim
-        return answer(drawn(request, region=replace(request.region, lower=np.zeros(d), upper=np.ones(d))))
+        return answer(drawn(request, region=replace(box_of(request), lower=np.zeros(d), upper=np.ones(d))))
 
 
 class IgnoresTheConstraint(Honest):
     def choose(self, request: Request, memory: object = None) -> Any:
-        return answer(drawn(request, region=replace(request.region, feasible=None)))
+        return answer(drawn(request, region=replace(box_of(request), feasible=None)))
 
 
 def again(points: Places) -> type[Honest]:
@@ -133,8 +140,8 @@ def again(points: Places) -> type[Honest]:
 
     class Again(Honest):
         def choose(self, request: Request, memory: object = None) -> Any:
-            X, old = drawn(request), request.region.snap(points(request))
-            old = old[request.region.allows(old)]
+            X, old = drawn(request), request.region.project(points(request))
+            old = old[request.region.holds(old)]
             return answer(np.vstack([old[:1], X])[: len(X)])
 
     return Again
@@ -181,7 +188,7 @@ class Maximizing(Honest):
         return draw(request.region, avoid, request.randomness(trial, "random"), self.found(request, trial, avoid))[0]
 
     def found(self, request: Request, trial: int, avoid: Array) -> Array:
-        search = Search(request.region, request.region.snap(request.data.X), avoid)
+        search = Search(request.region, request.region.project(request.data.X), avoid)
         maximizer = maximizer_for(Middle(), request.maximizer)
         return maximizer.maximize(Middle(), search, request.randomness(trial, "maximize")).x
 

@@ -14,7 +14,7 @@ from believer.arrays import Array, frozen
 from believer.batch import Believe, ConstantLie, Data, Fantasy, Lie, PseudoObservations
 from believer.errors import InvalidInput
 from believer.maximize import Multistart, Search
-from believer.space.region import Region
+from believer.space.box import Box
 from believer.surrogates.gp import GPModel, posterior
 from believer.surrogates.gp_fit import Hyperparameters
 from believer.surrogates.protocols import Prediction
@@ -230,7 +230,7 @@ def test_the_cone_needs_a_column_that_is_continuous_and_not_settled_on_a_grid() 
     repeats = 0
     for seed in range(10):
         rng = np.random.default_rng(seed)
-        tenths = Region(frozen([0.0]), frozen([1.0]), settle=lambda X: np.round(10.0 * X) / 10.0)
+        tenths = Box(frozen([0.0]), frozen([1.0]), settle=lambda X: np.round(10.0 * X) / 10.0)
         found = guarantee(replace(Family(UCB(0.05), kernel="se").draw(rng), region=tenths), rng)
         assert not found.applies
         repeats += not found.moves

@@ -29,14 +29,13 @@ import math
 import numpy as np
 
 from believer.acquisitions import LogEI, PointwiseObjective
-from believer.arrays import Array, BoolArray
+from believer.arrays import Array
 from believer.batch.incumbent import real_incumbent
 from believer.batch.picking import best_places
 from believer.batch.request import Request
 from believer.capabilities import able
 from believer.maximize.objective import Search
 from believer.maximize.screening import candidates
-from believer.space.region import Region
 from believer.surrogates.protocols import Conditionable, Model, Rescalable
 
 SHORTEST = 0.5
@@ -47,9 +46,6 @@ NATS = 1.0 / 15.0
 
 MOST_NATS = 1e6
 """No results say more than that of anything."""
-
-FINE = 100
-"""A grid of so many values is as good as continuous."""
 
 _SAME = 0.98
 """A factor above this is not worth a second model."""
@@ -70,17 +66,9 @@ def is_own(request: Request, trial: int, pending: int) -> bool:
     return pending == 0 or float(request.randomness(trial, "own").random()) * (pending + 1) < 1.0
 
 
-def free_columns(region: Region) -> BoolArray:
-    """The columns (d,) in which points may move freely: continuous ones, and grids of very many values."""
-    free = region.continuous
-    for block in region.blocks:
-        free[block.start : block.stop] |= block.ordered and len(block.values) >= FINE
-    return free
-
-
 def shortened(request: Request, factor: float) -> Model | None:
     """The model under lengthscales ``factor`` times as long in free columns; None where that means nothing."""
-    model, moves = request.model, free_columns(request.region)
+    model, moves = request.model, request.region.metric
     if not able(model, Rescalable) or not able(model, Conditionable) or not moves.any() or factor > _SAME:
         return None
     return model.with_lengthscales(np.where(moves, factor * model.lengthscales, model.lengthscales))

@@ -10,7 +10,7 @@ import numpy as np
 from believer.acquisitions import Acquisition, completed
 from believer.acquisitions.joint_improvement import JointImprovement, Softness
 from believer.acquisitions.joint_limit import JointLimit
-from believer.arrays import Array, BoolArray, frozen, shown, whole
+from believer.arrays import Array, frozen, shown, whole
 from believer.batch.capability import require
 from believer.batch.incumbent import real_incumbent
 from believer.batch.lies import Believe, ConstantLie
@@ -21,11 +21,12 @@ from believer.batch.random import REPLACED, is_new
 from believer.batch.request import Choice, Chosen, Request, with_pending
 from believer.batch.standing import standing
 from believer.errors import InvalidInput, MissingCapability
-from believer.maximize.multistart import MOST_STARTS, ascend, retreat, step_blocks
+from believer.maximize.climb import ascend, climbed, stepped
+from believer.maximize.multistart import MOST_STARTS
 from believer.maximize.objective import ranked
-from believer.maximize.screening import near
 from believer.numerics import lbfgs
 from believer.numerics.sampling import normal_sobol
+from believer.space.combine import Copies
 from believer.space.region import Region
 from believer.surrogates.gp import standardization
 from believer.surrogates.protocols import JointlyDifferentiable
@@ -126,46 +127,43 @@ class QEI:
 
     def _moved(self, objective: JointImprovement, request: Request, starts: Array) -> Array:
         """The best row (q·d,) that climbs from ``starts`` (s, q·d) and from neighbors of the first lead to."""
-        q, region = len(request.ids), _copies(request.region, len(request.ids))
-        close = near(starts[:1], self.restarts, region, _WIDTHS, request.randomness(request.ids[0], "restarts"))
-        X = np.vstack([starts, close[region.allows(close)]])
+        q, region = len(request.ids), Copies(request.region, len(request.ids))
+        close = region.near(starts[:1], self.restarts, _WIDTHS, request.randomness(request.ids[0], "restarts"))
+        X = np.vstack([starts, close])
         # q-EI itself has the units of y, and a climb's tolerances are absolute.
         scale = 1.0 if self.smoothing is not None else float(objective.value(starts).max()) or 1.0
-        X, f = self._climbed(objective, request.region, region, X, scale)
+        X, f = self._climbed(objective, region, X, scale)
         best = np.argsort(-ranked(f, all_bad=True), kind="stable")[:1]
         X, f = X[best], f[best]
-        each, rng = len(request.region.blocks), request.randomness(request.ids[0], "neighbors")
+        rng, steps = request.randomness(request.ids[0], "neighbors"), any(k is not None for k in region.decisions)
         # A sweep costs O(q²) posteriors, and large batches gain little from further ones.
-        sweeps = min(_SWEEPS, max(1, _SWEPT // q)) if each or region.feasible is not None else 0
+        sweeps = min(_SWEEPS, max(1, _SWEPT // q)) if steps or region.ruled else 0
         for _ in range(sweeps):
             before = f
             for i in range(q):
-                own = replace(region, blocks=region.blocks[i * each : (i + 1) * each])
-                X, f = step_blocks(objective, own, X, f)
-                if region.feasible is not None:
+                X, f = stepped(objective, replace(region, moving=i), X, f)
+                if region.ruled:
                     X, f = _stray(objective, request.region, X, f, i, rng)
-            X, f = self._climbed(objective, request.region, region, X, scale)
+            X, f = self._climbed(objective, region, X, scale)
             if (f - before <= self.climb.value_tol * np.maximum(np.abs(f), scale)).all():
                 break
         row: Array = X[0]
         return row
 
-    def _climbed(
-        self, objective: JointImprovement, one: Region, together: Region, X: Array, scale: float
-    ) -> tuple[Array, Array]:
+    def _climbed(self, objective: JointImprovement, region: Copies, X: Array, scale: float) -> tuple[Array, Array]:
         """Where climbs from ``X`` (s, q·d) end, and the values (s,) there.
 
-        With a constraint on ``one`` point, the points of a row are cut back each for itself, and one after the other
-        taken over where that makes the row better.
+        With a rule on the points, those of a row are cut back each for itself, and one after the other taken over where
+        that makes the row better.
         """
-        ends, f = ascend(objective, replace(together, feasible=None), X, self.climb, scale)
-        if one.feasible is None:
-            return ends, f
-        inside = retreat(one, X.reshape(-1, one.dim), ends.reshape(-1, one.dim)).reshape(X.shape)
-        f = objective.value(X)
-        for start in range(0, X.shape[1], one.dim):
+        moves = region.free(X)
+        if not region.ruled or not moves.any():
+            return ascend(objective, region, X, self.climb, scale)
+        inside = region.project(climbed(objective, region, X, self.climb, scale, moves)[0], X)
+        f, d = objective.value(X), region.region.dim
+        for start in range(0, region.dim, d):
             trial = X.copy()
-            trial[:, start : start + one.dim] = inside[:, start : start + one.dim]
+            trial[:, start : start + d] = inside[:, start : start + d]
             value = objective.value(trial)
             better = value > f
             X, f = np.where(better[:, None], trial, X), np.where(better, value, f)
@@ -197,38 +195,12 @@ def _stray(
     A point on the border of a constraint moves along it so: the gradient alone would push it through.
     """
     place = slice(i * one.dim, (i + 1) * one.dim)
-    close = near(X[:, place], max(4, _NEIGHBORS // (X.shape[1] // one.dim)), one, _WIDTHS, rng)
-    close = close[one.allows(close)]
+    close = one.near(X[:, place], max(4, _NEIGHBORS // (X.shape[1] // one.dim)), _WIDTHS, rng)
     pool = np.vstack([X, np.repeat(X, len(close), axis=0)])
     pool[1:, place] = close
     values = np.concatenate([f, ranked(objective.value(pool[1:]), all_bad=True)])
     best = [int(np.argmax(values))]
     return pool[best], values[best]
-
-
-def _copies(region: Region, q: int) -> Region:
-    """Where q points of ``region`` lie, written one after the other in a row (q·d,)."""
-    d = region.dim
-
-    def feasible(X: Array) -> BoolArray:
-        allowed = region.allows(X.reshape(len(X) * q, d)).reshape(len(X), q)
-        every: BoolArray = np.logical_and.reduce(allowed, axis=1)
-        return every
-
-    def settle(X: Array) -> Array:
-        return region.snap(X.reshape(len(X) * q, d)).reshape(X.shape)
-
-    return Region(
-        np.tile(region.lower, q),
-        np.tile(region.upper, q),
-        tuple(
-            replace(block, start=block.start + i * d, stop=block.stop + i * d)
-            for i in range(q)
-            for block in region.blocks
-        ),
-        None if region.feasible is None else feasible,
-        None if region.settle is None else settle,
-    )
 
 
 def _renewed(batch: Array, request: Request) -> tuple[Array, list[str]]:

@@ -34,7 +34,7 @@ from believer.batch.request import Chosen, Request
 from believer.numerics import lbfgs
 from believer.numerics.sampling import sobol
 from believer.numerics.special import log_cdf
-from believer.space.region import Region
+from believer.space.region import Region, bounds
 from believer.surrogates.gp import standardization
 from believer.surrogates.protocols import Differentiable
 
@@ -135,5 +135,5 @@ def steepest_slope(model: Differentiable, region: Region, X: Array, scale: float
         return -slope / top, (behind - ahead) / (2.0 * _STEP * top)
 
     starts = X[np.argsort(-screened, kind="stable")[:_STARTS]]
-    climbed = lbfgs.minimize(descend, starts, region.lower, region.upper, _CLIMB)
+    climbed = lbfgs.minimize(descend, starts, *bounds(region), _CLIMB)
     return top * max(1.0, float(-climbed.f.min()))

@@ -175,7 +175,7 @@ def choose(strategy: PseudoObservations, request: Request, memory: object) -> Ch
                 under = f" under lengthscales {factor:.2g} times as long" if factor < 1.0 else ""
         here = standing(request, beliefs)
         worth, name = objective(request, models, here, trial)
-        around = request.region.snap(here.places())
+        around = request.region.project(here.places())
         picked = pick(worth, request, trial, around, avoid, spacing=spacing)
         choice = picked.choice(name, strategy.after(most.ids) + under)
         if here.Y.shape[1] == 1 and here.feasible.any():

@@ -123,7 +123,7 @@ def best_places(request: Request, X: Sequence[Array] | Array = (), y: Sequence[f
     if request.outputs:
         values = values + beyond_limits(request, points)
     best = np.argsort(values, kind="stable")[:_AROUND]
-    return request.region.snap(points[best])
+    return request.region.project(points[best])
 
 
 def counted(points: int) -> str:

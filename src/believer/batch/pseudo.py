@@ -18,7 +18,6 @@ from believer.acquisitions import View, objective_on
 from believer.arrays import Array, BoolArray, finite, frozen, read_only, shown
 from believer.batch.hedge import (
     MOST_NATS,
-    free_columns,
     is_own,
     is_quiet,
     is_settled,
@@ -88,7 +87,7 @@ class Belief:
 
     def with_hedge(self, request: Request, name: str) -> Belief:
         """With the hedge of that ``name``, "plausible" or "shortest"; those of an ask with other ``fixed`` are gone."""
-        moves = free_columns(request.region)
+        moves = request.region.metric
         hedges = self.hedges if self.moves is not None and np.array_equal(self.moves, moves) else ()
         if any(known == name for known, _, _ in hedges):
             return self

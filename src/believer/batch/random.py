@@ -41,7 +41,7 @@ class RandomBatch:
 
 def is_new(x: Array, region: Region, avoid: Array) -> bool:
     """Whether ``x`` (d,) is allowed and not to be avoided."""
-    return bool(region.allows(x[None, :])[0]) and not region.among(x[None, :], avoid)[0]
+    return bool(region.holds(x[None, :])[0]) and not region.among(x[None, :], avoid)[0]
 
 
 def draw(region: Region, avoid: Array, rng: np.random.Generator, first: Array | None = None) -> tuple[Array, bool]:

@@ -29,7 +29,6 @@ from believer.batch.request import Request
 from believer.capabilities import able
 from believer.maximize import Search
 from believer.maximize.objective import ENUMERATE_UP_TO
-from believer.maximize.screening import spread
 from believer.space.region import Region
 from believer.surrogates.protocols import Differentiable, Model
 
@@ -84,7 +83,7 @@ def relevance(request: Request, beta: float) -> Relevance:
     search = Search(region, around, nothing)
     found = maximizer_for(bound, request.maximizer).maximize(bound, search, request.randomness(n, "assured"))
     # Without noise a result is surely reached again: no search, however poor, may end above the best one.
-    at = np.vstack([found.x, around[region.allows(around)]])
+    at = np.vstack([found.x, around[region.holds(around)]])
     values = bound.value(at)
     best = int(np.argmax(values))
     here = Relevance(request.model, root, -float(values[best]), frozen(at[best]), 1.0)
@@ -96,7 +95,7 @@ def relevance(request: Request, beta: float) -> Relevance:
 def _everywhere(region: Region, rng: np.random.Generator) -> Array:
     """All points of a small finite region, or space-filling ones."""
     size = region.size
-    return region.enumerate() if size is not None and size <= ENUMERATE_UP_TO else spread(_SCREENED, region, rng)
+    return region.points() if size is not None and size <= ENUMERATE_UP_TO else region.sample(_SCREENED, rng)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -89,7 +89,7 @@ def repeated_instead(request: Request, model: Model, X: Array, choice: Choice, a
     if allowed is not None:
         among = request.region.among(points, allowed)
         points, stds = points[among], stds[among]
-    inside = request.region.allows(points)
+    inside = request.region.holds(points)
     unit = standardization(data.y)[1]
     found = worth_repeating(model, points[inside], stds[inside], np.asarray(choice.x), there, unit)
     return choice if found is None else Choice(found.x, found.provenance, repeats=True)

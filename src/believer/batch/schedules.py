@@ -80,8 +80,8 @@ class TheoryBeta:
 
     def beta(self, t: int, region: Region) -> float:
         """β_t; never below zero, which the formula can be for an ``a`` or ``b`` far below 1."""
-        d = int(region.continuous.sum())
-        log_M = sum(math.log(len(block.values)) for block in region.blocks)
+        d = region.decisions.count(None)
+        log_M = sum(math.log(k) for k in region.decisions if k is not None)
         if d == 0:
             beta = 2.0 * (log_M + math.log(t**2 * math.pi**2 / (6.0 * self.delta)))
         else:
@@ -103,7 +103,7 @@ def beta_at(beta: float | Schedule, t: int, region: Region) -> float:
 
 
 def _free(region: Region) -> int:
-    return int(region.continuous.sum()) + sum(len(block.values) > 1 for block in region.blocks)
+    return sum(k is None or k > 1 for k in region.decisions)
 
 
 def _at_least_zero(value: object, name: str, most: float) -> None:

@@ -82,7 +82,7 @@ class Thompson:
         """The least of values drawn jointly at candidates, or at all points of a small finite region.  O(m³)."""
         size = request.region.size
         if size is not None and size <= self.candidates:
-            X = request.region.enumerate()
+            X = request.region.points()
         else:
             X = candidates(self.candidates, search, _NEIGHBORS, _WIDTHS, request.randomness(trial, "maximize"))
         values = -model.sample(X, 1, request.randomness(trial, "path"))[0] if len(X) else np.zeros(0)

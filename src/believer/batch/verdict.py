@@ -75,10 +75,7 @@ def nearness(region: Region, q: int, model: Model | None) -> Spacing:
     Nearer than a tenth of a lengthscale, or than 1e-3 in the cube; but no farther than a quarter of the radius of a
     ball that has 1/q of the cube's volume in the k columns that are no categories: the room of each of ``q`` points.
     """
-    free = region.upper > region.lower
-    for block in region.blocks:
-        free[block.start : block.stop] &= block.ordered
-    k = max(int(free.sum()), 1)
+    k = max(region.freedom, 1)
     room = math.exp((math.lgamma(0.5 * k + 1.0) - math.log(max(q, 1))) / k) / math.sqrt(math.pi)
     nothing, reach = np.zeros((0, region.dim)), _SHARE_OF_ROOM * room
     if not able(model, Scaled):

@@ -17,8 +17,9 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 
 from believer.arrays import Array
-from believer.space import Categorical, Float, Space
-from believer.space.parameters import Parameter, count, decode, encode_one
+from believer.capabilities import able
+from believer.space import Space
+from believer.space.parameters import Number, Parameter
 
 Code: TypeAlias = Literal["value", "index", "position"]
 """What a library is told of a parameter: its value, where it stands among its values from 0, or its encoded column."""
@@ -40,7 +41,7 @@ class Axes:
     @staticmethod
     def of(space: Space, code: Callable[[Parameter], Code]) -> Axes:
         """The space's, each parameter in the code that a library wants for it."""
-        return Axes(space, {name: code(p) for name, p in space.parameters.items() if count(p) != 1})
+        return Axes(space, {name: code(p) for name, p in space.parameters.items() if p.count != 1})
 
     @property
     def parameters(self) -> dict[str, Parameter]:
@@ -74,18 +75,18 @@ def _told(p: Parameter, value: Any, name: str, code: Code) -> Any:
     """A parameter's value in the library's terms."""
     if code == "value":
         return value
-    encoded = encode_one(p, value, name)
+    encoded = p.encode([value], name)[0].tolist()
     if code == "position":
         return encoded[0]
-    return encoded.index(1.0) if isinstance(p, Categorical) else round((value - p.low) / (p.step or 1))
+    return round((value - p.low) / (p.step or 1)) if able(p, Number) else encoded.index(1.0)
 
 
 def _meant(p: Parameter, given: Any, code: Code) -> Any:
     """The parameter's value that the library means, rounding mended."""
     if code == "position":
-        return decode(p, np.array([[given]], dtype=np.float64))[0]
-    if isinstance(p, Categorical):
-        return p.choices[int(given)]
+        return p.decode(np.array([[given]], dtype=np.float64))[0]
+    if not able(p, Number):
+        return p.decode(p.grid()[[int(given)]])[0]
     number = given if code == "value" else p.low + int(given) * (p.step or 1)
     inside = min(max(number, p.low), p.high)
-    return float(inside) if isinstance(p, Float) else int(inside)
+    return type(p.low)(inside)

@@ -26,7 +26,7 @@ from believer.bench.parts import Part, part
 from believer.bench.peers import PEERS, Peer
 from believer.errors import BelieverError, InvalidInput, MissingCapability
 from believer.optimizer import Optimizer
-from believer.space import Categorical, Space
+from believer.space import Space
 from believer.study.trials import Batch
 
 SURROGATE, ACQUISITION = "gp", "LogEI"
@@ -233,7 +233,7 @@ def require_space(name: str, space: Space) -> None:
     """Raises ``InvalidInput`` if the member cannot work on ``space``: peers know no constraint, one no choices."""
     if name not in PEERS:
         return
-    choices = [key for key, p in space.parameters.items() if isinstance(p, Categorical)]
+    choices = [key for key, p in space.parameters.items() if not p.ordered]
     if space.constraint is not None or (choices and not PEERS[name].categorical):
         without = "a constraint" if PEERS[name].categorical else "a constraint or choices"
         raise InvalidInput(

@@ -27,9 +27,11 @@ import numpy as np
 
 from believer.arrays import Array
 from believer.bench.axes import Axes, Code
+from believer.capabilities import able
 from believer.errors import InvalidInput, MissingExtra
-from believer.space import Categorical, Float, Int, Space
-from believer.space.parameters import MAX_GRID, Parameter, count, grid
+from believer.space import Space
+from believer.space.parameters import MAX_GRID, Number, Parameter
+from believer.space.region import bounds
 
 MOST_LISTED = 4096
 """Of a finite space with no more points, BoTorch looks at every one."""
@@ -85,7 +87,7 @@ class BoTorch:
             fit_gpytorch_mll(ExactMarginalLogLikelihood(model.likelihood, model))
             criterion = getattr(acquisition, self._acquisition)(model=model, best_f=Y.max())
             points: Array = self._maximized(criterion, q, X).detach().numpy().copy()
-        return self._region.snap(points)
+        return self._region.project(points)
 
     def tell(self, X: Array, y: Array) -> None:
         """Keep the results for the next fit."""
@@ -97,11 +99,11 @@ class BoTorch:
         from botorch.optim import optimize_acqf, optimize_acqf_discrete
 
         if self._region.size is not None and self._region.size <= MOST_LISTED:
-            choices = torch.as_tensor(self._region.enumerate())
+            choices = torch.as_tensor(self._region.points())
             return optimize_acqf_discrete(criterion, q=q, choices=choices, unique=True, X_avoid=evaluated)[0]
         return optimize_acqf(
             criterion,
-            bounds=torch.tensor(np.vstack([self._region.lower, self._region.upper])),
+            bounds=torch.tensor(np.vstack(bounds(self._region))),
             q=q,
             num_restarts=10,
             raw_samples=256,
@@ -152,7 +154,7 @@ class OptunaGP:
 
     @staticmethod
     def _code(p: Parameter) -> Code:
-        if isinstance(p, Categorical) or (p.log and p.step not in (None, 1)):
+        if not able(p, Number) or (p.log and p.step not in (None, 1)):
             return "index"
         return "value" if p.step is None or _is_listed(p) else "position"
 
@@ -160,15 +162,14 @@ class OptunaGP:
     def _distribution(cls, p: Parameter) -> Any:
         from optuna.distributions import CategoricalDistribution, FloatDistribution, IntDistribution
 
-        if isinstance(p, Categorical):
-            return CategoricalDistribution(range(len(p.choices)))
+        if not able(p, Number):
+            return CategoricalDistribution(range(p.count or 1))
         if (code := cls._code(p)) == "index":
             return IntDistribution(0, _last(p))
         if code == "position":
             return FloatDistribution(0.0, 1.0)
-        if isinstance(p, Float):
-            return FloatDistribution(p.low, p.high, log=p.log, step=p.step)
-        return IntDistribution(p.low, p.high, log=p.log, step=p.step)
+        kind = IntDistribution if isinstance(p.low, int) else FloatDistribution
+        return kind(p.low, p.high, log=p.log, step=p.step)
 
 
 class Egobox:
@@ -207,17 +208,17 @@ class Egobox:
 
     @staticmethod
     def _code(p: Parameter) -> Code:
-        return "index" if isinstance(p, Categorical) or (_is_listed(p) and not p.log) else "position"
+        return "index" if not able(p, Number) or (_is_listed(p) and not p.log) else "position"
 
     @staticmethod
     def _kind(p: Parameter) -> Any:
         from egobox import XSpec, XType
 
-        if isinstance(p, Categorical):
-            return XSpec(XType.ENUM, [len(p.choices)])
+        if not able(p, Number):
+            return XSpec(XType.ENUM, [p.count])
         if not _is_listed(p):
             return XSpec(XType.FLOAT, [0.0, 1.0])
-        return XSpec(XType.ORD, grid(p)[:, 0].tolist()) if p.log else XSpec(XType.INT, [0, _last(p)])
+        return XSpec(XType.ORD, p.grid()[:, 0].tolist()) if p.log else XSpec(XType.INT, [0, _last(p)])
 
 
 class Skopt:
@@ -253,17 +254,17 @@ class Skopt:
 
     @staticmethod
     def _code(p: Parameter) -> Code:
-        return "index" if isinstance(p, Categorical) or p.step != (1 if isinstance(p, Int) else None) else "value"
+        return "index" if not able(p, Number) or p.step != (1 if isinstance(p.low, int) else None) else "value"
 
     @classmethod
     def _dimension(cls, p: Parameter) -> Any:
         from skopt import space as theirs
 
-        if isinstance(p, Categorical):
-            return theirs.Categorical(range(len(p.choices)))
+        if not able(p, Number):
+            return theirs.Categorical(range(p.count or 1))
         if cls._code(p) == "index":
             return theirs.Integer(0, _last(p))
-        kind = theirs.Integer if isinstance(p, Int) else theirs.Real
+        kind = theirs.Integer if isinstance(p.low, int) else theirs.Real
         return kind(p.low, p.high, prior="log-uniform" if p.log else "uniform")
 
 
@@ -305,23 +306,23 @@ class BayesOpt:
 
     @staticmethod
     def _code(p: Parameter) -> Code:
-        return "position" if isinstance(p, Categorical) or p.log or not _is_listed(p) else "index"
+        return "position" if not able(p, Number) or p.log or not _is_listed(p) else "index"
 
     @classmethod
     def _bounds(cls, p: Parameter) -> tuple[Any, ...]:
-        if isinstance(p, Categorical) or cls._code(p) == "position":
+        if cls._code(p) == "position":
             return 0.0, 1.0
         return 0, _last(p), int
 
 
-def _is_listed(p: Float | Int) -> bool:
+def _is_listed(p: Number) -> bool:
     """Is it a grid, of a size to be held as one?"""
     return p.step is not None and _last(p) < MAX_GRID
 
 
-def _last(p: Float | Int) -> int:
+def _last(p: Parameter) -> int:
     """The index of the last value of a grid."""
-    return (count(p) or 1) - 1
+    return (p.count or 1) - 1
 
 
 @dataclass(frozen=True, slots=True)

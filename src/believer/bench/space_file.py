@@ -25,7 +25,7 @@ from __future__ import annotations
 
 import json
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -34,7 +34,7 @@ from believer.space import Space
 from believer.space.parameters import Categorical, Float, Int, Parameter
 from believer.study.files import followed
 
-_TYPES: dict[str, type[Parameter]] = {"float": Float, "int": Int, "categorical": Categorical}
+_TYPES: dict[str, Callable[..., Parameter]] = {"float": Float, "int": Int, "categorical": Categorical}
 _NUMBER = (("low", "high"), ("log", "step"))
 _ENTRIES = {"float": _NUMBER, "int": _NUMBER, "categorical": (("choices",), ())}
 """What an entry must have besides its type, and what it may have."""

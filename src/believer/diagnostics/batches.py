@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from believer.arrays import Array
+from believer.capabilities import able
 from believer.diagnostics.figure import (
     BLACK,
     GRAY,
@@ -27,7 +28,7 @@ from believer.diagnostics.figure import (
 )
 from believer.errors import InvalidInput
 from believer.optimizer import Optimizer
-from believer.space.parameters import Categorical
+from believer.space.parameters import Number
 from believer.study.trials import Trial, same_params
 
 if TYPE_CHECKING:
@@ -86,7 +87,7 @@ def _by_importance(optimizer: Optimizer) -> tuple[list[Coordinate], bool]:
 def _position(coordinate: Coordinate, trial: Trial) -> float:
     """Where a trial lies on the axis; choices are spread a little, so that points do not hide each other."""
     value = trial.params[coordinate.name]
-    if isinstance(coordinate.parameter, Categorical):
+    if not able(coordinate.parameter, Number):
         index = int(np.argmax(trial.unit[coordinate.start : coordinate.stop]))
         return index + 0.6 * ((trial.id * 0.618034 + 0.5) % 1.0 - 0.5)
     return float(value)
@@ -120,7 +121,7 @@ def _draw_slice(axes: Axes, optimizer: Optimizer, across: Coordinate, up: Coordi
 def _draw_curve(axes: Axes, optimizer: Optimizer, across: Coordinate) -> None:
     """The predicted mean ± 2σ over a space of one parameter."""
     space = optimizer.space
-    if isinstance(across.parameter, Categorical) or is_constant(across.parameter):
+    if not able(across.parameter, Number) or is_constant(across.parameter):
         rows, edges = cells(across)
         x = 0.5 * (edges[1:] + edges[:-1])
         at = optimizer.predict(space.decode(rows))

@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from believer.arrays import Array
+from believer.capabilities import able
 from believer.errors import MissingExtra
 from believer.optimizer import Optimizer
 from believer.space import Space
-from believer.space.parameters import Categorical, Int, Parameter
+from believer.space.parameters import Number, Parameter
 from believer.study.events import Asked
 from believer.study.trials import Trial
 
@@ -101,7 +102,7 @@ def coordinates_of(space: Space) -> list[Coordinate]:
     """The parameters of a space as axes, in its order."""
     found, start = [], 0
     for name, parameter in space.parameters.items():
-        stop = start + (len(parameter.choices) if isinstance(parameter, Categorical) else 1)
+        stop = start + parameter.width
         found.append(Coordinate(name, parameter, start, stop))
         start = stop
     return found
@@ -109,13 +110,13 @@ def coordinates_of(space: Space) -> list[Coordinate]:
 
 def is_constant(p: Parameter) -> bool:
     """Whether the parameter has one value only."""
-    return len(p.choices) == 1 if isinstance(p, Categorical) else p.low == p.high
+    return p.count == 1
 
 
 def at_units(coordinate: Coordinate, units: Array) -> Array:
     """Values of a number's axis at positions ``units`` (m,), where the space's own rounding is not wanted."""
     p = coordinate.parameter
-    assert not isinstance(p, Categorical)
+    assert able(p, Number)
     if p.log:
         powers: Array = np.exp(np.log(p.low) + units * np.log(p.high / p.low))
         return powers
@@ -125,8 +126,9 @@ def at_units(coordinate: Coordinate, units: Array) -> Array:
 def cells(coordinate: Coordinate) -> tuple[Array, Array]:
     """Encoded rows (k, width) of the cells along an axis, and the edges (k + 1,) between them."""
     p = coordinate.parameter
-    if isinstance(p, Categorical):
-        return np.eye(len(p.choices)), np.arange(-0.5, len(p.choices))
+    if not able(p, Number):
+        rows = p.grid()
+        return rows, np.arange(-0.5, len(rows))
     if is_constant(p):
         return np.zeros((1, 1)), np.array([p.low - 0.5, p.low + 0.5])
     middles = (np.arange(_CELLS) + 0.5) / _CELLS
@@ -140,16 +142,16 @@ def dress(axes: Axes, which: Literal["x", "y"], coordinate: Coordinate) -> None:
     p = coordinate.parameter
     axis = axes.xaxis if which == "x" else axes.yaxis
     axis.set_label_text(_literal(coordinate.name))
-    if isinstance(p, Categorical):
-        choices = [_literal(str(choice)) for choice in p.choices]
+    if not able(p, Number):
+        choices = [_literal(str(choice)) for choice in p.decode(p.grid())]
         axis.set_ticks(range(len(choices)), choices)
         if which == "x" and sum(map(len, choices)) > _CROWDED:
             axis.set_tick_params(rotation=30)
-    elif isinstance(p, Int) and not p.log:
+    elif isinstance(p.low, int) and not p.log:
         axis.set_major_locator(MaxNLocator(integer=True))
     edges = cells(coordinate)[1]
     axes.set(**{f"{which}lim": (edges[0], edges[-1])})
-    if not isinstance(p, Categorical) and p.log and not is_constant(p):
+    if able(p, Number) and p.log and not is_constant(p):
         axes.set(**{f"{which}scale": "log"})
         plain_ticks(axis)
 

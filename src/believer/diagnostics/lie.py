@@ -11,6 +11,7 @@ from believer.acquisitions import EI, PointwiseObjective
 from believer.arrays import Array, as_values
 from believer.batch import Believe, ConstantLie, Data
 from believer.batch.lies import Lie
+from believer.capabilities import able
 from believer.diagnostics.figure import (
     BLACK,
     BLUE,
@@ -27,7 +28,7 @@ from believer.diagnostics.figure import (
 from believer.errors import InvalidInput
 from believer.problems import Problem, wave1
 from believer.space import Space
-from believer.space.parameters import Categorical
+from believer.space.parameters import Number
 from believer.surrogates import GP
 from believer.surrogates.gp import GPModel
 
@@ -46,7 +47,7 @@ def before_and_after_a_lie(
     """
     problem = wave1() if problem is None else problem
     coordinate = coordinates_of(problem.space)[0]
-    if len(problem.space) > 1 or isinstance(coordinate.parameter, Categorical):
+    if len(problem.space) > 1 or not able(coordinate.parameter, Number):
         raise InvalidInput(f"only a problem of one number can be drawn; got {problem.name!r}, {problem.space!r}.")
     X = as_values(at, name="at")[:, None]
     data = Data(X, problem.evaluate(X))

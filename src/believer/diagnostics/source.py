@@ -16,6 +16,7 @@ from believer.experiments import fingerprint
 from believer.numerics.sampling import latin_hypercube, stream
 from believer.problems import PROBLEMS, Problem
 from believer.space import Space
+from believer.space.box import Box
 from believer.space.region import Region
 from believer.surrogates.data import Data
 
@@ -95,7 +96,7 @@ class FromTable:
     @property
     def region(self) -> Region:
         """The whole cube."""
-        return Region.cube(self.X.shape[1])
+        return Box.cube(self.X.shape[1])
 
     def settings(self) -> dict[str, Any]:
         """Plain data, for a cell's key."""

@@ -34,7 +34,6 @@ from believer.batch.verdict import random_pair_distance
 from believer.diagnostics.measurement import Measurement, Part, distances
 from believer.diagnostics.source import DataSet
 from believer.maximize import Candidates, FixedStarts, Maximizer, Maximum, Search
-from believer.maximize.screening import near
 from believer.numerics.sampling import sobol, stream
 from believer.space.region import Region
 from believer.surrogates.gp import standardization
@@ -256,7 +255,7 @@ class _Batches:
         """The same search for every member, lies or not: what differs between two of them is the surface alone."""
         data = self.data
         best = np.argsort(data.y, kind="stable")[:_AROUND]
-        search = Search(data.region, data.region.snap(data.X[best]), frozen(np.zeros((0, data.region.dim))))
+        search = Search(data.region, data.region.project(data.X[best]), frozen(np.zeros((0, data.region.dim))))
         return maximizer.maximize(surface, search, self.randomness(0, "maximize"))
 
 
@@ -267,7 +266,7 @@ def response(before: PointwiseObjective, after: PointwiseObjective, x: Array, re
     """
     rng = np.random.default_rng(0)
     dense = region.spread(sobol(_DENSE, region.dim, rng))
-    X = np.vstack([dense, near(x[None, :], _CLOSE, region, (0.1, 0.03, 0.01), rng), x[None, :]])
+    X = np.vstack([dense, region.near(x[None, :], _CLOSE, (0.1, 0.03, 0.01), rng), x[None, :]])
     old, new = before.value(X), after.value(X)
     if completed(before.acquisition).is_log:
         # As EI, in units of its largest value: the range of a logarithm is that of its worst candidate.

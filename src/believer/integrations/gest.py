@@ -17,14 +17,16 @@ from dataclasses import dataclass, replace
 from hashlib import sha256
 from numbers import Real
 from operator import itemgetter
-from typing import Any
+from typing import Any, TypeGuard
 
 import numpy as np
 
 from believer.arrays import shown, whole
+from believer.capabilities import able
 from believer.errors import InvalidInput, MissingExtra, SpaceExhausted
 from believer.optimizer import Optimizer
 from believer.space import Categorical, Float, Int, Space
+from believer.space.parameters import Number, Parameter
 from believer.study.files import PathLike
 from believer.study.goals import AtLeast, AtMost, Between, Goal, Maximize, Minimize
 from believer.study.outcome import as_number
@@ -153,7 +155,7 @@ class Generator(Standard):  # type: ignore[misc]
                     self.optimizer.abandon(trial)
 
     def _same(self, a: Mapping[str, Any], b: Mapping[str, Any]) -> bool:
-        values = [(a[v.name], b[v.name], isinstance(v.parameter, Float)) for v in self._variables.values()]
+        values = [(a[v.name], b[v.name], _is_float(v.parameter)) for v in self._variables.values()]
         return all(one == other or (is_float and _close(one, other)) for one, other, is_float in values)
 
     def finalize(self) -> None:
@@ -166,7 +168,7 @@ class _Variable:
     """A parameter, its name in the study, and the ``values`` whose places it has where the variable is discrete."""
 
     name: str
-    parameter: Float | Int | Categorical
+    parameter: Parameter
     values: tuple[Any, ...] = ()
 
     def encode(self, value: Any, name: str) -> Any:
@@ -175,10 +177,14 @@ class _Variable:
             if not same:
                 raise InvalidInput(f"a value must be one of {self.values}; got {shown(value)} for {name!r}.")
             return self.values.index(same[0])
-        if isinstance(self.parameter, Float) and isinstance(value, float | np.floating):
+        if _is_float(self.parameter) and isinstance(value, float | np.floating):
             inside = min(max(float(value), self.parameter.low), self.parameter.high)
             return inside if _close(value, inside) else value  # rounding may leave the bounds
         return value
+
+
+def _is_float(p: Parameter) -> TypeGuard[Number]:
+    return able(p, Number) and isinstance(p.low, float)
 
 
 def _goal(part: Any) -> Goal:

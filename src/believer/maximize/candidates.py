@@ -17,7 +17,7 @@ from believer.maximize.objective import (
     ranked,
     search_exhaustively,
 )
-from believer.maximize.screening import MOST_CANDIDATES, MOST_NEIGHBORS, candidates, near
+from believer.maximize.screening import MOST_CANDIDATES, MOST_NEIGHBORS, candidates
 
 MOST_ROUNDS = 1000
 
@@ -64,8 +64,7 @@ class Candidates:
         width = 0.2
         for _ in range(self.rounds):
             best = np.argsort(-f, kind="stable")[: self.survivors]
-            close = near(X[best], self.neighbors, search.region, (width, 0.25 * width), rng)
-            close = close[search.region.allows(close)]
+            close = search.region.near(X[best], self.neighbors, (width, 0.25 * width), rng)
             X, f = np.vstack([X[best], close]), np.concatenate([f[best], ranked(objective.value(close), all_bad=True)])
             width *= self.shrink
         found = first_distinct(X, f, search)

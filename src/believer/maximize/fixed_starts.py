@@ -9,7 +9,7 @@ import numpy as np
 from believer.arrays import MOST_SEED, SAME_POINT, Array, shares, whole
 from believer.errors import InvalidInput, SpaceExhausted
 from believer.maximize.objective import Maximum, Objective, Search
-from believer.space.region import Region
+from believer.space.region import Region, bounds
 
 MOST_STARTS = 1000
 
@@ -29,7 +29,7 @@ class Climb:
 
     def best(self, region: Region) -> Maximum:
         """The best end that the region allows."""
-        allowed = region.allows(self.ends)
+        allowed = region.holds(self.ends)
         if not allowed.any():
             raise SpaceExhausted(
                 "no climb ended where the constraint allows; use Multistart() or Candidates().", left=0
@@ -74,13 +74,14 @@ class FixedStarts:
         """The points (s, d) where every search begins."""
         levels = np.array(self.levels)[:, None] * np.ones(region.dim)
         drawn = np.random.default_rng(self.seed).random((self.draws, region.dim))
-        return region.snap(np.vstack([region.lower + levels * (region.upper - region.lower), region.spread(drawn)]))
+        lower, upper = bounds(region)
+        return region.project(np.vstack([lower + levels * (upper - lower), region.spread(drawn)]))
 
     def climb(self, objective: Objective, region: Region) -> Climb:
         """Every start in ``region`` followed to its end on ``objective``."""
         from scipy.optimize import minimize  # heavy: loaded by those who use it
 
-        bounds = list(zip(region.lower, region.upper, strict=True))
+        box = list(zip(*bounds(region), strict=True))
 
         def negated(x: Array) -> float | tuple[float, Array]:
             if objective.has_gradient:
@@ -89,6 +90,6 @@ class FixedStarts:
             return -float(objective.value(x[None, :])[0])
 
         starts = self.starts(region)
-        ends = [minimize(negated, x, jac=objective.has_gradient, method="L-BFGS-B", bounds=bounds).x for x in starts]
-        snapped = region.snap(np.array(ends))
+        ends = [minimize(negated, x, jac=objective.has_gradient, method="L-BFGS-B", bounds=box).x for x in starts]
+        snapped = region.project(np.array(ends))
         return Climb(starts, snapped, objective.value(snapped))

@@ -9,20 +9,18 @@ import numpy as np
 from believer.arrays import Array, IntArray, packed, shares, shown, whole
 from believer.capabilities import able
 from believer.errors import InvalidInput, MissingCapability, SpaceExhausted
+from believer.maximize.climb import ascend, stepped
 from believer.maximize.objective import (
-    Climb,
-    Climbing,
     Maximum,
     Objective,
     Screening,
     Search,
     any_distinct,
-    climb_from,
     first_distinct,
     ranked,
     search_exhaustively,
 )
-from believer.maximize.screening import MOST_CANDIDATES, MOST_NEIGHBORS, alternatives, candidates, neighbors
+from believer.maximize.screening import MOST_CANDIDATES, MOST_NEIGHBORS, candidates
 from believer.numerics import backend, lbfgs
 from believer.space.region import Region
 
@@ -98,7 +96,7 @@ class Multistart:
         scale = min(1.0, float(np.ptp(values[np.isfinite(values)]))) or 1.0
         X = pool[_pick_starts(pool, values, self.starts)]
         X, f = ascend(objective, region, X, self.climb, scale, relaxed=True)
-        if region.blocks:
+        if any(count is not None for count in region.decisions):
             X, f = self._stepped(objective, region, X, f, scale)
         found = first_distinct(np.vstack([X, pool]), np.concatenate([f, values]), search)
         if found is not None and np.count_nonzero(values >= found.value) > best:
@@ -112,14 +110,14 @@ class Multistart:
 
         When steps end, neighbors of the best row climb too: two columns may have to move together, or one and climb.
         """
-        rows, climbs = _pick_starts(X, ranked(f), _STEPPED), bool(region.continuous.any())
+        rows, climbs = _pick_starts(X, ranked(f), _STEPPED), None in region.decisions
         ends, high = X[rows], f[rows]
         for _ in range(self.sweeps):
             best = high.max()
-            ends, high = step_blocks(objective, region, ends, high)
+            ends, high = stepped(objective, region, ends, high)
             if not climbs and high.max() > best:
                 continue
-            close = neighbors(ends[int(high.argmax())], region)
+            close = region.neighbors(ends[int(high.argmax())])
             if len(close):
                 close = close[np.argsort(-ranked(objective.value(close), all_bad=True), kind="stable")[:_STEPPED]]
             ends, high = ascend(objective, region, np.vstack([ends, close]), self.climb, scale)
@@ -142,17 +140,6 @@ def _screened(objective: Objective, pool: Array, keep: int) -> Array:
     return values
 
 
-def _climbed(objective: Objective, climb: Climb) -> lbfgs.Minimum:
-    """Where the climbs end, by the objective's own where it has one; InvalidInput where that gives anything else."""
-    if not able(objective, Climbing):
-        return climb_from(objective, climb)
-    found = objective.climb(climb)
-    X, f = (getattr(getattr(found, name, None), "shape", None) for name in ("X", "f"))
-    if (X, f) != (climb.starts.shape, climb.starts.shape[:1]):
-        raise InvalidInput(f"{type(objective).__name__}.climb must give the ends X (s, d) and f (s,) of all starts.")
-    return found
-
-
 def _pick_starts(pool: Array, values: Array, starts: int) -> IntArray:
     """Indices of good candidates, best first, each more than ``_APART`` from those taken in some coordinate."""
     native = backend.native()
@@ -170,60 +157,3 @@ def _pick_starts(pool: Array, values: Array, starts: int) -> IntArray:
             taken.append(int(order[i]))
             gap = np.minimum(gap, np.abs(X - X[i]).max(axis=1))
     return np.array(taken)
-
-
-def ascend(
-    objective: Objective, region: Region, X: Array, settings: lbfgs.Settings, scale: float, relaxed: bool = False
-) -> tuple[Array, Array]:
-    """Local maxima over the continuous columns, from allowed points ``X`` (s, d); and the values (s,) there.
-
-    A climb that ends outside the constraint is cut back to inside. ``scale`` is the size of differences that matter.
-    ``relaxed``: the columns of scales climb too, and are rounded; a row that this makes worse stays where it was.
-    """
-    moves = region.continuous
-    scales = [block for block in region.blocks if relaxed and block.ordered and len(block.values) > 1]
-    for block in scales:
-        moves[block.start : block.stop] = True
-    if not moves.any():
-        return X, objective.value(X)
-
-    climb = Climb(X, region.lower, region.upper, moves, scale, settings)
-    found = _climbed(objective, climb)
-    if region.feasible is None and region.settle is None and not scales:
-        return found.X, -scale * found.f
-    ends = region.snap(found.X)
-    if region.feasible is not None:
-        ends = retreat(region, X, ends)
-    if not scales:
-        return ends, objective.value(ends)
-    values = objective.value(np.vstack([ends, X]))
-    f, before = ranked(values[: len(X)], all_bad=True), values[len(X) :]
-    worse = f < before
-    return np.where(worse[:, None], X, ends), np.where(worse, before, f)
-
-
-def retreat(region: Region, start: Array, end: Array, halvings: int = 12) -> Array:
-    """For each row: ``end`` if allowed, else the last allowed point of a bisection towards ``start``, which is."""
-    inside, outside = np.where(region.allows(end)[:, None], end, start), end
-    for _ in range(halvings):
-        middle = region.snap(0.5 * (inside + outside))
-        good = region.allows(middle)[:, None]
-        inside, outside = np.where(good, middle, inside), np.where(good, outside, middle)
-    return inside
-
-
-def step_blocks(objective: Objective, region: Region, X: Array, f: Array) -> tuple[Array, Array]:
-    """Each row of ``X`` (s, d), of value ``f`` (s,), moved in one block after the other to the best of the values tried
-    there, where that is better.
-    """
-    X, f = X.copy(), f.copy()
-    for block in region.blocks:
-        if len(block.values) == 1:
-            continue
-        points = alternatives(X, block)
-        pool = points.reshape(-1, region.dim)
-        at = np.where(region.allows(pool), objective.value(pool), -np.inf).reshape(points.shape[:2])
-        for row in np.flatnonzero(at.max(axis=1) > f + 1e-12 * np.maximum(np.abs(f), 1.0)):
-            best = int(at[row].argmax())
-            X[row], f[row] = points[row, best], at[row, best]
-    return X, f

@@ -215,7 +215,7 @@ def search_exhaustively(objective: Objective, search: Search) -> Maximum | None:
     size = search.region.size
     if size is None or size > ENUMERATE_UP_TO:
         return None
-    points = search.region.enumerate()
+    points = search.region.points()
     found = first_distinct(points, objective.value(points), search) if len(points) else None
     if not len(points):
         raise SpaceExhausted("the constraint allows no point of this finite space.", left=0)
@@ -229,17 +229,8 @@ def remaining(region: Region, avoid: Array) -> Array | None:
     size = region.size
     if size is None or size > COUNT_UP_TO:
         return None
-    points = region.enumerate()
-    # A column without a block is held at one value, which points that were found elsewhere need not have to the bit.
-    listed = np.zeros(region.dim, dtype=bool)
-    for block in region.blocks:
-        listed[block.start : block.stop] = True
-    tolerance = np.broadcast_to(region.tolerance, region.dim)[~listed]
-    here = avoid[(np.abs(avoid[:, ~listed] - region.lower[~listed]) <= tolerance).all(axis=1)]
-    # The others lie on one grid, so equal points are equal after rounding, and a set finds them in linear time.
-    taken = {row.tobytes() for row in np.round(here[:, listed], 9) + 0.0}
-    new = [row.tobytes() not in taken for row in np.round(points[:, listed], 9) + 0.0]
-    left: Array = points[np.array(new, dtype=bool)]
+    points = region.points()
+    left: Array = points[~region.among(points, avoid)]
     return left
 
 
@@ -255,11 +246,11 @@ def new_points(region: Region, avoid: Array, rng: np.random.Generator) -> Array:
         return points
     for attempt in range(16):
         points = region.spread(rng.random((1 << attempt, region.dim)))
-        points = points[region.allows(points)]
+        points = points[region.holds(points)]
         points = points[~region.among(points, avoid)]
         if len(points):
             return points
-    why = "is new" if region.feasible is None else "satisfies the constraint and is new; is the constraint too tight?"
+    why = "satisfies the constraint and is new; is the constraint too tight?" if region.ruled else "is new"
     raise SpaceExhausted(f"none of 65,535 random points {why}", left=0)
 
 

@@ -10,9 +10,10 @@ import numpy as np
 import numpy.typing as npt
 
 from believer.arrays import BoolArray, as_values
+from believer.capabilities import able
 from believer.errors import InvalidInput
 from believer.problems.problem import Function, Problem
-from believer.space.parameters import Categorical, Float
+from believer.space.parameters import Number
 
 _SEAM = 1e-12
 """A point that rounding put this little below the lower end has not wrapped around."""
@@ -69,7 +70,7 @@ def _truth(problem: Problem) -> Function:
 def _movable(problem: Problem) -> BoolArray:
     columns: list[bool] = []
     for p in problem.space.parameters.values():
-        columns += [False] * len(p.choices) if isinstance(p, Categorical) else [isinstance(p, Float) and p.step is None]
+        columns += [able(p, Number) and p.step is None] * p.width
     return np.array(columns, dtype=bool)
 
 

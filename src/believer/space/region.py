@@ -1,134 +1,136 @@
-"""Where a point may lie: the encoded cube as plain data, for maximizers that must not know about parameters.
+"""Where points may lie, whatever kind of parameters they have: what a search asks, and all that it asks.
 
-A region is a box whose columns are either continuous or belong to a *block*: a group of columns that takes one of a
-few rows of values (an integer's grid, a categorical's one-hot rows). An optional predicate marks infeasible points.
+A region is a part of the encoded unit cube. The first kind is :class:`~believer.space.box.Box`; any object with these
+attributes and methods is another, and a :class:`~believer.space.space.Space` is given one by its ``within``.
+
+===========================  ==========================================================================
+who                          asks for
+===========================  ==========================================================================
+designs, draws, strategies   spread, sample, points, holds, among
+search                       near, project, free, box; with discrete parts steps and neighbors
+hedges, verdicts, schedules  metric, freedom, decisions
+===========================  ==========================================================================
+
+All points are rows of float64 numbers in [0, 1]; no method changes its arguments.
 """
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import Iterator
+from typing import Protocol
 
 import numpy as np
 
-from believer.arrays import SAME_POINT, Array, BoolArray, IntArray, frozen, near_any, read_only
+from believer.arrays import Array, BoolArray
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Block:
-    """Columns ``start:stop`` take one of the rows of ``values`` (k, stop - start).
-
-    ``ordered``: neighboring rows are neighbors on a scale (integers, steps); otherwise every row is as near as any.
-    """
-
-    start: int
-    stop: int
-    values: Array
-    ordered: bool
-    _halves: Array = field(init=False, repr=False)
-    """|v|²/2 of each row of values, where they are not ordered."""
-
-    def __post_init__(self) -> None:
-        values = self.values[:0] if self.ordered else self.values
-        object.__setattr__(self, "_halves", 0.5 * np.square(values).sum(axis=1))
-
-    def nearest(self, X: Array) -> IntArray:
-        """Row of ``values`` nearest to each row of ``X[:, start:stop]``, as indices (m,)."""
-        part = X[:, self.start : self.stop]
-        if self.ordered:
-            at, grid = part[:, 0], self.values[:, 0]
-            right = np.minimum(np.maximum(grid.searchsorted(at), 1), len(grid) - 1)
-            left = np.maximum(right - 1, 0)
-            index: IntArray = np.where(at - grid[left] <= grid[right] - at, left, right)
-            return index
-        # Where |x - v|² is least, x·v - |v|²/2 is largest.
-        nearest: IntArray = (part @ self.values.T - self._halves).argmax(axis=1)
-        return nearest
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Region:
-    """A box with discrete blocks and an optional feasibility test.
-
-    Parameters
-    ----------
-    lower, upper : the box, (d,) each.
-    blocks : columns that take one of a few values.
-    feasible : ``(m, d) -> (m,) bool``, which points are allowed; None allows all.
-    settle : rounds points (m, d) to values too many for a block; None where there are no such columns.
-    tolerance : coordinates that differ by no more, for all columns or for each (d,), are the same.
-    """
-
-    lower: Array
-    upper: Array
-    blocks: tuple[Block, ...] = ()
-    feasible: Callable[[Array], BoolArray] | None = None
-    settle: Callable[[Array], Array] | None = None
-    tolerance: float | Array = SAME_POINT
-    _points: Array | None = field(init=False, repr=False, default=None)
-
-    @staticmethod
-    def cube(d: int) -> Region:
-        """[0, 1]^d, all columns continuous."""
-        return Region(frozen(np.zeros(d)), frozen(np.ones(d)))
+class Region(Protocol):
+    """A part of the unit cube that can be searched."""
 
     @property
     def dim(self) -> int:
         """Number of columns d."""
-        return len(self.lower)
-
-    @property
-    def continuous(self) -> BoolArray:
-        """Which columns (d,) a gradient step may move."""
-        moves = self.upper > self.lower
-        for block in self.blocks:
-            moves[block.start : block.stop] = False
-        return moves
+        ...
 
     @property
     def size(self) -> int | None:
-        """How many points the box holds, feasible or not; None when a column is continuous."""
-        if self.continuous.any():
-            return None
-        return math.prod(len(block.values) for block in self.blocks)
+        """How many points there are, those that a rule by function forbids included; None for infinitely many."""
+        ...
 
-    def allows(self, X: Array) -> BoolArray:
-        """Which rows of ``X`` (m, d) satisfy the constraint."""
-        return np.ones(len(X), dtype=bool) if self.feasible is None else self.feasible(X)
+    @property
+    def decisions(self) -> tuple[int | None, ...]:
+        """The number of values of each decision that makes up a point; None for a continuous one."""
+        ...
+
+    @property
+    def metric(self) -> BoolArray:
+        """The columns (d,) in which a lengthscale is a distance: points may move freely along them, or nearly so."""
+        ...
+
+    @property
+    def freedom(self) -> int:
+        """Degrees of freedom: in how many directions points lie nearer to each other or farther apart."""
+        ...
+
+    @property
+    def ruled(self) -> bool:
+        """Whether a function says which points are lawful, so that no more is known of them than what it answers."""
+        ...
+
+    @property
+    def rounded(self) -> bool:
+        """Whether points within ``box()`` have to be rounded by ``project``, though their columns are free."""
+        ...
+
+    def points(self) -> Array:
+        """Every lawful point (n, d); asked for where there is a size that is not too large."""
+        ...
+
+    def spread(self, U: Array) -> Array:
+        """Points (m, d) from uniform numbers ``U`` (m, d), evenly spread where these are; ``project(U)`` will do.
+
+        A rule by function is not asked.
+        """
+        ...
+
+    def sample(self, m: int, rng: np.random.Generator) -> Array:
+        """``m`` space-filling lawful points (m, d) from ``rng``; fewer where a rule is hard to satisfy."""
+        ...
+
+    def near(self, X: Array, m: int, widths: tuple[float, ...], rng: np.random.Generator) -> Array:
+        """``m`` lawful neighbors of each row of ``X`` (k, d), as (k m, d); fewer where a rule forbids some.
+
+        Each is a step away that is drawn from ``rng``; the ``widths`` are standard deviations, as shares of the region.
+        """
+        ...
+
+    def project(self, X: Array, inside: Array | None = None) -> Array:
+        """The lawful points nearest to ``X`` (m, d), but for a rule by function.
+
+        With ``inside`` (m, d), lawful points, also under such a rule: the last lawful one found on the way to there.
+        """
+        ...
+
+    def free(self, X: Array, relaxed: bool = False) -> BoolArray:
+        """The columns (m, d) that a gradient may move from lawful points ``X`` (m, d); (1, d) if the same from all.
+
+        ``relaxed``: those of scales as well, as if they were continuous; ``project`` rounds them.
+        """
+        ...
+
+    def box(self) -> tuple[Array, Array] | None:
+        """The least and greatest values (d,) of the columns, if free ones may take all between; else None.
+
+        What ends between them may still have to be rounded, or be forbidden by a function.
+        """
+        ...
+
+    def steps(self, X: Array) -> Iterator[Array]:
+        """Alternatives (s, a, d) to the rows of ``X`` (s, d), one discrete decision at a time.
+
+        Each is worked out from what ``X`` is when it is asked for. A rule by function is not asked.
+        """
+        ...
+
+    def neighbors(self, x: Array) -> Array:
+        """Lawful points (m, d) that differ from ``x`` (d,) by one value on a scale, or on a few at once."""
+        ...
+
+    def holds(self, X: Array) -> BoolArray:
+        """Which rows of ``X`` (m, d), as ``project`` or ``spread`` give them, are lawful."""
+        ...
 
     def among(self, X: Array, others: Array) -> BoolArray:
         """Which rows of ``X`` (m, d) are the same point as some row of ``others`` (k, d)."""
-        return near_any(X, others, self.tolerance)
+        ...
 
-    def snap(self, X: Array) -> Array:
-        """``X`` (m, d) moved into the box and onto the nearest value of each block."""
-        out = np.minimum(np.maximum(X, self.lower), self.upper)
-        for block in self.blocks:
-            out[:, block.start : block.stop] = block.values[block.nearest(out)]
-        return out if self.settle is None else self.settle(out)
 
-    def spread(self, U: Array) -> Array:
-        """Points of the region from uniform numbers ``U`` (m, d) in [0, 1).
+def bounds(region: Region) -> tuple[Array, Array]:
+    """The box of a region, or the cube around it, as least and greatest values (d,).
 
-        A block reads its first column as a position among its values, so that space-filling ``U`` uses every value
-        equally often.
-        """
-        out = self.lower + U * (self.upper - self.lower)
-        for block in self.blocks:
-            k = len(block.values)
-            index = np.minimum((U[:, block.start] * k).astype(np.int64), k - 1)
-            out[:, block.start : block.stop] = block.values[index]
-        return out if self.settle is None else self.settle(out)
-
-    def enumerate(self) -> Array:
-        """Every point of a finite region, feasible ones only, as (size, d); listed once."""
-        if self._points is None:
-            points = self.lower[None, :].copy()
-            for block in self.blocks:
-                k = len(block.values)
-                points = points.repeat(k, axis=0)
-                points[:, block.start : block.stop] = np.tile(block.values, (len(points) // k, 1))
-            object.__setattr__(self, "_points", read_only(points[self.allows(points)]))
-        assert self._points is not None
-        return self._points
+    Parameters
+    ----------
+    region : of any kind.
+    """
+    box = region.box()
+    return (np.zeros(region.dim), np.ones(region.dim)) if box is None else box

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from itertools import accumulate, pairwise
+from itertools import accumulate, chain, pairwise
 from types import MappingProxyType
 from typing import Any, TypeAlias
 
@@ -16,29 +16,16 @@ import numpy as np
 import numpy.typing as npt
 
 from believer.arrays import SAME_POINT, Array, BoolArray, as_points, frozen, shown, whole
+from believer.capabilities import able
 from believer.errors import InvalidInput
-from believer.space.parameters import (
-    MOST_COLUMNS,
-    Categorical,
-    Float,
-    Int,
-    Parameter,
-    check_value,
-    count,
-    decode,
-    encode,
-    encode_one,
-    grid,
-    settles,
-    width,
-)
-from believer.space.region import Block, Region
+from believer.space.box import Block, Box
+from believer.space.parameters import MOST_COLUMNS, Float, Parameter, from_config, to_config
+from believer.space.region import Region
 
 _SAME_VALUE = 1e-12
 
 Constraint: TypeAlias = Callable[[dict[str, Any]], bool]
-
-_KINDS: dict[str, type[Parameter]] = {"Float": Float, "Int": Int, "Categorical": Categorical}
+RegionOf: TypeAlias = Callable[[Box], Region]
 
 
 @dataclass(frozen=True, slots=True, init=False, repr=False)
@@ -47,38 +34,54 @@ class Space:
 
     Parameters
     ----------
-    parameters : by name, a Float, Int or Categorical each.
+    parameters : by name, a Float, Int or Categorical each, or anything else that is a
+        :class:`~believer.space.parameter.Parameter`.
     constraint : ``constraint(params) -> bool`` says which points are allowed; None allows all.
+    within : ``within(box)`` gives the :class:`~believer.space.region.Region` to search, a part of the box that the
+        parameters span; None searches all of it.
     """
 
     _items: tuple[tuple[str, Parameter], ...]
     constraint: Constraint | None
+    within: RegionOf | None
     _places: tuple[tuple[int, int], ...] = field(compare=False)
     """The first column of each parameter, and that after its last."""
 
-    def __init__(self, parameters: Mapping[str, Parameter], constraint: Constraint | None = None) -> None:
+    def __init__(
+        self,
+        parameters: Mapping[str, Parameter],
+        constraint: Constraint | None = None,
+        *,
+        within: RegionOf | None = None,
+    ) -> None:
         """Check the names; the parameters have checked themselves."""
         if not isinstance(parameters, Mapping) or len(parameters) == 0:
             raise InvalidInput(f"a space needs a mapping of at least one name to a parameter; got {shown(parameters)}.")
         for name, parameter in parameters.items():
             if not isinstance(name, str) or not name:
                 raise InvalidInput(f"a parameter's name must be a non-empty str; got {shown(name)}.")
-            if not isinstance(parameter, Parameter):
+            if isinstance(parameter, type) or not able(parameter, Parameter):
                 raise InvalidInput(
                     f"a parameter must be a Float, Int or Categorical; got {shown(parameter)} for {name!r}."
                 )
         if constraint is not None and not callable(constraint):
             raise InvalidInput(f"constraint must be a function of the params or None; got {shown(constraint)}.")
-        ends = list(accumulate(map(width, parameters.values()), initial=0))
+        if within is not None and not callable(within):
+            raise InvalidInput(f"within must be a function of the box or None; got {shown(within)}.")
+        if within is not None and constraint is not None:
+            raise InvalidInput("constraint and within exclude each other: let the region say which points are allowed.")
+        ends = list(accumulate((parameter.width for parameter in parameters.values()), initial=0))
         if ends[-1] > MOST_COLUMNS:
             raise InvalidInput(f"a space must have {MOST_COLUMNS:,} columns at most; got {ends[-1]:,}.")
         object.__setattr__(self, "_places", tuple(pairwise(ends)))
         object.__setattr__(self, "_items", tuple(parameters.items()))
         object.__setattr__(self, "constraint", constraint)
+        object.__setattr__(self, "within", within)
 
     def __repr__(self) -> str:
         """The call that makes this space."""
-        return f"Space({dict(self._items)!r}{'' if self.constraint is None else f', {self.constraint!r}'})"
+        within = "" if self.within is None else f", within={self.within!r}"
+        return f"Space({dict(self._items)!r}{'' if self.constraint is None else f', {self.constraint!r}'}{within})"
 
     def __len__(self) -> int:
         """Number of parameters."""
@@ -115,7 +118,7 @@ class Space:
     @property
     def size(self) -> int | None:
         """How many points there are, allowed or not; None when a parameter is continuous."""
-        counts = [count(parameter) for _, parameter in self._items]
+        counts = [parameter.count for _, parameter in self._items]
         return None if None in counts else math.prod(k for k in counts if k is not None)
 
     def check(self, params: Mapping[str, Any]) -> dict[str, Any]:
@@ -133,14 +136,16 @@ class Space:
         """A partial assignment, checked as by ``check``."""
         if not isinstance(fixed, Mapping):
             raise InvalidInput(f"params must be a mapping of names to values; got {shown(fixed)}.")
-        checked = {name: check_value(p, fixed[name], name) for name, p in self._items if name in fixed}
+        checked = {name: p.check(fixed[name], name) for name, p in self._items if name in fixed}
         if len(checked) < len(fixed):
             unknown = next(name for name in fixed if name not in checked)
             raise InvalidInput(f"params must name parameters among {', '.join(self.names)}; got {shown(unknown)}.")
         return checked
 
     def allows(self, params: Mapping[str, Any]) -> bool:
-        """Does the constraint hold at ``params`` (assumed checked)?"""
+        """Does the constraint hold at ``params`` (assumed checked), or does the point lie ``within`` the region?"""
+        if self.within is not None:
+            return bool(self.region().holds(self.encode([params]))[0])
         if self.constraint is None:
             return True
         try:
@@ -160,10 +165,10 @@ class Space:
             if not isinstance(row, dict) or row.keys() != names:
                 self.check(row)
         if len(rows) == 1:
-            return np.array([[u for name, p in self._items for u in encode_one(p, rows[0][name], name)]])
+            return np.concatenate([p.encode([rows[0][name]], name) for name, p in self._items], axis=1)
         X = np.empty((len(rows), self.dim))
         for name, p, start, stop in self._layout():
-            X[:, start:stop] = encode(p, [row[name] for row in rows], name)
+            X[:, start:stop] = p.encode([row[name] for row in rows], name)
         return X
 
     def misplaced(self, points: Iterable[Mapping[str, Any]], X: Array) -> int | None:
@@ -174,7 +179,7 @@ class Space:
         points : n assignments.
         X : (n, dim), the rows that they are said to be encoded as.
         """
-        apart = np.abs(self.encode(points) - X) > np.concatenate([_rounding(p) for _, p in self._items])
+        apart = np.abs(self.encode(points) - X) > np.concatenate([np.full(p.width, p.slack) for _, p in self._items])
         rows = np.flatnonzero(apart.any(axis=1))
         return int(rows[0]) if len(rows) else None
 
@@ -184,33 +189,31 @@ class Space:
         decode(encode([p])) is [p]: exactly for discrete values, to 1e-12 of the value or of the range for a Float.
         """
         U = np.clip(as_points(X, self.dim), 0.0, 1.0)
-        columns = [decode(p, U[:, start:stop]) for _, p, start, stop in self._layout()]
+        columns = [p.decode(U[:, start:stop]) for _, p, start, stop in self._layout()]
         names = self.names
         return [dict(zip(names, values, strict=True)) for values in zip(*columns, strict=True)]
 
     def region(self, fixed: Mapping[str, Any] | None = None) -> Region:
-        """The encoded cube as plain data, with the parameters in ``fixed`` held at their values."""
+        """Where encoded points may lie, with the parameters in ``fixed`` held at their values."""
         values = self.check_fixed(fixed or {})
         lower, upper, blocks = np.zeros(self.dim), np.ones(self.dim), []
         for name, p, start, stop in self._layout():
-            rows = encode(p, [values[name]], name) if name in values else grid(p)
+            rows = p.encode([values[name]], name) if name in values else p.grid()
             lower[start:stop], upper[start:stop] = rows.min(axis=0), rows.max(axis=0)
-            if count(p) is not None and not settles(p):
-                blocks.append(Block(start, stop, frozen(rows), ordered=not isinstance(p, Categorical)))
+            if p.count is not None and not p.rounded:
+                blocks.append(Block(start, stop, frozen(rows), p.ordered))
         feasible = None if self.constraint is None else self._feasible
-        settle = self._settle if any(settles(p) for _, p in self._items) else None
-        return Region(frozen(lower), frozen(upper), tuple(blocks), feasible, settle, self._tolerance())
+        settle = self._settle if any(p.rounded for _, p in self._items) else None
+        box = Box(frozen(lower), frozen(upper), tuple(blocks), feasible, settle, self._tolerance())
+        return box if self.within is None else self.within(box)
 
     def to_config(self) -> dict[str, Any]:
         """Plain JSON data from which ``from_config`` makes an equal space; a constraint is only mentioned."""
-        parameters = []
-        for name, p in self._items:
-            if isinstance(p, Categorical):
-                settings: dict[str, Any] = {"choices": list(p.choices)}
-            else:
-                settings = {"low": p.low, "high": p.high, "log": p.log, "step": p.step}
-            parameters.append({"name": name, "kind": type(p).__name__, **settings})
-        return {"parameters": parameters, "constrained": self.constraint is not None}
+        config: dict[str, Any] = {
+            "parameters": [{"name": name, **to_config(p)} for name, p in self._items],
+            "constrained": self.constraint is not None,
+        }
+        return config if self.within is None else {**config, "within": True}
 
     @staticmethod
     def from_config(config: Mapping[str, Any], constraint: Constraint | None = None) -> Space:
@@ -222,10 +225,10 @@ class Space:
         constraint : a function is no JSON, so a space that had a constraint needs it again.
         """
         try:
-            entries, constrained = config["parameters"], config["constrained"]
-            parameters = {entry["name"]: _from_entry(**entry) for entry in entries}
+            entries, constrained, within = config["parameters"], config["constrained"], config.get("within", False)
+            parameters = {entry["name"]: from_config(**entry) for entry in entries}
             forgotten = constrained and constraint is None
-        except (KeyError, TypeError) as error:
+        except (AttributeError, KeyError, TypeError) as error:
             raise InvalidInput(f"config must be what Space.to_config returned; got {shown(config)}.") from error
         if not isinstance(entries, list | tuple) or not isinstance(constrained, bool):
             raise InvalidInput(f"config must be what Space.to_config returned; got {shown(config)}.")
@@ -233,6 +236,8 @@ class Space:
             raise InvalidInput(f"names must differ from each other; got {shown([entry['name'] for entry in entries])}.")
         if forgotten:
             raise InvalidInput("this space had a constraint, which a config cannot hold; pass it as constraint=.")
+        if within:
+            raise InvalidInput("this space had a region of its own (within=), which a config cannot hold.")
         return Space(parameters, constraint)
 
     def _layout(self) -> Iterator[tuple[str, Parameter, int, int]]:
@@ -241,32 +246,16 @@ class Space:
 
     def _tolerance(self) -> Array:
         """Discrete columns are the same only when equal, to rounding."""
-        columns = [np.full(width(p), SAME_POINT if count(p) is None else _SAME_VALUE) for _, p in self._items]
-        return frozen(np.concatenate(columns))
+        columns = ([SAME_POINT if p.count is None else _SAME_VALUE] * p.width for _, p in self._items)
+        return frozen([*chain.from_iterable(columns)])
 
     def _settle(self, X: Array) -> Array:
         """``X`` (m, dim) with the columns of long grids on their nearest values; the others stay, bit for bit."""
         out = X.copy()
         for name, p, start, stop in self._layout():
-            if settles(p):
-                out[:, start:stop] = encode(p, decode(p, X[:, start:stop]), name)
+            if p.rounded:
+                out[:, start:stop] = p.encode(p.decode(X[:, start:stop]), name)
         return out
 
     def _feasible(self, X: Array) -> BoolArray:
         return np.array([self.allows(params) for params in self.decode(X)], dtype=bool)
-
-
-def _rounding(p: Parameter) -> Array:
-    """What rounding may do to the encoded columns of a value, on whatever processor."""
-    if isinstance(p, Categorical) or p.low == p.high:
-        return np.full(width(p), 1e-9)
-    low, high = (math.log(p.low), math.log(p.high)) if p.log else (p.low, p.high)
-    return np.array([1e-9 + 8 * math.ulp(1.0) * max(1.0 if p.log else 0.0, abs(low), abs(high)) / (high - low)])
-
-
-def _from_entry(name: str, kind: str, **settings: Any) -> Parameter:
-    """A parameter from its part of a config; its errors name it."""
-    try:
-        return _KINDS[kind](**settings)
-    except InvalidInput as error:
-        raise InvalidInput(f"{str(error).removesuffix('.')} for {name!r}.") from error

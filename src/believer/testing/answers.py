@@ -34,11 +34,11 @@ _ADDRESS = re.compile(r" at 0x[0-9a-f]+")
 
 @dataclass(frozen=True, slots=True)
 class _Stubborn:
-    """A maximizer that finds the middle of the box whatever it is asked, and avoids nothing."""
+    """A maximizer that finds the middle of the cube whatever it is asked, and avoids nothing."""
 
     def maximize(self, objective: Objective, search: Search, rng: np.random.Generator) -> Maximum:
-        """The middle, or what is nearest to it on the grids."""
-        x = search.region.snap(0.5 * (search.region.lower + search.region.upper)[None, :])
+        """The middle, or what is nearest to it in the region."""
+        x = search.region.project(np.full((1, search.region.dim), 0.5))
         return Maximum(x[0], float(objective.value(x)[0]), 0)
 
 
@@ -52,7 +52,7 @@ def a_batch_has_one_finite_point_for_each_trial(case: Subject) -> None:
         chosen(case.strategy, request(case, q=q, pending=pending))
 
 
-@law("Search request.region: climb its continuous columns, and take blocks from their values (Region.snap, settle).")
+@law("Search request.region: climb its free columns, and end at points of it (Region.project).")
 def points_lie_in_the_box_and_on_its_grids(case: Subject) -> None:
     """A float on a log scale, an integer, a categorical; a million integers; a parameter held at its value."""
     for asked in (
@@ -63,7 +63,7 @@ def points_lie_in_the_box_and_on_its_grids(case: Subject) -> None:
         require_inside(chosen(case.strategy, asked), asked)
 
 
-@law("Ask request.region.allows before a point is chosen; batch.picking.pick does.")
+@law("Ask request.region.holds before a point is chosen; batch.picking.pick does.")
 def points_satisfy_the_constraint(case: Subject) -> None:
     """It allows a twelfth of the box, and not where most of the results are."""
     asked = request(case, CORNER)

@@ -38,7 +38,7 @@ LINE = Space.unit(1)
 PLANE = Space.unit(2)
 MIXED = Space({"rate": Float(1e-3, 1.0, log=True), "k": Int(1, 9), "kind": Categorical(("a", "b", "c"))})
 LONG = Space({"x": Float(0.0, 1.0), "k": Int(0, 1_000_000)})
-"""More values than a block lists: they are rounded by ``Region.settle``."""
+"""More values than a block lists: they are rounded by ``Region.project``."""
 FINITE = Space({"k": Int(1, 4), "kind": Categorical(("a", "b"))})
 CORNER = Space({"x0": Float(0.0, 1.0), "x1": Float(0.0, 1.0)}, _in_a_corner)
 
@@ -70,7 +70,7 @@ def points(region: Region, count: int, avoid: Array, seed: int) -> Array:
 
 def results(space: Space = PLANE, n: int = 6) -> Data:
     """Real results at ``n`` points of the space; data are data, so its constraint is not asked."""
-    region = replace(space.region(), feasible=None)
+    region = Space(space.parameters).region()
     X = points(region, n, np.zeros((0, region.dim)), seed=0)
     return Data(frozen(X), frozen(values_at(X)))
 
@@ -152,18 +152,19 @@ def points_of(answer: Any, asked: Request) -> Array:
 
 def require_inside(X: Array, asked: Request) -> None:
     """Breach unless the points (q, d) are in the box and on the grids of the request's region."""
-    off = np.abs(asked.region.snap(X) - X).max(axis=1)
+    nearest = asked.region.project(X)
+    off = np.abs(nearest - X).max(axis=1)
     worst = int(np.argmax(off))
     require(
         bool(off[worst] <= _ON_THE_GRID),
-        f"point {worst}, {X[worst]}, is not in the region; the nearest point that is, {asked.region.snap(X)[worst]}, "
+        f"point {worst}, {X[worst]}, is not in the region; the nearest point that is, {nearest[worst]}, "
         f"is {off[worst]:.3g} away.",
     )
 
 
 def require_allowed(X: Array, asked: Request) -> None:
     """Breach unless the constraint holds at the points (q, d)."""
-    bad = np.flatnonzero(~asked.region.allows(X))
+    bad = np.flatnonzero(~asked.region.holds(X))
     require(not len(bad), f"the constraint does not allow {len(bad)} of {len(X)} points, e.g. {X[bad[:1]]}.")
 
 

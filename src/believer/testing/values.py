@@ -36,8 +36,7 @@ def _arrays(asked: Request) -> dict[str, Array]:
         "data.y": asked.data.y,
         "pending.X": asked.pending.X,
         "avoid": asked.avoid,
-        "region.lower": asked.region.lower,
-        "region.upper": asked.region.upper,
+        **{f"region.box()[{i}]": end for i, end in enumerate(asked.region.box() or ())},
         **failed,
     }
 
@@ -51,7 +50,6 @@ def a_request_is_left_as_it_was(case: Subject) -> None:
         asked,
         data=Data(asked.data.X.copy(), asked.data.y.copy()),
         pending=Pending(asked.pending.ids, asked.pending.X.copy()),
-        region=replace(asked.region, lower=asked.region.lower.copy(), upper=asked.region.upper.copy()),
         avoid=asked.avoid.copy(),
         failed=Data(asked.failed.X.copy(), asked.failed.y.copy()),
     )

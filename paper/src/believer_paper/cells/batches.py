@@ -27,7 +27,7 @@ from believer.arrays import Array, frozen
 from believer.batch import STRATEGIES, Data, Pending, Request, judge
 from believer.experiments import Cell
 from believer.numerics import latin_hypercube, normal_sobol, stream
-from believer.plugins import Region
+from believer.plugins import Box
 from believer.problems import PROBLEMS
 from believer.surrogates import GP, GPModel
 from believer_paper.theory import observation_noise
@@ -64,7 +64,7 @@ def batch(cell: Cell) -> dict[str, Any]:
         model=model,
         data=data,
         pending=Pending((), frozen(X[:0])),
-        region=Region.cube(problem.space.dim),
+        region=Box.cube(problem.space.dim),
         avoid=data.X,
         distinct=True,
         randomness=partial(stream, cell.seed),

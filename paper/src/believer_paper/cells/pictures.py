@@ -30,7 +30,7 @@ from believer.diagnostics import DataSet, FromProblem, distances
 from believer.errors import InvalidInput
 from believer.experiments import Cell
 from believer.maximize import FixedStarts
-from believer.plugins import Model, Region
+from believer.plugins import Box, Model
 from believer.problems import wave1
 from believer.surrogates import GP, GPModel
 from believer_paper.cells.diagnoses import AS_PRINTED
@@ -88,7 +88,7 @@ def _with_gap(seed: int) -> DataSet:
     left, right = _GAP
     u = FromProblem("wave1", _MORE).draw(seed).X * (1.0 - (right - left))
     X = frozen(np.where(u > left, u + (right - left), u))
-    return DataSet(X, frozen(wave1().evaluate(X)), Region.cube(1))
+    return DataSet(X, frozen(wave1().evaluate(X)), Box.cube(1))
 
 
 def _answer(scene: FittedProblem, update: str, x: Array, line: Array) -> dict[str, Any]:

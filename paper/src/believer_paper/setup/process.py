@@ -25,8 +25,8 @@ import numpy as np
 
 from believer.arrays import Array, frozen
 from believer.errors import InvalidInput, MissingExtra
-from believer.plugins import Data, Model, Prediction
-from believer.space import Float, Space
+from believer.plugins import Data, Model, Number, Prediction
+from believer.space import Space
 from believer.surrogates import GPModel, Hyperparameters, posterior, standardization
 from believer_paper.setup.likelihood import LIKELIHOOD, PrintedGP
 from believer_paper.setup.watch import Watch
@@ -108,8 +108,9 @@ class Process:
 def box_of(space: Space, inputs: str = "raw") -> tuple[Array, Array]:
     """Lower and upper ends (d,) of a space of plain Floats; the unit cube for any other, and for inputs "cube"."""
     parameters = list(space.parameters.values())
-    if inputs == "raw" and all(isinstance(p, Float) and not p.log and p.step is None for p in parameters):
-        return np.array([p.low for p in parameters]), np.array([p.high for p in parameters])  # type: ignore[union-attr]
+    plain = [p for p in parameters if isinstance(p, Number) and not p.log and p.step is None]
+    if inputs == "raw" and len(plain) == len(parameters):
+        return np.array([p.low for p in plain]), np.array([p.high for p in plain])
     return np.zeros(space.dim), np.ones(space.dim)
 
 

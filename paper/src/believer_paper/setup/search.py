@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from believer.arrays import SAME_POINT, Array
-from believer.plugins import Maximum, Objective, Search
+from believer.plugins import Maximum, Objective, Search, bounds
 from believer.space import Space
 from believer_paper.setup.process import box_of
 from believer_paper.setup.watch import Watch
@@ -48,7 +48,8 @@ class ScipyStarts:
         region = search.region
         low, high = box_of(self.space, self.inputs)
         width = high - low
-        lower, upper = low + region.lower * width, low + region.upper * width
+        least, most = bounds(region)
+        lower, upper = low + least * width, low + most * width
         corners = np.arange(1, region.dim + 1), np.arange(region.dim)
         drawn = region.spread(rng.random((self.starts, region.dim)))
 
@@ -64,10 +65,10 @@ class ScipyStarts:
             values = -objective.value((points - low) / width)
             return float(values[0]), (values[1:] - values[0]) / steps
 
-        bounds = list(zip(lower, upper, strict=True))
-        how = {"jac": True, "method": "L-BFGS-B", "bounds": bounds, "options": dict(TOLERANCES[self.tolerance])}
+        box = list(zip(lower, upper, strict=True))
+        how = {"jac": True, "method": "L-BFGS-B", "bounds": box, "options": dict(TOLERANCES[self.tolerance])}
         ends = [minimize(descend, low + x * width, **how).x for x in drawn]
-        reached = region.snap(np.clip((np.array(ends) - low) / width, region.lower, region.upper))
+        reached = region.project(np.clip((np.array(ends) - low) / width, least, most))
         self.watch.starts += len(drawn)
         self.watch.moved += int((np.abs(reached - drawn).max(axis=1) > SAME_POINT).sum())
         values = objective.value(reached)

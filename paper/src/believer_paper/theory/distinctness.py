@@ -40,7 +40,7 @@ import numpy as np
 from believer.acquisitions import EI, UCB, LogEI, PointwiseObjective
 from believer.arrays import SAME_POINT, Array, near_any
 from believer.maximize import Maximum
-from believer.plugins import Scaled
+from believer.plugins import Scaled, bounds
 from believer.surrogates import GPModel
 from believer_paper.theory.rank_one import observation_noise
 from believer_paper.theory.situation import Situation, Step, before, lie_about, strongest
@@ -191,6 +191,7 @@ def _exhausted(bound: PointwiseObjective, best: Array) -> bool:
 def _has_room(situation: Situation, x: Array) -> bool:
     """Whether some continuous column of ``x`` (d,) is off both ends of the box: then it can move along it both ways."""
     region = situation.box
-    inside = (x > region.lower + SAME_POINT) & (x < region.upper - SAME_POINT)
-    # A grid too fine for a block counts as continuous, and is settled afterwards: a step on it may leap over the cone.
-    return bool((inside & region.continuous).any()) and region.feasible is None and region.settle is None
+    lower, upper = bounds(region)
+    inside = (x > lower + SAME_POINT) & (x < upper - SAME_POINT)
+    # A grid too fine for a block counts as free, and is rounded afterwards: a step on it may leap over the cone.
+    return bool((inside & region.free(x[None, :])[0]).any()) and not region.ruled and not region.rounded

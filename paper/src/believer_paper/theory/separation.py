@@ -45,7 +45,7 @@ from believer.acquisitions import LogEI, PointwiseObjective
 from believer.arrays import Array, finite, frozen
 from believer.batch import Data
 from believer.numerics import log_h
-from believer.plugins import Region
+from believer.plugins import Box
 from believer.surrogates import GPModel
 from believer_paper.theory import arguments
 from believer_paper.theory.minimizer import Local, believed_minimizer, local
@@ -150,7 +150,7 @@ def exact_step(found: Separation, rng: np.random.Generator) -> Array:
     propositions are checked by. A step shorter than 1e-6 is none.
     """
     around, d = found.around, len(found.axis)
-    bound, box = PointwiseObjective(LogEI(), found.believed, found.incumbent), Region.cube(d)
+    bound, box = PointwiseObjective(LogEI(), found.believed, found.incumbent), Box.cube(d)
     # The place's std in every column, but not less than a millionth of the box: there is nothing to find below.
     size = np.maximum(np.sqrt(np.diagonal(around.place_covariance())), 1e-6) if around.free.any() else np.full(d, 1e-3)
 

@@ -21,7 +21,7 @@ from believer.arrays import Array, frozen
 from believer.batch import INCUMBENTS, Data, Lie, Pending, PseudoObservations, Request
 from believer.errors import InvalidInput
 from believer.maximize import Maximizer, Maximum, Search
-from believer.plugins import Conditionable, Randomness, Region, maximizer_for
+from believer.plugins import Box, Conditionable, Randomness, Region, bounds, maximizer_for
 from believer.surrogates import GP
 from believer_paper.theory import arguments
 
@@ -47,7 +47,7 @@ class Situation:
     @property
     def box(self) -> Region:
         """Where points are looked for."""
-        return Region.cube(self.data.X.shape[1]) if self.region is None else self.region
+        return Box.cube(self.data.X.shape[1]) if self.region is None else self.region
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -108,15 +108,16 @@ def strongest(bound: PointwiseObjective, region: Region, around: Array, rng: np.
     of a box of up to ten columns, and a dense line where there is only one column.
     """
     none = np.zeros((0, region.dim))
-    climbed = maximizer_for(bound, None).maximize(bound, Search(region, region.snap(around), none), rng)
-    pool = [climbed.x[None, :], region.snap(around)]
+    climbed = maximizer_for(bound, None).maximize(bound, Search(region, region.project(around), none), rng)
+    pool = [climbed.x[None, :], region.project(around)]
+    lower, upper = bounds(region)
     if region.dim <= _CORNERS_UP_TO:
-        ends = list(zip(region.lower, region.upper, strict=True))
-        pool.append(region.snap(np.array(list(product(*ends)))))
+        ends = list(zip(lower, upper, strict=True))
+        pool.append(region.project(np.array(list(product(*ends)))))
     if region.dim == 1:
-        pool.append(region.snap(np.linspace(region.lower, region.upper, _LINE)))
+        pool.append(region.project(np.linspace(lower, upper, _LINE)))
     points = np.vstack(pool)
-    points = points[region.allows(points)]
+    points = points[region.holds(points)]
     values = bound.value(points)
     top = int(np.argmax(values))
     return Maximum(frozen(points[top]), float(values[top]), 0)

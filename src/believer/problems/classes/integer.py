@@ -5,11 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
+from believer.capabilities import able
 from believer.problems import shapes
 from believer.problems.made import Around
 from believer.problems.problem import OfRow, Problem, Rows
 from believer.space import Space
-from believer.space.parameters import Float, Int
+from believer.space.parameters import Float, Int, Number
 
 KIND = "integer"
 
@@ -61,7 +62,7 @@ def _grid(
     turn: int | None = None,
 ) -> Problem:
     """``shape`` around ``best``; a parameter's range is ``span`` units long, on its own scale."""
-    numbers = [p for p in space.parameters.values() if isinstance(p, Float | Int)]
+    numbers = [p for p in space.parameters.values() if able(p, Number)]
     log = tuple(j for j, p in enumerate(numbers) if p.log)
     width = tuple((math.log(p.high / p.low) if p.log else p.high - p.low) / span for p in numbers)
     rows = Around(shape, tuple(float(b) for b in best), width, turn, 0.0, log)

@@ -18,10 +18,11 @@ from typing import Any
 import numpy as np
 
 from believer.arrays import Array
+from believer.capabilities import able
 from believer.problems.made import uniform
 from believer.problems.problem import Problem
 from believer.space import Space
-from believer.space.parameters import Categorical, Float, Int, Parameter
+from believer.space.parameters import Categorical, Float, Int, Number, Parameter
 
 KIND = "mixed"
 
@@ -50,10 +51,11 @@ class Mixture:
         """The value at ``params``."""
         chosen, at_best, sizes, moves = [], [], [], []
         for (name, p), best in zip(self.space.parameters.items(), self.best, strict=True):
-            if isinstance(p, Categorical):
-                sizes.append(len(p.choices))
-                chosen.append(list(p.choices).index(params[name]))
-                at_best.append(list(p.choices).index(best))
+            if not able(p, Number):
+                choices = p.decode(p.grid())
+                sizes.append(len(choices))
+                chosen.append(choices.index(params[name]))
+                at_best.append(choices.index(best))
             else:
                 moves.append(position(p, params[name]) - position(p, best))
         value = self.least
@@ -78,7 +80,7 @@ class Mixture:
 
 def position(p: Parameter, value: float) -> float:
     """Where ``value`` is between low and high, on the parameter's scale."""
-    if isinstance(p, Categorical):
+    if not able(p, Number):
         raise TypeError("a choice has no position.")
     if p.log:
         return math.log(value / p.low) / math.log(p.high / p.low)

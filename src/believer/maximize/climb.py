@@ -1,0 +1,165 @@
+"""Climbs from many starts at once: along gradients where columns are free, from value to value where they are not.
+
+======  =====================================================
+symbol  meaning
+======  =====================================================
+s       number of starts
+P       ``region.project``, the nearest lawful point
+λ       the spectral step: sᵀs / sᵀy of the last move
+======  =====================================================
+
+In a box the climb is L-BFGS-B, compiled where the objective is; in any other region a spectral projected gradient.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from believer.arrays import Array, BoolArray
+from believer.capabilities import able
+from believer.errors import InvalidInput
+from believer.maximize.objective import Climb, Climbing, Objective, climb_from, ranked
+from believer.numerics import lbfgs
+from believer.space.region import Region
+
+_LOOKED_BACK = 10
+_ENOUGH = 1e-4
+_SHORTEST, _LONGEST = 1e-10, 1e10
+"""Of a spectral projected gradient: values looked back at, the share of a promised descent, and the bounds of λ."""
+
+
+def ascend(
+    objective: Objective, region: Region, X: Array, settings: lbfgs.Settings, scale: float, relaxed: bool = False
+) -> tuple[Array, Array]:
+    """Local maxima over the free columns, from lawful points ``X`` (s, d); and the values (s,) there.
+
+    A climb that ends outside a rule by function is cut back to inside.
+
+    Parameters
+    ----------
+    objective : what to climb.
+    region : where.
+    X : the starts, (s, d).
+    settings : when a climb stops.
+    scale : the size of differences that matter.
+    relaxed : the columns of scales climb too, and are rounded; a row that this makes worse stays where it was.
+    """
+    moves = free = region.free(X)
+    if relaxed and region.box() is not None:
+        moves = region.free(X, relaxed=True)
+    rounds = moves is not free and bool((moves != free).any())
+    if not moves.any():
+        return X, objective.value(X)
+    ends, f = climbed(objective, region, X, settings, scale, moves)
+    if not (rounds or region.ruled or region.rounded):
+        return ends, f
+    ends = region.project(ends, X)
+    if not rounds:
+        return ends, objective.value(ends)
+    values = objective.value(np.vstack([ends, X]))
+    f, before = ranked(values[: len(X)], all_bad=True), values[len(X) :]
+    worse = f < before
+    return np.where(worse[:, None], X, ends), np.where(worse, before, f)
+
+
+def climbed(
+    objective: Objective, region: Region, X: Array, settings: lbfgs.Settings, scale: float, moves: BoolArray
+) -> tuple[Array, Array]:
+    """Where climbs of the columns ``moves`` (s, d) from ``X`` (s, d) end, not yet projected; and the values (s,).
+
+    ``moves`` has one row where it is the same from every start.
+    """
+    if len(moves) == 1 or (moves == moves[:1]).all():
+        return _climbed_alike(objective, region, X, settings, scale, moves[0])
+    ends, f = X.copy(), np.empty(len(X))
+    for free in np.unique(moves, axis=0):
+        rows = np.flatnonzero((moves == free).all(axis=1))
+        ends[rows], f[rows] = _climbed_alike(objective, region, X[rows], settings, scale, free)
+    return ends, f
+
+
+def _climbed_alike(
+    objective: Objective, region: Region, X: Array, settings: lbfgs.Settings, scale: float, moves: BoolArray
+) -> tuple[Array, Array]:
+    """The same where from every start the same columns ``moves`` (d,)."""
+    if not moves.any():
+        return X, objective.value(X)
+    box = region.box()
+    if box is None:
+        return projected(objective, region, X, settings, scale, moves)
+    found = _in_box(objective, Climb(X, *box, moves, scale, settings))
+    return found.X, -scale * found.f
+
+
+def _in_box(objective: Objective, climb: Climb) -> lbfgs.Minimum:
+    """Where the climbs end, by the objective's own where it has one; InvalidInput where that gives anything else."""
+    if not able(objective, Climbing):
+        return climb_from(objective, climb)
+    found = objective.climb(climb)
+    X, f = (getattr(getattr(found, name, None), "shape", None) for name in ("X", "f"))
+    if (X, f) != (climb.starts.shape, climb.starts.shape[:1]):
+        raise InvalidInput(f"{type(objective).__name__}.climb must give the ends X (s, d) and f (s,) of all starts.")
+    return found
+
+
+def projected(
+    objective: Objective, region: Region, X: Array, settings: lbfgs.Settings, scale: float, moves: BoolArray
+) -> tuple[Array, Array]:
+    """The best points (s, d) of spectral projected gradients from ``X`` (s, d), and the values (s,) there.
+
+    [Birgin2000] Algorithm 2.2 on f = -objective / ``scale``: d = P(x - λ g) - x, and a step along d whose value is far
+    enough below the largest of the last ones. All starts move together, and nothing is asked of the region but P.
+
+    Differs: a step is projected once more, since a region need not be convex.
+    """
+
+    def descend(points: Array) -> tuple[Array, Array]:
+        value, gradient = objective.value_with_gradient(points)
+        return -ranked(value, all_bad=True) / scale, np.where(moves & np.isfinite(gradient), -gradient / scale, 0.0)
+
+    x = region.project(X)
+    f, g = descend(x)
+    best, least, past = x.copy(), f.copy(), np.repeat(f[None, :], _LOOKED_BACK, axis=0)
+    pull = region.project(x - g) - x
+    spectral = 1.0 / np.clip(np.abs(pull).max(axis=1), _SHORTEST, _LONGEST)
+    step, move = np.ones(len(x)), region.project(x - spectral[:, None] * g) - x
+    going = np.abs(pull).max(axis=1) > settings.gradient_tol
+    for calls in range(1, settings.max_rounds):
+        if calls == settings.heat:
+            going[np.argsort(least, kind="stable")[settings.finalists :]] = False
+        rows = np.flatnonzero(going)
+        if not len(rows):
+            break
+        there = region.project(x[rows] + step[rows, None] * move[rows])
+        value, slope = descend(there)
+        promised = _ENOUGH * step[rows] * (move[rows] * g[rows]).sum(axis=1)
+        enough = value <= past[:, rows].max(axis=0) + promised
+        step[rows[~enough]] *= 0.5
+        going[rows[~enough]] = step[rows[~enough]] > _SHORTEST
+        done, there, value, slope = rows[enough], there[enough], value[enough], slope[enough]
+        s, y = there - x[done], slope - g[done]
+        bend = (s * y).sum(axis=1)
+        curved = np.where(bend > 0.0, (s * s).sum(axis=1) / np.where(bend > 0.0, bend, 1.0), _LONGEST)
+        spectral[done], gained = np.clip(curved, _SHORTEST, _LONGEST), np.abs(f[done] - value)
+        x[done], f[done], g[done], step[done] = there, value, slope, 1.0
+        past[calls % _LOOKED_BACK, done] = value
+        move[done] = region.project(there - spectral[done, None] * slope) - there
+        pull = np.abs(region.project(there - slope) - there).max(axis=1)
+        going[done] = (pull > settings.gradient_tol) & (gained > settings.value_tol * np.maximum(np.abs(value), 1.0))
+        better = done[value < least[done]]
+        best[better], least[better] = x[better], f[better]
+    return best, -scale * least
+
+
+def stepped(objective: Objective, region: Region, X: Array, f: Array) -> tuple[Array, Array]:
+    """Each row of ``X`` (s, d), of value ``f`` (s,), moved by one discrete decision after the other to the best of the
+    alternatives, where that is better.
+    """
+    X, f = X.copy(), f.copy()
+    for points in region.steps(X):
+        pool = points.reshape(-1, region.dim)
+        at = np.where(region.holds(pool), objective.value(pool), -np.inf).reshape(points.shape[:2])
+        for row in np.flatnonzero(at.max(axis=1) > f + 1e-12 * np.maximum(np.abs(f), 1.0)):
+            best = int(at[row].argmax())
+            X[row], f[row] = points[row, best], at[row, best]
+    return X, f

@@ -1,0 +1,306 @@
+"""A box whose columns are either continuous or belong to a *block*, and on which a function may forbid points.
+
+A block is a group of columns that takes one of a few rows of values: an integer's grid, a categorical's one-hot rows.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from functools import lru_cache
+
+import numpy as np
+
+from believer.arrays import SAME_POINT, Array, BoolArray, IntArray, frozen, near_any, read_only
+from believer.numerics.sampling import sobol
+
+FINE = 100
+"""A grid of so many values is as good as continuous."""
+
+FEASIBLE_TRIES = 12
+"""Rounds of ever more draws before a constraint counts as satisfied nowhere."""
+
+MOST_TRIED = 24
+"""Values of a scale, at most, that are all tried."""
+
+MOST_PAIRED = 12
+"""Scales, at most, of which two move at once: their pairs are 264."""
+
+_HALVINGS = 12
+"""Of the way from a lawful point to one that is not."""
+
+_MANY_PAIRS = 1_000_000
+"""Points of a finite box are compared in linear time where there are so many pairs."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Block:
+    """Columns ``start:stop`` take one of the rows of ``values`` (k, stop - start).
+
+    ``ordered``: neighboring rows are neighbors on a scale (integers, steps); otherwise every row is as near as any.
+    """
+
+    start: int
+    stop: int
+    values: Array
+    ordered: bool
+    _halves: Array = field(init=False, repr=False)
+    """|v|²/2 of each row of values, where they are not ordered."""
+
+    def __post_init__(self) -> None:
+        values = self.values[:0] if self.ordered else self.values
+        object.__setattr__(self, "_halves", 0.5 * np.square(values).sum(axis=1))
+
+    def nearest(self, X: Array) -> IntArray:
+        """Row of ``values`` nearest to each row of ``X[:, start:stop]``, as indices (m,)."""
+        part = X[:, self.start : self.stop]
+        if self.ordered:
+            at, grid = part[:, 0], self.values[:, 0]
+            right = np.minimum(np.maximum(grid.searchsorted(at), 1), len(grid) - 1)
+            left = np.maximum(right - 1, 0)
+            index: IntArray = np.where(at - grid[left] <= grid[right] - at, left, right)
+            return index
+        # Where |x - v|² is least, x·v - |v|²/2 is largest.
+        nearest: IntArray = (part @ self.values.T - self._halves).argmax(axis=1)
+        return nearest
+
+    def alternatives(self, X: Array) -> Array:
+        """Points (s, a, d): each row of ``X`` (s, d) with a values of the block, its own among them.
+
+        All values; of a long scale those 1, 2, 4, ... away both ways, which reach every one in a few moves.
+        """
+        k, values = len(self.values), self.values
+        if k > MOST_TRIED and self.ordered:
+            there = 2 ** np.arange(k.bit_length())
+            values = values[np.minimum(np.maximum(self.nearest(X)[:, None] + np.append(-there, there), 0), k - 1)]
+        points = X.repeat(values.shape[-2], axis=0).reshape(len(X), -1, X.shape[1])
+        points[:, :, self.start : self.stop] = values
+        return points
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Box:
+    """A :class:`~believer.space.region.Region`: a box with discrete blocks and an optional feasibility test.
+
+    Parameters
+    ----------
+    lower, upper : the box, (d,) each.
+    blocks : columns that take one of a few values.
+    feasible : ``(m, d) -> (m,) bool``, which points are allowed; None allows all.
+    settle : rounds points (m, d) to values too many for a block; None where there are no such columns.
+    tolerance : coordinates that differ by no more, for all columns or for each (d,), are the same.
+
+    Attributes
+    ----------
+    continuous : which columns (d,) have width and no block.
+    decisions : None for each continuous column, then the number of values of each block.
+    """
+
+    lower: Array
+    upper: Array
+    blocks: tuple[Block, ...] = ()
+    feasible: Callable[[Array], BoolArray] | None = None
+    settle: Callable[[Array], Array] | None = None
+    tolerance: float | Array = SAME_POINT
+    _points: Array | None = field(init=False, repr=False, default=None)
+    continuous: BoolArray = field(init=False, repr=False)
+    _free: BoolArray = field(init=False, repr=False)
+    decisions: tuple[int | None, ...] = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        moves = self.upper > self.lower
+        for block in self.blocks:
+            moves[block.start : block.stop] = False
+        moves.flags.writeable = False
+        counts = tuple(len(block.values) for block in self.blocks)
+        object.__setattr__(self, "continuous", moves)
+        object.__setattr__(self, "_free", moves[None, :])
+        object.__setattr__(self, "decisions", (None,) * int(np.count_nonzero(moves)) + counts)
+
+    @staticmethod
+    def cube(d: int) -> Box:
+        """[0, 1]^d, all columns continuous."""
+        return Box(frozen(np.zeros(d)), frozen(np.ones(d)))
+
+    @property
+    def dim(self) -> int:
+        """Number of columns d."""
+        return len(self.lower)
+
+    @property
+    def size(self) -> int | None:
+        """How many points the box holds, feasible or not; None when a column is continuous."""
+        return None if None in self.decisions else math.prod(len(block.values) for block in self.blocks)
+
+    @property
+    def metric(self) -> BoolArray:
+        """Continuous columns (d,), and those of grids of very many values."""
+        free = self.continuous.copy()
+        for block in self.blocks:
+            free[block.start : block.stop] |= block.ordered and len(block.values) >= FINE
+        return free
+
+    @property
+    def freedom(self) -> int:
+        """The number of columns with width that are no categories'."""
+        free = self.upper > self.lower
+        for block in self.blocks:
+            free[block.start : block.stop] &= block.ordered
+        return int(free.sum())
+
+    @property
+    def ruled(self) -> bool:
+        """Whether there is a feasibility test."""
+        return self.feasible is not None
+
+    @property
+    def rounded(self) -> bool:
+        """Whether there are columns with more values than a block lists."""
+        return self.settle is not None
+
+    def points(self) -> Array:
+        """Every point of a finite box, feasible ones only, as (n, d); listed once."""
+        if self._points is None:
+            points = self.lower[None, :].copy()
+            for block in self.blocks:
+                k = len(block.values)
+                points = points.repeat(k, axis=0)
+                points[:, block.start : block.stop] = np.tile(block.values, (len(points) // k, 1))
+            object.__setattr__(self, "_points", read_only(points[self.holds(points)]))
+        assert self._points is not None
+        return self._points
+
+    def spread(self, U: Array) -> Array:
+        """Points of the box from uniform numbers ``U`` (m, d) in [0, 1).
+
+        A block reads its first column as a position among its values, so that space-filling ``U`` uses every value
+        equally often.
+        """
+        out = self.lower + U * (self.upper - self.lower)
+        for block in self.blocks:
+            k = len(block.values)
+            index = np.minimum((U[:, block.start] * k).astype(np.int64), k - 1)
+            out[:, block.start : block.stop] = block.values[index]
+        return out if self.settle is None else self.settle(out)
+
+    def sample(self, m: int, rng: np.random.Generator) -> Array:
+        """``m`` feasible Sobol points from ``rng``; fewer, with uniform ones among them, where few are feasible."""
+        read = np.ones(self.dim, dtype=bool)
+        for block in self.blocks:  # of a block the first column alone is read
+            read[block.start + 1 : block.stop] = False
+        U = np.zeros((m, self.dim))
+        U[:, read] = sobol(m, int(np.count_nonzero(read)), rng)
+        points = self.spread(U)
+        if self.feasible is None:
+            return points
+        points = points[self.feasible(points)]
+        for attempt in range(FEASIBLE_TRIES):
+            if len(points) >= m // 4:
+                break
+            more = self.spread(rng.random((m << min(attempt, 4), self.dim)))
+            points = np.vstack([points, more[self.feasible(more)]])
+        return points[:m]
+
+    def near(self, X: Array, m: int, widths: tuple[float, ...], rng: np.random.Generator) -> Array:
+        """``m`` neighbors of each row of ``X`` (k, d), as (k m, d), from ``rng``; without those that are not feasible.
+
+        A neighbor moves a random share of the columns by a normal step of one of the ``widths`` and redraws a block
+        with the chance that a column has to move.
+        """
+        start = np.repeat(self.project(X) if self.blocks else X, m, axis=0)
+        share = np.array((1.0, 0.5, min(1.0, 2.0 / self.dim)))[rng.integers(3, size=(len(start), 1))]
+        moved = rng.random(start.shape) < share
+        width = np.array(widths)[rng.integers(len(widths), size=(len(start), 1))] * (self.upper - self.lower)
+        close = np.where(moved, start + width * rng.standard_normal(start.shape), start)
+        close = np.minimum(np.maximum(close, self.lower), self.upper)
+        for block in self.blocks:
+            place, redraw = slice(block.start, block.stop), moved[:, block.start].nonzero()[0]
+            close[:, place] = start[:, place]
+            close[redraw, place] = block.values[rng.integers(0, len(block.values), len(redraw))]
+        close = close if self.settle is None else self.settle(close)
+        return close if self.feasible is None else close[self.feasible(close)]
+
+    def project(self, X: Array, inside: Array | None = None) -> Array:
+        """``X`` (m, d) moved into the box and onto the nearest value of each block.
+
+        With ``inside`` (m, d), feasible points: where that is not feasible, the last feasible point of a bisection of
+        the way to there.
+        """
+        out = np.minimum(np.maximum(X, self.lower), self.upper)
+        for block in self.blocks:
+            out[:, block.start : block.stop] = block.values[block.nearest(out)]
+        out = out if self.settle is None else self.settle(out)
+        if inside is None or self.feasible is None:
+            return out
+        good, bad = np.where(self.feasible(out)[:, None], out, inside), out
+        for _ in range(_HALVINGS):
+            middle = self.project(0.5 * (good + bad))
+            allowed = self.feasible(middle)[:, None]
+            good, bad = np.where(allowed, middle, good), np.where(allowed, bad, middle)
+        return good
+
+    def free(self, X: Array, relaxed: bool = False) -> BoolArray:
+        """The continuous columns, ``relaxed`` those of ordered blocks too; (1, d), the same for all rows of ``X``."""
+        scales = self._scales() if relaxed else []
+        moves = self._free.copy() if scales else self._free
+        for block in scales:
+            moves[:, block.start : block.stop] = True
+        return moves
+
+    def box(self) -> tuple[Array, Array]:
+        """The box itself."""
+        return self.lower, self.upper
+
+    def steps(self, X: Array) -> Iterator[Array]:
+        """Alternatives (s, a, d) to the rows of ``X`` (s, d), one block after the other."""
+        for block in self.blocks:
+            if len(block.values) > 1:
+                yield block.alternatives(X)
+
+    def neighbors(self, x: Array) -> Array:
+        """Feasible points (m, d), one value from ``x`` (d,) away on a scale, or, of few scales, on two at once."""
+        scales = self._scales()
+        steps = _steps(len(scales))
+        points = np.repeat(x[None, :], len(steps), axis=0)
+        for block, step in zip(scales, steps.T, strict=True):
+            values = int(block.nearest(x[None, :])[0]) + step
+            points[:, block.start] = block.values[np.minimum(np.maximum(values, 0), len(block.values) - 1), 0]
+        return points[self.holds(points)]
+
+    def holds(self, X: Array) -> BoolArray:
+        """Which rows of ``X`` (m, d), points of the box, are feasible."""
+        return np.ones(len(X), dtype=bool) if self.feasible is None else self.feasible(X)
+
+    def among(self, X: Array, others: Array) -> BoolArray:
+        """Which rows of ``X`` (m, d), points of the box, are the same point as some row of ``others`` (k, d)."""
+        if len(X) * len(others) > _MANY_PAIRS and self.size is not None:
+            return self._listed_among(X, others)
+        return near_any(X, others, self.tolerance)
+
+    def _listed_among(self, X: Array, others: Array) -> BoolArray:
+        """``among`` in a finite box, in linear time."""
+        # A column without a block is held at one value, which points that were found elsewhere need not have to the
+        # bit.
+        listed = np.zeros(self.dim, dtype=bool)
+        for block in self.blocks:
+            listed[block.start : block.stop] = True
+        tolerance = np.broadcast_to(self.tolerance, self.dim)[~listed]
+        here = others[(np.abs(others[:, ~listed] - self.lower[~listed]) <= tolerance).all(axis=1)]
+        # The others lie on one grid, so equal points are equal after rounding, and a set finds them.
+        taken = {row.tobytes() for row in np.round(here[:, listed], 9) + 0.0}
+        return np.array([row.tobytes() in taken for row in np.round(X[:, listed], 9) + 0.0], dtype=bool)
+
+    def _scales(self) -> list[Block]:
+        return [block for block in self.blocks if block.ordered and len(block.values) > 1]
+
+
+@lru_cache(maxsize=8)
+def _steps(scales: int) -> IntArray:
+    """Steps (m, scales) of -1, 0 and 1 along one scale, and along two where there are few."""
+    one = np.vstack([np.eye(scales, dtype=np.intp), -np.eye(scales, dtype=np.intp)])
+    i, j = np.triu_indices(len(one) if scales <= MOST_PAIRED else 0, 1)
+    both = one[i] + one[j]
+    steps = np.vstack([one, both[both.any(axis=1)]])
+    steps.flags.writeable = False
+    return steps

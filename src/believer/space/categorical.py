@@ -1,0 +1,109 @@
+"""A choice, as one-hot columns: one for each of its values."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from believer.arrays import Array, shown
+from believer.errors import InvalidInput
+from believer.space.parameter import MOST_COLUMNS
+from believer.space.scale import plain
+
+Choice: TypeAlias = str | int | float | bool | None
+
+
+@dataclass(frozen=True, slots=True)
+class Categorical:
+    """One of several choices, none nearer to any other; 1, 1.0 and True are three different choices.
+
+    Parameters
+    ----------
+    choices : a list or tuple of at least one str, int, float, bool or None.
+    """
+
+    choices: Sequence[Choice] = field(compare=False, hash=True)
+    _index: dict[tuple[type, Choice], int] = field(init=False, repr=False, hash=False)
+
+    def __post_init__(self) -> None:
+        """Check the rules, keep a tuple of plain Python values."""
+        given = self.choices
+        if isinstance(given, str | bytes) or not isinstance(given, Sequence | np.ndarray) or len(given) == 0:
+            raise InvalidInput(f"choices must be a list or tuple of at least one value; got {shown(given)}.")
+        if len(given) > MOST_COLUMNS:
+            raise InvalidInput(
+                f"choices must be {MOST_COLUMNS:,} at most; got {len(given):,}. Use Int for a long table."
+            )
+        choices = tuple(plain(choice) for choice in given)
+        index: dict[tuple[type, Choice], int] = {}
+        for i, choice in enumerate(choices):
+            if type(choice) not in (str, int, float, bool, type(None)) or (
+                isinstance(choice, float) and not math.isfinite(choice)
+            ):
+                raise InvalidInput(f"a choice must be a str, int, finite float, bool or None; got {shown(choice)}.")
+            if index.setdefault((type(choice), choice), i) != i:
+                raise InvalidInput(f"choices must differ from each other, drop one; got twice {choice!r}.")
+        object.__setattr__(self, "choices", choices)
+        object.__setattr__(self, "_index", index)
+
+    @property
+    def width(self) -> int:
+        """A column for each choice."""
+        return len(self.choices)
+
+    @property
+    def count(self) -> int:
+        """Number of choices k."""
+        return len(self.choices)
+
+    @property
+    def ordered(self) -> bool:
+        """No: every choice is as near as any other."""
+        return False
+
+    @property
+    def rounded(self) -> bool:
+        """No: the choices are listed."""
+        return False
+
+    @property
+    def slack(self) -> float:
+        """Zero and one are exact."""
+        return 1e-9
+
+    def check(self, value: Any, name: str) -> Choice:
+        """The choice that ``value`` is; InvalidInput, with the ``name``, where it is none."""
+        return self.choices[self._place(value, name)]
+
+    def encode(self, values: Sequence[Any], name: str) -> Array:
+        """One-hot rows (n, k) of ``values`` of ``name``."""
+        rows = np.zeros((len(values), len(self.choices)))
+        rows[range(len(values)), [self._place(value, name) for value in values]] = 1.0
+        return rows
+
+    def decode(self, U: Array) -> list[Choice]:
+        """The choices of the largest columns of ``U`` (n, k)."""
+        return [self.choices[i] for i in U.argmax(axis=1)]
+
+    def grid(self) -> Array:
+        """The rows of a unit matrix (k, k)."""
+        return np.eye(len(self.choices))
+
+    def to_config(self) -> dict[str, Any]:
+        """The choices."""
+        return {"choices": list(self.choices)}
+
+    def _place(self, value: Any, name: str) -> int:
+        try:
+            return self._index[type(value), value]
+        except (KeyError, TypeError):
+            known = plain(value)
+            if type(known) is not type(value):
+                return self._place(known, name)
+            raise InvalidInput(
+                f"a value must be one of {list(self.choices)}; got {shown(value)} for {name!r}."
+            ) from None

@@ -1,0 +1,143 @@
+"""A real number, as one column: its position between low and high."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from believer.arrays import SAME_POINT, Array, shown
+from believer.errors import InvalidInput
+from believer.space import scale
+from believer.space.parameter import MAX_GRID
+
+_KIND = "a finite number"
+_MOST_FLOATS = round(2.0 / SAME_POINT)
+_EPS = float(np.finfo(np.float64).eps)
+
+
+@dataclass(frozen=True, slots=True)
+class Float:
+    """A real number in [low, high].
+
+    A grid of more than ``MAX_GRID`` values is searched as if continuous, and rounded by ``Space.decode``. A range so
+    narrow that it holds few floats is a grid of these: where neighbors lie further apart than what tells two points
+    from each other, 1e-6 of the range.
+
+    Parameters
+    ----------
+    low, high : the bounds, low < high.
+    log : spread it over magnitudes.
+    step : makes it one of low, low + step, ...; None is continuous.
+    """
+
+    low: float
+    high: float
+    log: bool = field(default=False, kw_only=True)
+    step: float | None = field(default=None, kw_only=True)
+    _coarse: bool = field(default=False, init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        """Check the rules, keep plain Python numbers."""
+        for name in ("low", "high") if self.step is None else ("low", "high", "step"):
+            scale.keep(self, name, scale.real(getattr(self, name)), _KIND)
+        if not self.low < self.high:
+            raise InvalidInput(f"bounds must satisfy low < high; got low={self.low}, high={self.high}.")
+        if not math.isfinite(self.high - self.low):
+            raise InvalidInput(f"high - low must be finite; got low={self.low}, high={self.high}.")
+        if self.log and self.step is not None:
+            raise InvalidInput(f"log and step exclude each other, drop one; got log=True, step={self.step}.")
+        if self.log and self.low > 0 and math.log(self.low) == math.log(self.high):
+            raise InvalidInput(f"log bounds must differ in their logarithms; got low={self.low}, high={self.high}.")
+        if self.step is not None and 0 < self.step < scale.TOLERANCE * max(abs(self.low), abs(self.high)):
+            raise InvalidInput(f"step must be at least 1e-9 of the larger bound, or None; got step={self.step}.")
+        scale.check_scale(self)
+        object.__setattr__(self, "_coarse", self._is_coarse())
+
+    @property
+    def width(self) -> int:
+        """One column."""
+        return 1
+
+    @property
+    def count(self) -> int | None:
+        """Number of values k of a grid, or of a range of few floats; None when continuous."""
+        if self.step is None:
+            k = scale.ordinal(self.high) - scale.ordinal(self.low) + 1 if self._coarse else None
+            return None if k is None or k > _MOST_FLOATS else k
+        # A millionth of a step absorbs the rounding of (high - low) / step, as in (0.3 - 0.1) / 0.1.
+        return math.floor((self.high - self.low) / self.step + 1e-6) + 1
+
+    @property
+    def ordered(self) -> bool:
+        """Yes: numbers lie on a scale."""
+        return True
+
+    @property
+    def rounded(self) -> bool:
+        """Has it too many values to list, and yet fewer than the cube tells apart?
+
+        A long grid; or a Float over magnitudes that begins among the least numbers there are.
+        """
+        k = self.count
+        return self._coarse if k is None else k > MAX_GRID
+
+    @property
+    def slack(self) -> float:
+        """What rounding may do to the position of a value."""
+        return scale.slack(self)
+
+    def check(self, value: Any, name: str) -> float:
+        """``value`` as a float; InvalidInput, with the ``name``, where it does not fit.
+
+        One at most 1e-9 (relative) outside the bounds, or off the grid, moves onto them.
+        """
+        if type(value) is float and self.step is None and self.low <= value <= self.high:  # nearly always
+            return value
+        number = scale.real(value)
+        if number is None:
+            raise InvalidInput(f"a value must be {_KIND}; got {shown(value)} for {name!r}.")
+        inside = min(max(number, self.low), self.high)
+        if abs(number - inside) > scale.TOLERANCE * (abs(inside) if self.log else max(abs(self.low), abs(self.high))):
+            raise InvalidInput(f"a value must lie in [{self.low}, {self.high}]; got {shown(value)} for {name!r}.")
+        if self.step is None:
+            return float(inside)
+        nearest = float(scale.grid_values(self, np.array(round((inside - self.low) / self.step))))
+        if abs(inside - nearest) > scale.TOLERANCE * max(abs(inside), self.step):
+            on = f"a value must be on {self.low} + i * {self.step}"
+            raise InvalidInput(f"{on}; got {shown(value)} for {name!r}, the nearest is {nearest}.")
+        return nearest
+
+    def encode(self, values: Sequence[Any], name: str) -> Array:
+        """Positions (n, 1) of ``values`` of ``name``."""
+        return scale.encode(self, values, name, self._by_magnitude())
+
+    def decode(self, U: Array) -> list[float]:
+        """The values at positions ``U`` (n, 1), or on the grid nearest to them."""
+        values = (scale.values_at if self.step is None else scale.nearest_values)(self, U[:, 0], self._by_magnitude())
+        numbers: list[float] = values.tolist()
+        return numbers
+
+    def grid(self) -> Array:
+        """Positions (k, 1) of the values; the two ends of a long grid, 0 and 1 when continuous."""
+        return scale.grid(self, self._by_magnitude())
+
+    def to_config(self) -> dict[str, Any]:
+        """The bounds, log and step."""
+        return scale.to_config(self)
+
+    def _is_coarse(self) -> bool:
+        """Are neighboring floats somewhere further apart, in the cube, than two points that count as different?"""
+        if self.step is not None:
+            return False
+        if self.log:
+            gap = max(math.ulp(self.low) / self.low, _EPS)
+            return gap > SAME_POINT * (math.log(self.high) - math.log(self.low))
+        return math.ulp(max(abs(self.low), abs(self.high))) > SAME_POINT * (self.high - self.low)
+
+    def _by_magnitude(self) -> bool:
+        """Is it spread by its logarithm? In a range of few floats that is no other, and would not find them again."""
+        return self.log and (not self._coarse or math.log(self.high) - math.log(self.low) >= _EPS / SAME_POINT)

@@ -1,0 +1,105 @@
+"""A whole number, as one column: its position between low and high."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from believer.arrays import Array, shown
+from believer.errors import InvalidInput
+from believer.space import scale
+from believer.space.parameter import MAX_GRID
+
+_KIND = "a whole number"
+_WIDEST = 2**40
+
+
+@dataclass(frozen=True, slots=True)
+class Int:
+    """One of the whole numbers low, low + step, ... <= high.
+
+    A range of more than ``MAX_GRID`` values is searched as if continuous, and rounded by ``Space.decode``.
+
+    Parameters
+    ----------
+    low, high : the bounds, low <= high.
+    log : spread it over magnitudes.
+    step : from one value to the next.
+    """
+
+    low: int
+    high: int
+    log: bool = field(default=False, kw_only=True)
+    step: int = field(default=1, kw_only=True)
+
+    def __post_init__(self) -> None:
+        """Check the rules, keep plain Python numbers."""
+        for name in ("low", "high", "step"):
+            scale.keep(self, name, scale.whole(getattr(self, name)), _KIND)
+        if self.low > self.high:
+            raise InvalidInput(f"bounds must satisfy low <= high; got low={self.low}, high={self.high}.")
+        if max(abs(self.low), abs(self.high)) > _WIDEST:
+            raise InvalidInput(f"bounds must lie within ±2**40, or use Float; got low={self.low}, high={self.high}.")
+        if self.step > _WIDEST:
+            raise InvalidInput(f"step must be 2**40 at most; got step={shown(self.step)}.")
+        scale.check_scale(self)
+
+    @property
+    def width(self) -> int:
+        """One column."""
+        return 1
+
+    @property
+    def count(self) -> int:
+        """Number of values k."""
+        return (self.high - self.low) // self.step + 1
+
+    @property
+    def ordered(self) -> bool:
+        """Yes: numbers lie on a scale."""
+        return True
+
+    @property
+    def rounded(self) -> bool:
+        """Has it too many values to list?"""
+        return self.count > MAX_GRID
+
+    @property
+    def slack(self) -> float:
+        """What rounding may do to the position of a value."""
+        return scale.slack(self)
+
+    def check(self, value: Any, name: str) -> int:
+        """``value`` as an int; InvalidInput, with the ``name``, where it is not on the grid."""
+        if type(value) is int and self.step == 1 and self.low <= value <= self.high:  # nearly always
+            return value
+        number = scale.whole(value)
+        if number is None:
+            raise InvalidInput(f"a value must be {_KIND}; got {shown(value)} for {name!r}.")
+        if not self.low <= number <= self.high:
+            raise InvalidInput(f"a value must lie in [{self.low}, {self.high}]; got {shown(value)} for {name!r}.")
+        nearest = int(scale.grid_values(self, np.array(round((number - self.low) / self.step))))
+        if number != nearest:
+            on = f"a value must be on {self.low} + i * {self.step}"
+            raise InvalidInput(f"{on}; got {shown(value)} for {name!r}, the nearest is {nearest}.")
+        return nearest
+
+    def encode(self, values: Sequence[Any], name: str) -> Array:
+        """Positions (n, 1) of ``values`` of ``name``."""
+        return scale.encode(self, values, name, self.log)
+
+    def decode(self, U: Array) -> list[int]:
+        """The values nearest to positions ``U`` (n, 1)."""
+        numbers: list[int] = scale.nearest_values(self, U[:, 0], self.log).astype(np.int64).tolist()
+        return numbers
+
+    def grid(self) -> Array:
+        """Positions (k, 1) of the values; the two ends of a long grid."""
+        return scale.grid(self, self.log)
+
+    def to_config(self) -> dict[str, Any]:
+        """The bounds, log and step."""
+        return scale.to_config(self)

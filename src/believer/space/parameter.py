@@ -1,0 +1,96 @@
+"""What a space asks of a parameter, whatever its kind.
+
+A kind is a class with these attributes and methods, in a file of its own. A :class:`~believer.space.space.Space` takes
+any; to be read back from a config a kind has to be listed in ``believer.space.parameters.KINDS``, and nowhere else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Protocol, runtime_checkable
+
+from believer.arrays import Array
+
+MAX_GRID = 100_000
+"""A grid with more values is a continuous column of the region; ``Space.decode`` still lands on the grid."""
+
+MOST_COLUMNS = 5000
+"""A choice has a column for each of its values, and models have matrices of (columns, columns)."""
+
+
+@runtime_checkable
+class Parameter(Protocol):
+    """A named value of a point, and the columns of the unit cube that stand for it."""
+
+    @property
+    def width(self) -> int:
+        """Number of encoded columns."""
+        ...
+
+    @property
+    def count(self) -> int | None:
+        """Number of values k; None when continuous."""
+        ...
+
+    @property
+    def ordered(self) -> bool:
+        """Whether the values lie on a scale, one column wide: neighbors are nearer to each other than to others."""
+        ...
+
+    @property
+    def rounded(self) -> bool:
+        """Whether it is searched as if all of its columns' box were values, and points are rounded afterwards.
+
+        ``encode(decode(U))`` rounds. For what is not continuous in the box, and has too many values for a list.
+        """
+        ...
+
+    @property
+    def slack(self) -> float:
+        """How far rounding, on whatever processor, may move an encoded value."""
+        ...
+
+    def check(self, value: Any, name: str) -> Any:
+        """``value`` in its canonical form, plain Python data; InvalidInput, with the ``name``, for any other."""
+        ...
+
+    def encode(self, values: Sequence[Any], name: str) -> Array:
+        """Encoded rows (n, width), in the unit cube, of n ``values``, checked on the way as values of ``name``."""
+        ...
+
+    def decode(self, U: Array) -> list[Any]:
+        """The n values nearest to encoded rows ``U`` (n, width)."""
+        ...
+
+    def grid(self) -> Array:
+        """Encoded rows (k, width) of all values in order; the two ends of the box where they are not listed."""
+        ...
+
+    def to_config(self) -> dict[str, Any]:
+        """Plain JSON data: the arguments that make an equal parameter."""
+        ...
+
+
+@runtime_checkable
+class Number(Parameter, Protocol):
+    """A parameter that is a number between two bounds; ``low`` is an int where all values are whole."""
+
+    @property
+    def low(self) -> float:
+        """The least value."""
+        ...
+
+    @property
+    def high(self) -> float:
+        """No value is above it."""
+        ...
+
+    @property
+    def log(self) -> bool:
+        """Whether it is spread over magnitudes."""
+        ...
+
+    @property
+    def step(self) -> float | None:
+        """From one value to the next; None when continuous."""
+        ...

@@ -1,0 +1,172 @@
+"""The arithmetic of scales: where a number lies between two bounds, by its value or by its logarithm, and on a grid.
+
+=======  ================================================================
+symbol   meaning
+=======  ================================================================
+U        positions on a parameter's own scale, 0 at low and 1 at high (n,)
+i        index of a grid value low + i * step, from 0
+k        number of values of a discrete parameter
+=======  ================================================================
+
+A position is (v - low) / (high - low), or the same in logarithms.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from decimal import Decimal
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from believer.arrays import Array, IntArray, shown
+from believer.errors import InvalidInput
+from believer.space.parameter import MAX_GRID, Number
+
+TOLERANCE = 1e-9
+"""A number so near to a bound or to a grid value, relative to its size, counts as the same."""
+
+_LARGEST = float(np.finfo(np.float64).max)
+
+
+def plain(value: Any) -> Any:
+    """A numpy scalar as the Python value that it stands for; anything else as it is."""
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def real(value: Any) -> float | None:
+    """``value`` as a plain finite float; None for anything else, bool included."""
+    number = plain(value)
+    if isinstance(number, bool) or not isinstance(number, int | float) or not abs(number) <= _LARGEST:
+        return None
+    return float(number)
+
+
+def whole(value: Any) -> int | None:
+    """``value`` as a plain int; None for anything that is no whole number."""
+    number = real(value)
+    return int(value) if number is not None and number.is_integer() else None
+
+
+def keep(p: Number, name: str, number: float | None, what: str) -> None:
+    """Replace a field of a frozen parameter by the ``number`` that it stands for; InvalidInput where there is none."""
+    if number is None:
+        raise InvalidInput(f"{name} must be {what}; got {name}={shown(getattr(p, name))}.")
+    object.__setattr__(p, name, number)
+
+
+def check_scale(p: Number) -> None:
+    """The rules of ``log`` and ``step`` that all numbers share."""
+    if not isinstance(p.log, bool):
+        raise InvalidInput(f"log must be True or False; got log={shown(p.log)}.")
+    if p.log and p.low <= 0:
+        raise InvalidInput(f"log needs low > 0; got low={p.low}.")
+    if p.step is not None and p.step <= 0:
+        raise InvalidInput(f"step must be positive; got step={p.step}.")
+
+
+def slack(p: Number) -> float:
+    """What rounding may do to an encoded value, on whatever processor."""
+    if p.low == p.high:
+        return 1e-9
+    low, high = (math.log(p.low), math.log(p.high)) if p.log else (p.low, p.high)
+    return 1e-9 + 8 * math.ulp(1.0) * max(1.0 if p.log else 0.0, abs(low), abs(high)) / (high - low)
+
+
+def to_config(p: Number) -> dict[str, Any]:
+    """The settings of a number as plain JSON data."""
+    return {"low": p.low, "high": p.high, "log": p.log, "step": p.step}
+
+
+def ordinal(x: float) -> int:
+    """Position of a float among all floats, zero's being 0."""
+    bits = int(np.float64(abs(x)).view(np.int64))
+    return bits if x >= 0.0 else -bits
+
+
+def grid_values(p: Number, i: IntArray) -> Array:
+    """Grid values low + i * step as floats, i cut to 0, ..., k - 1; without a step, floats one after the other."""
+    if p.step is None:
+        places = ordinal(p.low) + np.clip(i, 0, (p.count or 1) - 1)
+        floats: Array = np.copysign(np.abs(places).view(np.float64), places)
+        return floats + 0.0  # no zero below zero
+    step = float(p.step)
+    values: Array = p.low + np.minimum(np.maximum(i, 0), (p.count or 1) - 1) * np.float64(step)
+    # 0 + 3 * 0.1 should be the 0.3 that a user writes, so sums of short decimals are rounded to their digits.
+    digits = 0 if isinstance(p.low, int) else max(_digits(p.low), _digits(step))
+    if 0 < digits <= 22 and max(abs(p.low), abs(p.high)) * 10.0**digits < 2**53:
+        values = np.round(values, digits).astype(np.float64)
+    return np.minimum(values, p.high)
+
+
+@lru_cache(maxsize=256)
+def _digits(x: float) -> int:
+    """After the point, as ``x`` is written."""
+    return -int(Decimal(repr(float(x))).as_tuple().exponent)
+
+
+def positions(p: Number, values: Array, by_magnitude: bool) -> Array:
+    """Positions U of ``values``."""
+    if p.low == p.high:
+        return np.zeros(values.shape)
+    low, high = float(p.low), float(p.high)
+    if by_magnitude:
+        low, high, values = float(np.log(low)), float(np.log(high)), np.log(values)
+    # Scalar and vector logarithms may differ in the last bit, which must not leave the cube.
+    return np.minimum(np.maximum((values - low) / (high - low), 0.0), 1.0)
+
+
+def position(p: Number, number: float, by_magnitude: bool) -> float:
+    """``positions`` of a single value, the same to the bit and a tenth of its price."""
+    if p.low == p.high or by_magnitude:
+        return float(positions(p, np.array([number]), by_magnitude)[0])
+    return min(max((number - p.low) / (p.high - p.low), 0.0), 1.0)
+
+
+def encode(p: Number, values: Sequence[Any], name: str, by_magnitude: bool) -> Array:
+    """Positions (n, 1) of n values, which are checked on the way: all at once where they are plain."""
+    if len(values) == 1:
+        return np.array([[position(p, float(p.check(values[0], name)), by_magnitude)]])
+    exact = type(p.low)
+    if all(type(value) is exact and p.low <= value <= p.high for value in values):
+        numbers = np.array(values, dtype=np.float64)
+        on_grid = p.step is None or (exact is int and p.step == 1)
+        if on_grid or (grid_values(p, np.rint((numbers - p.low) / (p.step or 1)).astype(np.int64)) == numbers).all():
+            return positions(p, numbers, by_magnitude)[:, None]
+    checked = np.array([p.check(value, name) for value in values], dtype=np.float64)
+    return positions(p, checked, by_magnitude)[:, None]
+
+
+def grid(p: Number, by_magnitude: bool) -> Array:
+    """Positions (k, 1) of the values; the two ends of a long grid, and 0 and 1 when continuous."""
+    k = p.count
+    if k is None:
+        return np.array([[0.0], [1.0]])
+    values = grid_values(p, np.arange(k) if k <= MAX_GRID else np.array([0, k - 1]))
+    return positions(p, values, by_magnitude)[:, None]
+
+
+def values_at(p: Number, U: Array, by_magnitude: bool) -> Array:
+    """Values at positions ``U``, before rounding to the grid; the ends are exact."""
+    if not by_magnitude and math.isfinite(p.high - p.low):
+        values = p.low + U * (p.high - p.low)
+    else:
+        with np.errstate(over="ignore"):
+            if by_magnitude:
+                low, high = float(np.log(p.low)), float(np.log(p.high))
+                values = np.exp(low + U * (high - low))
+            else:
+                values = p.low + U * (p.high - p.low)
+    values = np.minimum(np.maximum(values, p.low), p.high)
+    return np.where(U <= 0.0, p.low, np.where(U >= 1.0, p.high, values))
+
+
+def nearest_values(p: Number, U: Array, by_magnitude: bool) -> Array:
+    """Grid values whose positions are nearest to ``U``; a tie goes to the lower one, as in ``Block.nearest``."""
+    i = np.floor((values_at(p, U, by_magnitude) - p.low) / (p.step or 1)).astype(np.int64)
+    values = grid_values(p, np.array([i, i + 1]))
+    below, above = positions(p, values, by_magnitude)
+    nearest: Array = np.where(U - below <= above - U, values[0], values[1])
+    return nearest
