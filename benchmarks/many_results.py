@@ -22,7 +22,7 @@ from believer.problems import PROBLEMS
 from believer.problems.problem import Problem
 from believer.propose import propose
 from believer.study.history import History
-from believer.study.settings import make_settings
+from believer.study.settings import StudySettings
 from believer.surrogates.data import Data
 from believer.surrogates.kernels import squared_distances
 from believer.surrogates.subset import learned_rows
@@ -92,7 +92,7 @@ def long_study(problem: Problem, n: int, rng: np.random.Generator) -> tuple[Arra
 
 def gained(problem: Problem, surrogate: object, X: Array, y: Array, rows: IntArray, seed: int, asks: int) -> float:
     """log10 of the regret after ``asks`` further points over that before."""
-    settings = make_settings(problem.space, surrogate=surrogate, n_init=1, seed=seed)  # type: ignore[arg-type]
+    settings = StudySettings.of(problem.space, surrogate=surrogate, n_init=1, seed=seed)  # type: ignore[arg-type]
     decoded = problem.space.decode(X[rows])
     trials = [(i, params, float(value)) for i, (params, value) in enumerate(zip(decoded, y[rows], strict=True))]
     fitted = None

@@ -189,7 +189,7 @@ def chosen(model: GPModel, data: Data, seed: int, repeating: bool) -> tuple[Arra
     scale, std = standardization(data.y)[1], model.scale * float(np.sqrt(model.hyper.noise))
     for slot in range(BATCH):
         under_way = Pending(tuple(range(n, n + slot)), frozen(points))
-        request = Request(
+        request = Request.single(
             ids=(n + slot,),
             surrogate=GP(),
             acquisition=LogEI(),

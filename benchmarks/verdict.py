@@ -39,6 +39,7 @@ from pathlib import Path
 from typing import Any, cast
 
 import numpy as np
+from believer.batch.incumbent import is_noisy, smoothed_points
 from speed import provenance
 from verdict_report import SIZES, STRATEGIES, Judged, draw, report
 
@@ -46,10 +47,9 @@ import believer as bv
 from believer.arrays import Array
 from believer.batch import Gain, Pending, Request, judge
 from believer.batch.gain import expected_gain
-from believer.batch.incumbent import is_noisy, smoothed_points
 from believer.errors import SpaceExhausted
 from believer.numerics import latin_hypercube
-from believer.plugins import History, ModelCache, StudySettings, make_settings, propose
+from believer.plugins import History, ModelCache, StudySettings, propose
 from believer.problems import PROBLEMS, Problem
 from believer.problems.suite import SUITE
 
@@ -88,7 +88,7 @@ def levy() -> Iterator[tuple[StudySettings, History, float]]:
     problem = PROBLEMS[LEVY]()
     X = latin_hypercube(LEVY_RESULTS, problem.space.dim, np.random.default_rng(0))
     y = problem.evaluate(X)
-    settings = make_settings(problem.space, seed=0)
+    settings = StudySettings.of(problem.space, seed=0)
     rows = zip(problem.space.decode(X), y, strict=True)
     yield (
         settings,
@@ -101,7 +101,7 @@ def judged(problem: Problem, settings: StudySettings, history: History, unit: fl
     """Every strategy's batch of every size, judged and evaluated."""
     truth, cache = problem.without_noise(), ModelCache(settings)
     learned = cache.learned(history)
-    asked = Request(
+    asked = Request.single(
         ids=(0,),
         surrogate=settings.surrogate,
         acquisition=settings.acquisition,

@@ -30,9 +30,8 @@ def numbers_at(unit: Array) -> dict[str, float]:
 
 def result(optimizer: Optimizer, trial: Trial) -> dict[str, float]:
     """What an evaluation of the trial returns."""
-    goals = optimizer.settings.goals
-    assert goals is not None
-    return {name: value for name, value in numbers_at(trial.unit).items() if name in goals.wanted}
+    wanted = optimizer.settings.goals.wanted
+    return {name: value for name, value in numbers_at(trial.unit).items() if name in wanted}
 
 
 def begun(outcomes: Mapping[str, Goal] = LIMITED, n: int = 5, space: Space = SPACE, **settings: Any) -> Optimizer:

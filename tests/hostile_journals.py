@@ -53,6 +53,14 @@ SPACE = bv.Space(
         "kind": bv.Categorical(["a", "b", 3]),
     }
 )
+WIDER = bv.Space(
+    {
+        **SPACE.parameters,
+        "kind": bv.Categorical(["b", 3, "c"]),
+        "depth": bv.Int(1, 12),
+        "time": bv.Float(0.0, 1.0, backfill=0.5),
+    }
+)
 CLIMB = LBFGSSettings(max_rounds=6, heat=4, finalists=1)
 CLIMBING = bv.Multistart(starts=2, candidates=16, neighbors=4, widths=(0.2, 0.05), sweeps=1, climb=CLIMB)
 SCREENING = bv.Candidates(candidates=16, neighbors=4, survivors=2, rounds=2)
@@ -92,6 +100,7 @@ def _kinds() -> dict[str, dict[str, Any]]:
         "forest": {"surrogate": bv.RandomForest(3, 1, 1), **flat},
         "machines": {"surrogate": bv.SVR(members=2, gamma=1.0), **flat},
         "defaults": {},
+        "changed": {},
         "limits": {"outcomes": {"cost": bv.Minimize(), "heat": bv.AtMost(2.0), "load": bv.AtLeast(-1.0)}},
         "front": {"outcomes": {"cost": bv.Minimize(), "gain": bv.Maximize(), "heat": bv.Between(-1.0, 2.0, 0.6)}},
         "scalarized": {
@@ -125,6 +134,9 @@ def made(folder: Path) -> Journals:
                 study.tell(failed, told | {next(iter(told)): float("nan")})
                 study.amend(0, told)
             study.ask(1, fixed={"depth": 4}, distinct=False)
+        if name == "changed":
+            with bv.Optimizer.open(path, WIDER, change=True, strategy="cl_min", n_init=2) as study:
+                study.ask(1, fixed={"depth": 4})
         found[name] = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
     return found
 
@@ -221,6 +233,8 @@ def fields_of(journals: Journals) -> list[tuple[str, int, Path_]]:
                     holder = at(record, place[:-1])
                     named = holder.get("type", holder.get("kind")) if isinstance(holder, dict) else None
                     found.setdefault((named, place[-1]) if named else place, (kind, line, place))
+                elif record["kind"] == "changed":
+                    found.setdefault(("changed", *place), (kind, line, place))
                 elif record["kind"] == "asked" and place[0] in ("model", "request"):
                     found.setdefault((lines[0]["config"]["surrogate"]["type"], *place), (kind, line, place))
     return list(found.values())
@@ -239,12 +253,11 @@ def at_random(journals: Journals, rng: np.random.Generator) -> Iterator[Change]:
     """Values at one or two places, also what stands at another place of a journal; without end."""
     kinds = list(journals)
     open_to = {
-        name: [(0, place) for place in places(lines[0]) if place[0] == "config"]
-        + [
+        name: [
             (i, place)
             for i, line in enumerate(lines)
             for place in places(line)
-            if line["kind"] == "asked" and place[0] in ("model", "request")
+            if place[0] in ("config", "model", "request")
         ]
         for name, lines in journals.items()
     }
@@ -288,14 +301,14 @@ def outcome(change: Change, path: Path) -> str:
     except BelieverError as error:
         return f"refused: {type(error).__name__}"
     allowed = (MissingCapability, MissingExtra, SpaceExhausted, *((JournalError,) if change.in_model else ()))
+    goals = study.settings.goals
+    first = goals.objectives[0]
     with study:
         try:
             for _ in range(2):
                 for trial in study.ask(2):
-                    value, goals = float(trial.unit.sum()), study.settings.goals
-                    study.tell(trial, value if goals is None else dict.fromkeys(goals.wanted, value))
-            first = None if goals is None else goals.objectives[0]
-            at = study.predict([trial.params for trial in study.trials[:3]], first)
+                    study.tell(trial, dict.fromkeys(goals.wanted, float(trial.unit.sum())))
+            at = study.predict([trial.params for trial in study.trials[-3:]], first)
         except allowed as error:
             return f"no ask: {type(error).__name__}"
     assert np.isfinite(at.mean).all(), at

@@ -307,7 +307,7 @@ class Life:
         path = self.path.with_suffix(".workers")
         path.unlink(missing_ok=True)
         result = minimize(
-            deadly, Space.unit(2), 8, q=2, executor=2, journal=path, progress=False, strategy="random",
+            deadly, Space.unit(2), 8, q=2, workers=2, journal=path, progress=False, strategy="random",
             seed=self.rng.getrandbits(30), mode=self.rng.choice(("batch", "async")),
         )  # fmt: skip
         rows = read_study(path).records()

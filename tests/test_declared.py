@@ -40,6 +40,7 @@ from believer import (
 from believer.acquisitions.hypervolume import boxes, log_ehvi
 from believer.arrays import LARGEST
 from believer.batch import STRATEGIES, Chosen, Request
+from believer.batch import request as requests
 from believer.batch.request import Choice
 from believer.errors import InvalidInput, JournalError, MissingCapability, SpaceExhausted, TrialError
 from believer.propose import propose
@@ -47,9 +48,10 @@ from believer.study.events import Amended, Told
 from believer.study.goals import Goal
 from believer.study.history import History
 from believer.study.ledger import Counts
-from believer.study.settings import make_settings
+from believer.study.settings import StudySettings
 
 NAN = float("nan")
+any_kind = pytest.mark.parametrize("outcomes", KINDS.values(), ids=KINDS)
 
 
 def study(outcomes: dict[str, Goal] = EVERYTHING, **settings: Any) -> Optimizer:
@@ -141,7 +143,10 @@ def test_a_partial_trial_can_be_abandoned_and_still_be_answered() -> None:
 @pytest.mark.parametrize(
     ("call", "rule"),
     [
-        (lambda o: o.tell(0, 1.0), "this study has outcomes by name, cost, yield, heat, purity; got 1.0"),
+        (
+            lambda o: o.tell(0, 1.0),
+            "outcomes cost, yield, heat, purity; got 'value'. Of a number, say which it is: {.cost",
+        ),
         (lambda o: o.tell(0, {}), "at least one number"),
         (lambda o: o.tell(0, {"price": 1.0}), "this study has the outcomes .*; got 'price'"),
         (lambda o: o.tell(0, {"cost": 1.0, "price": NAN}), "got 'price'"),
@@ -165,13 +170,13 @@ def test_a_partial_trial_can_be_abandoned_and_still_be_answered() -> None:
         (lambda o: o.tell(0, {"cost": 1.0}, error="no"), "a value or an error, not both"),
         (lambda o: o.tell(0), "needs a value"),
         (lambda o: o.tell(0, Outcome({"value": 1.0})), "got 'value'"),
-        (lambda o: o.observe({"x": 0.5, "y": 0.5}, 1.0), "this study has outcomes by name"),
+        (lambda o: o.observe({"x": 0.5, "y": 0.5}, 1.0), "say which it is"),
         (lambda o: o.observe({"x": 0.5, "y": 0.5}, {"price": 1.0}), "got 'price'"),
         (lambda o: o.tell_many([0, 1], [{"cost": 1.0}, {"price": 1.0}]), "got 'price'"),
         (lambda o: o.tell_many([0, 2], [{"cost": 1.0}, {"cost": 1.0}]), "cost was told already"),
         (lambda o: o.tell(2, {"cost": 2.0, "heat": 1.0}), "cost was told already; amend"),
         (lambda o: o.amend(3, {"price": 1.0}), "got 'price'"),
-        (lambda o: o.amend(3, 1.0), "this study has outcomes by name"),
+        (lambda o: o.amend(3, 1.0), "say which it is"),
         (lambda o: o.amend(3), "needs a value"),
         (lambda o: o.predict([{"x": 0.5, "y": 0.5}]), "outcome must be one of cost, yield, heat, purity.*; got None"),
         (lambda o: o.predict([{"x": 0.5, "y": 0.5}], "price"), "outcome must be one of .*; got 'price'"),
@@ -239,7 +244,7 @@ def test_an_amendment_after_an_ask_starts_the_next_fit_anew() -> None:
     opt = begun(LIMITED)
     opt.ask(1)
     assert opt.hyperparameters is not None
-    assert set(opt.hyperparameters["outputs"]) == {"cost", "heat"}
+    assert set(opt.hyperparameters) == {"cost", "heat"}
     opt.amend(0, {"cost": 0.0, "heat": 0.0})
     assert opt.hyperparameters is None
     opt.ask(1)
@@ -285,7 +290,7 @@ def test_points_are_enqueued_fixed_and_repeated() -> None:
 
 
 @pytest.mark.parametrize("name", STRATEGIES)
-@pytest.mark.parametrize("outcomes", [{"cost": Minimize()}, LIMITED, SEVERAL], ids=["one", "limited", "several"])
+@any_kind
 def test_every_strategy_works_or_says_at_once_which_one_does(name: str, outcomes: dict[str, Goal]) -> None:
     try:
         opt = begun(outcomes, strategy=name)
@@ -293,7 +298,8 @@ def test_every_strategy_works_or_says_at_once_which_one_does(name: str, outcomes
         said = str(error).replace(",", " ").replace(";", " ").replace(".", " ").split()
         assert said[0] == name
         assert "hedged" in said
-        assert not getattr(STRATEGIES[name], "takes_outputs", False) or outcomes is SEVERAL
+        can = (requests.ONE,) if outcomes == LIMITED else (requests.ONE, requests.LIMITS)
+        assert requests.takes(STRATEGIES[name]) in can
         return
     batch = opt.ask(2)
     assert batch[1].origin == "model"
@@ -304,8 +310,8 @@ def test_every_strategy_works_or_says_at_once_which_one_does(name: str, outcomes
     ("outcomes", "acquisition", "rule"),
     [
         ({"a": Minimize(), "c": AtLeast(1e6)}, UCB(), "LogEI, EI or PI; UCB has none"),
-        ({"a": Minimize(), "c": AtLeast(1e6)}, EHVI(), "EHVI is for several objectives"),
-        ({"a": Minimize(), "c": AtLeast(-1e6)}, Scalarized(), "Scalarized is for several objectives"),
+        ({"a": Minimize(), "c": AtLeast(1e6)}, EHVI(), "EHVI trades several objectives"),
+        ({"a": Minimize(), "c": AtLeast(-1e6)}, Scalarized(), "Scalarized trades several objectives"),
         ({"a": Minimize(), "b": Minimize(), "c": AtLeast(1e6)}, LogEI(), "EHVI or Scalarized; got LogEI"),
     ],
 )
@@ -325,15 +331,15 @@ class Middle:
 
 @dataclass(frozen=True)
 class Aware(Middle):
-    """One that says that it looks at outputs."""
+    """One that says that it looks at limits."""
 
-    takes_outputs: ClassVar[bool] = True
+    takes: ClassVar[str] = requests.LIMITS
 
 
 def test_a_strategy_of_ones_own_says_whether_it_takes_outcomes() -> None:
-    with pytest.raises(MissingCapability, match=r"Middle chooses for one number, .* hedged"):
+    with pytest.raises(MissingCapability, match=r"Middle chooses for one objective without limits, .* hedged"):
         Optimizer(SPACE, strategy=Middle(), outcomes=LIMITED, seed=0)
-    with pytest.raises(MissingCapability, match="Middle chooses for one number"):
+    with pytest.raises(MissingCapability, match="Middle chooses for one objective"):
         begun(LIMITED).ask(1, strategy=Middle())
     assert begun(LIMITED, strategy=Aware()).ask(1)[0].params == {"x": 0.5, "y": 0.0}
 
@@ -372,7 +378,7 @@ MIXED = Space({"x": Float(1e-3, 1.0, log=True), "n": Int(0, 4), "kind": Categori
 BELOW = Space({"x": Float(0.0, 1.0), "y": Float(0.0, 1.0)}, lambda params: params["x"] + params["y"] <= 1.2)
 
 
-@pytest.mark.parametrize("outcomes", KINDS.values(), ids=KINDS)
+@any_kind
 @pytest.mark.parametrize(
     ("space", "n", "q"),
     [
@@ -400,7 +406,7 @@ def test_a_finite_space_ends() -> None:
     assert len(opt.ask(2, distinct=False)) == 2
 
 
-@pytest.mark.parametrize("outcomes", KINDS.values(), ids=KINDS)
+@any_kind
 @pytest.mark.parametrize("scale", [0.0, 1e12, 1e-12, 1e90])
 def test_results_without_spread_and_of_any_size_are_worked_with(outcomes: dict[str, Goal], scale: float) -> None:
     opt = Optimizer(SPACE, n_init=4, outcomes=outcomes, seed=0)
@@ -464,7 +470,7 @@ def test_several_objectives_and_limits_are_weighed_together(objectives: int, acq
 
 
 @pytest.mark.parametrize("surrogate", [RandomForest(3), "mq_rbf", "sparse_gp", "fixed_rbf", LastLayer((4,), 5)])
-@pytest.mark.parametrize("outcomes", KINDS.values(), ids=KINDS)
+@any_kind
 def test_other_surrogates_learn_outcomes_too(surrogate: Any, outcomes: dict[str, Goal]) -> None:
     opt = begun(outcomes, surrogate=surrogate, strategy="kb")
     opt.tell(opt.ask(2)[0], error="no")
@@ -583,15 +589,17 @@ def test_a_study_is_opened_again_only_with_the_same_outcomes(tmp_path: Path) -> 
     with Optimizer.open(path, SPACE, outcomes=SEVERAL, reference=reference, seed=0) as again:
         assert len(again.pending) == 2
         assert again.settings.goals == opt.settings.goals
-    others: list[dict[str, Any]] = [
-        {},
-        {"outcomes": SEVERAL},
-        {"outcomes": SEVERAL | {"heat": AtMost(1.5)}, "reference": reference},
-        {"outcomes": LIMITED},
+    for said in ({}, {"outcomes": SEVERAL}, {"reference": reference, "outcomes": SEVERAL}):
+        Optimizer.open(path, SPACE, **said).close()  # what is left out goes on as it was
+    others: list[tuple[dict[str, Any], str]] = [
+        ({"maximize": True}, "outcome value: none, now Maximize"),
+        ({"outcomes": SEVERAL, "reference": {"cost": 4.0, "yield": 0.0}}, "reference: "),
+        ({"outcomes": SEVERAL | {"heat": AtMost(1.5)}}, r"outcome heat: AtMost\(.*1.4.*\), now AtMost\(.*1.5"),
+        ({"outcomes": LIMITED}, "outcome yield: Maximize.*, now none"),
     ]
-    for other in others:
-        with pytest.raises(InvalidInput, match=r"a study with other settings .*(outcomes|reference)"):
-            Optimizer.open(path, SPACE, seed=0, **other)
+    for other, line in others:
+        with pytest.raises(InvalidInput, match=rf"(?s)a study with other settings:.*\n  {line}"):
+            Optimizer.open(path, SPACE, **other)
 
 
 def test_noise_that_is_known_reaches_the_model_of_its_outcome_alone() -> None:
@@ -632,7 +640,7 @@ def test_volumes_that_no_float_holds_are_no_error() -> None:
 
 
 def test_a_fit_that_was_kept_elsewhere_has_hyperparameters_for_each_output() -> None:
-    settings = make_settings(SPACE, outcomes=LIMITED, n_init=2, seed=0)
+    settings = StudySettings.of(SPACE, outcomes=LIMITED, n_init=2, seed=0)
     trials: list[Any] = [(i, {"x": 0.2 * i, "y": 0.1 * i}, {"cost": 0.1 * i, "heat": 1.0}) for i in range(3)]
     trials += [
         (3, {"x": 0.9, "y": 0.1}, {"cost": 1.0}),
@@ -642,7 +650,7 @@ def test_a_fit_that_was_kept_elsewhere_has_hyperparameters_for_each_output() -> 
     first = propose(settings, History.of(settings, trials), 2)
     again = propose(settings, History.of(settings, trials, ((0, 1, 2), first.model or {})), 1)
     assert (len(first.batch), len(again.batch)) == (2, 1)
-    with pytest.raises(JournalError, match="not those of several outputs"):
+    with pytest.raises(JournalError, match="not those of all outputs"):
         History.of(settings, trials, ((0, 1, 2), {"lengthscales": [1.0]}))
 
 
@@ -655,7 +663,7 @@ def test_a_lost_outcome_that_was_measured_again_is_no_failure_and_nothing_breaks
     opt.observe(again.params, {"cost": 0.5, "heat": 0.2})
     history = opt._ledger.history(opt.settings)
     assert again.id not in history.ids
-    assert len(history.outputs) == 2, "nothing has failed for good"
+    assert len(history.tables) == 2, "nothing has failed for good"
     assert len(opt.ask(2)) == 2
 
 
@@ -724,7 +732,7 @@ def test_the_noise_of_what_is_weighed_reaches_the_model() -> None:
     opt = bv.Optimizer(SPACE, outcomes=wanted, seed=0)
     opt.observe({"x": 0.1, "y": 0.2}, {"a": [4.0, 6.0], "b": 1.0}, noise={"b": 0.5})
     opt.observe({"x": 0.3, "y": 0.2}, {"a": 20.0, "b": -1.0}, noise={"b": 0.5})
-    ((_, alone),) = opt._ledger.history(opt.settings).outputs
+    (alone,) = opt._ledger.history(opt.settings).tables
     by_a = 0.5 * (0.6 ** (2 / 3) - 0.4 ** (2 / 3)) * 0.8 ** (1 / 3)  # of a mean of two, 5 ± 1
     by_b = 0.5 * 0.5 ** (2 / 3) * (0.9 ** (1 / 3) - 0.7 ** (1 / 3))
     assert alone.data.std is not None
@@ -736,7 +744,7 @@ def test_what_is_weighed_has_the_noise_of_replicates_elsewhere_and_never_much() 
     opt = bv.Optimizer(SPACE, outcomes=wanted, seed=0)
     for i, a in enumerate(([0.4, 0.6], 0.5, 1e-9, 0.0)):
         opt.observe({"x": 0.1 * i, "y": 0.2}, {"a": a, "b": 0.8})
-    ((_, alone),) = opt._ledger.history(opt.settings).outputs
+    (alone,) = opt._ledger.history(opt.settings).tables
     assert alone.data.std is not None
     several, one, nearly, nothing = alone.data.std
     assert several < one < 0.1
@@ -761,7 +769,7 @@ def test_a_failed_trial_is_never_recommended_even_if_its_point_was_measured_agai
         again = opt.ask(1)[0]
         opt.tell(again, f(again.params) | dict.fromkeys(more, again.params["y"]))
         assert opt.records()[failed.id]["status"] == "failed"
-        assert not any(-7.0 in alone.data.y for _, alone in opt._ledger.history(opt.settings).outputs)
+        assert not any(-7.0 in table.data.y for table in opt._ledger.history(opt.settings).tables)
         found = [point.trial.id for point in opt.front] if more else [opt.recommend().trial.id]
         assert failed.id not in found
 

@@ -1,4 +1,4 @@
-"""Format 3 of a journal: what is new is written and read back, and what no study can have written is refused."""
+"""Outcomes in a journal: what is told is written and read back, and what no study can have written is refused."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from believer import GP, Optimizer, Outcome, read_study
 from believer.errors import InvalidInput, JournalCorrupt, JournalError
 from believer.study.events import Amended, Observed, Told
 from believer.study.formats import FORMAT, decode_event, encode_event
+from believer.study.settings import ENGINE
 
 Record = dict[str, Any]
 NUMBERS = st.floats(-1e100, 1e100)
@@ -85,7 +86,7 @@ def test_the_journal_is_as_the_other_tests_take_it_to_be(journal: Path, tmp_path
     lines = [json.loads(line) for line in journal.read_text(encoding="utf-8").splitlines()]
     kinds = ["begun", "asked", *["told"] * 5, "asked", "told", "told", "amended", "asked"]
     assert [line["kind"] for line in lines] == kinds
-    assert lines[0]["format"] == FORMAT == 3
+    assert (lines[0]["format"], lines[0]["engine"]) == (FORMAT, ENGINE) == (4, 2)
     assert lines[8]["replicates"] == {"cost": [0.5, 0.7]}
     assert lines[9]["lost"] == ["heat"]
     assert set(lines[11]["model"]["outputs"]) == {"cost", "yield", "heat", "(runs)"}
@@ -151,6 +152,7 @@ BROKEN: dict[str, tuple[int, Callable[[Record], None]]] = {
     "a model of one number": (12, lambda r: r.update(model=r["model"]["outputs"]["cost"])),
     "outputs that are a list": (12, put("model", "outputs", [])),
     "outputs that are nothing": (12, put("model", "outputs", None)),
+    "more beside outputs": (12, put("model", "kernel", "matern52")),
     "an output that is a text": (12, put("model", "outputs", "cost", "gp")),
     "an output that is nothing": (12, put("model", "outputs", "cost", None)),
     "an output that is empty": (12, put("model", "outputs", "cost", {})),

@@ -13,7 +13,7 @@ from believer import AtLeast, AtMost, Between, LogEI, Maximize, Minimize, Optimi
 from believer.acquisitions.feasibility import Feasible
 from believer.acquisitions.pointwise import PointwiseObjective
 from believer.study.goals import Goal
-from believer.study.model_cache import ModelCache
+from believer.study.models import ModelCache
 
 LIES = ("hedged", "kb", "cl_min", "cl_max", "fantasy", "thompson")
 any_kind = pytest.mark.parametrize("outcomes", KINDS.values(), ids=KINDS)
@@ -135,13 +135,11 @@ def test_limits_that_hold_by_far_leave_the_study_that_has_none() -> None:
 def test_the_worth_of_a_point_is_log_ei_where_limits_hold_by_far() -> None:
     opt = begun({"cost": Minimize(), "heat": AtMost(1e4)})
     history, cache = opt._ledger.history(opt.settings), ModelCache(opt.settings)
-    (cost, costs), (heat, heats) = history.outputs
-    model = cache.of(cost).learned(costs).model
-    held = cache.of(heat).learned(heats)
+    cost, heat = (cache.learned(history, place) for place in (0, 1))
     assert heat.limits is not None
-    plain = PointwiseObjective(LogEI(), model, float(costs.data.y.min()))
+    plain = PointwiseObjective(LogEI(), cost.model, float(cost.data.y.min()))
     X = np.random.default_rng(0).random((20, 2))
-    within = Feasible(plain, ((held.model, held.limits(heat.limits)),))
+    within = Feasible(plain, ((heat.model, heat.limits),))
     np.testing.assert_allclose(within.value(X), plain.value(X), rtol=1e-12, atol=1e-12)
 
 

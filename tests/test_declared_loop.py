@@ -54,7 +54,7 @@ def test_a_target_is_for_one_objective_within_limits() -> None:
 
 @pytest.mark.parametrize("mode", ["batch", "async"])
 def test_worker_processes_return_numbers_by_name(mode: Any) -> None:
-    found = minimize(reaction, SPACE, 6, q=2, n_init=4, outcomes=LIMITED, executor=2, mode=mode, progress=False, seed=0)
+    found = minimize(reaction, SPACE, 6, q=2, n_init=4, outcomes=LIMITED, workers=2, mode=mode, progress=False, seed=0)
     assert (found.evaluations, found.failures) == (6, 0)
     assert found.optimizer.outcomes[0].replicates.keys() == {"heat"}
 
@@ -92,7 +92,7 @@ def test_a_result_that_is_incomplete_now_and_then_has_failed_and_keeps_its_numbe
     ("f", "outcomes", "rule"),
     [
         (reaction, None, "numbers by name need outcomes"),
-        (lambda params: 1.0, LIMITED, "return a dict of numbers by name"),
+        (lambda params: 1.0, LIMITED, "say which it is: {.cost"),
         (lambda params: {"cost": 1.0, "price": 2.0}, LIMITED, "got 'price'"),
         (lambda params: {"cost": "much", "heat": 2.0}, LIMITED, "cost must be a number"),
         (lambda params: {}, LIMITED, "at least one number"),

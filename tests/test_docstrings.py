@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from types import ModuleType
-from typing import Any
+from typing import Any, is_typeddict
 
 import pytest
 
@@ -48,7 +48,9 @@ def methods(cls: type) -> dict[str, Callable[..., Any]]:
 
 
 def parameters(of: Callable[..., Any]) -> list[str]:
-    """What a caller passes by name or position: without ``self`` and catch-alls."""
+    """What a caller passes by name or position: without ``self`` and catch-alls; of a dict with types, its keys."""
+    if is_typeddict(of):
+        return [*of.__annotations__]
     if inspect.isclass(of) and not inspect.isfunction(of.__init__):
         return []
     found = inspect.signature(of).parameters.values()

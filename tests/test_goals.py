@@ -57,7 +57,7 @@ def test_what_makes_no_sense_is_refused(make: Any, rule: str) -> None:
 @pytest.mark.parametrize(
     ("reference", "goals", "rule"),
     [
-        ({"a": 1.0}, None, "this study has one"),
+        ({"value": 1.0}, Goals.plain(False), "this study has one"),
         ({"a": 1.0}, Goals({"a": Minimize()}), "this study has one"),
         ({"a": 1.0}, Goals({"a": Minimize(), "b": AtMost(1.0)}), "this study has one"),
         ({"a": 1.0}, Goals({"a": Minimize(), "b": Minimize()}), "a number for each of a, b"),

@@ -16,8 +16,21 @@ from hostile_journals import CLIMB, CLIMBING, NUMBERS, OTHERS, SPACE, at, made, 
 from journal_lines import checked, edited
 from waiting import PATIENCE
 
-from believer import GP, QEI, Believe, LogEI, Optimizer, PseudoObservations, Space, SparseGP, batch, replay, surrogates
-from believer.errors import InvalidInput, JournalCorrupt
+from believer import (
+    GP,
+    QEI,
+    Believe,
+    LogEI,
+    Optimizer,
+    PseudoObservations,
+    Space,
+    SparseGP,
+    batch,
+    read_study,
+    replay,
+    surrogates,
+)
+from believer.errors import BelieverError, InvalidInput, JournalCorrupt
 from believer.numerics import LBFGSSettings
 from believer.study import serialization
 from believer.study.goals import _GOALS as GOALS
@@ -61,18 +74,16 @@ def test_the_journals_hold_every_part_with_every_setting(journals: dict[str, lis
     found: dict[str, set[str]] = {}
     for lines in journals.values():
         config = lines[0]["config"]
-        more = {"outcomes", "reference"} if "outcomes" in config else set()
-        assert {*config} == {field.name for field in fields(StudySettings)} - {"goals", "reference"} | {
-            "constraint",
-            *more,
-        }
+        assert {*config} == {field.name for field in fields(StudySettings)} - {"goals"} | {"constraint", "outcomes"}
         for place in places(config):
             part = at(config, place)
             if isinstance(part, dict) and "type" in part:
                 found.setdefault(part["type"], set()).update(part)
     assert {lines[0]["config"]["warp"] for lines in journals.values()} == {"auto", "none"}
     assert {lines[0]["config"]["resolution"] for lines in journals.values()} == {None, 0.01}
-    assert any("y_warp" in line["model"] for line in journals["warped"] if line.get("model"))
+    models = [line["model"]["outputs"] for line in journals["warped"] if line.get("model")]
+    assert any("y_warp" in model["value"] for model in models)
+    assert [line["kind"] for line in journals["changed"]].count("changed") == 1
     # An estimator from elsewhere is custom: a journal cannot hold one.
     assert found.keys() == known - {"SklearnSurrogate"} | GOALS.keys()
     for name, settings in found.items():
@@ -180,7 +191,8 @@ def _always(params: dict[str, Any]) -> bool:
     [
         ({"n_init": 0}, "n_init must be a whole number"),
         ({"seed": 2**1024}, "seed must be a whole number"),
-        ({"maximize": 1}, "maximize must be True or False"),
+        ({"failures": 1}, 'failures must be "worst" or "learn"'),
+        ({"outcomes": {}}, "outcomes must be a dict"),
         ({"constraint": 3}, "a constraint is known by its name"),
         ({"space": 5}, "config must be what Space"),
         ({"space": {"parameters": [], "constrained": False}}, "at least one name"),
@@ -212,6 +224,35 @@ def test_a_study_that_nobody_can_have_begun_is_damage(change: dict[str, Any], wo
     with pytest.raises(JournalCorrupt, match=words) as caught:
         Optimizer.load(path)
     assert caught.value.line == 1
+    with pytest.raises(BelieverError):
+        Optimizer.open(path, SPACE)
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"failures": "never"}, "failures must be"),
+        ({"space": 5}, "line 2 lacks a setting|config must be what Space"),
+        ({"outcomes": []}, "outcomes must be a dict"),
+        ({"strategy": 3}, "line 2 "),
+    ],
+)
+def test_a_change_that_nobody_can_have_made_is_damage_of_its_line(
+    change: dict[str, Any], words: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "study.jsonl"
+    with Optimizer(SPACE, journal=path, seed=0):
+        pass
+    with Optimizer.open(path, SPACE, strategy="kb", change=True):
+        pass
+    edited(path, lambda record: record["config"].update(change), line=2)
+    for look in (Optimizer.load, replay, lambda path: Optimizer.open(path, SPACE)):
+        with pytest.raises(JournalCorrupt, match=words) as caught:
+            look(path)
+        assert caught.value.line == 2
+    if {"space", "outcomes"} & {*change}:
+        with pytest.raises(JournalCorrupt, match="line 2"):
+            read_study(path)
 
 
 # Fitted hyperparameters and requests
@@ -238,7 +279,8 @@ def test_hyperparameters_that_no_fit_comes_to_are_refused(surrogate: Any, name: 
         study.ask(1)
     lines = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
     for value in LATER[name]:
-        changed = [*lines[:-1], {**lines[-1], "model": {**lines[-1]["model"], name: value}}]
+        model = lines[-1]["model"]["outputs"]["value"]
+        changed = [*lines[:-1], {**lines[-1], "model": {"outputs": {"value": {**model, name: value}}}}]
         with pytest.raises(JournalCorrupt, match="hyperparameters that no fit comes to") as caught:
             Optimizer.load(through(tmp_path / "changed.jsonl", changed))
         assert caught.value.line == len(lines)

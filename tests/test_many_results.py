@@ -20,15 +20,14 @@ from believer.batch.request import Choice, Chosen, NoModel, Request, needs_model
 from believer.errors import MissingCapability
 from believer.propose import propose
 from believer.replay import replay
-from believer.study import model_cache
+from believer.study import models
 from believer.study.events import Amended, Asked, Begun, Enqueued, Event, Told
 from believer.study.formats import FORMAT
 from believer.study.goals import Goals
 from believer.study.history import History
 from believer.study.ledger import Ledger
-from believer.study.model_cache import told_pending
 from believer.study.outcome import Outcome
-from believer.study.settings import make_settings
+from believer.study.settings import StudySettings
 from believer.study.trials import Trial
 from believer.surrogates import GP, SparseGP
 from believer.surrogates.data import Data
@@ -69,14 +68,14 @@ class Corner:
 
 @pytest.mark.parametrize("strategy", ["random", Corner()])
 def test_a_strategy_that_needs_no_model_gets_none(strategy: Any) -> None:
-    settings = make_settings(SPACE, surrogate=Unfittable(), n_init=1, strategy=strategy, seed=0)
+    settings = StudySettings.of(SPACE, surrogate=Unfittable(), n_init=1, strategy=strategy, seed=0)
     history = History.of(settings, some_trials(3))
     found = propose(settings, history, 2)
     assert found.model is None
     assert found.event().model is None
     assert found.batch.verdict.gain is None
     assert found.batch.verdict.mean_distance is not None
-    other = make_settings(SPACE, surrogate=Unfittable(), n_init=1, seed=0)
+    other = StudySettings.of(SPACE, surrogate=Unfittable(), n_init=1, seed=0)
     np.testing.assert_array_equal(propose(other, history, 2, strategy=strategy).batch.unit, found.batch.unit)
     with pytest.raises(AssertionError, match="fitted"):
         propose(other, history, 2)
@@ -87,7 +86,7 @@ def test_random_is_the_only_strategy_of_ours_that_needs_no_model() -> None:
 
 
 def test_a_strategy_that_looks_at_a_model_it_said_it_does_not_need_is_told() -> None:
-    settings = make_settings(SPACE, n_init=1, strategy=Corner(looks=True), seed=0)
+    settings = StudySettings.of(SPACE, n_init=1, strategy=Corner(looks=True), seed=0)
     with pytest.raises(MissingCapability, match="needs_model"):
         propose(settings, History.of(settings, some_trials(3)))
     with pytest.raises(MissingCapability):
@@ -122,12 +121,12 @@ def test_a_journal_of_random_points_without_models_replays(tmp_path: Path) -> No
 
 def test_provenance_says_how_many_of_the_results_a_model_learned_from(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(GP, "most_results", 16)
-    settings = make_settings(SPACE, n_init=1, seed=0)
+    settings = StudySettings.of(SPACE, n_init=1, seed=0)
     few, many = (History.of(settings, some_trials(n)) for n in (16, 1040))
     assert "results" not in propose(settings, few).batch[0].provenance
     assert propose(settings, many).batch[0].provenance.endswith("; a model of 16 of 1,040 results")
     assert "results" not in propose(settings, many, strategy="random").batch[0].provenance
-    sparse = make_settings(SPACE, surrogate=SparseGP(), n_init=1, seed=0)
+    sparse = StudySettings.of(SPACE, surrogate=SparseGP(), n_init=1, seed=0)
     assert "a model of" not in propose(sparse, History.of(sparse, some_trials(20))).batch[0].provenance
 
 
@@ -138,8 +137,8 @@ def test_a_study_of_many_results_goes_on_as_one_that_was_never_left(
 ) -> None:
     """The subset is the same with the cache and without, and every strategy works on it, with noise as well."""
     monkeypatch.setattr(GP, "most_results", 12)
-    settings = make_settings(SPACE, surrogate=GP(noise=noise), n_init=1, strategy=strategy, seed=0)
-    cache = model_cache.ModelCache(settings)
+    settings = StudySettings.of(SPACE, surrogate=GP(noise=noise), n_init=1, strategy=strategy, seed=0)
+    cache = models.ModelCache(settings)
     trials, fitted = some_trials(30), None
     for _ in range(2):
         history = History.of(settings, trials, fitted)
@@ -153,11 +152,11 @@ def test_a_study_of_many_results_goes_on_as_one_that_was_never_left(
 
 
 def test_a_model_is_told_of_the_last_failures_and_provenance_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(model_cache, "MOST_TOLD", 4)
-    settings = make_settings(SPACE, n_init=1, seed=0)
+    monkeypatch.setattr(models, "MOST_TOLD", 4)
+    settings = StudySettings.of(SPACE, n_init=1, seed=0)
     results, failed = some_trials(8), some_trials(9, 8, "broke")
     every, last = (History.of(settings, [*results, *some]) for some in (failed, failed[-4:]))
-    told, alike = (model_cache.ModelCache(settings).learned(history) for history in (every, last))
+    told, alike = (models.ModelCache(settings).learned(history) for history in (every, last))
     X = np.random.default_rng(0).random((5, 2))
     np.testing.assert_array_equal(told.predict(X).mean, alike.predict(X).mean)
     assert "; told of the last 4 of 9 failures" in propose(settings, every).batch[0].provenance
@@ -165,12 +164,12 @@ def test_a_model_is_told_of_the_last_failures_and_provenance_says_so(monkeypatch
 
 
 def test_a_model_is_told_of_the_last_pending_points_by_half_the_most(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(model_cache, "MOST_TOLD", 6)
-    settings = make_settings(SPACE, n_init=1, seed=0)
+    monkeypatch.setattr(models, "MOST_TOLD", 6)
+    settings = StudySettings.of(SPACE, n_init=1, seed=0)
     sizes = {}
     for p in range(16):
         history = History.of(settings, [*some_trials(8), *some_trials(p, 8, None)])
-        told = told_pending(history)
+        told = models.counted_pending(history.pending)
         sizes[p] = len(told.ids)
         assert told.ids == history.pending.ids[p - sizes[p] :]
         np.testing.assert_array_equal(told.X, history.pending.X[p - sizes[p] :])
@@ -199,8 +198,8 @@ BIG = """
 import resource, sys
 resource.setrlimit(resource.RLIMIT_AS, (2_500_000_000, 2_500_000_000))
 import numpy as np, believer as bv
-from believer.plugins import History, ModelCache, make_settings, propose
-settings = make_settings(bv.Space.unit(3), n_init=1, seed=0)
+from believer.plugins import History, ModelCache, StudySettings, propose
+settings = StudySettings.of(bv.Space.unit(3), n_init=1, seed=0)
 X = np.random.default_rng(0).random((100_000, 3))
 y = np.sin(5.0 * X).sum(axis=1).tolist()
 trials = [(i, dict(zip(settings.space.names, x)), y[i]) for i, x in enumerate(X.tolist())]
@@ -274,7 +273,7 @@ def calls_to_queue(n: int) -> int:
     before = sys.getprofile()
     sys.setprofile(count)
     try:
-        ledger = Ledger.of(events, LINE, 1.0)
+        ledger = Ledger.of(events, LINE, Goals.plain(False))
     finally:
         sys.setprofile(before)
     assert len(ledger.trials) == n
@@ -304,7 +303,7 @@ def test_the_work_to_read_an_amendment_does_not_grow_with_the_number_of_results(
     events += [Told(Counted(i), outcome) for i in range(n)]
     events += [Amended(Counted(i), outcome, None) for i in reversed(range(n))]
     before = Counted.compared
-    ledger = Ledger.of(events, LINE, 1.0, Goals({"cost": bv.Minimize()}))
+    ledger = Ledger.of(events, LINE, Goals({"cost": bv.Minimize()}))
     assert Counted.compared - before < 40 * n
     assert list(ledger.outcomes) == list(reversed(range(n)))
     assert ledger.counts.done == n
@@ -313,8 +312,8 @@ def test_the_work_to_read_an_amendment_does_not_grow_with_the_number_of_results(
 def test_of_queued_points_that_are_the_same_the_first_is_handed_out_and_the_others_keep_their_order() -> None:
     space = bv.Space({"c": bv.Categorical([1, 1.0, True, "b"])})
     queue: list[dict[str, Any]] = [{"c": c} for c in (1, "b", True, 1, 1.0, "b", 1)]
-    settings = make_settings(space)
-    ledger = Ledger.of([Begun(FORMAT, {}, {}), *map(Enqueued, queue)], space, 1.0)
+    settings = StudySettings.of(space, seed=0)
+    ledger = Ledger.of([Begun(FORMAT, {}, {}), *map(Enqueued, queue)], space, settings.goals)
     out = [{"c": c} for c in (1, "b", 1.0, 1)]
     for event in handed_out(space, out):
         ledger.apply(event)

@@ -98,9 +98,10 @@ def test_the_interval_and_the_sentence_say_how_sure_it_is() -> None:
 def test_of_many_results_those_that_the_model_learned_from_are_compared(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(bv.GP, "most_results", 12)
     optimizer = noisy_study()
-    found, model = optimizer.recommend(), optimizer._insight.learned().model
-    assert len(model.X) == 12  # type: ignore[attr-defined]
-    assert found.mean == pytest.approx(model.predict(model.X).mean.min())  # type: ignore[attr-defined]
+    found = optimizer.recommend()
+    model: Any = optimizer._cache.learned(optimizer._ledger.history(optimizer.settings)).model
+    assert len(model.X) == 12
+    assert found.mean == pytest.approx(model.predict(model.X).mean.min())
 
 
 def test_a_run_has_what_it_recommends() -> None:

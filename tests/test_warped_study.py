@@ -20,10 +20,11 @@ from journal_lines import checked
 from believer import GP, ConstantLie, Float, Optimizer, PseudoObservations, Space, replay
 from believer.arrays import Array
 from believer.batch.hedge import NATS
+from believer.batch.learned import Learned
 from believer.errors import InvalidInput, JournalCorrupt
 from believer.problems import hartmann6
-from believer.study.model_cache import WARP, Learned
-from believer.study.settings import FORMER
+from believer.study.models import WARP
+from believer.study.options import Options
 from believer.surrogates.data import Data
 from believer.surrogates.warp import Warp, warp_for
 
@@ -55,7 +56,7 @@ def study(f: Objective = cliff, n: int = 14, space: Space = SPACE, sign: float =
 
 
 def learned(optimizer: Optimizer) -> Learned:
-    return optimizer._insight.learned()
+    return optimizer._cache.learned(optimizer._ledger.history(optimizer.settings))
 
 
 def warp_of(optimizer: Optimizer) -> Warp:
@@ -202,7 +203,7 @@ def test_a_constant_lie_passes_through_the_warp(lie: float | str, sign: float) -
     belief: Any = optimizer._cache.memory
     y = np.array([cliff(trial.unit) for trial in optimizer.trials[:14]])
     expected = lie if isinstance(lie, float) else {"max": y.max(), "min": y.min(), "mean": y.mean()}[lie]
-    np.testing.assert_allclose(belief.y, warp_of(optimizer)(np.array([expected])), rtol=1e-9)
+    np.testing.assert_allclose(belief.lies.y, warp_of(optimizer)(np.array([expected])), rtol=1e-9)
 
 
 def test_a_failure_counts_as_the_worst_result_through_the_warp() -> None:
@@ -266,7 +267,7 @@ def test_every_suggestion_is_found_again_also_where_the_warp_comes_and_goes(tmp_
 def _changed(path: Path, change: Callable[[dict[str, Any]], None]) -> Path:
     """The journal with its last fit changed, and the checksum put right."""
     lines = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
-    change(next(line for line in reversed(lines) if line.get("model"))["model"])
+    change(next(line for line in reversed(lines) if line.get("model"))["model"]["outputs"]["value"])
     other = path.with_name("changed.jsonl")
     other.write_text("".join(checked(line) + "\n" for line in lines), encoding="utf-8")
     return other
@@ -335,43 +336,30 @@ def test_an_old_journal_keeps_to_what_it_had(path: Path, tmp_path: Path) -> None
         assert all("under lengthscales" not in trial.provenance for trial in optimizer.ask(3))
 
 
-def _former(path: Path) -> None:
-    """A study of the former defaults, as it was written then: without a word of what came later."""
-    with study(journal=path, strategy="kb", warp="none") as optimizer:
-        assert {name: optimizer.settings.to_config()[name] for name in FORMER} == FORMER
-    lines = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
-    for name in ("warp", "resolution"):
-        del lines[0]["config"][name]
-    del lines[0]["config"]["strategy"]["hedge"]
-    path.write_text("".join(checked(line) + "\n" for line in lines), encoding="utf-8")
-
-
-def test_a_study_of_the_former_defaults_goes_on_without_naming_them(tmp_path: Path) -> None:
-    path = tmp_path / "study.jsonl"
-    _former(path)
-    same = study(strategy="kb", warp="none").ask(3)
-    with Optimizer.open(path, SPACE, n_init=14, seed=0) as optimizer:
-        assert {name: optimizer.settings.to_config()[name] for name in FORMER} == FORMER
-        np.testing.assert_array_equal(optimizer.ask(3).unit, same.unit)
-    with Optimizer.open(path, SPACE, surrogate=DETERMINISTIC, strategy="kb", n_init=14, warp="none", seed=0):
-        pass
+@pytest.mark.parametrize("path", OLD, ids=lambda path: path.parent.name)
+def test_an_old_journal_is_opened_without_naming_what_it_had(path: Path, tmp_path: Path) -> None:
+    one, other = tmp_path / "one.jsonl", tmp_path / "other.jsonl"
+    for copy in (one, other):
+        shutil.copy(path, copy)
+    with Optimizer.load(one) as loaded, Optimizer.open(other, loaded.space) as opened:
+        assert opened.settings.to_config() == loaded.settings.to_config()
+        np.testing.assert_array_equal(opened.ask(3).unit, loaded.ask(3).unit)
 
 
 @pytest.mark.parametrize(
-    ("named", "said"),
-    [
-        ({"warp": "auto"}, "warp"),
-        ({"strategy": "hedged"}, "strategy"),
-        ({"surrogate": GP()}, "surrogate"),
-        ({"resolution": 0.1}, "resolution"),
-    ],
-    ids=lambda value: value if isinstance(value, str) else None,
+    "named",
+    [{"warp": "auto"}, {"strategy": "hedged"}, {"surrogate": GP()}, {"resolution": 0.1}],
+    ids=lambda named: next(iter(named)),
 )
-def test_but_not_under_others_that_are_named(named: dict[str, Any], said: str, tmp_path: Path) -> None:
+def test_but_not_under_others_that_are_named(named: Options, tmp_path: Path) -> None:
     path = tmp_path / "study.jsonl"
-    _former(path)
-    with pytest.raises(InvalidInput, match=rf"other settings \({said}\)"):
-        Optimizer.open(path, SPACE, n_init=14, seed=0, **named)
+    shutil.copy(OLD[0], path)
+    with Optimizer.load(path) as optimizer:
+        space = optimizer.space
+    before = path.read_bytes()
+    with pytest.raises(InvalidInput, match=next(iter(named))):
+        Optimizer.open(path, space, **named)
+    assert path.read_bytes() == before
 
 
 def test_a_new_study_is_opened_again_without_naming_its_defaults(tmp_path: Path) -> None:

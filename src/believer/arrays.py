@@ -14,7 +14,9 @@ s        number of starts that are advanced together
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from contextlib import suppress
+from functools import lru_cache, partial
 from numbers import Real
 from typing import Any
 
@@ -78,9 +80,14 @@ def read_only(a: Array) -> Array:
     return a
 
 
-def packed(a: Array) -> Array:
-    """``a`` as compiled code reads it: float64, row after row in memory (a copy only where it is not so already)."""
-    return np.ascontiguousarray(a, dtype=np.float64)
+@lru_cache(256)
+def no_rows(d: int) -> Array:
+    """A read-only table (0, d)."""
+    return read_only(np.zeros((0, d)))
+
+
+packed: Callable[[Array], Array] = partial(np.ascontiguousarray, dtype=np.float64)
+"""The array as compiled code reads it: float64, row after row in memory (a copy only where it is not so already)."""
 
 
 def as_points(X: Any, dim: int | None = None, name: str = "X") -> Array:

@@ -12,7 +12,7 @@ from typing import Any
 
 from believer.arrays import shown
 from believer.errors import BelieverError, EvaluationError, InvalidInput, TookTooLong, WorkerDied
-from believer.study.outcome import Outcome, Value, outcome_of
+from believer.study.outcome import ONLY, Outcome, Value, outcome_of
 from believer.study.trials import Trial
 from believer.workers import LOOK_UP, Workers, error_text
 
@@ -62,11 +62,9 @@ def evaluate(f: Function, params: dict[str, Any], is_here: _Here | bool, by_name
     found: Outcome | Failure
     try:
         returned = f(params)
-        if isinstance(returned, Mapping) and not by_name:
+        if isinstance(returned, Mapping) and not by_name and set(returned) != {ONLY}:
             raise InvalidInput(f"numbers by name need outcomes={{...}} that say what is wanted; got {shown(returned)}.")
         outcome = outcome_of(returned, None, None)
-        if by_name and isinstance(outcome, Outcome) and not isinstance(returned, Mapping | Outcome):
-            raise InvalidInput(f"outcomes are declared: return a dict of numbers by name; got {shown(returned)}.")
         found = Failure(outcome) if isinstance(outcome, str) else outcome
     except BaseException as error:  # the user's function may raise anything; nearly all of it is a failed trial
         if is_here and isinstance(error, KeyboardInterrupt | SystemExit):
@@ -196,7 +194,7 @@ class Evaluations:
             del self.running[future]
         return EvaluationError(
             f"a worker died, and the executor with it ({error_text(error)}): of what was under way, trials {names} "
-            "have failed, and the study is intact. To try them again, enqueue their params; executor=<number> makes "
+            "have failed, and the study is intact. To try them again, enqueue their params; workers=<number> makes "
             "processes of which one may die without the others."
         )
 

@@ -4,30 +4,27 @@ from __future__ import annotations
 
 import math
 import time
+import warnings
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import Executor
 from contextlib import nullcontext, suppress
 from dataclasses import dataclass, field
 from numbers import Integral, Real
-from typing import Any
+from typing import Any, Unpack
 
-from believer.acquisitions import Acquisition
 from believer.arrays import finite, shown, whole
-from believer.batch import Strategy
 from believer.errors import EvaluationError, InvalidInput, SpaceExhausted
 from believer.evaluation import Answer, Evaluations, Failure, Function, OutOfTime, evaluate
-from believer.maximize import Maximizer
 from believer.optimizer import Optimizer
 from believer.progress import Progress
 from believer.space import Space
 from believer.study.events import Observed
-from believer.study.goals import Goal, Goals
 from believer.study.journal import PathLike
-from believer.study.outcome import Outcome, Value, aligned, outcome_of
+from believer.study.options import Options, said, with_options
+from believer.study.outcome import ONLY, Outcome, Value, aligned, outcome_of
 from believer.study.recommendation import Front, Recommendation
-from believer.study.settings import StudySettings, make_settings
+from believer.study.settings import StudySettings
 from believer.study.trials import Batch, Trial, same_params
-from believer.surrogates.protocols import Surrogate
 from believer.workers import Workers, error_text
 
 Stop = Callable[[Optimizer], bool]
@@ -119,32 +116,25 @@ class Result:
         return f"{found} ({self.evaluations} evaluations{failed}; stopped by {self.stopped}{why})"
 
 
+@with_options
 def minimize(
     f: Function,
     space: Space,
     budget: int = 50,
-    q: int = 3,
-    executor: Executor | int | None = None,
-    mode: str = "batch",
-    seed: int | None = 0,
-    journal: PathLike | None = None,
-    progress: bool = True,
-    stop: float | Target | Seconds | Stop | None = None,
-    callback: Callable[[Optimizer, Batch], None] | None = None,
     *,
-    maximize: bool = False,
+    workers: int | Executor | None = None,
+    q: int | None = None,
+    mode: str | None = None,
+    journal: PathLike | None = None,
     x0: Iterable[Mapping[str, Any]] | None = None,
     y0: Iterable[Value] | None = None,
-    surrogate: str | Surrogate | None = None,
-    acquisition: str | Acquisition | None = None,
-    strategy: str | Strategy | None = None,
-    n_init: int | None = None,
-    maximizer: Maximizer | None = None,
-    warp: str | None = None,
-    resolution: float | None = None,
+    stop: float | Target | Seconds | Stop | None = None,
     timeout: float | None = None,
-    outcomes: Mapping[str, Goal] | None = None,
-    reference: Mapping[str, float] | None = None,
+    callback: Callable[[Optimizer, Batch], None] | None = None,
+    progress: bool = True,
+    change: bool = False,
+    executor: int | Executor | None = None,
+    **options: Unpack[Options],
 ) -> Result:
     """Minimize ``f(params)`` over ``space`` with ``budget`` evaluations, the initial design included.
 
@@ -157,50 +147,61 @@ def minimize(
         and the study has no result yet.
     space : where to search.
     budget : how many evaluations.
-    q : how many run together.
-    executor : a number of worker processes, of which one may die: its trial has failed then, and the run goes on (in a
+    workers : a number of worker processes, of which one may die: its trial has failed then, and the run goes on (in a
         script, keep the call under ``if __name__ == "__main__"``). Or any ``concurrent.futures.Executor``: when that
         breaks, what was under way has failed and the run ends with ``EvaluationError``. None evaluates in this process.
-    mode : "batch" waits for all q results before it asks again; "async" hands a worker the next point as soon as it is
-        free.
+    q : how many evaluations run together. By default as many as there are workers, and 1 without workers; an executor
+        that does not say how many workers it has needs it.
+    mode : "async" hands a worker the next point as soon as it is free; "batch" waits for all q results before it asks
+        again. By default "async" with workers, "batch" without.
     journal : a path; a journal that is already there is taken up again, its unanswered trials first.
-    progress : draw a bar on standard error, if that is a terminal.
-    stop : a target value (a number or ``Target``), ``Seconds``, or a callable of the optimizer; asked before every
-        evaluation that is started. What was handed out and not evaluated by then stays pending.
-    callback : called with the optimizer and each batch once all of its results are in.
-    maximize : look for the largest value instead.
     x0 : points to evaluate first, a list of params; not again when a journal is taken up.
     y0 : their values, where these are known already: then they count as results, and not towards the budget.
-    timeout : seconds that an evaluation may take, with worker processes (a number as ``executor``): they are killed
+    stop : a target value (a number or ``Target``), ``Seconds``, or a callable of the optimizer; asked before every
+        evaluation that is started. What was handed out and not evaluated by then stays pending.
+    timeout : seconds that an evaluation may take, with worker processes (a number as ``workers``): they are killed
         then, and the trial has failed. Importing the module of ``f`` does not count.
-    seed, surrogate, acquisition, strategy, n_init, maximizer, warp, resolution : as for :class:`Optimizer`.
-    outcomes, reference : likewise; "minimize" is then a name, and what is wanted of each is what ``outcomes`` say.
+    callback : called with the optimizer and each batch once all of its results are in.
+    progress : draw a bar on standard error, if that is a terminal.
+    change : go on with a journal of other settings, as for :meth:`Optimizer.open`.
+    executor : the former name of ``workers``.
+    {options}
     """
     began = time.monotonic()
+    own = ("workers", "q", "mode", "journal", "x0", "y0", "stop", "timeout", "callback", "progress", "change")
+    said(options, ("budget", *own))
+    if executor is not None:
+        if workers is not None:
+            raise InvalidInput("executor is the former name of workers: pass one of them.")
+        warnings.warn("executor= is now called workers=.", DeprecationWarning, stacklevel=2)
+        workers = executor
     if not callable(f):
         raise InvalidInput(f"f must be a function of one dict of parameters; got {shown(f)}.")
+    workers = _checked(workers, timeout)
+    q = _together(workers, q)
+    if mode is None:
+        mode = "batch" if workers is None else "async"
     if mode not in ("batch", "async"):
         raise InvalidInput(f'mode must be "batch" or "async"; got {shown(mode)}.')
-    if mode == "async" and executor is None:
-        raise InvalidInput('mode="async" needs an executor, e.g. executor=4, worker processes.')
-    executor = _checked(executor, timeout)
+    if mode == "async" and workers is None:
+        raise InvalidInput('mode="async" needs workers, e.g. workers=4, worker processes.')
     if callback is not None and not callable(callback):
         raise InvalidInput(f"callback must be a function of the optimizer and a batch; got {shown(callback)}.")
-    budget, q, stopper = whole(budget, "budget", 1), whole(q, "q", 1), _stopper(stop, began)
-    if outcomes is not None and len(Goals(outcomes).objectives) > 1 and isinstance(stop, Real | Target):
+    budget, stopper = whole(budget, "budget", 1), _stopper(stop, began)
+    settings = StudySettings.of(space, **options)
+    if len(settings.goals.objectives) > 1 and isinstance(stop, Real | Target):
         raise InvalidInput("of several objectives none reaches a target alone: stop at Seconds(...), or by a function.")
-    parts, model, wanted = (surrogate, acquisition, strategy), (warp, resolution), (outcomes, reference)
-    points, values = _known(make_settings(space, *parts, maximizer, n_init, seed, maximize, *model, *wanted), x0, y0)
+    points, values = _known(settings, x0, y0)
     if journal is None:
-        optimizer = Optimizer(space, *parts, n_init, seed, None, maximize, maximizer, *model, *wanted)
+        optimizer = Optimizer(space, **options)
     else:
-        optimizer = Optimizer.open(journal, space, *parts, n_init, seed, maximize, maximizer, *model, *wanted)
+        optimizer = Optimizer.open(journal, space, change=change, **options)
     bar = Progress.on_terminal(budget, progress)
     try:
         _begin(optimizer, points, values)
         known = _observed(optimizer)
         limit = stop.limit if isinstance(stop, Seconds) else math.inf
-        run = _Run(f, optimizer, bar, executor, budget + len(known), q, stopper, callback, timeout, began, limit)
+        run = _Run(f, optimizer, bar, workers, budget + len(known), q, stopper, callback, timeout, began, limit)
         reason = run.until_done(mode)
     finally:
         bar.close()
@@ -211,17 +212,30 @@ def minimize(
     return Result(params, value, counts.answered - len(known), failed, reason, optimizer)
 
 
+def _together(workers: int | Executor | None, q: int | None) -> int:
+    """How many evaluations run together; InvalidInput where nobody says."""
+    if q is not None:
+        return whole(q, "q", 1)
+    if workers is None or isinstance(workers, int):
+        return workers or 1
+    count = getattr(workers, "_max_workers", None)
+    if not isinstance(count, int):
+        raise InvalidInput(
+            f"a {type(workers).__name__} does not say how many workers it has: pass q, the number of them."
+        )
+    return count
+
+
 def _observed(optimizer: Optimizer) -> list[dict[str, Any]]:
     """Rows of the trials that were known in full: what is missing of one was evaluated, or is yet to be."""
     goals = optimizer.settings.goals
     told = {event.id: event.outcome for event in optimizer.events if isinstance(event, Observed)}
-    whole = {i for i, outcome in told.items() if goals is None or outcome is None or not goals.missing(outcome)}
+    whole = {i for i, outcome in told.items() if outcome is None or not goals.missing(outcome)}
     return [row for row in optimizer.records() if row["trial_id"] in whole]
 
 
 def _is_several(optimizer: Optimizer) -> bool:
-    goals = optimizer.settings.goals
-    return goals is not None and len(goals.objectives) > 1
+    return len(optimizer.settings.goals.objectives) > 1
 
 
 def _best(optimizer: Optimizer) -> tuple[dict[str, Any], float] | None:
@@ -247,15 +261,14 @@ def _known(
         return points, None
     if len(values) != len(points):
         raise InvalidInput(f"y0 must have one value for each point of x0; got {len(values)} and {len(points)}.")
-    names = None
+    names, goals = None, settings.goals
     for value in values:
-        if isinstance(value, Mapping) and settings.goals is None:
+        if goals.is_plain and isinstance(value, Mapping) and set(value) != {ONLY}:
             raise InvalidInput(f"numbers by name need outcomes={{...}} that say what is wanted; got {shown(value)}.")
         outcome = outcome_of(value, None, None)
-        if isinstance(outcome, Outcome) and settings.goals is not None:
-            settings.goals.arranged(outcome)
-        elif isinstance(outcome, Outcome):
-            names = tuple(aligned(outcome, names).objectives)
+        if isinstance(outcome, Outcome):
+            arranged = goals.arranged(goals.of_number(outcome))
+            names = tuple(aligned(arranged, names).objectives) if goals.is_plain and arranged.objectives else names
     return points, values
 
 
@@ -272,22 +285,22 @@ def _begin(optimizer: Optimizer, points: list[dict[str, Any]], values: list[Valu
             optimizer.observe(params, values[place])
 
 
-def _checked(executor: Executor | int | None, timeout: float | None) -> Executor | int | None:
+def _checked(workers: Executor | int | None, timeout: float | None) -> Executor | int | None:
     """The executor, or the number of processes as an int."""
-    if isinstance(executor, Integral):
-        executor = whole(executor, "executor, where it is a number of worker processes,", 1)
-    elif executor is not None and not callable(getattr(executor, "submit", None)):
+    if isinstance(workers, Integral):
+        workers = whole(workers, "workers, where it is a number of worker processes,", 1)
+    elif workers is not None and not callable(getattr(workers, "submit", None)):
         raise InvalidInput(
-            f"executor must be a number of processes or a concurrent.futures.Executor; got {shown(executor)}."
+            f"workers must be a number of processes or a concurrent.futures.Executor; got {shown(workers)}."
         )
     if timeout is None:
-        return executor
+        return workers
     if finite(timeout, "timeout") <= 0.0:
         raise InvalidInput(f"timeout must be a number of seconds above zero; got {shown(timeout)}.")
-    if not isinstance(executor, int | Workers):
-        where = "this process" if executor is None else f"a {type(executor).__name__}"
-        raise InvalidInput(f"timeout needs worker processes that can be killed, e.g. executor=4; {where} cannot be.")
-    return executor
+    if not isinstance(workers, int | Workers):
+        where = "this process" if workers is None else f"a {type(workers).__name__}"
+        raise InvalidInput(f"timeout needs worker processes that can be killed, e.g. workers=4; {where} cannot be.")
+    return workers
 
 
 def _stopper(stop: float | Target | Seconds | Stop | None, began: float) -> Stop:
@@ -310,7 +323,7 @@ class _Run:
     f: Function
     optimizer: Optimizer
     bar: Progress
-    executor: Executor | int | None
+    workers: Executor | int | None
     budget: int
     q: int
     stop: Stop
@@ -322,14 +335,14 @@ class _Run:
 
     def until_done(self, mode: str) -> str:
         """The reason why it stopped. However it ends, what was finished by then is told, and our processes are gone."""
-        if self.executor is None:
+        if self.workers is None:
             with suppress(OutOfTime):
                 return self._in_batches(self._inline)
             return "stop"
-        pool = Workers(min(self.executor, self.q)) if isinstance(self.executor, int) else self.executor
-        by_name = self.optimizer.settings.goals is not None
+        pool = Workers(min(self.workers, self.q)) if isinstance(self.workers, int) else self.workers
+        by_name = not self.optimizer.settings.goals.is_plain
         under_way = Evaluations(self.f, pool, self._tell, self.timeout, self.began, self.limit, by_name)
-        with suppress(OutOfTime), nullcontext() if pool is self.executor else pool:
+        with suppress(OutOfTime), nullcontext() if pool is self.workers else pool:
             try:
                 return self._asynchronously(under_way) if mode == "async" else self._in_batches(under_way.evaluate)
             except BaseException:
@@ -430,7 +443,7 @@ class _Run:
                 return
             if i and self.stop(self.optimizer):
                 raise OutOfTime
-            by_name = self.optimizer.settings.goals is not None
+            by_name = not self.optimizer.settings.goals.is_plain
             self._tell(trial, evaluate(self.f, dict(trial.params), True, by_name))
 
     def _tell(self, trial: Trial, answer: Answer) -> None:
@@ -449,13 +462,12 @@ class _Run:
 
     def _new(self, trial: Trial, outcome: Outcome) -> Outcome:
         """What was not told yet of a trial: one that is taken up from a journal may have a part of its result."""
-        known = None if self.optimizer.settings.goals is None else self.optimizer.outcome(trial.id)
+        known = self.optimizer.outcome(trial.id)
         return outcome if known is None else outcome.without(known.names)
 
     def _missing(self, trial: Trial) -> tuple[str, ...]:
         """Declared outcomes of a trial that were not told."""
-        goals = self.optimizer.settings.goals
-        return () if goals is None else goals.missing(self.optimizer.outcome(trial.id))
+        return self.optimizer.settings.goals.missing(self.optimizer.outcome(trial.id))
 
     def _call_back(self, batch: Batch | None) -> None:
         """The user's callback, free to print; trials taken up from a journal are no batch of this run."""

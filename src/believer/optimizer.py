@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping, Sequence, Set
-from typing import Any, Self
+from typing import Any, Self, Unpack
 
 import numpy as np
 
@@ -23,17 +23,37 @@ from believer.maximize import Maximizer
 from believer.propose import propose, rehearse
 from believer.space import Constraint, Space
 from believer.study import serialization
-from believer.study.events import Abandoned, Amended, Asked, Begun, Enqueued, Event, Failed, Observed, Told, Upgraded
+from believer.study.change import differences, lacking
+from believer.study.events import (
+    Abandoned,
+    Amended,
+    Asked,
+    Begun,
+    Changed,
+    Enqueued,
+    Event,
+    Failed,
+    Observed,
+    Told,
+    Upgraded,
+)
 from believer.study.files import PathLike, as_path, explained, followed
 from believer.study.formats import FORMAT
-from believer.study.goals import Goal
-from believer.study.insight import Insight
 from believer.study.journal import Journal, is_begun, read_events, write_events
 from believer.study.ledger import Ledger
-from believer.study.model_cache import ModelCache, verified_fit
-from believer.study.outcome import ONLY, Noise, Outcome, Value, aligned, outcome_of
+from believer.study.models import ModelCache, verified_fit
+from believer.study.options import Options, documented, said, with_options
+from believer.study.outcome import ONLY, Noise, Outcome, Value, aligned, copied, outcome_of
+from believer.study.recommend import Insight
 from believer.study.recommendation import Front, Recommendation
-from believer.study.settings import FORMER, StudySettings, make_settings, settings_from_config, versions
+from believer.study.settings import (
+    ENGINE,
+    StudySettings,
+    checked_constraint,
+    space_and_goals,
+    upgraded_config,
+    versions,
+)
 from believer.study.study import Study, changing, reading
 from believer.study.trials import Batch, Trial, same_params
 from believer.surrogates.protocols import Prediction, Surrogate, Verifiable
@@ -47,111 +67,92 @@ class Optimizer(Study):
     Parameters
     ----------
     space : where to search.
-    surrogate : the model's recipe, a value or a name ("gp", "forest", ...); default the Gaussian process.
-    acquisition : what makes a point worth an experiment, a value or a name ("LogEI", "EI", ...); default LogEI.
-    strategy : how q points are chosen together, a name ("kb", "qei", ...) or a value; default "hedged", and where
-        outcomes are declared "kb".
-    n_init : results or pending trials before the model takes over; default twice the number of parameters.
-    seed : the same seed and the same calls give the same suggestions, per processor and BLAS; None draws one.
     journal : a path; every event is written there before its call returns.
-    maximize : the objective is to be maximized, not minimized.
-    maximizer : how the acquisition is maximized; default what suits the model.
-    warp : "auto" (default): where results have a heavy tail on the bad side, and are more likely so, the model learns
-        from a warp of them (:mod:`~believer.surrogates.warp`) that leaves the better half as it is; or "none".
-    resolution : the least improvement that matters, in units of the objective. Where no more is to be expected, points
-        are chosen elsewhere. By default a ten-thousandth of the distance from the mean result to the best. Where
-        outcomes are declared it only counts in verdicts.
-    outcomes : what evaluations return, where that is more than one number: for each name ``Minimize()``,
-        ``Maximize()``, ``AtLeast(...)``, ``AtMost(...)``, ``Between(...)`` or ``Desirability(...)``.
-    reference : of several objectives, a value for each that every point worth having beats; hypervolumes are measured
-        from there. By default the worst of all results, or a tenth of the front's range beyond it.
+    {options}
     """
 
-    def __init__(
-        self,
-        space: Space,
-        surrogate: str | Surrogate | None = None,
-        acquisition: str | Acquisition | None = None,
-        strategy: str | Strategy | None = None,
-        n_init: int | None = None,
-        seed: int | None = 0,
-        journal: PathLike | None = None,
-        maximize: bool = False,
-        maximizer: Maximizer | None = None,
-        warp: str | None = None,
-        resolution: float | None = None,
-        outcomes: Mapping[str, Goal] | None = None,
-        reference: Mapping[str, float] | None = None,
-    ) -> None:
+    __doc__ = documented(__doc__)
+
+    @with_options
+    def __init__(self, space: Space, *, journal: PathLike | None = None, **options: Unpack[Options]) -> None:
         if journal is not None:
             as_path(journal, "a journal")
-        parts = (space, surrogate, acquisition, strategy, maximizer, n_init, seed, maximize, warp, resolution)
-        settings = make_settings(*parts, outcomes, reference)
+        said(options, ("journal",))
+        settings = StudySettings.of(space, **options)
         rehearse(settings)
-        begun = Begun(FORMAT, settings.to_config(), versions())
+        begun = Begun(FORMAT, settings.to_config(), versions(), ENGINE)
         self._start(settings, [begun], None if journal is None else Journal.create(journal, begun))
 
     def _start(self, settings: StudySettings, events: list[Event], journal: Journal | None) -> None:
         """Nothing learnt yet, and the ledger of ``events``, which ``journal`` holds."""
-        super().__init__(
-            Ledger.of(events, settings.space, settings.sign, settings.goals),
-            None if journal is None else str(journal.path),
-        )
+        super().__init__(_folded(events, settings), None if journal is None else str(journal.path))
         self._settings, self._cache, self._journal = settings, ModelCache(settings), journal
         self._doubt: tuple[int, int, Event] | None = None
 
     @classmethod
-    def open(
-        cls,
-        path: PathLike,
-        space: Space,
-        surrogate: str | Surrogate | None = None,
-        acquisition: str | Acquisition | None = None,
-        strategy: str | Strategy | None = None,
-        n_init: int | None = None,
-        seed: int | None = 0,
-        maximize: bool = False,
-        maximizer: Maximizer | None = None,
-        warp: str | None = None,
-        resolution: float | None = None,
-        outcomes: Mapping[str, Goal] | None = None,
-        reference: Mapping[str, float] | None = None,
-    ) -> Self:
+    @with_options
+    def open(cls, path: PathLike, space: Space, *, change: bool = False, **options: Unpack[Options]) -> Self:
         """The study in the journal at ``path``, begun if there is none yet: a script that does so can be run again.
 
-        Raises :class:`InvalidInput` when the journal holds a study with other settings.
+        Only what is said is compared with the journal: an option that is left out goes on as it was. Raises
+        :class:`InvalidInput` that lists what differs.
 
         Parameters
         ----------
         path : of the journal.
-        space, surrogate, acquisition, strategy, n_init, seed, maximize, maximizer : those of the constructor.
-        warp, resolution, outcomes, reference : those of the constructor.
+        space : where to search.
+        change : go on with what is said now, where it differs. All results that fit the new space count; a new
+            parameter needs ``backfill=``, the value that it had in earlier results. Results that do not fit are kept,
+            and ``outside`` lists them.
+        {options}
         """
-        parts, more = (space, surrogate, acquisition, strategy), (warp, resolution, outcomes, reference)
+        given = said(options, ("change",))
+        if not isinstance(change, bool):
+            raise InvalidInput(f"change must be True or False; got {shown(change)}.")
         if not is_begun(path):
-            return cls(*parts, n_init, seed, path, maximize, maximizer, *more)
-        wanted = make_settings(*parts, maximizer, n_init, seed, maximize, *more)
+            return cls(space, journal=path, **options)
+        wanted = StudySettings.of(space, **options)
+        if space.within is not None:
+            raise InvalidInput(
+                "a journal cannot hold a region of the space's own (within=): it cannot be opened again."
+            )
         journal, events = Journal.open(path)
         try:
-            begun, config = events[0], wanted.to_config()
-            assert isinstance(begun, Begun)
-            study = cls._from_events(events, journal, *_custom_parts(begun, wanted), space.constraint)
-            found = study.settings.to_config()
-            named = {"surrogate": None if surrogate == "gp" else surrogate, "strategy": strategy, "warp": warp}
-            former = [name for name, given in named.items() if given is None and found[name] == FORMER[name]]
-            former += ["resolution"] if resolution is None else []
-            config |= {name: found[name] for name in former}
-            names = config.keys() | found.keys()
-            other = [n for n in sorted(names) if config.get(n) != found.get(n) and (n, seed) != ("seed", None)]
-            if other:
+            found, config = _before_and_after(events, wanted, given)
+            lines = differences(found, config)
+            if lines and not change:
                 raise InvalidInput(
-                    f"the journal {os.fspath(path)} belongs to a study with other settings ({', '.join(other)}): "
-                    "pass the same ones to go on with it, or another path to start anew."
+                    f"the journal {os.fspath(path)} belongs to a study with other settings:\n  "
+                    + "\n  ".join(lines)
+                    + "\nPass the same settings, or change=True to go on with these, or another path to start anew."
                 )
-            return study
+            if lines and (lacking_ := lacking(found, space)):
+                raise InvalidInput(
+                    f"{', '.join(lacking_)}: a new parameter needs the value that it had in earlier results, e.g. "
+                    "Float(0, 1, backfill=0.2)."
+                )
+            parts = _custom_parts(config, wanted)
+            return cls._changed(events, journal, config, parts) if lines else cls._from_events(events, journal, parts)
         except BaseException:
             journal.close()
             raise
+
+    @classmethod
+    def _changed(
+        cls, events: list[Event], journal: Journal, config: Mapping[str, Any], passed: Mapping[str, Any]
+    ) -> Self:
+        """The study of ``events`` under other settings; nothing is written before it is known to go on with them."""
+        settings = _settings(config, passed, _last_settings(events)[1])
+        rehearse(settings)
+        last = next(event for event in reversed(events) if isinstance(event, Begun | Upgraded))
+        older = (last.format, last.engine) != (FORMAT, ENGINE)
+        further: list[Event] = [Upgraded(FORMAT, versions(), ENGINE)] if older else []
+        further.append(Changed(settings.to_config()))
+        study = cls.__new__(cls)
+        study._start(settings, [*events, *further], journal)
+        for event in further:
+            journal.append(event)
+        return study
 
     @property
     def settings(self) -> StudySettings:
@@ -202,12 +203,12 @@ class Optimizer(Study):
 
         Where the model learns from warped results (``warp``) what it expects is no Gaussian: then ``mean`` is the
         median and ``std`` half the width of the interval that holds the value with a chance of 68.3 %. Failed trials
-        count as the worst result, as they do for suggestions; not where outcomes are declared.
+        count as they do for suggestions (``failures``).
 
         Parameters
         ----------
         points : a list of params.
-        outcome : which one, where outcomes are declared; None is the only objective.
+        outcome : which one; None is the only objective.
         """
         if not self._ledger.outcomes:
             raise InvalidInput("predict needs at least one result; tell or observe one first.")
@@ -356,18 +357,17 @@ class Optimizer(Study):
         self, value: Value | None, noise: Noise | None, error: str | None, names: tuple[str, ...] | None = None
     ) -> Outcome | str:
         goals = self.settings.goals
-        if isinstance(value, Mapping) and goals is None:
+        if goals.is_plain and isinstance(value, Mapping) and set(value) != {ONLY}:
             raise InvalidInput(
                 f"numbers by name are for a study that declares them, outcomes={{...}}; got {shown(value)}."
             )
         outcome, names = outcome_of(value, noise, error), self._ledger.objectives or names
         if isinstance(outcome, str):
             return outcome
-        if goals is not None:
-            if not isinstance(value, Mapping | Outcome):
-                raise InvalidInput(f"this study has outcomes by name, {', '.join(goals.wanted)}; got {shown(value)}.")
-            return goals.arranged(outcome)
-        return outcome if outcome is not value and names in (None, (ONLY,)) else aligned(outcome, names)
+        arranged = goals.arranged(goals.of_number(outcome))
+        if goals.is_plain and arranged.objectives and names not in (None, tuple(arranged.objectives)):
+            return aligned(arranged, names)
+        return copied(arranged) if arranged is value else arranged
 
     @changing
     def amend(
@@ -391,15 +391,17 @@ class Optimizer(Study):
         known = self._ledger.outcomes.get(found.id)
         if known is None and found.id not in self._ledger.errors:
             raise TrialError(f"trial {found.id} has no result that could be amended; tell it.", found.id)
-        if self.settings.goals is None and len(self._ledger.outcomes) == 1 and found.id in self._ledger.outcomes:
+        if self.settings.goals.is_plain and [*self._ledger.outcomes] == [found.id]:
             outcome = outcome_of(value, noise, error)  # the only result says how objectives are called
         else:
             outcome = self._outcome(value, noise, error)
         if isinstance(outcome, str):
             self._record(Amended(found.id, None, outcome))
             return
-        if self.settings.goals is not None and known is not None:
-            outcome = outcome.and_of(known)
+        if known is not None and not self.settings.goals.is_plain:
+            unwanted = known.names - self.settings.goals.wanted.keys()
+            if unwanted < known.names:
+                outcome = outcome.and_of(known.without(unwanted) if unwanted else known)
         self._record(Amended(found.id, outcome, None))
 
     @changing
@@ -495,21 +497,22 @@ class Optimizer(Study):
         """
         journal, events = Journal.open(as_path(path, "a journal")) if append else (None, read_events(as_path(path)))
         try:
-            return cls._from_events(events, journal, surrogate, acquisition, strategy, maximizer, constraint)
+            passed = {"surrogate": surrogate, "acquisition": acquisition, "strategy": strategy, "maximizer": maximizer}
+            return cls._from_events(events, journal, {**passed, "constraint": constraint})
         except BaseException:
             if journal is not None:
                 journal.close()
             raise
 
     @classmethod
-    def _from_events(cls, events: list[Event], journal: Journal | None, *passed: Any) -> Self:
-        begun = events[0]
-        assert isinstance(begun, Begun)
-        settings = _settings(begun, *passed)
-        if able(settings.surrogate, Verifiable):
-            _verify_fits(events, settings.surrogate, settings.space.dim, settings.goals is not None)
+    def _from_events(cls, events: list[Event], journal: Journal | None, passed: Mapping[str, Any]) -> Self:
+        """The study of ``events``, with parts that were passed again."""
+        config, line = _last_settings(events)
+        settings = _settings(config, passed, line)
         study = cls.__new__(cls)
         study._start(settings, events, journal)
+        if able(settings.surrogate, Verifiable):
+            _verify_fits(events, settings.surrogate)
         return study
 
     @changing
@@ -525,8 +528,8 @@ class Optimizer(Study):
         self.close()
 
     def _record(self, event: Event) -> None:
-        if self._ledger.format < FORMAT and not isinstance(event, Upgraded):
-            self._record(Upgraded(FORMAT, versions()))
+        if (self._ledger.format, self._ledger.engine) != (FORMAT, ENGINE) and not isinstance(event, Upgraded):
+            self._record(Upgraded(FORMAT, versions(), ENGINE))
         self._doubt = (len(self._ledger.events), 0 if self._journal is None else self._journal.end, event)
         try:
             if self._journal is not None:
@@ -545,42 +548,103 @@ class Optimizer(Study):
         events = self._ledger.events
         if self._journal is not None:
             events = events[:count] + ([event] if self._journal.end > end else [])
-        self._ledger = Ledger.of(events, self.space, self.settings.sign, self.settings.goals)
+        self._ledger = _folded(events, self.settings)
         self._doubt = None
 
 
-def _settings(begun: Begun, *passed: Any) -> StudySettings:
-    """The settings of a journal's first line, with what was passed again."""
-    try:
-        return settings_from_config(begun.config, *passed)
-    except serialization.DamagedSettings as error:
-        raise JournalCorrupt(f"the first line has settings that no study can have: {error}", 1) from error
-    except (KeyError, TypeError, AttributeError) as error:
-        raise JournalCorrupt(f"the first line lacks a setting, or has a wrong one: {error!r}", 1) from error
+def _last_settings(events: list[Event]) -> tuple[dict[str, Any], int]:
+    """The settings that a study goes on with, and their line: the first, or that of the last change."""
+    return [(event.config, line) for line, event in enumerate(events, 1) if isinstance(event, Begun | Changed)][-1]
 
 
-def _verify_fits(events: list[Event], surrogate: Verifiable, dim: int, is_several: bool) -> None:
-    """JournalCorrupt for the first ask under hyperparameters that its surrogate never came to.
+def _before_and_after(
+    events: list[Event], wanted: StudySettings, given: Mapping[str, Any]
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The settings of a journal, and the same with what was said now.
 
-    ``is_several``: of several outputs one knows of failures, too, and results come in parts.
+    With other goals, what is usual for those before becomes what is usual for these, and a reference point that is not
+    of their objectives is dropped.
     """
-    results = 0
+    config, line = _last_settings(events)
+    try:
+        _, goals = space_and_goals(config)
+        found, own = upgraded_config(config), wanted.to_config()
+        after = found | {name: value for name, value in own.items() if name in _compared(given)}
+        if after["outcomes"] != found["outcomes"]:
+            usual = StudySettings.of(wanted.space, outcomes=goals.wanted, seed=0).to_config()
+            left = {"acquisition", "strategy", "failures"} - given.keys()
+            after |= {name: own[name] for name in left if found[name] == usual[name]}
+            if "reference" not in given and after["reference"] and {*after["reference"]} != {*wanted.goals.objectives}:
+                after["reference"] = None
+        return found | {"constraint": _known_as(found["constraint"], wanted)}, after
+    except (InvalidInput, KeyError, TypeError, AttributeError) as error:
+        raise JournalCorrupt(f"line {line} lacks a setting, or has a wrong one: {error!r}", line) from error
+
+
+def _folded(events: list[Event], settings: StudySettings) -> Ledger:
+    """The ledger of ``events``; at its end the study has ``settings``."""
+    begun = events[0]
+    assert isinstance(begun, Begun)
+    if not any(isinstance(event, Changed) for event in events):
+        return Ledger.of(events, settings.space, settings.goals)
+    try:
+        space, goals = space_and_goals(begun.config)
+    except (InvalidInput, KeyError, TypeError, AttributeError) as error:
+        raise JournalCorrupt(f"line 1 lacks a setting, or has a wrong one: {error!r}", 1) from error
+    ledger = Ledger.of(events, space, goals)
+    ledger.space = settings.space
+    return ledger
+
+
+def _settings(config: Mapping[str, Any], passed: Mapping[str, Any], line: int) -> StudySettings:
+    """The settings of a journal's line, with what was passed again."""
+    try:
+        return StudySettings.from_config(config, passed)
+    except serialization.DamagedSettings as error:
+        raise JournalCorrupt(f"line {line} has settings that no study can have: {error}", line) from error
+    except (KeyError, TypeError, AttributeError) as error:
+        raise JournalCorrupt(f"line {line} lacks a setting, or has a wrong one: {error!r}", line) from error
+
+
+def _verify_fits(events: list[Event], surrogate: Verifiable) -> None:
+    """JournalCorrupt for the first ask since the last change under hyperparameters that no fit comes to."""
+    results, start = 0, max((i for i, event in enumerate(events) if isinstance(event, Changed)), default=0)
     for line, event in enumerate(events, start=1):
-        told = isinstance(event, Told | Failed | Observed)
-        results += told and (is_several or getattr(event, "outcome", None) is not None)
-        if isinstance(event, Asked) and event.model is not None:
+        results += isinstance(event, Told | Failed | Observed)
+        if isinstance(event, Begun | Changed):
+            space, goals = space_and_goals(event.config)
+        if isinstance(event, Asked) and event.model is not None and line > start:
             try:
-                verified_fit(surrogate, event.model, results, dim, is_several)
-            except (KeyError, TypeError, ValueError) as error:
+                verified_fit(surrogate, event.model, results, space.dim, goals)
+            except (KeyError, TypeError, ValueError, JournalError) as error:
                 raise JournalCorrupt(f"line {line} has hyperparameters that no fit comes to: {error}", line) from error
 
 
-def _custom_parts(begun: Begun, wanted: StudySettings) -> list[Any]:
-    """The parts of ``wanted`` that a journal knows by their names alone, and so must be passed again; else None."""
-    config = wanted.to_config()
-    return [
-        getattr(wanted, name)
-        if serialization.is_custom(config[name]) or serialization.is_custom(begun.config.get(name))
-        else None
+def _compared(given: Mapping[str, Any]) -> set[str]:
+    """The settings that are compared with a journal: the space, and what was said."""
+    named = {"maximize": "outcomes"}
+    return {"space", "constraint", *(named.get(name, name) for name in given)}
+
+
+def _known_as(constraint: Any, wanted: StudySettings) -> Any:
+    """A journal's constraint; as the constraint that is wanted is known, where it is the same one."""
+    try:
+        checked_constraint(constraint, wanted.space.constraint)
+    except serialization.DamagedSettings:
+        raise
+    except InvalidInput:
+        return constraint
+    own = wanted.to_config()["constraint"]
+    named = isinstance(constraint, dict) and "name" in constraint
+    return constraint if named and wanted.space.constraint_name != constraint["name"] else own
+
+
+def _custom_parts(config: Mapping[str, Any], wanted: StudySettings) -> dict[str, Any]:
+    """The parts of ``wanted`` that a journal knows by their names alone, and so must be passed again."""
+    own = wanted.to_config()
+    custom = {
+        name: getattr(wanted, name)
         for name in ("surrogate", "acquisition", "strategy", "maximizer")
-    ]
+        if serialization.is_custom(config.get(name)) and own[name] == config.get(name)
+    }
+    return {**custom, "constraint": wanted.space.constraint}

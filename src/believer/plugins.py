@@ -17,11 +17,13 @@ from believer.acquisitions import (
 from believer.acquisitions.feasibility import Feasible, Within
 from believer.arrays import Array
 from believer.batch import Lie, Pending, Request, Strategy, Verdict
+from believer.batch.belief import Belief, believed
 from believer.batch.capability import require
-from believer.batch.incumbent import believed_incumbent, real_incumbent
-from believer.batch.outputs import Beliefs, believed
-from believer.batch.picking import Picked, best_places, maximizer_for, pick, taken
-from believer.batch.request import Choice, Chosen, ModelFree, Output, Randomness, TakesOutputs
+from believer.batch.learned import Learned, Output, Part
+from believer.batch.picking import Picked, maximizer_for, pick, taken
+from believer.batch.request import LIMITS, ONE, SEVERAL, Choice, Chosen, Randomness
+from believer.batch.standing import Standing, best_places, real_incumbent, standing
+from believer.batch.worth import Worth, bounded, worth
 from believer.maximize import Maximizer, Maximum, Objective, Search
 from believer.maximize.objective import Climb, Climbing, Screening
 from believer.numerics.sampling import stream
@@ -29,11 +31,12 @@ from believer.propose import Proposal, propose, rehearse
 from believer.space.box import Box
 from believer.space.parameter import Number, Parameter
 from believer.space.region import Region, bounds
-from believer.study.history import Fitted, History
+from believer.study.history import Fitted, History, Table
 from believer.study.ledger import Counts
-from believer.study.model_cache import ModelCache
+from believer.study.models import ModelCache
+from believer.study.options import Options
 from believer.study.outcome import Outcome
-from believer.study.settings import StudySettings, make_settings
+from believer.study.settings import StudySettings
 from believer.study.trials import Batch, Trial
 from believer.surrogates.data import Data, joined, learnable, learned
 from believer.surrogates.protocols import (
@@ -53,6 +56,7 @@ from believer.surrogates.protocols import (
     Pathwise,
     Prediction,
     PredictionGradient,
+    Recalling,
     Restorable,
     Sampling,
     Scaled,
@@ -64,10 +68,13 @@ from believer.surrogates.protocols import (
 
 __all__ = [
     "LEAST_VARIANCE",
+    "LIMITS",
+    "ONE",
+    "SEVERAL",
     "Acquisition",
     "Array",
     "Batch",
-    "Beliefs",
+    "Belief",
     "Bindable",
     "Bounded",
     "Box",
@@ -89,17 +96,19 @@ __all__ = [
     "JointGradient",
     "JointPrediction",
     "JointlyDifferentiable",
+    "Learned",
     "Lie",
     "Maximizer",
     "Maximum",
     "Model",
     "ModelCache",
-    "ModelFree",
     "Number",
     "Objective",
+    "Options",
     "Outcome",
     "Output",
     "Parameter",
+    "Part",
     "Paths",
     "Pathwise",
     "Pending",
@@ -111,6 +120,7 @@ __all__ = [
     "PredictionGradient",
     "Proposal",
     "Randomness",
+    "Recalling",
     "Region",
     "Request",
     "Restorable",
@@ -120,24 +130,25 @@ __all__ = [
     "Search",
     "Several",
     "Smoothing",
+    "Standing",
     "Stochastic",
     "Strategy",
     "StudySettings",
     "Surrogate",
-    "TakesOutputs",
+    "Table",
     "Trial",
     "Verdict",
     "Verifiable",
     "View",
     "Within",
+    "Worth",
     "believed",
-    "believed_incumbent",
     "best_places",
+    "bounded",
     "bounds",
     "joined",
     "learnable",
     "learned",
-    "make_settings",
     "maximizer_for",
     "objective_on",
     "pick",
@@ -145,6 +156,8 @@ __all__ = [
     "real_incumbent",
     "rehearse",
     "require",
+    "standing",
     "stream",
     "taken",
+    "worth",
 ]

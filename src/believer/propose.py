@@ -8,21 +8,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from believer.acquisitions.acquisition import Several
 from believer.arrays import Array, frozen, shown, whole
-from believer.batch import LOADED_ON_USE, Pending, Request, Strategy
+from believer.batch import LOADED_ON_USE, Learned, Request, Strategy
 from believer.batch.gain import expected_gain
 from believer.batch.random import REPLACED, design, draw, is_new
 from believer.batch.request import (
     Chosen,
     NoModel,
-    Output,
-    Randomness,
     checked_answer,
+    joined_pending,
     needs_model,
     refuse_outputs,
     refuse_repeats,
@@ -35,12 +35,11 @@ from believer.space import Float, Space
 from believer.space.region import Region
 from believer.study import serialization
 from believer.study.events import Asked
-from believer.study.history import History
-from believer.study.model_cache import WARP, Learned, ModelCache, check_cache, failures, told_pending
-from believer.study.outcome import Value
+from believer.study.history import History, Table
+from believer.study.models import WARP, ModelCache, check_cache, counted_pending
 from believer.study.settings import StudySettings
 from believer.study.trials import Batch, Trial, same_value
-from believer.surrogates.protocols import Bounded, Conditionable, Model
+from believer.surrogates.protocols import Bounded, Conditionable
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -89,7 +88,7 @@ def propose(
 
     Parameters
     ----------
-    settings : what the study was made with, from :func:`believer.plugins.make_settings`.
+    settings : what the study was made with, from :meth:`StudySettings.of`.
     history : what happened to it so far.
     q : how many points.
     strategy : another one than the study's.
@@ -107,42 +106,50 @@ def propose(
     held = settings.space.check_fixed(fixed or {})
     chooser = settings.strategy if strategy is None else serialization.strategy_named(strategy)
     config = serialization.to_config(chooser)
-    if settings.goals is not None:
-        refuse_outputs(chooser, serialization.named(config))
+    called, goals = partial(serialization.named, config), settings.goals
+    refuse_outputs(chooser, called, len(goals.objectives), len(history.tables) > len(goals.objectives))
     if repeat:
-        refuse_repeats(
-            chooser, serialization.named(config), 1 if settings.goals is None else len(settings.goals.objectives)
-        )
-    draft = _Draft(settings, history, cache, settings.space.region(held), held, bool(distinct), bool(repeat))
+        refuse_repeats(chooser, called, len(goals.objectives))
+    draft = _Draft(
+        settings,
+        history,
+        cache,
+        settings.space.region(held) if held else cache.region,
+        held,
+        bool(distinct),
+        bool(repeat),
+    )
     queued = [p for p in history.queue if all(same_value(p[name], value) for name, value in held.items())][:q]
     draft.refuse_exhausted(q, queued)
-    model, learned, request, described = None, None, None, None
+    request, described = None, None
     try:
         draft.add_queued(queued)
         draft.add_design(q)
         if len(draft.trials) < q:
             if needs_model(chooser):
-                first = draft.first
-                learned, described = first[0].learned(first[1]), cache.hyperparameters(history)
-                model = learned.model
-            request = draft.request(q, learned)
+                outputs = tuple(cache.learned(history, place) for place in range(len(history.tables)))
+                described = cache.hyperparameters(history)
+            else:
+                outputs = tuple(_unlearned(table) for table in history.tables)
+            request = draft.request(q, outputs)
             chosen = checked_answer(chooser.choose(request, cache.memory), request, chooser)
             cache.memory = chosen.memory
-            notes = draft.learned_from(model, described or {}) if model is not None else ""
+            notes = draft.learned_from(outputs, described or {}) if needs_model(chooser) else ""
             draft.add_chosen(chosen, notes, serialization.is_custom(config))
     except SpaceExhausted:
         draft.refuse_exhausted(q, queued, count=True)
         raise
     wanted = {"strategy": config, "fixed": held, "distinct": bool(distinct), **({"repeat": True} if repeat else {})}
-    # Failures are no results: told as the worst of these, they bend a model beside a good one.
-    several = bool(history.outputs)
-    fit = None if learned is None else learned.model if several else cache.fit(history).model
+    judged_on = request if request is not None and needs_model(chooser) else None
 
     def judged() -> Verdict:
         # A strategy counts points of this batch that came before it as pending; the verdict must not.
-        pending, units, gain = told_pending(history), np.array([trial.unit for trial in draft.trials]), None
-        if request is not None and fit is not None:
-            gain = expected_gain(replace(request, pending=pending, model=fit), units)
+        pending, units, gain = counted_pending(history.pending), np.array([trial.unit for trial in draft.trials]), None
+        if judged_on is not None:
+            # Failures are no results: told as the worst of these, they bend a model beside a good one.
+            fits = tuple(replace(one, model=one.fit, failed=None) for one in judged_on.outputs)
+            gain = expected_gain(replace(judged_on, outputs=(replace(fits[0], pending=pending), *fits[1:])), units)
+        model = None if judged_on is None else judged_on.model
         return judge(units, draft.region, model, len(pending.ids), gain)
 
     return Proposal(tuple(draft.trials), wanted, described, judged)
@@ -169,14 +176,6 @@ class _Draft:
     def next_id(self) -> int:
         return self.history.next_id + len(self.trials)
 
-    @property
-    def first(self) -> tuple[ModelCache, History]:
-        """The cache and the history of what a strategy for one number looks at."""
-        if not self.history.outputs:
-            return self.cache, self.history
-        output, alone = self.history.outputs[0]
-        return self.cache.of(output), alone
-
     def add(self, params: dict[str, Any], unit: Array, origin: str, provenance: str) -> None:
         self.trials.append(Trial(self.next_id, params, frozen(unit), provenance, origin))
         if self.distinct:
@@ -199,46 +198,41 @@ class _Draft:
             self.add(params, self.settings.space.encode([params])[0], "enqueued", "asked for by the user")
 
     def add_design(self, q: int) -> None:
-        """Design points until ``n_init`` results or pending trials exist; and beyond, while there is no result."""
+        """Design points until ``n_init`` results or pending trials exist; and beyond, while there is no result.
+
+        Failed trials count as well, once there are results enough to learn from: one for each parameter and one more,
+        or half of ``n_init``.
+        """
         history, n_init, index = self.history, self.settings.n_init, self.history.designed
-        known = len(history.ids) + len(history.pending.ids)
+        known, results = len(history.ids) + len(history.pending.ids), len(history.ids)
+        if results >= min(len(self.settings.space) + 1, -(-n_init // 2)):
+            known += len(history.failed)
         points = design(index, n_init, self.region, self.cache.randomness(0, "design"))
-        learnable = all(alone.ids for _, alone in history.outputs) if history.outputs else bool(history.ids)
+        learnable = all(table.ids for table in history.tables)
         while len(self.trials) < q and (known + len(self.trials) < n_init or not learnable):
             self.add_new(next(points), "design", f"point {index + 1} of a Latin hypercube")
             index += 1
 
-    def learned_from(self, model: Model, hyperparameters: dict[str, Any]) -> str:
-        """What provenance says of a model that did not learn from everything; nothing as a rule."""
-        history, surrogate, notes = self.history, self.settings.surrogate, ""
-        if history.outputs:
-            return self._learned_from_outputs(hyperparameters)
-        n, subset, told, what = len(history.ids), hyperparameters.get("subset"), failures(history), "results"
-        if told is not None and not able(model, Conditionable):  # refitted, with failures among the results
+    def learned_from(self, outputs: tuple[Learned, ...], hyperparameters: dict[str, Any]) -> str:
+        """What provenance says of models that did not learn from everything; nothing as a rule."""
+        history, surrogate, notes, first = self.history, self.settings.surrogate, "", outputs[0]
+        states, one = hyperparameters.get("outputs", {}), len(outputs) == 1
+        n, told, what = max(len(learned.ids) for learned in outputs), first.failed, "results"
+        if told is not None and not able(first.model, Conditionable):  # refitted, with failures among the results
             n, what = n + len(told), "results and failures"
         if able(surrogate, Bounded) and n > surrogate.most_results:
-            notes += f"; a model of {surrogate.most_results:,} of {n:,} {what}"
-        if WARP in hyperparameters:
-            notes += "; the worse half of the results warped"
+            notes += f"; {'a model' if one else 'models'} of {surrogate.most_results:,} of {n:,} {what}"
+        warped = [name for name, state in states.items() if WARP in state]
+        if warped:
+            notes += f"; the worse half of {'the results' if one else ', '.join(warped)} warped"
+        subset = states.get(first.output.name, {}).get("subset")
         if subset is not None:
             notes += f"; hyperparameters from {subset} of the results"
         if told is not None and len(told) < len(history.failed):
             notes += f"; told of the last {len(told):,} of {len(history.failed):,} failures"
-        pending, waiting = len(told_pending(history).ids), len(history.pending.ids)
+        pending, waiting = len(counted_pending(history.pending).ids), len(history.pending.ids)
         if pending < waiting:
             notes += f"; told of the last {pending:,} of {waiting:,} pending points"
-        return notes
-
-    def _learned_from_outputs(self, hyperparameters: dict[str, Any]) -> str:
-        """The same of several models, of which each says less."""
-        history, surrogate, notes = self.history, self.settings.surrogate, ""
-        states = hyperparameters.get("outputs", {})
-        n = max(len(alone.ids) for _, alone in history.outputs)
-        if able(surrogate, Bounded) and n > surrogate.most_results:
-            notes += f"; models of {surrogate.most_results:,} of {n:,} results"
-        warped = [name for name, state in states.items() if WARP in state]
-        if warped:
-            notes += f"; the worse half of {', '.join(warped)} warped"
         return notes
 
     def add_chosen(self, chosen: Chosen, notes: str, strange: bool) -> None:
@@ -246,8 +240,8 @@ class _Draft:
 
         One that is not the library's own, ``strange``, may know of no grid and of nothing that is held.
         """
-        if len(self.history.objectives) > 1 and not self.history.outputs:
-            notes += f"; for {self.history.objectives[0]} alone"
+        if self.history.unused:
+            notes += f"; without regard to {', '.join(self.history.unused)}"
         for choice in chosen.choices:
             x, moved = np.asarray(choice.x, dtype=np.float64), ""
             if strange and self.settings.space.misplaced([self.params_at(x)], x[None, :]) is not None:
@@ -258,50 +252,27 @@ class _Draft:
             else:
                 self.add_new(x, *origin)
 
-    def request(self, q: int, learned: Learned | None) -> Request:
+    def request(self, q: int, outputs: tuple[Learned, ...]) -> Request:
         """What the strategy sees; trials of this proposal that came before it count as pending."""
-        if learned is None:
-            history = self.history
-            return self._request(q, Learned(NoModel(), history.data.output(0), failures(history)), history, 1.0)
-        settings, outputs = self.settings, self.history.outputs
-        if not outputs:
-            return self._request(q, learned, self.history, settings.sign)
-        alone = []
-        for one, history in outputs:
-            known = self.cache.of(one).learned(history)
-            limits = None if one.limits is None else known.limits(one.limits)
-            request = replace(self._request(q, known, history, one.sign), randomness=self._randomness_of(one.name))
-            alone.append(Output(one.name, limits, one.probability, history.ids, request, one.exact))
+        settings, early = self.settings, [trial.unit for trial in self.trials]
+        if early:
+            ids, X = tuple(trial.id for trial in self.trials), np.array(early)
+            outputs = tuple(replace(one, pending=joined_pending(one.pending, ids, X)) for one in outputs)
         point, reference = settings.reference, None
         if point is not None:
-            reference = np.array([one.sign * point[one.name] for one, _ in outputs if one.limits is None])
-        together = replace(alone[0].request, randomness=self.cache.randomness)
-        return replace(together, outputs=tuple(alone), reference=reference)
-
-    def _randomness_of(self, output: str) -> Randomness:
-        """A generator of an output's own: models that are independent of each other are lied about so."""
-        return lambda trial, purpose: self.cache.randomness(trial, f"{purpose} of {output}")
-
-    def _request(self, q: int, learned: Learned, history: History, sign: float) -> Request:
-        """As for one number, whose ``history`` it is."""
-        settings, early, pending = self.settings, [trial.unit for trial in self.trials], told_pending(history)
-        ids = pending.ids + tuple(trial.id for trial in self.trials)
+            reference = np.array([one.sign * point[one.name] for one in settings.goals.outputs if one.limits is None])
         return Request(
             ids=tuple(range(self.next_id, self.next_id + q - len(early))),
+            outputs=outputs,
             surrogate=settings.surrogate,
             acquisition=settings.acquisition,
-            model=learned.model,
-            data=learned.data,
-            pending=Pending(ids, frozen(np.vstack([pending.X, *early])) if early else pending.X),
             region=self.region,
             avoid=self.avoid,
             distinct=self.distinct,
             randomness=self.cache.randomness,
-            sign=sign,
             maximizer=settings.maximizer,
-            failed=learned.failed,
-            warp=learned.warp,
             resolution=settings.resolution,
+            reference=reference,
             repeat=self.repeat,
         )
 
@@ -336,17 +307,21 @@ def rehearse(settings: StudySettings) -> None:
     ----------
     settings : of the study.
     """
-    if settings.goals is None and able(settings.acquisition, Several):
-        name = type(settings.acquisition).__name__
+    goals, acquisition, strategy = settings.goals, settings.acquisition, settings.strategy
+    if len(goals.objectives) == 1 and able(acquisition, Several):
+        name = type(acquisition).__name__
         raise MissingCapability(f"{name} trades several objectives for each other: declare them, outcomes={{...}}.")
-    if settings.goals is not None:
-        refuse_outputs(settings.strategy, serialization.named(serialization.to_config(settings.strategy)))
-    parts = (settings.surrogate, settings.acquisition, settings.strategy)
-    custom = any(serialization.is_custom(serialization.to_config(part)) for part in parts)
-    if custom or (settings.goals is None and type(settings.strategy).__name__ not in LOADED_ON_USE):
+    config = serialization.to_config(strategy)
+    refuse_outputs(strategy, partial(serialization.named, config), len(goals.objectives), bool(goals.limited))
+    custom = any(serialization.is_custom(serialization.to_config(part)) for part in (settings.surrogate, acquisition))
+    if custom or serialization.is_custom(config):
+        return
+    if len(goals.outputs) == 1 and type(strategy).__name__ not in LOADED_ON_USE:
         return
     stage = replace(settings, space=Space({"x": Float(0.0, 1.0)}), maximizer=None, n_init=1)
-    played = [(i, {"x": x}, _played(settings, y)) for i, (x, y) in enumerate(((0.1, 1.0), (0.4, 0.0), (0.9, 2.0)))]
+    played = [
+        (i, {"x": x}, dict.fromkeys(goals.wanted, y)) for i, (x, y) in enumerate(((0.1, 1.0), (0.4, 0.0), (0.9, 2.0)))
+    ]
     try:
         propose(stage, History.of(stage, played))
     except (MissingCapability, MissingExtra):
@@ -355,6 +330,6 @@ def rehearse(settings: StudySettings) -> None:
         pass  # whatever else it is, three made-up results are no reason to refuse a study
 
 
-def _played(settings: StudySettings, y: float) -> Value:
-    """A made-up result: the same number for every outcome."""
-    return y if settings.goals is None else dict.fromkeys(settings.goals.wanted, y)
+def _unlearned(table: Table) -> Learned:
+    """An output for a strategy that needs no model."""
+    return Learned(table.output, table.ids, table.data, counted_pending(table.pending), NoModel(), NoModel())

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -18,8 +20,10 @@ from believer.optimizer import Optimizer
 from believer.propose import propose
 from believer.space import Constraint
 from believer.study import serialization
-from believer.study.events import Asked, Begun, Event
+from believer.study.events import Asked, Begun, Changed, Event
+from believer.study.history import states_by_output
 from believer.study.journal import PathLike, read_events
+from believer.study.settings import ENGINE, checked_constraint
 from believer.study.trials import same_params
 from believer.surrogates.protocols import Surrogate
 
@@ -31,6 +35,8 @@ class Replay:
     Attributes
     ----------
     asks : how many were made again.
+    older : how many further asks were made by another engine, whose choices are not compared.
+    engine : the number of that engine.
     line : the journal's line of the first that came out otherwise; None without any.
     difference : what differed there; None without any.
     """
@@ -38,6 +44,8 @@ class Replay:
     asks: int
     line: int | None
     difference: str | None
+    older: int = 0
+    engine: int = ENGINE
 
     @property
     def identical(self) -> bool:
@@ -45,19 +53,25 @@ class Replay:
         return self.line is None
 
     def __str__(self) -> str:
+        other = (
+            f"{self.older} asks were written by engine {self.engine}, this is engine {ENGINE}: choices differ"
+            if self.older
+            else ""
+        )
         if self.identical:
-            return f"{self.asks} asks replayed, every suggestion identical"
+            same = f"{self.asks} asks replayed, every suggestion identical"
+            return other if other and not self.asks else "; ".join(filter(None, (same, other)))
         return f"line {self.line} differs: {self.difference}"
 
 
 def replay(
     path: PathLike,
     *,
-    surrogate: str | Surrogate | None = None,
-    acquisition: str | Acquisition | None = None,
-    strategy: str | Strategy | None = None,
-    constraint: Constraint | None = None,
-    maximizer: Maximizer | None = None,
+    surrogate: str | Surrogate | Sequence[Surrogate] | None = None,
+    acquisition: str | Acquisition | Sequence[Acquisition] | None = None,
+    strategy: str | Strategy | Sequence[Strategy] | None = None,
+    constraint: Constraint | Sequence[Constraint] | None = None,
+    maximizer: Maximizer | Sequence[Maximizer] | None = None,
     strategies: Sequence[Strategy] = (),
 ) -> Replay:
     """Verify a journal: run its asks anew, fits included, against the results as they were told at the time.
@@ -68,24 +82,64 @@ def replay(
     Parameters
     ----------
     path : of the journal.
-    surrogate, acquisition, strategy, constraint, maximizer : custom ones, as for ``Optimizer.load``.
+    surrogate, acquisition, strategy, constraint, maximizer : custom ones, as for ``Optimizer.load``. Of a study that
+        was changed also a list: those that it had before, and has now.
     strategies : custom ones that single asks were made with.
     """
     events = read_events(path)
-    study = Optimizer._from_events(events[:1], None, surrogate, acquisition, strategy, maximizer, constraint)
-    asks = 0
+    passed: dict[str, Any] = {
+        "surrogate": surrogate,
+        "acquisition": acquisition,
+        "strategy": strategy,
+        "maximizer": maximizer,
+    }
+    passed |= {"constraint": constraint}
+    asks, older, engine, study = 0, 0, ENGINE, _begun(events, 0, passed)
     for line, event in enumerate(events[1:], start=2):
+        if isinstance(event, Changed):
+            study = _begun(events, line - 1, passed)
+            continue
         if isinstance(event, Asked):
-            asks += 1
             try:
-                strategy = _wanted(study, event, strategies)
+                chooser = _wanted(study, event, strategies)
             except (KeyError, TypeError, DamagedRequest, serialization.DamagedSettings) as error:
                 raise JournalCorrupt(f"line {line} is no ask that could be made again: {error!r}", line) from error
-            difference = _ask_again(study, event, strategy)
-            if difference is not None:
-                return Replay(asks, line, difference + _other_backend(events[0]))
+            if study._ledger.engine != ENGINE:
+                older, engine = older + 1, study._ledger.engine
+            else:
+                asks += 1
+                difference = _ask_again(study, event, chooser)
+                if difference is not None:
+                    return Replay(asks, line, difference + _other_backend(events[0]), older, engine)
         study._ledger.follow(event, line)
-    return Replay(asks, None, None)
+    return Replay(asks, None, None, older, engine)
+
+
+def _begun(events: list[Event], last: int, passed: dict[str, Any]) -> Optimizer:
+    """The study up to its event ``last``, a beginning or a change, with the parts of its own that were passed."""
+    is_changed = any(isinstance(event, Changed) for event in events)
+    event = events[last]
+    assert isinstance(event, Begun | Changed)
+    needed = {
+        name: _fitting(name, part, event.config) if isinstance(part, list | tuple) else part
+        for name, part in passed.items()
+        if not is_changed
+        or serialization.is_custom(event.config.get(name))
+        or (name == "constraint" and event.config[name])
+    }
+    return Optimizer._from_events(events[: last + 1], None, needed)
+
+
+def _fitting(name: str, parts: Sequence[Any], config: dict[str, Any]) -> Any:
+    """Of several parts the one that settings name; the last where they name none of these."""
+    for part in parts:
+        if name != "constraint" and serialization.to_config(part) == config.get(name):
+            return part
+        if name == "constraint":
+            with suppress(InvalidInput):
+                checked_constraint(config[name], part)
+                return part
+    return parts[-1] if parts else None
 
 
 def _other_backend(begun: Event) -> str:
@@ -140,6 +194,8 @@ def _ask_again(study: Optimizer, event: Asked, strategy: Strategy) -> str | None
             return f"unit of trial {then.id} were {then.unit.tolist()}, are {now.unit.tolist()}"
     # A strategy that needs no model once had one fitted all the same; it never had a say, and later asks take it from
     # the journal as it stands there.
-    if event.model == again.model or (again.model is None and not needs_model(strategy)):
+    then_model = None if event.model is None else states_by_output(event.model, study.settings.goals)
+    now_model = None if again.model is None else states_by_output(again.model, study.settings.goals)
+    if then_model == now_model or (again.model is None and not needs_model(strategy)):
         return None
     return f"hyperparameters were {event.model}, are {again.model}"

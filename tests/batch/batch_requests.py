@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 
 from believer import Categorical, Float, Int, Optimizer, Space
-from believer.acquisitions import UCB, LogEI, Pointwise
+from believer.acquisitions import EHVI, UCB, LogEI, Pointwise
+from believer.acquisitions.feasibility import Within
 from believer.arrays import Array, frozen, near_any
-from believer.batch import Chosen, Data, Pending, Request, Strategy
+from believer.batch import Chosen, Data, Learned, Output, Pending, Request, Strategy
 from believer.maximize import Multistart
 from believer.space.box import Box
 from believer.surrogates import GP, GPModel
@@ -20,6 +21,8 @@ from believer.surrogates.gp_fit import Hyperparameters
 from believer.surrogates.protocols import Prediction
 
 FAST = Multistart(starts=4, candidates=64, neighbors=8)
+FIRST = ("pending", "failed", "warp", "sign")
+"""What belongs to the first objective of a request, besides data and model."""
 
 # Requests
 
@@ -43,9 +46,10 @@ def model_of(data: Data, noise: float = 1e-6, lengthscale: float | tuple[float, 
 def request_for(
     ids: tuple[int, ...] = (20, 21, 22), data: Data | None = None, noise: float = 1e-6, **changes: Any
 ) -> Request:
+    """A request with one objective; ``changes`` are of the request, or of its first objective."""
     data = data if data is not None else data_for()
     d = data.X.shape[1]
-    base = Request(
+    base = Request.single(
         ids=ids,
         surrogate=GP(),
         acquisition=LogEI(),
@@ -58,13 +62,27 @@ def request_for(
         randomness=randomness,
         maximizer=FAST,
     )
-    return replace(base, **changes)
+    first = {name: changes.pop(name) for name in FIRST if name in changes}
+    return replace(base.with_first(**first), **changes)
+
+
+def declared(*limits: Within | None, out: dict[int, Pending] | None = None, **changes: Any) -> Request:
+    """A request with an output for each of ``limits``, None for an objective; ``out``: pending points by output."""
+    base = request_for()
+    first, nothing = base.data, Pending((), frozen(np.zeros((0, 2))))
+    outputs = []
+    for place, one in enumerate(limits):
+        data = Data(first.X, frozen(first.y + place * np.cos(4.0 * first.X[:, 1])))
+        model, waiting = model_of(data), (out or {}).get(place, nothing)
+        outputs.append(Learned(Output(f"v{place}", limits=one), tuple(range(len(data))), data, waiting, model, model))
+    acquisition = EHVI() if limits.count(None) > 1 else LogEI()
+    return replace(base, **{"outputs": tuple(outputs), "acquisition": acquisition, **changes})
 
 
 def pending(request: Request, ids: tuple[int, ...], X: Array) -> Request:
     """``request`` with the points ``X`` (k, d) handed out before."""
     avoid = np.vstack([request.avoid, X]) if request.distinct else request.avoid
-    return replace(request, pending=Pending(ids, frozen(X)), avoid=avoid)
+    return replace(request.with_first(pending=Pending(ids, frozen(X))), avoid=avoid)
 
 
 def points(chosen: Chosen) -> Array:

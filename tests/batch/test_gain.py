@@ -1,24 +1,27 @@
 from __future__ import annotations
 
 import pickle
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, cast
 
 import numpy as np
 import pytest
-from batch_requests import Nearest, data_for, pending, request_for
+from batch_requests import Nearest, data_for, declared, pending, request_for
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from believer import GP, Float, Optimizer, Space
 from believer.acquisitions import EI, JointImprovement
+from believer.acquisitions.feasibility import Within
 from believer.arrays import Array, frozen
+from believer.batch import Learned
 from believer.batch.gain import ENOUGH, MOST_BESIDE, Gain, expected_gain
-from believer.batch.incumbent import real_incumbent
-from believer.batch.request import NoModel, Request
+from believer.batch.request import NoModel, Request, with_pending
+from believer.batch.standing import real_incumbent, standing
+from believer.batch.worth import worth
 from believer.numerics import normal_sobol
 from believer.surrogates.data import Data
-from believer.surrogates.protocols import JointlyDifferentiable, JointPrediction, Prediction
+from believer.surrogates.protocols import JointlyDifferentiable, JointPrediction, Prediction, Sampling
 from believer.surrogates.warp import Warp
 
 pytestmark = pytest.mark.both_backends
@@ -42,12 +45,14 @@ def no_randomness(trial: int, purpose: str) -> np.random.Generator:
 
 def by_force(request: Request, X: Array, warp: Warp | None = None) -> Array:
     """Gains (MANY,) of the whole batch from independent samples, in the user's units."""
-    model: Any = request.model
-    together = np.vstack([X, request.pending.X])
-    f = model.sample(together, MANY, np.random.default_rng(7))
+    together, rng = np.vstack([X, request.pending.X]), np.random.default_rng(7)
+    f, *limited = (cast(Sampling, one.model).sample(together, MANY, rng) for one in request.outputs)
     best = np.array(real_incumbent(request))
     if warp is not None:
         f, best = warp.inverse(f), warp.inverse(best)
+    for one, values in zip(request.limited, limited, strict=True):
+        assert one.limits is not None
+        f = np.where(one.limits.holds(values), f, np.inf)
     least = np.minimum(best, f[:, len(X) :].min(axis=1, initial=np.inf))
     gains: Array = np.maximum(least - f[:, : len(X)].min(axis=1), 0.0)
     return gains
@@ -84,6 +89,49 @@ def test_the_best_point_alone_has_its_expected_improvement(seed: int) -> None:
     assert gain.alone == pytest.approx(alone.max(), rel=0.05, abs=error)
     assert gain.alone == pytest.approx(alone[gain.order[0]], rel=0.05, abs=error)
     assert gain_of(request, X[:1]).together == pytest.approx(alone[0], rel=0.05, abs=0.1 * error)
+
+
+LIMITS: dict[str, tuple[Within, ...]] = {
+    "no limit": (),
+    "a limit": (Within(high=5.5),),
+    "both sides, and another": (Within(5.2, 5.8), Within(low=5.0)),
+}
+any_limits = pytest.mark.parametrize("limits", LIMITS.values(), ids=LIMITS)
+
+
+def hopeful(request: Request, q: int, seed: int) -> tuple[Array, Array]:
+    """Points (q, d), some of the best of two hundred, and what a strategy takes them to be worth, (q,)."""
+    X, here, models = some(200, seed), standing(request), tuple(one.model for one in request.outputs)
+    weighed = np.exp(worth(request, models, here, 20, incumbent=here.incumbent).objective.value(X))
+    best = np.argsort(-weighed)[: 3 * q : 3]
+    return X[best], weighed[best]
+
+
+@any_limits
+@pytest.mark.parametrize("seed", range(3))
+def test_a_point_gains_its_expected_improvement_times_the_chance_that_limits_are_kept(
+    limits: tuple[Within, ...], seed: int
+) -> None:
+    """What samples say on average is what a strategy weighs, up to the error of so many samples."""
+    request = declared(None, *limits)
+    X, weighed = hopeful(request, 6, seed)
+    for x, expected in zip(X[:, None], weighed, strict=True):
+        gains, found = by_force(request, x), gain_of(request, x).together
+        assert gains.mean() == pytest.approx(expected, abs=5.0 * gains.std() / np.sqrt(MANY))
+        assert found == pytest.approx(expected, abs=5.0 * gains.std() / np.sqrt(512.0))
+
+
+@any_limits
+def test_a_batch_within_limits_gains_what_it_adds_to_pending_points(limits: tuple[Within, ...]) -> None:
+    request = declared(None, *limits)
+    X = hopeful(request, 6, 0)[0]
+    gains = by_force(with_pending(request, (20, 21), X[:2]), X[2:])
+    assert 0.0 < gains.mean() < by_force(request, X[2:]).mean()
+    assert gain_of(with_pending(request, (20, 21), X[:2]), X[2:]).together == close_to(gains)
+
+
+def test_where_no_result_keeps_limits_there_is_nothing_to_improve_on() -> None:
+    assert expected_gain(declared(None, Within(high=-100.0)), some(3)) is None
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -159,7 +207,7 @@ def test_a_model_that_is_warped_tells_it_in_the_users_units(above: bool) -> None
     best, spread = real_incumbent(request), float(request.data.y.std())
     warp = Warp(best - 0.3 * spread if above else best + spread, 0.2 * spread)
     gains = by_force(request, X, warp)
-    assert gain_of(replace(request, warp=warp), X).together == close_to(gains)
+    assert gain_of(request.with_first(warp=warp), X).together == close_to(gains)
     if above:
         assert abs(gain_of(request, X).together - gains.mean()) > 0.1 * gains.mean()
 
@@ -237,6 +285,11 @@ def a_study(sign: float, scale: float = 1.0, **parts: Any) -> Optimizer:
     return study
 
 
+def learned_by(study: Optimizer) -> Learned:
+    insight = study._insight
+    return insight.cache.learned(insight.history)
+
+
 @pytest.mark.parametrize("scale", [1e-12, 1.0, 1e12])
 def test_a_study_that_maximizes_gains_what_its_mirror_image_gains(scale: float) -> None:
     up, down = (a_study(sign, scale, surrogate=GP(noise=1e-6)).ask(3).verdict for sign in (-1.0, 1.0))
@@ -248,7 +301,7 @@ def test_a_study_that_maximizes_gains_what_its_mirror_image_gains(scale: float) 
 @pytest.mark.parametrize("warp", ["auto", "none"])
 def test_the_gain_of_a_study_is_that_of_samples_of_its_own_model(warp: str) -> None:
     study = a_study(1.0, surrogate=GP(noise=1e-6), warp=warp)
-    learned = study._insight.learned()
+    learned = learned_by(study)
     assert (learned.warp is not None) == (warp == "auto")
     batch = study.ask(4)
     model: Any = learned.model
@@ -262,8 +315,8 @@ def test_the_gain_of_a_study_is_that_of_samples_of_its_own_model(warp: str) -> N
 def test_a_study_knows_what_is_pending() -> None:
     study = a_study(1.0, surrogate=GP(noise=1e-6), strategy="cl_min")
     first, second = study.ask(4), study.ask(4)
-    learned = study._insight.learned()
-    request = replace(request_for(data=learned.data, model=learned.model), warp=learned.warp)
+    learned = learned_by(study)
+    request = request_for(data=learned.data, model=learned.model, warp=learned.warp)
     request = pending(request, tuple(trial.id for trial in first), first.unit)
     assert second.verdict.gain is not None
     assert second.verdict.gain.beside == 4

@@ -16,8 +16,8 @@ from believer import GP, Categorical, Float, Int, Optimizer, RandomForest, Space
 from believer.acquisitions import LogEI
 from believer.arrays import Array, frozen
 from believer.batch import STRATEGIES, Believe, Data, Fantasy, PseudoObservations
+from believer.batch.belief import PLAUSIBLE, Belief
 from believer.batch.hedge import NATS, SHORTEST, is_own, is_settled, plausible, resolution_of, shortened
-from believer.batch.pseudo import Belief
 from believer.batch.verdict import judge, nearness
 from believer.errors import InvalidInput
 from believer.numerics import backend
@@ -64,7 +64,7 @@ def observed(d: int, n: int, noise: float = 0.0, **settings: Any) -> Optimizer:
 
 
 def model_behind(optimizer: Optimizer) -> Any:
-    return optimizer._insight.learned().model
+    return optimizer._insight.cache.learned(optimizer._insight.history).model
 
 
 # Who chooses
@@ -124,7 +124,7 @@ class Quadratic:
 def test_lengthscales_are_the_shortest_that_the_results_do_not_speak_against(against: float, nats: float) -> None:
     model = Quadratic(np.array([0.2, 0.4]), against / math.log(SHORTEST) ** 2)
     asked = request_for(model=model)
-    factor, hedge = plausible(asked, nats / len(asked.data))
+    factor, hedge = plausible(asked.outputs[0], asked.region, nats / len(asked.data))
     if against <= nats:
         assert factor == SHORTEST
     else:
@@ -140,7 +140,8 @@ def test_lengthscales_are_the_shortest_that_the_results_do_not_speak_against(aga
 def test_they_are_halved_with_few_results_in_many_dimensions_and_hardly_shorter_with_many_in_few() -> None:
     def factor(d: int, n: int) -> float:
         data = data_for(d, n)
-        return plausible(request_for(data=data, model=GP(noise=1e-6).fit(data, np.random.default_rng(0))), NATS)[0]
+        asked = request_for(data=data, model=GP(noise=1e-6).fit(data, np.random.default_rng(0)))
+        return plausible(asked.outputs[0], asked.region, NATS)[0]
 
     assert factor(20, 8) == SHORTEST
     assert SHORTEST < factor(2, 12) < factor(2, 30)
@@ -164,16 +165,16 @@ def test_between_categories_along_grids_and_where_held_lengthscales_stay() -> No
     kinds = Block(2, 5, frozen(np.eye(3)), False)
     region = Box(frozen(np.array([0.0, 0, 0, 0, 0, 0.3])), frozen(np.array([1.0, 1, 1, 1, 1, 0.3])), (grid, kinds))
     data = Data(frozen(region.spread(np.random.default_rng(0).random((8, 6)))), frozen(np.arange(8.0)))
-    model = shortened(request_for(data=data, region=region), 0.5)
+    model = shortened(request_for(data=data).outputs[0], region, 0.5)
     assert isinstance(model, GPModel)
     np.testing.assert_allclose(model.lengthscales, [0.15, 0.3, 0.3, 0.3, 0.3, 0.3])
 
 
 def test_there_is_nothing_to_hedge_without_a_free_column_or_without_lengthscales() -> None:
     data = data_for()
-    cells = Block(0, 2, frozen(data.X), False)
-    assert plausible(request_for(region=replace(Box.cube(2), blocks=(cells,))), NATS) == (1.0, None)
-    assert plausible(request_for(model=Nearest(data.X, data.y)), NATS) == (1.0, None)
+    cells = replace(Box.cube(2), blocks=(Block(0, 2, frozen(data.X), False),))
+    assert plausible(request_for().outputs[0], cells, NATS) == (1.0, None)
+    assert plausible(request_for(model=Nearest(data.X, data.y)).outputs[0], Box.cube(2), NATS) == (1.0, None)
 
 
 # What it is told
@@ -184,14 +185,15 @@ def test_a_hedge_is_told_the_lies_of_the_model() -> None:
     request = pending(request_for((21, 22, 23)), (9, 10), np.array([[0.2, 0.9], [0.7, 0.1]]))
     belief = HEDGED.choose(request).memory
     assert isinstance(belief, Belief)
-    assert len(belief.ids) == 5
-    (hedge,) = [model for _, _, model in belief.hedges]
-    model = cast(GPModel, belief.model)
+    (part,) = belief.parts
+    assert len(part.ids) == 5
+    (hedge,) = [model for _, _, model in part.hedges]
+    model = cast(GPModel, part.model)
     assert isinstance(hedge, GPModel)
     np.testing.assert_array_equal(hedge.X, model.X)
     np.testing.assert_array_equal(hedge.y, model.y)
-    np.testing.assert_array_equal(hedge.X[-5:], belief.X)
-    np.testing.assert_allclose(hedge.shift + hedge.scale * hedge.y[-5:], belief.y)
+    np.testing.assert_array_equal(hedge.X[-5:], part.X)
+    np.testing.assert_allclose(hedge.shift + hedge.scale * hedge.y[-5:], part.y)
     assert (hedge.lengthscales < model.lengthscales).all()
 
 
@@ -204,8 +206,7 @@ def test_points_after_the_first_maximize_the_acquisition_under_the_hedge() -> No
     assert first.provenance == "chosen at LogEI rank 1"
     belief = HEDGED.choose(replace(request, ids=(trial - 1,))).memory
     assert isinstance(belief, Belief)
-    belief = belief.with_hedge(request, "plausible")
-    factor, hedge = belief.hedge("plausible")
+    belief, (hedge,), factor = belief.hedged(request, PLAUSIBLE)
     assert f"under lengthscales {factor:.2g} times as long" in second.provenance
     incumbent = belief.view(request).incumbent
 
@@ -230,8 +231,9 @@ def test_the_twins_find_points_that_are_as_good(d: int) -> None:
             chosen = HEDGED.choose(request)
             found[name] = points(chosen)
             assert "under lengthscales" in chosen.choices[0].provenance
-            belief = cast(Belief, HEDGED.choose(replace(request, ids=())).memory).with_hedge(request, "plausible")
-            model, incumbent = belief.hedge("plausible")[1], belief.view(request).incumbent
+            belief = cast(Belief, HEDGED.choose(replace(request, ids=())).memory)
+            belief, (model,), _ = belief.hedged(request, PLAUSIBLE)
+            incumbent = belief.view(request).incumbent
     at = [model.predict(found[name]) for name in ("native", "python")]
     native, python = (float(LogEI().pointwise(one.mean, one.std, incumbent).value[0]) for one in at)
     assert native == pytest.approx(python, abs=1e-3)
@@ -435,7 +437,9 @@ def test_it_is_settled_where_less_than_that_is_expected(std: float) -> None:
     """At the mean of the incumbent the expected improvement is σ / √(2π)."""
     x, expected = np.array([0.5, 0.5]), std / math.sqrt(2.0 * math.pi)
     for resolution, settled in ((1.01 * expected, True), (0.99 * expected, False), (0.0, False)):
-        assert is_settled(request_for(resolution=resolution), Flat(0.0, std), 0.0, x) == settled
+        assert is_settled(request_for(resolution=resolution), Flat(0.0, std), 0.0, x[None, :]) == settled
+    assert not is_settled(request_for(resolution=1e9), Flat(0.0, std), None, x[None, :]), "nothing is to be beaten"
+    assert not is_settled(request_for(resolution=1e9), Flat(0.0, std), 0.0, x[None, :][:0]), "nobody was asked about"
 
 
 @pytest.mark.parametrize("d", [1, 2])
@@ -468,5 +472,5 @@ def test_the_resolution_is_in_the_journal(tmp_path: Path) -> None:
         pass
     with Optimizer.open(path, SPACES["line"], n_init=4, seed=0) as unnamed:
         assert unnamed.settings.resolution == 0.02
-    with pytest.raises(InvalidInput, match=r"other settings \(resolution\)"):
+    with pytest.raises(InvalidInput, match=r"resolution: 0.02, now 0.5"):
         Optimizer.open(path, SPACES["line"], n_init=4, resolution=0.5, seed=0)

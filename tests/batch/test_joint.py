@@ -53,7 +53,7 @@ def request_for(q: int = 3, region: Box | None = None, p: int = 0, **changes: An
     region = region if region is not None else Box.cube(2)
     data = changes.pop("data", None) or data_in(region)
     waiting = region.spread(np.random.default_rng(9).random((p, region.dim)))
-    base = Request(
+    base = Request.single(
         ids=tuple(range(20 + p, 20 + p + q)),
         surrogate=GP(),
         acquisition=LogEI(),
@@ -225,7 +225,7 @@ def test_the_target_is_the_best_real_value_less_the_margin(monkeypatch: pytest.M
     assert made[0].target == pytest.approx(request.data.y.min() - 0.25)
     np.testing.assert_array_equal(made[0].fixed, request.pending.X)
     assert made[0].normals.shape == (128, 3)
-    noisy = replace(request, model=model_of(request.data, noise=0.1))
+    noisy = request.with_first(model=model_of(request.data, noise=0.1))
     QEI().choose(noisy)
     assert made[1].target == pytest.approx(noisy.model.predict(noisy.data.X).mean.min() - 0.25)
 
@@ -233,8 +233,8 @@ def test_the_target_is_the_best_real_value_less_the_margin(monkeypatch: pytest.M
 def test_pending_points_push_the_batch_away() -> None:
     alone = points(QEI().choose(request_for(2)))
     request = request_for(2)
-    waiting = Pending((20, 21), frozen(alone))
-    after = points(QEI().choose(replace(request, pending=waiting, avoid=np.vstack([request.avoid, alone]))))
+    waiting = request.with_first(pending=Pending((20, 21), frozen(alone)))
+    after = points(QEI().choose(replace(waiting, avoid=np.vstack([request.avoid, alone]))))
     assert min(np.abs(x - y).max() for x in alone for y in after) > 0.02
 
 

@@ -13,7 +13,8 @@ from believer.arrays import Array, frozen
 from believer.batch import Data, Pending, Request
 from believer.batch.lipschitz import LipschitzPenalization, LipschitzPenalty, estimate, steepest_slope
 from believer.batch.penalization import Penalized
-from believer.batch.picking import best_places, pick
+from believer.batch.picking import pick
+from believer.batch.standing import best_places
 from believer.errors import InvalidInput, MissingCapability
 from believer.maximize import Candidates, Multistart
 from believer.space.box import Block, Box
@@ -40,7 +41,7 @@ def model_of(data: Data, noise: float = 1e-6) -> GPModel:
 
 def request_for(data: Data, model: Model, **changes: Any) -> Request:
     d = data.X.shape[1]
-    base = Request(
+    base = Request.single(
         ids=(20, 21, 22),
         surrogate=GP(),
         acquisition=LogEI(),
@@ -232,7 +233,8 @@ def test_a_pending_point_expected_to_be_bad_keeps_the_batch_out_of_its_ball() ->
     data = Data(frozen([[0.0], [1.0]]), frozen([0.0, 0.2]))
     wall = Bump()
     request = request_for(data, wall, maximizer=Candidates(candidates=128, neighbors=8, rounds=3))
-    held = replace(request, pending=Pending((4,), frozen([[0.5]])), avoid=np.vstack([data.X, [[0.5]]]))
+    held = request.with_first(pending=Pending((4,), frozen([[0.5]])))
+    held = replace(held, avoid=np.vstack([data.X, [[0.5]]]))
     assert (np.abs(points(LipschitzPenalization(4.0), held) - 0.5) > 0.24).all()
     assert (np.abs(points(LipschitzPenalization(1e3), held) - 0.5) < 0.24).any()
 
@@ -256,7 +258,7 @@ def test_a_model_that_is_sure_everywhere_still_gives_distinct_points(std: float)
 def test_what_is_maximized_is_log_ei_and_the_penalty_and_with_noise_the_least_mean_is_to_beat(noise: float) -> None:
     data = data_for()
     model = model_of(data, noise)
-    request = request_for(data, model, ids=(20,), pending=Pending((4,), frozen([[0.5, 0.5]])))
+    request = request_for(data, model, ids=(20,)).with_first(pending=Pending((4,), frozen([[0.5, 0.5]])))
     best = float(data.y.min()) if noise < 0.1 else float(model.predict(data.X).mean.min())
     at = model.predict(request.pending.X)
     penalty = LipschitzPenalty(request.pending.X, at.mean - best, at.std, estimate(request))

@@ -384,7 +384,7 @@ def test_the_units_of_y_do_not_matter(member: Strategy, acquisition: PerPoint, p
     # One point is pending: without a penalty, EI and UCB are climbed in their own units, by every strategy.
     plain = pending(request_for(data=data, acquisition=acquisition), (4,), np.array([[0.5, 0.5]]))
     units = Data(data.X, frozen(data.y * 2.0**power))
-    scaled = replace(plain, data=units, model=model_of(units))
+    scaled = plain.with_first(data=units, model=model_of(units))
     if isinstance(acquisition, PI | UCB):
         np.testing.assert_array_equal(points(member.choose(scaled)), points(member.choose(plain)))
         return
@@ -399,7 +399,7 @@ def test_where_y_has_its_zero_does_not_matter_to_a_confidence_bound(offset: floa
     data = data_for()
     plain = request_for(data=data, acquisition=UCB(), maximizer=None)
     moved = Data(data.X, frozen(data.y + offset))
-    there = replace(plain, data=moved, model=model_of(moved))
+    there = plain.with_first(data=moved, model=model_of(moved))
     np.testing.assert_allclose(
         points(LocalPenalization().choose(there)), points(LocalPenalization().choose(plain)), rtol=0.0, atol=1e-4
     )

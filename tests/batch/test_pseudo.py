@@ -20,6 +20,7 @@ from believer.batch import (
     Request,
     Strategy,
 )
+from believer.batch.belief import Belief
 from believer.errors import InvalidInput, MissingCapability
 from believer.maximize import Candidates, FixedStarts, Multistart, Search
 from believer.space.box import Block, Box
@@ -147,7 +148,7 @@ def test_stale_memory_is_ignored(stale: str, lie: Lie) -> None:
     X = points(member.choose(request))
     ids: tuple[int, ...] = (20, 21)
     if stale == "model":
-        request = replace(request, model=model_of(request.data, lengthscale=0.15))
+        request = request.with_first(model=model_of(request.data, lengthscale=0.15))
     elif stale == "strategy":
         member = PseudoObservations(ConstantLie("min"))
     elif stale == "gone":
@@ -171,7 +172,8 @@ def test_pending_points_are_lied_about_in_the_order_of_their_ids_before_the_batc
     chosen = PseudoObservations(lie).choose(request)
     np.testing.assert_array_equal(lie.told[:3], X)
     np.testing.assert_array_equal(lie.told[3:], points(chosen))
-    assert chosen.memory.ids == (4, 9, 12, 30, 31)  # type: ignore[attr-defined]
+    assert isinstance(chosen.memory, Belief)
+    assert chosen.memory.parts[0].ids == (4, 9, 12, 30, 31)
 
 
 def test_a_lie_draws_from_the_randomness_of_its_own_trial() -> None:

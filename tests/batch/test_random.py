@@ -32,7 +32,7 @@ def randomness(trial: int, purpose: str) -> np.random.Generator:
 
 def request_for(ids: tuple[int, ...], region: Box, avoid: Array | None = None, distinct: bool = True) -> Request:
     nowhere = np.zeros((0, region.dim))
-    return Request(
+    return Request.single(
         ids=ids,
         surrogate=GP(),
         acquisition=LogEI(),

@@ -5,14 +5,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-from batch_requests import FAST, data_for, model_of, points, randomness, request_for
+from batch_requests import FAST, data_for, model_of, pending, points, randomness, request_for
 from scipy.stats import chisquare
 
 import believer as bv
 from believer.acquisitions import Pointwise
 from believer.arrays import SAME_POINT, Array, frozen, near_any
 from believer.batch.random import REPLACED
-from believer.batch.request import Pending
 from believer.batch.thompson import Depth, Thompson
 from believer.errors import InvalidInput, MissingCapability, SpaceExhausted
 from believer.maximize import Candidates, FixedStarts
@@ -102,8 +101,7 @@ def test_asking_one_by_one_is_asking_at_once(kind: str) -> None:
     at_once = Thompson().choose(request)
     X = np.zeros((0, 2))
     for trial, choice in zip(request.ids, at_once.choices, strict=True):
-        pending = Pending(tuple(range(20, trial)), frozen(X))
-        single = replace(request, ids=(trial,), pending=pending, avoid=np.vstack([data.X, X]))
+        single = pending(replace(request, ids=(trial,)), tuple(range(20, trial)), X)
         (alone,) = Thompson().choose(single).choices
         np.testing.assert_array_equal(alone.x, choice.x)
         assert alone.provenance == choice.provenance
@@ -116,10 +114,7 @@ def test_neither_pending_points_nor_the_acquisition_change_a_draw() -> None:
             raise AssertionError("not to be called")
 
     request = request_for()
-    far = np.array([[0.123, 0.456]])
-    busy = replace(
-        request, pending=Pending((19,), frozen(far)), avoid=np.vstack([request.avoid, far]), acquisition=Refusing()
-    )
+    busy = pending(replace(request, acquisition=Refusing()), (19,), np.array([[0.123, 0.456]]))
     np.testing.assert_array_equal(points(Thompson().choose(busy)), points(Thompson().choose(request)))
 
 

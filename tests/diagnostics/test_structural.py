@@ -147,7 +147,7 @@ def test_parts_a_and_b_are_what_the_engine_chooses(surrogate: Surrogate, update:
         (measured.fixed, FixedStarts()),
         (measured.random, FixedStarts(levels=(), draws=RESTARTS, seed=5)),
     ):
-        request = Request(
+        request = Request.single(
             ids=(0, 1),
             surrogate=surrogate,
             acquisition=probe.acquisition,

@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 
 import believer as bv
+from believer.study.goals import Goal
 
 HERE = Path(__file__).parent
 MIXED = bv.Space(
@@ -138,6 +139,55 @@ def declared(wanted: dict[str, Any], **settings: Any) -> bv.Optimizer:
     return opt
 
 
+def one_goal(**settings: Any) -> bv.Optimizer:
+    """One declared outcome, told as a number, as replicates and by name; failures in the design count towards it."""
+    opt = bv.Optimizer(MIXED, seed=8, n_init=6, outcomes={"cost": bv.Maximize()}, **settings)
+    for trial in opt.ask(6):
+        if trial.id in (1, 4):
+            opt.tell(trial, error="it burnt")
+        else:
+            opt.tell(trial, -_mixed(trial.params))
+    first, second = opt.ask(2)
+    opt.tell(first, {"cost": [-0.5, -0.75]})
+    opt.tell(second, {"cost": -_mixed(second.params)}, noise=0.1)
+    opt.ask(1)
+    return opt
+
+
+def changed() -> bv.Optimizer:
+    """A study that went on in another space, then with other goals; one result has no place there any more."""
+    wider = {
+        **MIXED.parameters,
+        "depth": bv.Int(1, 12),
+        "kind": bv.Categorical(["b", "c", "d"]),
+        "hours": bv.Float(0.0, 4.0, backfill=1.0),
+    }
+    with tempfile.TemporaryDirectory() as scratch:
+        path = Path(scratch) / "study.jsonl"
+        with bv.Optimizer(MIXED, journal=path, seed=12, n_init=4) as opt:
+            for trial in opt.ask(5):
+                opt.tell(trial, _mixed(trial.params))
+            opt.ask(2)
+        with bv.Optimizer.open(path, bv.Space(wider), change=True, strategy="kb") as opt:
+            for trial in opt.ask(3):
+                opt.tell(trial, _mixed(trial.params) + trial.params["hours"])
+        wanted: dict[str, Goal] = {"cost": bv.Minimize(), "heat": bv.AtMost(2.0)}
+        with bv.Optimizer.open(path, bv.Space(wider), change=True, outcomes=wanted) as opt:
+            for trial in opt.ask(3):
+                opt.tell(trial, {"cost": _mixed(trial.params), "heat": trial.params["hours"]})
+            opt.ask(1)
+    return opt
+
+
+def gone_on(name: str) -> bv.Optimizer:
+    """A journal of format 3, and so of the first engine, that went on."""
+    opt = bv.Optimizer.load(HERE / "format3" / f"{name}.jsonl", append=False)
+    for trial in opt.ask(2):
+        opt.tell(trial, _declared(trial.params))
+    opt.ask(1)
+    return opt
+
+
 STUDIES: dict[str, Callable[[], bv.Optimizer]] = {
     "kb_cube": cube,
     "kb_everything": everything,
@@ -162,13 +212,15 @@ STUDIES: dict[str, Callable[[], bv.Optimizer]] = {
     "qei_limits": lambda: declared(
         {"cost": bv.Minimize(), "heat": bv.AtMost(2.0), "load": bv.AtLeast(1.0)}, strategy="qei"
     ),
+    "hedged_one_goal": one_goal,
+    "changed": changed,
+    "gone_on_limits": lambda: gone_on("kb_limits"),
 }
 
 
 def best(study: bv.Optimizer) -> list[Any] | None:
     """The best result; None where there are several objectives."""
-    goals = study.settings.goals
-    if goals is not None and len(goals.objectives) > 1:
+    if len(study.settings.goals.objectives) > 1:
         return None
     return None if study.best is None else list(study.best)
 

@@ -21,7 +21,7 @@ from believer.acquisitions import EI, UCB, Acquisition, LogEI
 from believer.arrays import Array, frozen
 from believer.batch import Believe, ConstantLie, Data, Fantasy, PseudoObservations, Request
 from believer.batch.lies import Lie
-from believer.batch.picking import best_places, pick, taken
+from believer.batch.picking import pick, taken
 from believer.maximize import Multistart, Objective
 from believer.problems.synthetic import hartmann6
 from believer.surrogates import GP
@@ -84,8 +84,9 @@ def steps(twin: Twin, strategy: PseudoObservations, request: Request) -> Iterato
         belief = twin(partial(belief.with_lie, request, trial, x))
     avoid = request.avoid
     for trial in request.ids:
-        objective = twin(partial(belief.objective, request))
-        around = best_places(request, belief.X, belief.y)
+        here = twin(partial(belief.standing, request))
+        objective = twin(partial(belief.worth, request, here, trial)).objective
+        around = request.region.project(here.places())
 
         def choose(o: Objective = objective, t: int = trial, near: Array = around, far: Array = avoid) -> Array:
             return pick(o, request, t, near, far).x

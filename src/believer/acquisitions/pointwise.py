@@ -119,10 +119,10 @@ class PointwiseObjective:
 
     def compiled(self) -> Improvement | None:
         """The same in compiled code, made once; None where it exists in Python alone."""
-        native = backend.native()
-        if native is None:
-            return None
         if self._compiled is None:
+            native = backend.native()
+            if native is None:
+                return None
             code = completed(self.acquisition).code()
             posterior = self.model.compiled() if code is not None and able(self.model, Compiled) else None
             if code is None or posterior is None:

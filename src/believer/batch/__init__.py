@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING
 from believer._lazy import loader
 from believer.batch.gain import Gain
 from believer.batch.hedge import NATS
+from believer.batch.learned import Learned, Output, Pending
 from believer.batch.lies import Believe, ConstantLie, Fantasy, Lie
 from believer.batch.pseudo import INCUMBENTS, PseudoObservations
 from believer.batch.random import RandomBatch
-from believer.batch.request import Chosen, Pending, Request, Strategy
+from believer.batch.request import Chosen, Request, Strategy
 from believer.batch.verdict import Verdict, judge, random_pair_distance
 from believer.surrogates.data import Data
 
@@ -105,9 +106,11 @@ __all__ = [
     "Fantasy",
     "Gain",
     "GaussianPenalty",
+    "Learned",
     "Lie",
     "LipschitzPenalization",
     "LocalPenalization",
+    "Output",
     "Pending",
     "PseudoObservations",
     "RandomBatch",

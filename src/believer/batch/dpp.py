@@ -28,11 +28,12 @@ from believer.arrays import Array, IntArray, frozen, shown, whole
 from believer.batch.capability import require
 from believer.batch.hallucination import NARROW, Hallucination, by_exploration, explore, hallucinated
 from believer.batch.lies import Believe
-from believer.batch.picking import best_places, taken
+from believer.batch.picking import taken
 from believer.batch.pseudo import PseudoObservations
 from believer.batch.relevance import Relevance, relevance
 from believer.batch.request import Choice, Chosen, Request
 from believer.batch.schedules import Schedule, beta_at, checked_beta
+from believer.batch.standing import best_places
 from believer.errors import InvalidInput
 from believer.maximize import Search
 from believer.maximize.multistart import MOST_SWEEPS

@@ -23,12 +23,14 @@ import numpy as np
 
 from believer.acquisitions import PointwiseAcquisition, View, completed, objective_on
 from believer.arrays import Array, frozen
-from believer.batch.incumbent import believed_incumbent, is_noisy, smoothed_points
+from believer.batch.belief import CONDITIONED, updated
+from believer.batch.learned import Part, is_noisy
 from believer.batch.request import Request
-from believer.batch.update import resolved, updated
+from believer.batch.standing import Standing, learned_by, stand
+from believer.batch.worth import Worth
 from believer.capabilities import able
-from believer.maximize import Objective
 from believer.surrogates.protocols import (
+    Conditionable,
     Differentiable,
     Fantasies,
     Fantasizing,
@@ -112,12 +114,25 @@ class Fantasized:
         expected: Array = self.Y.mean(axis=0)
         return expected
 
-    def objective(self, request: Request) -> Objective:
-        """α: what the next point maximizes."""
-        incumbents = self._incumbents(request)
+    def standing(self, request: Request) -> Standing:
+        """Where things stand, if the points that are out return what is expected of them."""
+        part = Part(request.outputs[0], self.base, self.ids, self.X, self.y)
+        return stand([part], request.surrogate)
+
+    def worth(self, request: Request, here: Standing, trial: int) -> Worth:
+        """α: what the point of ``trial`` maximizes."""
+        incumbents, name = self._incumbents(request), type(request.acquisition).__name__
         if not self.ids:
-            return objective_on(request.acquisition, View(self.base, float(incumbents[0]), request.data))
-        return Averaged(completed(request.acquisition), self.models, incumbents)
+            view = View(self.base, float(incumbents[0]), request.data)
+            return Worth(objective_on(request.acquisition, view), name)
+        return Worth(Averaged(completed(request.acquisition), self.models, incumbents), name)
+
+    def with_pending(self, request: Request) -> Fantasized:
+        """With fantasies about all pending points that it does not know yet."""
+        told, pending = self, request.pending
+        for trial, x in zip(pending.ids[len(self.ids) :], pending.X[len(self.ids) :], strict=True):
+            told = told.with_lie(request, trial, x)
+        return told
 
     def with_lie(self, request: Request, trial: int, x: Array) -> Fantasized:
         """[paper] Algorithm 1, lines 6-7 and 3, for each fantasy: draw a value of ``x`` and update the model."""
@@ -129,7 +144,7 @@ class Fantasized:
             Y = np.column_stack([self.Y, drawn])
             if update != "none":
                 pairs = zip(each, Y, strict=True)
-                models = Separate(tuple(updated(model, update, request, trial, X, y) for model, y in pairs))
+                models = Separate(tuple(updated(model, update, request, 0, trial, X, y) for model, y in pairs))
         else:
             models, values = models.fantasize(x, rng)
             Y = np.column_stack([self.Y, values])
@@ -142,17 +157,32 @@ class Fantasized:
             return np.full(len(self.Y), data.y.min())
         if isinstance(models, Separate):
             pairs = zip(models.of_each(len(self.Y)), self.Y, strict=True)
-            return np.array([believed_incumbent(request, model, self.X, y) for model, y in pairs])
+            parts = [Part(request.outputs[0], model, self.ids, self.X, y) for model, y in pairs]
+            return np.array([stand([part], request.surrogate).incumbent for part in parts])
         known = np.column_stack([np.tile(data.y, (len(self.Y), 1)), self.Y])
         if is_noisy(self.base):
-            known = models.predict(smoothed_points(request, self.X)).mean
+            rows = learned_by(request.surrogate, data)
+            known = models.predict(np.vstack([data.X if rows is None else data.X[rows], self.X])).mean
         least: Array = known.min(axis=1)
         return least
 
 
-def begin(strategy: PseudoObservations, samples: int, model: Model, d: int) -> Fantasized:
-    """``samples`` fantasies of a fitted model, before the first value is drawn."""
+def resumed(strategy: PseudoObservations, samples: int, request: Request, memory: object) -> Fantasized:
+    """The fantasies of an earlier call, where they are about the same model and the first of the pending points.
+
+    Else ``samples`` fantasies of the fitted model, before the first value is drawn.
+    """
+    model, pending = request.model, request.pending
+    if (
+        isinstance(memory, Fantasized)
+        and memory.strategy == strategy
+        and memory.base is model
+        and memory.ids == pending.ids[: len(memory.ids)]
+        and np.array_equal(memory.X, pending.X[: len(memory.ids)])
+    ):
+        return memory
     models: Fantasies | Separate = Separate((model,))
-    if able(model, Fantasizing) and resolved(strategy.update, model) == "condition":
+    if able(model, Fantasizing) and able(model, Conditionable) and strategy.update in CONDITIONED:
         models = model.fantasies(samples)
-    return Fantasized(strategy, model, models, (), frozen(np.zeros((0, d))), frozen(np.zeros((samples, 0))))
+    nothing = frozen(np.zeros((0, request.region.dim)))
+    return Fantasized(strategy, model, models, (), nothing, frozen(np.zeros((samples, 0))))

@@ -4,7 +4,7 @@
 symbol  meaning                                                           shape
 ======  ================================================================  ==========
 q, p    points of the batch, and pending ones
-f⁺      the value to beat: :mod:`~believer.batch.incumbent`
+f⁺      the value to beat: :mod:`~believer.batch.standing`
 S       base samples, the same for every batch
 f       joint samples of the latent function at these points, given       (S, q + p)
         results and nothing that is only believed
@@ -29,7 +29,6 @@ import numpy as np
 from believer.acquisitions.hypervolume import boxes
 from believer.arrays import Array, BoolArray, read_only
 from believer.batch.hedge import resolution_of
-from believer.batch.incumbent import real_incumbent
 from believer.batch.request import Request
 from believer.batch.standing import standing
 from believer.capabilities import able
@@ -97,7 +96,8 @@ class Gain:
     @property
     def slots(self) -> int:
         """The least number of points that have 95 % of the whole gain, the first of ``order``; 0 of no gain."""
-        return sum(gained < ENOUGH * self.together for gained in self.curve) + 1 if self.together > 0.0 else 0
+        enough = ENOUGH * self.curve[-1]
+        return len([gained for gained in self.curve if gained < enough]) + 1 if enough > 0.0 else 0
 
     @property
     def matters(self) -> bool:
@@ -120,7 +120,7 @@ def expected_gain(request: Request, X: Array) -> Gain | None:
     y = request.data.y
     if y.min() == y.max():  # without a spread of results there is no scale of a gain
         return None
-    several = sum(output.limits is None for output in request.outputs) > 1
+    several = request.objectives > 1
     gains = _hypervolumes(request, X) if several else _improvements(request, X)
     if gains is None:
         return None
@@ -144,19 +144,19 @@ Gains = tuple[Array, list[int], Array]
 def _improvements(request: Request, X: Array) -> Gains | None:
     """Of one objective: improvements on the best so far, where all limits are kept."""
     q, unit = len(X), standardization(request.data.y)[1]
-    best = standing(request).incumbent if request.outputs else real_incumbent(request)
+    best = standing(request).incumbent
     points = np.vstack([X, request.pending.X[-MOST_BESIDE:]])
     drawn = None if best is None else _drawn(request.model, points, best, unit, 0)
     if best is None or drawn is None:
         return None
     improvements = _in_units_of_y(np.maximum(-drawn, 0.0), best, unit, request.warp)
-    for place, output in enumerate(request.outputs):
-        if output.limits is not None:
-            shift, scale = standardization(output.request.data.y)
-            values = _drawn(output.request.model, points, shift, scale, place)
+    for place, learned in enumerate(request.outputs):
+        if learned.limits is not None:
+            shift, scale = standardization(learned.data.y)
+            values = _drawn(learned.model, points, shift, scale, place)
             if values is None:
                 return None
-            improvements = np.where(output.limits.holds(shift + scale * values), improvements, 0.0)
+            improvements = np.where(learned.limits.holds(shift + scale * values), improvements, 0.0)
     pending = improvements[:, q:].max(axis=1, initial=0.0)
     curve, order, gains = _greedy(np.maximum(improvements[:, :q] - pending[:, None], 0.0))
     return unit * curve, order, unit * gains
@@ -165,22 +165,22 @@ def _improvements(request: Request, X: Array) -> Gains | None:
 def _hypervolumes(request: Request, X: Array) -> Gains | None:
     """Of several objectives: by how much the front grows, counted on points below the reference that it leaves free."""
     here, q = standing(request), len(X)
-    if request.reference is None and not here.ids:  # no trial has all objectives: nothing to measure from
+    if request.reference is None and len(here.ids) == 0:  # no trial has all objectives: nothing to measure from
         return None
     reference = here.reference() if request.reference is None else request.reference
     points = np.vstack([X, request.pending.X[-MOST_BESIDE:]])
     drawn = []
-    for place, output in enumerate(request.outputs):
-        shift, unit = standardization(output.request.data.y)
-        values = _drawn(output.request.model, points, shift, unit, place)
+    for place, learned in enumerate(request.outputs):
+        shift, unit = standardization(learned.data.y)
+        values = _drawn(learned.model, points, shift, unit, place)
         if values is None:
             return None
         drawn.append(shift + unit * values[:_FEW])
     pairs = [*zip(request.outputs, drawn, strict=True)]
-    Y = np.stack([values for output, values in pairs if output.limits is None], axis=2)
+    Y = np.stack([values for learned, values in pairs if learned.limits is None], axis=2)
     kept = np.ones(Y.shape[:2], dtype=bool)
-    for output, values in pairs:
-        kept &= True if output.limits is None else output.limits.holds(values)
+    for learned, values in pairs:
+        kept &= True if learned.limits is None else learned.limits.holds(values)
     front = here.Y[here.front()]
     low = np.minimum(Y.min(axis=(0, 1)), front.min(axis=0, initial=np.inf))
     if not (low < reference).all():

@@ -25,11 +25,12 @@ import numpy as np
 from believer.acquisitions import UCB, PointwiseObjective
 from believer.arrays import Array, frozen
 from believer.batch.capability import require
-from believer.batch.limits import refuse_several, within_bounds
-from believer.batch.picking import Picked, best_places, counted, pick, taken
+from believer.batch.picking import Picked, counted, pick, taken
 from believer.batch.relevance import Exploration, Relevance, relevance
-from believer.batch.request import Choice, Chosen, Request
+from believer.batch.request import LIMITS, Choice, Chosen, Request
 from believer.batch.schedules import LogBeta, Schedule, beta_at, checked_beta
+from believer.batch.standing import best_places
+from believer.batch.worth import bounded
 from believer.capabilities import able
 from believer.maximize import Candidates, Multistart, Objective
 from believer.numerics.lbfgs import Settings
@@ -106,7 +107,7 @@ def by_ucb(request: Request, trial: int, given: Hallucination, beta: float, avoi
     """The point with the best bound; ``note`` ends its provenance."""
     ucb = UCB(beta)
     bound: Objective = BatchUCB(ucb, given) if len(given.X) else PointwiseObjective(ucb, request.model, 0.0)
-    objective = within_bounds(request, bound, math.sqrt(beta))
+    objective = bounded(request, bound, math.sqrt(beta))
     picked = pick(objective, request, trial, best_places(request, given.X, given.y), avoid)
     return picked.choice(f"UCB (β = {beta:.3g})", given.after() + note)
 
@@ -115,7 +116,7 @@ def explore(request: Request, trial: int, given: Hallucination, where: Relevance
     """The point of R⁺ with the largest σ'; None when no new point of R⁺ is found."""
     # R⁺ holds the point that y• belongs to; and for ucb_pe the UCB point, which is the first that was hallucinated.
     around = np.vstack([best_places(request), where.best, given.X[:1]])
-    slope, wall = (within_bounds(request, Exploration(given.model, where, wall), where.root) for wall in (False, True))
+    slope, wall = (bounded(request, Exploration(given.model, where, wall), where.root) for wall in (False, True))
     far = replace(request, maximizer=request.maximizer or (_UP_THE_SLOPE if slope.has_gradient else None))
     picked = pick(slope, far, trial, around, avoid)
     if where.holds(picked.x[None, :])[0]:
@@ -149,14 +150,13 @@ class GPBUCB:
     """
 
     beta: float | Schedule = WIDE
-    takes_outputs: ClassVar[bool] = True
+    takes: ClassVar[str] = LIMITS
 
     def __post_init__(self) -> None:
         checked_beta(self.beta)
 
     def choose(self, request: Request, memory: object = None) -> Chosen:
         """One point at a time for ``request``, each hallucinated before the next; ``memory`` plays no part."""
-        refuse_several(request, "gp_bucb")
         given = hallucinated(request, "gp_bucb")
         beta = beta_at(self.beta, len(request.data.y) + 1, request.region)
         choices: list[Choice] = []
@@ -184,14 +184,13 @@ class UCBPE:
     """
 
     beta: float | Schedule = NARROW
-    takes_outputs: ClassVar[bool] = True
+    takes: ClassVar[str] = LIMITS
 
     def __post_init__(self) -> None:
         checked_beta(self.beta)
 
     def choose(self, request: Request, memory: object = None) -> Chosen:
         """UCB first, then exploration of what is relevant given real results in ``request``; ``memory`` is not used."""
-        refuse_several(request, "ucb_pe")
         given = hallucinated(request, "ucb_pe")
         beta = beta_at(self.beta, len(request.data.y) + 1, request.region)
         where: Relevance | None = None

@@ -30,12 +30,13 @@ import numpy as np
 
 from believer.acquisitions import LogEI, PointwiseObjective
 from believer.arrays import Array
-from believer.batch.incumbent import real_incumbent
-from believer.batch.picking import best_places
+from believer.batch.learned import Learned
 from believer.batch.request import Request
+from believer.batch.standing import standing
 from believer.capabilities import able
 from believer.maximize.objective import Search
 from believer.maximize.screening import candidates
+from believer.space.region import Region
 from believer.surrogates.protocols import Conditionable, Model, Rescalable
 
 SHORTEST = 0.5
@@ -66,24 +67,24 @@ def is_own(request: Request, trial: int, pending: int) -> bool:
     return pending == 0 or float(request.randomness(trial, "own").random()) * (pending + 1) < 1.0
 
 
-def shortened(request: Request, factor: float) -> Model | None:
+def shortened(learned: Learned, region: Region, factor: float) -> Model | None:
     """The model under lengthscales ``factor`` times as long in free columns; None where that means nothing."""
-    model, moves = request.model, request.region.metric
+    model, moves = learned.model, region.metric
     if not able(model, Rescalable) or not able(model, Conditionable) or not moves.any() or factor > _SAME:
         return None
     return model.with_lengthscales(np.where(moves, factor * model.lengthscales, model.lengthscales))
 
 
-def plausible(request: Request, nats: float) -> tuple[float, Model | None]:
+def plausible(learned: Learned, region: Region, nats: float) -> tuple[float, Model | None]:
     """c for T of ``nats`` a result, and the model under lengthscales cℓ; None where nothing can be hedged.  O(n³)."""
-    model, shortest = request.model, shortened(request, SHORTEST)
+    model, shortest = learned.model, shortened(learned, region, SHORTEST)
     if not able(model, Rescalable) or not able(shortest, Rescalable):
         return 1.0, None
-    against, allowed = model.log_evidence() - shortest.log_evidence(), nats * len(request.data)
+    against, allowed = model.log_evidence() - shortest.log_evidence(), nats * len(learned.data)
     if not against > allowed:
         return SHORTEST, shortest
     factor = SHORTEST ** math.sqrt(allowed / against)
-    return factor, shortened(request, factor)
+    return factor, shortened(learned, region, factor)
 
 
 def resolution_of(request: Request) -> float:
@@ -98,10 +99,10 @@ def resolution_of(request: Request) -> float:
     return RESOLUTION * (float(y.mean()) - float(y.min()))
 
 
-def is_settled(request: Request, model: Model, incumbent: float, X: Array) -> bool:
+def is_settled(request: Request, model: Model, incumbent: float | None, X: Array) -> bool:
     """Whether ``model`` expects nothing that matters of ``X`` (m, d): improvements on f⁺ below the resolution."""
     least = resolution_of(request)
-    if least <= 0.0 or not len(X):
+    if least <= 0.0 or not len(X) or incumbent is None:
         return False
     return float(PointwiseObjective(LogEI(), model, incumbent).screen(X, 1).max()) < math.log(least)
 
@@ -111,7 +112,8 @@ def is_quiet(request: Request) -> bool:
 
     They are near the best points and everywhere, and the same until there is another result.
     """
-    search = Search(request.region, best_places(request), request.avoid)
+    here = standing(request)
+    search = Search(request.region, request.region.project(here.places()), request.avoid)
     rng = request.randomness(len(request.data), "quiet")
     pool = candidates(_ASKED, search, _ASKED // 4, (0.2, 0.05, 0.01), rng)
-    return is_settled(request, request.model, real_incumbent(request), pool)
+    return is_settled(request, request.model, here.incumbent, pool)

@@ -12,13 +12,11 @@ from believer.acquisitions.joint_improvement import JointImprovement, Softness
 from believer.acquisitions.joint_limit import JointLimit
 from believer.arrays import Array, frozen, shown, whole
 from believer.batch.capability import require
-from believer.batch.incumbent import real_incumbent
 from believer.batch.lies import Believe, ConstantLie
-from believer.batch.limits import refuse_several
 from believer.batch.picking import counted, taken
 from believer.batch.pseudo import PseudoObservations
 from believer.batch.random import REPLACED, is_new
-from believer.batch.request import Choice, Chosen, Request, with_pending
+from believer.batch.request import LIMITS, Choice, Chosen, Request, with_pending
 from believer.batch.standing import standing
 from believer.errors import InvalidInput, MissingCapability
 from believer.maximize.climb import ascend, climbed, stepped
@@ -66,7 +64,7 @@ class QEI:
     climb : when the climb stops.
     """
 
-    takes_outputs: ClassVar[bool] = True
+    takes: ClassVar[str] = LIMITS
     samples: int = 128
     smoothing: Softness | None = field(default_factory=Softness)
     restarts: int = 0
@@ -84,12 +82,11 @@ class QEI:
 
     def choose(self, request: Request, memory: object = None) -> Chosen:
         """One climb over q·d variables for ``request``; ``memory`` counts where the choice is sequential."""
-        refuse_several(request, "qei")
         margin = _margin(request.acquisition)
-        for model in (request.model, *(output.request.model for output in request.outputs)):
-            require(model, JointlyDifferentiable, "qei")
+        for learned in request.outputs:
+            require(learned.model, JointlyDifferentiable, "qei")
         q, p = len(request.ids), len(request.pending.ids)
-        incumbent = standing(request).incumbent if request.outputs else real_incumbent(request)
+        incumbent = standing(request).incumbent
         if (q == 1 and p == 0) or incumbent is None:
             return _BELIEVER.choose(request, memory)
         objective = JointImprovement(
@@ -116,10 +113,10 @@ class QEI:
         m, rng = len(request.pending.ids) + len(request.ids), request.randomness
         return tuple(
             JointLimit(
-                cast(JointlyDifferentiable, one.request.model),
+                cast(JointlyDifferentiable, one.model),
                 one.limits,
-                normal_sobol(self.samples, m, rng(request.ids[0], f"samples of {one.name}")),
-                standardization(one.request.data.y)[1],
+                normal_sobol(self.samples, m, rng(request.ids[0], f"samples of {one.output.name}")),
+                standardization(one.data.y)[1],
             )
             for one in request.outputs
             if one.limits is not None

@@ -27,9 +27,9 @@ from scipy.special import expit
 from believer.acquisitions import Pointwise, PointwiseAcquisition, PointwiseObjective, completed
 from believer.arrays import Array, above_zero, frozen, shown
 from believer.batch.capability import require
-from believer.batch.incumbent import real_incumbent
-from believer.batch.picking import best_places, counted, pick, taken
+from believer.batch.picking import counted, pick, taken
 from believer.batch.request import Chosen, Request
+from believer.batch.standing import best_places, real_incumbent
 from believer.errors import InvalidInput
 from believer.maximize.objective import ranked
 from believer.numerics.sampling import sobol

@@ -5,20 +5,17 @@ Every strategy that chooses one point at a time is a loop around :func:`pick`; w
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from believer.arrays import Array, frozen
-from believer.batch.limits import beyond_limits
 from believer.batch.random import REPLACED, draw, is_new
 from believer.batch.request import Choice, Request
 from believer.maximize import Candidates, Maximizer, Multistart, Objective, Search
 from believer.maximize.objective import Spacing
 from believer.space.region import Region
 
-_AROUND = 3
 _CLIMBING, _SCREENING = Multistart(), Candidates()
 
 
@@ -107,23 +104,6 @@ def taken(avoid: Array, x: Array, request: Request) -> Array:
     request : says whether points have to differ.
     """
     return np.vstack([avoid, x]) if request.distinct else avoid
-
-
-def best_places(request: Request, X: Sequence[Array] | Array = (), y: Sequence[float] | Array = ()) -> Array:
-    """The best real points and of those added, in the region: their neighborhoods get candidates.
-
-    Parameters
-    ----------
-    request : what the strategy was asked; it has the real points.
-    X : points added, (p, d).
-    y : their values, (p,).
-    """
-    points = np.vstack([request.data.X, *X])
-    values = np.concatenate([request.data.y, y])
-    if request.outputs:
-        values = values + beyond_limits(request, points)
-    best = np.argsort(values, kind="stable")[:_AROUND]
-    return request.region.project(points[best])
 
 
 def counted(points: int) -> str:

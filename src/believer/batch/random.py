@@ -9,7 +9,7 @@ from typing import ClassVar
 import numpy as np
 
 from believer.arrays import Array, frozen
-from believer.batch.request import Choice, Chosen, Request
+from believer.batch.request import SEVERAL, Choice, Chosen, Request
 from believer.maximize.objective import new_points
 from believer.numerics.sampling import latin_hypercube
 from believer.space.region import Region
@@ -26,7 +26,7 @@ class RandomBatch:
     """Independent uniform points: the baseline that every strategy has to beat. No model is fitted for it."""
 
     needs_model: ClassVar[bool] = False
-    takes_outputs: ClassVar[bool] = True
+    takes: ClassVar[str] = SEVERAL
 
     def choose(self, request: Request, memory: object = None) -> Chosen:
         """One uniform draw for each trial of ``request``, from the trial's own randomness; ``memory`` plays no part."""

@@ -23,9 +23,10 @@ import numpy as np
 
 from believer.acquisitions import Pointwise, PointwiseAcquisition, PointwiseObjective
 from believer.arrays import Array, BoolArray, frozen
-from believer.batch.limits import within_bounds
-from believer.batch.picking import best_places, maximizer_for
+from believer.batch.picking import maximizer_for
 from believer.batch.request import Request
+from believer.batch.standing import best_places
+from believer.batch.worth import bounded
 from believer.capabilities import able
 from believer.maximize import Search
 from believer.maximize.objective import ENUMERATE_UP_TO
@@ -77,7 +78,7 @@ def relevance(request: Request, beta: float) -> Relevance:
     Its randomness belongs to the number of results, so that it is the same for every trial until one comes in.
     """
     root, region, n = float(np.sqrt(beta)), request.region, len(request.data.y)
-    bound = within_bounds(request, PointwiseObjective(Assured(root), request.model, 0.0), root)
+    bound = bounded(request, PointwiseObjective(Assured(root), request.model, 0.0), root)
     around = best_places(request)
     nothing = np.zeros((0, region.dim))
     search = Search(region, around, nothing)

@@ -25,7 +25,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from believer.arrays import Array, frozen
-from believer.batch.incumbent import is_noisy
+from believer.batch.learned import is_noisy
 from believer.batch.request import Choice, Request
 from believer.capabilities import able
 from believer.numerics.special import log_h

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Protocol, runtime_checkable
+from typing import Any, Protocol
 
 import numpy as np
 
 from believer.acquisitions import Acquisition
-from believer.acquisitions.feasibility import Within
 from believer.arrays import Array, read_only
-from believer.capabilities import able
+from believer.batch.learned import Learned, Output, Pending
 from believer.errors import InvalidInput, MissingCapability
 from believer.maximize import Maximizer
 from believer.space.region import Region
@@ -22,23 +21,12 @@ from believer.surrogates.warp import Warp
 Randomness = Callable[[int, str], np.random.Generator]
 """The generator that belongs to a trial id and a purpose; the same pair always gives the same stream."""
 
+ONE, LIMITS, SEVERAL = "one objective", "one objective within limits", "several objectives within limits"
+"""What a strategy can choose for: the attribute ``takes`` of its class says which; :data:`ONE` where there is none."""
+
 LIES = "hedged, kb, kb_lower, kb_upper, cl_min, cl_mean, cl_max, fantasy"
 WEIGH_ALL = f"{LIES}, thompson; random"
 """Strategies that weigh all outcomes together, however many objectives there are."""
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Pending:
-    """Points handed out and not answered yet, in the order of their trial ids.
-
-    Parameters
-    ----------
-    ids : of their trials.
-    X : the points in the encoded cube, (p, d).
-    """
-
-    ids: tuple[int, ...]
-    X: Array
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -48,77 +36,140 @@ class Request:
     Attributes
     ----------
     ids : the trials that need a point each.
-    surrogate : the model's recipe.
+    outputs : what models learned of each output, at least one; objectives come first, then outputs with limits.
+    surrogate : the recipe of the models.
     acquisition : what makes a point worth an experiment.
-    model : fitted to ``data`` alone, then told of ``failed`` trials; :class:`NoModel` for a strategy without one.
-    data : real results.
-    pending : points handed out and not answered yet.
     region : where to search.
     avoid : points (k, d) that must not be proposed again.
     distinct : whether the batch's own points must differ as well.
     randomness : the generator that belongs to a trial id and a purpose.
-    sign : -1 when the user maximizes, else 1.
     maximizer : what the user wants the acquisition to be maximized with; None for what suits the objective.
-    failed : failed trials, with the value that they count as; None without any.
-    warp : from the user's units to those of ``model``, ``data`` and ``failed``; None where they are the same.
-    resolution : the least improvement that matters to the user; None for one from ``data``.
-    outputs : of a study that declares its outcomes, objectives first; empty where there is one number. What stands
-        above is then that of the first objective.
+    resolution : the least improvement that matters to the user; None for one from the results.
     reference : of several objectives, (k,), to be minimized; None for one that is inferred.
     repeat : whether a measured point may be proposed again, where that is worth more than a new one; only strategies
         with ``repeats = True`` in the body of their class are asked for it.
     """
 
     ids: tuple[int, ...]
+    outputs: tuple[Learned, ...]
     surrogate: Surrogate
     acquisition: Acquisition
-    model: Model
-    data: Data
-    pending: Pending
     region: Region
     avoid: Array
     distinct: bool
     randomness: Randomness
-    sign: float = 1.0
     maximizer: Maximizer | None = None
-    failed: Data | None = None
-    warp: Warp | None = None
     resolution: float | None = None
-    outputs: tuple[Output, ...] = ()
     reference: Array | None = None
     repeat: bool = False
 
+    def __post_init__(self) -> None:
+        if not self.outputs:
+            raise InvalidInput("a request needs at least one output; got none.")
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Output:
-    """One of several numbers that an evaluation returns.
+    @property
+    def model(self) -> Model:
+        """The model of the first objective, which knows of failures; :class:`NoModel` where none is needed."""
+        return self.outputs[0].model
 
-    Attributes
-    ----------
-    name : what it is called.
-    limits : where it has to lie, in the units of its model; None for an objective, which is to be minimized.
-    probability : how surely, for a point to count as feasible.
-    ids : trials of which it is known, in the order of ``request.data``.
-    request : what a strategy would be asked if there were no other number.
-    exact : whether what was seen is so, however noisy a model finds it.
-    """
+    @property
+    def data(self) -> Data:
+        """Results of the first objective, in the units of its model."""
+        return self.outputs[0].data
 
-    name: str
-    limits: Within | None
-    probability: float
-    ids: tuple[int, ...]
-    request: Request
-    exact: bool = False
+    @property
+    def pending(self) -> Pending:
+        """Points whose first objective has not come back."""
+        return self.outputs[0].pending
+
+    @property
+    def failed(self) -> Data | None:
+        """Failed trials, with the value that they count as in the first objective; None where there are none."""
+        return self.outputs[0].failed
+
+    @property
+    def sign(self) -> float:
+        """-1 where the first objective is maximized, else 1."""
+        return self.outputs[0].output.sign
+
+    @property
+    def warp(self) -> Warp | None:
+        """From the user's units to those of the first objective's model; None where they are the same."""
+        return self.outputs[0].warp
+
+    @property
+    def objectives(self) -> int:
+        """How many objectives there are."""
+        return sum(learned.output.limits is None for learned in self.outputs)
+
+    @property
+    def limited(self) -> tuple[Learned, ...]:
+        """Outputs that have to stay within limits."""
+        return tuple(learned for learned in self.outputs if learned.output.limits is not None)
+
+    def stream(self, trial: int, purpose: str, place: int) -> np.random.Generator:
+        """The generator of a ``trial`` and a ``purpose`` for the output at ``place``, independent of all others."""
+        named = purpose if place == 0 else f"{purpose} of {self.outputs[place].output.name}"
+        return self.randomness(trial, named)
+
+    def with_first(self, **changes: Any) -> Request:
+        """The same request with another model, other data, ... of the first objective.
+
+        ``changes`` are fields of :class:`Learned` and their values, or the ``sign`` of its output. A ``model`` is the
+        ``fit`` as well, and ``data`` has the first ids, unless these are given.
+        """
+        first = self.outputs[0]
+        if "model" in changes:
+            changes.setdefault("fit", changes["model"])
+        if "data" in changes:
+            changes.setdefault("ids", tuple(range(len(changes["data"]))))
+        if "sign" in changes:
+            changes["output"] = replace(first.output, sign=changes.pop("sign"))
+        return replace(self, outputs=(replace(first, **changes), *self.outputs[1:]))
+
+    @classmethod
+    def single(
+        cls,
+        ids: tuple[int, ...],
+        surrogate: Surrogate,
+        acquisition: Acquisition,
+        model: Model,
+        data: Data,
+        pending: Pending,
+        region: Region,
+        avoid: Array,
+        distinct: bool,
+        randomness: Randomness,
+        sign: float = 1.0,
+        maximizer: Maximizer | None = None,
+        failed: Data | None = None,
+        warp: Warp | None = None,
+        resolution: float | None = None,
+    ) -> Request:
+        """A request of a study with one objective and no limits, whose results have the first ids.
+
+        Parameters
+        ----------
+        ids, surrogate, acquisition, region, avoid, distinct, randomness, maximizer, resolution : as of a request.
+        model, data, pending, failed, warp : as of :class:`Learned`.
+        sign : -1 where the objective is maximized.
+        """
+        output = Output("value", sign)
+        learned = Learned(output, tuple(range(len(data))), data, pending, model, model, failed, warp)
+        more = {"maximizer": maximizer, "resolution": resolution}
+        return cls(ids, (learned,), surrogate, acquisition, region, avoid, distinct, randomness, **more)  # type: ignore[arg-type]
 
 
 def with_pending(request: Request, ids: tuple[int, ...], X: Array) -> Request:
     """``request`` with further points ``X`` (k, d) of trials ``ids`` pending, in every output."""
 
-    def more(one: Request) -> Request:
-        return replace(one, pending=Pending(one.pending.ids + ids, read_only(np.vstack([one.pending.X, X]))))
+    outputs = (replace(one, pending=joined_pending(one.pending, ids, X)) for one in request.outputs)
+    return replace(request, outputs=tuple(outputs))
 
-    outputs = tuple(replace(output, request=more(output.request)) for output in request.outputs)
-    return replace(more(request), outputs=outputs)
+
+def joined_pending(pending: Pending, ids: tuple[int, ...], X: Array) -> Pending:
+    """``pending`` and further points ``X`` (k, d) of trials ``ids``."""
+    return Pending(pending.ids + ids, read_only(np.vstack([pending.X, X])))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -165,78 +216,55 @@ class Strategy(Protocol):
         ...
 
 
-@runtime_checkable
-class ModelFree(Protocol):
-    """A strategy that says whether it needs a model. One that says no is given none, and no fit is paid for.
-
-    ``needs_model = False`` in the body of its class is all that it takes.
-    """
-
-    @property
-    def needs_model(self) -> bool:
-        """Whether :meth:`Strategy.choose` looks at ``request.model``, whatever the request."""
-        ...
+def needs_model(strategy: Strategy) -> bool:
+    """Whether a fit comes before the ``strategy`` is asked: always, unless its class says ``needs_model = False``."""
+    return bool(getattr(strategy, "needs_model", True))
 
 
-@runtime_checkable
-class TakesOutputs(Protocol):
-    """A strategy that says whether it knows what to do with several outputs: limits, or more than one objective.
-
-    ``takes_outputs = True`` in the body of its class is all that it takes.
-    """
-
-    @property
-    def takes_outputs(self) -> bool:
-        """Whether :meth:`Strategy.choose` looks at ``request.outputs``."""
-        ...
+def takes(strategy: Strategy) -> str:
+    """What a strategy can choose for: what its class says as ``takes``, or :data:`ONE`."""
+    return str(getattr(strategy, "takes", ONE))
 
 
-def refuse_outputs(strategy: Strategy, name: str) -> None:
+def refuse_outputs(strategy: Strategy, name: Callable[[], str], objectives: int, limited: bool) -> None:
     """MissingCapability for a strategy that would look at the first objective alone.
 
     Parameters
     ----------
     strategy : what was asked for.
-    name : what people call it.
+    name : says what people call it.
+    objectives : how many there are.
+    limited : whether there are outputs with limits.
     """
-    if not able(strategy, TakesOutputs) or not strategy.takes_outputs:
+    can = takes(strategy)
+    if objectives > 1 and can != SEVERAL:
         raise MissingCapability(
-            f"{name} chooses for one number, and this study declares its outcomes. Strategies that weigh them "
-            f"together: {WEIGH_ALL}; and of one objective qei, gp_bucb, ucb_pe."
+            f"{name()} chooses for one objective, and this study has {objectives}. Strategies that weigh several "
+            f"objectives: {WEIGH_ALL}."
+        )
+    if limited and can == ONE:
+        raise MissingCapability(
+            f"{name()} chooses for one objective without limits, and this study has limits. Strategies that keep "
+            f"limits: {WEIGH_ALL}, qei, gp_bucb, ucb_pe."
         )
 
 
-@runtime_checkable
-class Repeats(Protocol):
-    """A strategy that says whether it knows when to measure a point again."""
-
-    @property
-    def repeats(self) -> bool:
-        """Whether :meth:`Strategy.choose` looks at ``request.repeat``."""
-        ...
-
-
-def refuse_repeats(strategy: Strategy, name: str, objectives: int) -> None:
+def refuse_repeats(strategy: Strategy, name: Callable[[], str], objectives: int) -> None:
     """MissingCapability where repeats were asked for, and nothing says when to repeat.
 
     Parameters
     ----------
     strategy : what was asked for.
-    name : what people call it.
+    name : says what people call it.
     objectives : how many there are.
     """
     if objectives > 1:
         raise MissingCapability("repeat=True is for one objective: of several, nothing says what a repeat is worth.")
-    if not able(strategy, Repeats) or not strategy.repeats:
+    if not getattr(strategy, "repeats", False):
         raise MissingCapability(
-            f"{name} never measures a point again; strategies that do where it is worth it: {LIES}. To allow for equal "
-            "points, say distinct=False."
+            f"{name()} never measures a point again; strategies that do where it is worth it: {LIES}. To allow for "
+            "equal points, say distinct=False."
         )
-
-
-def needs_model(strategy: Strategy) -> bool:
-    """Whether a fit comes before the ``strategy`` is asked: always, unless it says otherwise."""
-    return not able(strategy, ModelFree) or bool(strategy.needs_model)
 
 
 @dataclass(frozen=True, slots=True)

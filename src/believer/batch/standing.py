@@ -1,91 +1,98 @@
-"""How a study with several outputs stands: which points are feasible, what is to be beaten, where the front is.
+"""Where a study stands: which points are feasible, the value to beat, the front. By results, or by results and lies.
 
 ======  =========================================================================================
 symbol  meaning
 ======  =========================================================================================
 P_j     probability that output j is within its limits
-f⁺      the least objective of feasible points
+f⁺      the least objective of feasible points: the value to beat
 F       values of feasible points that no other such point beats in all objectives
 r       the reference point, from which hypervolumes are measured
 ======  =========================================================================================
 
 Without noise a point is where it was seen to be. With noise what was seen is partly luck, and what counts is what the
-models expect there.
+models expect there. Failed trials are no results.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
-from believer.acquisitions.feasibility import Within
 from believer.acquisitions.hypervolume import inferred_reference, nondominated
 from believer.arrays import Array, BoolArray, IntArray
-from believer.batch.incumbent import is_noisy
-from believer.batch.request import Output, Request
+from believer.batch.learned import Part, is_noisy
+from believer.batch.request import Request
+from believer.capabilities import able
+from believer.surrogates.data import Data
 from believer.surrogates.gp import standardization
-from believer.surrogates.protocols import LEAST_STD, Model
+from believer.surrogates.protocols import LEAST_STD, Bounded, Recalling, Surrogate
+from believer.surrogates.subset import learned_rows
 
-Rows = Mapping[int, tuple[Array, float]]
-"""Points (d,) and values by the ids of their trials."""
+_PLACES, _PLACES_AMONG = 3, 4
+"""Good points whose neighborhoods get candidates: of one objective without limits, and otherwise."""
 
-_AROUND = 4
 _ROUNDING = 1e-12
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Known:
-    """What is known of an output.
-
-    Attributes
-    ----------
-    model : of it, given both real results and lies.
-    limits : where it has to lie; None for an objective.
-    probability : how surely, for a point to count as feasible.
-    real : results.
-    lies : what is believed of points that are out.
-    exact : whether what was seen is so, however noisy the model finds it.
-    """
-
-    model: Model
-    limits: Within | None
-    probability: float
-    real: Rows
-    lies: Rows = field(default_factory=dict)
-    exact: bool = False
-
-    def at(self, trial: int) -> tuple[Array, float] | None:
-        """The point of ``trial`` and its value, real or believed; None where nothing is known."""
-        return self.real.get(trial) or self.lies.get(trial)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class Standing:
     """How things stand at points where all objectives are known or believed.
 
     Attributes
     ----------
-    ids : of their trials.
+    ids : of their trials, (n,).
     X : the points, (n, d).
     Y : their objectives, (n, k), to be minimized.
+    seen : the first objective as it was seen or believed, (n,), however noisy.
     log_feasible : Σ_j log P_j, (n,).
     feasible : which points keep every limit as surely as is asked, (n,).
     real : at which of them no objective is only believed, (n,).
+    limited : whether there are limits at all.
     """
 
-    ids: tuple[int, ...]
+    ids: IntArray
     X: Array
     Y: Array
+    seen: Array
     log_feasible: Array
     feasible: BoolArray
     real: BoolArray
+    limited: bool
+
+    @cached_property
+    def any_feasible(self) -> bool:
+        """Whether any point counts as feasible."""
+        return bool(self.feasible.any())
 
     @property
     def incumbent(self) -> float | None:
-        """f⁺ of the first objective; None if nothing is feasible."""
-        return float(self.Y[self.feasible, 0].min()) if self.feasible.any() else None
+        """f⁺ of the first objective; None where nothing is feasible."""
+        Y = self.Y[:, 0]
+        if not self.limited:
+            return float(Y.min()) if len(Y) else None
+        return float(Y[self.feasible].min()) if self.any_feasible else None
+
+    @property
+    def incumbent_of_data(self) -> float | None:
+        """f⁺ over real results as they were seen, [paper] Algorithm 1; None where none is feasible."""
+        real = self.seen[self.real & self.feasible]
+        return float(real.min()) if len(real) else None
+
+    def among(self, rows: BoolArray) -> Standing:
+        """The same at some of the points, (n,)."""
+        return replace(
+            self,
+            ids=self.ids[rows],
+            X=self.X[rows],
+            Y=self.Y[rows],
+            seen=self.seen[rows],
+            log_feasible=self.log_feasible[rows],
+            feasible=self.feasible[rows],
+            real=self.real[rows],
+        )
 
     def front(self) -> IntArray:
         """Rows (m,) of F."""
@@ -100,69 +107,154 @@ class Standing:
         return inferred_reference(Y[nondominated(Y)], self.Y[real])
 
     def places(self) -> Array:
-        """Good points (m, d): on the front spread along the first objective, the best, or the most likely feasible."""
-        if not self.feasible.any():
-            order = np.argsort(-self.log_feasible, kind="stable")
-        elif self.Y.shape[1] == 1:
+        """Good points (m, d): the best, those on the front spread along the first objective, or the likely feasible."""
+        if not self.any_feasible:
+            return self.X[np.argsort(-self.log_feasible, kind="stable")[:_PLACES_AMONG]]
+        if self.Y.shape[1] == 1:
+            if not self.limited:
+                return self.X[np.argsort(self.seen, kind="stable")[:_PLACES]]
             order = np.argsort(np.where(self.feasible, self.Y[:, 0], np.inf), kind="stable")
-            order = order[: int(self.feasible.sum())]
-        else:
-            front = self.front()
-            front = front[np.argsort(self.Y[front, 0], kind="stable")]
-            order = front[np.unique(np.linspace(0, len(front) - 1, _AROUND).round().astype(int))]
-        return self.X[order[:_AROUND]]
+            return self.X[order[: min(_PLACES_AMONG, int(self.feasible.sum()))]]
+        front = self.front()
+        front = front[np.argsort(self.Y[front, 0], kind="stable")]
+        spread: Array = self.X[front[np.unique(np.linspace(0, len(front) - 1, _PLACES_AMONG).round().astype(int))]]
+        return spread
 
 
 def standing(request: Request) -> Standing:
-    """How things stand by real results alone."""
-    return stand(
-        [
-            Known(one.request.model, one.limits, one.probability, rows_of(one), exact=one.exact)
-            for one in request.outputs
-        ],
-        request.region.dim,
-    )
+    """How things stand by real results alone, under the models of the request.
+
+    Parameters
+    ----------
+    request : what the strategy was asked.
+    """
+    return stand([Part.of(learned) for learned in request.outputs], request.surrogate)
 
 
-def rows_of(output: Output) -> Rows:
-    """The real results of an output."""
-    data = output.request.data
-    return dict(zip(output.ids, zip(data.X, data.y.tolist(), strict=True), strict=True))
+def real_incumbent(request: Request) -> float:
+    """f⁺ over real results; where none is feasible, over all of them.
+
+    Parameters
+    ----------
+    request : what the strategy was asked.
+    """
+    here = standing(request)
+    return float(here.Y[:, 0].min()) if here.incumbent is None else here.incumbent
 
 
-def stand(outputs: Sequence[Known], d: int) -> Standing:
-    """How things stand, of what is known of all ``outputs`` at points (d,)."""
-    aims = [output for output in outputs if output.limits is None]
-    ids = tuple(sorted(set.intersection(*({*output.real, *output.lies} for output in aims))))
-    X = np.array([_point(aims[0], i) for i in ids]).reshape(-1, d)
+def best_places(request: Request, X: Array | None = None, y: Array | None = None) -> Array:
+    """The best real points, and of those added, in the region: their neighborhoods get candidates.
+
+    Parameters
+    ----------
+    request : what the strategy was asked; it has the real points.
+    X, y : points added, (p, d), and their values (p,) of the first objective; None for no such points.
+    """
+    parts = [Part.of(learned) for learned in request.outputs]
+    if X is not None and y is not None and len(X):
+        believed = (*request.pending.ids, *request.ids)[: len(X)]
+        first = parts[0]
+        parts[0] = Part(first.learned, first.model, believed, X, y)
+    return request.region.project(stand(parts, request.surrogate).places())
+
+
+def learned_by(surrogate: Surrogate, data: Data) -> IntArray | None:
+    """Rows of ``data`` that the surrogate's models learn from, where these are not all; None where they are."""
+    if able(surrogate, Bounded) and len(data) > surrogate.most_results:
+        return learned_rows(data.y, surrogate.most_results)
+    return None
+
+
+def stand(parts: Sequence[Part], surrogate: Surrogate) -> Standing:
+    """How things stand, of what is known and believed of all outputs.
+
+    Parameters
+    ----------
+    parts : of each output.
+    surrogate : the recipe of their models.
+    """
+    known, limited = list[_Known](), list[Part]()
+    for part in parts:
+        if part.learned.output.limits is None:
+            known.append(_Known.of(part, surrogate))
+        else:
+            limited.append(part)
+    first = known[0]
+    ids, X, seen, real = first.ids, first.X, first.seen, first.real
+    Y = first.expected[:, None]
+    if len(known) > 1:
+        for other in known[1:]:
+            ids = np.intersect1d(ids, other.ids)
+        rows = [one.rows_of(ids) for one in known]
+        X, seen = X[rows[0]], seen[rows[0]]
+        Y = np.column_stack([one.expected[at] for one, at in zip(known, rows, strict=True)])
+        real = np.logical_and.reduce([one.real[at] for one, at in zip(known, rows, strict=True)])
     log_feasible, feasible = np.zeros(len(ids)), np.ones(len(ids), dtype=bool)
-    for output in outputs:
-        if output.limits is not None and len(ids):
-            mean, std, seen = _expected(output, ids, X)
-            logs = output.limits.pointwise(mean, std).value
-            # A limit may be reached: what was seen there is within it, however sure one has to be.
-            logs = np.where(seen & output.limits.holds(mean), 0.0, logs)
-            log_feasible, feasible = log_feasible + logs, feasible & (logs >= np.log(output.probability) - _ROUNDING)
-    real = np.array([all(i in output.real for output in aims) for i in ids], dtype=bool)
-    Y = [_expected(output, ids, X)[0] if len(ids) else np.zeros(0) for output in aims]
-    return Standing(ids, X, np.column_stack(Y), log_feasible, feasible, real)
+    for part in limited if len(ids) else ():
+        logs = _log_probability(part, ids, X)
+        log_feasible = log_feasible + logs
+        feasible &= logs >= np.log(part.learned.output.probability) - _ROUNDING
+    return Standing(ids, X, Y, seen, log_feasible, feasible, real, bool(limited))
 
 
-def _point(output: Known, trial: int) -> Array:
-    found = output.at(trial)
-    assert found is not None
-    return found[0]
+@dataclass(frozen=True, slots=True, eq=False)
+class _Known:
+    """An objective at its points, real ones first: as seen or believed, and as expected."""
+
+    ids: IntArray
+    X: Array
+    seen: Array
+    expected: Array
+    real: BoolArray
+
+    @staticmethod
+    def of(part: Part, surrogate: Surrogate) -> _Known:
+        learned, p = part.learned, len(part.ids)
+        data, ids = learned.data, np.array(learned.ids, dtype=np.int64)
+        noisy = is_noisy(part.model) and not learned.output.exact
+        rows = learned_by(surrogate, data) if noisy else None
+        X, y = (data.X, data.y) if rows is None else (data.X[rows], data.y[rows])
+        ids = ids if rows is None else ids[rows]
+        real = np.ones(len(ids) + p, dtype=bool)
+        if p:
+            real[-p:] = False
+            ids = np.concatenate([ids, np.array(part.ids, dtype=np.int64)])
+            X, y = np.vstack([X, part.X]), np.concatenate([y, part.y])
+        return _Known(ids, X, y, _means(part, X) if noisy and len(X) else y, real)
+
+    def rows_of(self, ids: IntArray) -> IntArray:
+        """Where ``ids``, all of them known, are among its own."""
+        order = np.argsort(self.ids, kind="stable")
+        found: IntArray = order[np.searchsorted(self.ids, ids, sorter=order)]
+        return found
 
 
-def _expected(output: Known, ids: tuple[int, ...], X: Array) -> tuple[Array, Array, BoolArray]:
-    """Mean and std (n,) of an output at ``X`` (n, d), and where it was seen, and is sure: unless noisy, or missing."""
-    found = [None if (known := output.at(i)) is None else known[1] for i in ids]
-    mean = np.array([np.nan if value is None else value for value in found], dtype=np.float64)
-    values = np.array([y for _, y in output.real.values()])
-    std = np.full(len(ids), LEAST_STD * standardization(values)[1])
-    noisy = is_noisy(output.model) and not output.exact
+def _means(part: Part, X: Array) -> Array:
+    """What the model of noisy results expects at ``X`` (n, d): the points that it learned from, then those of lies."""
+    model, p = part.model, len(part.ids)
+    if able(model, Recalling):
+        known, failed = model.mean_at_data(), 0 if part.learned.failed is None else len(part.learned.failed)
+        if len(known) == len(X) + failed:  # failures stand between results and lies
+            return known if not failed else np.concatenate([known[: len(X) - p], known[len(X) - p + failed :]])
+    return model.predict(X).mean
+
+
+def _log_probability(part: Part, ids: IntArray, X: Array) -> Array:
+    """log P_j (n,) at the points ``X`` (n, d) of trials ``ids``: as seen where that is sure, else as expected."""
+    learned, limits = part.learned, part.learned.limits
+    assert limits is not None
+    known = np.array((*learned.ids, *part.ids), dtype=np.int64)
+    values, order = np.concatenate([learned.data.y, part.y]), np.argsort(known, kind="stable")
+    mean = np.full(len(ids), np.nan)
+    if len(known):
+        at = order[np.minimum(np.searchsorted(known, ids, sorter=order), len(known) - 1)]
+        mean = np.where(known[at] == ids, values[at], np.nan)
+    std = np.full(len(ids), LEAST_STD * standardization(learned.data.y)[1])
+    noisy = is_noisy(part.model) and not learned.output.exact
     asked = np.ones_like(mean, dtype=bool) if noisy else np.isnan(mean)
     if asked.any():
-        at = output.model.predict(X[asked])
-        mean[asked], std[asked] = at.mean, at.std
-    return mean, std, ~asked
+        found = part.model.predict(X[asked])
+        mean[asked], std[asked] = found.mean, found.std
+    logs = limits.pointwise(mean, std).value
+    # A limit may be reached: what was seen there is within it, however sure one has to be.
+    return np.where(~asked & limits.holds(mean), 0.0, logs)

@@ -14,10 +14,11 @@ import numpy as np
 from believer.acquisitions.scalarization import random_weights
 from believer.arrays import Array, whole
 from believer.batch.capability import require
-from believer.batch.limits import STEEP, DrawnExcess, Held
-from believer.batch.picking import Picked, best_places, pick, taken
+from believer.batch.picking import Picked, pick, taken
 from believer.batch.random import draw
-from believer.batch.request import Choice, Chosen, Request
+from believer.batch.request import SEVERAL, Choice, Chosen, Request
+from believer.batch.standing import best_places
+from believer.batch.worth import STEEP, DrawnExcess, Held
 from believer.capabilities import able
 from believer.maximize import Objective
 from believer.maximize.objective import Search, first_distinct
@@ -54,7 +55,7 @@ class Thompson:
     """
 
     candidates: int = 256
-    takes_outputs: ClassVar[bool] = True
+    takes: ClassVar[str] = SEVERAL
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "candidates", whole(self.candidates, "candidates", 1, MOST_CANDIDATES))
@@ -62,16 +63,16 @@ class Thompson:
     def choose(self, request: Request, memory: object = None) -> Chosen:
         """One draw for each trial of ``request``, from the trial's own randomness; ``memory`` plays no part."""
         model = request.model
-        if request.outputs:
-            for output in request.outputs:
-                require(output.request.model, Pathwise, "thompson, of several outcomes,")
+        if len(request.outputs) > 1:
+            for learned in request.outputs:
+                require(learned.model, Pathwise, "thompson, of several outcomes,")
         if not able(model, Sampling):
             require(model, Pathwise, "thompson", "One that draws values (sample), as MQRBF's does, will do as well.")
         around, avoid, choices = best_places(request), request.avoid, []
         for trial in request.ids:
             search = Search(request.region, around, avoid)
             if able(model, Pathwise):
-                choice = _by_function(model, request, trial, search)
+                choice = _by_function(request, trial, search)
             else:
                 choice = self._by_values(cast(Sampling, model), request, trial, search)
             choices.append(choice)
@@ -94,29 +95,25 @@ class Thompson:
         return picked.choice("Thompson", f" of {len(X)} values drawn from the model")
 
 
-def _by_function(model: Pathwise, request: Request, trial: int, search: Search) -> Choice:
-    """The minimum of a function drawn whole; of several, of a world in which they hold together."""
-    if request.outputs:
-        drawn, what = _world(request, trial), " of functions drawn from the models"
-    else:
-        path = model.paths(1, request.randomness(trial, "path"))
-        drawn, what = Depth(path, *standardization(request.data.y)), " of a function drawn from the model"
-    picked = pick(drawn, request, trial, search.around, search.avoid)
+def _by_function(request: Request, trial: int, search: Search) -> Choice:
+    """The minimum of a function drawn whole; of several outputs, of a world in which their functions hold together."""
+    one = len(request.outputs) == 1
+    what = " of a function drawn from the model" if one else " of functions drawn from the models"
+    picked = pick(_world(request, trial), request, trial, search.around, search.avoid)
     return picked.choice("Thompson", what)
 
 
 def _world(request: Request, trial: int) -> Objective:
     """What a point is worth in a world that was drawn: a function for each output."""
     depths, excesses = [], []
-    several = sum(output.limits is None for output in request.outputs) > 1
-    for output in request.outputs:
-        path = cast(Pathwise, output.request.model).paths(1, request.randomness(trial, f"path of {output.name}"))
-        shift, scale = standardization(output.request.data.y)
-        if output.limits is None:
+    for place, learned in enumerate(request.outputs):
+        path = cast(Pathwise, learned.model).paths(1, request.stream(trial, "path", place))
+        shift, scale = standardization(learned.data.y)
+        if learned.limits is None:
             # Weights are for what is lacking to the best of each.
-            depths.append(Depth(path, float(output.request.data.y.min()) if several else shift, scale))
+            depths.append(Depth(path, float(learned.data.y.min()) if request.objectives > 1 else shift, scale))
         else:
-            excesses.append(DrawnExcess(path, output.limits, scale))
+            excesses.append(DrawnExcess(path, learned.limits, scale))
     worth: Objective = depths[0]
     if len(depths) > 1:
         worth = Least(tuple(depths), random_weights(len(depths), request.randomness(trial, "weights")))

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
-from believer.acquisitions import View, objective_on
-from believer.batch.incumbent import real_incumbent
-from believer.batch.picking import best_places, pick, taken
-from believer.batch.request import Chosen, Request
+from believer.batch.picking import pick, taken
+from believer.batch.request import SEVERAL, Chosen, Request
+from believer.batch.standing import standing
+from believer.batch.worth import refuse_acquisition, worth
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,14 +20,17 @@ class TopQ:
     own randomness, so that asking for q points at once or one by one is the same computation.
     """
 
+    takes: ClassVar[str] = SEVERAL
+
     def choose(self, request: Request, memory: object = None) -> Chosen:
         """The best point that is not taken yet, for each trial of ``request``; ``memory`` plays no part."""
-        view = View(request.model, real_incumbent(request), request.data)
-        objective = objective_on(request.acquisition, view)
-        around, avoid = best_places(request), request.avoid
+        refuse_acquisition(request)
+        here, models = standing(request), tuple(learned.model for learned in request.outputs)
+        around, avoid = request.region.project(here.places()), request.avoid
         choices = []
         for trial in request.ids:
-            picked = pick(objective, request, trial, around, avoid)
-            choices.append(picked.choice(type(request.acquisition).__name__))
+            found = worth(request, models, here, trial, incumbent=here.incumbent)
+            picked = pick(found.objective, request, trial, around, avoid)
+            choices.append(picked.choice(found.name))
             avoid = taken(avoid, picked.x, request)
         return Chosen(tuple(choices))

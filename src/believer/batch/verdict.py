@@ -10,7 +10,7 @@ import numpy as np
 
 from believer.arrays import Array, read_only
 from believer.batch.gain import ENOUGH, Gain
-from believer.batch.incumbent import is_noisy
+from believer.batch.learned import is_noisy
 from believer.capabilities import able
 from believer.maximize.objective import Spacing
 from believer.space.region import Region

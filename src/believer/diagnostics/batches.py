@@ -108,13 +108,13 @@ def _draw_slice(axes: Axes, optimizer: Optimizer, across: Coordinate, up: Coordi
     forbidden = np.array([not space.allows(p) for p in params])
     if not forbidden.all():
         mean[forbidden] = np.nan
-    shades = ["#FFFFFF", "#8C8C8C"] if optimizer.settings.maximize else ["#8C8C8C", "#FFFFFF"]
+    shades = ["#FFFFFF", "#8C8C8C"] if (optimizer.settings.sign < 0.0) else ["#8C8C8C", "#FFFFFF"]
     cmap = LinearSegmentedColormap.from_list("mean", shades)
     image = np.ma.masked_invalid(mean.reshape(len(rows), len(columns)))
     # The worst quarter shares one shade, so that a few bad corners do not take all the contrast.
-    ends = np.nanquantile(mean, (0.25, 1.0) if optimizer.settings.maximize else (0.0, 0.75))
+    ends = np.nanquantile(mean, (0.25, 1.0) if (optimizer.settings.sign < 0.0) else (0.0, 0.75))
     mesh = axes.pcolormesh(x_edges, y_edges, image, cmap=cmap, vmin=ends[0], vmax=ends[1], zorder=0)
-    bar = axes.figure.colorbar(mesh, ax=axes, pad=0.02, extend="min" if optimizer.settings.maximize else "max")
+    bar = axes.figure.colorbar(mesh, ax=axes, pad=0.02, extend="min" if (optimizer.settings.sign < 0.0) else "max")
     bar.set_label(f"{values_are}: model's mean, slice through the best", fontsize=9)
 
 

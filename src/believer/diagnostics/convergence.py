@@ -45,7 +45,7 @@ def convergence(
     values = np.array([np.nan if p.value is None else p.value for p in points])
     if not np.isfinite(values).any():
         raise InvalidInput("a figure of convergence needs at least one result; got none.")
-    best: Array = (np.fmax if optimizer.settings.maximize else np.fmin).accumulate(values)
+    best: Array = (np.fmax if (optimizer.settings.sign < 0.0) else np.fmin).accumulate(values)
     count = np.arange(1, len(points) + 1)
 
     figure = new_figure(8.0, 5.0 if optimum is None else 6.0)
@@ -65,7 +65,7 @@ def convergence(
     panels[-1].set_xlabel("evaluations")
     panels[-1].set_xlim(0.3, len(points) + 0.7)
     panels[-1].xaxis.get_major_locator().set_params(integer=True)
-    entitle(figure, name, _found(points, float(best[-1]), optimum, optimizer.settings.maximize))
+    entitle(figure, name, _found(points, float(best[-1]), optimum, (optimizer.settings.sign < 0.0)))
     legend_below(figure)
     return figure
 

@@ -28,7 +28,7 @@ import numpy as np
 from believer.acquisitions import Acquisition, PointwiseObjective, completed
 from believer.arrays import Array, frozen
 from believer.batch import ConstantLie, Data, Lie, Pending, PseudoObservations, Request
-from believer.batch.pseudo import Belief
+from believer.batch.belief import Belief
 from believer.batch.request import Randomness
 from believer.batch.verdict import random_pair_distance
 from believer.diagnostics.measurement import Measurement, Part, distances
@@ -163,7 +163,7 @@ class _Batches:
         """What the engine would be asked; no point is avoided, so that a repeated one shows."""
         probe, data = self.probe, self.data
         none = frozen(np.zeros((0, data.region.dim)))
-        return Request(
+        return Request.single(
             ids=tuple(range(probe.q)),
             surrogate=probe.surrogate,
             acquisition=probe.acquisition,

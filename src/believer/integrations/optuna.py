@@ -34,13 +34,12 @@ from believer.plugins import (
     Strategy,
     StudySettings,
     Surrogate,
-    make_settings,
     propose,
     rehearse,
     stream,
 )
 from believer.space import Categorical, Float, Int, Space
-from believer.study.goals import AtMost, Maximize, Minimize
+from believer.study.goals import AtMost, Goals, Maximize, Minimize
 
 try:
     from optuna.distributions import BaseDistribution, CategoricalDistribution, FloatDistribution
@@ -118,7 +117,7 @@ class BelieverSampler(BaseSampler):  # type: ignore[misc]
             "warp": warp,
             "resolution": resolution,
         }
-        rehearse(make_settings(Space.unit(1), **self._options))
+        rehearse(StudySettings.of(Space.unit(1), **self._options))
         if not isinstance(reference, Sequence | None):
             raise InvalidInput(f"reference must be a list with a value for each objective; got {reference!r}.")
         self._reference = None if reference is None else [finite(each, "reference") for each in reference]
@@ -237,20 +236,19 @@ class BelieverSampler(BaseSampler):  # type: ignore[misc]
         if len(maximize) > 1 or self._limits:
             wanted = {_objective(i): Maximize() if more else Minimize() for i, more in enumerate(maximize)}
             wanted |= {_constraint(name): AtMost(0.0) for name in sorted(self._limits)}
-        goals = None if door is None or door.settings.goals is None else door.settings.goals.wanted
-        is_same = door is not None and (wanted or door.settings.maximize == maximize[0]) and (goals or {}) == wanted
-        if door is None or door.distributions != searched or not is_same:
+        goals = Goals(wanted) if wanted else Goals.plain(maximize[0])
+        if door is None or door.distributions != searched or door.settings.goals != goals:
             space = Space({name: _parameter(each) for name, each in searched.items()})  # type: ignore[misc]
-            aim: dict[str, Any] = {"outcomes": wanted} if wanted else {"maximize": maximize[0]}
+            aim: dict[str, Any] = {"outcomes": goals.wanted}
             if self._reference is not None and len(maximize) > 1:
                 if len(self._reference) != len(maximize):
                     raise InvalidInput(f"reference must have {len(maximize)} values; got {len(self._reference)}.")
                 aim["reference"] = {_objective(i): value for i, value in enumerate(self._reference)}
-            settings = make_settings(space, **aim, **self._options)
+            settings = StudySettings.of(space, **aim, **self._options)
             if wanted:
                 rehearse(settings)  # what cannot weigh several outcomes is refused before any of them is paid for
             config = settings.to_config()
-            parts = {name: config.get(name) for name in ("space", "surrogate", "warp", "maximize", "outcomes")}
+            parts = {name: config.get(name) for name in ("space", "surrogate", "warp", "outcomes")}
             digest = hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:16]
             self._door = door = _Door(searched, settings, ModelCache(settings), digest)
         return door
@@ -347,7 +345,7 @@ class _Door:
         return seen
 
     def _outcome(self, trial: Any, values: list[float]) -> Outcome:
-        if self.settings.goals is None:
+        if self.settings.goals.is_plain:
             return Outcome.of(values[0])
         limits = {_constraint(name): _bounded(g) for name, g in trial.constraints.items() if math.isfinite(g)}
         return Outcome({_objective(i): value for i, value in enumerate(values)}, limits)
@@ -398,7 +396,7 @@ class _Door:
         """
         goals = self.settings.goals
         whole = [each for each in known if isinstance(each.returned, Outcome)]
-        waiting = [each.number for each in whole if goals and goals.missing(each.returned)]  # type: ignore[arg-type]
+        waiting = [each.number for each in whole if goals.missing(each.returned)]  # type: ignore[arg-type]
         return History.encoded(
             self.settings,
             {each.number: each.unit for each in known if each.unit is not None},

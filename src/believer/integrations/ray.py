@@ -22,7 +22,7 @@ from typing import Any
 from believer.arrays import finite, shown, whole
 from believer.errors import EvaluationError, InvalidInput, JournalCorrupt, MissingExtra, SpaceExhausted, WorkerDied
 from believer.optimizer import Optimizer
-from believer.plugins import make_settings
+from believer.plugins import StudySettings
 from believer.propose import rehearse
 from believer.space import Categorical, Float, Int, Space
 from believer.space.parameters import Parameter
@@ -80,7 +80,7 @@ class BelieverSearch(Searcher):  # type: ignore[misc]  # Ray has no types
         self._metric: str | None = None
         self._mode: str | None = None
         self._options = {"seed": seed, **options}
-        rehearse(make_settings(Space.unit(1), maximize=False, **self._options))  # refused here, not in midst of a run
+        rehearse(StudySettings.of(Space.unit(1), maximize=False, **self._options))  # refuses before a run
         try:
             points = list(points_to_evaluate or ())
             rewards: Sequence[Any] = [None] * len(points) if evaluated_rewards is None else evaluated_rewards
@@ -216,7 +216,7 @@ class BelieverSearch(Searcher):  # type: ignore[misc]  # Ray has no types
             where = self._where or (_tune_space(study.space) if kept["plain"] is True else None)
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise JournalCorrupt(f"{checkpoint_path} is no state of a BelieverSearch: {error!r}.", 1) from error
-        self._begin(where, metric, "max" if study.settings.maximize else "min", study)
+        self._begin(where, metric, "max" if study.settings.sign < 0.0 else "min", study)
         self._running, self._reported = running, reported
 
 

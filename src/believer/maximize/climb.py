@@ -96,7 +96,7 @@ def _in_box(objective: Objective, climb: Climb) -> lbfgs.Minimum:
     if not able(objective, Climbing):
         return climb_from(objective, climb)
     found = objective.climb(climb)
-    X, f = (getattr(getattr(found, name, None), "shape", None) for name in ("X", "f"))
+    X, f = [getattr(getattr(found, name, None), "shape", None) for name in ("X", "f")]
     if (X, f) != (climb.starts.shape, climb.starts.shape[:1]):
         raise InvalidInput(f"{type(objective).__name__}.climb must give the ends X (s, d) and f (s,) of all starts.")
     return found

@@ -96,7 +96,7 @@ class Multistart:
         scale = min(1.0, float(np.ptp(values[np.isfinite(values)]))) or 1.0
         X = pool[_pick_starts(pool, values, self.starts)]
         X, f = ascend(objective, region, X, self.climb, scale, relaxed=True)
-        if any(count is not None for count in region.decisions):
+        if region.decisions.count(None) < len(region.decisions):
             X, f = self._stepped(objective, region, X, f, scale)
         found = first_distinct(np.vstack([X, pool]), np.concatenate([f, values]), search)
         if found is not None and np.count_nonzero(values >= found.value) > best:

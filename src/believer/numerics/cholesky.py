@@ -18,6 +18,7 @@ tail    the appended rows of W                                 (p, N)
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from scipy.linalg import lapack
@@ -86,7 +87,8 @@ class Factor:
         native = backend.native()
         if native is not None:
             tail, pivot = native.append(self.base, self.tail, packed(k), variance, _LEAST_PIVOT)
-            return Factor(self.base, read_only(tail), max(self.jitter, _LEAST_PIVOT * variance - pivot))
+            tail.flags.writeable = False
+            return Factor(self.base, tail, max(self.jitter, _LEAST_PIVOT * variance - pivot))
         v = self.whiten(k[None, :])
         pivot = variance - float(v[0] @ v[0])
         least = _LEAST_PIVOT * variance
@@ -100,6 +102,7 @@ class Factor:
         return Factor(self.base, read_only(tail), jitter)
 
 
+@lru_cache(256)
 def _half(n: int) -> int:
     """Where a large triangle is cut in two, to pass over a quarter of its square that is zero; 0 for a small one."""
     return n // 2 if n >= _CUT_FROM else 0

@@ -93,6 +93,7 @@ class Box:
 
     Attributes
     ----------
+    dim : number of columns d.
     continuous : which columns (d,) have width and no block.
     decisions : None for each continuous column, then the number of values of each block.
     """
@@ -104,6 +105,7 @@ class Box:
     settle: Callable[[Array], Array] | None = None
     tolerance: float | Array = SAME_POINT
     _points: Array | None = field(init=False, repr=False, default=None)
+    dim: int = field(init=False, repr=False)
     continuous: BoolArray = field(init=False, repr=False)
     _free: BoolArray = field(init=False, repr=False)
     decisions: tuple[int | None, ...] = field(init=False, repr=False)
@@ -114,6 +116,7 @@ class Box:
             moves[block.start : block.stop] = False
         moves.flags.writeable = False
         counts = tuple(len(block.values) for block in self.blocks)
+        object.__setattr__(self, "dim", len(self.lower))
         object.__setattr__(self, "continuous", moves)
         object.__setattr__(self, "_free", moves[None, :])
         object.__setattr__(self, "decisions", (None,) * int(np.count_nonzero(moves)) + counts)
@@ -122,11 +125,6 @@ class Box:
     def cube(d: int) -> Box:
         """[0, 1]^d, all columns continuous."""
         return Box(frozen(np.zeros(d)), frozen(np.ones(d)))
-
-    @property
-    def dim(self) -> int:
-        """Number of columns d."""
-        return len(self.lower)
 
     @property
     def size(self) -> int | None:

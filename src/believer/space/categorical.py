@@ -5,13 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from types import EllipsisType
 from typing import Any, TypeAlias
 
 import numpy as np
 
 from believer.arrays import Array, shown
 from believer.errors import InvalidInput
-from believer.space.parameter import MOST_COLUMNS
+from believer.space.parameter import MOST_COLUMNS, keep_backfill
 from believer.space.scale import plain
 
 Choice: TypeAlias = str | int | float | bool | None
@@ -24,9 +25,11 @@ class Categorical:
     Parameters
     ----------
     choices : a list or tuple of at least one str, int, float, bool or None.
+    backfill : what trials had that were made before the study had this parameter; see ``Optimizer.open``.
     """
 
     choices: Sequence[Choice] = field(compare=False, hash=True)
+    backfill: Choice | EllipsisType = field(default=..., kw_only=True, repr=False, compare=False)
     _index: dict[tuple[type, Choice], int] = field(init=False, repr=False, hash=False)
 
     def __post_init__(self) -> None:
@@ -49,6 +52,7 @@ class Categorical:
                 raise InvalidInput(f"choices must differ from each other, drop one; got twice {choice!r}.")
         object.__setattr__(self, "choices", choices)
         object.__setattr__(self, "_index", index)
+        keep_backfill(self)
 
     @property
     def width(self) -> int:

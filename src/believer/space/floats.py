@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from types import EllipsisType
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ import numpy as np
 from believer.arrays import SAME_POINT, Array, shown
 from believer.errors import InvalidInput
 from believer.space import scale
-from believer.space.parameter import MAX_GRID
+from believer.space.parameter import MAX_GRID, keep_backfill
 
 _KIND = "a finite number"
 _MOST_FLOATS = round(2.0 / SAME_POINT)
@@ -32,12 +33,14 @@ class Float:
     low, high : the bounds, low < high.
     log : spread it over magnitudes.
     step : makes it one of low, low + step, ...; None is continuous.
+    backfill : what trials had that were made before the study had this parameter; see ``Optimizer.open``.
     """
 
     low: float
     high: float
     log: bool = field(default=False, kw_only=True)
     step: float | None = field(default=None, kw_only=True)
+    backfill: float | EllipsisType = field(default=..., kw_only=True, repr=False, compare=False)
     _coarse: bool = field(default=False, init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -56,6 +59,7 @@ class Float:
             raise InvalidInput(f"step must be at least 1e-9 of the larger bound, or None; got step={self.step}.")
         scale.check_scale(self)
         object.__setattr__(self, "_coarse", self._is_coarse())
+        keep_backfill(self)
 
     @property
     def width(self) -> int:
@@ -117,7 +121,9 @@ class Float:
 
     def decode(self, U: Array) -> list[float]:
         """The values at positions ``U`` (n, 1), or on the grid nearest to them."""
-        values = (scale.values_at if self.step is None else scale.nearest_values)(self, U[:, 0], self._by_magnitude())
+        values = (scale.values_at if self.step is None else scale.nearest_values)(
+            self, U[:, 0], self.log and self._by_magnitude()
+        )
         numbers: list[float] = values.tolist()
         return numbers
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from types import EllipsisType
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ import numpy as np
 from believer.arrays import Array, shown
 from believer.errors import InvalidInput
 from believer.space import scale
-from believer.space.parameter import MAX_GRID
+from believer.space.parameter import MAX_GRID, keep_backfill
 
 _KIND = "a whole number"
 _WIDEST = 2**40
@@ -28,12 +29,14 @@ class Int:
     low, high : the bounds, low <= high.
     log : spread it over magnitudes.
     step : from one value to the next.
+    backfill : what trials had that were made before the study had this parameter; see ``Optimizer.open``.
     """
 
     low: int
     high: int
     log: bool = field(default=False, kw_only=True)
     step: int = field(default=1, kw_only=True)
+    backfill: int | EllipsisType = field(default=..., kw_only=True, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         """Check the rules, keep plain Python numbers."""
@@ -46,6 +49,7 @@ class Int:
         if self.step > _WIDEST:
             raise InvalidInput(f"step must be 2**40 at most; got step={shown(self.step)}.")
         scale.check_scale(self)
+        keep_backfill(self)
 
     @property
     def width(self) -> int:

@@ -71,6 +71,17 @@ class Parameter(Protocol):
         ...
 
 
+def backfill_of(parameter: Parameter) -> Any:
+    """What trials had before the parameter was added to their study; ``...`` where nobody says."""
+    return getattr(parameter, "backfill", ...)
+
+
+def keep_backfill(parameter: Parameter) -> None:
+    """Check the ``backfill`` of a frozen parameter: one of its values, or ``...`` for none."""
+    if (value := backfill_of(parameter)) is not ...:
+        object.__setattr__(parameter, "backfill", parameter.check(value, "backfill"))
+
+
 @runtime_checkable
 class Number(Parameter, Protocol):
     """A parameter that is a number between two bounds; ``low`` is an int where all values are whole."""

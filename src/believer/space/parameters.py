@@ -13,7 +13,7 @@ from believer.errors import InvalidInput
 from believer.space.categorical import Categorical
 from believer.space.floats import Float
 from believer.space.ints import Int
-from believer.space.parameter import MAX_GRID, MOST_COLUMNS, Number, Parameter
+from believer.space.parameter import MAX_GRID, MOST_COLUMNS, Number, Parameter, backfill_of
 
 __all__ = ["KINDS", "MAX_GRID", "MOST_COLUMNS", "Categorical", "Float", "Int", "Number", "Parameter", "from_config"]
 
@@ -22,7 +22,8 @@ KINDS: dict[str, Callable[..., Parameter]] = {"Float": Float, "Int": Int, "Categ
 
 def to_config(p: Parameter) -> dict[str, Any]:
     """A parameter as plain JSON data, with the name of its kind."""
-    return {"kind": type(p).__name__, **p.to_config()}
+    had = {} if backfill_of(p) is ... else {"backfill": backfill_of(p)}
+    return {"kind": type(p).__name__, **p.to_config(), **had}
 
 
 def from_config(name: str, kind: str, **settings: Any) -> Parameter:

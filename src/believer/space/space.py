@@ -37,13 +37,18 @@ class Space:
     parameters : by name, a Float, Int or Categorical each, or anything else that is a
         :class:`~believer.space.parameter.Parameter`.
     constraint : ``constraint(params) -> bool`` says which points are allowed; None allows all.
+    constraint_name : how a journal knows the constraint. By default it knows the constraint by its source, and a study
+        that goes on with an edited function has to say so.
     within : ``within(box)`` gives the :class:`~believer.space.region.Region` to search, a part of the box that the
         parameters span; None searches all of it.
     """
 
     _items: tuple[tuple[str, Parameter], ...]
     constraint: Constraint | None
+    constraint_name: str | None
     within: RegionOf | None
+    dim: int = field(init=False, compare=False)
+    """Number of encoded columns d."""
     _places: tuple[tuple[int, int], ...] = field(compare=False)
     """The first column of each parameter, and that after its last."""
 
@@ -52,6 +57,7 @@ class Space:
         parameters: Mapping[str, Parameter],
         constraint: Constraint | None = None,
         *,
+        constraint_name: str | None = None,
         within: RegionOf | None = None,
     ) -> None:
         """Check the names; the parameters have checked themselves."""
@@ -74,8 +80,12 @@ class Space:
         if ends[-1] > MOST_COLUMNS:
             raise InvalidInput(f"a space must have {MOST_COLUMNS:,} columns at most; got {ends[-1]:,}.")
         object.__setattr__(self, "_places", tuple(pairwise(ends)))
+        object.__setattr__(self, "dim", ends[-1])
         object.__setattr__(self, "_items", tuple(parameters.items()))
+        if constraint_name is not None and (constraint is None or not isinstance(constraint_name, str)):
+            raise InvalidInput(f"constraint_name must be the name of a constraint; got {shown(constraint_name)}.")
         object.__setattr__(self, "constraint", constraint)
+        object.__setattr__(self, "constraint_name", constraint_name)
         object.__setattr__(self, "within", within)
 
     def __repr__(self) -> str:
@@ -101,12 +111,7 @@ class Space:
     @property
     def names(self) -> tuple[str, ...]:
         """The parameters' names, in order."""
-        return tuple(name for name, _ in self._items)
-
-    @property
-    def dim(self) -> int:
-        """Number of encoded columns d."""
-        return self._places[-1][1]
+        return tuple(dict(self._items))
 
     @property
     def groups(self) -> tuple[int, ...] | None:
@@ -189,7 +194,8 @@ class Space:
         decode(encode([p])) is [p]: exactly for discrete values, to 1e-12 of the value or of the range for a Float.
         """
         U = np.clip(as_points(X, self.dim), 0.0, 1.0)
-        columns = [p.decode(U[:, start:stop]) for _, p, start, stop in self._layout()]
+        placed = zip(self._items, self._places, strict=True)
+        columns = [parameter.decode(U[:, start:stop]) for (_, parameter), (start, stop) in placed]
         names = self.names
         return [dict(zip(names, values, strict=True)) for values in zip(*columns, strict=True)]
 
@@ -216,13 +222,16 @@ class Space:
         return config if self.within is None else {**config, "within": True}
 
     @staticmethod
-    def from_config(config: Mapping[str, Any], constraint: Constraint | None = None) -> Space:
+    def from_config(
+        config: Mapping[str, Any], constraint: Constraint | None = None, constraint_name: str | None = None
+    ) -> Space:
         """The space of ``to_config``.
 
         Parameters
         ----------
         config : what ``to_config`` returned.
         constraint : a function is no JSON, so a space that had a constraint needs it again.
+        constraint_name : how a journal knows it, as for a space.
         """
         try:
             entries, constrained, within = config["parameters"], config["constrained"], config.get("within", False)
@@ -238,7 +247,7 @@ class Space:
             raise InvalidInput("this space had a constraint, which a config cannot hold; pass it as constraint=.")
         if within:
             raise InvalidInput("this space had a region of its own (within=), which a config cannot hold.")
-        return Space(parameters, constraint)
+        return Space(parameters, constraint, constraint_name=constraint_name)
 
     def _layout(self) -> Iterator[tuple[str, Parameter, int, int]]:
         for (name, parameter), (start, stop) in zip(self._items, self._places, strict=True):

@@ -13,19 +13,31 @@ Json: TypeAlias = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Begun:
-    """A study began: its settings, and the versions that ran it. Always the first event, and only the first."""
+    """A study began: its settings, and the versions that ran it. Always the first event, and only the first.
+
+    ``engine`` is the number of the engine that chooses its points.
+    """
 
     format: int
     config: Json
     versions: Json
+    engine: int = 1
 
 
 @dataclass(frozen=True, slots=True)
 class Upgraded:
-    """A study of an older format goes on in a newer one, under these versions: what follows is written in that."""
+    """A study of another format or engine goes on, under these versions: what follows is written and chosen so."""
 
     format: int
     versions: Json
+    engine: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Changed:
+    """The study goes on with other settings: another space, other goals, another strategy."""
+
+    config: Json
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,4 +98,4 @@ class Abandoned:
     id: int
 
 
-Event: TypeAlias = Begun | Upgraded | Asked | Told | Failed | Observed | Amended | Enqueued | Abandoned
+Event: TypeAlias = Begun | Upgraded | Changed | Asked | Told | Failed | Observed | Amended | Enqueued | Abandoned

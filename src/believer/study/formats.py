@@ -11,6 +11,8 @@ format  what is new
         every line ends with the CRC-32 of what stands before it, so that a flipped bit is found
 3       a study may declare its outcomes; a result may come in parts, and have ``replicates`` and ``lost``; a line
         ``amended`` corrects one
+4       every study has outcomes, and hyperparameters by output; the first line and ``upgraded`` ones say the engine's
+        number; a line ``changed`` has new settings
 ======  ==================================================================================================
 
 An older journal stays as it is: what is added to it follows an ``upgraded`` line and is written in the newest format.
@@ -35,6 +37,7 @@ from believer.study.events import (
     Amended,
     Asked,
     Begun,
+    Changed,
     Enqueued,
     Event,
     Failed,
@@ -46,12 +49,13 @@ from believer.study.events import (
 from believer.study.outcome import Outcome
 from believer.study.trials import Trial
 
-FORMAT = 3
+FORMAT = 4
 """The newest format that this version reads, and the one that it writes."""
 
 _CLASSES: dict[str, type[Event]] = {
     "begun": Begun,
     "upgraded": Upgraded,
+    "changed": Changed,
     "asked": Asked,
     "told": Told,
     "failed": Failed,
@@ -71,6 +75,7 @@ _TRIAL: Types = {"id": _INT, "params": _OBJECT, "unit": _LIST, "origin": _TEXT, 
 _FIELDS: dict[str, Types] = {
     "begun": {"format": _INT, "config": _OBJECT, "versions": _OBJECT},
     "upgraded": {"format": _INT, "versions": _OBJECT},
+    "changed": {"config": _OBJECT},
     "asked": {"trials": _LIST, "request": _OBJECT, "model": _OBJECT + _OR_NONE},
     "failed": {"id": _INT, "error": _TEXT},
     "enqueued": {"params": _OBJECT},
@@ -80,11 +85,11 @@ _OUTCOME: dict[int, Types] = {
     1: {"value": _NUMBER + _OR_NONE},
     2: {"objectives": _OBJECT + _OR_NONE, "constraints": _OBJECT, "noise": _OBJECT},
 }
-_OUTCOME[3] = {**_OUTCOME[2], "replicates": _OBJECT, "lost": _LIST}
+_OUTCOME[3] = _OUTCOME[4] = {**_OUTCOME[2], "replicates": _OBJECT, "lost": _LIST}
 """The fields of a result in each format."""
 
 _DEFAULTS: dict[int, dict[str, Any]] = {1: {}, 2: {"constraints": {}, "noise": {}}}
-_DEFAULTS[3] = {**_DEFAULTS[2], "replicates": {}, "lost": []}
+_DEFAULTS[3] = _DEFAULTS[4] = {**_DEFAULTS[2], "replicates": {}, "lost": []}
 """Fields of a result that a line of each format may lack, and what they are then."""
 
 _ANSWERS: dict[tuple[type[Event], int], Types] = {
@@ -141,7 +146,7 @@ def _record(event: Event, version: int) -> Json:
             record.update(_result(value, version))
         elif name == "trials":
             record["trials"] = [_trial(trial) for trial in value]
-        else:
+        elif name != "engine" or version >= 4:
             record[name] = value
     return record
 
@@ -176,11 +181,14 @@ def _event(record: Json, version: int) -> Event:
     if not isinstance(kind, str) or kind not in _CLASSES:
         raise InvalidInput(f"kind must be one of {', '.join(_CLASSES)}; got {kind!r:.80}.")
     cls = _CLASSES[kind]
-    if cls is Amended and version < 3:
+    if (cls is Amended and version < 3) or (cls is Changed and version < 4):
         raise InvalidInput(f"format {version} of a journal has no line of the kind {kind}.")
     if cls is Told or cls is Observed or cls is Amended:
         return _decode_result(cls, record, version)
-    _check_fields(kind, record, _FIELDS[kind])
+    numbered = version >= 4 and (cls is Begun or cls is Upgraded)
+    _check_fields(kind, record, {**_FIELDS[kind], "engine": _INT} if numbered else _FIELDS[kind])
+    if numbered and record["engine"] < 1:
+        raise InvalidInput(f"engine of {kind} must be 1 or more; got {record['engine']}.")
     if "format" in record and not 1 <= record["format"] <= FORMAT:
         raise InvalidInput(f"format of {kind} must lie in 1..{FORMAT}; got {record['format']}.")
     if cls is Asked:

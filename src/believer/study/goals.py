@@ -1,6 +1,6 @@
 """What is wanted of each number that an evaluation returns: less of it, more of it, or to stay within limits.
 
-A study with one nameless number needs none of this. One with several declares them once, by name::
+A study of a plain number minimizes or maximizes the outcome "value". One with several declares them once, by name::
 
     outcomes={"yield": Maximize(), "cost": Minimize(), "purity": AtLeast(95)}
 
@@ -11,18 +11,16 @@ and the good side of a limit is the lower one, whatever the user's direction.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import Any, TypeAlias
 
 from believer.acquisitions.feasibility import Within
 from believer.arrays import LARGEST, finite, shown
+from believer.batch.learned import LIKELY, Output
 from believer.errors import InvalidInput
-from believer.study.outcome import Outcome
-
-LIKELY = 0.5
-"""A point counts as feasible where each limit is kept with this probability, if the user says nothing else."""
+from believer.study.outcome import ONLY, Outcome
 
 DESIRABILITY = "desirability"
 """The name of the one objective that desirabilities add up to."""
@@ -133,28 +131,6 @@ Goal: TypeAlias = Minimize | Maximize | AtMost | AtLeast | Between | Desirabilit
 _GOALS = {cls.__name__: cls for cls in (Minimize, Maximize, AtMost, AtLeast, Between, Desirability)}
 
 
-@dataclass(frozen=True, slots=True)
-class Target:
-    """A number that a model learns.
-
-    Attributes
-    ----------
-    name : what it is called.
-    sign : -1 where more is better; inside, less is.
-    limits : where it has to lie, inside; None for an objective.
-    probability : how surely.
-    warped : whether results may be warped before a model learns them.
-    exact : whether what was seen is so, however noisy a model finds it.
-    """
-
-    name: str
-    sign: float
-    limits: Within | None = None
-    probability: float = LIKELY
-    warped: bool = True
-    exact: bool = False
-
-
 @dataclass(frozen=True)
 class Goals:
     """What is wanted, by the names of the outcomes.
@@ -182,6 +158,16 @@ class Goals:
         if any(weighed) and not all(weighed):
             raise InvalidInput("desirabilities add up to the only objective: no Minimize() or Maximize() beside them.")
         object.__setattr__(self, "wanted", dict(wanted))
+
+    @staticmethod
+    def plain(maximize: bool) -> Goals:
+        """Those of a study of one number."""
+        return Goals({ONLY: Maximize() if maximize else Minimize()})
+
+    @cached_property
+    def is_plain(self) -> bool:
+        """Whether the only outcome is "value": then the first result may give it another name, and further numbers."""
+        return tuple(self.wanted) == (ONLY,) and not self.is_weighed
 
     @staticmethod
     def named(plain: Mapping[str, tuple[str, Any]]) -> Goals:
@@ -217,19 +203,19 @@ class Goals:
         return (DESIRABILITY,) if self.is_weighed else self.aims
 
     @cached_property
-    def outputs(self) -> tuple[Target, ...]:
+    def outputs(self) -> tuple[Output, ...]:
         """What models learn: objectives, then what is limited, in the order in which they were declared."""
         one = len(self.objectives) == 1
         signs = {n: -1.0 if n == DESIRABILITY or isinstance(self.wanted[n], Maximize) else 1.0 for n in self.objectives}
-        found = [Target(name, sign, warped=one and name != DESIRABILITY) for name, sign in signs.items()]
+        found = [Output(name, sign, warped=one and name != DESIRABILITY) for name, sign in signs.items()]
         for name in self.limited:
             goal = self.wanted[name]
             if isinstance(goal, Between):
-                found.append(Target(name, 1.0, Within(goal.low, goal.high), goal.probability, warped=False))
+                found.append(Output(name, 1.0, Within(goal.low, goal.high), goal.probability, warped=False))
             elif isinstance(goal, AtLeast):
-                found.append(Target(name, -1.0, Within(high=-goal.threshold), goal.probability))
+                found.append(Output(name, -1.0, Within(high=-goal.threshold), goal.probability))
             elif isinstance(goal, AtMost):
-                found.append(Target(name, 1.0, Within(high=goal.threshold), goal.probability))
+                found.append(Output(name, 1.0, Within(high=goal.threshold), goal.probability))
         return tuple(found)
 
     def arranged(self, outcome: Outcome) -> Outcome:
@@ -239,11 +225,16 @@ class Goals:
         ----------
         outcome : numbers by name, as objectives or constraints, whichever they are.
         """
+        if self.is_plain:
+            if not outcome.objectives and not outcome.lost:
+                raise InvalidInput("an outcome needs at least one objective; got none.")
+            return outcome
         numbers = {**outcome.objectives, **outcome.constraints}
         unknown = [name for name in (*numbers, *outcome.lost) if name not in self.wanted]
         if unknown:
+            number = f' Of a number, say which it is: {{"{self.aims[0]}": ...}}.' if unknown == [ONLY] else ""
             raise InvalidInput(
-                f"this study has the outcomes {', '.join(self.wanted)}; got {', '.join(map(shown, unknown))}."
+                f"this study has the outcomes {', '.join(self.wanted)}; got {', '.join(map(shown, unknown))}.{number}"
             )
         return Outcome(
             {name: numbers[name] for name in self.aims if name in numbers},
@@ -251,6 +242,61 @@ class Goals:
             outcome.noise,
             outcome.replicates,
             outcome.lost,
+        )
+
+    def of_number(self, outcome: Outcome) -> Outcome:
+        """A plain number as the only outcome of the study; ``outcome`` itself where there are several, or names.
+
+        Parameters
+        ----------
+        outcome : what was told.
+        """
+        if len(self.wanted) != 1 or ONLY in self.wanted or outcome.names != {ONLY}:
+            return outcome
+        (name,) = self.wanted
+        return Outcome(
+            {name: outcome.value}, noise=dict.fromkeys([name] if outcome.noise else [], *outcome.noise.values())
+        )
+
+    def key(self, outcome: Outcome, output: str) -> str:
+        """The name that an outcome has an output under.
+
+        Parameters
+        ----------
+        outcome : what was told.
+        output : its name.
+        """
+        return outcome.name if self.is_plain and outcome.objectives else output
+
+    def rearranged(self, outcome: Outcome | None) -> Outcome | None:
+        """An outcome of a study that had other goals; numbers that nothing is wanted of any more are kept.
+
+        The number of a plain study is the only aim of another, and the first that was optimized is that of a plain one.
+        None where nothing is left, or nothing of the number of a plain study.
+
+        Parameters
+        ----------
+        outcome : as those goals arranged it; None for nothing.
+        """
+        if outcome is None:
+            return None
+        numbers, names = {**outcome.objectives, **outcome.constraints}, {name: name for name in outcome.names}
+        if outcome.names == {ONLY} and len(self.aims) == 1:
+            names = {ONLY: self.aims[0]}
+        elif self.is_plain and ONLY not in names and outcome.objectives:
+            names[outcome.name] = ONLY
+        named = {names[name]: value for name, value in numbers.items()}
+        aims = {name: named[name] for name in self.aims if name in named}
+        others = {name: value for name, value in named.items() if name not in self.aims}
+        lost = tuple(names[name] for name in outcome.lost if names[name] in self.wanted)
+        if not (aims or lost) and (self.is_plain or not others):
+            return None
+        return Outcome(
+            aims,
+            others,
+            {names[name]: std for name, std in outcome.noise.items()},
+            {names[name]: each for name, each in outcome.replicates.items()},
+            lost,
         )
 
     def missing(self, outcome: Outcome | None) -> tuple[str, ...]:
@@ -262,8 +308,53 @@ class Goals:
         """
         if outcome is None:
             return tuple(self.wanted)
+        if self.is_plain:
+            return ()
         known = outcome.names
         return tuple(name for name in self.wanted if name not in known)
+
+    def whole(self, outcomes: Mapping[int, Outcome]) -> frozenset[int]:
+        """Ids of outcomes of which nothing is missing.
+
+        Parameters
+        ----------
+        outcomes : what was told, by id.
+        """
+        if self.is_plain:
+            return frozenset(outcomes)
+        wanted = self.wanted.keys()
+        return frozenset(
+            {
+                i
+                for i, one in outcomes.items()
+                if not wanted - one.objectives.keys() - one.constraints.keys() - {*one.lost}
+            }
+        )
+
+    def column(self, outcomes: Mapping[int, Outcome], output: str) -> dict[int, float]:
+        """What each of the outcomes says of an output, as :meth:`value` does, where it says anything.
+
+        Parameters
+        ----------
+        outcomes : what was told, by id; all have the same objectives.
+        output : its name.
+        """
+        if output == DESIRABILITY and self.is_weighed:
+            return {i: value for i, one in outcomes.items() if (value := self.value(one, output)) is not None}
+        key = self.key_of_all(outcomes.values(), output)
+        named = [(i, one.objectives.get(key, one.constraints.get(output))) for i, one in outcomes.items()]
+        return {i: value for i, value in named if value is not None}
+
+    def key_of_all(self, outcomes: Iterable[Outcome], output: str) -> str:
+        """The name that all outcomes have an output under.
+
+        Parameters
+        ----------
+        outcomes : what was told; all have the same objectives.
+        output : its name.
+        """
+        first = next((one for one in outcomes if one.objectives), None) if self.is_plain else None
+        return output if first is None else self.key(first, output)
 
     def value(self, outcome: Outcome, output: str) -> float | None:
         """What an outcome says of an output, in the user's units; None for nothing.
@@ -274,7 +365,7 @@ class Goals:
         output : its name.
         """
         if output != DESIRABILITY or not self.is_weighed:
-            found = outcome.objectives.get(output)
+            found = outcome.objectives.get(self.key(outcome, output))
             return outcome.constraints.get(output) if found is None else found
         if any(name not in outcome.objectives for name in self.aims):
             return None
@@ -347,7 +438,7 @@ class Goals:
         return Goals(wanted)
 
 
-def checked_reference(reference: Any, goals: Goals | None) -> dict[str, float] | None:
+def checked_reference(reference: Any, goals: Goals) -> dict[str, float] | None:
     """A reference point by the names of the objectives; InvalidInput for any other.
 
     Parameters
@@ -357,7 +448,7 @@ def checked_reference(reference: Any, goals: Goals | None) -> dict[str, float] |
     """
     if reference is None:
         return None
-    names = () if goals is None else goals.objectives
+    names = goals.objectives
     if len(names) < 2:
         raise InvalidInput("a reference point is for several objectives; this study has one.")
     if not isinstance(reference, Mapping) or reference.keys() != set(names):

@@ -142,8 +142,9 @@ def to_config(part: object) -> Any:
 def is_custom(config: Any) -> bool:
     """Whether ``config``, or a part of it, stands for a part that must be passed again."""
     if isinstance(config, dict):
-        return "custom" in config or any(is_custom(value) for value in config.values())
-    return isinstance(config, list) and any(is_custom(item) for item in config)
+        return "custom" in config or is_custom([*config.values()])
+    nested = [item for item in config if isinstance(item, dict | list)] if isinstance(config, list) else []
+    return any(map(is_custom, nested))
 
 
 def from_config(config: Any, what: str, passed: object = None) -> Any:
@@ -242,4 +243,4 @@ def brief(config: Any) -> str:
 
 def named(config: Any) -> str:
     """A part as people ask for it: the strategy's name where it has one, else :func:`brief`."""
-    return next((name for name, value in STRATEGIES.items() if to_config(value) == config), brief(config))
+    return next((name for name, value in STRATEGIES.items() if to_config(value) == config), "") or brief(config)

@@ -11,12 +11,13 @@ from typing import Any, Concatenate, ParamSpec, Self, TypeVar
 from believer.errors import InvalidInput, JournalCorrupt
 from believer.space import Space
 from believer.study import serialization, table
-from believer.study.events import Begun, Event
+from believer.study.events import Begun, Changed, Event
 from believer.study.files import PathLike, as_path
-from believer.study.goals import Goals
+from believer.study.history import states_by_output
 from believer.study.journal import read_events
 from believer.study.ledger import Counts, Ledger
 from believer.study.outcome import Outcome, copied
+from believer.study.settings import space_and_goals
 from believer.study.trials import Trial, described
 
 P = ParamSpec("P")
@@ -110,6 +111,12 @@ class Study:
 
     @property
     @reading
+    def outside(self) -> tuple[Trial, ...]:
+        """Trials that the space has no place for since it was changed: they are kept, and no model learns them."""
+        return tuple(self._ledger.trials[i].copy() for i in sorted(self._ledger.outside))
+
+    @property
+    @reading
     def outcomes(self) -> dict[int, Outcome]:
         """What trials returned, by their ids: every objective and constraint, with what is known of their noise."""
         return {trial_id: copied(outcome) for trial_id, outcome in sorted(self._ledger.outcomes.items())}
@@ -140,7 +147,7 @@ class Study:
         Where outcomes are declared, of results within all limits; InvalidInput for several objectives.
         """
         goals = self._ledger.goals
-        if goals is not None and len(goals.objectives) > 1:
+        if len(goals.objectives) > 1:
             raise InvalidInput(
                 f"of several objectives ({', '.join(goals.objectives)}) there is no best result: an optimizer's front "
                 "has those to choose from, and outcomes=Desirability(...) makes one number of them."
@@ -152,8 +159,14 @@ class Study:
     @property
     @reading
     def hyperparameters(self) -> dict[str, Any] | None:
-        """Of the model behind the last ask, as plain data; None before the first fit, and after an amendment."""
-        return None if self._ledger.model is None else dict(self._ledger.model)
+        """Of the model behind the last ask, as plain data; None before the first fit, and after an amendment.
+
+        Of several outputs they are by name.
+        """
+        if self._ledger.model is None:
+            return None
+        states = states_by_output(self._ledger.model, self._ledger.goals)
+        return dict(next(iter(states.values()))) if len(states) == 1 else dict(states)
 
     @property
     @reading
@@ -183,22 +196,19 @@ class Study:
 
     @reading
     def __str__(self) -> str:
-        config = self._begun.config
+        config, goals = self._config, self._ledger.goals
         strategy, acquisition, surrogate = (
             serialization.named(config[name]) for name in ("strategy", "acquisition", "surrogate")
         )
-        aim = "maximizing" if config["maximize"] else "minimizing"
-        goals = self._ledger.goals
-        if goals is not None:
+        aim = "maximizing" if goals.outputs[0].sign < 0.0 else "minimizing"
+        if not goals.is_plain:
             aim = ", ".join(f"{name}: {serialization.brief(goal)}" for name, goal in goals.to_config().items())
         lines = [
             f"{aim} over {', '.join(self._ledger.space.names)}"
             f" by {strategy} with {acquisition} on {surrogate}, seed {config['seed']}",
             self._counted(),
         ]
-        if goals is not None and len(goals.objectives) > 1:
-            pass
-        elif self.best is not None:
+        if len(goals.objectives) == 1 and self.best is not None:
             lines.append(f"best {self.best[1]:.6g} at {described(self.best[0])}")
         if self._where is not None:
             lines.append(f"journal {self._where}")
@@ -209,10 +219,8 @@ class Study:
         return f"<{type(self).__name__}: {self._counted()}>"
 
     @property
-    def _begun(self) -> Begun:
-        begun = self._ledger.events[0]
-        assert isinstance(begun, Begun)
-        return begun
+    def _config(self) -> dict[str, Any]:
+        return next(e.config for e in reversed(self._ledger.events) if isinstance(e, Begun | Changed))
 
     def _counted(self) -> str:
         counts = self._ledger.counts
@@ -241,17 +249,21 @@ def read_study(path: PathLike) -> Study:
     path : of the journal.
     """
     events = read_events(as_path(path, "a journal"))
+    for line, event in enumerate(events, start=1):
+        if isinstance(event, Begun | Changed):
+            _check_shown(event.config, line)
     begun = events[0]
     assert isinstance(begun, Begun)
+    return Study(Ledger.of(events, *space_and_goals(begun.config)), str(as_path(path)))
+
+
+def _check_shown(config: dict[str, Any], line: int) -> None:
+    """JournalCorrupt for settings of which nothing could be shown."""
     try:
-        space = Space.from_config({**begun.config["space"], "constrained": False})
-        maximize = begun.config["maximize"]
+        space_and_goals(config)
         for part in ("strategy", "acquisition", "surrogate"):
-            serialization.named(begun.config[part])
-        goals = None if begun.config.get("outcomes") is None else Goals.from_config(begun.config["outcomes"])
-        if type(maximize) is not bool or "seed" not in begun.config:
-            raise InvalidInput("maximize must be True or False, and a seed be there.")
+            serialization.named(config[part])
+        if "seed" not in config:
+            raise InvalidInput("a seed must be there.")
     except (InvalidInput, KeyError, TypeError, AttributeError) as error:
-        raise JournalCorrupt(f"the first line lacks a setting, or has a wrong one: {error!r}", 1) from error
-    sign = (-1.0 if maximize else 1.0) if goals is None else goals.outputs[0].sign
-    return Study(Ledger.of(events, space, sign, goals), str(as_path(path)))
+        raise JournalCorrupt(f"line {line} lacks a setting, or has a wrong one: {error!r}", line) from error

@@ -39,7 +39,7 @@ def records(ledger: Ledger) -> list[dict[str, Any]]:
             "trial_id": trial.id,
             "status": ledger.status(trial.id),
             "value": ledger.value(trial.id),
-            **{column: trial.params[name] for name, column in parameters.items()},
+            **{column: trial.params.get(name) for name, column in parameters.items()},
             **{column: _listed(ledger.outcomes.get(trial.id), what, name) for column, (what, name) in more.items()},
             "origin": trial.origin,
             "provenance": trial.provenance,
@@ -111,9 +111,10 @@ def _outcomes(ledger: Ledger) -> dict[str, tuple[str, str]]:
         what: list(dict.fromkeys(name for outcome in found for name in getattr(outcome, what)))
         for what in ("objectives", "constraints", "noise", "replicates")
     }
-    if ledger.goals is not None:
-        named |= {"objectives": [*ledger.goals.aims], "constraints": [*ledger.goals.limited]}
-    only = len(named["objectives"]) < 2 and not named["constraints"] and ledger.goals is None
+    goals = ledger.goals
+    if not goals.is_plain:
+        named |= {"objectives": [*goals.aims], "constraints": [*goals.limited]}
+    only = len(named["objectives"]) < 2 and not named["constraints"] and goals.is_plain
     taken = {*COLUMNS, *_parameters(ledger).values()}
     more = {}
     for what, names in named.items():

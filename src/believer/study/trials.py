@@ -100,7 +100,9 @@ def same_value(a: Any, b: Any) -> bool:
 
 def same_params(a: Mapping[str, Any], b: Mapping[str, Any]) -> bool:
     """Whether two points are the same, parameter by parameter."""
-    return a.keys() == b.keys() and all(same_value(a[name], b[name]) for name in a)
+    if a.keys() != b.keys():
+        return False
+    return [(type(value), value) for value in a.values()] == [(type(b[name]), b[name]) for name in a]
 
 
 def key_of(params: Mapping[str, Any]) -> Hashable:

@@ -53,13 +53,15 @@ class Data:
     @property
     def y(self) -> Array:
         """The values (n,) of the only output."""
-        self._refuse_several()
+        if self.Y.shape[1:] != (1,):
+            self._refuse_several()
         return self.Y[:, 0]
 
     @property
     def std(self) -> Array | None:
         """Known standard deviations (n,) of the only output."""
-        self._refuse_several()
+        if self.Y.shape[1:] != (1,):
+            self._refuse_several()
         return None if self.noise is None else self.noise[:, 0]
 
     def output(self, column: int) -> Data:
@@ -72,8 +74,7 @@ class Data:
         return Data(self.X[rows], self.Y[rows], None if self.noise is None else self.noise[rows], self.groups)
 
     def _refuse_several(self) -> None:
-        if self.Y.ndim != 2 or self.Y.shape[1] != 1:
-            raise InvalidInput(f"one model learns one output, y (n,); these values have shape {self.Y.shape}.")
+        raise InvalidInput(f"one model learns one output, y (n,); these values have shape {self.Y.shape}.")
 
 
 def joined(*parts: Data) -> Data:

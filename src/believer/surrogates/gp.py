@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
-from believer.arrays import Array, finite, frozen, packed, read_only, shown
+from believer.arrays import Array, finite, frozen, no_rows, packed, shown
 from believer.errors import InvalidInput
 from believer.numerics import backend
 from believer.numerics.cholesky import Factor, factor
@@ -230,7 +230,7 @@ class GPModel:
         [paper] Eq. 1-2: the mean moves by the discrepancy y - μ, the variance shrinks whatever y is. Hyperparameters,
         shift and scale stay as they are.  O(k N²).
         """
-        X, known = data.X, variances(data.std, self.scale)
+        X, known = data.X, None if data.noise is None else variances(data.std, self.scale)
         model = self
         for x, value, beyond in zip(X, data.y, (0.0,) * len(X) if known is None else known, strict=True):
             k, _ = model.hyper.cross(x[None, :], model.X)
@@ -241,16 +241,18 @@ class GPModel:
             new = float(row @ targets)
             alpha = new * row
             alpha[:-1] += model.alpha
+            alpha.flags.writeable = False
             model = replace(
                 model,
                 X=_appended(model.X, x),
                 y=targets,
                 factor=grown,
                 whitened=_appended(model.whitened, new),
-                alpha=read_only(alpha),
+                alpha=alpha,
             )
-        both = extended(self.known, len(self.y), known, len(X))
-        return model if both is None else replace(model, known=both)
+        if known is None and self.known is None:
+            return model
+        return replace(model, known=extended(self.known, len(self.y), known, len(X)))
 
 
 def _appended(a: Array, last: Array | float) -> Array:
@@ -258,7 +260,8 @@ def _appended(a: Array, last: Array | float) -> Array:
     out = np.empty((len(a) + 1, *a.shape[1:]))
     out[:-1] = a
     out[-1] = last
-    return read_only(out)
+    out.flags.writeable = False
+    return out
 
 
 def prior_covariance(hyper: Hyperparameters, X: Array, diagonal: float | Array | None = None) -> Array:
@@ -302,7 +305,8 @@ def _covariance_factor(hyper: Hyperparameters, X: Array, known: Array | None) ->
         kernel = native.KERNELS[hyper.kernel]
         base = native.covariance_factor(kernel, packed(X), hyper.lengthscales, hyper.signal, diagonal, known)
         if base is not None:
-            return Factor(read_only(base), read_only(np.zeros((0, len(X)))), 0.0)
+            base.flags.writeable = False
+            return Factor(base, no_rows(len(X)), 0.0)
     if known is None:
         return factor(prior_covariance(hyper, X, diagonal))
     # Jitter in units of what all observations have: one that is known to be bad must not blur the others.

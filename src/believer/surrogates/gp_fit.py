@@ -224,7 +224,7 @@ def _top(
     fixed = None if isinstance(noise, str) else max(float(noise), NOISE_FLOOR)
     tied, s = task.tied, len(task.first)
     prior = _prior(preset, s, fixed is None, tied)
-    lower, upper = (np.log(bound) for bound in _bounds(preset, s, fixed is None))
+    lower, upper = np.log(_bounds(preset, s, fixed is None))
     starts = _starts(preset, prior, lower, upper, rng, earlier, task.warm_only, task.first)
     theta, mean = _search(task.kernel, task.X, task.y, fixed, task.known, preset, prior, starts, lower, upper, tied)
     return Hyperparameters(
@@ -325,11 +325,14 @@ class _Prior:
 
 def _prior(preset: Preset, s: int, infer: bool, tied: IntArray | None = None) -> _Prior:
     columns = np.ones(s) if tied is None else np.bincount(tied)
-    offsets = [0.5 * float(np.log(columns.sum() if k > 1 else s)) if preset.scaled else 0.0 for k in columns]
-    parts = [(preset.lengthscale, offset, 0.0) for offset in offsets] + [(preset.signal, 0.0, 0.0)]
-    parts += [(preset.noise, 0.0, float(np.log(1e-3)))] * infer
-    center = [default if normal is None else normal.mean + shift for normal, shift, default in parts]
-    weight = [0.0 if normal is None else 1.0 / normal.std for normal, _, _ in parts]
+    center, weight = list[float](), list[float]()
+    parts = [(preset.lengthscale, 0.0)] * s + [(preset.signal, 0.0)] + [(preset.noise, float(np.log(1e-3)))] * infer
+    for place, (normal, default) in enumerate(parts):
+        shift = 0.0
+        if place < s and preset.scaled:
+            shift = 0.5 * float(np.log(columns.sum() if columns[place] > 1 else s))
+        center.append(default if normal is None else normal.mean + shift)
+        weight.append(0.0 if normal is None else 1.0 / normal.std)
     return _Prior(np.array(center), np.array(weight))
 
 

@@ -90,7 +90,7 @@ def request(
     model = case.surrogate.fit(Data(known.X, known.y), randomness(len(known.y), "fit"), None)
     waiting = points(region, pending, known.X, seed=1)
     first = len(known.y)
-    return Request(
+    return Request.single(
         ids=tuple(range(first + pending, first + pending + q)),
         surrogate=case.surrogate,
         acquisition=case.acquisition,
@@ -121,7 +121,8 @@ def after_failures(asked: Request, count: int = 2) -> Request:
     else:
         X_all, y_all = np.vstack([asked.data.X, X]), np.concatenate([asked.data.y, failed.y])
         model = asked.surrogate.fit(Data(X_all, y_all), asked.randomness(len(asked.data.y), "failed"), asked.model)
-    return replace(asked, model=model, failed=failed, avoid=frozen(np.vstack([asked.avoid, X])))
+    told = asked.with_first(model=model, fit=asked.model, failed=failed)
+    return replace(told, avoid=frozen(np.vstack([asked.avoid, X])))
 
 
 def welcoming_repeats(asked: Request) -> Request:

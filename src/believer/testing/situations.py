@@ -73,7 +73,7 @@ def the_direction_does_not_change_the_points(case: Subject) -> None:
     """sign = -1 gives the same points. A setting in the user's units, such as a lie of 2.5, breaks this rightly."""
     asked = request(case)
     wanted = chosen(case.strategy, asked)
-    got = chosen(case.strategy, replace(asked, sign=-1.0))
+    got = chosen(case.strategy, asked.with_first(sign=-1.0))
     require_same_points(wanted, got, "with request.sign = -1 and the same data")
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from believer.acquisitions import Acquisition, LogEI
 from believer.batch import Strategy
-from believer.batch.request import TakesOutputs
+from believer.batch.request import ONE, takes
 from believer.errors import MissingExtra
 from believer.study.serialization import acquisition_named, strategy_named
 from believer.surrogates import GP
@@ -46,7 +46,7 @@ ONE_AT_A_TIME: tuple[Law, ...] = values.ONE_AT_A_TIME
 """Laws of strategies that choose the points of a batch one after another, and promise it."""
 
 OUTPUT_LAWS: tuple[Law, ...] = outputs.LAWS
-"""Laws of strategies with ``takes_outputs = True``."""
+"""Laws of strategies with ``takes`` other than ONE."""
 
 ACQUISITION_LAWS: tuple[Law, ...] = worth.LAWS
 """Every law of acquisitions."""
@@ -85,7 +85,7 @@ def strategy_checks(
         LogEI() if acquisition is None else acquisition,
     )
     require_surrogate(case.surrogate)
-    more = [*(OUTPUT_LAWS if _takes_outputs(case.strategy) else ()), *(ONE_AT_A_TIME if one_at_a_time else ())]
+    more = [*(OUTPUT_LAWS if takes(case.strategy) != ONE else ()), *(ONE_AT_A_TIME if one_at_a_time else ())]
     return _checks([*STRATEGY_LAWS, *more], case, case.strategy)
 
 
@@ -102,8 +102,8 @@ def check_strategy(
     """
     checks = strategy_checks(strategy, surrogate, acquisition, one_at_a_time=one_at_a_time)
     apart = [] if one_at_a_time else [(law.text, "said to choose one at a time") for law in ONE_AT_A_TIME]
-    if not _takes_outputs(strategy_named(strategy)):
-        apart += [(law.text, TakesOutputs.__name__) for law in OUTPUT_LAWS]
+    if takes(strategy_named(strategy)) == ONE:
+        apart += [(law.text, "for several outputs") for law in OUTPUT_LAWS]
     return _passed(checks, apart)
 
 
@@ -119,10 +119,6 @@ def acquisition_checks(acquisition: str | Acquisition) -> tuple[Check, ...]:
 def check_acquisition(acquisition: str | Acquisition) -> Summary:
     """Try every law on ``acquisition``; :class:`~believer.testing.ContractBroken` at the first that is broken."""
     return _passed(acquisition_checks(acquisition), [])
-
-
-def _takes_outputs(strategy: Strategy) -> bool:
-    return isinstance(strategy, TakesOutputs) and bool(strategy.takes_outputs)
 
 
 def _checks(laws: list[Law], subject: object, member: object) -> tuple[Check, ...]:

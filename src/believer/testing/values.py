@@ -46,11 +46,9 @@ def a_request_is_left_as_it_was(case: Subject) -> None:
     """Arrays that could be written to keep their values, and the model predicts as before."""
     asked = after_failures(request(case))
     assert asked.failed is not None
-    asked = replace(
-        asked,
+    asked = replace(asked, avoid=asked.avoid.copy()).with_first(
         data=Data(asked.data.X.copy(), asked.data.y.copy()),
         pending=Pending(asked.pending.ids, asked.pending.X.copy()),
-        avoid=asked.avoid.copy(),
         failed=Data(asked.failed.X.copy(), asked.failed.y.copy()),
     )
     before = {name: array.copy() for name, array in _arrays(asked).items()}
@@ -68,7 +66,7 @@ def _next(asked: Request, X: Array, kept: tuple[int, ...]) -> Request:
     waiting = frozen(np.vstack([asked.pending.X, X[list(kept)]]))
     first = asked.ids[-1] + 1
     avoid = frozen(np.vstack([asked.avoid, X]))
-    return replace(asked, ids=(first, first + 1), pending=Pending(ids, waiting), avoid=avoid)
+    return replace(asked, ids=(first, first + 1), avoid=avoid).with_first(pending=Pending(ids, waiting))
 
 
 def _later(case: Subject, asked: Request, X: Array) -> Iterator[tuple[str, Request]]:
@@ -86,7 +84,8 @@ def _told(case: Subject, asked: Request, X: Array) -> Request:
     """``asked`` when the points ``X`` (k, d) have returned."""
     known = Data(frozen(np.vstack([asked.data.X, X])), frozen(np.concatenate([asked.data.y, values_at(X)])))
     model = case.surrogate.fit(Data(known.X, known.y), asked.randomness(len(known.y), "fit"), asked.model)
-    return replace(asked, data=known, model=model, avoid=frozen(np.vstack([asked.avoid, X])))
+    asked = replace(asked, avoid=frozen(np.vstack([asked.avoid, X])))
+    return asked.with_first(data=known, model=model)
 
 
 @law("Use memory only where it is about this very request: the same strategy, model, pending points and their order.")
@@ -167,7 +166,7 @@ def points_asked_for_one_by_one_are_those_asked_for_at_once(case: Subject) -> No
                 x, memory = points_of(answer, single), answer.memory
                 require_same_points(at_once[row : row + 1], x, f"asked for alone, {row} chosen before it being pending")
                 waiting = Pending((*single.pending.ids, trial), frozen(np.vstack([single.pending.X, x])))
-                single = replace(single, pending=waiting, avoid=frozen(np.vstack([single.avoid, x])))
+                single = replace(single, avoid=frozen(np.vstack([single.avoid, x]))).with_first(pending=waiting)
 
 
 LAWS = (

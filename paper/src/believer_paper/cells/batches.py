@@ -57,7 +57,7 @@ def batch(cell: Cell) -> dict[str, Any]:
     data = Data(frozen(X), frozen(problem.evaluate(X)))
     recipe = GP(noise=1e-6)
     model = recipe.fit(data, stream(cell.seed, 0, "fit"))
-    request = Request(
+    request = Request.single(
         ids=tuple(range(1, q + 1)),
         surrogate=recipe,
         acquisition=LogEI(),

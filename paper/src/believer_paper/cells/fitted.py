@@ -74,7 +74,7 @@ class FittedProblem:
         for trial in request.ids:
             if points:
                 belief = belief.with_lie(request, trial - 1, points[-1])
-            around = best_places(request, belief.X, belief.y)
+            around = best_places(request, belief.lies.X, belief.lies.y)
             points.append(pick(belief.objective(request), request, trial, around, request.avoid).x)
         return np.array(points), belief.model
 
@@ -90,7 +90,7 @@ def fitted(
     surrogate = surrogate_of(preset, name, asked.space) if isinstance(name, str) else name
     shift, scale = (0.0, 1.0) if preset == "printed" else standardization(data.y)
     y, none = frozen((data.y - shift) / scale), frozen(np.zeros((0, data.region.dim)))
-    request = Request(
+    request = Request.single(
         ids=tuple(range(q)),
         surrogate=surrogate,
         acquisition=EI(XI) if preset == "printed" else LogEI(),

@@ -62,7 +62,7 @@ class Step:
 def request(situation: Situation, q: int, randomness: Randomness, maximizer: Maximizer | None = None) -> Request:
     """What the library's own strategy would be asked for ``q`` points here."""
     nothing = frozen(np.zeros((0, situation.box.dim)))
-    return Request(
+    return Request.single(
         ids=tuple(range(q)),
         surrogate=GP(),  # never asked: no lie leads to a fit
         acquisition=situation.acquisition,
@@ -98,7 +98,7 @@ def lie_about(situation: Situation, x: Array, rng: np.random.Generator) -> Step:
     x = arguments.point(x, situation.box.dim)
     asked, liar = request(situation, 1, lambda *_: rng), strategy(situation)
     belief = liar.begin(asked).with_lie(asked, 0, x)
-    return Step(frozen(x), float(belief.y[0]), _surface(situation, belief.view(asked)))
+    return Step(frozen(x), float(belief.lies.y[0]), _surface(situation, belief.view(asked)))
 
 
 def strongest(bound: PointwiseObjective, region: Region, around: Array, rng: np.random.Generator) -> Maximum:

@@ -23,7 +23,7 @@ from believer.integrations.skopt.callbacks import VerboseCallback
 from believer.integrations.skopt.space import Categorical, Integer, Real, Space, check_random_state, one_of
 from believer.maximize import Candidates
 from believer.numerics.sampling import latin_hypercube, sobol
-from believer.plugins import History, ModelCache, Search, make_settings, maximizer_for, propose
+from believer.plugins import History, ModelCache, Search, StudySettings, maximizer_for, propose
 from believer.study import events, formats, journal, outcome, serialization, settings, study
 from believer.surrogates import GP, RandomForest, SklearnSurrogate
 
@@ -100,7 +100,7 @@ class Optimizer:
         generate = cook_initial_point_generator(initial_point_generator)
         self._initial_points = generate(self.space, n_initial_points, self.rng.randint(_SEEDS)) if generate else []
         search = Candidates() if acq_optimizer == "sampling" and climbs else None
-        chosen = make_settings(
+        chosen = StudySettings.of(
             self.space.engine,
             surrogate=self.base_estimator_,
             acquisition=worth,
@@ -301,10 +301,10 @@ def dump(res: OptimizeResult, filename: Any, store_objective: bool = True, **kwa
     if odd := [dim for dim in res.space if getattr(dim.parameter, "choices", dim.bounds) != dim.bounds]:
         raise InvalidInput(f"a file holds categories that are str, int, float, bool or None; got {shown(odd[0])}.")
     dimensions = json.dumps([[type(dim).__name__, *astuple(dim)] for dim in res.space], default=lambda n: n.item())
-    without = make_settings(res.space.engine, strategy="random", n_init=1, seed=0)
+    without = StudySettings.of(res.space.engine, strategy="random", n_init=1, seed=0)
     config = (res.models[-1].cache.settings if res.models else without).to_config()
     begun = {**config, "skopt": {"dimensions": json.loads(dimensions)}}
-    lines: list[events.Event] = [events.Begun(formats.FORMAT, begun, settings.versions())]
+    lines: list[events.Event] = [events.Begun(formats.FORMAT, begun, settings.versions(), settings.ENGINE)]
     for i, (x, y) in enumerate(zip(res.x_iters, np.asarray(res.func_vals, dtype=float).tolist(), strict=True)):
         found, error = (outcome.Outcome.of(y), None) if np.isfinite(y) else (None, str(y))
         lines.append(events.Observed(i, res.space.params(x), found, error))
@@ -329,7 +329,7 @@ def load(filename: Any, **kwargs: Any) -> OptimizeResult:
         raise InvalidInput(f"only files of this library's dump can be loaded, no pickles; got {error!r}") from error
     optimizer = Optimizer(space, "dummy", n_initial_points=0, random_state=0)
     if serialization.named(config["strategy"]) != "random" and not serialization.is_custom(config["surrogate"]):
-        optimizer._cache = ModelCache(settings.settings_from_config(config))
+        optimizer._cache = ModelCache(settings.StudySettings.from_config(config))
         optimizer.base_estimator_ = optimizer._cache.settings.surrogate
     return optimizer.tell(points, [np.nan if value is None else value for value in done.values()])
 

@@ -1,0 +1,167 @@
+"""What is known of one output, an objective or a limited number, and what is believed of it while results are out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import cast
+
+import numpy as np
+
+from believer.acquisitions.feasibility import Within
+from believer.arrays import Array, BoolArray, no_rows
+from believer.capabilities import able
+from believer.surrogates.data import Data
+from believer.surrogates.gp import standardization
+from believer.surrogates.protocols import Conditionable, Model, Prediction, Smoothing
+from believer.surrogates.warp import Warp
+
+LIKELY = 0.5
+"""A point counts as feasible where each limit is kept with this probability, if the user says nothing else."""
+
+
+@dataclass(frozen=True, slots=True)
+class Output:
+    """A number that a model learns.
+
+    Attributes
+    ----------
+    name : what it is called.
+    sign : -1 where more is better; inside, less is.
+    limits : where it has to lie, inside; None for an objective, which is minimized.
+    probability : how surely it has to lie there for a point to count as feasible.
+    warped : whether results may be warped before a model learns them.
+    exact : whether what was seen is so, however noisy a model finds it.
+    """
+
+    name: str
+    sign: float = 1.0
+    limits: Within | None = None
+    probability: float = LIKELY
+    warped: bool = True
+    exact: bool = False
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Pending:
+    """Points handed out and not answered yet, in the order of their trial ids.
+
+    Parameters
+    ----------
+    ids : of their trials.
+    X : the points in the encoded cube, (p, d).
+    """
+
+    ids: tuple[int, ...]
+    X: Array
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Learned:
+    """An output, its results, and the model that learned them.
+
+    Attributes
+    ----------
+    output : what it is, and what is wanted of it; its limits are in the user's units.
+    ids : trials that have a result, in the order of ``data``.
+    data : the results, in the model's units.
+    pending : points whose result of this output has not come back.
+    fit : the model of results alone.
+    model : the same model, conditioned on failed trials; the same object where there are none.
+    failed : failed trials with the value that they count as, in the model's units; None where there are none.
+    warp : from the user's units to those of the model; None where they are the same.
+    """
+
+    output: Output
+    ids: tuple[int, ...]
+    data: Data
+    pending: Pending
+    fit: Model
+    model: Model
+    failed: Data | None = None
+    warp: Warp | None = None
+
+    @property
+    def limits(self) -> Within | None:
+        """The limits in the units of the model: a warp never changes the order of values."""
+        limits = self.output.limits
+        if limits is None:
+            return None
+        if self.warp is not None:
+            low, high = self.warp(np.array([limits.low, limits.high]))
+            limits = Within(float(low), float(high))
+        return limits.near(*standardization(self.data.y))
+
+    def predict(self, X: Array) -> Prediction:
+        """At ``X`` (m, d), in the user's units, to be minimized: see :meth:`Warp.prediction` where there is one."""
+        at = self.model.predict(X)
+        return at if self.warp is None else self.warp.prediction(at)
+
+    def quantile(self, X: Array, z: float) -> Array:
+        """The value (m,) at ``X`` (m, d) that is exceeded with the chance that a standard normal exceeds ``z``."""
+        at = self.model.predict(X)
+        value = at.mean + z * at.std
+        return value if self.warp is None else self.warp.inverse(value)
+
+    def to_units(self, data: Data) -> Data:
+        """``data`` in the user's units in those of the model."""
+        return data if self.warp is None else self.warp.data(data)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Part:
+    """What is believed of one output.
+
+    Attributes
+    ----------
+    learned : its results, and the model before the first lie.
+    model : the model with the lies.
+    ids, X, y : trials that were lied about, their points (p, d) and the lies (p,), in that order.
+    hedges : models under shorter lengthscales that were given the same lies, by name, with the factor of each; None
+        where there can be none.
+    moves : the columns (d,) in which the lengthscales of hedges are shorter.
+    """
+
+    learned: Learned
+    model: Model
+    ids: tuple[int, ...]
+    X: Array
+    y: Array
+    hedges: tuple[tuple[str, float, Model | None], ...] = ()
+    moves: BoolArray | None = field(default=None)
+
+    @staticmethod
+    def of(learned: Learned) -> Part:
+        """Before the first lie."""
+        return Part(learned, learned.model, (), no_rows(learned.data.X.shape[1]), no_rows(1)[:, 0])
+
+    def hedge(self, name: str) -> tuple[float, Model]:
+        """The factor of the hedge of that name, and its model; the model itself where there can be none."""
+        found = next((factor, model) for known, factor, model in self.hedges if known == name)
+        return (1.0, self.model) if found[1] is None else (found[0], found[1])
+
+    def with_hedge(self, name: str, factor: float, model: Model | None, moves: BoolArray) -> Part:
+        """With one more hedge, which is given the lies so far; those of an ask with other moves are gone.
+
+        Parameters
+        ----------
+        name : of the hedge.
+        factor : by which its lengthscales are shorter.
+        model : with these lengthscales; None where there can be none.
+        moves : the columns (d,) in which they are shorter.
+        """
+        kept = self.hedges if self.hedged_along(moves) else ()
+        return replace(self, hedges=(*kept, (name, factor, conditioned(model, Data(self.X, self.y)))), moves=moves)
+
+    def hedged_along(self, moves: BoolArray) -> bool:
+        """Whether the hedges, if there are any, are shorter in these columns."""
+        return self.moves is not None and np.array_equal(self.moves, moves)
+
+
+def conditioned(model: Model | None, data: Data) -> Model | None:
+    """A hedge that is given ``data``; None where there is no hedge."""
+    return None if model is None else cast(Conditionable, model).condition(data)
+
+
+def is_noisy(model: Model) -> bool:
+    """Whether the model takes its data to be noisy."""
+    return able(model, Smoothing) and model.is_noisy

@@ -1,0 +1,238 @@
+"""What a point is worth to a batch: one place for every strategy and every kind of study.
+
+======  ===================================================================================================
+symbol  meaning
+======  ===================================================================================================
+P_j     probability that output j is within its limits
+f⁺      of one objective: the least value at a point that counts as feasible, real or believed
+F       of several: values of feasible points that no other such point beats in all objectives
+r       the reference point: hypervolumes are measured from there
+v       an output: a function drawn from its model, or the bound nearest to its limits, μ ± √β σ
+e       how far v lies beyond its limits, in standard deviations of its results; at most 0 within
+======  ===================================================================================================
+
+:func:`worth` is for strategies that weigh probabilities. One objective without limits is worth the acquisition itself.
+With limits a point is worth log EI(f⁺) + Σ_j log P_j, of several objectives log EHVI(F, r) + Σ_j log P_j; as long as
+nothing feasible is known, Σ_j log P_j alone. The logarithm is taken only where something is multiplied.
+
+:func:`bounded` is for strategies that weigh none: what lies beyond limits is penalized, steeply. A slope leads back to
+where limits are kept, and where they are kept nothing changes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol, cast
+
+import numpy as np
+
+from believer.acquisitions import View, completed, objective_on
+from believer.acquisitions.acquisition import Several
+from believer.acquisitions.feasibility import FAR, Feasible, Within
+from believer.arrays import Array
+from believer.batch.request import Request
+from believer.batch.standing import Standing
+from believer.capabilities import able
+from believer.errors import MissingCapability
+from believer.maximize import Objective
+from believer.surrogates.data import Data
+from believer.surrogates.gp import standardization
+from believer.surrogates.protocols import Differentiable, Model, Paths
+
+STEEP = 100.0
+"""What a standard deviation beyond a limit costs, in standard deviations of the objective."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Worth:
+    """What a maximizer maximizes, and what provenance calls it.
+
+    Attributes
+    ----------
+    objective : to be maximized.
+    name : for provenance.
+    """
+
+    objective: Objective
+    name: str
+
+
+def worth(
+    request: Request,
+    models: tuple[Model, ...],
+    here: Standing,
+    trial: int,
+    *,
+    incumbent: float | None,
+    lies: Data | None = None,
+) -> Worth:
+    """What a point is worth under ``models``.
+
+    Parameters
+    ----------
+    request : what the strategy was asked.
+    models : one for each output of the request, given results and lies.
+    here : where the study stands.
+    trial : that gets the point; its randomness is used.
+    incumbent : f⁺; None where nothing feasible is known.
+    lies : about the first objective, for acquisitions that look at them.
+    """
+    acquisition, name = request.acquisition, type(request.acquisition).__name__
+    pairs = [*zip(request.outputs, models, strict=True)]
+    limits = tuple((model, one.limits) for one, model in pairs if one.limits is not None)
+    if limits and not here.any_feasible:
+        return Worth(Feasible(None, limits), "feasibility")
+    if able(acquisition, Several):
+        aims = tuple(model for one, model in pairs if one.output.limits is None)
+        reference = here.reference() if request.reference is None else _near(request.reference, request)
+        own = acquisition.of_several(aims, here.Y[here.front()], reference, request.randomness(trial, "weights"))
+    else:
+        assert incumbent is not None
+        one = completed(acquisition).log() if limits else acquisition
+        assert one is not None
+        own = objective_on(one, View(models[0], incumbent, request.data, lies))
+    return Worth(Feasible(own, limits), f"{name} times feasibility") if limits else Worth(own, name)
+
+
+def _near(reference: Array, request: Request) -> Array:
+    """A reference (k,) no farther from results than counts: volumes are measured from there only to be compared."""
+    found = [standardization(one.data.y) for one in request.outputs if one.output.limits is None]
+    shifts, scales = (np.array(part) for part in zip(*found, strict=True))
+    near: Array = np.clip(reference, shifts - FAR * scales, shifts + FAR * scales)
+    return near
+
+
+def refuse_acquisition(request: Request) -> None:
+    """MissingCapability for an acquisition that cannot weigh what the request has: before anything is looked for."""
+    acquisition, name = request.acquisition, type(request.acquisition).__name__
+    several = able(acquisition, Several)
+    if request.objectives > 1:
+        if not several:
+            raise MissingCapability(
+                "several objectives need an acquisition that trades them for each other, EHVI or Scalarized; got "
+                f"{name}."
+            )
+        return
+    if several:
+        raise MissingCapability(f"{name} is for several objectives; for one there are LogEI, EI, PI and UCB.")
+    if request.limited and completed(acquisition).log() is None:
+        raise MissingCapability(f"limits weigh the logarithm of an improvement: LogEI, EI or PI; {name} has none.")
+
+
+def bounded(request: Request, objective: Objective, root: float) -> Objective:
+    """An objective that is penalized where limits cannot be kept; the same object where there are none.
+
+    Parameters
+    ----------
+    request : what the strategy was asked.
+    objective : what a point is worth without regard to limits.
+    root : √β: a limit may be kept where the nearest bound, μ ± √β σ, is within it.
+    """
+    excesses = tuple(
+        BoundExcess(one.model, one.limits, standardization(one.data.y)[1], root)
+        for one in request.limited
+        if one.limits is not None
+    )
+    return Held(objective, excesses, STEEP * standardization(request.data.y)[1]) if excesses else objective
+
+
+class Excess(Protocol):
+    """e of an output."""
+
+    @property
+    def has_gradient(self) -> bool:
+        """Whether :meth:`value_with_gradient` works."""
+        ...
+
+    def value(self, X: Array) -> Array:
+        """e (m,) at ``X`` (m, d)."""
+        ...
+
+    def value_with_gradient(self, X: Array) -> tuple[Array, Array]:
+        """e (m,) and its derivatives (m, d)."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Held:
+    """An objective less what its point lies beyond limits, ``steep`` times."""
+
+    objective: Objective
+    excesses: tuple[Excess, ...]
+    steep: float
+
+    @property
+    def has_gradient(self) -> bool:
+        """Whether all parts have one."""
+        return self.objective.has_gradient and all(excess.has_gradient for excess in self.excesses)
+
+    def value(self, X: Array) -> Array:
+        """The difference (m,) at ``X`` (m, d)."""
+        total = self.objective.value(X)
+        for excess in self.excesses:
+            total = total - self.steep * np.maximum(excess.value(X), 0.0)
+        return total
+
+    def value_with_gradient(self, X: Array) -> tuple[Array, Array]:
+        """The difference (m,) and its derivatives (m, d), one-sided at the limits."""
+        total, slope = self.objective.value_with_gradient(X)
+        for excess in self.excesses:
+            e, by_x = excess.value_with_gradient(X)
+            total = total - self.steep * np.maximum(e, 0.0)
+            slope = slope - self.steep * np.where((e > 0.0)[:, None], by_x, 0.0)
+        return total, slope
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class DrawnExcess:
+    """e of a function drawn from a model; ``scale`` is the standard deviation of results."""
+
+    path: Paths
+    limits: Within
+    scale: float
+
+    @property
+    def has_gradient(self) -> bool:
+        """Always."""
+        return True
+
+    def value(self, X: Array) -> Array:
+        """e (m,) at ``X`` (m, d)."""
+        v = self.path.value(X)[0]
+        excess: Array = np.maximum(v - self.limits.high, self.limits.low - v) / self.scale
+        return excess
+
+    def value_with_gradient(self, X: Array) -> tuple[Array, Array]:
+        """e (m,) and its derivatives (m, d)."""
+        values, slopes = self.path.value_with_gradient(X)
+        over, under = values[0] - self.limits.high, self.limits.low - values[0]
+        side = np.where(over >= under, 1.0, -1.0)[:, None]
+        return np.maximum(over, under) / self.scale, side * slopes[0] / self.scale
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class BoundExcess:
+    """e of the bound nearest to the limits: what may be within them, ``root`` standard deviations off, counts so."""
+
+    model: Model
+    limits: Within
+    scale: float
+    root: float
+
+    @property
+    def has_gradient(self) -> bool:
+        """Whether the model gives gradients."""
+        return able(self.model, Differentiable)
+
+    def value(self, X: Array) -> Array:
+        """e (m,) at ``X`` (m, d)."""
+        at = self.model.predict(X)
+        return (np.maximum(at.mean - self.limits.high, self.limits.low - at.mean) - self.root * at.std) / self.scale
+
+    def value_with_gradient(self, X: Array) -> tuple[Array, Array]:
+        """e (m,) and its derivatives (m, d)."""
+        at = cast(Differentiable, self.model).predict_with_gradient(X)
+        over, under = at.mean - self.limits.high, self.limits.low - at.mean
+        side = np.where(over >= under, 1.0, -1.0)[:, None]
+        slope = side * at.mean_gradient - self.root * at.std_gradient
+        return (np.maximum(over, under) - self.root * at.std) / self.scale, slope / self.scale

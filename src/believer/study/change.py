@@ -1,0 +1,90 @@
+"""What differs between two sets of settings, in words; and how trials move from one space into another."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from believer.arrays import frozen
+from believer.errors import InvalidInput
+from believer.space import Space
+from believer.space.parameter import backfill_of
+from believer.study import serialization
+from believer.study.trials import Trial, described
+
+
+def differences(found: Mapping[str, Any], wanted: Mapping[str, Any]) -> list[str]:
+    """Each setting that differs, on a line: what the journal has, and what was asked for.
+
+    Parameters
+    ----------
+    found, wanted : settings as plain data (``StudySettings.to_config``).
+    """
+    lines = []
+    for name, now in wanted.items():
+        then = found.get(name)
+        if then == now and name != "space":
+            continue
+        if name == "space":
+            before, after = _parameters(then), _parameters(now)
+            lines += [
+                f"parameter {p}: {_said(before.get(p))}, now {_said(after.get(p))}" for p in _changed(before, after)
+            ]
+            if [*before] != [*after] and not _changed(before, after):
+                lines.append(f"order of the parameters: {', '.join(before)}, now {', '.join(after)}")
+        elif name == "outcomes" and then is not None:
+            lines += [f"outcome {o}: {_said(then.get(o))}, now {_said(now.get(o))}" for o in _changed(then, now)]
+        else:
+            lines.append(f"{name}: {_said(then)}, now {_said(now)}")
+    return lines
+
+
+def _changed(then: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
+    names = (*then, *(name for name in now if name not in then))
+    return [name for name in names if not _same(then.get(name), now.get(name))]
+
+
+def _same(then: Any, now: Any) -> bool:
+    """Whether two parameters or outcomes are the same; 1, 1.0 and True are three different choices."""
+    choices = [one.get("choices", ()) if isinstance(one, Mapping) else () for one in (then, now)]
+    return bool(then == now) and [*map(type, choices[0])] == [*map(type, choices[1])]
+
+
+def _parameters(config: Any) -> dict[str, Any]:
+    """By name, what says which values there are: not what earlier results had."""
+    said = ("name", "backfill")
+    return {part["name"]: {k: v for k, v in part.items() if k not in said} for part in config["parameters"]}
+
+
+def _said(config: Any) -> str:
+    if config is None:
+        return "none"
+    if isinstance(config, dict) and "kind" in config:
+        return f"{config['kind']}({', '.join(f'{k}={v!r}' for k, v in config.items() if k != 'kind')})"
+    if isinstance(config, dict) and ("type" in config or "custom" in config):
+        return serialization.named(config)
+    return described(config) if isinstance(config, dict) else str(config)
+
+
+def adapted(params: Mapping[str, Any], space: Space) -> dict[str, Any] | None:
+    """A point of another space in this one, new parameters at what earlier results had; None where it has no place."""
+    backfilled = {name: backfill_of(p) for name, p in space.parameters.items() if name not in params}
+    if ... in backfilled.values():
+        return None
+    try:
+        return space.check({**params, **backfilled})
+    except InvalidInput:
+        return None
+
+
+def moved(trial: Trial, space: Space) -> Trial | None:
+    """The trial at its point of another space; None where it has no place there."""
+    params = adapted(trial.params, space)
+    return None if params is None else replace(trial, params=params, unit=frozen(space.encode([params])[0]))
+
+
+def lacking(found: Mapping[str, Any], space: Space) -> list[str]:
+    """New parameters of which nothing says what earlier results had."""
+    known = _parameters(found["space"])
+    return [name for name, p in space.parameters.items() if name not in known and backfill_of(p) is ...]
