@@ -4,9 +4,10 @@
     python benchmarks/side_by_side.py ../before . --rounds 15
 
 One process a checkout, both alive at once; they take turns on the same seeds, each cell timed in seconds of its own
-processor time, the least of four turns a seed. A ratio is of medians over seeds, second over first. Only what
-both have is used: ask, tell, and a model's predict. The cells are those of speed.py; the last column counts the seeds
-whose batches are the same to the bit.
+processor time, the least of four turns a seed. A ratio is of medians over seeds, second over first. Only what both
+have is used: ask, tell, and a model's predict. The cells are those of speed.py. "goal" declares the one outcome;
+batches of 64 are on Levy's function of ten parameters, "noisy" with a tenth of the results' standard deviation as
+noise. The last column counts the seeds whose batches are the same to the bit.
 """
 
 from __future__ import annotations
@@ -22,13 +23,16 @@ from typing import Any
 import numpy as np
 from regret_report import markdown_table
 
-CELLS = ("ask3_n50", "ask3_n200", "ask10_n200", "ask10_n500", "ask10_n1000", "loop", "predict1_n50", "import")
+CELLS = (
+    "ask3_n50", "goal3_n50", "ask3_n200", "ask10_n200", "ask10_n500", "ask10_n1000", "ask64_n1000", "noisy64_n1000",
+    "loop", "predict1_n50", "import",
+)  # fmt: skip
 REPEATS = 4
-SLOW = {"ask10_n500": 3, "ask10_n1000": 5}
+SLOW = {"ask10_n500": 3, "ask10_n1000": 5, "ask64_n1000": 5, "noisy64_n1000": 5}
 """Cells that get a share of the rounds."""
 
 _WORKER = r"""
-import inspect, json, sys, time
+import inspect, json, re, sys, time
 start = time.process_time()
 import numpy, scipy.linalg, scipy.special
 ready = time.process_time()
@@ -37,22 +41,26 @@ imported = time.process_time() - ready
 import numpy as np
 from believer.problems import PROBLEMS
 from believer.numerics.sampling import latin_hypercube
-problem = PROBLEMS["hartmann6"]()
-names = problem.space.names
+problem, large = PROBLEMS["hartmann6"](), PROBLEMS["levy10"]()
 
-def study(X, seed):
-    opt = bv.Optimizer(problem.space, seed=seed, n_init=1)
-    for params in problem.space.decode(X):
-        opt.observe(params, problem(params))
+def study(problem, X, seed, noise, **options):
+    opt = bv.Optimizer(problem.space, seed=seed, n_init=1, **options)
+    values = np.array([problem(params) for params in problem.space.decode(X)])
+    values += noise * values.std() * np.random.default_rng(seed).standard_normal(len(values))
+    for params, value in zip(problem.space.decode(X), values.tolist()):
+        opt.observe(params, {"value": value} if options else value)
     return opt
 
 def tell(opt, batch):
     opt.tell_many(batch, [problem(trial.params) for trial in batch])
 
-def step(n, q, seed):
-    opt = study(latin_hypercube(n - q, 6, np.random.default_rng([seed, n, q])), seed)
+def step(kind, n, q, seed):
+    here = large if q == 64 else problem
+    X = latin_hypercube(n - q, len(here.space.names), np.random.default_rng([seed, n, q]))
+    options = {"outcomes": {"value": bv.Minimize()}} if kind == "goal" else {}
+    opt = study(here, X, seed, 0.1 if kind == "noisy" else 0.0, **options)
     batch = opt.ask(q)
-    values = [problem(trial.params) for trial in batch]
+    values = [{"value": here(trial.params)} if options else here(trial.params) for trial in batch]
     begun = time.process_time()
     opt.tell_many(batch, values)
     batch = opt.ask(q)
@@ -95,8 +103,8 @@ for line in sys.stdin:
     elif cell.startswith("predict"):
         answer = predict(seed)
     else:
-        q, n = cell[3:].split("_n")
-        answer = step(int(n), int(q), seed)
+        kind, q, n = re.fullmatch("([a-z]+)([0-9]+)_n([0-9]+)", cell).groups()
+        answer = step(kind, int(n), int(q), seed)
     print(json.dumps(answer), flush=True)
 """
 

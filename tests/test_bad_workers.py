@@ -84,7 +84,7 @@ def test_what_is_finished_is_told_when_another_cannot_be_evaluated(mode: str, pl
     ends: list[BaseException | str] = ["done"] * 3
     ends[place] = TypeError("cannot pickle 'module' object")
     with pytest.raises(EvaluationError, match=r"cannot pickle.*importable by name.*stay pending"):
-        minimize(square, LINE, 6, q=3, executor=Scripted(*ends), mode=mode, journal=journal, seed=0)
+        minimize(square, LINE, 6, q=3, workers=Scripted(*ends), mode=mode, journal=journal, seed=0)
     assert statuses(journal) == ["pending" if i == place else "done" for i in range(3)]
     assert minimize(square, LINE, 6, q=3, journal=journal, seed=0).failures == 0
 
@@ -98,7 +98,7 @@ def test_what_is_finished_is_told_when_we_are_interrupted(mode: str, journal: Pa
             LINE,
             6,
             q=4,
-            executor=Scripted("done", None, "done", "done", interrupt=True),
+            workers=Scripted("done", None, "done", "done", interrupt=True),
             mode=mode,
             journal=journal,
             seed=0,
@@ -112,7 +112,7 @@ def test_an_interrupt_of_a_thread_ends_the_run_and_what_is_finished_is_told(
     mode: str, kind: type[BaseException], journal: Path
 ) -> None:
     with pytest.raises(kind):
-        minimize(square, LINE, 6, q=3, executor=Scripted(kind(), "done", "done"), mode=mode, journal=journal, seed=0)
+        minimize(square, LINE, 6, q=3, workers=Scripted(kind(), "done", "done"), mode=mode, journal=journal, seed=0)
     assert statuses(journal) == ["pending", "done", "done"]
 
 
@@ -123,7 +123,7 @@ def test_an_interrupt_in_this_process_ends_the_run(kind: type[BaseException], ex
         raise kind
 
     with ThreadPoolExecutor(1) as threads, pytest.raises(kind):
-        minimize(f, LINE, 3, executor=threads if executor else None, q=3, mode="batch", seed=0)
+        minimize(f, LINE, 3, workers=threads if executor else None, q=3, mode="batch", seed=0)
 
 
 # Functions that raise anything
@@ -137,7 +137,7 @@ def test_whatever_else_is_raised_in_this_process_is_a_failed_trial(executor: str
             bad.raising,
             NUMBERED,
             len(points),
-            executor=threads if executor == "threads" else None,
+            workers=threads if executor == "threads" else None,
             journal=journal,
             x0=points,
             q=3,
@@ -153,7 +153,7 @@ def test_whatever_is_raised_in_a_worker_process_is_a_failed_trial(make: Callable
     points = [{"n": n} for n in range(len(RAISED) + 1)]
     executor = make()
     result = minimize(
-        bad.raising, NUMBERED, len(points), executor=executor, journal=journal, x0=points, q=3, mode="batch", seed=0
+        bad.raising, NUMBERED, len(points), workers=executor, journal=journal, x0=points, q=3, mode="batch", seed=0
     )
     assert (result.failures, result.value) == (len(points) - 1, 0.0)
     assert all(error.startswith(text) for error, (_, text) in zip(errors(journal), RAISED, strict=True))
@@ -172,7 +172,7 @@ def test_a_function_of_a_script_prints_and_its_processes_end_with_the_run(tmp_pa
             return params["x"]
         if __name__ == "__main__":
             line = bv.Space({"x": bv.Float(0, 10)})
-            result = bv.minimize(f, line, 12, q=3, executor=2, mode="async", n_init=8, seed=0)
+            result = bv.minimize(f, line, 12, q=3, workers=2, mode="async", n_init=8, seed=0)
             assert 0 < result.failures < 12 == result.evaluations
             assert multiprocessing.active_children() == []
             print(result.evaluations - result.failures)
@@ -191,7 +191,7 @@ def test_a_function_of_a_script_prints_and_its_processes_end_with_the_run(tmp_pa
 @MODES
 def test_a_worker_of_ours_that_dies_fails_its_trial_and_the_run_goes_on(mode: str, journal: Path) -> None:
     points = [GOOD, BAD, {"x": 1.0}, {"x": 9.0}, {"x": 3.0}]
-    result = minimize(bad.deadly, LINE, 9, q=3, executor=2, mode=mode, n_init=4, x0=points, journal=journal, seed=0)
+    result = minimize(bad.deadly, LINE, 9, q=3, workers=2, mode=mode, n_init=4, x0=points, journal=journal, seed=0)
     assert (result.evaluations, result.stopped) == (9, "budget")
     assert result.failures == sum(row["x"] > 5.0 for row in result.optimizer.records()) >= 2
     assert set(errors(journal)) == {"its worker died (exit code 3)"}
@@ -219,7 +219,7 @@ def test_a_worker_that_is_killed_from_outside_fails_its_trial(tmp_path: Path) ->
 
     killer = threading.Thread(target=kill)
     killer.start()
-    result = minimize(Marked(str(tmp_path)), LINE, 5, q=2, executor=2, n_init=3, mode="batch", seed=0)
+    result = minimize(Marked(str(tmp_path)), LINE, 5, q=2, workers=2, n_init=3, mode="batch", seed=0)
     killer.join()
     texts = [row["error"] for row in result.optimizer.records() if row["status"] == "failed"]
     assert texts == ["its worker died (killed: out of memory, or from outside?)"] * 2
@@ -247,20 +247,20 @@ class Marked:
 def test_an_executor_that_breaks_is_told_of_and_a_restart_goes_on_without_its_killer(journal: Path) -> None:
     points = [BAD, GOOD, {"x": 3.0}]
     with processes() as executor:
-        with pytest.raises(EvaluationError, match=r"trials .*0.* have failed.* enqueue .*executor=<number>") as caught:
+        with pytest.raises(EvaluationError, match=r"trials .*0.* have failed.* enqueue .*workers=<number>") as caught:
             minimize(
-                bad.deadly, LINE, 5, q=3, executor=executor, n_init=3, x0=points, journal=journal, mode="batch", seed=0
+                bad.deadly, LINE, 5, q=3, workers=executor, n_init=3, x0=points, journal=journal, mode="batch", seed=0
             )
         assert isinstance(caught.value.__cause__, BrokenExecutor)
         assert "pending" not in statuses(journal)
         assert errors(journal)[0].startswith("its worker died")
         with pytest.raises(EvaluationError, match=r"takes no more work.*stays pending"):
             minimize(
-                bad.deadly, LINE, 5, q=3, executor=executor, n_init=3, x0=points, journal=journal, mode="batch", seed=0
+                bad.deadly, LINE, 5, q=3, workers=executor, n_init=3, x0=points, journal=journal, mode="batch", seed=0
             )
     with processes() as executor:
         result = minimize(
-            square, LINE, 5, q=3, executor=executor, n_init=3, x0=points, journal=journal, mode="batch", seed=0
+            square, LINE, 5, q=3, workers=executor, n_init=3, x0=points, journal=journal, mode="batch", seed=0
         )
     assert result.evaluations == 5
 
@@ -271,12 +271,12 @@ def test_every_trial_of_an_executor_that_breaks_has_failed_and_says_that_there_w
 ) -> None:
     broken = BrokenExecutor("abruptly")
     with pytest.raises(EvaluationError, match="trials 0, 2 have failed"):
-        minimize(square, LINE, 6, q=3, executor=Scripted(broken, "done", broken), mode=mode, journal=journal, seed=0)
+        minimize(square, LINE, 6, q=3, workers=Scripted(broken, "done", broken), mode=mode, journal=journal, seed=0)
     assert statuses(journal) == ["failed", "done", "failed"]
     others = ", or that of another trial under way with it (trials 0, 2)"
     assert errors(journal) == [f"its worker died{others}: BrokenExecutor: abruptly"] * 2
     with pytest.raises(EvaluationError, match="trials 3 have failed"):
-        minimize(square, LINE, 6, q=1, executor=Scripted(broken), mode=mode, journal=journal, seed=0)
+        minimize(square, LINE, 6, q=1, workers=Scripted(broken), mode=mode, journal=journal, seed=0)
     assert errors(journal)[2] == "its worker died: BrokenExecutor: abruptly"
 
 
@@ -297,7 +297,7 @@ def test_an_executor_that_is_found_broken_leaves_what_it_never_had_pending(mode:
             LINE,
             6,
             q=3,
-            executor=BreaksOnSubmit("done", BrokenExecutor("abruptly")),
+            workers=BreaksOnSubmit("done", BrokenExecutor("abruptly")),
             mode=mode,
             journal=journal,
             seed=0,
@@ -308,13 +308,13 @@ def test_an_executor_that_is_found_broken_leaves_what_it_never_had_pending(mode:
 def test_a_worker_of_ours_is_told_of_by_the_executor_that_a_caller_made(journal: Path) -> None:
     with Workers(2) as executor:
         result = minimize(
-            bad.deadly, LINE, 4, q=2, executor=executor, x0=[BAD, GOOD], n_init=2, journal=journal, mode="batch", seed=0
+            bad.deadly, LINE, 4, q=2, workers=executor, x0=[BAD, GOOD], n_init=2, journal=journal, mode="batch", seed=0
         )
         assert executor.submit(abs, -1).result() == 1  # left open
     assert result.failures >= 1
     with pytest.raises(EvaluationError, match="takes no more work"):
         minimize(
-            square, LINE, 6, q=2, executor=executor, n_init=2, x0=[BAD, GOOD], journal=journal, mode="batch", seed=0
+            square, LINE, 6, q=2, workers=executor, n_init=2, x0=[BAD, GOOD], journal=journal, mode="batch", seed=0
         )
 
 
@@ -322,7 +322,7 @@ def test_processes_that_cannot_start_leave_the_study_as_it_was(tmp_path: Path, j
     code = f"""
         import believer as bv
         line = bv.Space({{"x": bv.Float(0, 10)}})
-        bv.minimize(abs, line, 20, q=3, executor=2, mode="batch", seed=0, journal={str(journal)!r})
+        bv.minimize(abs, line, 20, q=3, workers=2, mode="batch", seed=0, journal={str(journal)!r})
     """
     (tmp_path / "script.py").write_text(textwrap.dedent(code))
     command = [sys.executable, str(tmp_path / "script.py")]
@@ -338,7 +338,7 @@ def test_processes_that_cannot_start_leave_the_study_as_it_was(tmp_path: Path, j
 @MODES
 def test_an_evaluation_that_takes_longer_than_it_may_has_failed(mode: str, journal: Path) -> None:
     result = minimize(
-        bad.endless, LINE, 3, q=3, executor=2, mode=mode, x0=[BAD, GOOD, {"x": 3.0}], timeout=8, journal=journal, seed=0
+        bad.endless, LINE, 3, q=3, workers=2, mode=mode, x0=[BAD, GOOD, {"x": 3.0}], timeout=8, journal=journal, seed=0
     )
     assert statuses(journal) == ["failed", "done", "done"]
     assert errors(journal) == ["took longer than 8 s"]
@@ -352,7 +352,7 @@ def test_seconds_end_a_run_whose_workers_hang_and_leave_their_trials_pending(mod
         LINE,
         9,
         q=2,
-        executor=2,
+        workers=2,
         mode=mode,
         x0=[BAD, {"x": 9.0}],
         stop=Seconds(0.5),
@@ -383,7 +383,7 @@ def test_after_its_seconds_a_run_starts_nothing_and_waits_as_long_again_for_a_fi
             LINE,
             9,
             q=3,
-            executor=threads,
+            workers=threads,
             mode=mode,
             stop=Seconds(0.3),
             callback=lambda optimizer, batch: called.append(batch),
@@ -437,7 +437,7 @@ def test_an_interrupt_at_the_terminal_leaves_all_trials_pending(executor: str, j
             signal.signal(signal.SIGINT, signal.default_int_handler)
             try:
                 f = Staying({str(tmp_path)!r})
-                bv.minimize(f, LINE, 9, q=2, executor={executor}, mode="batch", seed=0, journal={str(journal)!r})
+                bv.minimize(f, LINE, 9, q=2, workers={executor}, mode="batch", seed=0, journal={str(journal)!r})
             except KeyboardInterrupt:
                 print("interrupted", flush=True)
             os._exit(0)  # without waiting for a pool whose workers died while they held its locks
@@ -487,19 +487,17 @@ def test_it_ends_the_run_in_workers_too_and_a_restart_with_a_better_function_goe
         pool = executor if executor == 2 else threads
         for runs in (1, 2):  # again with the same function: it is tried as often again
             with pytest.raises(EvaluationError, match="failed in the same way"):
-                minimize(bad.pair, LINE, 50, q=3, executor=pool, mode=mode, n_init=4, journal=journal, seed=0)
+                minimize(bad.pair, LINE, 50, q=3, workers=pool, mode=mode, n_init=4, journal=journal, seed=0)
             found = statuses(journal)
             assert "pending" not in found
             assert 4 * runs <= found.count("failed") <= 6 * runs
-        result = minimize(square, LINE, 20, q=3, executor=pool, mode=mode, n_init=4, journal=journal, seed=0)
+        result = minimize(square, LINE, 20, q=3, workers=pool, mode=mode, n_init=4, journal=journal, seed=0)
     assert (result.evaluations, result.stopped) == (20, "budget")
 
 
 def test_a_function_that_kills_every_worker_ends_the_run() -> None:
     with pytest.raises(EvaluationError, match=r"the first 3 .*its worker died \(exit code 3\)"):
-        minimize(
-            bad.deadly, LINE, 50, q=3, executor=2, n_init=3, x0=[BAD, {"x": 9.0}, {"x": 7.0}], mode="batch", seed=0
-        )
+        minimize(bad.deadly, LINE, 50, q=3, workers=2, n_init=3, x0=[BAD, {"x": 9.0}, {"x": 7.0}], mode="batch", seed=0)
 
 
 def test_failures_in_several_ways_or_beside_a_result_do_not_end_a_run() -> None:

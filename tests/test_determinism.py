@@ -345,7 +345,7 @@ def another_coordinate(event: dict[str, Any]) -> None:
 
 
 def another_lengthscale(event: dict[str, Any]) -> None:
-    event["model"]["lengthscales"][0] *= 1.0 + 1e-15
+    event["model"]["outputs"]["value"]["lengthscales"][0] *= 1.0 + 1e-15
 
 
 @pytest.mark.parametrize(

@@ -122,7 +122,7 @@ def test_an_acquisition_that_is_nowhere_finite_is_named() -> None:
         (lambda: bv.Space.unit(1.5), "d must be a whole number"),  # type: ignore[arg-type]
         (lambda: bv.Seconds("a"), "seconds must be a finite number"),  # type: ignore[arg-type]
         (lambda: bv.Target(np.nan), "a target must be a finite number"),
-        (lambda: bv.minimize(min, SQUARE, executor=3.0, q=3, mode="batch", seed=0), "executor must be"),  # type: ignore[arg-type]
+        (lambda: bv.minimize(min, SQUARE, workers=3.0, q=3, mode="batch", seed=0), "workers must be"),  # type: ignore[arg-type]
         (lambda: bv.minimize(min, SQUARE, callback=3, q=3, seed=0), "callback must be"),  # type: ignore[arg-type]
         (lambda: bv.minimize(min, SQUARE, stop=bv.Seconds, q=3, seed=0), "stop must be"),  # type: ignore[arg-type]
     ],
@@ -166,7 +166,12 @@ def test_hyperparameters_that_do_not_fit_are_a_journal_error(tmp_path: Path) -> 
     optimizer.ask(1)
     path = tmp_path / "study.jsonl"
     optimizer.save(path)
-    edited(path, lambda asked: asked["model"].update(lengths=asked["model"].pop("lengthscales")), line=3)
+
+    def damaged(asked: dict[str, Any]) -> None:
+        state = asked["model"]["outputs"]["value"]
+        state["lengths"] = state.pop("lengthscales")
+
+    edited(path, damaged, line=3)
     with pytest.raises(JournalError, match="no fit comes to"):
         bv.Optimizer.load(path)
 

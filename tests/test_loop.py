@@ -104,7 +104,7 @@ def test_inline_uses_the_budget_the_design_included(inline: list[dict[str, Any]]
 @pytest.mark.parametrize("workers", [1, 3, 5])
 def test_threads_give_the_study_of_inline_in_batch_mode(workers: int, inline: list[dict[str, Any]]) -> None:
     with ThreadPoolExecutor(workers) as executor:
-        result = minimize(bowl, SQUARE, budget=11, q=3, n_init=4, executor=executor, mode="batch", seed=0)
+        result = minimize(bowl, SQUARE, budget=11, q=3, n_init=4, workers=executor, mode="batch", seed=0)
     assert result.optimizer.records() == inline
 
 
@@ -122,7 +122,7 @@ def test_threads_that_finish_backwards_give_the_study_of_inline(inline: list[dic
 
     with ThreadPoolExecutor(3) as executor:
         result = minimize(
-            backwards, SQUARE, budget=11, q=3, n_init=4, executor=executor, journal=journal, mode="batch", seed=0
+            backwards, SQUARE, budget=11, q=3, n_init=4, workers=executor, journal=journal, mode="batch", seed=0
         )
     assert result.optimizer.records() == inline
     assert result.failures == 0
@@ -131,13 +131,13 @@ def test_threads_that_finish_backwards_give_the_study_of_inline(inline: list[dic
 def test_processes_give_the_study_of_inline_in_batch_mode(
     pool: ProcessPoolExecutor, inline: list[dict[str, Any]]
 ) -> None:
-    result = minimize(bowl, SQUARE, budget=11, q=3, n_init=4, executor=pool, mode="batch", seed=0)
+    result = minimize(bowl, SQUARE, budget=11, q=3, n_init=4, workers=pool, mode="batch", seed=0)
     assert result.optimizer.records() == inline
 
 
 def test_any_executor_will_do(inline: list[dict[str, Any]]) -> None:
     executor = Eager()
-    result = minimize(bowl, SQUARE, budget=11, q=3, n_init=4, executor=executor, mode="batch", seed=0)
+    result = minimize(bowl, SQUARE, budget=11, q=3, n_init=4, workers=executor, mode="batch", seed=0)
     assert result.optimizer.records() == inline
     assert executor.submitted == 11
 
@@ -145,20 +145,20 @@ def test_any_executor_will_do(inline: list[dict[str, Any]]) -> None:
 @pytest.mark.parametrize("make", [lambda: ThreadPoolExecutor(2), Eager], ids=["threads", "custom"])
 def test_async_uses_the_budget_and_nothing_stays_pending(make: Callable[[], Executor]) -> None:
     with make() as executor:
-        result = minimize(bowl, SQUARE, budget=9, q=2, n_init=3, executor=executor, mode="async", seed=0)
+        result = minimize(bowl, SQUARE, budget=9, q=2, n_init=3, workers=executor, mode="async", seed=0)
     assert (result.evaluations, result.stopped) == (9, "budget")
     assert result.optimizer.pending == ()
     assert_distinct(result.optimizer.trials)
 
 
 def test_async_with_processes(pool: ProcessPoolExecutor) -> None:
-    result = minimize(bowl, SQUARE, budget=6, q=2, n_init=3, executor=pool, mode="async", seed=0)
+    result = minimize(bowl, SQUARE, budget=6, q=2, n_init=3, workers=pool, mode="async", seed=0)
     assert (result.evaluations, result.failures) == (6, 0)
 
 
 def test_async_with_one_worker_is_one_at_a_time() -> None:
     alone = minimize(bowl, SQUARE, budget=7, q=1, n_init=3, seed=0)
-    result = minimize(bowl, SQUARE, budget=7, q=1, n_init=3, executor=Eager(), mode="async", seed=0)
+    result = minimize(bowl, SQUARE, budget=7, q=1, n_init=3, workers=Eager(), mode="async", seed=0)
     assert result.optimizer.records() == alone.optimizer.records()
 
 
@@ -181,7 +181,7 @@ def test_async_gives_a_free_worker_the_next_point_while_another_is_busy(journal:
 
     with ThreadPoolExecutor(2) as executor:
         result = minimize(
-            slow_first, SQUARE, budget=8, q=2, n_init=3, executor=executor, mode="async", journal=journal, seed=0
+            slow_first, SQUARE, budget=8, q=2, n_init=3, workers=executor, mode="async", journal=journal, seed=0
         )
     assert in_time == [True]
     assert result.evaluations == 8
@@ -224,7 +224,7 @@ def test_the_callback_of_async_comes_after_each_result() -> None:
         SQUARE,
         budget=5,
         q=2,
-        executor=Eager(),
+        workers=Eager(),
         mode="async",
         callback=lambda optimizer, batch: seen.extend(trial.id for trial in batch),
         seed=0,
@@ -248,7 +248,7 @@ FINITE = Space({"n": Int(0, 6), "c": Categorical(["a"])})
 @pytest.mark.parametrize("mode", ["batch", "async"])
 @pytest.mark.parametrize("q", [1, 3, 10])
 def test_an_exhausted_space_ends_the_run_with_every_point_evaluated(mode: str, q: int) -> None:
-    result = minimize(lambda params: params["n"], FINITE, budget=50, q=q, n_init=3, executor=Eager(), mode=mode, seed=0)
+    result = minimize(lambda params: params["n"], FINITE, budget=50, q=q, n_init=3, workers=Eager(), mode=mode, seed=0)
     assert (result.evaluations, result.value, result.stopped) == (7, 0.0, "exhausted space")
     assert sorted(trial.params["n"] for trial in result.optimizer.trials) == list(range(7))
 
@@ -282,7 +282,7 @@ def test_async_stops_handing_out_and_waits_for_what_is_running() -> None:
             SQUARE,
             budget=30,
             q=2,
-            executor=executor,
+            workers=executor,
             mode="async",
             stop=lambda optimizer: optimizer.counts.answered >= 3,
             seed=0,
@@ -343,7 +343,7 @@ FAILING: dict[str, tuple[Callable[[dict[str, Any]], Any], str]] = {
 @pytest.mark.parametrize("name", FAILING)
 def test_a_function_that_always_fails_uses_the_budget_and_has_no_result(name: str, executor: Executor | None) -> None:
     f, text = FAILING[name]
-    result = minimize(f, SQUARE, budget=4, q=2, executor=executor, mode="batch", seed=0)
+    result = minimize(f, SQUARE, budget=4, q=2, workers=executor, mode="batch", seed=0)
     assert (result.evaluations, result.failures, result.params, result.value) == (4, 4, None, None)
     rows = result.optimizer.records()
     assert {row["status"] for row in rows} == {"failed"}
@@ -359,7 +359,7 @@ def test_a_function_that_sometimes_fails_is_minimized_all_the_same(mode: str) ->
             raise RuntimeError("too hot")
         return math.nan if params["y"] > 13.0 else bowl(params)
 
-    result = minimize(moody, SQUARE, budget=16, q=2, n_init=6, executor=Eager(), mode=mode, seed=0)
+    result = minimize(moody, SQUARE, budget=16, q=2, n_init=6, workers=Eager(), mode=mode, seed=0)
     rows = result.optimizer.records()
     assert result.evaluations == 16
     assert 0 < result.failures < 16
@@ -391,7 +391,7 @@ def test_an_interrupted_run_goes_on_to_the_study_it_would_have_been(
     calls, f = interrupting(after)
     settings: dict[str, Any] = {"budget": 11, "q": 3, "mode": "batch", "n_init": 4, "seed": 0, "journal": journal}
     with pytest.raises(KeyboardInterrupt):
-        minimize(f, SQUARE, executor=make() if make else None, **settings)
+        minimize(f, SQUARE, workers=make() if make else None, **settings)
     with Optimizer.load(journal) as study:
         waiting = [key(trial.params) for trial in study.pending]
         answered = study.counts.answered
@@ -412,7 +412,7 @@ def test_an_interrupted_run_goes_on_to_the_study_it_would_have_been(
 def test_an_interrupt_in_a_thread_ends_the_run_and_frees_the_journal(journal: Path) -> None:
     _, f = interrupting(2)
     with ThreadPoolExecutor(2) as executor, pytest.raises(KeyboardInterrupt):
-        minimize(f, SQUARE, budget=8, q=2, executor=executor, mode="async", journal=journal, seed=0)
+        minimize(f, SQUARE, budget=8, q=2, workers=executor, mode="async", journal=journal, seed=0)
     with Optimizer.load(journal) as study:
         assert study.pending
 
@@ -422,10 +422,10 @@ def test_a_function_that_cannot_travel_is_an_evaluation_error_and_the_study_is_i
 ) -> None:
     for mode in ("batch", "async"):
         with pytest.raises(EvaluationError, match="importable by name"):
-            minimize(lambda params: 0.0, SQUARE, budget=4, q=2, executor=pool, mode=mode, journal=journal, seed=0)
+            minimize(lambda params: 0.0, SQUARE, budget=4, q=2, workers=pool, mode=mode, journal=journal, seed=0)
         with Optimizer.load(journal) as study:
             assert study.counts.pending == 2
-    result = minimize(bowl, SQUARE, budget=4, q=2, executor=pool, journal=journal, mode="batch", seed=0)
+    result = minimize(bowl, SQUARE, budget=4, q=2, workers=pool, journal=journal, mode="batch", seed=0)
     assert result.evaluations == 4
 
 
@@ -434,7 +434,7 @@ def test_an_executor_that_was_shut_down_is_an_evaluation_error() -> None:
     executor.shutdown()
     for mode in ("batch", "async"):
         with pytest.raises(EvaluationError, match="takes no more work"):
-            minimize(bowl, SQUARE, budget=4, q=2, executor=executor, mode=mode, seed=0)
+            minimize(bowl, SQUARE, budget=4, q=2, workers=executor, mode=mode, seed=0)
 
 
 # Journals
@@ -457,7 +457,7 @@ def test_a_budget_that_shrank_is_not_exceeded(mode: str, journal: Path) -> None:
         batch = study.ask(6)
         study.tell(batch[0], 1.0)
         study.tell(batch[1], 2.0)
-    result = minimize(bowl, SQUARE, budget=3, q=3, executor=Eager(), mode=mode, journal=journal, seed=0)
+    result = minimize(bowl, SQUARE, budget=3, q=3, workers=Eager(), mode=mode, journal=journal, seed=0)
     assert (result.evaluations, result.stopped) == (3, "budget")
     assert result.optimizer.counts.pending == 3
 
@@ -476,7 +476,7 @@ def test_a_run_takes_up_what_was_enqueued_observed_and_abandoned_by_hand(mode: s
         order.append(key(params))
         return bowl(params)
 
-    result = minimize(f, SQUARE, budget=6, q=2, executor=Eager(), mode=mode, journal=journal, seed=0)
+    result = minimize(f, SQUARE, budget=6, q=2, workers=Eager(), mode=mode, journal=journal, seed=0)
     assert order[:2] == [key(batch[2].params), (1.0, 0.0)]
     assert result.evaluations == 6
     assert result.value == 0.0
@@ -493,7 +493,7 @@ def test_enqueued_points_are_evaluated_even_when_the_space_is_exhausted(journal:
 
 
 OTHER: dict[str, dict[str, Any]] = {
-    "space": {"space": Space({"x": Float(-5.0, 10.0), "y": Float(0.0, 14.0)})},
+    "parameter y": {"space": Space({"x": Float(-5.0, 10.0), "y": Float(0.0, 14.0)})},
     "seed": {"seed": 1},
     "n_init": {"n_init": 5},
     "strategy": {"strategy": "cl_min"},
@@ -561,14 +561,14 @@ WRONG: dict[str, tuple[dict[str, Any], str]] = {
     "budget 2.5": ({"budget": 2.5}, "budget must be"),
     "q 0": ({"q": 0}, "q must be"),
     "mode": ({"mode": "parallel"}, '"batch" or "async"; got'),
-    "async inline": ({"mode": "async"}, "needs an executor"),
-    "no workers": ({"executor": 0}, "executor, where it is a number of worker processes, must be a whole number, 1"),
-    "executor flag": ({"executor": True}, "executor, where it is a number"),
-    "executor text": ({"executor": "4"}, "executor must be a number of processes or"),
-    "timeout inline": ({"timeout": 5.0}, "timeout needs worker processes .* executor=4; this process cannot"),
-    "timeout threads": ({"timeout": 5.0, "executor": ThreadPoolExecutor(1)}, "a ThreadPoolExecutor cannot be"),
-    "timeout 0": ({"timeout": 0.0, "executor": 2}, "timeout must be a number of seconds above zero; got 0.0"),
-    "timeout nan": ({"timeout": math.nan, "executor": 2}, "timeout must be a finite number"),
+    "async inline": ({"mode": "async"}, "needs workers"),
+    "no workers": ({"workers": 0}, "workers, where it is a number of worker processes, must be a whole number, 1"),
+    "executor flag": ({"workers": True}, "workers, where it is a number"),
+    "executor text": ({"workers": "4"}, "workers must be a number of processes"),
+    "timeout inline": ({"timeout": 5.0}, "timeout needs worker processes .* workers=4; this process cannot"),
+    "timeout threads": ({"timeout": 5.0, "workers": ThreadPoolExecutor(1)}, "a ThreadPoolExecutor cannot be"),
+    "timeout 0": ({"timeout": 0.0, "workers": 2}, "timeout must be a number of seconds above zero; got 0.0"),
+    "timeout nan": ({"timeout": math.nan, "workers": 2}, "timeout must be a finite number"),
     "maximize": ({"maximize": 1}, "maximize must be True or False"),
     "x0": ({"x0": [{"x": 9}]}, "x0|must"),
     "one x0": ({"x0": {"x": 0.5}}, "x0 must be a list of params"),

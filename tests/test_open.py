@@ -67,14 +67,14 @@ def test_an_empty_file_is_begun_in(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("settings", "what"),
     [
-        ({"space": bv.Space({"x": bv.Float(0.0, 2.0), "n": bv.Int(1, 9)})}, "space"),
-        ({"space": bv.Space({"x": bv.Float(0.0, 1.0)})}, "space"),
+        ({"space": bv.Space({"x": bv.Float(0.0, 2.0), "n": bv.Int(1, 9)})}, "parameter x"),
+        ({"space": bv.Space({"x": bv.Float(0.0, 1.0)})}, "parameter n"),
         ({"seed": 1}, "seed"),
         ({"n_init": 9}, "n_init"),
-        ({"maximize": True}, "maximize"),
+        ({"maximize": True}, "outcome value"),
         ({"strategy": "qei"}, "strategy"),
         ({"surrogate": bv.GP(noise="infer")}, "surrogate"),
-        ({"acquisition": "UCB", "seed": 2}, "acquisition, seed"),
+        ({"acquisition": "UCB", "seed": 2}, "(?s)acquisition: .*seed: "),
         ({"maximizer": bv.Multistart(starts=3)}, "maximizer"),
         ({"surrogate": Own()}, "surrogate"),
         ({"space": bv.Space({"x": bv.Float(0.0, 1.0), "n": bv.Int(1, 9)}, small)}, "constraint"),

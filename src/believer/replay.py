@@ -67,11 +67,11 @@ class Replay:
 def replay(
     path: PathLike,
     *,
-    surrogate: str | Surrogate | Sequence[Surrogate] | None = None,
-    acquisition: str | Acquisition | Sequence[Acquisition] | None = None,
-    strategy: str | Strategy | Sequence[Strategy] | None = None,
-    constraint: Constraint | Sequence[Constraint] | None = None,
-    maximizer: Maximizer | Sequence[Maximizer] | None = None,
+    surrogate: str | Surrogate | list[Surrogate] | None = None,
+    acquisition: str | Acquisition | list[Acquisition] | None = None,
+    strategy: str | Strategy | list[Strategy] | None = None,
+    constraint: Constraint | list[Constraint] | None = None,
+    maximizer: Maximizer | list[Maximizer] | None = None,
     strategies: Sequence[Strategy] = (),
 ) -> Replay:
     """Verify a journal: run its asks anew, fits included, against the results as they were told at the time.
@@ -121,7 +121,7 @@ def _begun(events: list[Event], last: int, passed: dict[str, Any]) -> Optimizer:
     event = events[last]
     assert isinstance(event, Begun | Changed)
     needed = {
-        name: _fitting(name, part, event.config) if isinstance(part, list | tuple) else part
+        name: _fitting(name, part, event.config) if isinstance(part, list) else part
         for name, part in passed.items()
         if not is_changed
         or serialization.is_custom(event.config.get(name))
@@ -130,7 +130,7 @@ def _begun(events: list[Event], last: int, passed: dict[str, Any]) -> Optimizer:
     return Optimizer._from_events(events[: last + 1], None, needed)
 
 
-def _fitting(name: str, parts: Sequence[Any], config: dict[str, Any]) -> Any:
+def _fitting(name: str, parts: list[Any], config: dict[str, Any]) -> Any:
     """Of several parts the one that settings name; the last where they name none of these."""
     for part in parts:
         if name != "constraint" and serialization.to_config(part) == config.get(name):

@@ -74,7 +74,7 @@ def test_a_worker_killed_midway_fails_its_trial_and_the_run_goes_on(address: str
     killer = threading.Thread(target=kill, daemon=True)
     killer.start()
     with connected(address) as executor:
-        result = bv.minimize(held, SPACE, budget=8, q=2, executor=executor, progress=False, mode="batch", seed=0)
+        result = bv.minimize(held, SPACE, budget=8, q=2, workers=executor, progress=False, mode="batch", seed=0)
     killer.join()
     assert (result.evaluations, result.failures, result.stopped) == (8, 1, "budget")
     (failed,) = [row for row in result.optimizer.records() if row["status"] == "failed"]
@@ -145,7 +145,7 @@ def test_a_connection_that_is_there_is_used_and_left(address: str) -> None:
     with connected(address):
         with connected() as inner, connected("auto"), connected(address):
             assert (
-                bv.minimize(bowl, SPACE, budget=3, executor=inner, progress=False, q=3, mode="batch", seed=0).failures
+                bv.minimize(bowl, SPACE, budget=3, workers=inner, progress=False, q=3, mode="batch", seed=0).failures
                 == 0
             )
         assert ray.is_initialized()

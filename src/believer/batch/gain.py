@@ -239,7 +239,10 @@ def _normals(m: int, place: int) -> Array:
 
 @lru_cache(maxsize=32)
 def _table(columns: int, place: int) -> Array:
-    return read_only(normal_sobol(_SAMPLES, columns, np.random.default_rng(place)))
+    """Of further outputs the rows are shuffled: two scrambled Sobol sequences are not independent row by row."""
+    rng = np.random.default_rng(place)
+    table = normal_sobol(_SAMPLES, columns, rng)
+    return read_only(table if place == 0 else rng.permutation(table))
 
 
 def _in_units_of_y(improvements: Array, incumbent: float, unit: float, warp: Warp | None) -> Array:

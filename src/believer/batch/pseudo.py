@@ -89,7 +89,7 @@ class PseudoObservations:
             if isinstance(belief, Belief):
                 belief, choice = self._picked(belief, request, here, trial, avoid, quiet)
                 first, allowed = belief.parts[0], here.X[here.feasible] if here.limited else None
-                if here.any_feasible:
+                if request.repeat and here.any_feasible:
                     choice = repeated_instead(request, first.model, first.X, choice, allowed)
             else:
                 found, around = belief.worth(request, here, trial), request.region.project(here.places())

@@ -69,7 +69,7 @@ class Repeat:
 def repeated_instead(request: Request, model: Model, X: Array, choice: Choice, allowed: Array | None = None) -> Choice:
     """A measured point where one more measurement is worth more than that of ``choice``; as a rule ``choice`` itself.
 
-    Only where the user wants repeats, ``request.repeat``, and results are noisy. A measurement is one more
+    Only where results are noisy; who calls this knows that the user wants repeats. A measurement is one more
     result like that of the point: of replicates, a mean of as many.
 
     Parameters
@@ -80,7 +80,7 @@ def repeated_instead(request: Request, model: Model, X: Array, choice: Choice, a
     choice : the new point.
     allowed : points (k, d), of results and under way, that may be repeated; None for all of them.
     """
-    if not request.repeat or not is_noisy(model) or not able(model, Measuring):
+    if not is_noisy(model) or not able(model, Measuring):
         return choice
     data, own = request.data, model.noise_std
     known = np.zeros(len(data)) if data.std is None else data.std

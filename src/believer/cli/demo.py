@@ -138,7 +138,7 @@ def _solve(study: _Study, q: int, seed: int, folder: Path, executor: Executor | 
         study.space,
         study.budget,
         q=q,
-        executor=executor,
+        workers=executor,
         mode="batch",
         seed=seed,
         progress=True,

@@ -365,8 +365,8 @@ class _Door:
         """A point with what is ``fixed`` of it, after those that others are about to get; and what to tell of it."""
         guessed, settings = list(known), self.settings
         for held in (*unseen, fixed):
-            history = self.history(guessed, fitted)
             try:
+                history = self.history(guessed, fitted)
                 proposal = propose(settings, history, fixed=held, cache=self.cache)
             except SpaceExhausted:
                 proposal = propose(settings, history, fixed=held, distinct=False, cache=self.cache)

@@ -3,7 +3,7 @@
 ::
 
     with connected("10.0.0.5:6379") as executor:
-        result = bv.minimize(f, space, executor=executor, q=8, mode="async")
+        result = bv.minimize(f, space, workers=executor, q=8)
 
 The guide is docs/ray.md.
 """

@@ -41,6 +41,10 @@ class Space:
         that goes on with an edited function has to say so.
     within : ``within(box)`` gives the :class:`~believer.space.region.Region` to search, a part of the box that the
         parameters span; None searches all of it.
+
+    Attributes
+    ----------
+    dim : the number of encoded columns, d.
     """
 
     _items: tuple[tuple[str, Parameter], ...]
@@ -48,7 +52,6 @@ class Space:
     constraint_name: str | None
     within: RegionOf | None
     dim: int = field(init=False, compare=False)
-    """Number of encoded columns d."""
     _places: tuple[tuple[int, int], ...] = field(compare=False)
     """The first column of each parameter, and that after its last."""
 
