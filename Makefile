@@ -10,8 +10,8 @@ export OPENBLAS_NUM_THREADS ?= 1
 export MKL_NUM_THREADS ?= 1
 
 # What the compiled module is made of: a change of it installs again.
-BUILD := pyproject.toml setup.py paper/pyproject.toml $(wildcard native/*)
-LINTED := setup.py conftest.py src tests paper benchmarks integrations docs/make_theory_figures.py docs/make_how_to_choose.py docs/make_architecture.py \
+BUILD := pyproject.toml setup.py bench/pyproject.toml paper/pyproject.toml $(wildcard native/*)
+LINTED := setup.py conftest.py src tests bench paper benchmarks integrations docs/make_theory_figures.py docs/make_how_to_choose.py docs/make_architecture.py \
 	docs/make_verdicts.py
 
 .PHONY: run test test-slow test-wheels clean
@@ -41,14 +41,14 @@ $(BIN)/python:
 	$(PYTHON) -m venv .venv
 
 .venv/run.stamp: $(BIN)/python $(BUILD)
-	$(BIN)/python -m pip install --quiet --editable '.[all]' --editable paper
+	$(BIN)/python -m pip install --quiet --editable '.[all]' --editable bench --editable paper
 	$(BIN)/python -c 'import believer; print("believer computes in:", believer.backend())'
 	touch $@
 
 # The tests compare with BoTorch, on this version of torch, whichever build of it the index offers.
 .venv/test.stamp: $(BIN)/python $(BUILD)
 	$(BIN)/python -m pip install --quiet torch==2.13.0
-	$(BIN)/python -m pip install --quiet --editable '.[dev]' --editable paper
+	$(BIN)/python -m pip install --quiet --editable '.[dev]' --editable 'bench[peers]' --editable paper
 	touch $@
 
 # The tests look at reports in a browser, and skip that without one. Only CI, whose machine is its own, installs it: on
@@ -69,4 +69,4 @@ APT := env DEBIAN_FRONTEND=noninteractive apt-get -qq -y \
 	touch $@
 
 clean:
-	rm -rf .venv build dist src/*.egg-info paper/src/*.egg-info src/believer/_native*.so src/believer/_native*.pyd believer-demo believer-reproduction
+	rm -rf .venv build dist src/*.egg-info bench/src/*.egg-info paper/src/*.egg-info src/believer/_native*.so src/believer/_native*.pyd believer-demo believer-reproduction

@@ -35,9 +35,9 @@ RESULTS = Path(__file__).parent / "results" / "across_processors.md"
 def compute() -> list[dict[str, Any]]:
     """One entry a problem and seed, by the backend that the environment names."""
     import believer as bv
-    from believer.problems import PROBLEMS as ALL
     from believer.surrogates.gp import posterior, standardization
     from believer.surrogates.gp_fit import Hyperparameters
+    from believer_bench.problems import PROBLEMS as ALL
 
     found = []
     for seed in SEEDS:

@@ -41,9 +41,6 @@ from regret import PROBLEMS, Cell, Problem, ours, run_cell
 from speed import provenance
 
 from believer.arrays import Array
-from believer.bench.members import Ours
-from believer.bench.race import warm_up
-from believer.cli.bench import seeds_of
 from believer.experiments import Table, bootstrap_interval, hodges_lehmann, holm, wilcoxon
 from believer.numerics import backend
 from believer.numerics.sampling import latin_hypercube
@@ -51,6 +48,9 @@ from believer.surrogates import GP
 from believer.surrogates.gp import GPModel, standardization
 from believer.surrogates.gp_fit import DEFAULT, LogNormal
 from believer.surrogates.gp_likelihood import log_likelihood
+from believer_bench.command import seeds_of
+from believer_bench.members import Ours
+from believer_bench.race import warm_up
 
 SEEDS = "300-319"
 SIZES = (20, 50, 200, 500)

@@ -31,14 +31,14 @@ import numpy as np
 from regret_report import markdown_table
 
 import believer as bv
-from believer.bench.contest import Contest
-from believer.bench.members import Ours
-from believer.bench.race import design, run
-from believer.bench.scores import measure_of
-from believer.bench.suite import SUITES, suite_tasks
-from believer.cli.bench import seeds_of
 from believer.experiments import Cell, holm, wilcoxon
 from believer.experiments import run as run_cells
+from believer_bench.command import seeds_of
+from believer_bench.contest import Contest
+from believer_bench.members import Ours
+from believer_bench.race import design, run
+from believer_bench.scores import measure_of
+from believer_bench.suite import SUITES, suite_tasks
 
 FORMER = {"strategy": "kb", "warp": "none", "surrogate": bv.GP(noise=1e-6)}
 VARIANTS: dict[str, dict[str, Any]] = {

@@ -30,13 +30,13 @@ from scipy import optimize
 from speed import provenance
 
 from believer.arrays import Array
-from believer.cli.bench import seeds_of
 from believer.numerics import backend, lbfgs
 from believer.numerics.sampling import latin_hypercube
 from believer.surrogates import gp_fit
 from believer.surrogates.gp import standardization
 from believer.surrogates.gp_fit import DEFAULT, Hyperparameters
 from believer.surrogates.gp_likelihood import log_likelihood
+from believer_bench.command import seeds_of
 
 BEFORE = replace(
     DEFAULT,

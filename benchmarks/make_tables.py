@@ -2,7 +2,8 @@
 
     python benchmarks/make_tables.py [name ...]
 
-writes ``src/believer/problems/tables/<name>.csv``: a header, then one row for each point of the grid, the error last.
+writes ``bench/src/believer_bench/problems/tables/<name>.csv``: a header, then one row for each point of the grid, the
+error last.
 Folds and models are seeded; another version of scikit-learn may give other errors, so the files are kept, not remade.
 """
 
@@ -28,7 +29,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
 from sklearn.svm import SVR
 
-TO = Path(__file__).parents[1] / "src" / "believer" / "problems" / "tables"
+TO = Path(__file__).parents[1] / "bench" / "src" / "believer_bench" / "problems" / "tables"
 SCALERS: dict[str, Any] = {"none": "passthrough", "standard": StandardScaler(), "minmax": MinMaxScaler()}
 Row = tuple[dict[str, Any], float]
 

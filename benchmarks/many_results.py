@@ -18,7 +18,6 @@ from regret_report import markdown_table
 
 from believer import surrogates
 from believer.arrays import Array, IntArray
-from believer.problems import PROBLEMS
 from believer.problems.problem import Problem
 from believer.propose import propose
 from believer.study.history import History
@@ -26,6 +25,7 @@ from believer.study.settings import StudySettings
 from believer.surrogates.data import Data
 from believer.surrogates.kernels import squared_distances
 from believer.surrogates.subset import learned_rows
+from believer_bench.problems import PROBLEMS
 
 Rule = Callable[[Array, Array, int, np.random.Generator], IntArray]
 

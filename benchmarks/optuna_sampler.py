@@ -50,9 +50,10 @@ from believer.acquisitions import PointwiseObjective
 from believer.experiments.statistics import holm, wilcoxon
 from believer.integrations import optuna as door
 from believer.integrations.optuna import BelieverSampler
-from believer.problems import PROBLEMS, SUITE, Problem, scale_of
+from believer.problems import Problem
 from believer.space.parameters import Number
 from believer.surrogates import gp, gp_fit
+from believer_bench.problems import PROBLEMS, SUITE, scale_of
 
 RESULTS = Path(__file__).parent / "results" / "optuna_sampler.md"
 SAMPLERS: dict[str, Any] = {

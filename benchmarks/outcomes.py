@@ -60,14 +60,14 @@ from regret_report import markdown_table
 
 import believer as bv
 from believer.arrays import Array
-from believer.bench.race import design
-from believer.cli.bench import seeds_of
 from believer.experiments.lines import ProgressLines
 from believer.experiments.statistics import hodges_lehmann, holm, wilcoxon
-from believer.problems import FRONTS, LIMITS, SEVERAL, SeveralProblem, feasible_regret
-from believer.problems.several import MINIMIZE, of_rows
 from believer.problems.synthetic import hartmann6
 from believer.study.goals import Goals
+from believer_bench.command import seeds_of
+from believer_bench.problems import FRONTS, LIMITS, SEVERAL, SeveralProblem, feasible_regret
+from believer_bench.problems.several import MINIMIZE, of_rows
+from believer_bench.race import design
 
 RESULTS = Path(__file__).parent / "results"
 BATCH, BATCHES = 4, 8

@@ -29,11 +29,11 @@ from regret_report import markdown_table
 
 import believer as bv
 from believer.acquisitions import hypervolume
-from believer.bench.race import design
-from believer.cli.bench import seeds_of
 from believer.experiments.lines import ProgressLines
-from believer.problems import FRONTS, SeveralProblem
 from believer.study.goals import Goals
+from believer_bench.command import seeds_of
+from believer_bench.problems import FRONTS, SeveralProblem
+from believer_bench.race import design
 
 QUANTILES = (0.0, 0.5, 0.75, 0.9, 1.0)
 CONFIRMED = "120-139"

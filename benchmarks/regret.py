@@ -30,14 +30,14 @@ from typing import Any
 import numpy as np
 
 from believer.arrays import Array
-from believer.bench import members
-from believer.bench.members import Member, Ours, Theirs
-from believer.bench.race import design, warm_up
-from believer.bench.race import run as race
-from believer.cli.bench import seeds_of
 from believer.experiments.lines import ProgressLines
 from believer.problems.synthetic import ackley, hartmann6, levy
 from believer.space import Space
+from believer_bench import members
+from believer_bench.command import seeds_of
+from believer_bench.members import Member, Ours, Theirs
+from believer_bench.race import design, warm_up
+from believer_bench.race import run as race
 
 EVALUATIONS = 50
 BATCH = 3

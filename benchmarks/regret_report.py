@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from believer.bench.ranking import PairedTest, against
-from believer.bench.runs import Case, Run
 from believer.experiments import bootstrap_interval
+from believer_bench.ranking import PairedTest, against
+from believer_bench.runs import Case, Run
 
 HARTMANN_LEVELS = (-3.1, -3.21)
 """Hartmann-6D has two minima, -3.322 and -3.203: below the first level a run is near one of them, below the second it

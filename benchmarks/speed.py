@@ -41,9 +41,9 @@ from speed_floor import Call, counting, floor_table, likelihood_table, rates
 from speed_probes import condition_table, import_table, memory_table
 
 import believer as bv
-from believer.bench.race import warm_up
 from believer.numerics import backend
 from believer.numerics.sampling import latin_hypercube
+from believer_bench.race import warm_up
 
 OURS, TWIN = "believer", "believer_python"
 RESULTS = Path(__file__).parent / "results" / "speed.md"

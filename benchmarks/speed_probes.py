@@ -17,11 +17,11 @@ import numpy as np
 from regret_report import markdown_table
 
 from believer.arrays import Array
-from believer.bench.peers import PEERS
 from believer.numerics.sampling import latin_hypercube
 from believer.problems.synthetic import hartmann6
 from believer.surrogates import GP
 from believer.surrogates.data import Data
+from believer_bench.peers import PEERS
 
 CONDITION_SIZES = (50, 100, 200, 500, 1000, 2000)
 MEMORY_N, MEMORY_Q = 2000, 50

@@ -28,10 +28,10 @@ from speed import step
 
 import believer as bv
 from believer.batch import STRATEGIES
-from believer.bench.race import warm_up
 from believer.experiments import Table
 from believer.numerics.sampling import latin_hypercube
-from believer.problems import PROBLEMS
+from believer_bench.problems import PROBLEMS
+from believer_bench.race import warm_up
 
 PEERS = ("botorch_qei", "botorch_qlogei")
 TOGETHER = ("dpp", "qei")

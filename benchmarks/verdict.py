@@ -50,8 +50,9 @@ from believer.batch.gain import expected_gain
 from believer.errors import SpaceExhausted
 from believer.numerics import latin_hypercube
 from believer.plugins import History, ModelCache, StudySettings, propose
-from believer.problems import PROBLEMS, Problem
-from believer.problems.suite import SUITE
+from believer.problems import Problem
+from believer_bench.problems import PROBLEMS
+from believer_bench.problems.suite import SUITE
 
 RESULTS = Path(__file__).parent / "results"
 HALTS = (20, 60)

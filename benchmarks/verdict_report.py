@@ -16,7 +16,7 @@ from believer.batch import Gain
 from believer.batch.gain import ENOUGH
 from believer.diagnostics.figure import BLUE, GRAY, GREEN, ORANGE, entitle, new_figure
 from believer.experiments.statistics import rank_correlation
-from believer.problems.suite import KINDS
+from believer_bench.problems.suite import KINDS
 
 STRATEGIES = ("hedged", "kb", "cl_min", "thompson", "random")
 SIZES = (3, 10, 50)

@@ -57,8 +57,7 @@ ROOMS: dict[str, tuple[float, str, str]] = {
     "diagnostics": (4, TOOL, "the SDD"),
     "testing": (1, TOOL, "contracts for plug-ins"),
     "integrations": (0, DOOR, "doors to other tools"),
-    "bench": (4, TOOL, "races, report"),
-    "cli": (3, DOOR, "demo, sdd, bench"),
+    "cli": (3, DOOR, "demo, sdd, plugged verbs"),
     "__main__": (3, DOOR, "python -m believer"),
 }
 """The column of each room, its kind, and what is in it."""

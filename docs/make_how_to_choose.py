@@ -13,16 +13,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from believer.batch import STRATEGIES
-from believer.bench.advice import Advice, Standing, advise, is_ours
-from believer.bench.curves import draw_overview
-from believer.bench.ranking import pairs_needed
-from believer.bench.report import BenchReport, bench_report
-from believer.bench.runs import Run, called, cases_of, members_of
-from believer.bench.summary import duration, lines_of, median
 from believer.experiments import Table, read_store
 from believer.experiments.page import png
 from believer.experiments.report import Value
-from believer.problems import PROBLEMS
+from believer_bench.advice import Advice, Standing, advise, is_ours
+from believer_bench.curves import draw_overview
+from believer_bench.problems import PROBLEMS
+from believer_bench.ranking import pairs_needed
+from believer_bench.report import BenchReport, bench_report
+from believer_bench.runs import Run, called, cases_of, members_of
+from believer_bench.summary import duration, lines_of, median
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

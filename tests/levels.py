@@ -37,7 +37,6 @@ LEVELS = {
     "diagnostics": 11.0,
     "testing": 11.0,
     "integrations": 12.0,
-    "bench": 13.0,
     "cli": 15.0,
     "__main__": 16.0,
 }

@@ -31,11 +31,12 @@ from pathlib import Path
 import numpy as np
 
 ROOT = Path(__file__).parent.parent
-ROOMS = ("acquisitions", "batch", "contracts", "diagnostics", "maximize", "native", "numerics", "problems")
+ROOMS = ("acquisitions", "batch", "contracts", "diagnostics", "maximize", "native", "numerics")
 NUMERICAL = (
-    *(*ROOMS, "reference", "statistical", "surrogates", "testing", "bench/test_race.py"),
+    *(*ROOMS, "reference", "statistical", "surrogates", "testing"),
     *("test_determinism.py", "test_edges.py", "test_learning.py", "test_loop.py", "test_members.py"),
     *(path.name for kind in ("declared", "optimizer") for path in sorted((ROOT / "tests").glob(f"test_{kind}*.py"))),
+    *(f"../bench/tests/{name}" for name in ("test_problems.py", "test_race.py", "test_suite.py")),
     *(
         f"../paper/tests/{name}"
         for name in ("theory", "test_locality.py", "test_printed_members.py", "test_process.py")

@@ -19,7 +19,7 @@ from believer import surrogates
 
 DOORS = [
     *("plugins", "errors", "arrays", "numerics", "space", "problems", "maximize", "surrogates", "acquisitions"),
-    *("batch", "experiments", "diagnostics", "bench", "cli", "integrations", "testing"),
+    *("batch", "experiments", "diagnostics", "cli", "integrations", "testing"),
 ]
 """Modules that list what they offer; what is behind them is nobody's business."""
 
@@ -76,8 +76,10 @@ def run(code: str) -> str:
 
 
 @pytest.mark.parametrize("path", files(), ids=lambda path: path.relative_to(ROOT).as_posix())
-def test_the_library_knows_nothing_of_the_paper_that_is_built_on_it(path: Path) -> None:
-    assert "believer_paper" not in path.read_text(encoding="utf-8")
+def test_the_library_knows_nothing_of_the_distributions_that_are_built_on_it(path: Path) -> None:
+    text = path.read_text(encoding="utf-8")
+    assert "believer_paper" not in text
+    assert "believer_bench" not in text
 
 
 def test_importing_believer_loads_nothing_heavy() -> None:
@@ -126,6 +128,7 @@ def test_a_verb_loads_its_own_file_alone() -> None:
     code = (
         "import contextlib, io, sys\nfrom believer.cli import main\n"
         "with contextlib.redirect_stdout(io.StringIO()), contextlib.suppress(SystemExit): main(['sdd', '--help'])\n"
-        "print([name for name in ('believer.cli.sdd', 'believer_paper.command') if name in sys.modules])"
+        "verbs = ('believer.cli.sdd', 'believer_bench.command', 'believer_paper.command')\n"
+        "print([name for name in verbs if name in sys.modules])"
     )
     assert run(code) == "['believer.cli.sdd']"

@@ -1,4 +1,4 @@
-"""What the two distributions say of themselves, beside what is built and what was tested."""
+"""What the three distributions say of themselves, beside what is built and what was tested."""
 
 from __future__ import annotations
 
@@ -12,11 +12,13 @@ import pytest
 from believer._version import __version__
 
 ROOT = Path(__file__).parent.parent
-FILES = (ROOT / "pyproject.toml", ROOT / "paper" / "pyproject.toml")
-LIBRARY, PAPER = (tomllib.loads(path.read_text(encoding="utf-8")) for path in FILES)
+FOLDERS = (ROOT, ROOT / "bench", ROOT / "paper")
+LIBRARY, BENCH, PAPER = (tomllib.loads((folder / "pyproject.toml").read_text(encoding="utf-8")) for folder in FOLDERS)
 WORKFLOW = ROOT / ".github" / "workflows" / "wheels.yml"
 TESTED = (ROOT / "benchmarks" / "results" / "wheels.md").read_text(encoding="utf-8")
-both = pytest.mark.parametrize("project", [LIBRARY["project"], PAPER["project"]], ids=["believer", "believer-paper"])
+every = pytest.mark.parametrize(
+    "project", [one["project"] for one in (LIBRARY, BENCH, PAPER)], ids=lambda one: one["name"]
+)
 
 
 def pythons(project: dict[str, Any]) -> list[str]:
@@ -29,7 +31,7 @@ def workflow() -> Any:
     return yaml.safe_load(WORKFLOW.read_text(encoding="utf-8"))
 
 
-@both
+@every
 def test_the_pythons_of_the_classifiers_begin_where_the_requirement_does_and_leave_none_out(
     project: dict[str, Any],
 ) -> None:
@@ -49,16 +51,16 @@ def test_wheels_are_built_for_the_pythons_of_the_classifiers_and_were_tested_on_
         assert all(re.search(r"\| native \|.* \d+ passed", row) and "failed" not in row for row in rows), rows
 
 
-@both
+@every
 def test_no_system_is_claimed_but_the_one_that_was_tested(project: dict[str, Any]) -> None:
     systems = [line for line in project["classifiers"] if line.startswith("Operating System")]
     assert systems == ["Operating System :: POSIX :: Linux"]
 
 
-@both
-def test_both_distributions_have_one_version_one_license_and_one_address(project: dict[str, Any]) -> None:
+@every
+def test_the_distributions_have_one_version_one_license_and_one_address(project: dict[str, Any]) -> None:
     assert project["version"] == __version__
-    assert (ROOT / "paper" / "LICENSE").read_bytes() == (ROOT / "LICENSE").read_bytes()
+    assert len({(folder / "LICENSE").read_bytes() for folder in FOLDERS}) == 1
     assert project["urls"] == LIBRARY["project"]["urls"]
     assert {"Homepage", "Documentation", "Source", "Changelog", "Issues"} == project["urls"].keys()
     assert all(address.startswith(project["urls"]["Homepage"]) for address in project["urls"].values())
@@ -71,11 +73,22 @@ def test_the_files_that_the_tests_of_a_wheel_name_exist() -> None:
 
 
 def test_the_tables_of_the_suite_are_in_the_wheel() -> None:
-    package = ROOT / "src" / "believer"
+    package = ROOT / "bench" / "src" / "believer_bench"
     tables = set((package / "problems" / "tables").iterdir())
-    patterns = LIBRARY["tool"]["setuptools"]["package-data"]["believer"]
+    patterns = BENCH["tool"]["setuptools"]["package-data"]["believer_bench"]
     assert tables
     assert tables <= {path for pattern in patterns for path in package.glob(pattern)}
+
+
+def test_the_extra_that_the_library_names_is_the_distribution_beside_it() -> None:
+    assert LIBRARY["project"]["optional-dependencies"]["bench"] == [BENCH["project"]["name"]]
+    assert BENCH["project"]["name"] in PAPER["project"]["dependencies"]
+
+
+def test_every_peer_names_an_extra_of_the_bench() -> None:
+    peers = pytest.importorskip("believer_bench.peers").PEERS
+    extras = BENCH["project"]["optional-dependencies"]
+    assert {peer.extra for peer in peers.values()} == extras.keys() - {"peers"}
 
 
 def test_only_a_tag_publishes_and_only_that_job_may_write(workflow: Any) -> None:

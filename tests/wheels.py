@@ -133,9 +133,11 @@ class Workshop:
         source = Path(shutil.copytree(ROOT, folder / "checkout", ignore=copy))
         made = folder / "made"
         run(self.tools, "-m", "build", "--sdist", "--outdir", made, source, cwd=folder)
-        run(self.tools, "-m", "build", "--outdir", made, source / "paper", cwd=folder)
+        for name in ("bench", "paper"):
+            run(self.tools, "-m", "build", "--outdir", made, source / name, cwd=folder)
         run(self.tools, "-m", "twine", "check", "--strict", *made.iterdir(), cwd=folder)
-        (self.paper,) = made.glob("believer_paper-*.whl")
+        self.others = [path for name in ("bench", "paper") for path in made.glob(f"believer_{name}-*.whl")]
+        assert len(self.others) == 2, "believer-bench and believer-paper are not both built"
         (sdist,) = made.glob("believer-*.tar.gz")
         for archive in made.glob("*.tar.gz"):
             with tarfile.open(archive) as opened:
@@ -184,13 +186,14 @@ class Workshop:
         wheel = self.wheel(python, case)
         place = self.folder / f"env-{case.version}-{'lowest' * case.built_lowest}-{'lowest' * case.run_lowest}"
         test_packages = ("pytest>=8.2", "hypothesis>=6.100", "pytest-xdist>=3.6")
-        parts = f"believer[all] @ {wheel.as_uri()}", self.paper
+        parts: list[str | Path] = [f"believer[all] @ {wheel.as_uri()}", *self.others]
         fresh = environment(python, place, *parts, *test_packages, constraints=LOWEST if case.run_lowest else None)
         versions, where, computed_by = run(fresh, "-c", SAY, cwd=place).splitlines()
         assert Path(where).is_relative_to(place), f"{where} is not the wheel"
         assert computed_by == "native", f"the wheel computes in {computed_by}"
         run(fresh.parent / "believer", "demo", "--out", place / "demo", cwd=place)
-        run(fresh.parent / "believer", "reproduce", "--list", cwd=place)
+        for verb in ("bench", "reproduce"):
+            run(fresh.parent / "believer", verb, "--list", cwd=place)
         started = time.monotonic()
         tests = [f"tests/{name}" for name in SELECTION]
         said = run(fresh, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-n", workers, *tests, cwd=self.suite)
@@ -247,8 +250,8 @@ PAGE = """# The wheels in fresh environments
 
 Made by `python tests/wheels.py` on Linux x86-64: the sdist, a wheel built from it for each Python against the newest
 versions or the lowest that pyproject.toml allows (SciPy, Cython, setuptools), repaired by auditwheel, installed with
-`[all]` and believer-paper into an environment of its own, and the tests of the compiled module, the optimizer, the
-journal and the loop run on it, away from the checkout. macOS and Windows: only the
+`[all]`, believer-bench and believer-paper into an environment of its own, and the tests of the compiled module, the
+optimizer, the journal and the loop run on it, away from the checkout. macOS and Windows: only the
 [workflow](../../.github/workflows/wheels.yml), which has not been run yet.
 
 | Python | built against | NumPy, SciPy, scikit-learn, matplotlib | wheel | backend | `demo` | tests | minutes |

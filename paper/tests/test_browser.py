@@ -11,9 +11,9 @@ import pytest
 from browser import DESK, PHONE, Browser, browser, chromium, faults
 from paper_cells import made_up
 
-from believer.bench.report import write_report as write_bench
 from believer.experiments import Table
 from believer.experiments.page import Section, as_html, png
+from believer_bench.report import write_report as write_bench
 from believer_paper.ledger import CLAIMS
 from believer_paper.plan import cells
 from believer_paper.report import write_report

@@ -7,8 +7,6 @@ import pytest
 
 from believer.acquisitions import EI, PointwiseObjective
 from believer.batch.penalization import GaussianPenalty
-from believer.bench.members import Entrant, Ours
-from believer.bench.race import race
 from believer.errors import InvalidInput
 from believer.experiments import Cell
 from believer.maximize.objective import Search
@@ -16,6 +14,8 @@ from believer.problems import PROBLEMS
 from believer.space import Space
 from believer.surrogates import GP
 from believer.surrogates.data import Data
+from believer_bench.members import Entrant, Ours
+from believer_bench.race import race
 from believer_paper.cells.loops import FRESH, loop, printed_strategy
 from believer_paper.results import Results
 from believer_paper.setup.networks import PrintedNetworks

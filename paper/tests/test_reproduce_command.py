@@ -253,9 +253,9 @@ def test_without_botorch_its_cells_are_skipped_with_one_line_unless_nothing_else
     ran = run("plain", "foreign", *arguments)
     assert ran.code == 0, ran.err
     (said,) = re.findall(r"^Skipping .*$", ran.out, re.MULTILINE)
-    assert re.fullmatch(r"Skipping 3 of 6 cells, which run BoTorch: .*pip install 'believer\[botorch\]'", said)
+    assert re.fullmatch(r"Skipping 3 of 6 cells, which run BoTorch: .*pip install 'believer-paper\[botorch\]'", said)
     assert {one.cell.settings["name"] for one in read_store(tmp_path / CELLS)} == {"plain"}
-    assert_one_line(run("foreign", *arguments), r"pip install 'believer\[botorch\]'")
+    assert_one_line(run("foreign", *arguments), r"pip install 'believer-paper\[botorch\]'")
 
 
 def test_botorch_is_not_needed_for_cells_that_are_finished(

@@ -11,7 +11,7 @@ Authors of surrogates, acquisitions and strategies find what they need in :mod:`
 """
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from believer import batch, errors
 from believer._version import __version__
@@ -38,8 +38,6 @@ if TYPE_CHECKING:
     from believer.batch import RandomBatch as RandomBatch
     from believer.batch import TopQ as TopQ
     from believer.batch import Verdict as Verdict
-    from believer.bench.plan import benchmark
-    from believer.bench.report import BenchReport as BenchReport
     from believer.diagnostics.sdd import sdd
     from believer.diagnostics.sdd_report import SDDReport as SDDReport
     from believer.loop import Result as Result
@@ -56,21 +54,25 @@ if TYPE_CHECKING:
     from believer.surrogates import SVR as SVR
     from believer.surrogates import FixedRBF as FixedRBF
     from believer.surrogates import LastLayer as LastLayer
+    from believer_bench.plan import benchmark
+    from believer_bench.report import BenchReport as BenchReport
+
+# Of the distribution believer-bench, which is installed apart.
+_BENCH = {"BenchReport": "believer_bench.report", "benchmark": "believer_bench.plan"}
 
 # So that importing the package stays light.
 _LATER = {
+    **_BENCH,
     **dict.fromkeys(LOADED_ON_USE, "believer.surrogates"),
     **dict.fromkeys((*batch.LOADED_ON_USE, "RandomBatch", "Verdict"), "believer.batch"),
     **dict.fromkeys(("Candidates", "Multistart"), "believer.maximize"),
     **dict.fromkeys(("EHVI", "Scalarized"), "believer.acquisitions"),
     **dict.fromkeys(("Batch", "Trial"), "believer.study.trials"),
     **dict.fromkeys(("Result", "Seconds", "Target", "minimize"), "believer.loop"),
-    "BenchReport": "believer.bench.report",
     **dict.fromkeys(("Front", "Recommendation"), "believer.study.recommendation"),
     "Replay": "believer.replay",
     "SDDReport": "believer.diagnostics.sdd_report",
     "Study": "believer.study.study",
-    "benchmark": "believer.bench.plan",
     "plugins": "believer",
     "sdd": "believer.diagnostics.sdd",
 }
@@ -124,7 +126,17 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     if name == "plugins":
         return import_module("believer.plugins")
-    return getattr(import_module(_LATER[name]), name)
+    try:
+        return getattr(import_module(_LATER[name]), name)
+    except ModuleNotFoundError as error:
+        if name not in _BENCH or error.name != "believer_bench":
+            raise
+        return _without_bench
+
+
+def _without_bench(*_: Any, **__: Any) -> NoReturn:
+    """What stands for the names of believer-bench where it is not installed, so that ``import *`` does not fail."""
+    raise errors.MissingExtra("believer-bench", "bench")
 
 
 def __dir__() -> list[str]:

@@ -56,16 +56,18 @@ class MissingExtra(BelieverError, ImportError):
     Attributes
     ----------
     package : what is missing.
-    extra : the extra of believer that installs it.
+    extra : the extra that installs it.
+    of : the distribution whose extra it is.
     """
 
-    def __init__(self, package: str, extra: str) -> None:
-        super().__init__(package, extra)
+    def __init__(self, package: str, extra: str, of: str = "believer") -> None:
+        super().__init__(package, extra, of)
         self.package = package
         self.extra = extra
+        self.of = of
 
     def __str__(self) -> str:
-        return f"this needs {self.package}; install it with: pip install 'believer[{self.extra}]'"
+        return f"this needs {self.package}; install it with: pip install '{self.of}[{self.extra}]'"
 
 
 class SpaceExhausted(BelieverError):

@@ -52,3 +52,14 @@ def test_the_module_of_a_verb_is_loaded_when_it_is_called() -> None:
     assert verb.help == "would do something"
     with pytest.raises(ModuleNotFoundError):
         verb.run(argparse.Namespace())
+
+
+def test_without_the_bench_its_verb_says_what_to_install() -> None:
+    for words in (("bench",), ("bench", "--problems", "branin"), ("bench", "--help")):
+        assert_one_line(run(*words), r"this needs believer-bench; install it with: pip install 'believer\[bench\]'")
+    assert "believer[bench]" in cli._verbs()["bench"].help
+
+
+def test_a_bench_that_is_installed_takes_the_place_of_that_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cli, "entry_points", lambda group: (EntryPoint("bench", "plugged:GREET", GROUP),))
+    assert run("bench", "you").out == "hello you\n"

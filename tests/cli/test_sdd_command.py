@@ -16,7 +16,6 @@ import pytest
 from command_runs import assert_one_line
 
 import believer as bv
-from believer.bench.parts import part
 from believer.cli import VERBS, main
 from believer.cli import sdd as command
 from believer.cli.sdd import summary_table
@@ -25,6 +24,7 @@ from believer.diagnostics.sdd import Diagnosis
 from believer.diagnostics.sdd_report import SDDReport, verdict_of
 from believer.errors import InvalidInput
 from believer.experiments import read_store
+from believer.experiments.parts import part
 from believer.surrogates import SURROGATES
 
 pytest.importorskip("matplotlib")

@@ -18,9 +18,10 @@ from believer.diagnostics.sdd_report import SDDReport, own_response, verdict_of
 from believer.diagnostics.source import source_of
 from believer.errors import EvaluationError, InvalidInput, MissingCapability, SpaceExhausted
 from believer.maximize import FixedStarts
-from believer.problems import Problem, branin, noisy, shifted
+from believer.problems import Problem, branin
 from believer.surrogates.data import Data
 from believer.surrogates.protocols import Model, Prediction, Surrogate
+from believer_bench.problems import noisy, shifted
 
 X = np.array([[2, 11], [14, 6], [5, 3], [9, 15], [8, 8], [12, 1]]) / 16.0
 Y = np.array([2.0, -1.0, 0.5, 3.0, 0.0, 1.0])

@@ -118,7 +118,7 @@ def _without_botorch(cells: Sequence[Cell], store: Store) -> Sequence[Cell]:
     needy = [c for c in cells if c.settings.get("options", {}).get("process") == "botorch" and c not in store]
     if not needy or importlib.util.find_spec("botorch") is not None:
         return cells
-    missing = MissingExtra("botorch", "botorch")
+    missing = MissingExtra("botorch", "botorch", "believer-paper")
     left = [cell for cell in cells if cell not in needy]
     if not left:
         raise missing

@@ -17,9 +17,9 @@ from typing import Any, NoReturn
 
 from believer._version import __version__
 from believer.cli.arguments import at_least, writable
-from believer.errors import BelieverError, InvalidInput
+from believer.errors import BelieverError, InvalidInput, MissingExtra
 
-__all__ = ["GROUP", "VERBS", "Verb", "at_least", "main", "verb_in", "writable"]
+__all__ = ["ELSEWHERE", "GROUP", "VERBS", "Verb", "at_least", "main", "verb_in", "writable"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,16 +44,23 @@ GROUP = "believer.commands"
 """The entry points by which other packages bring verbs."""
 
 VERBS: dict[str, Verb] = {
-    "bench": verb_in("believer.cli.bench", "race batch strategies, and peers, on problems or your own function"),
     "demo": verb_in("believer.cli.demo", "tune a classifier and solve Hartmann-6D, with figures"),
     "sdd": verb_in("believer.cli.sdd", "diagnose whether surrogates can be lied to, with controls"),
 }
 
 
+def _without_bench(_: object) -> NoReturn:
+    raise MissingExtra("believer-bench", "bench")
+
+
+ELSEWHERE: dict[str, Verb] = {"bench": Verb("needs pip install 'believer[bench]'", _without_bench, _without_bench)}
+"""Verbs of distributions of ours that are installed apart: where they are not, these say how to get them."""
+
+
 def _verbs() -> dict[str, Verb]:
     """Our own, and those of other packages that are called otherwise, by name."""
     plugged = {point.name: _plugged(point) for point in entry_points(group=GROUP)}
-    return dict(sorted({**plugged, **VERBS}.items()))
+    return dict(sorted({**ELSEWHERE, **plugged, **VERBS}.items()))
 
 
 def _plugged(point: EntryPoint) -> Verb:

@@ -16,14 +16,14 @@ from believer import surrogates
 from believer.acquisitions import EI, PI, UCB, Acquisition, LogEI
 from believer.batch import STRATEGIES, ConstantLie, Lie, PseudoObservations
 from believer.batch.pseudo import INCUMBENTS, UPDATES
-from believer.bench.parts import part
 from believer.cli.arguments import at_least, look_here, writable
 from believer.diagnostics.sdd import diagnose, diagnosis
 from believer.diagnostics.sdd_figure import draw_many
 from believer.diagnostics.sdd_report import SDDReport
 from believer.errors import InvalidInput, MissingExtra
 from believer.experiments import Table
-from believer.problems import PROBLEMS
+from believer.experiments.parts import part
+from believer.problems import PROBLEMS, problems_by_name
 from believer.study.files import followed
 from believer.study.settings import versions
 
@@ -37,8 +37,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The options of ``believer sdd``."""
     names = ", ".join(surrogates.SURROGATES)
     parser.add_argument("surrogates", nargs="*", metavar="SURROGATE", help=f"{names}, or your own as module:object")
-    named = "one that believer bench --list names (default: %(default)s)"
-    parser.add_argument("--problem", default="hartmann6", choices=list(PROBLEMS), metavar="NAME", help=named)
+    named = list(problems_by_name())
+    listed = f"{', '.join(PROBLEMS)}, or one of the suite of believer-bench (default: %(default)s)"
+    parser.add_argument("--problem", default="hartmann6", choices=named, metavar="NAME", help=listed)
     parser.add_argument("--data", type=Path, metavar="CSV", help="a table of numbers, instead of a problem")
     parser.add_argument("--target", metavar="COLUMN", help="the column of --data to be minimized (default: the last)")
     parser.add_argument(

@@ -14,7 +14,7 @@ from believer.batch.random import draw
 from believer.errors import InvalidInput
 from believer.experiments import fingerprint
 from believer.numerics.sampling import latin_hypercube, stream
-from believer.problems import PROBLEMS, Problem
+from believer.problems import Problem, problems_by_name
 from believer.space import Space
 from believer.space.box import Box
 from believer.space.region import Region
@@ -60,12 +60,12 @@ class FromProblem:
         return self.space.region({})
 
     def _problem(self) -> Problem:
-        return PROBLEMS[self.problem]() if isinstance(self.problem, str) else self.problem
+        return problems_by_name()[self.problem]() if isinstance(self.problem, str) else self.problem
 
     def settings(self) -> dict[str, Any]:
-        """Plain data, for a cell's key; a problem that is not the library's is also told by what it is made of."""
-        problem = self._problem()
-        if self.name in PROBLEMS and problem == PROBLEMS[self.name]():
+        """Plain data, for a cell's key; a problem without a name of its own is also told by what it is made of."""
+        problem, named = self._problem(), problems_by_name()
+        if self.name in named and problem == named[self.name]():
             return {"problem": self.name, "n": self.n}
         made_of = [problem.space.to_config(), fingerprint(problem.function)]
         return {"problem": self.name, "made_of": made_of, "n": self.n}
@@ -117,8 +117,9 @@ def source_of(given: Any, n: int) -> Source:
     ``n`` is the size of the initial designs of a problem. Raises :class:`InvalidInput` for anything else.
     """
     if isinstance(given, str):
-        if given not in PROBLEMS:
-            raise InvalidInput(f"problem must be one of {', '.join(PROBLEMS)}, or data; got {given!r}.")
+        named = problems_by_name()
+        if given not in named:
+            raise InvalidInput(f"problem must be one of {', '.join(named)}, or data; got {given!r}.")
         return FromProblem(given, n)
     if isinstance(given, Problem):
         return FromProblem(given, n)

@@ -6,8 +6,7 @@ import math
 from functools import partial
 
 from believer.problems import svm, synthetic
-from believer.problems.made import floats
-from believer.problems.problem import Problem
+from believer.problems.problem import Problem, floats
 
 
 def hartmann6() -> Problem:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol, TypeAlias, runtime_checkable
 
@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from believer.arrays import Array
-from believer.space import Space
+from believer.space import Float, Space
 
 Function: TypeAlias = Callable[[dict[str, Any]], float]
 """The value at params, to be minimized."""
@@ -71,3 +71,17 @@ class OfRow:
     def __call__(self, params: dict[str, Any]) -> float:
         """The value at ``params``, whose order is that of the columns."""
         return float(self.rows(np.array([list(params.values())], dtype=np.float64))[0])
+
+
+def floats(
+    name: str,
+    rows: Rows,
+    box: Sequence[tuple[float, float]],
+    optimum: float,
+    best: Sequence[tuple[float, ...]],
+    kind: str = "",
+) -> Problem:
+    """A problem of real numbers x0, x1, ... in ``box``, with its optimum at each of ``best``."""
+    space = Space({f"x{j}": Float(low, high) for j, (low, high) in enumerate(box)})
+    optimizer = tuple(dict(zip(space.names, x, strict=True)) for x in best)
+    return Problem(name, space, OfRow(rows), optimum, optimizer, kind)

@@ -16,11 +16,12 @@ import numpy as np
 from believer.acquisitions import EI
 from believer.arrays import Array
 from believer.batch import Believe, ConstantLie, Lie, PseudoObservations, RandomBatch, Strategy, Verdict
-from believer.bench import Member, Ours, Theirs, design, run
 from believer.experiments import Cell
-from believer.problems import PROBLEMS, Problem, noisy, svm_breast_cancer
+from believer.problems import Problem, svm_breast_cancer
 from believer.space import Space
 from believer.surrogates import GP
+from believer_bench import Member, Ours, Theirs, design, run
+from believer_bench.problems import PROBLEMS, noisy
 from believer_paper.setup.process import Process, box_of
 from believer_paper.setup.product import PrintedPenalization
 from believer_paper.setup.search import ScipyStarts

@@ -153,7 +153,7 @@ def _by_botorch(X: Array, y: Array, seed: int) -> Found:
         from botorch.models import SingleTaskGP
         from gpytorch.mlls import ExactMarginalLogLikelihood
     except ImportError as error:
-        raise MissingExtra("botorch", "botorch") from error
+        raise MissingExtra("botorch", "botorch", "believer-paper") from error
     torch.set_num_threads(1)
     torch.manual_seed(seed)
     model = SingleTaskGP(torch.as_tensor(X, dtype=torch.double), torch.as_tensor(y, dtype=torch.double)[:, None])

@@ -1,0 +1,5 @@
+"""What this distribution adds to the command ``believer``; the file itself is loaded when it is called."""
+
+from believer.cli import verb_in
+
+BENCH = verb_in("believer_bench.command", "race batch strategies, and peers, on problems or your own function")
