@@ -1,9 +1,12 @@
-"""Tests marked ``both_backends`` run twice: with the Python twin, and with the compiled module."""
+"""Tests marked ``both_backends`` run twice: with the Python twin, and with the compiled module. A run ends with the
+seconds that each folder of tests took."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from importlib.util import find_spec
+from pathlib import PurePosixPath
 
 import hypothesis
 import pytest
@@ -31,7 +34,9 @@ def pytest_configure(config: pytest.Config) -> None:
         "both_backends(*beginnings): run with the Python twin and with the compiled module. With beginnings, ids that "
         "start otherwise run once: they compute nothing that is compiled, or what others compute too.",
     )
-    config.addinivalue_line("markers", "slow(reason): takes more than fifteen seconds, and why it stays.")
+    config.addinivalue_line(
+        "markers", "slow(reason): waits for servers, builds or emulators; `make test-slow` runs it."
+    )
 
 
 @pytest.hookimpl(trylast=True)
@@ -63,3 +68,26 @@ def _is_second_of_one(item: pytest.Item) -> bool:
     if mark is None or not mark.args or not isinstance(item, pytest.Function):
         return False
     return item.callspec.params["computed_by"] != backend.name() and not item.callspec.id.startswith(mark.args)
+
+
+def _room(nodeid: str) -> str:
+    """The folder of tests that an item belongs to: ``tests/batch``, or ``tests`` for a file of none."""
+    folders = PurePosixPath(nodeid.partition("::")[0]).parent.parts
+    return "/".join(folders[: folders.index("tests") + 2]) if "tests" in folders else "/".join(folders)
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Say how long each folder took, summed over the processes of a parallel run: its reports come back to this one."""
+    seconds: Counter[str] = Counter()
+    tests: Counter[str] = Counter()
+    for reports in terminalreporter.stats.values():
+        for report in reports:
+            if isinstance(report, pytest.TestReport):
+                seconds[_room(report.nodeid)] += report.duration
+                tests[_room(report.nodeid)] += report.when == "call"
+    if not seconds:
+        return
+    terminalreporter.section("seconds by folder, of all processes together")
+    for room, spent in seconds.most_common():
+        terminalreporter.line(f"{spent:8.1f}  {room} ({tests[room]} tests)")
+    terminalreporter.line(f"{seconds.total():8.1f}  together ({tests.total()} tests)")
