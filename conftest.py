@@ -14,11 +14,14 @@ from hypothesis.internal.conjecture import providers
 
 from believer.numerics import backend
 
-# The same examples on every machine, none too slow for it. `make test-slow` looks for new ones, with the other profile.
+# The same examples on every machine, none too slow for it. `make test-slow` looks for new and more of them, with the
+# other profile.
 hypothesis.settings.register_profile(
     "explore", deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow], print_blob=True
 )
-hypothesis.settings.register_profile("repeat", hypothesis.settings.get_profile("explore"), derandomize=True)
+hypothesis.settings.register_profile(
+    "repeat", hypothesis.settings.get_profile("explore"), derandomize=True, max_examples=50
+)
 hypothesis.settings.load_profile("repeat")
 # It also tries numbers from the source of whatever is loaded by then, which differs from worker to worker.
 if hasattr(providers, "_local_constants"):
