@@ -14,6 +14,7 @@ import bad_calls
 import numpy as np
 import pytest
 from bad_calls import HARMLESS, POINTS, REFUSED, TOO_MUCH
+from each import each
 from twins import Problem, compiled, native, python
 from waiting import PATIENCE
 
@@ -152,7 +153,7 @@ def resident() -> float:
 
 
 @pytest.mark.skipif(not STATM.exists(), reason="memory is read from /proc")
-@pytest.mark.parametrize("operation", operations())
+@each("operation", operations())
 def test_calls_again_and_again_leave_no_memory_behind(operation: str) -> None:
     run = operations()[operation]
     for _ in range(100):
