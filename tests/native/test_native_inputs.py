@@ -35,17 +35,17 @@ def outcomes() -> dict[str, str]:
     return found
 
 
-@pytest.mark.parametrize("call", REFUSED)
+@each("call", REFUSED)
 def test_what_compiled_code_cannot_read_is_refused(call: str, outcomes: dict[str, str]) -> None:
     assert outcomes[call] in ("ValueError", "TypeError")
 
 
-@pytest.mark.parametrize("call", TOO_MUCH)
+@each("call", TOO_MUCH)
 def test_what_asks_for_more_memory_than_there_is_gets_none(call: str, outcomes: dict[str, str]) -> None:
     assert outcomes[call] == "MemoryError"
 
 
-@pytest.mark.parametrize("call", HARMLESS)
+@each("call", HARMLESS)
 def test_what_is_empty_or_no_number_is_survived(call: str, outcomes: dict[str, str]) -> None:
     assert outcomes[call] == "returned"
 
