@@ -3,6 +3,7 @@ seconds that each folder of tests took."""
 
 from __future__ import annotations
 
+import gc
 from collections import Counter
 from collections.abc import Iterator
 from importlib.util import find_spec
@@ -59,6 +60,12 @@ def computed_by(request: pytest.FixtureRequest) -> Iterator[None]:
     else:
         with backend.using(name):
             yield
+
+
+def pytest_collection_finish() -> None:
+    """Leave what was collected, and all that it imported, out of every later search for garbage."""
+    gc.collect()
+    gc.freeze()
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
