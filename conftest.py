@@ -4,7 +4,7 @@ seconds that each folder of tests took."""
 from __future__ import annotations
 
 import gc
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import PurePosixPath
@@ -88,7 +88,7 @@ def _room(nodeid: str) -> str:
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     """Say how long each folder took, summed over the processes of a parallel run: its reports come back to this one."""
-    seconds: Counter[str] = Counter()
+    seconds: defaultdict[str, float] = defaultdict(float)
     tests: Counter[str] = Counter()
     for reports in terminalreporter.stats.values():
         for report in reports:
@@ -98,6 +98,6 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     if not seconds:
         return
     terminalreporter.section("seconds by folder, of all processes together")
-    for room, spent in seconds.most_common():
-        terminalreporter.line(f"{spent:8.1f}  {room} ({tests[room]} tests)")
-    terminalreporter.line(f"{seconds.total():8.1f}  together ({tests.total()} tests)")
+    for room in sorted(seconds, key=seconds.__getitem__, reverse=True):
+        terminalreporter.line(f"{seconds[room]:8.1f}  {room} ({tests[room]} tests)")
+    terminalreporter.line(f"{sum(seconds.values()):8.1f}  together ({tests.total()} tests)")
