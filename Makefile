@@ -1,13 +1,15 @@
 # Two commands: `make run` shows the library at work, `make test` checks it. Both set up .venv by themselves and
-# install nothing outside of it. `make test-slow` is what takes longer: the tests again with their coverage measured, every
-# emulated processor, the compiled module under sanitizers, thousands of changed journals, lives under attack, and new
-# random examples. `make test-wheels` builds the wheels and tests them on every Python that is here.
+# install nothing outside of it. `make test-slow` is what takes longer: all tests with their coverage measured, those
+# that wait for clusters, builds and emulated processors among them, then every processor, the compiled module under
+# sanitizers, thousands of changed journals, lives under attack, and new random examples. `make test-wheels` builds the wheels and tests them on every Python that is here.
 PYTHON ?= python3
 BIN := .venv/bin
 # One BLAS thread: the matrices are small, and threads only get in each other's way.
 export OMP_NUM_THREADS ?= 1
 export OPENBLAS_NUM_THREADS ?= 1
 export MKL_NUM_THREADS ?= 1
+# Compiled Python is kept: the tests start hundreds of processes, and each would compile the library again.
+unexport PYTHONDONTWRITEBYTECODE
 
 # What the compiled module is made of: a change of it installs again.
 BUILD := pyproject.toml setup.py bench/pyproject.toml paper/pyproject.toml $(wildcard native/*)
@@ -23,10 +25,10 @@ test: .venv/test.stamp
 	$(BIN)/ruff check $(LINTED)
 	$(BIN)/ruff format --check $(LINTED)
 	$(BIN)/mypy
-	$(BIN)/python -m pytest -n 2 --durations=20
+	$(BIN)/python -m pytest -n 2 --dist worksteal -m 'not slow' --durations=20
 
 test-slow: .venv/test.stamp
-	$(BIN)/python -m pytest -n 2 --cov --cov-report=term:skip-covered
+	$(BIN)/python -m pytest -n 2 --dist worksteal --cov --cov-report=term:skip-covered
 	$(BIN)/python tests/processors.py
 	$(BIN)/python tests/native/asan.py
 	BELIEVER_HOSTILE_JOURNALS=10000 $(BIN)/python -m pytest -n 2 tests/test_hostile_journals.py

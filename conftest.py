@@ -1,9 +1,13 @@
-"""Tests marked ``both_backends`` run twice: with the Python twin, and with the compiled module."""
+"""Tests marked ``both_backends`` run twice: with the Python twin, and with the compiled module. A run ends with the
+seconds that each folder of tests took."""
 
 from __future__ import annotations
 
+import gc
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 from importlib.util import find_spec
+from pathlib import PurePosixPath
 
 import hypothesis
 import pytest
@@ -11,11 +15,14 @@ from hypothesis.internal.conjecture import providers
 
 from believer.numerics import backend
 
-# The same examples on every machine, none too slow for it. `make test-slow` looks for new ones, with the other profile.
+# The same examples on every machine, none too slow for it. `make test-slow` looks for new and more of them, with the
+# other profile.
 hypothesis.settings.register_profile(
     "explore", deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow], print_blob=True
 )
-hypothesis.settings.register_profile("repeat", hypothesis.settings.get_profile("explore"), derandomize=True)
+hypothesis.settings.register_profile(
+    "repeat", hypothesis.settings.get_profile("explore"), derandomize=True, max_examples=50
+)
 hypothesis.settings.load_profile("repeat")
 # It also tries numbers from the source of whatever is loaded by then, which differs from worker to worker.
 if hasattr(providers, "_local_constants"):
@@ -31,7 +38,9 @@ def pytest_configure(config: pytest.Config) -> None:
         "both_backends(*beginnings): run with the Python twin and with the compiled module. With beginnings, ids that "
         "start otherwise run once: they compute nothing that is compiled, or what others compute too.",
     )
-    config.addinivalue_line("markers", "slow(reason): takes more than fifteen seconds, and why it stays.")
+    config.addinivalue_line(
+        "markers", "slow(reason): waits for servers, builds or emulators; `make test-slow` runs it."
+    )
 
 
 @pytest.hookimpl(trylast=True)
@@ -53,6 +62,12 @@ def computed_by(request: pytest.FixtureRequest) -> Iterator[None]:
             yield
 
 
+def pytest_collection_finish() -> None:
+    """Leave what was collected, and all that it imported, out of every later search for garbage."""
+    gc.collect()
+    gc.freeze()
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     items[:] = [item for item in items if not _is_second_of_one(item)]
 
@@ -63,3 +78,26 @@ def _is_second_of_one(item: pytest.Item) -> bool:
     if mark is None or not mark.args or not isinstance(item, pytest.Function):
         return False
     return item.callspec.params["computed_by"] != backend.name() and not item.callspec.id.startswith(mark.args)
+
+
+def _room(nodeid: str) -> str:
+    """The folder of tests that an item belongs to: ``tests/batch``, or ``tests`` for a file of none."""
+    folders = PurePosixPath(nodeid.partition("::")[0]).parent.parts
+    return "/".join(folders[: folders.index("tests") + 2]) if "tests" in folders else "/".join(folders)
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Say how long each folder took, summed over the processes of a parallel run: its reports come back to this one."""
+    seconds: defaultdict[str, float] = defaultdict(float)
+    tests: Counter[str] = Counter()
+    for reports in terminalreporter.stats.values():
+        for report in reports:
+            if isinstance(report, pytest.TestReport):
+                seconds[_room(report.nodeid)] += report.duration
+                tests[_room(report.nodeid)] += report.when == "call"
+    if not seconds:
+        return
+    terminalreporter.section("seconds by folder, of all processes together")
+    for room in sorted(seconds, key=seconds.__getitem__, reverse=True):
+        terminalreporter.line(f"{seconds[room]:8.1f}  {room} ({tests[room]} tests)")
+    terminalreporter.line(f"{sum(seconds.values()):8.1f}  together ({tests.total()} tests)")

@@ -45,7 +45,7 @@ NUMERICAL = (
 """Tests whose outcome could depend on rounding, below this folder."""
 
 SHORT = ("native/test_native_posterior.py", "native/test_native_choices.py", "numerics", "surrogates/test_gp.py")
-"""Those of them that every ``make test`` runs."""
+"""Those of them that are most likely to notice."""
 
 COMPILER = os.environ.get("CC", sysconfig.get_config_var("CC") or "cc").split()[0]
 CAN_COMPILE = (
@@ -156,7 +156,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     names = [processor.name for processor in PROCESSORS]
     parser.add_argument("names", nargs="*", metavar="PROCESSOR", help=f"of {', '.join(names)} (default: all)")
-    parser.add_argument("--short", action="store_true", help="only the tests that make test runs so")
+    parser.add_argument("--short", action="store_true", help="only the tests that are most likely to notice")
     parser.add_argument("--workers", default="2", metavar="N", help="processes of pytest (default: %(default)s)")
     parser.add_argument("--out", type=Path, help="a file for the table, in Markdown")
     arguments = parser.parse_args()

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from each import each
 
 from believer.arrays import MOST_SEED, above_zero, checked_seed, finite, shares, shown, whole
 from believer.errors import InvalidInput
@@ -33,9 +34,7 @@ def test_a_whole_number_within_its_bounds_is_an_int(value: Any) -> None:
     assert found == value
 
 
-@pytest.mark.parametrize(
-    "value", [*NO_NUMBERS, 1.0, -1, 11, 2**61, 10**400, -(10**5000), 10**5000, math.nan, math.inf], ids=kind
-)
+@each("value", [*NO_NUMBERS, 1.0, -1, 11, 2**61, 10**400, -(10**5000), 10**5000, math.nan, math.inf], ids=kind)
 def test_anything_else_is_no_whole_number(value: Any) -> None:
     with pytest.raises(InvalidInput, match=r"n must be a whole number, (0 or more|10 at most); got") as caught:
         whole(value, "n", 0, 10)
@@ -49,10 +48,8 @@ def test_a_finite_number_within_its_bounds_is_a_float(value: Any) -> None:
     assert found == float(value)
 
 
-@pytest.mark.parametrize(
-    "value", [*NO_NUMBERS, math.nan, math.inf, -math.inf, 10**400, 10**5000, Fraction(10**400)], ids=kind
-)
-@pytest.mark.parametrize("check", [finite, lambda x, name: above_zero(x, name, 0.1, 1.0)])
+@each("value", [*NO_NUMBERS, math.nan, math.inf, -math.inf, 10**400, 10**5000, Fraction(10**400)], ids=kind)
+@each("check", [finite, lambda x, name: above_zero(x, name, 0.1, 1.0)])
 def test_anything_else_is_no_finite_number(check: Callable[[Any, str], float], value: Any) -> None:
     with pytest.raises(InvalidInput, match="x must be a finite number; got") as caught:
         check(value, "x")

@@ -6,7 +6,7 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
-import pytest
+from each import each
 
 from believer import GP, RandomForest
 from believer.capabilities import able
@@ -40,7 +40,7 @@ class Denies(GPModel):
     condition = None  # type: ignore[assignment]
 
 
-@pytest.mark.parametrize("capability", CAPABILITIES, ids=lambda cls: cls.__name__)
+@each("capability", CAPABILITIES, ids=lambda cls: cls.__name__)
 def test_the_answer_is_that_of_isinstance(capability: Any) -> None:
     grown = Nothing()
     fit = GP().fit(DATA, np.random.default_rng(0))

@@ -12,6 +12,7 @@ from typing import Any, ClassVar
 import numpy as np
 import pytest
 from declared_studies import EVERYTHING, KINDS, LIMITED, SEVERAL, SPACE, begun, result
+from each import each
 
 import believer as bv
 from believer import (
@@ -140,7 +141,7 @@ def test_a_partial_trial_can_be_abandoned_and_still_be_answered() -> None:
     opt.ask(1)
 
 
-@pytest.mark.parametrize(
+@each(
     ("call", "rule"),
     [
         (
@@ -289,8 +290,8 @@ def test_points_are_enqueued_fixed_and_repeated() -> None:
     assert len(noisy.ask(3, distinct=False)) == 3
 
 
-@pytest.mark.parametrize("name", STRATEGIES)
 @any_kind
+@each("name", STRATEGIES)
 def test_every_strategy_works_or_says_at_once_which_one_does(name: str, outcomes: dict[str, Goal]) -> None:
     try:
         opt = begun(outcomes, strategy=name)

@@ -9,6 +9,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 import pytest
+from each import each
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from journal_lines import edited
@@ -65,7 +66,7 @@ def test_asking_one_by_one_is_asking_at_once(name: str, strategy: str) -> None:
 
 
 @pytest.mark.both_backends
-@pytest.mark.parametrize("strategy", NAMES)
+@each("strategy", NAMES)
 def test_asking_one_by_one_is_asking_at_once_across_the_queue_the_design_and_the_model(strategy: str) -> None:
     together, apart = (Optimizer(SPACES["mixed"], n_init=5, strategy=strategy, seed=0) for _ in range(2))
     for optimizer in (together, apart):
@@ -91,7 +92,7 @@ OPTIONS: dict[str, dict[str, Any]] = {
 
 
 @pytest.mark.both_backends
-@pytest.mark.parametrize("option", OPTIONS)
+@each("option", OPTIONS)
 def test_asking_one_by_one_is_asking_at_once_with_any_member(option: str) -> None:
     space = SPACES["line" if option == "repeating itself" else "constrained"]
     together, apart = (started(space, **OPTIONS[option]) for _ in range(2))

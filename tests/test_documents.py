@@ -33,7 +33,6 @@ def test_the_guides_own_surrogate_keeps_the_contract(module: ModuleType) -> None
     assert len(check_surrogate(module.Nearest()).passed) > 20
 
 
-@pytest.mark.both_backends
 def test_the_guide_for_authors_runs_from_top_to_bottom(module: ModuleType) -> None:
     for number, block in enumerate(blocks_of("plugins.md"), start=1):
         exec(compile(block, f"plugins.md, block {number}", "exec"), module.__dict__)

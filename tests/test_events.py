@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from each import each
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from journal_lines import checked
@@ -86,7 +87,7 @@ def test_every_event_survives_its_line_bit_for_bit(cls: type[Event]) -> None:
     survives()
 
 
-@pytest.mark.parametrize(
+@each(
     "line",
     [
         '{"kind":"told","id":1}',
@@ -137,7 +138,7 @@ def test_a_whole_number_is_read_as_a_float() -> None:
     )
 
 
-@pytest.mark.parametrize(
+@each(
     "record",
     [
         {"kind": "told", "id": 1},

@@ -7,6 +7,7 @@ from typing import Any, cast
 
 import numpy as np
 import pytest
+from each import each
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -18,7 +19,7 @@ LARGE = st.floats(-1e100, 1e100, allow_nan=False)
 ANY = Goals({"yield": Maximize(), "cost": Minimize(), "purity": AtLeast(95), "heat": AtMost(3.5), "pH": Between(6, 8)})
 
 
-@pytest.mark.parametrize(
+@each(
     ("make", "rule"),
     [
         (lambda: AtMost(cast(Any, "3")), "the threshold of a limit must be a finite number; got '3'"),

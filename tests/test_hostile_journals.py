@@ -12,6 +12,7 @@ from typing import Any
 
 import hostile_journals
 import pytest
+from each import each
 from hostile_journals import CLIMB, CLIMBING, NUMBERS, OTHERS, SPACE, at, made, places
 from journal_lines import checked, edited
 from waiting import PATIENCE
@@ -94,7 +95,7 @@ def test_the_journals_hold_every_part_with_every_setting(journals: dict[str, lis
 PARTS = [*serialization._KNOWN, *serialization._PARTS, *surrogates.LOADED_ON_USE, *batch.LOADED_ON_USE]
 
 
-@pytest.mark.parametrize("name", [name for name in PARTS if name != "SklearnSurrogate"])
+@each("name", [name for name in PARTS if name != "SklearnSurrogate"])
 def test_a_setting_is_good_or_an_invalid_input_when_a_part_is_made(name: str) -> None:
     cls: Any = serialization._known(name)
     values = [*NUMBERS, *OTHERS, float("nan"), float("inf"), GP(), LogEI(), CLIMB, CLIMBING, (1,) * 1000, (0.5, None)]
@@ -132,8 +133,8 @@ def test_a_memory_that_no_search_has_is_damage_of_the_first_line(memory: Any, tm
     assert caught.value.line == 1
 
 
-@pytest.mark.parametrize("name", [field.name for field in fields(LBFGSSettings)])
-@pytest.mark.parametrize("value", [*OTHERS, 2**61, -1, 10**400, float("nan"), float("inf")], ids=lambda v: repr(v)[:20])
+@each("name", [field.name for field in fields(LBFGSSettings)])
+@each("value", [*OTHERS, 2**61, -1, 10**400, float("nan"), float("inf")], ids=lambda v: repr(v)[:20])
 def test_settings_of_a_climb_are_checked_when_they_are_made(name: str, value: Any) -> None:
     if (name, value) == ("heat", None):
         return

@@ -24,6 +24,7 @@ import believer
 ROOT = Path(__file__).parent.parent
 PACKAGE = Path(believer.__file__).parent
 MODULE = f"_native{sysconfig.get_config_var('EXT_SUFFIX')}"
+slow = pytest.mark.slow("builds and installs what others build and install")
 needs_compiler = pytest.mark.skipif(not CAN_COMPILE, reason="there is no C compiler here, or no headers of Python")
 STUDY = """
 import believer as bv
@@ -108,6 +109,7 @@ def study(python: Path, **environment: str) -> str:
     return output.strip()
 
 
+@slow
 def test_without_a_compiler_the_install_succeeds_and_python_runs(
     source: Path, python: Path, no_compiler: dict[str, str]
 ) -> None:
@@ -138,6 +140,7 @@ def test_sources_that_do_not_compile_leave_no_older_module_behind(small: Path) -
     assert list(small.rglob(MODULE)) == []
 
 
+@slow
 @needs_compiler
 def test_an_editable_install_builds_in_place_and_leaves_the_sources_clean(small: Path, python: Path) -> None:
     before = sorted((small / "native").iterdir())
@@ -148,6 +151,7 @@ def test_an_editable_install_builds_in_place_and_leaves_the_sources_clean(small:
     assert run(python.parent, {}, python, "-c", code) == (0, "42\n")
 
 
+@slow
 @pytest.mark.parametrize("asked", [{"BELIEVER_NATIVE_ARCH": "native"}, {"BELIEVER_NATIVE": "required"}], ids=str)
 def test_who_names_a_processor_or_requires_the_module_gets_it_or_an_error(
     small: Path, no_compiler: dict[str, str], asked: dict[str, str]
@@ -170,6 +174,7 @@ def test_a_flag_that_the_compiler_does_not_take_is_left_out(small: Path, tmp_pat
     assert "-fopenmp-simd" not in compiled
 
 
+@slow
 @needs_compiler
 def test_the_processor_named_is_the_one_compiled_for(small: Path) -> None:
     for arch in ("native", "no-such-processor"):

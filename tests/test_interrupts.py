@@ -157,7 +157,7 @@ def test_no_lock_is_left_by_a_call_that_was_interrupted(
     """At every line up to the hundredth, then at some: the same call, made again, is not refused."""
     path, line = tmp_path / "study.jsonl", 0
     while True:
-        line += 1 if line < 100 else 13
+        line += 1 if line < 100 else 29
         begun(path.with_name("other.jsonl")).close()
         path.with_name("new.jsonl").unlink(missing_ok=True)
         study = begun(path)

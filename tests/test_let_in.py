@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from each import each
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from journal_lines import edited
@@ -72,8 +73,8 @@ DOORS: dict[str, Callable[[Any], object]] = {
 }
 
 
-@pytest.mark.parametrize("door", [name for name in DOORS if name != "minimize"])
-@pytest.mark.parametrize("odd", [3, None, b"study.jsonl", "", "a\0b", Text(), Broken(), 1.5, ["study.jsonl"]])
+@each("door", [name for name in DOORS if name != "minimize"])
+@each("odd", [3, None, b"study.jsonl", "", "a\0b", Text(), Broken(), 1.5, ["study.jsonl"]])
 def test_what_is_no_path_is_invalid_input(door: str, odd: Any) -> None:
     if door == "journal" and odd is None:
         return
@@ -112,8 +113,8 @@ def test_a_pipe_is_refused_and_nothing_waits(tmp_path: Path, door: str, linked: 
 
 
 @posix_only
-@pytest.mark.parametrize("door", DOORS)
-@pytest.mark.parametrize("device", ["/dev/zero", "/dev/null", "/dev/full"])
+@each("door", DOORS)
+@each("device", ["/dev/zero", "/dev/null", "/dev/full"])
 def test_a_device_is_neither_read_nor_replaced(door: str, device: str) -> None:
     """Where this process may replace it, the first is what every save of the past would have destroyed."""
     with pytest.raises(JournalError, match=r"not a regular file|not an earlier state"):

@@ -17,8 +17,8 @@ import pytest
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="lives are forked, and killed by signals")
 
 HERE = Path(__file__).parent
-OPERATIONS = os.environ.get("BELIEVER_OPERATIONS", "3000")
-KILLS = os.environ.get("BELIEVER_KILLS", "30")
+OPERATIONS = os.environ.get("BELIEVER_OPERATIONS", "1500")
+KILLS = os.environ.get("BELIEVER_KILLS", "15")
 SEED = os.environ.get("BELIEVER_SEED", "0")
 
 

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from each import each
 from journal_lines import edited
 from optimizer_studies import SPACES, Plain, SpyAcquisition, SpyLie, SpySurrogate, started
 
@@ -83,7 +84,7 @@ def through_json(config: Any) -> Any:
     return json.loads(json.dumps(config, allow_nan=False))
 
 
-@pytest.mark.parametrize("member", [*DEFAULTS, *VARIANTS], ids=repr)
+@each("member", [*DEFAULTS, *VARIANTS], ids=repr)
 def test_every_member_survives_its_config_and_json(member: Any) -> None:
     config = through_json(serialization.to_config(member))
     assert config == serialization.to_config(member)

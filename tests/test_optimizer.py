@@ -8,6 +8,7 @@ from collections.abc import Sequence
 
 import numpy as np
 import pytest
+from each import each
 from optimizer_studies import (
     NAMES,
     SPACES,
@@ -169,7 +170,7 @@ def test_one_result_and_n_init_one_are_enough_for_the_model() -> None:
 
 
 @any_strategy
-@pytest.mark.parametrize("space", [SPACES["cube"], SPACES["mixed"]], ids=["cube", "mixed"])
+@each("space", [SPACES["cube"], SPACES["mixed"]], ids=["cube", "mixed"])
 def test_maximizing_is_minimizing_the_negated_function_bit_for_bit(space: Space, strategy: str) -> None:
     down = started(space, strategy=strategy)
     up = started(space, strategy=strategy, sign=-1.0, maximize=True)

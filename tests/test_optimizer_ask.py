@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from each import each
 from optimizer_studies import (
     SPACES,
     SpyLie,
@@ -86,7 +87,7 @@ FIXED: dict[str, list[dict[str, Any]]] = {
 
 
 @any_strategy
-@pytest.mark.parametrize(("name", "fixed"), [(name, fixed) for name, cases in FIXED.items() for fixed in cases])
+@each(("name", "fixed"), [(name, fixed) for name, cases in FIXED.items() for fixed in cases])
 def test_fixed_parameters_are_held_in_design_and_model(name: str, fixed: dict[str, Any], strategy: str) -> None:
     space = SPACES[name]
     optimizer = Optimizer(space, n_init=3, strategy=strategy, seed=0)
@@ -117,7 +118,7 @@ def never(params: dict[str, Any]) -> bool:
 
 
 @any_strategy
-@pytest.mark.parametrize(
+@each(
     "space",
     [
         Space({"n": Int(0, 6)}),

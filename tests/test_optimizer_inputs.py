@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from each import each
 from optimizer_studies import (
     NEW,
     SPACES,
@@ -52,8 +53,8 @@ EXTREME: dict[str, Callable[[Trial], float]] = {
 }
 
 
-@pytest.mark.parametrize("strategy", ["kb", "cl_min", "fantasy"])
-@pytest.mark.parametrize("f", EXTREME.values(), ids=EXTREME)
+@each("strategy", ["kb", "cl_min", "fantasy"])
+@each("f", EXTREME.values(), ids=EXTREME)
 def test_any_finite_values_give_finite_predictions_and_new_points(f: Callable[[Trial], float], strategy: str) -> None:
     optimizer = Optimizer(SPACES["cube"], n_init=5, strategy=strategy, seed=0)
     for q in (5, 3):

@@ -8,6 +8,7 @@ from typing import Any, cast
 
 import numpy as np
 import pytest
+from each import each
 
 from believer import GP, Float, Int, Optimizer, Outcome, Space
 from believer.errors import InvalidInput, TrialError
@@ -135,7 +136,7 @@ def test_a_parameter_called_noise_keeps_its_column_beside_known_noise() -> None:
     assert (opt.records()[0]["noise"], opt.records()[0]["outcome.noise"]) == (0.25, 0.5)
 
 
-@pytest.mark.parametrize(
+@each(
     ("call", "rule"),
     [
         (lambda o: o.tell(0, 1.0, noise=-0.1), "noise must be a standard deviation, zero or more and finite; got -0.1"),

@@ -14,7 +14,8 @@ from believer._version import __version__
 ROOT = Path(__file__).parent.parent
 FOLDERS = (ROOT, ROOT / "bench", ROOT / "paper")
 LIBRARY, BENCH, PAPER = (tomllib.loads((folder / "pyproject.toml").read_text(encoding="utf-8")) for folder in FOLDERS)
-WORKFLOW = ROOT / ".github" / "workflows" / "wheels.yml"
+WORKFLOWS = ROOT / ".github" / "workflows"
+MAKEFILE = ROOT / "Makefile"
 TESTED = (ROOT / "benchmarks" / "results" / "wheels.md").read_text(encoding="utf-8")
 every = pytest.mark.parametrize(
     "project", [one["project"] for one in (LIBRARY, BENCH, PAPER)], ids=lambda one: one["name"]
@@ -25,10 +26,14 @@ def pythons(project: dict[str, Any]) -> list[str]:
     return re.findall(r"Python :: (3\.\d+)", "\n".join(project["classifiers"]))
 
 
+def read(path: Path) -> Any:
+    yaml = pytest.importorskip("yaml")
+    return yaml.safe_load(path.read_text(encoding="utf-8"))
+
+
 @pytest.fixture
 def workflow() -> Any:
-    yaml = pytest.importorskip("yaml")
-    return yaml.safe_load(WORKFLOW.read_text(encoding="utf-8"))
+    return read(WORKFLOWS / "wheels.yml")
 
 
 @every
@@ -104,10 +109,26 @@ def test_only_a_tag_publishes_and_only_that_job_may_write(workflow: Any) -> None
     assert set(jobs["publish"]["needs"]) == {"wheels", "sdist"}
 
 
-def test_every_action_is_pinned_to_a_commit(workflow: Any) -> None:
-    used = [step["uses"] for job in workflow["jobs"].values() for step in job["steps"] if "uses" in step]
-    assert used
-    assert all(re.fullmatch(r"[\w./-]+@[0-9a-f]{40}", action) for action in used), used
+def test_every_action_is_pinned_to_a_commit() -> None:
+    for path in WORKFLOWS.iterdir():
+        used = [step["uses"] for job in read(path)["jobs"].values() for step in job["steps"] if "uses" in step]
+        assert used
+        assert all(re.fullmatch(r"[\w./-]+@[0-9a-f]{40}", action) for action in used), (path.name, used)
+
+
+def test_one_job_runs_the_tests_and_another_the_slow_ones() -> None:
+    tests = read(WORKFLOWS / "tests.yml")
+    assert tests["permissions"] == {}
+    assert {name: job["steps"][-1]["run"] for name, job in tests["jobs"].items()} == {
+        "test": "make test",
+        "slow": "make test-slow",
+    }
+    assert all(job["permissions"] == {"contents": "read"} for job in tests["jobs"].values())
+    recipes = dict(
+        re.findall(r"^([\w-]+):[^\n]*\n((?:\t[^\n]*\n)+)", MAKEFILE.read_text(encoding="utf-8"), re.MULTILINE)
+    )
+    assert "-m 'not slow'" in recipes["test"]
+    assert "not slow" not in recipes["test-slow"]
 
 
 def test_wheels_are_made_for_three_systems(workflow: Any) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from each import each
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -405,7 +406,7 @@ AnyCategorical: Any = Categorical
 AnySpace: Any = Space
 
 
-@pytest.mark.parametrize(
+@each(
     ("make", "text"),
     [
         (lambda: AnyFloat(2.0, 1.0), "bounds must satisfy low < high; got low=2.0, high=1.0."),
@@ -476,7 +477,7 @@ def test_a_broken_rule_says_the_rule_and_what_came(make: Any, text: str) -> None
     assert str(caught.value) == text
 
 
-@pytest.mark.parametrize(
+@each(
     ("change", "text"),
     [
         ({"x": "a"}, "a value must be a finite number; got 'a' for 'x'."),

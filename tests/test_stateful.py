@@ -298,7 +298,6 @@ class Study(RuleBasedStateMachine):
 
 TestStudy = Study.TestCase
 TestStudy.settings = settings(
-    max_examples=100,
     stateful_step_count=40,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from each import each
 
 import believer as bv
 from believer.batch import STRATEGIES
@@ -25,8 +26,8 @@ def a_study(factor: float, noise: float | None = None, **parts: Any) -> bv.Optim
     return study
 
 
-@pytest.mark.parametrize("factor", FACTORS)
-@pytest.mark.parametrize("surrogate", SURROGATES)
+@each("factor", FACTORS)
+@each("surrogate", SURROGATES)
 def test_predictions_scale_with_y_to_the_bit(surrogate: str, factor: float) -> None:
     noise = 0.5 if surrogate in ("gp", "sparse_gp", "fixed_rbf") else None
     X = BRANIN.space.decode(np.random.default_rng(1).random((7, 2)))
@@ -35,8 +36,8 @@ def test_predictions_scale_with_y_to_the_bit(surrogate: str, factor: float) -> N
     np.testing.assert_array_equal(tiny.std, one.std * factor)
 
 
-@pytest.mark.parametrize("factor", FACTORS)
-@pytest.mark.parametrize("strategy", STRATEGIES)
+@each("factor", FACTORS)
+@each("strategy", STRATEGIES)
 def test_suggestions_do_not_depend_on_the_units_of_y(strategy: str, factor: float) -> None:
     """To what a climb leaves open: log EI has another zero in other units, and a climb's tolerance is relative."""
     one, tiny = (a_study(f, strategy=strategy).ask(3) for f in (1.0, factor))
@@ -46,8 +47,8 @@ def test_suggestions_do_not_depend_on_the_units_of_y(strategy: str, factor: floa
         assert tiny.verdict.gain.together == pytest.approx(factor * one.verdict.gain.together, rel=0.3)
 
 
-@pytest.mark.parametrize("factor", [1e-303, 1e-318, 0.0])
-@pytest.mark.parametrize("strategy", STRATEGIES)
+@each("factor", [1e-303, 1e-318, 0.0])
+@each("strategy", STRATEGIES)
 def test_values_that_hardly_are_numbers_count_as_equal(strategy: str, factor: float) -> None:
     batch = a_study(factor, strategy=strategy).ask(2)
     assert np.isfinite(batch.unit).all()

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from each import each
 
 import believer as bv
 from believer.arrays import Array, BoolArray, near_any
@@ -135,8 +136,8 @@ def test_both_are_what_a_space_asks_for() -> None:
         bv.Space({"angle": Angle()}, lambda params: True, within=disc)
 
 
-@pytest.mark.parametrize("strategy", STRATEGIES)
-@pytest.mark.parametrize("space", [ROUND, TURNING], ids=["disc", "angle"])
+@each("strategy", STRATEGIES)
+@each("space", [ROUND, TURNING], ids=["disc", "angle"])
 def test_every_strategy_chooses_lawful_and_distinct_points(space: bv.Space, strategy: str) -> None:
     studied(space, strategy=strategy)
 

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -25,9 +26,13 @@ pytestmark = pytest.mark.both_backends
 MEMBERS: list[PerPoint] = [LogEI(), LogEI(0.3), EI(), EI(0.3), PI(), PI(0.3), UCB(), UCB(0.0), UCB(9.0)]
 RISE_WITH_STD: list[PerPoint] = [LogEI(), EI(), UCB(), UCB(0.0)]
 OF_IMPROVEMENT: list[type[Any]] = [LogEI, EI, PI]
-every_member = pytest.mark.parametrize("member", MEMBERS, ids=repr)
-every_improvement = pytest.mark.parametrize("kind", OF_IMPROVEMENT)
 every_kernel = pytest.mark.parametrize("kernel", list(KERNELS))
+
+
+def grid(z: list[float], std: list[float]) -> tuple[Array, Array]:
+    """Every z with every standard deviation."""
+    first, second = np.meshgrid(z, std)
+    return first.ravel(), second.ravel()
 
 
 def at(member: PerPoint, mean: float, std: float, incumbent: float) -> tuple[float, float, float]:
@@ -45,15 +50,14 @@ def model_for(kernel: str, d: int, noise: float = 1e-4) -> GPModel:
 # Values
 
 
-@pytest.mark.parametrize("std", [1e-12, 1e-3, 1.0, 1e6])
-@pytest.mark.parametrize("z", [-5.0, -1.0, 0.0, 0.7, 3.0, 40.0])
-def test_values_are_those_of_the_formula_where_it_is_accurate(z: float, std: float) -> None:
+def test_values_are_those_of_the_formula_where_it_is_accurate() -> None:
+    z, std = grid([-5.0, -1.0, 0.0, 0.7, 3.0, 40.0], [1e-12, 1e-3, 1.0, 1e6])
     mean = -z * std
     direct = -mean * norm.cdf(z) + std * norm.pdf(z)
-    assert at(EI(), mean, std, 0.0)[0] == pytest.approx(direct, rel=1e-9)
-    assert at(LogEI(), mean, std, 0.0)[0] == pytest.approx(math.log(direct), rel=1e-9)
-    assert at(PI(), mean, std, 0.0)[0] == pytest.approx(norm.cdf(z), rel=1e-12)
-    assert at(UCB(4.0), mean, std, 123.0)[0] == pytest.approx(2.0 * std - mean, rel=1e-15)
+    np.testing.assert_allclose(EI().pointwise(mean, std, 0.0).value, direct, rtol=1e-9)
+    np.testing.assert_allclose(LogEI().pointwise(mean, std, 0.0).value, np.log(direct), rtol=1e-9)
+    np.testing.assert_allclose(PI().pointwise(mean, std, 0.0).value, norm.cdf(z), rtol=1e-12)
+    np.testing.assert_allclose(UCB(4.0).pointwise(mean, std, 123.0).value, 2.0 * std - mean, rtol=1e-15)
 
 
 @given(st.floats(-35.0, 1e6), st.floats(1e-12, 1e6))
@@ -76,44 +80,43 @@ def test_values_far_from_the_incumbent_at_a_tiny_std() -> None:
     assert by_std == pytest.approx(1602.9962663059407 / std, rel=1e-11)
 
 
-@every_improvement
-@pytest.mark.parametrize("xi", [-0.4, 0.0, 0.25])
-def test_a_margin_lowers_the_incumbent(kind: type[Any], xi: float) -> None:
-    for mean in (-1.0, 0.3, 2.0):
-        assert at(kind(xi), mean, 0.5, 1.0) == pytest.approx(at(kind(), mean, 0.5, 1.0 - xi), rel=1e-14)
+def test_a_margin_lowers_the_incumbent() -> None:
+    for kind, xi, mean in product(OF_IMPROVEMENT, (-0.4, 0.0, 0.25), (-1.0, 0.3, 2.0)):
+        lowered = at(kind(), mean, 0.5, 1.0 - xi)
+        assert at(kind(xi), mean, 0.5, 1.0) == pytest.approx(lowered, rel=1e-14), (kind, xi, mean)
 
 
-@every_member
 @settings(max_examples=60)
 @given(st.floats(-1e6, 1e6), st.floats(1e-12, 1e6))
-def test_nothing_is_ever_nan(member: PerPoint, z: float, std: float) -> None:
-    value, by_mean, by_std = at(member, -z * std, std, 0.0)
-    assert np.isfinite([value, by_mean, by_std]).all()
-    if isinstance(member, EI | PI):
-        assert value >= 0.0
-    assert by_mean <= 0.0
+def test_nothing_is_ever_nan(z: float, std: float) -> None:
+    for member in MEMBERS:
+        value, by_mean, by_std = at(member, -z * std, std, 0.0)
+        assert np.isfinite([value, by_mean, by_std]).all(), member
+        if isinstance(member, EI | PI):
+            assert value >= 0.0, member
+        assert by_mean <= 0.0, member
 
 
-@every_member
-def test_many_points_give_what_each_gives_alone(member: PerPoint) -> None:
+def test_many_points_give_what_each_gives_alone() -> None:
     rng = np.random.default_rng(0)
     mean, std = rng.normal(size=30) * 20.0, np.exp(rng.uniform(-9.0, 2.0, 30))
-    together = member.pointwise(mean, std, -1.0)
-    for i in range(30):
-        alone = at(member, float(mean[i]), float(std[i]), -1.0)
-        assert (together.value[i], together.by_mean[i], together.by_std[i]) == pytest.approx(alone, rel=1e-14)
+    for member in MEMBERS:
+        together = member.pointwise(mean, std, -1.0)
+        alone = np.array([at(member, float(m), float(s), -1.0) for m, s in zip(mean, std, strict=True)])
+        found = np.column_stack([together.value, together.by_mean, together.by_std])
+        np.testing.assert_allclose(found, alone, rtol=1e-14, err_msg=repr(member))
 
 
 # Monotonicity
 
 
-@pytest.mark.parametrize("member", RISE_WITH_STD, ids=repr)
 @given(st.floats(-1e3, 1e3), st.floats(1e-9, 1e3), st.floats(1.0, 1e6))
-def test_value_never_falls_with_std(member: PerPoint, gap: float, std: float, factor: float) -> None:
-    low, _, slope = at(member, gap, std, 0.0)
-    high = at(member, gap, std * factor, 0.0)[0]
-    assert high >= low - 1e-14 * abs(low)
-    assert slope >= 0.0
+def test_value_never_falls_with_std(gap: float, std: float, factor: float) -> None:
+    for member in RISE_WITH_STD:
+        low, _, slope = at(member, gap, std, 0.0)
+        high = at(member, gap, std * factor, 0.0)[0]
+        assert high >= low - 1e-14 * abs(low), member
+        assert slope >= 0.0, member
 
 
 def test_probability_of_improvement_falls_with_std_where_the_mean_is_already_better() -> None:
@@ -123,51 +126,56 @@ def test_probability_of_improvement_falls_with_std_where_the_mean_is_already_bet
     assert at(PI(), 1.0, 0.5, 0.0)[0] < at(PI(), 1.0, 1.0, 0.0)[0]
 
 
-@every_member
 @settings(max_examples=40)
 @given(st.floats(-50.0, 50.0), st.floats(1e-6, 1e3), st.floats(0.0, 1e3))
-def test_value_never_rises_with_the_mean(member: PerPoint, mean: float, std: float, worse: float) -> None:
-    low, high = (at(member, mean + more, std, 0.0)[0] for more in (worse, 0.0))
-    assert low <= high + 1e-14 * abs(high)
+def test_value_never_rises_with_the_mean(mean: float, std: float, worse: float) -> None:
+    for member in MEMBERS:
+        low, high = (at(member, mean + more, std, 0.0)[0] for more in (worse, 0.0))
+        assert low <= high + 1e-14 * abs(high), member
 
 
 # Gradients
 
 
-@pytest.mark.parametrize("member", [LogEI(), EI(), PI(), UCB(), UCB(9.0)], ids=repr)
-@pytest.mark.parametrize("std", [1e-12, 1e-6, 1.0, 1e6])
-@pytest.mark.parametrize("z", [-1e4, -40.0, -30.0, -5.0, -1.0, 0.0, 2.0, 30.0])
-def test_derivatives_by_mean_and_std_are_central_differences(member: PerPoint, z: float, std: float) -> None:
+def test_derivatives_by_mean_and_std_are_central_differences() -> None:
+    z, std = grid([-1e4, -40.0, -30.0, -5.0, -1.0, 0.0, 2.0, 30.0], [1e-12, 1e-6, 1.0, 1e6])
     mean = -z * std
-    value, by_mean, by_std = at(member, mean, std, 0.0)
-    step = 1e-4 * std / max(1.0, abs(z))
-    numeric_mean = (at(member, mean + step, std, 0.0)[0] - at(member, mean - step, std, 0.0)[0]) / (2.0 * step)
-    numeric_std = (at(member, mean, std + step, 0.0)[0] - at(member, mean, std - step, 0.0)[0]) / (2.0 * step)
-    # Truncation is 1e-8 of the third derivative; rounding is that of the value over the step.
-    tol = 16.0 * np.finfo(float).eps * max(abs(value), abs(mean) if isinstance(member, UCB) else 0.0) / step
-    assert by_mean == pytest.approx(numeric_mean, rel=1e-6, abs=tol + 1e-12)
-    assert by_std == pytest.approx(numeric_std, rel=1e-6, abs=tol + 1e-12)
+    step = 1e-4 * std / np.maximum(1.0, np.abs(z))
+    for member in (LogEI(), EI(), PI(), UCB(), UCB(9.0)):
+
+        def value(mean: Array, std: Array, member: PerPoint = member) -> Array:
+            return member.pointwise(mean, std, 0.0).value
+
+        found = member.pointwise(mean, std, 0.0)
+        by_mean = (value(mean + step, std) - value(mean - step, std)) / (2.0 * step)
+        by_std = (value(mean, std + step) - value(mean, std - step)) / (2.0 * step)
+        # Truncation is 1e-8 of the third derivative; rounding is that of the value over the step.
+        size = np.maximum(np.abs(found.value), np.abs(mean) if isinstance(member, UCB) else 0.0)
+        tol = 16.0 * np.finfo(float).eps * size / step + 1e-12
+        for slope, numeric in ((found.by_mean, by_mean), (found.by_std, by_std)):
+            off = np.abs(slope - numeric) > np.maximum(tol, 1e-6 * np.abs(numeric))
+            assert not off.any(), (member, z[off], std[off], slope[off], numeric[off])
 
 
-@every_member
 @every_kernel
-@pytest.mark.parametrize("d", [1, 4])
-@pytest.mark.parametrize("z", [-1e3, -40.0, -2.0, 1.0])
-def test_gradients_through_a_gp_are_central_differences(member: PerPoint, kernel: str, d: int, z: float) -> None:
-    model = model_for(kernel, d)
+def test_gradients_through_a_gp_are_central_differences(kernel: str) -> None:
     rng = np.random.default_rng(1)
-    for x in [rng.random(d), model.X[0] + 0.02, model.X[1]]:
-        prediction = model.predict(x[None, :])
-        incumbent = float(prediction.mean[0] + z * prediction.std[0]) + getattr(member, "xi", 0.0)
-        bound = PointwiseObjective(member, model, incumbent)
-        value, gradient = bound.value_with_gradient(x[None, :])
-        np.testing.assert_allclose(value, bound.value(x[None, :]), rtol=1e-9)
-        step = 1e-6 * np.eye(d)
-        near, far = (bound.value(x + k * step) - bound.value(x - k * step) for k in (1.0, 2.0))
-        numeric = (8.0 * near - far) / 12e-6
-        # Rounding of a variance of 1e-4 is 1e-12 of it; of the value it is that times |∂α/∂σ| σ.
-        tol = 2e-5 * float(np.abs(gradient).max()) + 1e-8 * abs(float(value[0])) + 1e-9
-        np.testing.assert_allclose(gradient[0], numeric, rtol=2e-5, atol=tol)
+    for d in (1, 4):
+        model = model_for(kernel, d)
+        points = [rng.random(d), model.X[0] + 0.02, model.X[1]]
+        for member, z, x in product(MEMBERS, (-1e3, -40.0, -2.0, 1.0), points):
+            prediction = model.predict(x[None, :])
+            incumbent = float(prediction.mean[0] + z * prediction.std[0]) + getattr(member, "xi", 0.0)
+            bound = PointwiseObjective(member, model, incumbent)
+            value, gradient = bound.value_with_gradient(x[None, :])
+            said = f"{member!r}, d={d}, z={z}, x={x}"
+            np.testing.assert_allclose(value, bound.value(x[None, :]), rtol=1e-9, err_msg=said)
+            step = 1e-6 * np.eye(d)
+            near, far = (bound.value(x + k * step) - bound.value(x - k * step) for k in (1.0, 2.0))
+            numeric = (8.0 * near - far) / 12e-6
+            # Rounding of a variance of 1e-4 is 1e-12 of it; of the value it is that times |∂α/∂σ| σ.
+            tol = 2e-5 * float(np.abs(gradient).max()) + 1e-8 * abs(float(value[0])) + 1e-9
+            np.testing.assert_allclose(gradient[0], numeric, rtol=2e-5, atol=tol, err_msg=said)
 
 
 @every_kernel
@@ -194,35 +202,35 @@ class Plain:
         return Prediction(X.sum(axis=1), np.ones(len(X)))
 
 
-@every_member
-def test_a_model_without_gradients_gives_values_only(member: PerPoint) -> None:
-    bound = PointwiseObjective(member, Plain(), 0.5)
+def test_a_model_without_gradients_gives_values_only() -> None:
     X = np.array([[0.1, 0.2], [0.6, 0.9]])
-    assert not bound.has_gradient
-    np.testing.assert_array_equal(bound.value(X), member.pointwise(X.sum(axis=1), np.ones(2), 0.5).value)
-    assert PointwiseObjective(member, model_for("se", 2), 0.5).has_gradient
     search = Search(Box.cube(2), np.zeros((0, 2)), np.zeros((0, 2)))
-    with pytest.raises(MissingCapability, match=r"predict_with_gradient.*Candidates\(\)"):
-        Multistart().maximize(bound, search, np.random.default_rng(0))
+    for member in MEMBERS:
+        bound = PointwiseObjective(member, Plain(), 0.5)
+        assert not bound.has_gradient, member
+        expected = member.pointwise(X.sum(axis=1), np.ones(2), 0.5).value
+        np.testing.assert_array_equal(bound.value(X), expected, err_msg=repr(member))
+        assert PointwiseObjective(member, model_for("se", 2), 0.5).has_gradient, member
+        with pytest.raises(MissingCapability, match=r"predict_with_gradient.*Candidates\(\)"):
+            Multistart().maximize(bound, search, np.random.default_rng(0))
 
 
-@every_improvement
-@pytest.mark.parametrize("xi", [np.nan, np.inf, -np.inf, "a", True, None])
-def test_a_margin_must_be_finite(kind: type[Any], xi: float) -> None:
-    with pytest.raises(InvalidInput, match="xi must be a finite number; got"):
-        kind(xi)
+def test_a_margin_must_be_finite() -> None:
+    bad: list[Any] = [np.nan, np.inf, -np.inf, "a", True, None]
+    for kind, xi in product(OF_IMPROVEMENT, bad):
+        with pytest.raises(InvalidInput, match="xi must be a finite number; got"):
+            kind(xi)
 
 
-@pytest.mark.parametrize("beta", [-1e-9, np.nan, np.inf])
-def test_beta_must_be_finite_and_not_negative(beta: float) -> None:
-    with pytest.raises(InvalidInput, match=r"beta must be (a finite number|zero or more); got"):
-        UCB(beta)
+def test_beta_must_be_finite_and_not_negative() -> None:
+    for beta in (-1e-9, np.nan, np.inf):
+        with pytest.raises(InvalidInput, match=r"beta must be (a finite number|zero or more); got"):
+            UCB(beta)
 
 
-@pytest.mark.parametrize("large", [2**63, 2**64, 10**99])
-def test_a_whole_number_is_a_number_however_large(large: int) -> None:
+def test_a_whole_number_is_a_number_however_large() -> None:
     mean, std = np.zeros(2), np.ones(2)
-    for acquisition in (UCB, LogEI, EI, PI):
+    for acquisition, large in product((UCB, LogEI, EI, PI), (2**63, 2**64, 10**99)):
         one, other = acquisition(large).pointwise(mean, std, 0.0), acquisition(float(large)).pointwise(mean, std, 0.0)
         np.testing.assert_array_equal(one.value, other.value)
 

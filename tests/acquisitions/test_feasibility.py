@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from each import each
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -43,9 +44,9 @@ def by_many_digits(within: Within, mean: float, std: float) -> tuple[Any, Any, A
 # Probabilities
 
 
-@pytest.mark.parametrize("std", [1e-6, 1.0, 1e6])
-@pytest.mark.parametrize("width", [1e-9, 1e-3, 0.3, 0.99, 1.01, 3.0, 50.0, 1e4])
-@pytest.mark.parametrize("z", [0.0, 0.4, -0.9, 3.0, -12.0, 38.0, -1e3, 1e6])
+@each("std", [1e-6, 1.0, 1e6])
+@each("width", [1e-9, 1e-3, 0.3, 0.99, 1.01, 3.0, 50.0, 1e4])
+@each("z", [0.0, 0.4, -0.9, 3.0, -12.0, 38.0, -1e3, 1e6])
 def test_values_and_derivatives_are_those_of_many_digits(z: float, width: float, std: float) -> None:
     within, mean = Within(-0.5 * width * std, 0.5 * width * std), z * std
     value, by_mean, by_std = at(within, mean, std)

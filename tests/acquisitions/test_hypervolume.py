@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from each import each
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
@@ -165,9 +166,9 @@ def by_box(mean: Array, std: Array, lower: Array, upper: Array) -> Any:
         return float(mp.log(total))
 
 
-@pytest.mark.parametrize("k", [1, 2, 3])
-@pytest.mark.parametrize("size", [1e-12, 1e-3, 1.0, 1e6])
-@pytest.mark.parametrize("away", [-100.0, 0.0, 5.0, 37.0, 2e3])
+@each("k", [1, 2, 3])
+@each("size", [1e-12, 1e-3, 1.0, 1e6])
+@each("away", [-100.0, 0.0, 5.0, 37.0, 2e3])
 def test_values_are_those_of_many_digits(k: int, size: float, away: float) -> None:
     """With points of the front from close together to far apart in deviations, and improvements of down to e^-1e6."""
     lower, upper = boxes(size * on_a_sphere(6, k), np.full(k, 1.1 * size))
@@ -192,7 +193,7 @@ def slopes(f: Callable[[Array], Array], at: Array, step: float) -> Array:
 
 
 @every_k
-@pytest.mark.parametrize("size", [1e-6, 0.03, 1.0, 40.0])
+@each("size", [1e-6, 0.03, 1.0, 40.0])
 def test_derivatives_are_central_differences(k: int, size: float) -> None:
     lower, upper = boxes(size * on_a_sphere(7, k), np.full(k, 1.1 * size))
     mean, std = predictions(30, k)

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from each import each
 from scipy.special import ndtri
 
 from believer.acquisitions import EI, PointwiseObjective
@@ -57,7 +58,7 @@ def rows(b: int, q: int, seed: int = 2) -> Array:
 
 
 @every_smoothing
-@pytest.mark.parametrize(("q", "p"), [(1, 0), (1, 3), (3, 0), (3, 2)])
+@each(("q", "p"), [(1, 0), (1, 3), (3, 0), (3, 2)])
 def test_gradients_are_central_differences(smoothing: Softness | None, q: int, p: int) -> None:
     objective = objective_of(q, smoothing, rows(p, 1, seed=5))
     X = rows(6, q)
@@ -145,7 +146,7 @@ def test_units_of_y_do_not_matter(smoothing: Softness | None, unit: float) -> No
 
 
 @every_smoothing
-@pytest.mark.parametrize("noise", [0.0, 1e-6])
+@each("noise", [0.0, 1e-6])
 def test_equal_points_and_points_on_data_give_numbers(smoothing: Softness | None, noise: float) -> None:
     model = model_of(noise=noise)
     x, on = np.array([0.3, 0.7]), model.X[int(np.argmin(model.y))]
@@ -221,7 +222,7 @@ def limits_of(m: int, *within: Within, softness: float = 1e-3, unit: float = 1.0
 
 
 @every_smoothing
-@pytest.mark.parametrize(("q", "p"), [(1, 0), (3, 2)])
+@each(("q", "p"), [(1, 0), (3, 2)])
 def test_gradients_under_limits_are_central_differences(smoothing: Softness | None, q: int, p: int) -> None:
     limits = limits_of(p + q, Within(-0.7, 0.0), Within(low=-0.8), Within(), softness=0.3)
     objective = objective_of(q, smoothing, rows(p, 1, seed=5), limits=limits)

@@ -7,6 +7,7 @@ from typing import Any, Self
 import numpy as np
 import pytest
 from batch_requests import FAST, Watching, data_for, model_of, pending, points, randomness, request_for
+from each import each
 from scipy.special import logsumexp
 
 from believer import GP, Candidates, Categorical, Float, Int, Optimizer, PseudoObservations, Space
@@ -95,8 +96,8 @@ every_kind = pytest.mark.parametrize("kind", list(KINDS))
 # The average
 
 
-@pytest.mark.parametrize("acquisition", ACQUISITIONS, ids=repr)
 @every_kind
+@each("acquisition", ACQUISITIONS, ids=repr)
 def test_the_average_is_that_of_the_acquisition_on_the_model_of_every_fantasy(kind: str, acquisition: PerPoint) -> None:
     member, changes = KINDS[kind]
     request = with_pending(request_for(acquisition=acquisition, **changes))
@@ -115,9 +116,9 @@ def test_the_average_is_that_of_the_acquisition_on_the_model_of_every_fantasy(ki
     np.testing.assert_allclose(objective_of(held, request).value(AT), expected, rtol=1e-6, atol=1e-9)
 
 
-@pytest.mark.parametrize("acquisition", ACQUISITIONS, ids=repr)
-@pytest.mark.parametrize("noise", [1e-6, 0.2])
-@pytest.mark.parametrize("kind", ["shared", "separate", "none"])
+@each("acquisition", ACQUISITIONS, ids=repr)
+@each("noise", [1e-6, 0.2])
+@each("kind", ["shared", "separate", "none"])
 def test_its_gradient_is_that_of_central_differences(kind: str, noise: float, acquisition: PerPoint) -> None:
     member, changes = KINDS[kind]
     if "model" in changes:

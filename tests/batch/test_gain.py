@@ -7,6 +7,7 @@ from typing import Any, cast
 import numpy as np
 import pytest
 from batch_requests import Nearest, data_for, declared, pending, request_for
+from each import each
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -108,7 +109,7 @@ def hopeful(request: Request, q: int, seed: int) -> tuple[Array, Array]:
 
 
 @any_limits
-@pytest.mark.parametrize("seed", range(3))
+@each("seed", range(3))
 def test_a_point_gains_its_expected_improvement_times_the_chance_that_limits_are_kept(
     limits: tuple[Within, ...], seed: int
 ) -> None:

@@ -17,6 +17,7 @@ from batch_requests import (
     points,
     request_for,
 )
+from each import each
 from test_relevance import LINE, PLANE, TABLE
 
 from believer import Optimizer, Space
@@ -107,9 +108,9 @@ def test_every_point_of_gp_bucb_has_the_best_bound_of_all(d: int, seed: int, noi
         assert objective.value(X[[i]])[0] >= best - 1e-5 * abs(best)
 
 
-@pytest.mark.parametrize("d", [1, 2])
-@pytest.mark.parametrize("seed", [0, 1, 2, 3])
-@pytest.mark.parametrize("beta", [0.1, 0.5, 3.0])
+@each("d", [1, 2])
+@each("seed", [0, 1, 2, 3])
+@each("beta", [0.1, 0.5, 3.0])
 def test_the_further_points_of_ucb_pe_are_the_least_known_of_the_relevant_ones(d: int, seed: int, beta: float) -> None:
     request = asked(d, 8 * d, seed)
     chosen = UCBPE(beta).choose(request)
@@ -223,7 +224,7 @@ def test_a_relevant_region_that_draws_miss_is_still_found() -> None:
 
 
 @every_member
-@pytest.mark.parametrize("scale", [0.0, 1e-12, 1e12])
+@each("scale", [0.0, 1e-12, 1e12])
 def test_a_constant_y_and_any_size_of_it_give_three_new_points(member: Strategy, scale: float) -> None:
     assert_three_new_points_for_any_size_of_y(member, scale)
 

@@ -11,6 +11,7 @@ from typing import Any, cast
 import numpy as np
 import pytest
 from batch_requests import Nearest, data_for, model_of, pending, points, request_for
+from each import each
 
 from believer import GP, Categorical, Float, Int, Optimizer, RandomForest, Space, replay
 from believer.acquisitions import LogEI
@@ -326,7 +327,7 @@ def near_share(X: Array, model: Model) -> float:
     return len(judge(X, Box.cube(X.shape[1]), model).near_duplicates) / pairs
 
 
-@pytest.mark.parametrize(
+@each(
     ("n", "q", "d"),
     [
         (10, 3, 1),
@@ -340,7 +341,7 @@ def near_share(X: Array, model: Model) -> float:
         (50, 3, 20),
     ],
 )
-@pytest.mark.parametrize("seed", [0, 1])
+@each("seed", [0, 1])
 def test_hardly_any_two_points_of_a_batch_are_nearly_the_same(n: int, q: int, d: int, seed: int) -> None:
     optimizer = observed(d, n, surrogate=GP(noise=1e-6), seed=seed)
     batch = optimizer.ask(q)

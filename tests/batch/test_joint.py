@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from each import each
 
 import believer as bv
 from believer.acquisitions import EI, PI, UCB, LogEI, Pointwise
@@ -120,7 +121,7 @@ def test_one_point_with_nothing_pending_is_the_sequential_choice(acquisition: Lo
 
 @every_member
 @every_region
-@pytest.mark.parametrize(("q", "p"), [(1, 2), (3, 1)])
+@each(("q", "p"), [(1, 2), (3, 1)])
 def test_points_are_allowed_new_and_the_same_every_time(member: QEI, region: Box, q: int, p: int) -> None:
     request = request_for(q, region, p)
     X = points(member.choose(request))

@@ -9,6 +9,7 @@ import batch_requests
 import numpy as np
 import pytest
 from batch_requests import FAST, Nearest, Watching, data_for, pending, points, randomness
+from each import each
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
@@ -256,8 +257,8 @@ def test_with_nothing_taken_the_choice_is_that_of_kriging_believer(member: Strat
 
 
 @every_member
-@pytest.mark.parametrize("acquisition", [LogEI(), UCB()], ids=repr)
-@pytest.mark.parametrize("distinct", [True, False])
+@each("acquisition", [LogEI(), UCB()], ids=repr)
+@each("distinct", [True, False])
 def test_choosing_at_once_is_choosing_one_at_a_time_with_the_rest_pending(
     member: Strategy, acquisition: PerPoint, distinct: bool
 ) -> None:
@@ -376,9 +377,9 @@ def test_a_finite_space_is_used_up_without_a_repeat(member: Strategy) -> None:
 # Units, and hard cases
 
 
-@pytest.mark.parametrize("member", [LocalPenalization(), LipschitzPenalization()], ids=repr)
-@pytest.mark.parametrize("acquisition", [LogEI(), EI(), PI(), UCB()], ids=repr)
-@pytest.mark.parametrize("power", [40, -40])
+@each("member", [LocalPenalization(), LipschitzPenalization()], ids=repr)
+@each("acquisition", [LogEI(), EI(), PI(), UCB()], ids=repr)
+@each("power", [40, -40])
 def test_the_units_of_y_do_not_matter(member: Strategy, acquisition: PerPoint, power: int) -> None:
     data = data_for()
     # One point is pending: without a penalty, EI and UCB are climbed in their own units, by every strategy.
@@ -406,8 +407,8 @@ def test_where_y_has_its_zero_does_not_matter_to_a_confidence_bound(offset: floa
 
 
 @every_member
-@pytest.mark.parametrize("case", ["one", "constant", "zero", "duplicates", "line", "wide"])
-@pytest.mark.parametrize("acquisition", [LogEI(), UCB()], ids=repr)
+@each("case", ["one", "constant", "zero", "duplicates", "line", "wide"])
+@each("acquisition", [LogEI(), UCB()], ids=repr)
 def test_hard_data_give_distinct_points_inside_the_cube(member: Strategy, case: str, acquisition: PerPoint) -> None:
     data = {
         "one": data_for(n=1),

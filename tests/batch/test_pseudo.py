@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 from batch_requests import Nearest, data_for, model_of, pending, points, randomness, request_for
+from each import each
 
 from believer.acquisitions import UCB, LogEI, Pointwise, PointwiseObjective
 from believer.arrays import SAME_POINT, Array, frozen, near_any
@@ -73,7 +74,7 @@ def test_a_batch_of_one_is_the_sequential_choice(member: PseudoObservations) -> 
 
 
 @every_member
-@pytest.mark.parametrize("distinct", [True, False])
+@each("distinct", [True, False])
 def test_choosing_at_once_is_choosing_one_at_a_time_with_the_rest_pending(
     member: PseudoObservations, distinct: bool
 ) -> None:
@@ -139,8 +140,8 @@ def test_memory_saves_the_lies_that_were_told() -> None:
     assert len(lie.told) == 6
 
 
-@pytest.mark.parametrize("lie", [ConstantLie("max"), Fantasy(samples=3)], ids=repr)
-@pytest.mark.parametrize("stale", ["model", "strategy", "gone", "reordered", "moved", "foreign"])
+@each("lie", [ConstantLie("max"), Fantasy(samples=3)], ids=repr)
+@each("stale", ["model", "strategy", "gone", "reordered", "moved", "foreign"])
 def test_stale_memory_is_ignored(stale: str, lie: Lie) -> None:
     member = PseudoObservations(lie)
     request = request_for((20, 21))
@@ -349,7 +350,7 @@ MIXED = Box(
 )
 
 
-@pytest.mark.parametrize("name", list(STRATEGIES))
+@each("name", list(STRATEGIES))
 def test_every_strategy_gives_distinct_new_points_of_the_region_one_for_each_id(name: str) -> None:
     strategy: Strategy = STRATEGIES[name]
     X = MIXED.spread(np.random.default_rng(0).random((10, 4)))
@@ -367,7 +368,7 @@ def test_every_strategy_gives_distinct_new_points_of_the_region_one_for_each_id(
     assert all(choice.provenance for choice in chosen.choices)
 
 
-@pytest.mark.parametrize("name", list(STRATEGIES))
+@each("name", list(STRATEGIES))
 def test_a_finite_space_is_used_up_without_a_repeat(name: str) -> None:
     grid = np.linspace(0.0, 1.0, 3)[:, None]
     region = Box(

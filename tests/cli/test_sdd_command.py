@@ -14,6 +14,7 @@ from typing import Any
 import command_runs
 import pytest
 from command_runs import assert_one_line
+from each import each
 
 import believer as bv
 from believer.cli import VERBS, main
@@ -244,7 +245,7 @@ def test_a_table_that_cannot_be_read_is_told_in_one_line(
     assert_one_line(run("gp", "--data", table, "--seeds", "1", "--workers", "1", *arguments), words)
 
 
-@pytest.mark.parametrize(
+@each(
     ("arguments", "words"),
     [
         ((), "name one or more surrogates: gp, .*, or module:object"),

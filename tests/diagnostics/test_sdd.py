@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from each import each
 from sdd_fakes import Answering, Deaf, DeafConditioned, FixableTilt, Spots, Steps, Tilt, TiltModel, batch, measured
 
 import believer as bv
@@ -378,7 +379,7 @@ class Untouched:
         pytest.fail("no work must be done before the input is checked")
 
 
-@pytest.mark.parametrize(
+@each(
     ("changes", "error", "text"),
     [
         ({"surrogate": bv.GP}, InvalidInput, r"surrogate must be an object with a method fit\(data, rng, previous\)"),

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from each import each
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -29,7 +30,7 @@ def table(*given: Any) -> FromTable:
     return source
 
 
-@pytest.mark.parametrize("name", [name for name in PROBLEMS if name != "svm_breast_cancer"])
+@each("name", [name for name in PROBLEMS if name != "svm_breast_cancer"])
 def test_a_problem_by_name_and_by_value_give_the_same_data(name: str) -> None:
     by_name, by_value = source_of(name, 7).draw(3), source_of(PROBLEMS[name](), 7).draw(3)
     np.testing.assert_array_equal(by_name.X, by_value.X)

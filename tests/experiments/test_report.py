@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from each import each
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
@@ -40,7 +41,7 @@ NASTY += [
 TEXT = st.text(st.characters(codec="utf-8"), max_size=12) | st.sampled_from(NASTY)
 
 
-@pytest.mark.parametrize(
+@each(
     ("value", "expected"),
     [
         (None, "-"),

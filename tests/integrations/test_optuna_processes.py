@@ -79,7 +79,17 @@ def repeated(trials: list[Any], space: dict[str, Any]) -> list[tuple[int, int]]:
     ]
 
 
-@pytest.mark.parametrize(("count", "space"), [(2, MIXED), (8, MIXED), (8, FEW)], ids=["2", "8", "8, few points"])
+slow = pytest.mark.slow("eight processes on one storage")
+
+
+@pytest.mark.parametrize(
+    ("count", "space"),
+    [
+        pytest.param(2, MIXED, id="2"),
+        pytest.param(8, MIXED, id="8", marks=slow),
+        pytest.param(8, FEW, id="8, few points", marks=slow),
+    ],
+)
 def test_processes_share_a_study_without_repeats_and_without_loss(
     study: Any, url: str, count: int, space: dict[str, Any]
 ) -> None:

@@ -21,6 +21,7 @@ if HAS_RAY:
     from believer.integrations.ray import connected
 
 pytestmark = needs_ray
+slow = pytest.mark.slow("waits for processes that the cluster starts, most of them after a death")
 
 SPACE = bv.Space({"x": bv.Float(-1, 2)})
 
@@ -83,6 +84,7 @@ def test_a_worker_killed_midway_fails_its_trial_and_the_run_goes_on(address: str
     assert os.getpid() not in pids(tmp_path)
 
 
+@slow
 def test_experiments_run_there_and_a_cell_that_kills_its_worker_is_a_failure(address: str, tmp_path: Path) -> None:
     path = tmp_path / "results.jsonl"
     with connected(address) as executor:
@@ -93,6 +95,7 @@ def test_experiments_run_there_and_a_cell_that_kills_its_worker_is_a_failure(add
             run([Cell("toy", {"refused": [1]}, seed) for seed in range(3)], square, executor=executor)
 
 
+@slow
 def test_what_a_function_raises_comes_back_and_a_death_is_told_as_one(address: str) -> None:
     with connected(address) as executor:
         with pytest.raises(ValueError, match=r"^unlucky$"):
@@ -104,6 +107,7 @@ def test_what_a_function_raises_comes_back_and_a_death_is_told_as_one(address: s
         executor.submit(int, "3")
 
 
+@slow
 def test_a_call_is_made_again_where_that_is_wanted(address: str, tmp_path: Path) -> None:
     def dies_once() -> int:
         noted(tmp_path)
@@ -116,6 +120,7 @@ def test_a_call_is_made_again_where_that_is_wanted(address: str, tmp_path: Path)
         assert executor.submit(dies_once).result(PATIENCE) == 2
 
 
+@slow
 def test_what_is_cancelled_before_it_began_never_runs(address: str, tmp_path: Path) -> None:
     with connected(address, cpus=2) as executor:
         running = executor.submit(noted, tmp_path)
@@ -129,6 +134,7 @@ def test_what_is_cancelled_before_it_began_never_runs(address: str, tmp_path: Pa
     assert len(pids(tmp_path)) == 2
 
 
+@slow
 def test_what_is_under_way_when_the_connection_is_closed_is_cancelled(address: str, tmp_path: Path) -> None:
     with connected(address):
         with connected() as executor:
@@ -139,6 +145,7 @@ def test_what_is_under_way_when_the_connection_is_closed_is_cancelled(address: s
             assert executor.submit(int, "3").result(PATIENCE) == 3
 
 
+@slow
 def test_a_connection_that_is_there_is_used_and_left(address: str) -> None:
     import ray
 
@@ -172,6 +179,7 @@ def test_an_address_where_no_one_answers_is_told(
         pass
 
 
+@slow
 @pytest.mark.parametrize("cpus", [3, 0, -1.0])
 def test_a_call_needs_processors_that_the_cluster_has(address: str, cpus: float) -> None:
     with pytest.raises(InvalidInput, match="above zero, and no more than the cluster has, 2; got"):  # noqa: SIM117

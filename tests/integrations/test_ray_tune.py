@@ -16,6 +16,7 @@ from waiting import wait_for
 from believer import read_study
 
 pytestmark = [needs_ray]
+slow = pytest.mark.slow("a trial of Tune is a process that the cluster starts")
 
 
 @pytest.fixture(scope="module")
@@ -107,6 +108,7 @@ def test_a_run_finds_the_minimum_and_tune_saves_the_search(tmp_path: Path) -> No
     assert values(tmp_path) == sorted(result.metrics["loss"] for result in results)
 
 
+@slow
 @pytest.mark.usefixtures("cluster")
 def test_a_trial_that_raises_has_failed_until_a_run_is_taken_up(tmp_path: Path) -> None:
     from ray import tune
@@ -123,6 +125,7 @@ def test_a_trial_that_raises_has_failed_until_a_run_is_taken_up(tmp_path: Path) 
     assert values(tmp_path) == sorted(result.metrics["loss"] for result in again)
 
 
+@slow
 @posix
 @pytest.mark.usefixtures("cluster")
 def test_a_worker_killed_fails_its_trial_and_the_run_goes_on(tmp_path: Path) -> None:
@@ -133,6 +136,7 @@ def test_a_worker_killed_fails_its_trial_and_the_run_goes_on(tmp_path: Path) -> 
     assert [row["error"] for row in rows if row["status"] == "failed"] == ["the trial ended with an error"]
 
 
+@slow
 @pytest.mark.usefixtures("cluster")
 def test_a_trial_stopped_early_counts_with_what_it_reported_last(tmp_path: Path) -> None:
     from ray.tune.schedulers import FIFOScheduler
@@ -162,6 +166,7 @@ class Bad:
     value = 1.0
 
 
+@slow
 @pytest.mark.usefixtures("cluster")
 def test_choices_of_classes_and_what_follows_from_others_are_for_tune_to_fill_in(tmp_path: Path) -> None:
     from ray import tune

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from each import each
 
 from believer.errors import BelieverError
 from believer.integrations import skopt as ours
@@ -210,7 +211,7 @@ def _no_figures() -> Iterator[None]:
     plt.close("all")
 
 
-@pytest.mark.parametrize("name", MISTAKES)
+@each("name", MISTAKES)
 def test_the_same_mistake_is_an_error_of_the_same_kind(name: str) -> None:
     with pytest.raises(Exception) as yours:  # which it is, is what the other must be, too
         quietly(MISTAKES[name], theirs)

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from each import each
 from scipy.optimize import minimize as scipy_minimize
 
 from believer.acquisitions import EI, UCB, LogEI, PerPoint, PointwiseObjective
@@ -121,7 +122,7 @@ def bumpy(region: Box, seed: int = 0) -> Smooth:
 
 
 @every_pair
-@pytest.mark.parametrize("seed", range(3))
+@each("seed", range(3))
 def test_the_point_lies_in_the_region_and_the_value_is_the_one_there(member: Maximizer, name: str, seed: int) -> None:
     region = REGIONS[name]
     objective = bumpy(region, seed)
@@ -135,7 +136,7 @@ def test_the_point_lies_in_the_region_and_the_value_is_the_one_there(member: Max
 
 
 @every_distinct
-@pytest.mark.parametrize("name", list(REGIONS))
+@each("name", list(REGIONS))
 def test_the_point_satisfies_the_constraint(member: Maximizer, name: str) -> None:
     region = REGIONS[name]
     # The peak of the objective violates it.
@@ -166,7 +167,7 @@ def test_a_smooth_peak_is_found_and_columns_without_width_stay_put(member: Maxim
 
 
 @every_distinct
-@pytest.mark.parametrize("name", ["line", "cube", "mixed", "constrained", "mixed and constrained"])
+@each("name", ["line", "cube", "mixed", "constrained", "mixed and constrained"])
 def test_points_to_avoid_are_not_proposed_again(member: Maximizer, name: str) -> None:
     region = REGIONS[name]
     objective = bumpy(region, 1)
@@ -300,7 +301,7 @@ def test_the_rest_of_a_large_finite_region_is_found_when_every_good_point_is_tak
 
 
 @every_distinct
-@pytest.mark.parametrize("seed", range(6))
+@each("seed", range(6))
 def test_the_best_of_a_mixed_objective_is_that_of_brute_force(member: Maximizer, seed: int) -> None:
     rng = np.random.default_rng(seed)
     offsets, peaks = rng.random((5, 3)), rng.uniform(0.1, 0.9, (5, 3))
@@ -352,15 +353,15 @@ def acquisition_range(objective: Objective, d: int) -> float:
     return float(np.ptp(objective.value(np.random.default_rng(99).random((2000, d)))))
 
 
-@pytest.mark.parametrize(("d", "seed"), [(1, 0), (1, 1), (2, 0), (2, 1), (3, 0), (3, 1), (6, 0), (6, 1)])
+@each(("d", "seed"), [(1, 0), (1, 1), (2, 0), (2, 1), (3, 0), (3, 1), (6, 0), (6, 1)])
 def test_multistart_reaches_what_scipy_reaches_from_a_hundred_starts(d: int, seed: int) -> None:
     objective, search = surface(d, seed, LogEI())
     ours = Multistart().maximize(objective, search, np.random.default_rng(seed))
     assert ours.value >= scipy_best(objective, d, 100, seed) - 1e-4 * acquisition_range(objective, d)
 
 
-@pytest.mark.parametrize("unit", [1e-8, 1e-4, 1.0, 1e8])
-@pytest.mark.parametrize("acquisition", [UCB(), EI(), LogEI()], ids=repr)
+@each("unit", [1e-8, 1e-4, 1.0, 1e8])
+@each("acquisition", [UCB(), EI(), LogEI()], ids=repr)
 def test_multistart_climbs_whatever_the_units_of_y_are(acquisition: PerPoint, unit: float) -> None:
     for seed in range(3):
         objective, search = surface(3, seed, acquisition, unit)

@@ -14,6 +14,7 @@ import bad_calls
 import numpy as np
 import pytest
 from bad_calls import HARMLESS, POINTS, REFUSED, TOO_MUCH
+from each import each
 from twins import Problem, compiled, native, python
 from waiting import PATIENCE
 
@@ -34,17 +35,17 @@ def outcomes() -> dict[str, str]:
     return found
 
 
-@pytest.mark.parametrize("call", REFUSED)
+@each("call", REFUSED)
 def test_what_compiled_code_cannot_read_is_refused(call: str, outcomes: dict[str, str]) -> None:
     assert outcomes[call] in ("ValueError", "TypeError")
 
 
-@pytest.mark.parametrize("call", TOO_MUCH)
+@each("call", TOO_MUCH)
 def test_what_asks_for_more_memory_than_there_is_gets_none(call: str, outcomes: dict[str, str]) -> None:
     assert outcomes[call] == "MemoryError"
 
 
-@pytest.mark.parametrize("call", HARMLESS)
+@each("call", HARMLESS)
 def test_what_is_empty_or_no_number_is_survived(call: str, outcomes: dict[str, str]) -> None:
     assert outcomes[call] == "returned"
 
@@ -152,13 +153,13 @@ def resident() -> float:
 
 
 @pytest.mark.skipif(not STATM.exists(), reason="memory is read from /proc")
-@pytest.mark.parametrize("operation", operations())
-def test_two_thousand_calls_leave_no_memory_behind(operation: str) -> None:
+@each("operation", operations())
+def test_calls_again_and_again_leave_no_memory_behind(operation: str) -> None:
     run = operations()[operation]
-    for _ in range(200):
+    for _ in range(100):
         run()
     before = resident()
-    for _ in range(2000):
+    for _ in range(600):
         run()
-    # What each call works with is between 10 and 80 kB; one that is not given back is 20 MB or more.
+    # What each call works with is between 10 and 80 kB; one that is not given back is 6 MB or more.
     assert resident() - before < 4.0

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from each import each
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from twins import (
@@ -147,9 +148,9 @@ def test_factors_of_the_twins_are_equal_entry_by_entry_where_the_covariance_is_t
 EDGES = [1, 2, 3, SMALL - 1, SMALL, SMALL + 1, 2 * SMALL - 1, 2 * SMALL, 2 * SMALL + 1, 3 * SMALL, 100, 129, 200, 257]
 
 
-@pytest.mark.parametrize("n", EDGES)
 @every_kernel
-@pytest.mark.parametrize("known_std", [0.0, 2.0])
+@each("n", EDGES)
+@each("known_std", [0.0, 2.0])
 def test_factors_of_the_twins_agree_at_every_way_of_cutting(n: int, kernel: str, known_std: float) -> None:
     case = Problem(n, tail=0, kernel=kernel, known_std=known_std)
     one, other = python(lambda: case.model().factor), compiled(lambda: case.model().factor)
@@ -157,8 +158,8 @@ def test_factors_of_the_twins_agree_at_every_way_of_cutting(n: int, kernel: str,
     np.testing.assert_array_equal(other.base, np.tril(other.base))
 
 
-@pytest.mark.parametrize("n", [1, 3, 4, 5, 33, 100])
-@pytest.mark.parametrize("p", range(7))
+@each("n", [1, 3, 4, 5, 33, 100])
+@each("p", range(7))
 def test_appended_rows_of_the_twins_agree(n: int, p: int) -> None:
     case = Problem(n, tail=p + 1)
     grown = python(lambda: case.model().factor)
@@ -182,8 +183,8 @@ def test_a_pivot_that_rounding_has_eaten_is_lifted_as_the_twin_lifts_it() -> Non
         assert other.tail[-1, -1] == pytest.approx(1.0 / np.sqrt(2e-12), rel=1e-9)
 
 
-@pytest.mark.parametrize("n", [2, 31, 32, 33, 40, 64, 65, 100])
-@pytest.mark.parametrize("spoiled", [0, -1])
+@each("n", [2, 31, 32, 33, 40, 64, 65, 100])
+@each("spoiled", [0, -1])
 def test_what_is_not_positive_definite_has_no_compiled_factor(n: int, spoiled: int) -> None:
     case = Problem(n)
     X = case.points.copy()

@@ -8,6 +8,7 @@ from functools import partial
 
 import numpy as np
 import pytest
+from each import each
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from presets import PRESETS
@@ -84,8 +85,8 @@ def test_likelihoods_of_the_twins_agree(case: Problem, inferred: bool, mean_std:
 
 
 @every_kernel
-@pytest.mark.parametrize("n", [1, 2, SMALL - 1, SMALL, SMALL + 1, 2 * SMALL, 2 * SMALL + 1, 100, 129, 200])
-@pytest.mark.parametrize("known_std", [0.0, 0.5])
+@each("n", [1, 2, SMALL - 1, SMALL, SMALL + 1, 2 * SMALL, 2 * SMALL + 1, 100, 129, 200])
+@each("known_std", [0.0, 0.5])
 def test_likelihoods_of_the_twins_agree_at_every_way_of_cutting(n: int, kernel: str, known_std: float) -> None:
     assert_likelihoods_agree(Problem(n, kernel=kernel, noise=1e-1, unit=1.0, known_std=known_std), True, 0.5)
 
@@ -163,8 +164,8 @@ def log_posterior(
 
 
 @every_kernel
-@pytest.mark.parametrize(("n", "d"), [(1, 1), (12, 4), (20, 2), (50, 6)])
-@pytest.mark.parametrize("noise", [1e-6, "infer"])
+@each(("n", "d"), [(1, 1), (12, 4), (20, 2), (50, 6)])
+@each("noise", [1e-6, "infer"])
 def test_fits_of_the_twins_reach_the_same_posterior(n: int, d: int, noise: float | str, kernel: str) -> None:
     X, y = data_of(n + 1, d, seed=n)
     X, y = X[:n], y[:n]

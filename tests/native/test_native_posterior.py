@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from each import each
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from twins import BLOCK, EPS, SMALL, Problem, assert_near, compiled, every_kernel, native, problems, python
@@ -60,8 +61,8 @@ def test_predictions_agree_with_a_factor_of_each_twins_own(case: Problem) -> Non
     assert_predictions_agree(case, python(case.model), compiled(case.model))
 
 
-@pytest.mark.parametrize("m", [0, 1, 2, BLOCK - 1, BLOCK, BLOCK + 1, 300])
-@pytest.mark.parametrize(("n", "tail"), [(1, 0), (1, 3), (SMALL + 1, 0), (60, 5)])
+@each("m", [0, 1, 2, BLOCK - 1, BLOCK, BLOCK + 1, 300])
+@each(("n", "tail"), [(1, 0), (1, 3), (SMALL + 1, 0), (60, 5)])
 def test_predictions_agree_at_any_number_of_points(m: int, n: int, tail: int) -> None:
     case = Problem(n, tail=tail, m=m)
     model = python(case.model)
@@ -71,7 +72,7 @@ def test_predictions_agree_at_any_number_of_points(m: int, n: int, tail: int) ->
 
 
 @every_kernel
-@pytest.mark.parametrize(
+@each(
     ("n", "tail"),
     [*product([1, 3, 4, 5, SMALL], range(6)), (SMALL + 1, 1), (2 * SMALL, 0), (2 * SMALL + 1, 4), (100, 2), (257, 5)],
 )
@@ -140,9 +141,7 @@ def both_predictions(model: GPModel, x: Array) -> tuple[PredictionGradient, Pred
 
 
 @every_acquisition
-@pytest.mark.parametrize(
-    "z", [8.0, 3.0, 0.5, -0.5, -0.999, -1.001, -1.999, -2.001, -5.0, -29.9, -30.1, -1e2, -1e4, -1e6]
-)
+@each("z", [8.0, 3.0, 0.5, -0.5, -0.999, -1.001, -1.999, -2.001, -5.0, -29.9, -30.1, -1e2, -1e4, -1e6])
 def test_an_acquisition_is_what_the_twin_makes_of_the_same_mean_and_std(acquisition: PerPoint, z: float) -> None:
     # The twin gets the compiled mean and std of the same call, to the bit: predicted among other rows they round
     # otherwise, by ε signal/σ² of σ, and what that does to EI and PI grows with z².
@@ -192,7 +191,7 @@ def exact_log_h(z: float) -> tuple[float, float, float]:
         return float(log_density + over_density.ln()), float(mass / over_density), float(1 / over_density)
 
 
-@pytest.mark.parametrize(
+@each(
     "z",
     [
         *(

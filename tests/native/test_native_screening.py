@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from each import each
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from twins import compiled, native, python
@@ -30,9 +31,9 @@ def late(n: int, tail: int, seed: int) -> tuple[GPModel, Array, float]:
     return model, np.vstack([np.clip(near, 0.0, 1.0), rng.random((200, 3))]), float(y.min())
 
 
-@pytest.mark.parametrize("tail", [0, 4])
-@pytest.mark.parametrize("n", [149, 150, 151, 220])
-@pytest.mark.parametrize("seed", range(4))
+@each("tail", [0, 4])
+@each("n", [149, 150, 151, 220])
+@each("seed", range(4))
 def test_screening_is_exact_for_the_best_and_an_upper_bound_for_the_others(n: int, tail: int, seed: int) -> None:
     model, X, best = late(n, tail, seed)
     target = native.Improvement(model.compiled(), native.ACQUISITIONS["LogEI"], 0.0, best)

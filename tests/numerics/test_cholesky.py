@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from each import each
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -110,8 +111,8 @@ def test_factoring_leaves_the_covariance_alone() -> None:
     assert (K == 1.0).all()
 
 
-@pytest.mark.parametrize("scale", [1e-12, 1.0, 1e12])
-@pytest.mark.parametrize("dip", [1e-13, 3e-10, 3e-8, 3e-6, 3e-5])
+@each("scale", [1e-12, 1.0, 1e12])
+@each("dip", [1e-13, 3e-10, 3e-8, 3e-6, 3e-5])
 def test_jitter_is_the_least_step_that_works_and_is_reported_in_the_units_of_the_diagonal(
     dip: float, scale: float
 ) -> None:

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from each import each
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -37,7 +38,7 @@ GOLDEN = [
 ]
 
 
-@pytest.mark.parametrize(("z", "value", "mass", "density"), GOLDEN)
+@each(("z", "value", "mass", "density"), GOLDEN)
 def test_log_h_and_its_ratios_are_those_of_high_precision(z: float, value: float, mass: float, density: float) -> None:
     got = [float(part[0]) for part in log_h(np.array([z]))]
     assert got[0] == pytest.approx(value, rel=4e-15, abs=4e-15)

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from each import each
 
 from believer.acquisitions.joint_improvement import JointImprovement, Softness
 from believer.arrays import Array, frozen
@@ -95,9 +96,9 @@ def judged(model: GPModel, smoothing: Softness | None, normals: Array, target: f
     return value.detach().numpy(), points.grad.numpy()
 
 
-@pytest.mark.parametrize("smoothing", SMOOTHINGS, ids=repr)
-@pytest.mark.parametrize("kernel", ["matern52", "matern32", "se"])
-@pytest.mark.parametrize("q", [1, 2, 4])
+@each("smoothing", SMOOTHINGS, ids=repr)
+@each("kernel", ["matern52", "matern32", "se"])
+@each("q", [1, 2, 4])
 def test_values_and_gradients_are_those_of_botorch(smoothing: Softness | None, kernel: str, q: int) -> None:
     model = ours(kernel, q)
     rng = np.random.default_rng(q)

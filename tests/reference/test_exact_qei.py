@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from each import each
 from exact_qei import exact, integrated
 
 from believer.acquisitions import EI
@@ -24,8 +25,8 @@ def model_in(d: int, seed: int) -> GPModel:
     return posterior(hyper, X, y, float(y.mean()), float(y.std()))
 
 
-@pytest.mark.parametrize("seed", range(3))
-@pytest.mark.parametrize("target", [-2.0, 0.0, 1.5])
+@each("seed", range(3))
+@each("target", [-2.0, 0.0, 1.5])
 def test_for_one_point_the_exact_value_is_expected_improvement(seed: int, target: float) -> None:
     rng = np.random.default_rng(seed)
     mean, std = rng.standard_normal(1), rng.random(1)
@@ -33,8 +34,8 @@ def test_for_one_point_the_exact_value_is_expected_improvement(seed: int, target
     assert exact(mean, np.diag(std**2), target) == pytest.approx(closed, rel=1e-12)
 
 
-@pytest.mark.parametrize("q", [1, 2, 3, 4])
-@pytest.mark.parametrize("target", [-1.5, 0.5])
+@each("q", [1, 2, 3, 4])
+@each("target", [-1.5, 0.5])
 def test_the_exact_value_is_that_of_quadrature(q: int, target: float) -> None:
     rng = np.random.default_rng(q)
     mean, loading, noise = rng.standard_normal(q), rng.standard_normal(q), rng.uniform(0.2, 1.0, q)
@@ -42,9 +43,9 @@ def test_the_exact_value_is_that_of_quadrature(q: int, target: float) -> None:
     assert exact(mean, covariance, target) == pytest.approx(integrated(mean, noise, loading, target), rel=1e-4)
 
 
-@pytest.mark.parametrize("q", [1, 2, 3, 4])
-@pytest.mark.parametrize("seed", range(2))
-@pytest.mark.parametrize("pending", [False, True])
+@each("q", [1, 2, 3, 4])
+@each("seed", range(2))
+@each("pending", [False, True])
 def test_monte_carlo_lies_within_four_standard_errors_of_the_exact_value(q: int, seed: int, pending: bool) -> None:
     model = model_in(2, seed)
     rng = np.random.default_rng(100 + seed)

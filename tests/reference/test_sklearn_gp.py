@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from each import each
 
 from believer.arrays import Array, frozen
 from believer.surrogates.data import Data
@@ -70,7 +71,7 @@ def test_mean_std_and_covariance_are_those_of_scikit_learn(
 @every_size
 @every_noise
 @known_or_not
-@pytest.mark.parametrize("tail", [0, 1])
+@each("tail", [0, 1])
 def test_log_marginal_likelihood_is_that_of_scikit_learn(
     kernel: str, n: int, d: int, noise: float, tail: int, known: bool
 ) -> None:

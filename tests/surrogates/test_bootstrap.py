@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from each import each
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from judges import STUDIED, smooth
@@ -118,7 +119,7 @@ def test_a_summary_is_mean_and_standard_deviation_over_members_in_the_units_of_y
 
 
 @every_surrogate
-@pytest.mark.parametrize(("n", "d"), [(1, 1), (2, 2), (9, 1), (12, 50)])
+@each(("n", "d"), [(1, 1), (2, 2), (9, 1), (12, 50)])
 def test_mean_and_std_are_sound_whatever_the_size_of_the_data(surrogate: Any, n: int, d: int) -> None:
     X, y = data(n, d)
     model = surrogate.fit(Data(X, y), np.random.default_rng(0))
@@ -127,7 +128,7 @@ def test_mean_and_std_are_sound_whatever_the_size_of_the_data(surrogate: Any, n:
 
 
 @every_surrogate
-@pytest.mark.parametrize("constant", [0.0, -3.0, 1e12, 1e-12])
+@each("constant", [0.0, -3.0, 1e12, 1e-12])
 def test_constant_values_are_predicted_everywhere(surrogate: Any, constant: float) -> None:
     X, _ = data(6)
     model = surrogate.fit(Data(X, np.full(6, constant)), np.random.default_rng(0))
@@ -248,8 +249,8 @@ def study(surrogate: Any, strategy: str, **given: Any) -> bv.Optimizer:
     return opt
 
 
-@pytest.mark.parametrize("strategy", STUDIED)
-@pytest.mark.parametrize("name", ["forest", "svr", "neighbors", "ridge"])
+@each("strategy", STUDIED)
+@each("name", ["forest", "svr", "neighbors", "ridge"])
 def test_every_strategy_works_with_pending_points(name: str, strategy: str) -> None:
     opt = study(SURROGATES[name], strategy)
     batch = opt.ask(3)

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from each import each
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from judges import (
@@ -203,8 +204,8 @@ def test_gradients_are_central_differences(d: int, centers: int, conditioned: bo
 
 
 @every_noise
-@pytest.mark.parametrize("seed", range(4))
-@pytest.mark.parametrize("n", [4, 10, 20])
+@each("seed", range(4))
+@each("n", [4, 10, 20])
 def test_in_two_dimensions_std_is_larger_away_from_data_than_at_data(n: int, seed: int, noise: float | str) -> None:
     gen = np.random.default_rng(seed)
     # Data in the left half; the right edge is away from all of them.
@@ -291,8 +292,8 @@ def test_the_units_of_y_do_not_matter(scale: float, noise: float | str) -> None:
 
 
 @every_noise
-@pytest.mark.parametrize("value", [0.0, 3.0, -1e-300, 1e12])
-@pytest.mark.parametrize("n", [1, 2, 7])
+@each("value", [0.0, 3.0, -1e-300, 1e12])
+@each("n", [1, 2, 7])
 def test_constant_data_give_a_finite_model_that_says_the_constant(value: float, n: int, noise: float | str) -> None:
     X, at = np.random.default_rng(0).random((n, 2)), np.random.default_rng(1).random((5, 2))
     prediction = FixedRBF(noise=noise).fit(Data(X, np.full(n, value)), rng()).predict(at)

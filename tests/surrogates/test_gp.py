@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from each import each
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from judges import (
@@ -107,7 +108,7 @@ def test_std_never_rises_under_conditioning_and_does_not_depend_on_the_value(
 
 
 @every_kernel
-@pytest.mark.parametrize("noise", [1e-6, 1e-3, 0.5, 10.0])
+@each("noise", [1e-6, 1e-3, 0.5, 10.0])
 def test_variance_at_the_new_point_is_the_parallel_sum_of_variance_and_noise(kernel: str, noise: float) -> None:
     model = model_for(2, kernel=kernel, noise=noise)
     for x in np.random.default_rng(1).random((5, 1, 2)):
@@ -191,8 +192,8 @@ def test_a_gp_has_every_capability() -> None:
 
 
 @every_kernel
-@pytest.mark.parametrize(("d", "n"), [(1, 6), (3, 12), (50, 40)])
-@pytest.mark.parametrize("conditioned", [False, True])
+@each(("d", "n"), [(1, 6), (3, 12), (50, 40)])
+@each("conditioned", [False, True])
 def test_gradients_are_central_differences(kernel: str, d: int, n: int, conditioned: bool) -> None:
     model = model_for(d, n, kernel)
     rng = np.random.default_rng(3)
@@ -215,8 +216,8 @@ def test_gradients_are_central_differences(kernel: str, d: int, n: int, conditio
 
 
 @every_kernel
-@pytest.mark.parametrize("d", [1, 3, 50])
-@pytest.mark.parametrize("noise", [1e-8, 1e-6, 1e-2])
+@each("d", [1, 3, 50])
+@each("noise", [1e-8, 1e-6, 1e-2])
 def test_gradients_at_a_data_point_are_those_of_the_variance(kernel: str, d: int, noise: float) -> None:
     model = model_for(d, 5, kernel, noise)
     x = model.X[2]
@@ -307,7 +308,7 @@ def test_noise_above_the_nugget_makes_a_model_noisy() -> None:
 
 @every_kernel
 @every_preset
-@pytest.mark.parametrize("noise", [1e-6, 0.1, "infer"])
+@each("noise", [1e-6, 0.1, "infer"])
 def test_describe_and_restore_give_the_same_bits(kernel: str, fit: str, noise: float | str) -> None:
     X = np.random.default_rng(0).random((9, 2))
     y = 1e3 + smooth(X)
@@ -336,8 +337,8 @@ def test_a_fit_comes_from_its_generator_alone(fit: str, noise: float | str) -> N
     np.testing.assert_array_equal(models[0].alpha, models[1].alpha)
 
 
-@pytest.mark.parametrize("noise", [1e-6, 1e-2])
-@pytest.mark.parametrize("scale", [1e-12, 1e12, -1e12, 1e-90, 1e200])
+@each("noise", [1e-6, 1e-2])
+@each("scale", [1e-12, 1e12, -1e12, 1e-90, 1e200])
 def test_the_units_of_y_do_not_matter(scale: float, noise: float) -> None:
     X, at = np.random.default_rng(0).random((12, 2)), np.random.default_rng(1).random((10, 2))
     y = smooth(X)
@@ -359,9 +360,9 @@ def test_a_large_offset_of_y_costs_no_more_than_its_rounding(noise: float) -> No
     np.testing.assert_allclose(two.std, one.std, rtol=1e-3)
 
 
-@pytest.mark.parametrize("value", [0.0, 3.0, -1e-300, 1e12, 0.1])
-@pytest.mark.parametrize("n", [1, 2, 7])
-@pytest.mark.parametrize("noise", [1e-6, "infer"])
+@each("value", [0.0, 3.0, -1e-300, 1e12, 0.1])
+@each("n", [1, 2, 7])
+@each("noise", [1e-6, "infer"])
 def test_constant_data_give_a_finite_model_that_says_the_constant(value: float, n: int, noise: float | str) -> None:
     X, at = np.random.default_rng(0).random((n, 2)), np.random.default_rng(1).random((5, 2))
     prediction = GP(noise=noise).fit(Data(X, np.full(n, value)), np.random.default_rng(0)).predict(at)
@@ -379,8 +380,8 @@ def test_one_observation_is_enough(y: list[float]) -> None:
 
 
 @every_kernel
-@pytest.mark.parametrize("gap", [0.0, 1e-12, 1e-9])
-@pytest.mark.parametrize("noise", [0.0, 1e-6])
+@each("gap", [0.0, 1e-12, 1e-9])
+@each("noise", [0.0, 1e-6])
 def test_points_on_top_of_each_other_are_survived(kernel: str, gap: float, noise: float) -> None:
     X = np.random.default_rng(0).random((8, 2))
     X = np.vstack([X, X[:4] + gap, X[:4] - gap])
@@ -417,8 +418,8 @@ def test_many_data_take_their_hyperparameters_from_a_seeded_subset(monkeypatch: 
     assert GP().fit(Data(X[:12], y[:12]), np.random.default_rng(0)).hyper.subset is None
 
 
-@pytest.mark.parametrize("share", [0.01, 0.1, 0.3])
-@pytest.mark.parametrize("seed", range(3))
+@each("share", [0.01, 0.1, 0.3])
+@each("seed", range(3))
 def test_inferred_noise_is_near_the_truth(share: float, seed: int) -> None:
     rng = np.random.default_rng(seed)
     X = rng.random((80, 2))
@@ -430,8 +431,8 @@ def test_inferred_noise_is_near_the_truth(share: float, seed: int) -> None:
     assert model.is_noisy
 
 
-@pytest.mark.parametrize("n", [20, 50])
-@pytest.mark.parametrize("seed", range(4))
+@each("n", [20, 50])
+@each("seed", range(4))
 def test_a_deterministic_function_is_not_called_noise(n: int, seed: int) -> None:
     rng = np.random.default_rng(seed)
     X = rng.random((n, 6))
@@ -458,8 +459,8 @@ def log_posterior(model: GPModel, X: Array, y: Array, noise: float | str, fit: s
 
 
 @every_preset
-@pytest.mark.parametrize("noise", [1e-6, "infer"])
-@pytest.mark.parametrize("seed", range(3))
+@each("noise", [1e-6, "infer"])
+@each("seed", range(3))
 def test_a_warm_start_is_never_worse_than_where_it_starts_nor_than_a_cold_one(
     fit: str, noise: float | str, seed: int
 ) -> None:
@@ -520,7 +521,7 @@ def test_a_noise_that_is_no_number_is_refused() -> None:
         GP(noise=None)  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize(("X", "y", "rule"), BAD_DATA)
+@each(("X", "y", "rule"), BAD_DATA)
 def test_data_that_break_a_rule_are_refused(X: Any, y: Any, rule: str) -> None:
     with pytest.raises(InvalidInput, match=rule):
         GP().fit(Data(X, y), np.random.default_rng(0))

@@ -1,6 +1,9 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import product
 
 import numpy as np
 import pytest
@@ -20,7 +23,7 @@ from believer.surrogates.kernels import KERNELS, squared_distances
 pytestmark = pytest.mark.both_backends
 
 every_kernel = pytest.mark.parametrize("kernel", list(KERNELS))
-every_mean = pytest.mark.parametrize("mean_std", [None, 0.3, 1.0, 10.0])
+MEANS = [None, 0.3, 1.0, 10.0]
 NOISE = [1e-4, 0.2, None]
 """Fixed, and inferred (None)."""
 
@@ -37,9 +40,6 @@ def theta_for(d: int, noise: float | None) -> Array:
     return np.append(theta, np.log(0.05)) if noise is None else theta
 
 
-known_or_not = pytest.mark.parametrize("is_known", [False, True])
-
-
 def known_for(n: int) -> Array:
     """Known noise variances (n,), some of them zero."""
     return np.linspace(0.1, 1.0, n) * (np.arange(n) % 3)
@@ -53,31 +53,55 @@ def covariance(kernel: str, X: Array, theta: Array, noise: float | None, known: 
     return K if known is None else K + np.diag(known)
 
 
+def covariance_slopes(kernel: str, X: Array, theta: Array, noise: float | None) -> list[Array]:
+    """The derivatives of the covariance to theta, by central differences."""
+    steps = 1e-5 * np.eye(len(theta))
+    return [(covariance(kernel, X, theta + e, noise) - covariance(kernel, X, theta - e, noise)) / 2e-5 for e in steps]
+
+
+@dataclass(frozen=True)
+class Case:
+    """Data, their noise and the prior of their mean, which a law is tried with; it prints as what it is made of."""
+
+    n: int
+    d: int
+    is_known: bool
+    noise: float | None
+    mean_std: float | None
+
+    @property
+    def data(self) -> tuple[Array, Array]:
+        return data(self.n, self.d) if self.n > 1 else (np.full((1, self.d), 0.3), np.array([0.7]))
+
+    @property
+    def known(self) -> Array | None:
+        return known_for(self.n) if self.is_known else None
+
+
+def cases(shapes: list[tuple[int, int, bool]]) -> Iterator[Case]:
+    """Every shape (n, d, is_known) with every noise and every prior of the mean."""
+    return (Case(*shape, noise, mean_std) for shape, noise, mean_std in product(shapes, NOISE, MEANS))
+
+
 @every_kernel
-@every_mean
-@pytest.mark.parametrize("noise", NOISE)
-@pytest.mark.parametrize(
-    ("n", "d", "is_known"),
-    [(1, 2, False), (10, 1, False), (10, 3, False), (25, 12, False), (150, 2, False), (1, 2, True), (25, 3, True)],
-)
-def test_the_gradient_is_central_differences(
-    kernel: str, noise: float | None, mean_std: float | None, n: int, d: int, is_known: bool
-) -> None:
-    X, y = data(n, d) if n > 1 else (np.full((1, d), 0.3), np.array([0.7]))
-    theta, known = theta_for(d, noise), known_for(n) if is_known else None
-    found = log_likelihood(kernel, X, y, theta, noise, mean_std, known)
-    # A value is off by some ε |u|² |α|², at n = 150 by more than 1e-7, and the quotient by that over the step; the
-    # formula itself by step⁴ f⁽⁵⁾/30. This step keeps both a decade below what is allowed.
-    step = 1e-3
-    for j, slope in enumerate(found.gradient):
-        e = np.zeros_like(theta)
-        e[j] = step
-
-        def at(k: float, e: Array = e) -> float:
-            return log_likelihood(kernel, X, y, theta + k * e, noise, mean_std, known).value
-
-        numeric = (8.0 * (at(1.0) - at(-1.0)) - (at(2.0) - at(-2.0))) / (12.0 * step)
-        assert slope == pytest.approx(numeric, rel=1e-6, abs=1e-7 * max(1.0, abs(found.value)))
+def test_the_gradient_is_central_differences(kernel: str) -> None:
+    shapes = [(1, 2), (10, 1), (10, 3), (25, 12), (150, 2)]
+    for case in cases([*((n, d, False) for n, d in shapes), (1, 2, True), (25, 3, True)]):
+        (X, y), theta, known = case.data, theta_for(case.d, case.noise), case.known
+        found = log_likelihood(kernel, X, y, theta, case.noise, case.mean_std, known)
+        # A value is off by some ε |u|² |α|², at n = 150 by more than 1e-7, and the quotient by that over the step; the
+        # formula itself by step⁴ f⁽⁵⁾/30. This step keeps both a decade below what is allowed.
+        step = 1e-3
+        steps = step * np.eye(len(theta))
+        values = {
+            k: np.array(
+                [log_likelihood(kernel, X, y, theta + k * e, case.noise, case.mean_std, known).value for e in steps]
+            )
+            for k in (-2.0, -1.0, 1.0, 2.0)
+        }
+        numeric = (8.0 * (values[1.0] - values[-1.0]) - (values[2.0] - values[-2.0])) / (12.0 * step)
+        allowed = 1e-7 * max(1.0, abs(found.value))
+        np.testing.assert_allclose(found.gradient, numeric, rtol=1e-6, atol=allowed, err_msg=str(case))
 
 
 GROUPS = np.array([0, 1, 1, 2, 1])
@@ -85,27 +109,29 @@ GROUPS = np.array([0, 1, 1, 2, 1])
 
 
 @every_kernel
-@every_mean
-@known_or_not
-@pytest.mark.parametrize("noise", NOISE)
-def test_columns_that_share_a_lengthscale_have_the_sums_of_their_derivatives(
-    kernel: str, noise: float | None, mean_std: float | None, is_known: bool
-) -> None:
-    X, y = data(20, 5)
-    theta, known = theta_for(3, noise), known_for(20) if is_known else None
-    found = log_likelihood(kernel, X, y, theta, noise, mean_std, known, GROUPS)
-    places = np.append(GROUPS, range(3, len(theta)))
-    apart = log_likelihood(kernel, X, y, theta[places], noise, mean_std, known)
-    ties = np.eye(len(theta))[places]
-    assert found.value == pytest.approx(apart.value, rel=1e-12)
-    np.testing.assert_allclose(found.gradient, ties.T @ apart.gradient, rtol=1e-9, atol=1e-9)
-    np.testing.assert_allclose(found.information, ties.T @ apart.information @ ties, rtol=1e-9, atol=1e-9)
-    for j, slope in enumerate(found.gradient):
-        e = 1e-4 * np.eye(len(theta))[j]
-        ahead, back = (
-            log_likelihood(kernel, X, y, theta + side * e, noise, mean_std, known, GROUPS).value for side in (1, -1)
+def test_columns_that_share_a_lengthscale_have_the_sums_of_their_derivatives(kernel: str) -> None:
+    for case in cases([(20, 5, False), (20, 5, True)]):
+        (X, y), theta, noise, mean_std, known = (
+            case.data,
+            theta_for(3, case.noise),
+            case.noise,
+            case.mean_std,
+            case.known,
         )
-        assert slope == pytest.approx((ahead - back) / 2e-4, rel=1e-5, abs=1e-5)
+        found = log_likelihood(kernel, X, y, theta, noise, mean_std, known, GROUPS)
+        places = np.append(GROUPS, range(3, len(theta)))
+        apart = log_likelihood(kernel, X, y, theta[places], noise, mean_std, known)
+        ties = np.eye(len(theta))[places]
+        assert found.value == pytest.approx(apart.value, rel=1e-12), case
+        np.testing.assert_allclose(found.gradient, ties.T @ apart.gradient, rtol=1e-9, atol=1e-9, err_msg=str(case))
+        summed = ties.T @ apart.information @ ties
+        np.testing.assert_allclose(found.information, summed, rtol=1e-9, atol=1e-9, err_msg=str(case))
+        for j, slope in enumerate(found.gradient):
+            e = 1e-4 * np.eye(len(theta))[j]
+            ahead, back = (
+                log_likelihood(kernel, X, y, theta + side * e, noise, mean_std, known, GROUPS).value for side in (1, -1)
+            )
+            assert slope == pytest.approx((ahead - back) / 2e-4, rel=1e-5, abs=1e-5), case
 
 
 @pytest.mark.parametrize("noise", [1e-6, "infer"])
@@ -147,42 +173,34 @@ def test_groups_number_every_column_from_zero_on(groups: tuple[int, ...]) -> Non
 
 
 @every_kernel
-@known_or_not
-@pytest.mark.parametrize("noise", NOISE)
-def test_the_value_is_the_density_of_the_data(kernel: str, noise: float | None, is_known: bool) -> None:
-    X, y = data()
-    theta, known = theta_for(3, noise), known_for(len(y)) if is_known else None
-    K = covariance(kernel, X, theta, noise, known)
-    found = log_likelihood(kernel, X, y, theta, noise, known=known)
-    assert found.mean == 0.0
-    assert found.value == pytest.approx(multivariate_normal(np.zeros(len(y)), K).logpdf(y), rel=1e-9)
-    found = log_likelihood(kernel, X, y, theta, noise, 0.5, known)
-    density = multivariate_normal(np.full(len(y), found.mean), K).logpdf(y) - 0.5 * (found.mean / 0.5) ** 2
-    assert found.value == pytest.approx(density, rel=1e-9)
+def test_the_value_is_the_density_of_the_data(kernel: str) -> None:
+    for case in cases([(10, 3, False), (10, 3, True)]):
+        (X, y), theta = case.data, theta_for(3, case.noise)
+        K = covariance(kernel, X, theta, case.noise, case.known)
+        found = log_likelihood(kernel, X, y, theta, case.noise, case.mean_std, case.known)
+        density = multivariate_normal(np.full(len(y), found.mean), K).logpdf(y)
+        if case.mean_std is None:
+            assert found.mean == 0.0, case
+        else:
+            density -= 0.5 * (found.mean / case.mean_std) ** 2
+        assert found.value == pytest.approx(density, rel=1e-9), case
 
 
 @every_kernel
-@every_mean
-@pytest.mark.parametrize("noise", NOISE)
-@known_or_not
-@pytest.mark.parametrize(("n", "d"), [(1, 2), (10, 3), (150, 2)])
-def test_the_information_is_the_average_of_the_observed_and_the_expected(
-    kernel: str, noise: float | None, mean_std: float | None, n: int, d: int, is_known: bool
-) -> None:
+def test_the_information_is_the_average_of_the_observed_and_the_expected(kernel: str) -> None:
     # Written out: ½ (K_i α)ᵀ (K_y⁻¹ - K_y⁻¹1 1ᵀK_y⁻¹ / (1ᵀK_y⁻¹1 + 1/τ²)) K_j α, K_i by central differences.
-    X, y = data(n, d) if n > 1 else (np.full((1, d), 0.3), np.array([0.7]))
-    theta, known = theta_for(d, noise), known_for(n) if is_known else None
-    found = log_likelihood(kernel, X, y, theta, noise, mean_std, known)
-    inverse = np.linalg.inv(covariance(kernel, X, theta, noise, known))
-    alpha = inverse @ (y - found.mean)
-    steps = 1e-5 * np.eye(len(theta))
-    slopes = [(covariance(kernel, X, theta + e, noise) - covariance(kernel, X, theta - e, noise)) / 2e-5 for e in steps]
-    V = np.column_stack([slope @ alpha for slope in slopes])
-    if mean_std is not None:
-        ones = inverse.sum(axis=0)
-        inverse = inverse - np.outer(ones, ones) / (ones.sum() + mean_std**-2.0)
-    expected = 0.5 * V.T @ inverse @ V
-    np.testing.assert_allclose(found.information, expected, rtol=1e-5, atol=1e-6 * np.abs(expected).max())
+    for case in cases([(n, d, known) for n, d in [(1, 2), (10, 3), (150, 2)] for known in (False, True)]):
+        (X, y), theta, noise = case.data, theta_for(case.d, case.noise), case.noise
+        found = log_likelihood(kernel, X, y, theta, noise, case.mean_std, case.known)
+        inverse = np.linalg.inv(covariance(kernel, X, theta, noise, case.known))
+        alpha = inverse @ (y - found.mean)
+        V = np.column_stack([slope @ alpha for slope in covariance_slopes(kernel, X, theta, noise)])
+        if case.mean_std is not None:
+            ones = inverse.sum(axis=0)
+            inverse = inverse - np.outer(ones, ones) / (ones.sum() + case.mean_std**-2.0)
+        expected = 0.5 * V.T @ inverse @ V
+        allowed = 1e-6 * np.abs(expected).max()
+        np.testing.assert_allclose(found.information, expected, rtol=1e-5, atol=allowed, err_msg=str(case))
 
 
 @pytest.mark.parametrize("noise", NOISE)
@@ -191,12 +209,7 @@ def test_the_information_is_on_average_that_of_data_from_the_model(noise: float 
     X, _ = data(30)
     theta = theta_for(3, noise)
     K = covariance("matern52", X, theta, noise)
-    steps = 1e-5 * np.eye(len(theta))
-    slopes = [
-        (covariance("matern52", X, theta + e, noise) - covariance("matern52", X, theta - e, noise)) / 2e-5
-        for e in steps
-    ]
-    products = [np.linalg.solve(K, slope) for slope in slopes]
+    products = [np.linalg.solve(K, slope) for slope in covariance_slopes("matern52", X, theta, noise)]
     expected = np.array([[0.5 * float((a * b.T).sum()) for b in products] for a in products])
     rng = np.random.default_rng(0)
     draws = np.linalg.cholesky(K) @ rng.standard_normal((30, 2000))
@@ -207,20 +220,18 @@ def test_the_information_is_on_average_that_of_data_from_the_model(noise: float 
 
 
 @every_kernel
-@pytest.mark.parametrize("mean_std", [0.3, 1.0, 10.0])
-@pytest.mark.parametrize("noise", NOISE)
-def test_the_mean_is_where_the_density_and_its_prior_are_stationary(
-    kernel: str, noise: float | None, mean_std: float
-) -> None:
-    X, y = data()
-    theta = theta_for(3, noise)
-    inverse = np.linalg.inv(covariance(kernel, X, theta, noise))
-    mean = log_likelihood(kernel, X, y, theta, noise, mean_std).mean
-    slope = float((inverse @ (y - mean)).sum()) - mean / mean_std**2
-    curvature = float(inverse.sum()) + mean_std**-2.0
-    assert mean != 0.0
-    # Newton's step from the mean that was returned.
-    assert abs(slope / curvature) < 1e-9
+def test_the_mean_is_where_the_density_and_its_prior_are_stationary(kernel: str) -> None:
+    for case in cases([(10, 3, False)]):
+        if case.mean_std is None:
+            continue
+        (X, y), theta = case.data, theta_for(3, case.noise)
+        inverse = np.linalg.inv(covariance(kernel, X, theta, case.noise))
+        mean = log_likelihood(kernel, X, y, theta, case.noise, case.mean_std).mean
+        slope = float((inverse @ (y - mean)).sum()) - mean / case.mean_std**2
+        curvature = float(inverse.sum()) + case.mean_std**-2.0
+        assert mean != 0.0, case
+        # Newton's step from the mean that was returned.
+        assert abs(slope / curvature) < 1e-9, case
 
 
 def test_a_tight_prior_holds_the_mean_at_zero_and_a_wide_one_lets_it_go() -> None:
@@ -230,15 +241,14 @@ def test_a_tight_prior_holds_the_mean_at_zero_and_a_wide_one_lets_it_go() -> Non
     assert means[0] < means[1] < means[2]
 
 
-@every_mean
-@pytest.mark.parametrize("noise", [0.0, -0.5])
-def test_an_indefinite_covariance_has_likelihood_minus_infinity(noise: float, mean_std: float | None) -> None:
+def test_an_indefinite_covariance_has_likelihood_minus_infinity() -> None:
     X = np.full((4, 2), 0.5)
-    found = log_likelihood("se", X, np.arange(4.0), theta_for(2, noise), noise, mean_std)
-    assert found.value == -np.inf
-    np.testing.assert_array_equal(found.gradient, np.zeros(3))
-    np.testing.assert_array_equal(found.information, np.zeros((3, 3)))
-    assert found.mean == 0.0
+    for noise, mean_std in product([0.0, -0.5], MEANS):
+        found = log_likelihood("se", X, np.arange(4.0), theta_for(2, noise), noise, mean_std)
+        assert found.value == -np.inf, (noise, mean_std)
+        assert not found.gradient.any()
+        assert not found.information.any()
+        assert (found.gradient.shape, found.information.shape, found.mean) == ((3,), (3, 3), 0.0)
 
 
 def test_the_data_are_left_alone() -> None:

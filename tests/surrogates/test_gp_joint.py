@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from each import each
 
 from believer.arrays import Array, frozen
 from believer.surrogates.data import Data
@@ -35,7 +36,7 @@ def test_a_gaussian_process_has_joint_gradients() -> None:
 
 @every_kernel
 @every_size
-@pytest.mark.parametrize("tail", [0, 3])
+@each("tail", [0, 3])
 def test_each_group_has_the_joint_posterior_of_its_points(kernel: str, b: int, q: int, d: int, tail: int) -> None:
     model, A = model_of(kernel, d, tail), groups_of(b, q, d)
     joint = model.joint_with_gradient(A)
@@ -47,7 +48,7 @@ def test_each_group_has_the_joint_posterior_of_its_points(kernel: str, b: int, q
 
 @every_kernel
 @every_size
-@pytest.mark.parametrize("tail", [0, 3])
+@each("tail", [0, 3])
 def test_derivatives_pulled_back_are_central_differences(kernel: str, b: int, q: int, d: int, tail: int) -> None:
     model, A = model_of(kernel, d, tail), groups_of(b, q, d)
     rng = np.random.default_rng(0)

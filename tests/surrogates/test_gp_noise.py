@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from each import each
 
 import believer as bv
 from believer.arrays import Array
@@ -101,8 +102,8 @@ def test_a_model_follows_what_replicates_say() -> None:
 
 
 @pytest.mark.both_backends
-@pytest.mark.parametrize("seed", range(4))
-@pytest.mark.parametrize("share", [0.1, 0.5])
+@each("seed", range(4))
+@each("share", [0.1, 0.5])
 def test_clear_noise_is_seen(share: float, seed: int) -> None:
     X, y = noisy_wave(50, seed, share)
     model = fitted(X, y)
@@ -112,8 +113,8 @@ def test_clear_noise_is_seen(share: float, seed: int) -> None:
 
 
 @pytest.mark.both_backends
-@pytest.mark.parametrize("n", [1, 2, 20, 40, 60])
-@pytest.mark.parametrize(
+@each("n", [1, 2, 20, 40, 60])
+@each(
     ("function", "d"),
     [(hartmann6, 6), (wave, 4), (bowl, 3), (lambda X: branin(15.0 * X - np.array([5.0, 0.0])), 2), (np.ravel, 1)],
     ids=["hartmann6", "wave", "bowl", "branin", "line"],

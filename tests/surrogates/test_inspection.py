@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from each import each
 
 from believer.arrays import Array
 from believer.errors import InvalidInput, MissingCapability
@@ -97,8 +98,8 @@ def test_a_missing_mean_or_std_is_named_with_what_came_and_what_would_help(answe
     assert "SklearnSurrogate" in text
 
 
-@pytest.mark.parametrize("part", ["mean", "std"])
-@pytest.mark.parametrize(
+@each("part", ["mean", "std"])
+@each(
     ("values", "text"),
     [
         (np.ones((3, 1)), r"has shape \(3, 1\) for 3 points"),

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from each import each
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from judges import hyper_for, same_predictions, samples_have_the_moments_of_the_joint, smooth, unit_data
@@ -120,8 +121,8 @@ def test_std_never_rises_under_conditioning_and_does_not_depend_on_the_value(
 
 
 @every_kernel
-@pytest.mark.parametrize("noise", [0.0, 1e-3, 0.5])
-@pytest.mark.parametrize("std", [1e-2, 1.0, 30.0])
+@each("noise", [0.0, 1e-3, 0.5])
+@each("std", [1e-2, 1.0, 30.0])
 def test_variance_at_the_new_point_is_the_parallel_sum_of_variance_and_all_noise(
     kernel: str, noise: float, std: float
 ) -> None:

@@ -4,6 +4,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from each import each
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -285,7 +286,7 @@ def test_for_its_ratio_the_prior_variance_is_the_best_one(case: str, ratio: LogN
 
 
 @every_case
-@pytest.mark.parametrize("noise", [1e-4, 1e-2, 1.0])
+@each("noise", [1e-4, 1e-2, 1.0])
 def test_a_given_noise_is_kept_and_the_prior_variance_is_the_best_for_it(case: str, noise: float) -> None:
     F, y = evidence_case(case)
     v, kept = by_evidence(F, y, noise=noise)

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from each import each
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from judges import HARD, central_differences, hard_data, hyper_for, off_kinks, slopes, unit_data
@@ -180,8 +181,8 @@ def test_functions_of_a_conditioned_model_are_those_of_the_posterior_of_the_unio
     np.testing.assert_allclose(a, b, rtol=0.0, atol=1e-8 * model.scale)
 
 
-@pytest.mark.parametrize("recipe", [GP(), GP(noise="infer"), SparseGP(), FixedRBF(), LastLayer()], ids=repr)
-@pytest.mark.parametrize("kind", HARD)
+@each("recipe", [GP(), GP(noise="infer"), SparseGP(), FixedRBF(), LastLayer()], ids=repr)
+@each("kind", HARD)
 def test_functions_are_finite_and_in_the_units_of_y(recipe: Any, kind: str) -> None:
     at = np.random.default_rng(0).random((3, 2))
 
@@ -203,7 +204,7 @@ def test_functions_are_finite_and_in_the_units_of_y(recipe: Any, kind: str) -> N
 
 
 @every_kernel
-@pytest.mark.parametrize("d", [1, 6, 50])
+@each("d", [1, 6, 50])
 def test_gradients_are_central_differences_at_data_too(kernel: str, d: int) -> None:
     model = model_for(d, 10, kernel)
     paths = model.paths(3, np.random.default_rng(0))

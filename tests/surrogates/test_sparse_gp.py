@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from each import each
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from judges import (
@@ -79,8 +80,8 @@ def rest(model: SparseGPModel, at: Array) -> Array:
 
 
 @every_kernel
-@pytest.mark.parametrize("noise", [1e-6, 1e-4, 0.3])
-@pytest.mark.parametrize(("n", "d"), [(1, 2), (15, 1), (25, 3)])
+@each("noise", [1e-6, 1e-4, 0.3])
+@each(("n", "d"), [(1, 2), (15, 1), (25, 3)])
 def test_with_all_data_inducing_it_is_the_exact_process(kernel: str, noise: float, n: int, d: int) -> None:
     X = np.random.default_rng(1).random((n, d))
     y = 30.0 + 5.0 * smooth(X)
@@ -252,8 +253,8 @@ def test_conditioning_changes_neither_the_parent_nor_hyperparameters_nor_inducin
 
 
 @every_kernel
-@pytest.mark.parametrize("d", [1, 3, 50])
-@pytest.mark.parametrize("conditioned", [False, True])
+@each("d", [1, 3, 50])
+@each("conditioned", [False, True])
 def test_gradients_are_central_differences(kernel: str, d: int, conditioned: bool) -> None:
     model = model_for(d, kernel=kernel)
     gen = np.random.default_rng(3)
@@ -465,9 +466,9 @@ def test_the_units_of_y_do_not_matter(scale: float) -> None:
     np.testing.assert_allclose(two.std / abs(scale), one.std, rtol=1e-3, atol=1e-6 * y.std())
 
 
-@pytest.mark.parametrize("value", [0.0, 3.0, -1e-300, 1e12])
-@pytest.mark.parametrize("n", [1, 2, 7])
-@pytest.mark.parametrize("noise", [1e-6, "infer"])
+@each("value", [0.0, 3.0, -1e-300, 1e12])
+@each("n", [1, 2, 7])
+@each("noise", [1e-6, "infer"])
 def test_constant_data_give_a_finite_model_that_says_the_constant(value: float, n: int, noise: float | str) -> None:
     X, at = np.random.default_rng(0).random((n, 2)), np.random.default_rng(1).random((5, 2))
     prediction = SparseGP(4, noise=noise).fit(Data(X, np.full(n, value)), rng()).predict(at)
@@ -477,8 +478,8 @@ def test_constant_data_give_a_finite_model_that_says_the_constant(value: float, 
 
 
 @every_kernel
-@pytest.mark.parametrize("gap", [0.0, 1e-12, 1e-9])
-@pytest.mark.parametrize("noise", [0.0, 1e-6])
+@each("gap", [0.0, 1e-12, 1e-9])
+@each("noise", [0.0, 1e-6])
 def test_points_on_top_of_each_other_are_survived(kernel: str, gap: float, noise: float) -> None:
     X = np.random.default_rng(0).random((8, 2))
     X = np.vstack([X, X[:4] + gap, X[:4] - gap])

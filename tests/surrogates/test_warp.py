@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from each import each
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
@@ -199,7 +200,7 @@ def test_it_survives_json(start: float, scale: float) -> None:
     assert Warp.from_config(json.loads(json.dumps(warp.to_config()))) == warp
 
 
-@pytest.mark.parametrize(
+@each(
     "config",
     [
         None,

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from each import each
 from waiting import PATIENCE
 
 from believer import GP
@@ -63,7 +64,7 @@ class CannotFit:
         raise RuntimeError("no fit today")
 
 
-@pytest.mark.parametrize("check", surrogate_checks(FakeSurrogate()), ids=str)
+@each("check", surrogate_checks(FakeSurrogate()), ids=str)
 def test_the_fake_keeps_the_contract(check: Any) -> None:
     check()
 

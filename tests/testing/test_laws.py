@@ -8,6 +8,7 @@ from typing import Any, Self
 
 import numpy as np
 import pytest
+from each import each
 
 from believer.arrays import Array, frozen, near_any
 from believer.batch import STRATEGIES
@@ -724,7 +725,7 @@ def name_of(value: object) -> str:
     return value.model.__name__ if isinstance(value, Recast) else "" if isinstance(value, str) else type(value).__name__
 
 
-@pytest.mark.parametrize(("law", "surrogate"), BROKEN, ids=name_of)
+@each(("law", "surrogate"), BROKEN, ids=name_of)
 def test_a_broken_surrogate_is_caught_by_the_law_that_it_breaks_and_by_none_before(
     law: str, surrogate: Surrogate
 ) -> None:
@@ -733,7 +734,7 @@ def test_a_broken_surrogate_is_caught_by_the_law_that_it_breaks_and_by_none_befo
     assert caught.value.law == law
 
 
-@pytest.mark.parametrize(("law", "surrogate"), BROKEN_ELSEWHERE)
+@each(("law", "surrogate"), BROKEN_ELSEWHERE)
 def test_a_broken_surrogate_is_caught_by_the_law_that_it_breaks(law: str, surrogate: Surrogate) -> None:
     (check,) = (check for check in surrogate_checks(surrogate) if str(check) == law)
     with pytest.raises(ContractBroken) as caught:

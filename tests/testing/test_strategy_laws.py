@@ -8,6 +8,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import pytest
+from each import each
 
 from believer.arrays import Array, frozen
 from believer.batch import Chosen, Request, Strategy
@@ -535,7 +536,7 @@ def name_of(value: object) -> str:
     return "" if isinstance(value, str) else type(value).__name__
 
 
-@pytest.mark.parametrize(("law", "strategy"), BROKEN, ids=name_of)
+@each(("law", "strategy"), BROKEN, ids=name_of)
 def test_a_broken_strategy_is_caught_by_the_law_that_it_breaks_and_by_none_before(law: str, strategy: Strategy) -> None:
     # The Gaussian process can do all that is asked of a model; other laws do not need it, and are quicker without.
     with pytest.raises(ContractBroken) as caught:
