@@ -46,11 +46,11 @@ MEMORY = 4 << 30
 
 SPACE = bv.Space(
     {
-        "rate": bv.Float(1e-4, 1.0, log=True),
+        "rate": bv.Float(1e-4, 1.0, log=True, units="1/s"),
         "share": bv.Float(0.0, 1.0),
         "level": bv.Float(-1.0, 1.0, step=0.25),
-        "depth": bv.Int(1, 9),
-        "kind": bv.Categorical(["a", "b", 3]),
+        "depth": bv.Int(1, 9, units="mm"),
+        "kind": bv.Categorical(["a", "b", 3], units="bar"),
     }
 )
 WIDER = bv.Space(
@@ -101,14 +101,26 @@ def _kinds() -> dict[str, dict[str, Any]]:
         "machines": {"surrogate": bv.SVR(members=2, gamma=1.0), **flat},
         "defaults": {},
         "changed": {},
-        "limits": {"outcomes": {"cost": bv.Minimize(), "heat": bv.AtMost(2.0), "load": bv.AtLeast(-1.0)}},
-        "front": {"outcomes": {"cost": bv.Minimize(), "gain": bv.Maximize(), "heat": bv.Between(-1.0, 2.0, 0.6)}},
+        "limits": {
+            "outcomes": {
+                "cost": bv.Minimize(units="€"),
+                "heat": bv.AtMost(2.0, units="J"),
+                "load": bv.AtLeast(-1.0, units="N"),
+            }
+        },
+        "front": {
+            "outcomes": {
+                "cost": bv.Minimize(),
+                "gain": bv.Maximize(units="%"),
+                "heat": bv.Between(-1.0, 2.0, 0.6, units="J"),
+            }
+        },
         "scalarized": {
             "outcomes": {"cost": bv.Minimize(), "gain": bv.Maximize()},
             "reference": {"cost": 9.0, "gain": -9.0},
             "acquisition": "Scalarized",
         },
-        "weighed": {"outcomes": {"cost": bv.Desirability(3.0, 0.0), "gain": bv.Desirability(0.0, 3.0, 2.0)}},
+        "weighed": {"outcomes": {"cost": bv.Desirability(3.0, 0.0, units="€"), "gain": bv.Desirability(0.0, 3.0, 2.0)}},
     }
 
 

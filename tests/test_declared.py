@@ -579,7 +579,7 @@ def test_the_table_has_a_column_for_each_outcome_and_is_read_elsewhere(tmp_path:
     assert there.records() == rows
     assert there.best == opt.best
     assert str(there) == str(opt)
-    assert "cost: Minimize" in str(there)
+    assert "cost: minimize" in str(there)
 
 
 def test_a_study_is_opened_again_only_with_the_same_outcomes(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import logging
 import re
 import sys
 from pathlib import Path
@@ -48,6 +49,24 @@ def test_the_guide_to_several_outcomes_runs_from_top_to_bottom(module: ModuleTyp
     assert [row["status"] for row in module.opt.records()][-4:] == ["done", "failed", "failed", "done"]
     assert module.one.value is not None
     assert module.weighed.best is not None
+
+
+def test_the_guide_to_notebooks_runs_from_top_to_bottom(module: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
+    log, root = logging.getLogger("believer"), logging.getLogger()
+    monkeypatch.setattr(root, "handlers", [*root.handlers])
+    before = log.level
+    try:
+        for number, block in enumerate(blocks_of("notebooks.md"), start=1):
+            exec(compile(block, f"notebooks.md, block {number}", "exec"), module.__dict__)
+        assert log.level == logging.INFO
+    finally:
+        log.setLevel(before)
+    assert repr(module.batch) == "Batch(4 trials, ids 12-15)"
+    assert len(module.opt.front) > 1
+    assert {"T (°C)", "yield told (%)", "purity limit (%)"} <= set(
+        re.split(" {2,}", str(module.opt.front).splitlines()[2])
+    )
+    assert module.result.value is not None
 
 
 def test_the_guide_to_optuna_runs_from_top_to_bottom(module: ModuleType) -> None:

@@ -11,6 +11,7 @@ Authors of surrogates, acquisitions and strategies find what they need in :mod:`
 """
 
 from importlib import import_module
+from logging import NullHandler, getLogger
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from believer import batch, errors
@@ -25,6 +26,9 @@ from believer.study.goals import AtLeast, AtMost, Between, Desirability, Maximiz
 from believer.study.outcome import Outcome
 from believer.study.study import read_study
 from believer.surrogates import GP, LOADED_ON_USE
+
+# Silent unless a program asks for what is logged here, as is usual for libraries.
+getLogger(__name__).addHandler(NullHandler())
 
 if TYPE_CHECKING:
     # Listed below, and loaded when first used.

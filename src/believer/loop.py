@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import math
 import time
 import warnings
@@ -16,10 +17,14 @@ from believer.arrays import finite, shown, whole
 from believer.errors import EvaluationError, InvalidInput, SpaceExhausted
 from believer.evaluation import Answer, Evaluations, Failure, Function, OutOfTime, evaluate
 from believer.optimizer import Optimizer
-from believer.progress import Progress
+from believer.progress import Showing, following
 from believer.space import Space
+from believer.space.units import amount
+from believer.study import html
+from believer.study.columns import of_params
 from believer.study.events import Observed
 from believer.study.journal import PathLike
+from believer.study.labels import described, named
 from believer.study.options import Options, said, with_options
 from believer.study.outcome import ONLY, Outcome, Value, aligned, outcome_of
 from believer.study.recommendation import Front, Recommendation
@@ -28,6 +33,8 @@ from believer.study.trials import Batch, Trial, same_params
 from believer.workers import Workers, error_text
 
 Stop = Callable[[Optimizer], bool]
+
+_log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +111,11 @@ class Result:
         return self.optimizer.front if _is_several(self.optimizer) else None
 
     def __str__(self) -> str:
-        found = "no result" if self.value is None else f"best {self.value:.6g} at {self.params}"
+        labels = self.optimizer.settings.labels
+        found = "no result"
+        if self.value is not None:
+            value = amount(f"{self.value:.6g}", labels.objective)
+            found = f"best {value} at {described(self.params or {}, labels.parameters)}"
         front = self.front
         if front:
             found = f"{len(front)} on the front, hypervolume {front.hypervolume:.6g}"
@@ -114,6 +125,28 @@ class Result:
         errors = [record["error"] for record in self.optimizer.records() if record["error"]]
         why = f"; the first failure: {errors[0]}" if found == "no result" and errors else ""
         return f"{found} ({self.evaluations} evaluations{failed}; stopped by {self.stopped}{why})"
+
+    def __repr__(self) -> str:
+        if self.params is None or self.value is None:
+            found = "no best value"
+        else:
+            found = f"best {self.value:.4g} at {named(self.params)}"
+        return f"Result({found}; {self.evaluations} evaluations, stopped by {self.stopped})"
+
+    def _repr_html_(self) -> str:
+        front, labels = self.front, self.optimizer.settings.labels
+        shown_front = "" if front is None else front._repr_html_()
+        best = "" if self.params is None else html.table(of_params([self.params], labels.parameters))
+        return html.block("Result", html.sentence(str(self)), best, self.optimizer._picture(), shown_front)
+
+    def to_frame(self, library: str | None = None) -> Any:
+        """All trials as a data frame, as :meth:`Optimizer.to_frame` has them.
+
+        Parameters
+        ----------
+        library : "pandas" or "polars". By default pandas if that is installed, else polars.
+        """
+        return self.optimizer.to_frame(library)
 
 
 @with_options
@@ -162,7 +195,8 @@ def minimize(
     timeout : seconds that an evaluation may take, with worker processes (a number as ``workers``): they are killed
         then, and the trial has failed. Importing the module of ``f`` does not count.
     callback : called with the optimizer and each batch once all of its results are in.
-    progress : draw a bar on standard error, if that is a terminal.
+    progress : show on standard error how far the run is, with the best value so far: a bar on a terminal or in a
+        notebook, and elsewhere a line now and then. False is silent.
     change : go on with a journal of other settings, as for :meth:`Optimizer.open`.
     executor : the former name of ``workers``.
     {options}
@@ -196,18 +230,20 @@ def minimize(
         optimizer = Optimizer(space, **options)
     else:
         optimizer = Optimizer.open(journal, space, change=change, **options)
-    bar = Progress.on_terminal(budget, progress)
+    bar = following(budget, progress, q)
     try:
         _begin(optimizer, points, values)
         known = _observed(optimizer)
         limit = stop.limit if isinstance(stop, Seconds) else math.inf
-        run = _Run(f, optimizer, bar, workers, budget + len(known), q, stopper, callback, timeout, began, limit)
+        units = optimizer.settings.labels.objective
+        run = _Run(f, optimizer, bar, workers, budget + len(known), q, stopper, callback, timeout, began, limit, units)
         reason = run.until_done(mode)
     finally:
         bar.close()
         optimizer.close()
     params, value = _best(optimizer) or (None, None)
     counts = optimizer.counts
+    _log.info("minimize stopped by %s after %d evaluations, %d failed", reason, counts.answered, counts.failed)
     failed = counts.failed - sum(row["status"] == "failed" for row in known)
     return Result(params, value, counts.answered - len(known), failed, reason, optimizer)
 
@@ -322,7 +358,7 @@ class _Run:
 
     f: Function
     optimizer: Optimizer
-    bar: Progress
+    bar: Showing
     workers: Executor | int | None
     budget: int
     q: int
@@ -331,6 +367,7 @@ class _Run:
     timeout: float | None
     began: float
     limit: float
+    units: str
     failures: list[Failure] = field(default_factory=list)
 
     def until_done(self, mode: str) -> str:
@@ -479,5 +516,8 @@ class _Run:
             self.callback(self.optimizer, batch)
 
     def _show(self) -> None:
-        best = _best(self.optimizer)
-        self.bar.show(self.optimizer.counts.answered, "" if best is None else f"best {best[1]:.6g}")
+        best, counts = _best(self.optimizer), self.optimizer.counts
+        said = [f"{counts.failed} failed"] if counts.failed else []
+        if best is not None:
+            said.insert(0, f"best {amount(f'{best[1]:.6g}', self.units)}")
+        self.bar.show(counts.answered, ", ".join(said))

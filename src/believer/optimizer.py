@@ -8,6 +8,7 @@ half-way is made good by the next, so that file and memory always agree.
 
 from __future__ import annotations
 
+import logging
 import os
 from collections.abc import Iterable, Mapping, Sequence, Set
 from typing import Any, Self, Unpack
@@ -23,7 +24,7 @@ from believer.maximize import Maximizer
 from believer.propose import propose, rehearse
 from believer.space import Constraint, Space
 from believer.study import serialization
-from believer.study.change import differences, lacking
+from believer.study.change import differences, is_relabeled, lacking, units_in, with_units
 from believer.study.events import (
     Abandoned,
     Amended,
@@ -57,6 +58,8 @@ from believer.study.settings import (
 from believer.study.study import Study, changing, reading
 from believer.study.trials import Batch, Trial, same_params
 from believer.surrogates.protocols import Prediction, Surrogate, Verifiable
+
+_log = logging.getLogger(__name__)
 
 
 class Optimizer(Study):
@@ -95,7 +98,7 @@ class Optimizer(Study):
         """The study in the journal at ``path``, begun if there is none yet: a script that does so can be run again.
 
         Only what is said is compared with the journal: an option that is left out goes on as it was. Raises
-        :class:`InvalidInput` that lists what differs.
+        :class:`InvalidInput` that lists what differs. Units that were not there before are taken on without a word.
 
         Parameters
         ----------
@@ -132,22 +135,35 @@ class Optimizer(Study):
                     "Float(0, 1, backfill=0.2)."
                 )
             parts = _custom_parts(config, wanted)
-            return cls._changed(events, journal, config, parts) if lines else cls._from_events(events, journal, parts)
+            if lines:
+                return cls._changed(events, journal, config, parts)
+            if units_in(found) != units_in(config):  # all else is written again as it was, so that fits go on
+                relabeled = with_units(config, upgraded_config(_last_settings(events)[0]))
+                return cls._changed(events, journal, config, parts, relabeled)
+            return cls._from_events(events, journal, parts)
         except BaseException:
             journal.close()
             raise
 
     @classmethod
     def _changed(
-        cls, events: list[Event], journal: Journal, config: Mapping[str, Any], passed: Mapping[str, Any]
+        cls,
+        events: list[Event],
+        journal: Journal,
+        config: Mapping[str, Any],
+        passed: Mapping[str, Any],
+        written: dict[str, Any] | None = None,
     ) -> Self:
-        """The study of ``events`` under other settings; nothing is written before it is known to go on with them."""
+        """The study of ``events`` under other settings; nothing is written before it is known to go on with them.
+
+        ``written`` is how the journal names the settings, where not as they are written today.
+        """
         settings = _settings(config, passed, _last_settings(events)[1])
         rehearse(settings)
         last = next(event for event in reversed(events) if isinstance(event, Begun | Upgraded))
         older = (last.format, last.engine) != (FORMAT, ENGINE)
         further: list[Event] = [Upgraded(FORMAT, versions(), ENGINE)] if older else []
-        further.append(Changed(settings.to_config()))
+        further.append(Changed(settings.to_config() if written is None else written))
         study = cls.__new__(cls)
         study._start(settings, [*events, *further], journal)
         for event in further:
@@ -195,7 +211,9 @@ class Optimizer(Study):
         )
         verdict = proposal.judged()
         self._record(proposal.event())
-        return Batch(tuple(self._ledger.trials[trial.id].copy() for trial in proposal.trials), verdict)
+        _log.info("asked for %d: %r", len(proposal.trials), verdict)
+        trials = tuple(self._ledger.trials[trial.id].copy() for trial in proposal.trials)
+        return Batch(trials, verdict, proposal.labels)
 
     @reading
     def predict(self, points: Iterable[Mapping[str, Any]], outcome: str | None = None) -> Prediction:
@@ -270,7 +288,7 @@ class Optimizer(Study):
         noise : the known standard deviation of the number; of several, by name.
         error : why there is no value, for a failed evaluation.
         """
-        self._record(self._answer(trial, value, noise, error))
+        self._record_answer(self._answer(trial, value, noise, error))
 
     @changing
     def tell_many(
@@ -301,7 +319,14 @@ class Optimizer(Study):
         if len(set(ids)) < len(ids):
             raise TrialError(f"each trial may be told once; got ids {ids}.")
         for event in events:
-            self._record(event)
+            self._record_answer(event)
+
+    def _record_answer(self, event: Told | Failed) -> None:
+        self._record(event)
+        if isinstance(event, Failed):
+            _log.info("trial %d failed: %r", event.id, event.error)
+        else:
+            _log.debug("trial %d told: %s", event.id, event.outcome)
 
     def _answer(
         self,
@@ -569,7 +594,7 @@ def _before_and_after(
     try:
         _, goals = space_and_goals(config)
         found, own = upgraded_config(config), wanted.to_config()
-        after = found | {name: value for name, value in own.items() if name in _compared(given)}
+        after = with_units(found, found | {name: value for name, value in own.items() if name in _compared(given)})
         if after["outcomes"] != found["outcomes"]:
             usual = StudySettings.of(wanted.space, outcomes=goals.wanted, seed=0).to_config()
             left = {"acquisition", "strategy", "failures"} - given.keys()
@@ -608,7 +633,12 @@ def _settings(config: Mapping[str, Any], passed: Mapping[str, Any], line: int) -
 
 def _verify_fits(events: list[Event], surrogate: Verifiable) -> None:
     """JournalCorrupt for the first ask since the last change under hyperparameters that no fit comes to."""
-    results, start = 0, max((i for i, event in enumerate(events) if isinstance(event, Changed)), default=0)
+    results, start = 0, 0
+    config: dict[str, Any] = {}
+    for place, event in enumerate(events):
+        if isinstance(event, Begun | Changed):
+            now = upgraded_config(event.config)
+            start, config = place if not config or not is_relabeled(config, now) else start, now
     for line, event in enumerate(events, start=1):
         results += isinstance(event, Told | Failed | Observed)
         if isinstance(event, Begun | Changed):

@@ -1,13 +1,117 @@
-"""A progress bar on a terminal, silence elsewhere."""
+"""Progress: a bar on a terminal or in a notebook, and elsewhere a line now and then."""
 
 from __future__ import annotations
 
 import sys
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TextIO
+from importlib import import_module
+from typing import Any, Protocol, TextIO
 
 _WIDTH = 24
+_SELDOM, _OFTEN = 10.0, 2.0
+"""Seconds from one line to the next: in a log, and in a notebook."""
+
+
+class Showing(Protocol):
+    """Something that shows how far a run is."""
+
+    def show(self, done: int, note: str = "") -> None:
+        """So much is done; ``note`` says more."""
+        ...
+
+    def clear(self) -> None:
+        """Make room for something else to be printed."""
+        ...
+
+    def close(self) -> None:
+        """The run is over."""
+        ...
+
+
+def following(total: int, wanted: bool, together: int) -> Showing:
+    """What shows the progress of ``total`` evaluations, ``together`` at a time, where this program runs.
+
+    A bar on a terminal; in a notebook one of tqdm, if that is installed, and otherwise a line a batch; anywhere else a
+    line every ten seconds at most, and none of a run that is shorter.
+    """
+    stream = sys.stderr
+    if not wanted or stream is None or stream.isatty():
+        return Progress.on_terminal(total, wanted)
+    if not in_notebook():
+        return Lines(total, stream, together, _SELDOM, time.monotonic())
+    try:
+        return NotebookBar(import_module("tqdm.notebook").tqdm(total=total, unit="evaluation"))
+    except ImportError:  # no tqdm, or none of the widgets that it needs
+        return Lines(total, stream, together, _OFTEN)
+
+
+def in_notebook() -> bool:
+    """Whether this program is the kernel of a notebook."""
+    module = sys.modules.get("IPython")
+    shell = None if module is None else module.get_ipython()
+    return any(cls.__name__ == "ZMQInteractiveShell" for cls in type(shell).__mro__)
+
+
+@dataclass(slots=True)
+class NotebookBar:
+    """A bar of tqdm for notebooks, with the note behind it."""
+
+    bar: Any
+
+    def show(self, done: int, note: str = "") -> None:
+        """Redraw the bar."""
+        self.bar.n = done
+        self.bar.set_postfix_str(note, refresh=False)
+        self.bar.refresh()
+
+    def clear(self) -> None:
+        """Nothing: what is printed goes below the bar."""
+
+    def close(self) -> None:
+        """End the bar."""
+        self.bar.close()
+
+
+@dataclass(slots=True)
+class Lines:
+    """Writes a line to ``stream`` for each batch of ``together``, but ``seconds`` after the last one at the earliest.
+
+    The first line comes at once, or where ``last`` says when the run began, so many seconds after that. At the end
+    there is one more if there was any.
+    """
+
+    total: int
+    stream: TextIO
+    together: int
+    seconds: float
+    last: float | None = None
+    clock: Callable[[], float] = time.monotonic
+    written: int | None = None
+    now: tuple[int, str] = (0, "")
+
+    def show(self, done: int, note: str = "") -> None:
+        """Write a line, if it is time for one."""
+        self.now = done, note
+        if done >= (self.written or 0) + self.together and (
+            self.last is None or self.clock() - self.last >= self.seconds
+        ):
+            self._write()
+
+    def _write(self) -> None:
+        done, note = self.now
+        self.last, self.written = self.clock(), done
+        self.stream.write(f"{done}/{self.total} evaluations{', ' if note else ''}{note}\n")
+        self.stream.flush()
+
+    def clear(self) -> None:
+        """Nothing: lines stay."""
+
+    def close(self) -> None:
+        """Write the last line, if there was one before it that says less."""
+        if self.written is not None and self.written < self.now[0]:
+            self._write()
 
 
 @dataclass(slots=True)

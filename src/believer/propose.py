@@ -36,6 +36,7 @@ from believer.space.region import Region
 from believer.study import serialization
 from believer.study.events import Asked
 from believer.study.history import History, Table
+from believer.study.labels import NO_LABELS, Labels
 from believer.study.models import WARP, ModelCache, check_cache, counted_pending
 from believer.study.settings import StudySettings
 from believer.study.trials import Batch, Trial, same_value
@@ -53,17 +54,19 @@ class Proposal:
     model : the hyperparameters that the points were chosen under, as plain data; None where no model had a say: a
         design, or a strategy that needs none.
     judged : works out the verdict.
+    labels : units, for what is printed.
     """
 
     trials: tuple[Trial, ...]
     request: dict[str, Any]
     model: dict[str, Any] | None
     judged: Callable[[], Verdict]
+    labels: Labels = NO_LABELS
 
     @property
     def batch(self) -> Batch:
         """The trials and the verdict on them, which is worked out here: who shows none need not pay for it."""
-        return Batch(self.trials, self.judged())
+        return Batch(self.trials, self.judged(), self.labels)
 
     def event(self) -> Asked:
         """The proposal as the event of handing it out."""
@@ -150,9 +153,11 @@ def propose(
             fits = tuple(replace(one, model=one.fit, failed=None) for one in judged_on.outputs)
             gain = expected_gain(replace(judged_on, outputs=(replace(fits[0], pending=pending), *fits[1:])), units)
         model = None if judged_on is None else judged_on.model
-        return judge(units, draft.region, model, len(pending.ids), gain)
+        objectives = settings.goals.objectives
+        measured = settings.goals.units(objectives[0]) if len(objectives) == 1 else ""
+        return judge(units, draft.region, model, len(pending.ids), gain, measured)
 
-    return Proposal(tuple(draft.trials), wanted, described, judged)
+    return Proposal(tuple(draft.trials), wanted, described, judged, settings.labels)
 
 
 @dataclass(slots=True, eq=False)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import lru_cache
+from html import escape
 
 import numpy as np
 
@@ -14,6 +15,7 @@ from believer.batch.learned import is_noisy
 from believer.capabilities import able
 from believer.maximize.objective import Spacing
 from believer.space.region import Region
+from believer.space.units import amount
 from believer.surrogates.protocols import Model, Scaled
 
 NEAR_IN_CUBE = 1e-3
@@ -40,6 +42,7 @@ class Verdict:
     gain : what the points are expected to gain, alone and together; None without a model, and for one without joint
         covariance.
     sentence : all this in words.
+    units : of the gain; "" where none are given, and of several objectives.
     """
 
     size: int
@@ -51,9 +54,21 @@ class Verdict:
     near_duplicates: tuple[tuple[int, int], ...]
     gain: Gain | None
     sentence: str
+    units: str = ""
 
     def __str__(self) -> str:
         return self.sentence
+
+    def __repr__(self) -> str:
+        near = len(self.near_duplicates)
+        said = [f"{self.size} point{'' if self.size == 1 else 's'}"]
+        said += [f"{near} pair{'' if near == 1 else 's'} nearly the same"] if self.size > 1 else []
+        if self.gain is not None:
+            said.append(f"expected gain {amount(f'{self.gain.together:.2g}', self.units)}{self.gain.of}")
+        return f"Verdict({', '.join(said)})"
+
+    def _repr_html_(self) -> str:
+        return f"<p>{escape(self.sentence)}</p>"
 
 
 def random_pair_distance(region: Region) -> float:
@@ -85,10 +100,12 @@ def nearness(region: Region, q: int, model: Model | None) -> Spacing:
     return Spacing(nothing, scale, NEAR_IN_LENGTHSCALES, reach)
 
 
-def judge(X: Array, region: Region, model: Model | None, beside: int = 0, gain: Gain | None = None) -> Verdict:
+def judge(
+    X: Array, region: Region, model: Model | None, beside: int = 0, gain: Gain | None = None, units: str = ""
+) -> Verdict:
     """The verdict on the batch ``X`` (q, d), with ``beside`` other points under way.
 
-    ``model`` is None before the first fit; ``gain`` is what it expects of the batch.
+    ``model`` is None before the first fit; ``gain`` is what it expects of the batch, in ``units``.
     """
     q = len(X)
     rows, columns = np.triu_indices(q, 1)
@@ -112,7 +129,8 @@ def judge(X: Array, region: Region, model: Model | None, beside: int = 0, gain: 
         random_pair_distance=random_pair,
         near_duplicates=pairs,
         gain=gain,
-        sentence=(_apart(q, mean, random_pair) if gain is None else _worth(q, gain)) + near + ".",
+        sentence=(_apart(q, mean, random_pair) if gain is None else _worth(q, gain, units)) + near + ".",
+        units=units,
     )
 
 
@@ -123,10 +141,10 @@ def _apart(q: int, mean: float | None, random_pair: float) -> str:
     return f"{q} points, on average {mean:.2f} apart ({ratio:.0%} of random points)"
 
 
-def _worth(q: int, gain: Gain) -> str:
+def _worth(q: int, gain: Gain, units: str) -> str:
     points = f"{q} point{'s' if q > 1 else ''}"
     points += f" beside {gain.beside} pending" if gain.beside else ""
-    more = (" more" if gain.beside else "") + gain.of
+    more = (f" {units}" if units else "") + (" more" if gain.beside else "") + gain.of
     if not gain.matters:
         least = f"less than {gain.resolution:.2g}{more}, the least that counts here" if gain.resolution else "nothing"
         return f"{points}: expected to gain {least}"
@@ -135,7 +153,8 @@ def _worth(q: int, gain: Gain) -> str:
     every = "both slots" if q == 2 else f"all {q} slots"
     slots = every if gain.slots == q else f"{gain.slots} slot{'s' if gain.slots > 1 else ''}"
     return (
-        f"{points}: the best alone is expected to gain {gain.alone:.2g}{more}, all together {gain.together:.2g} "
+        f"{points}: the best alone is expected to gain {gain.alone:.2g}{more}, all together "
+        f"{amount(f'{gain.together:.2g}', units)} "
         f"(the other{'s' if q > 2 else ''} add{'s' if q == 2 else ''} {gain.added:.0%}); "
         f"{ENOUGH:.0%} of that takes {slots}"
     )

@@ -14,6 +14,7 @@ from believer.arrays import Array, shown
 from believer.errors import InvalidInput
 from believer.space.parameter import MOST_COLUMNS, keep_backfill
 from believer.space.scale import plain
+from believer.space.units import call_of, keep_units
 
 Choice: TypeAlias = str | int | float | bool | None
 
@@ -26,10 +27,12 @@ class Categorical:
     ----------
     choices : a list or tuple of at least one str, int, float, bool or None.
     backfill : what trials had that were made before the study had this parameter; see ``Optimizer.open``.
+    units : shown beside the values, such as "°C"; never converted, and no part of what makes two parameters equal.
     """
 
     choices: Sequence[Choice] = field(compare=False, hash=True)
     backfill: Choice | EllipsisType = field(default=..., kw_only=True, repr=False, compare=False)
+    units: str = field(default="", kw_only=True, repr=False, compare=False)
     _index: dict[tuple[type, Choice], int] = field(init=False, repr=False, hash=False)
 
     def __post_init__(self) -> None:
@@ -53,6 +56,10 @@ class Categorical:
         object.__setattr__(self, "choices", choices)
         object.__setattr__(self, "_index", index)
         keep_backfill(self)
+        keep_units(self)
+
+    def __repr__(self) -> str:
+        return call_of(self)
 
     @property
     def width(self) -> int:

@@ -14,6 +14,7 @@ from believer.arrays import SAME_POINT, Array, shown
 from believer.errors import InvalidInput
 from believer.space import scale
 from believer.space.parameter import MAX_GRID, keep_backfill
+from believer.space.units import call_of, keep_units
 
 _KIND = "a finite number"
 _MOST_FLOATS = round(2.0 / SAME_POINT)
@@ -34,6 +35,7 @@ class Float:
     log : spread it over magnitudes.
     step : makes it one of low, low + step, ...; None is continuous.
     backfill : what trials had that were made before the study had this parameter; see ``Optimizer.open``.
+    units : shown beside the values, such as "°C"; never converted, and no part of what makes two parameters equal.
     """
 
     low: float
@@ -41,6 +43,7 @@ class Float:
     log: bool = field(default=False, kw_only=True)
     step: float | None = field(default=None, kw_only=True)
     backfill: float | EllipsisType = field(default=..., kw_only=True, repr=False, compare=False)
+    units: str = field(default="", kw_only=True, repr=False, compare=False)
     _coarse: bool = field(default=False, init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -60,6 +63,10 @@ class Float:
         scale.check_scale(self)
         object.__setattr__(self, "_coarse", self._is_coarse())
         keep_backfill(self)
+        keep_units(self)
+
+    def __repr__(self) -> str:
+        return call_of(self)
 
     @property
     def width(self) -> int:

@@ -13,6 +13,7 @@ from believer.arrays import Array, shown
 from believer.errors import InvalidInput
 from believer.space import scale
 from believer.space.parameter import MAX_GRID, keep_backfill
+from believer.space.units import call_of, keep_units
 
 _KIND = "a whole number"
 _WIDEST = 2**40
@@ -30,6 +31,7 @@ class Int:
     log : spread it over magnitudes.
     step : from one value to the next.
     backfill : what trials had that were made before the study had this parameter; see ``Optimizer.open``.
+    units : shown beside the values, such as "°C"; never converted, and no part of what makes two parameters equal.
     """
 
     low: int
@@ -37,6 +39,7 @@ class Int:
     log: bool = field(default=False, kw_only=True)
     step: int = field(default=1, kw_only=True)
     backfill: int | EllipsisType = field(default=..., kw_only=True, repr=False, compare=False)
+    units: str = field(default="", kw_only=True, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         """Check the rules, keep plain Python numbers."""
@@ -50,6 +53,10 @@ class Int:
             raise InvalidInput(f"step must be 2**40 at most; got step={shown(self.step)}.")
         scale.check_scale(self)
         keep_backfill(self)
+        keep_units(self)
+
+    def __repr__(self) -> str:
+        return call_of(self)
 
     @property
     def width(self) -> int:

@@ -14,6 +14,7 @@ from believer.space.categorical import Categorical
 from believer.space.floats import Float
 from believer.space.ints import Int
 from believer.space.parameter import MAX_GRID, MOST_COLUMNS, Number, Parameter, backfill_of
+from believer.space.units import config_of, units_of
 
 __all__ = ["KINDS", "MAX_GRID", "MOST_COLUMNS", "Categorical", "Float", "Int", "Number", "Parameter", "from_config"]
 
@@ -23,7 +24,7 @@ KINDS: dict[str, Callable[..., Parameter]] = {"Float": Float, "Int": Int, "Categ
 def to_config(p: Parameter) -> dict[str, Any]:
     """A parameter as plain JSON data, with the name of its kind."""
     had = {} if backfill_of(p) is ... else {"backfill": backfill_of(p)}
-    return {"kind": type(p).__name__, **p.to_config(), **had}
+    return {"kind": type(p).__name__, **p.to_config(), **had, **config_of(units_of(p))}
 
 
 def from_config(name: str, kind: str, **settings: Any) -> Parameter:

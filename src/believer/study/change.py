@@ -10,12 +10,14 @@ from believer.arrays import frozen
 from believer.errors import InvalidInput
 from believer.space import Space
 from believer.space.parameter import backfill_of
+from believer.space.units import config_of
 from believer.study import serialization
-from believer.study.trials import Trial, described
+from believer.study.labels import described
+from believer.study.trials import Trial
 
 
 def differences(found: Mapping[str, Any], wanted: Mapping[str, Any]) -> list[str]:
-    """Each setting that differs, on a line: what the journal has, and what was asked for.
+    """Each setting that differs, on a line: what the journal has, and what was asked for. New units are no difference.
 
     Parameters
     ----------
@@ -46,7 +48,12 @@ def _changed(then: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
 
 
 def _same(then: Any, now: Any) -> bool:
-    """Whether two parameters or outcomes are the same; 1, 1.0 and True are three different choices."""
+    """Whether two parameters or outcomes are the same; 1, 1.0 and True are three different choices.
+
+    Units that none were given for before make no other parameter of it.
+    """
+    if isinstance(then, Mapping) and isinstance(now, Mapping) and "units" not in then:
+        now = _without_units(now)
     choices = [one.get("choices", ()) if isinstance(one, Mapping) else () for one in (then, now)]
     return bool(then == now) and [*map(type, choices[0])] == [*map(type, choices[1])]
 
@@ -55,6 +62,60 @@ def _parameters(config: Any) -> dict[str, Any]:
     """By name, what says which values there are: not what earlier results had."""
     said = ("name", "backfill")
     return {part["name"]: {k: v for k, v in part.items() if k not in said} for part in config["parameters"]}
+
+
+def with_units(found: Mapping[str, Any], wanted: Mapping[str, Any]) -> dict[str, Any]:
+    """``wanted`` with the units that the journal has, of parameters and outcomes that it names no units of.
+
+    Parameters
+    ----------
+    found, wanted : settings as plain data, as for :func:`differences`.
+    """
+    before, goals = _parameters(found["space"]), found["outcomes"]
+    space = wanted["space"]
+    parts = [
+        {**part, **config_of(part.get("units") or before.get(part["name"], {}).get("units", ""))}
+        for part in space["parameters"]
+    ]
+    outcomes = {
+        name: {**goal, **config_of(goal.get("units") or goals.get(name, {}).get("units", ""))}
+        for name, goal in wanted["outcomes"].items()
+    }
+    return {**wanted, "space": {**space, "parameters": parts}, "outcomes": outcomes}
+
+
+def is_relabeled(found: Mapping[str, Any], wanted: Mapping[str, Any]) -> bool:
+    """Whether settings differ in their units, and in nothing else that counts.
+
+    Parameters
+    ----------
+    found, wanted : settings as plain data, as for :func:`differences`.
+    """
+    if units_in(found) == units_in(wanted):
+        return False
+    # As text, which tells 1 from True.
+    return repr(_without_labels(found)) == repr(_without_labels(wanted))
+
+
+def units_in(config: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """The units of each parameter and outcome of settings, "" for none.
+
+    Parameters
+    ----------
+    config : settings as plain data.
+    """
+    parts = [*_parameters(config["space"]).items(), *config["outcomes"].items()]
+    return [(name, part.get("units", "")) for name, part in parts]
+
+
+def _without_labels(config: Mapping[str, Any]) -> dict[str, Any]:
+    """Settings without units, and without what earlier results had."""
+    space = {**config["space"], "parameters": {n: _without_units(p) for n, p in _parameters(config["space"]).items()}}
+    return {**config, "space": space, "outcomes": {n: _without_units(goal) for n, goal in config["outcomes"].items()}}
+
+
+def _without_units(part: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in part.items() if name != "units"}
 
 
 def _said(config: Any) -> str:

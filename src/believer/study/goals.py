@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from functools import cached_property
 from typing import Any, TypeAlias
 
@@ -20,6 +20,7 @@ from believer.acquisitions.feasibility import Within
 from believer.arrays import LARGEST, finite, shown
 from believer.batch.learned import LIKELY, Output
 from believer.errors import InvalidInput
+from believer.space.units import amount, call_of, config_of, keep_units, labeled, units_of
 from believer.study.outcome import ONLY, Outcome
 
 DESIRABILITY = "desirability"
@@ -31,12 +32,38 @@ RUNS = "(runs)"
 
 @dataclass(frozen=True, slots=True)
 class Minimize:
-    """The less, the better."""
+    """The less, the better.
+
+    Parameters
+    ----------
+    units : shown beside the values; never converted, and no part of what makes two goals equal.
+    """
+
+    units: str = field(default="", kw_only=True, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        keep_units(self)
+
+    def __repr__(self) -> str:
+        return call_of(self)
 
 
 @dataclass(frozen=True, slots=True)
 class Maximize:
-    """The more, the better."""
+    """The more, the better.
+
+    Parameters
+    ----------
+    units : shown beside the values; never converted, and no part of what makes two goals equal.
+    """
+
+    units: str = field(default="", kw_only=True, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        keep_units(self)
+
+    def __repr__(self) -> str:
+        return call_of(self)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,14 +74,20 @@ class AtMost:
     ----------
     threshold : in the user's units; it may be reached.
     probability : how surely it must be kept for a point to count as feasible.
+    units : as those of :class:`Minimize`.
     """
 
     threshold: float
     probability: float = LIKELY
+    units: str = field(default="", kw_only=True, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "threshold", finite(self.threshold, "the threshold of a limit", LARGEST))
         object.__setattr__(self, "probability", _probability(self.probability))
+        keep_units(self)
+
+    def __repr__(self) -> str:
+        return call_of(self)
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,14 +98,20 @@ class AtLeast:
     ----------
     threshold : in the user's units; it may be reached.
     probability : how surely it must be kept for a point to count as feasible.
+    units : as those of :class:`Minimize`.
     """
 
     threshold: float
     probability: float = LIKELY
+    units: str = field(default="", kw_only=True, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "threshold", finite(self.threshold, "the threshold of a limit", LARGEST))
         object.__setattr__(self, "probability", _probability(self.probability))
+        keep_units(self)
+
+    def __repr__(self) -> str:
+        return call_of(self)
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,11 +122,13 @@ class Between:
     ----------
     low, high : in the user's units; both may be reached.
     probability : how surely they must be kept for a point to count as feasible.
+    units : as those of :class:`Minimize`.
     """
 
     low: float
     high: float
     probability: float = LIKELY
+    units: str = field(default="", kw_only=True, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         for name in ("low", "high"):
@@ -95,6 +136,10 @@ class Between:
         if not self.low < self.high:
             raise InvalidInput(f"low must lie below high; got {self.low!r} and {self.high!r}.")
         object.__setattr__(self, "probability", _probability(self.probability))
+        keep_units(self)
+
+    def __repr__(self) -> str:
+        return call_of(self)
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,11 +153,13 @@ class Desirability:
     ----------
     bad, good : in the user's units; good is the larger one where more is better.
     weight : how much it counts beside the others.
+    units : as those of :class:`Minimize`.
     """
 
     bad: float
     good: float
     weight: float = 1.0
+    units: str = field(default="", kw_only=True, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         for name in ("bad", "good", "weight"):
@@ -121,6 +168,10 @@ class Desirability:
             raise InvalidInput(f"bad and good must differ; got {self.bad!r} for both.")
         if self.weight <= 0.0:
             raise InvalidInput(f"a weight must be above zero; got {self.weight!r}.")
+        keep_units(self)
+
+    def __repr__(self) -> str:
+        return call_of(self)
 
     def worth(self, value: float) -> float:
         """From 0 to 1, of ``value`` in the user's units."""
@@ -410,12 +461,18 @@ class Goals:
                     return False
         return True
 
+    def units(self, name: str) -> str:
+        """Of an outcome or an output; "" where none are given.
+
+        Parameters
+        ----------
+        name : of the outcome or output.
+        """
+        return units_of(self.wanted.get(name))
+
     def to_config(self) -> dict[str, Any]:
         """Plain JSON data."""
-        return {
-            name: {"type": type(goal).__name__, **{part.name: getattr(goal, part.name) for part in fields(goal)}}
-            for name, goal in self.wanted.items()
-        }
+        return {name: _config(goal) for name, goal in self.wanted.items()}
 
     @staticmethod
     def from_config(config: Any) -> Goals:
@@ -454,6 +511,47 @@ def checked_reference(reference: Any, goals: Goals) -> dict[str, float] | None:
     if not isinstance(reference, Mapping) or reference.keys() != set(names):
         raise InvalidInput(f"reference must have a number for each of {', '.join(names)}; got {shown(reference)}.")
     return {name: finite(reference[name], f"reference of {name}", LARGEST) for name in names}
+
+
+def _config(goal: Goal) -> dict[str, Any]:
+    settings = {part.name: getattr(goal, part.name) for part in fields(goal) if part.name != "units"}
+    return {"type": type(goal).__name__, **settings, **config_of(goal.units)}
+
+
+def words(goal: Goal) -> str:
+    """What is wanted, in words and with units: "maximize", "at least 95 %".
+
+    Parameters
+    ----------
+    goal : of one outcome.
+    """
+    match goal:
+        case AtMost(threshold=limit):
+            return f"at most {amount(f'{limit:g}', goal.units)}"
+        case AtLeast(threshold=limit):
+            return f"at least {amount(f'{limit:g}', goal.units)}"
+        case Between(low=low, high=high):
+            return f"between {low:g} and {amount(f'{high:g}', goal.units)}"
+        case Desirability(bad=bad, good=good):
+            return f"bad at {bad:g}, good at {amount(f'{good:g}', goal.units)}"
+    return labeled("maximize" if isinstance(goal, Maximize) else "minimize", goal.units)
+
+
+def bounds(goal: Goal) -> str:
+    """The limits of an outcome, without units: "≥ 95"; "" of one that has none.
+
+    Parameters
+    ----------
+    goal : of one outcome.
+    """
+    match goal:
+        case AtMost(threshold=limit):
+            return f"≤ {limit:g}"
+        case AtLeast(threshold=limit):
+            return f"≥ {limit:g}"
+        case Between(low=low, high=high):
+            return f"{low:g} to {high:g}"
+    return ""
 
 
 def _probability(probability: Any) -> float:

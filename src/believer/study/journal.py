@@ -11,6 +11,7 @@ the place of its newline; without anything there, or with zero bytes, it was nev
 
 from __future__ import annotations
 
+import logging
 import os
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
@@ -25,6 +26,8 @@ from believer.study.formats import FORMAT, decode_event, encode_event, is_damage
 from believer.study.line_file import LONGEST, LineFile, read_lines, refuse_long
 
 __all__ = ["Journal", "PathLike", "read_events", "write_events"]
+
+_log = logging.getLogger(__name__)
 
 _START = b'{"kind":"begun",'
 """How every journal that this library wrote begins."""
@@ -168,6 +171,8 @@ class Journal:
                 torn: list[bytes] = []
                 events, version = _parsed(file.lines(torn.append), torn, file.path)
                 file.drop_torn()
+                if any(torn):
+                    _log.warning("%s: its last line was never finished, and was cut off", file.path)
             except BaseException:
                 file.close()
                 raise

@@ -13,7 +13,7 @@ import numpy as np
 from believer.arrays import frozen, shown
 from believer.errors import InvalidInput, JournalCorrupt, JournalError, TrialError
 from believer.space import Space
-from believer.study.change import adapted, moved
+from believer.study.change import adapted, is_relabeled, moved
 from believer.study.events import (
     Abandoned,
     Amended,
@@ -30,7 +30,7 @@ from believer.study.events import (
 from believer.study.goals import RUNS, Goals
 from believer.study.history import Fitted, History, states_by_output
 from believer.study.outcome import Outcome, aligned
-from believer.study.settings import StudySettings, space_and_goals
+from believer.study.settings import StudySettings, space_and_goals, upgraded_config
 from believer.study.trials import Trial, key_of, same_params
 
 
@@ -188,6 +188,16 @@ class Ledger:
             values = {i: value for i, value in values.items() if i not in self.outside}
         return self.trials[min(values, key=lambda i: (sign * values[i], i))] if values else None
 
+    def best_so_far(self) -> list[float | None]:
+        """The best value within all limits of each trial and those before it; None before the first."""
+        sign, best, found = self.goals.outputs[0].sign, None, []
+        for trial in self.trials:
+            value = None if trial.id in self.outside else self._within.get(trial.id)
+            if value is not None and (best is None or sign * value < sign * best):
+                best = value
+            found.append(best)
+        return found
+
     def status(self, trial_id: int) -> str:
         """ "pending", "partial", "done", "failed" or "abandoned"."""
         if trial_id in self.errors:
@@ -263,8 +273,12 @@ class Ledger:
         self.events.append(event)
 
     def _change(self, config: dict[str, Any]) -> None:
-        """Go on in another space, or with other goals: what fits counts, and the rest is kept."""
+        """Go on in another space, or with other goals: what fits counts, and the rest is kept. Units change nothing."""
+        before = next(event.config for event in reversed(self.events) if isinstance(event, Begun | Changed))
         self.space, goals = space_and_goals(config)
+        if is_relabeled(upgraded_config(before), upgraded_config(config)):
+            self.goals = goals
+            return
         self.trials = [moved(trial, self.space) or trial for trial in self.trials]
         self.outside = {trial.id for trial in self.trials if moved(trial, self.space) is None}
         wanted = [adapted(params, self.space) for params in self.queue.values()]
@@ -274,7 +288,7 @@ class Ledger:
                 self._enqueue(params)
         if goals != self.goals:
             self._regard(goals)
-        self._fit = None
+        self.goals, self._fit = goals, None
 
     def _regard(self, goals: Goals) -> None:
         """What is known, with regard to other goals."""

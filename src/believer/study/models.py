@@ -6,6 +6,8 @@ the evidence decides. Such a model, what it is told and what strategies see of t
 
 from __future__ import annotations
 
+import logging
+import time
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -27,6 +29,8 @@ from believer.surrogates.gp_fit import CENTER_UP_TO, quarters
 from believer.surrogates.inspection import inspected
 from believer.surrogates.protocols import Conditionable, Evident, Model, Restorable, Verifiable
 from believer.surrogates.warp import Warp, warp_for
+
+_log = logging.getLogger(__name__)
 
 MOST_TOLD = 2000
 """Failed trials that a model is told of, and pending ones: the last of them, so many of each at most."""
@@ -164,7 +168,9 @@ class ModelCache:
 
     def _learned(self, data: Data, warp: Warp | None, previous: _Fit | None) -> _Fit:
         given, rng = data if warp is None else warp.data(data), self.randomness(len(data), "fit")
+        began = time.perf_counter()
         model = self.settings.surrogate.fit(given, rng, None if previous is None else previous.model)
+        _log.debug("fitted %s to %d results in %.3f s", type(model).__name__, len(data), time.perf_counter() - began)
         inspected(model, data.X[:1])
         return _Fit(model, given, warp)
 

@@ -62,7 +62,8 @@ class Insight:
         x = trial.unit[None, :]
         at, ends = learned.predict(x), [sign * float(learned.quantile(x, z)[0]) for z in (-NORMAL_95, NORMAL_95)]
         interval = (min(ends), max(ends))
-        return Recommendation(trial.copy(), dict(trial.params), sign * float(at.mean[0]), float(at.std[0]), interval)
+        mean, std = sign * float(at.mean[0]), float(at.std[0])
+        return Recommendation(trial.copy(), dict(trial.params), mean, std, interval, labels=self.settings.labels)
 
     def front(self, ledger: Ledger) -> Front:
         """The front; InvalidInput where there is one objective."""
@@ -71,7 +72,7 @@ class Insight:
             raise InvalidInput("a front is for several objectives; this study has one: see best and recommend().")
         here, aims = self._standing(), [output for output in goals.outputs if output.limits is None]
         if here is None or not len(here.ids):
-            return Front((), settings.reference, settings.reference is not None, 0.0)
+            return Front((), settings.reference, settings.reference is not None, 0.0, settings.labels)
         signs = np.array([output.sign for output in aims])
         inferred = here.reference()
         given = settings.reference
@@ -84,11 +85,18 @@ class Insight:
                 {one.name: float(one.sign * y) for one, y in zip(aims, here.Y[row], strict=True)},
                 self._expected(trial),
                 float(np.exp(here.log_feasible[row])),
+                self._told(ledger, trial.id),
             )
             for row in rows
         )
         reference = {one.name: float(one.sign * r) for one, r in zip(aims, point, strict=True)}
-        return Front(points, reference, given is not None, hypervolume(here.Y[rows], point))
+        return Front(points, reference, given is not None, hypervolume(here.Y[rows], point), settings.labels)
+
+    def _told(self, ledger: Ledger, trial_id: int) -> dict[str, float]:
+        """The numbers of a result, in the order in which outcomes were declared."""
+        outcome = ledger.outcomes[trial_id]
+        numbers = {**outcome.objectives, **outcome.constraints}
+        return {name: numbers[name] for name in self.settings.goals.wanted if name in numbers}
 
     def _expected(self, trial: Trial) -> dict[str, Expected]:
         """What the models expect at a trial's point, by output."""

@@ -6,7 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, overload
 
-from believer.study.trials import Trial, described
+from believer.space.units import amount, labeled
+from believer.study import html
+from believer.study.columns import Column, as_text, column, known, of_params
+from believer.study.frames import frame
+from believer.study.labels import NO_LABELS, Labels, described, named
+from believer.study.trials import Trial, params_by_column
 
 NORMAL_95 = 1.959963984540054
 """A normal variable is within so many standard deviations of its mean in 95 % of all cases."""
@@ -39,6 +44,7 @@ class Recommendation:
     interval : where the objective without noise lies there, with a probability of 95 %.
     feasible : the probability that all limits are kept there; 1 without any.
     outcomes : what is expected of each declared outcome there; empty where none is declared.
+    labels : units and limits, for what is printed.
     """
 
     trial: Trial
@@ -48,14 +54,40 @@ class Recommendation:
     interval: tuple[float, float]
     feasible: float = 1.0
     outcomes: dict[str, Expected] = field(default_factory=dict)
+    labels: Labels = NO_LABELS
 
     def __str__(self) -> str:
+        return f"trial {self.trial.id}, {described(self.params, self.labels.parameters)}: {self._expectation()}"
+
+    def __repr__(self) -> str:
+        return f"Recommendation(trial {self.trial.id}, {named(self.params)}: {self.mean:.4g} ± {self.std:.2g})"
+
+    def _expectation(self) -> str:
         low, high = self.interval
         limits = f"; within all limits at {self.feasible:.0%}" if self.outcomes else ""
+        units = self.labels.objective
         return (
-            f"trial {self.trial.id}, {described(self.params)}: {self.mean:.6g} expected, "
-            f"between {low:.6g} and {high:.6g} at 95 %{limits}"
+            f"{amount(f'{self.mean:.6g}', units)} expected, "
+            f"between {low:.6g} and {amount(f'{high:.6g}', units)} at 95 %{limits}"
         )
+
+    def _repr_html_(self) -> str:
+        names = [*self.outcomes]
+        rows = [
+            column("outcome", names),
+            column("expected", [self._shown(name, self.outcomes[name].mean) for name in names]),
+            column("±", [self._shown(name, self.outcomes[name].std) for name in names]),
+            column("wanted", [self.labels.wanted.get(name, "") for name in names]),
+        ]
+        return html.block(
+            f"Recommended: trial {self.trial.id}",
+            html.table(of_params([self.params], self.labels.parameters)),
+            html.sentence(self._expectation()),
+            html.table(rows) if names else "",
+        )
+
+    def _shown(self, name: str, value: float) -> str:
+        return amount(f"{value:.6g}", self.labels.outcomes.get(name, ""))
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +101,7 @@ class FrontPoint:
     values : of the objectives, as they were seen; as they are expected, where results are noisy.
     expected : what the models expect of each outcome there.
     feasible : the probability that all limits are kept there; 1 without any.
+    told : what was told of each outcome.
     """
 
     trial: Trial
@@ -76,14 +109,20 @@ class FrontPoint:
     values: dict[str, float]
     expected: dict[str, Expected]
     feasible: float
+    told: dict[str, float] = field(default_factory=dict)
 
     def __str__(self) -> str:
         return f"trial {self.trial.id}, {described(self.params)}: {described(self.values)}"
 
+    def __repr__(self) -> str:
+        return f"FrontPoint(trial {self.trial.id}, {named(self.values)})"
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Front(Sequence[FrontPoint]):
-    """The results to choose from, where there are several objectives. Printed, it lists them.
+    """The results to choose from, where there are several objectives. Printed, it is a table of them.
+
+    The table begins with the best of the first objective.
 
     Attributes
     ----------
@@ -92,12 +131,14 @@ class Front(Sequence[FrontPoint]):
     is_given : whether the user gave it; otherwise it is inferred: the worst of all results, or a tenth of the
         front's range beyond it.
     hypervolume : how much is dominated by the front, up to the reference.
+    labels : units and limits, for what is printed.
     """
 
     points: tuple[FrontPoint, ...]
     reference: dict[str, float] | None
     is_given: bool
     hypervolume: float
+    labels: Labels = NO_LABELS
 
     def __len__(self) -> int:
         return len(self.points)
@@ -112,6 +153,79 @@ class Front(Sequence[FrontPoint]):
     def __str__(self) -> str:
         if self.reference is None:
             return "no point on the front yet"
+        lines = [self._head(), self._wanted(), as_text(self._columns()) if self.points else ""]
+        return "\n".join(line for line in lines if line)
+
+    def __repr__(self) -> str:
+        return f"Front({len(self)} point{'' if len(self) == 1 else 's'}, hypervolume {self.hypervolume:.6g})"
+
+    def _repr_html_(self) -> str:
+        if self.reference is None:
+            return html.block("Front", html.sentence(str(self)))
+        picture, names = "", [*self.labels.ascending]
+        if len(names) == 2:
+            pairs = [(point.values[names[0]], point.values[names[1]]) for point in self.points]
+            right, up = (labeled(name, self.labels.outcomes.get(name, "")) for name in names)
+            picture = html.scatter(pairs, (right, up), f"the front of {right} and {up}")
+        table = html.table(self._columns()) if self.points else ""
+        return html.block("Front", html.sentence(self._head(), self._wanted()), picture, table)
+
+    def to_frame(self, library: str | None = None) -> Any:
+        """The points as a data frame, a row each, as they are listed when it is printed.
+
+        Of each outcome it has what was told under its name, and what is expected as ``name.expected`` and
+        ``name.std``; ``feasible`` is the probability that all limits are kept.
+
+        Parameters
+        ----------
+        library : "pandas" or "polars". By default pandas if that is installed, else polars.
+        """
+        points = self._sorted()
+        columns = {"trial_id": [point.trial.id for point in points], **params_by_column([p.params for p in points])}
+        outcomes: dict[str, list[Any]] = {}
+        for name in self._names():
+            outcomes[name] = [point.told.get(name) for point in points]
+            outcomes[f"{name}.expected"] = [getattr(point.expected.get(name), "mean", None) for point in points]
+            outcomes[f"{name}.std"] = [getattr(point.expected.get(name), "std", None) for point in points]
+        outcomes["feasible"] = [point.feasible for point in points]
+        for name, cells in outcomes.items():
+            while name in columns:
+                name = f"outcome.{name}"
+            columns[name] = cells
+        return frame(columns, library)
+
+    def _head(self) -> str:
         how = "given" if self.is_given else "inferred"
-        head = f"{len(self)} on the front, hypervolume {self.hypervolume:.6g} up to {described(self.reference)} ({how})"
-        return "\n".join([head, *map(str, self.points)])
+        up_to = described(self.reference or {}, self.labels.outcomes)
+        return f"{len(self)} on the front, hypervolume {self.hypervolume:.6g} up to {up_to} ({how})"
+
+    def _wanted(self) -> str:
+        """What is wanted of each objective."""
+        return ", ".join(f"{name}: {self.labels.wanted[name]}" for name in self.labels.ascending)
+
+    def _names(self) -> list[str]:
+        """Outcomes, as they were declared."""
+        return list(dict.fromkeys(name for point in self.points for name in (*point.told, *point.expected)))
+
+    def _sorted(self) -> list[FrontPoint]:
+        """Points from the best of the first objective on; of equals, by the others."""
+        first = self.points[0].values if self.points else {}
+        signs = {name: 1.0 if self.labels.ascending.get(name, True) else -1.0 for name in first}
+        return sorted(self.points, key=lambda point: [sign * point.values[name] for name, sign in signs.items()])
+
+    def _columns(self) -> list[Column]:
+        """Trial and parameters, then what was told, what is expected and what is allowed of each outcome."""
+        points, units = self._sorted(), self.labels.outcomes
+        columns = [column("trial", [point.trial.id for point in points])]
+        columns += of_params([point.params for point in points], self.labels.parameters)
+        for name in self._names():
+            told = known(point.told.get(name) for point in points)
+            columns.append(column(f"{name} told", told, units.get(name, "")))
+            there = [point.expected.get(name) for point in points]
+            expected = [... if one is None else f"{one.mean:.6g} ± {one.std:.2g}" for one in there]
+            columns.append(column(f"{name} expected", expected, units.get(name, "")))
+            if name in self.labels.limits:
+                columns.append(column(f"{name} limit", [self.labels.limits[name]] * len(points), units.get(name, "")))
+        if self.labels.limits:
+            columns.append(column("within limits", [f"{point.feasible:.0%}" for point in points]))
+        return columns

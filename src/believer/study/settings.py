@@ -25,6 +25,7 @@ from believer.numerics import backend
 from believer.space import Constraint, Space
 from believer.study import serialization
 from believer.study.goals import Goals, checked_reference
+from believer.study.labels import Labels
 from believer.study.options import Options, said, with_options
 from believer.study.serialization import DamagedSettings
 from believer.surrogates import GP
@@ -116,6 +117,11 @@ class StudySettings:
     def sign(self) -> float:
         """1 when the first objective is minimized, -1 when it is maximized: inside, everything is minimized."""
         return self.goals.outputs[0].sign
+
+    @property
+    def labels(self) -> Labels:
+        """Units and limits, for what is printed."""
+        return Labels.of(self.space, self.goals)
 
     def to_config(self) -> dict[str, Any]:
         """Plain JSON data; custom parts and the constraint by name."""

@@ -10,15 +10,22 @@ from typing import Any, Concatenate, ParamSpec, Self, TypeVar
 
 from believer.errors import InvalidInput, JournalCorrupt
 from believer.space import Space
-from believer.study import serialization, table
+from believer.space.units import amount, labeled
+from believer.study import html, serialization, table
+from believer.study.columns import Column, column, known
 from believer.study.events import Begun, Changed, Event
 from believer.study.files import PathLike, as_path
+from believer.study.frames import frame
 from believer.study.history import states_by_output
 from believer.study.journal import read_events
+from believer.study.labels import Labels, described
 from believer.study.ledger import Counts, Ledger
 from believer.study.outcome import Outcome, copied
 from believer.study.settings import space_and_goals
-from believer.study.trials import Trial, described
+from believer.study.trials import Trial
+
+_LAST = 10
+"""Trials that a notebook lists: the last ones."""
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -180,6 +187,16 @@ class Study:
         return table.records(self._ledger)
 
     @reading
+    def to_frame(self, library: str | None = None) -> Any:
+        """The history as a data frame, one row a trial, with the columns of :meth:`records`.
+
+        Parameters
+        ----------
+        library : "pandas" or "polars". By default pandas if that is installed, else polars.
+        """
+        return frame(table.by_column(self._ledger), library)
+
+    @reading
     def to_csv(self, path: PathLike, *, raw: bool = False) -> None:
         """The history as a CSV file with a header, written whole or not at all.
 
@@ -200,16 +217,19 @@ class Study:
         strategy, acquisition, surrogate = (
             serialization.named(config[name]) for name in ("strategy", "acquisition", "surrogate")
         )
+        labels = self._labels
         aim = "maximizing" if goals.outputs[0].sign < 0.0 else "minimizing"
+        aim = f"{aim} a value in {labels.objective}" if labels.objective else aim
         if not goals.is_plain:
-            aim = ", ".join(f"{name}: {serialization.brief(goal)}" for name, goal in goals.to_config().items())
+            aim = ", ".join(f"{name}: {words}" for name, words in labels.wanted.items())
         lines = [
-            f"{aim} over {', '.join(self._ledger.space.names)}"
+            f"{aim} over {', '.join(labeled(n, labels.parameters.get(n, '')) for n in self._ledger.space.names)}"
             f" by {strategy} with {acquisition} on {surrogate}, seed {config['seed']}",
             self._counted(),
         ]
-        if len(goals.objectives) == 1 and self.best is not None:
-            lines.append(f"best {self.best[1]:.6g} at {described(self.best[0])}")
+        if len(goals.objectives) == 1 and (best := self.best) is not None:
+            value = amount(f"{best[1]:.6g}", labels.objective)
+            lines.append(f"best {value} at {described(best[0], labels.parameters)}")
         if self._where is not None:
             lines.append(f"journal {self._where}")
         return "\n".join(lines)
@@ -217,6 +237,48 @@ class Study:
     @reading
     def __repr__(self) -> str:
         return f"<{type(self).__name__}: {self._counted()}>"
+
+    @reading
+    def _repr_html_(self) -> str:
+        rows = html.table(self._last_trials(), _LAST)
+        more = len(self._ledger.trials) - _LAST
+        last = f"The last {_LAST} of {len(self._ledger.trials)} trials; to_frame() has all." if more > 0 else ""
+        return html.block(
+            type(self).__name__,
+            html.sentence(*str(self).splitlines()),
+            self._picture(),
+            rows if self._ledger.trials else "",
+            html.sentence(last, quiet=True),
+        )
+
+    @reading
+    def _picture(self) -> str:
+        """The values of the only objective and the best so far, as HTML; "" for several objectives."""
+        ledger = self._ledger
+        if len(ledger.goals.objectives) > 1:
+            return ""
+        values = [ledger.value(trial.id) for trial in ledger.trials]
+        return html.convergence(values, ledger.best_so_far(), self._labels.objective)
+
+    def _last_trials(self) -> list[Column]:
+        """The last rows of the table, without what few ask for and columns in which there is nothing."""
+        rows, units = table.records(self._ledger, _LAST), table.units(self._ledger)
+        hidden = {"origin", "provenance"}
+        names = [name for name in rows[0] if name not in hidden] if rows else []
+        cells = {name: known(row[name] for row in rows) for name in names}
+        for name, found in table.parameters(self._ledger).items():
+            if rows:
+                cells[found] = [self._ledger.trials[row["trial_id"]].params.get(name, ...) for row in rows]
+        titles = {"trial_id": "trial"}
+        return [
+            column(titles.get(name, name), found, units.get(name, ""))
+            for name, found in cells.items()
+            if name not in ("value", "error") or any(cell is not ... for cell in found)
+        ]
+
+    @property
+    def _labels(self) -> Labels:
+        return Labels.of(self._ledger.space, self._ledger.goals)
 
     @property
     def _config(self) -> dict[str, Any]:

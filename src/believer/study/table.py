@@ -6,11 +6,11 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from believer.space.units import units_of
 from believer.study.files import PathLike, Wording, as_path, replace_file
 from believer.study.ledger import Ledger
 from believer.study.outcome import Outcome
-
-COLUMNS = ("trial_id", "status", "value", "error", "origin", "provenance")
+from believer.study.trials import RESERVED, column_names
 
 _WORDING = Wording(
     file="CSV file",
@@ -31,22 +31,37 @@ _SEPARATORS = frozenset(";\t\r\n")
 _BREAKS = _SEPARATORS | {",", '"'}
 
 
-def records(ledger: Ledger) -> list[dict[str, Any]]:
-    """One plain dict a trial, in id order, under the same columns."""
-    parameters, more = _parameters(ledger), _outcomes(ledger)
+def records(ledger: Ledger, last: int | None = None) -> list[dict[str, Any]]:
+    """One plain dict a trial, in id order, under the same columns; all, or only so many of the ``last``."""
+    columns, more = parameters(ledger), _outcomes(ledger)
     return [
         {
             "trial_id": trial.id,
             "status": ledger.status(trial.id),
             "value": ledger.value(trial.id),
-            **{column: trial.params.get(name) for name, column in parameters.items()},
+            **{column: trial.params.get(name) for name, column in columns.items()},
             **{column: _listed(ledger.outcomes.get(trial.id), what, name) for column, (what, name) in more.items()},
             "origin": trial.origin,
             "provenance": trial.provenance,
             "error": ledger.errors.get(trial.id),
         }
-        for trial in ledger.trials
+        for trial in (ledger.trials if last is None else ledger.trials[-last:])
     ]
+
+
+def by_column(ledger: Ledger) -> dict[str, list[Any]]:
+    """The table by its columns, with those that no trial has anything in."""
+    rows = records(ledger)
+    return {name: [row[name] for row in rows] for name in _columns(ledger)}
+
+
+def units(ledger: Ledger) -> dict[str, str]:
+    """The units of the columns that have any."""
+    goals, names = ledger.goals, ledger.goals.objectives
+    found = {"value": goals.units(names[0]) if len(names) == 1 else ""}
+    found |= {column: units_of(ledger.space.parameters[name]) for name, column in parameters(ledger).items()}
+    found |= {column: goals.units(name) for column, (what, name) in _outcomes(ledger).items()}
+    return {column: unit for column, unit in found.items() if unit}
 
 
 def write_csv(ledger: Ledger, path: PathLike, raw: bool) -> None:
@@ -78,12 +93,15 @@ def _within(cell: str, change: Callable[[str], str]) -> str:
 
 
 def _csv_lines(ledger: Ledger, raw: bool) -> Iterator[bytes]:
-    columns = ["trial_id", "status", "value", *_parameters(ledger).values(), *_outcomes(ledger)]
-    rows = ([*row.values()] for row in records(ledger))
-    for row in ([*columns, "origin", "provenance", "error"], *rows):
+    for row in (_columns(ledger), *([*row.values()] for row in records(ledger))):
         line = ",".join(_quoted(cell if raw else written(cell)) for cell in row) + "\r\n"
         # Text of an exception may hold a lone surrogate, from a file name that is not UTF-8.
         yield line.encode("utf-8", errors="backslashreplace")
+
+
+def _columns(ledger: Ledger) -> list[str]:
+    known = ("trial_id", "status", "value", *parameters(ledger).values(), *_outcomes(ledger))
+    return [*known, "origin", "provenance", "error"]
 
 
 def _quoted(cell: Any) -> str:
@@ -92,16 +110,9 @@ def _quoted(cell: Any) -> str:
     return '"' + text.replace('"', '""') + '"' if not _BREAKS.isdisjoint(text) else text
 
 
-def _parameters(ledger: Ledger) -> dict[str, str]:
+def parameters(ledger: Ledger) -> dict[str, str]:
     """The columns of the parameters by their names: one that bears the name of another column is prefixed."""
-    names = ledger.space.names
-    columns: dict[str, str] = {}
-    for name in names:
-        column = name
-        while column in COLUMNS or (column != name and column in names):
-            column = f"param.{column}"
-        columns[name] = column
-    return columns
+    return column_names(ledger.space.names)
 
 
 def _outcomes(ledger: Ledger) -> dict[str, tuple[str, str]]:
@@ -115,7 +126,7 @@ def _outcomes(ledger: Ledger) -> dict[str, tuple[str, str]]:
     if not goals.is_plain:
         named |= {"objectives": [*goals.aims], "constraints": [*goals.limited]}
     only = len(named["objectives"]) < 2 and not named["constraints"] and goals.is_plain
-    taken = {*COLUMNS, *_parameters(ledger).values()}
+    taken = {*RESERVED, *parameters(ledger).values()}
     more = {}
     for what, names in named.items():
         beside = what in ("noise", "replicates")

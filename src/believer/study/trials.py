@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, overload
 
 import numpy as np
 
 from believer.arrays import Array
 from believer.batch.verdict import Verdict
+from believer.study import html
+from believer.study.columns import Column, column, of_params
+from believer.study.frames import frame
+from believer.study.labels import NO_LABELS, Labels, described, named
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -42,6 +46,9 @@ class Trial:
     def __hash__(self) -> int:
         return hash(self.id)
 
+    def __repr__(self) -> str:
+        return f"Trial({self.id}, {named(self.params)})"
+
     def copy(self) -> Trial:
         """The same trial with params of its own: what a caller does to them stays with the caller."""
         return replace(self, params=dict(self.params))
@@ -55,10 +62,12 @@ class Batch(Sequence[Trial]):
     ----------
     trials : in id order.
     verdict : how diverse they are.
+    labels : units, for what is printed.
     """
 
     trials: tuple[Trial, ...]
     verdict: Verdict
+    labels: Labels = field(default=NO_LABELS)
 
     @property
     def unit(self) -> Array:
@@ -84,13 +93,66 @@ class Batch(Sequence[Trial]):
         return iter(self.trials)
 
     def __str__(self) -> str:
-        lines = [f"{trial.id}: {described(trial.params)}  ({trial.provenance})" for trial in self.trials]
+        units = self.labels.parameters
+        lines = [f"{trial.id}: {described(trial.params, units)}  ({trial.provenance})" for trial in self.trials]
         return "\n".join([*lines, self.verdict.sentence])
 
+    def __repr__(self) -> str:
+        return f"Batch({self._counted()})"
 
-def described(params: Mapping[str, Any]) -> str:
-    """ "lr=0.01, depth=3"."""
-    return ", ".join(f"{k}={v:.4g}" if isinstance(v, float) else f"{k}={v}" for k, v in params.items())
+    def _repr_html_(self) -> str:
+        points = of_params(self.params, self.labels.parameters)
+        columns = [_ids(self.trials), *points, column("why", [trial.provenance for trial in self.trials])]
+        return html.block(f"Batch of {self._counted()}", html.table(columns), html.sentence(self.verdict.sentence))
+
+    def _counted(self) -> str:
+        ids = [trial.id for trial in self.trials]
+        if not ids:
+            return "0 trials"
+        run = f"ids {ids[0]}-{ids[-1]}" if len(ids) > 1 else f"id {ids[0]}"
+        return f"{len(ids)} trial{'' if len(ids) == 1 else 's'}, {run}"
+
+    def to_frame(self, library: str | None = None) -> Any:
+        """The trials as a data frame, a row each: id, parameters, origin and provenance.
+
+        Parameters
+        ----------
+        library : "pandas" or "polars". By default pandas if that is installed, else polars.
+        """
+        return frame(
+            {
+                "trial_id": [trial.id for trial in self.trials],
+                **params_by_column(self.params),
+                "origin": [trial.origin for trial in self.trials],
+                "provenance": [trial.provenance for trial in self.trials],
+            },
+            library,
+        )
+
+
+RESERVED = ("trial_id", "status", "value", "error", "origin", "provenance")
+"""Columns that tables of trials have beside parameters and outcomes."""
+
+
+def column_names(names: Sequence[str]) -> dict[str, str]:
+    """The columns of parameters by their names: one that bears the name of another column is prefixed."""
+    columns: dict[str, str] = {}
+    for name in names:
+        found = name
+        while found in RESERVED or (found != name and found in names):
+            found = f"param.{found}"
+        columns[name] = found
+    return columns
+
+
+def params_by_column(points: Sequence[Mapping[str, Any]]) -> dict[str, list[Any]]:
+    """Parameters as the columns of a table; None where a point has none of a name."""
+    names = column_names(list(dict.fromkeys(name for params in points for name in params)))
+    return {found: [params.get(name) for params in points] for name, found in names.items()}
+
+
+def _ids(trials: Sequence[Trial]) -> Column:
+    return column("trial", [trial.id for trial in trials])
 
 
 def same_value(a: Any, b: Any) -> bool:

@@ -1,0 +1,86 @@
+"""What is printed beside the numbers of a study: units, and what is wanted of each outcome."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from believer.space import Space
+from believer.space.units import amount, units_by_name
+from believer.study.goals import Goals, bounds, words
+
+_LONGEST = 60
+"""Characters of a text that is shown in full on a line with others."""
+
+MOST_NAMED = 12
+"""Numbers that a line names one by one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Labels:
+    """Units and goals by name; empty where nobody gave any.
+
+    Attributes
+    ----------
+    parameters : units of those that have any.
+    outcomes : units of those that have any.
+    wanted : of each outcome, in words: "maximize", "at least 95 %".
+    limits : of outcomes that have any, as a cell of a table has them: "≥ 95".
+    ascending : the objectives, and whether less of each is better.
+    """
+
+    parameters: Mapping[str, str] = field(default_factory=dict)
+    outcomes: Mapping[str, str] = field(default_factory=dict)
+    wanted: Mapping[str, str] = field(default_factory=dict)
+    limits: Mapping[str, str] = field(default_factory=dict)
+    ascending: Mapping[str, bool] = field(default_factory=dict)
+
+    @staticmethod
+    def of(space: Space, goals: Goals) -> Labels:
+        """Those of a study.
+
+        Parameters
+        ----------
+        space : where it searches.
+        goals : what it wants.
+        """
+        return Labels(
+            units_by_name(space.parameters),
+            units_by_name(goals.wanted),
+            {name: words(goal) for name, goal in goals.wanted.items()},
+            {name: bounds(goals.wanted[name]) for name in goals.limited},
+            {output.name: output.sign > 0.0 for output in goals.outputs if output.limits is None},
+        )
+
+    @property
+    def objective(self) -> str:
+        """Units of the only objective; "" where there are several, or none are given."""
+        return self.outcomes.get(next(iter(self.ascending)), "") if len(self.ascending) == 1 else ""
+
+
+NO_LABELS = Labels()
+
+
+def number(value: Any, digits: int = 6, longest: int = _LONGEST) -> str:
+    """A value as tables and lines show it, on one line: a float with so many digits, a text cut where it is long."""
+    return f"{value:.{digits}g}" if isinstance(value, float) else one_line(str(value), longest)
+
+
+def one_line(text: str, longest: int = _LONGEST) -> str:
+    """``text`` without line breaks and other characters that move what follows, cut where it is long."""
+    text = text if text.isprintable() else text.encode("unicode_escape", "backslashreplace").decode("ascii")
+    return text if len(text) <= longest else text[: longest - 1] + "…"
+
+
+def described(params: Mapping[str, Any], units: Mapping[str, str] | None = None) -> str:
+    """ "lr=0.01, T=80 °C"."""
+    units = units or {}
+    return ", ".join(f"{k}={amount(number(v, 4), units.get(k, ''))}" for k, v in params.items())
+
+
+def named(values: Mapping[str, Any]) -> str:
+    """ "x=0.31, solvent='DMF'", for a repr: the first of many, on one line."""
+    parts = [f"{one_line(k)}={f'{v:.4g}' if isinstance(v, float) else one_line(repr(v))}" for k, v in values.items()]
+    more = len(parts) - MOST_NAMED
+    return ", ".join([*parts[:MOST_NAMED], *([f"and {more} more"] if more > 0 else [])])
