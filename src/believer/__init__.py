@@ -27,6 +27,8 @@ from believer.study.study import read_study
 from believer.surrogates import GP, LOADED_ON_USE
 
 if TYPE_CHECKING:
+    from believer import plot as plot
+
     # Listed below, and loaded when first used.
     # Not listed: for the few who need them.
     from believer.acquisitions import EHVI as EHVI
@@ -71,6 +73,7 @@ _LATER = {
     "SDDReport": "believer.diagnostics.sdd_report",
     "Study": "believer.study.study",
     "benchmark": "believer.bench.plan",
+    "plot": "believer",
     "plugins": "believer",
     "sdd": "believer.diagnostics.sdd",
 }
@@ -122,8 +125,8 @@ __all__ = [
 def __getattr__(name: str) -> Any:
     if name not in _LATER:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    if name == "plugins":
-        return import_module("believer.plugins")
+    if name in ("plot", "plugins"):
+        return import_module(f"believer.{name}")
     return getattr(import_module(_LATER[name]), name)
 
 

@@ -1,0 +1,5 @@
+"""Figures of a study."""
+
+from believer.plot import data
+
+__all__ = ["data"]
