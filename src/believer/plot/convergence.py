@@ -96,12 +96,12 @@ def _draw_results(axes: Axes, found: data.Convergence) -> None:
         own = known & np.isin(origin, origins)
         for rows, fill, more in (
             (own & found.keeps_limits, color, ""),
-            (own & ~found.keeps_limits, "none", ", breaks a limit"),
+            (own & ~found.keeps_limits, "none", "breaks a limit"),
         ):
             if rows.any():
                 edge = "white" if fill == color else color
                 style = {"mfc": fill, "mec": edge, "mew": 0.5 if fill == color else 1.2, "ms": 5.5, "ls": ""}
-                axes.plot(found.count[rows], found.values[rows], marker, label=label + more, **style)
+                axes.plot(found.count[rows], found.values[rows], marker, label=more or label, **style)
     failed = np.array([status == "failed" for status in found.status])
     if failed.any():
         bottom = axes.get_xaxis_transform()
@@ -140,12 +140,13 @@ def _draw_regret(axes: Axes, found: data.Convergence, regret: Array) -> None:
 
 
 def _shade_batches(axes: Axes, found: data.Convergence) -> None:
-    """Shade the design, and every other batch of the rest unless there are very many."""
-    seen: set[str] = set()
+    """Shade the design, and every other batch of the rest unless there are very many, or all are of one point."""
+    labeled, rest = False, [span for span in found.spans if not span.is_design]
+    striped = len(found.spans) <= _STRIPES_UP_TO and any(span.last > span.first for span in rest)
     for number, span in enumerate(found.spans):
-        if not span.is_design and (number % 2 == 0 or len(found.spans) > _STRIPES_UP_TO):
+        if not span.is_design and (number % 2 == 0 or not striped):
             continue
-        color, label = (DESIGN_SHADE, "batch of the design") if span.is_design else (SHADE, "every other batch")
-        options: dict[str, Any] = {} if label in seen else {"label": label}
+        color = DESIGN_SHADE if span.is_design else SHADE
+        options: dict[str, Any] = {} if span.is_design or labeled else {"label": "every other batch"}
         axes.axvspan(span.first - 0.5, span.last + 0.5, color=color, lw=0, zorder=0, **options)
-        seen.add(label)
+        labeled |= not span.is_design

@@ -10,7 +10,7 @@ import numpy as np
 from believer.arrays import shown
 from believer.errors import InvalidInput
 from believer.plot import data
-from believer.plot.data.dependence import SAMPLES
+from believer.plot.data.dependence import CELLS, enough
 from believer.plot.data.evaluations import axes_named
 from believer.plot.data.source import StudyLike, study_of
 from believer.plot.figure import (
@@ -41,7 +41,7 @@ def partial_dependence(
     *,
     parameters: Sequence[str | tuple[str, str]] | None = None,
     outcome: str | None = None,
-    samples: int = SAMPLES,
+    samples: int | None = None,
     ax: Any = None,
 ) -> Any:
     """What the model expects along each parameter on average over the others, with a 95 % interval and the results.
@@ -52,14 +52,15 @@ def partial_dependence(
     parameters : names for curves, pairs of names for maps; None for a curve of each, of the twelve that matter most.
         On a map, lines are how uncertain the average is.
     outcome : which one; None for the first objective.
-    samples : how many points it is an average over.
+    samples : how many points it is an average over; None for 128, and fewer where there are many results.
     ax : an array of axes, one for each; None for a new figure.
     """
     source = study_of(study)
+    points = enough(source, CELLS**2) if samples is None else samples
     found = [
         data.partial_dependence(source, parameters=[one], outcome=outcome, samples=samples)[0]
         if isinstance(one, str)
-        else data.surface(source, parameters=one, outcome=outcome, samples=samples)
+        else data.surface(source, parameters=one, outcome=outcome, samples=points)
         for one in _wanted(source, parameters)
     ]
     return _draw_all(found, "on average over the other parameters", ax)
@@ -106,7 +107,7 @@ def _wanted(source: data.Source, parameters: Sequence[str | tuple[str, str]] | N
 
 
 def _draw_all(found: Sequence[data.Curve | data.Surface], title: str, ax: Any) -> Any:
-    columns = min(len(found), _COLUMNS)
+    columns = 2 if len(found) == 4 else min(len(found), _COLUMNS)
     rows = -(-len(found) // columns)
     width = 5.0 if columns == 1 else 3.0 * columns
     spare = rows * columns - len(found)

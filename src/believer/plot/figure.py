@@ -46,7 +46,8 @@ def legend_below(figure: Figure) -> None:
     """One legend for all panels, each label once, outside of the data."""
     named = {label: h for axes in figure.axes for h, label in zip(*axes.get_legend_handles_labels(), strict=True)}
     columns = max(1, _columns([*named], figure.get_figwidth()))
-    layout = {"ncols": columns, "frameon": False, "fontsize": 9, "columnspacing": 1.5}
+    size = 9 if figure.get_figwidth() >= 9.0 else 8
+    layout = {"ncols": columns, "frameon": False, "fontsize": size, "columnspacing": 1.5}
     figure.legend(named.values(), named.keys(), loc="outside lower center", **layout)
 
 
@@ -55,7 +56,7 @@ def _columns(labels: list[str], width: float) -> int:
     for rows in range(1, len(labels) + 1):
         columns = -(-len(labels) // rows)
         longest = [max(len(label) for label in labels[i * rows : (i + 1) * rows] or [""]) for i in range(columns)]
-        if sum(0.069 * length + 0.62 for length in longest) <= width:
+        if sum(0.062 * length + 0.55 for length in longest) <= width:
             return columns
     return 1
 
@@ -117,25 +118,36 @@ def legend(grid: Any, ax: Any) -> None:
             one.legend(fontsize=8, frameon=False)
 
 
-def dress(axes: Axes, which: Literal["x", "y"], parameter: Parameter) -> None:
-    """Label, scale, ticks and limits of one axis; markers at the bounds are drawn whole, beyond the frame."""
-    from matplotlib.ticker import MaxNLocator
+def dress(axes: Axes, which: Literal["x", "y"], parameter: Parameter, narrow: bool = False) -> None:
+    """Label, scale, ticks and limits of one axis; markers at the bounds are drawn whole, beyond the frame.
+
+    Parameters
+    ----------
+    axes : to dress.
+    which : of its two axes.
+    parameter : that lies along it.
+    narrow : whether there is room for few ticks only.
+    """
+    from matplotlib.ticker import LogLocator, MaxNLocator
 
     axis = axes.xaxis if which == "x" else axes.yaxis
     axis.set_label_text(literal(parameter.label))
     if parameter.choices:
         axis.set_ticks(range(len(parameter.choices)), [_short(choice) for choice in parameter.choices])
-        if which == "x" and sum(len(_short(choice)) for choice in parameter.choices) > _CROWDED:
-            axis.set_tick_params(rotation=30)
+        if which == "x" and sum(len(_short(choice)) for choice in parameter.choices) > (8 if narrow else _CROWDED):
+            axis.set_tick_params(rotation=40 if narrow else 30)
     elif parameter.is_whole and not parameter.is_log:
-        axis.set_major_locator(MaxNLocator(nbins=6, integer=True))
+        axis.set_major_locator(MaxNLocator(nbins=3 if narrow else 6, integer=True))
     elif not parameter.is_log:
-        axis.set_major_locator(MaxNLocator(nbins=5))
+        axis.set_major_locator(MaxNLocator(nbins=3 if narrow else 5))
     edges = parameter.edges
     axes.set(**{f"{which}lim": (edges[0], edges[-1])})
     if parameter.is_log:
         axes.set(**{f"{which}scale": "log"})
         plain_ticks(axis)
+        if narrow:
+            axis.set_major_locator(LogLocator(numticks=4))
+            axis.set_minor_locator(LogLocator(subs="auto", numticks=12))
 
 
 def literal(text: str) -> str:

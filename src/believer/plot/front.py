@@ -63,7 +63,7 @@ def _draw_pair(axes: Axes, pair: data.FrontPair) -> None:
         style = {"fmt": "none", "ecolor": BLUE, "elinewidth": 1.0, "alpha": 0.6, "zorder": 3}
         axes.errorbar(*pair.expected.T, xerr=spread[0], yerr=spread[1], label="95 % interval", **style)
         style = {"color": BLUE, "mec": "white", "mew": 0.5, "ms": 7, "ls": "", "zorder": 4}
-        axes.plot(*pair.values[pair.on_front].T, "o", label="on the front", **style)
+        axes.plot(*pair.at.T, "o", label="on the front", **style)
     if pair.reference is not None:
         axes.plot(*pair.reference, "P", color=BLACK, ms=7, ls="", zorder=2, label="reference point")
     for which, label, more in zip("xy", pair.labels, pair.maximize, strict=True):

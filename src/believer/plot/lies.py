@@ -102,16 +102,20 @@ def _draw_curves(grid: Any, found: data.Lies) -> None:
 
 def _draw_maps(grid: Any, found: data.Lies) -> None:
     """The posterior mean above, the acquisition below, along two parameters; all panels of a row share their shades."""
+    from matplotlib.colors import Normalize, PowerNorm
+
     x, y = found.axes
     means = np.concatenate([step.mean.ravel() for step in found.steps])
     ends = np.nanquantile(means, (0.25, 1.0) if found.maximize else (0.0, 0.75))
     worths = np.concatenate([step.worth[np.isfinite(step.worth)] for step in found.steps])
     top = (float(worths.min()), float(worths.max())) if len(worths) else (0.0, 1.0)
+    # An improvement is worth little almost everywhere: shades are its square root.
+    norm = PowerNorm(0.5, 0.0, top[1]) if 0.0 <= top[0] < top[1] else Normalize(*top)
     bars: list[Any] = []
     for (above, below), step in zip(grid.T, found.steps, strict=True):
         colors = {"cmap": shades(found.maximize), "vmin": ends[0], "vmax": ends[1], "zorder": 0, "rasterized": True}
         mean = above.pcolormesh(x.edges, y.edges, step.mean, **colors)
-        colors |= {"cmap": "Greens", "vmin": min(top[0], 0.0), "vmax": top[1]}
+        colors |= {"cmap": "Greens", "vmin": None, "vmax": None, "norm": norm}
         worth = below.pcolormesh(x.edges, y.edges, np.ma.masked_invalid(step.worth), **colors)
         bars = [mean, worth]
         alpha = 0.15 + 0.85 * found.nearness

@@ -47,16 +47,17 @@ def evaluations(
         if row < column:
             axes.set_visible(False)
             continue
-        dress(axes, "x", found.axes[column])
+        dress(axes, "x", found.axes[column], narrow=True)
         if row == column:
             axes.stairs(found.counts[row], found.bins[row], fill=True, color=BLUE, alpha=0.55)
             axes.set_ylabel("trials")
             axes.yaxis.get_major_locator().set_params(integer=True, nbins=4)
             axes.set_ylim(bottom=0.0)
         else:
-            dress(axes, "y", found.axes[row])
+            dress(axes, "y", found.axes[row], narrow=True)
             xs, ys = (spread(found.axes[i], found.at[:, i]) for i in (column, row))
             draw_trials(axes, xs, ys, found.status, found.batch, found.best, size=22)
+        axes.tick_params(labelsize=8)
         if row < p - 1:
             axes.set_xlabel("")
             axes.tick_params(labelbottom=False)
@@ -142,7 +143,7 @@ def parallel_coordinates(
     names = readable(source, parameters, MOST_LINES)
     found = data.parallel_coordinates(source, parameters=names, outcome=outcome)
     p, known = len(found.axes), np.isfinite(found.values)
-    grid = panels(ax, 1, 1, (max(6.0, 1.1 * p + 1.5), 4.0))
+    grid = panels(ax, 1, 1, (min(max(6.0, 1.1 * p + 1.5), 12.0), 4.0))
     axes: Axes = grid[0, 0]
     norm, cmap = Normalize(*_ends(found.values[known], found.maximize)), _value_colors(found.maximize)
     # A point of one parameter is a line of no length: drawn as a short one.

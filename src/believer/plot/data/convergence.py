@@ -153,7 +153,7 @@ def _hypervolumes(source: Source, rows: IntArray) -> Array:
     reference, front = signs * np.array([given[name] for name in names]), np.zeros((0, len(names)))
     found, volume = [], 0.0
     for y, counts in zip(Y, trials.keeps_limits[rows], strict=True):
-        if counts and np.isfinite(y).all():
+        if counts and np.isfinite(y).all() and not (front <= y).all(axis=1).any():
             front = np.vstack([front, y])
             front = front[nondominated(front)]
             volume = hypervolume(front, reference)

@@ -8,8 +8,9 @@ z_s     S points of the region, evenly spread; f(x, z_s): with x in their place
 ======  ===========================================================================
 
 The partial dependence is (1/S) Σ_s f(x, z_s). Its posterior mean is the mean of μ, and its variance 1ᵀ Σ 1 / S² where a
-model knows covariances and learns results as they are. Otherwise the interval is the mean of the pointwise ones, which
-is never too narrow. Points that are not allowed do not count.
+model knows covariances and learns results as they are. Where results are warped, it is the median of draws from the
+posterior, and its interval holds 95 % of them. A model that knows neither covariances nor draws gets the mean of the
+pointwise intervals, which is never too narrow. Points that are not allowed do not count.
 """
 
 from __future__ import annotations
@@ -17,11 +18,12 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 
 from believer.arrays import Array, BoolArray, IntArray, read_only, whole
+from believer.batch.learned import Learned
 from believer.capabilities import able
 from believer.errors import InvalidInput
 from believer.plot.data.axis import Axis
@@ -29,10 +31,13 @@ from believer.plot.data.convergence import limits_of
 from believer.plot.data.evaluations import axes_named
 from believer.plot.data.source import Source, StudyLike, study_of
 from believer.study.recommendation import NORMAL_95
-from believer.surrogates.protocols import Joint, Scaled
+from believer.surrogates.protocols import Joint, Sampling, Scaled
 
-SAMPLES = 128
-_CELLS = 41
+MOST_SAMPLES, LEAST_SAMPLES, _WORK = 128, 8, 2e10
+"""How many points an average is over, and how much work all of its predictions may be."""
+
+_DRAWS = 512
+CELLS = 41
 """Cells along each axis of a surface."""
 
 
@@ -110,7 +115,7 @@ def partial_dependence(
     *,
     parameters: Sequence[str] | None = None,
     outcome: str | None = None,
-    samples: int = SAMPLES,
+    samples: int | None = None,
 ) -> tuple[Curve, ...]:
     """The partial dependence on each parameter.
 
@@ -119,12 +124,13 @@ def partial_dependence(
     study : an optimizer, a result, a study that was read, or a path.
     parameters : which ones; None for all that have more than one value.
     outcome : which one; None for the first objective.
-    samples : S, how many points it is an average over.
+    samples : S, how many points it is an average over; None for 128, and fewer where there are many results.
     """
     source = study_of(study)
     name = source.chosen(outcome)
-    Z = _spread(source, samples)
-    return tuple(_curve(source, name, axis, Z, None) for axis in axes_named(source, parameters))
+    axes = axes_named(source, parameters)
+    Z = _spread(source, enough(source, max(len(axis.at) for axis in axes)) if samples is None else samples)
+    return tuple(_curve(source, name, axis, Z, None) for axis in axes)
 
 
 def slice(  # noqa: A001 (what it is called)
@@ -213,7 +219,7 @@ def two_axes(source: Source, outcome: str, parameters: Sequence[str] | None) -> 
     return axes[0], axes[1]
 
 
-def thinned(axis: Axis, most: int = _CELLS) -> Axis:
+def thinned(axis: Axis, most: int = CELLS) -> Axis:
     """The axis at ``most`` of its positions, evenly spread; choices all stay.
 
     Parameters
@@ -253,22 +259,31 @@ def expected(source: Source, outcome: str, groups: Array) -> tuple[Array, Array,
     groups : (k, S, d), in the encoded cube; those that are not allowed do not count.
     """
     k, S, d = groups.shape
-    learned, sign = source.learned(outcome), source.sign(outcome)
+    learned = source.learned(outcome)
     counts = allowed(source, groups.reshape(-1, d)).reshape(k, S)
-    model, exact = learned.model, S > 1 and learned.warp is None and able(learned.model, Joint)
     found = np.full((3, k), np.nan)
     for i in np.flatnonzero(counts.any(axis=1)) if S > 1 else ():
-        X = groups[i, counts[i]]
-        if exact:
-            at = cast(Joint, model).joint(X)
-            mean, std = sign * float(at.mean.mean()), math.sqrt(max(float(at.covariance.mean()), 0.0))
-            found[:, i] = mean, mean - NORMAL_95 * std, mean + NORMAL_95 * std
-        else:
-            found[:, i] = [float(part.mean()) for part in _interval(source, X, outcome)]
+        found[:, i] = _average(source, learned, groups[i, counts[i]])
     if S == 1 and counts.any():
         rows = counts[:, 0]
         found[:, rows] = _interval(source, groups[rows, 0], outcome)
     return found[0], found[1], found[2]
+
+
+def _average(source: Source, learned: Learned, X: Array) -> tuple[float, float, float]:
+    """Mean, or median, and the ends of the 95 % interval of the average over ``X`` (S, d)."""
+    model, sign, warp = learned.model, learned.output.sign, learned.warp
+    if warp is None and able(model, Joint):
+        at = model.joint(X)
+        mean, std = sign * float(at.mean.mean()), math.sqrt(max(float(at.covariance.mean()), 0.0))
+        return mean, mean - NORMAL_95 * std, mean + NORMAL_95 * std
+    if warp is not None and able(model, Sampling):
+        draws = model.sample(X, _DRAWS, source.cache.randomness(0, "partial dependence"))
+        averages = sign * warp.inverse(draws.ravel()).reshape(draws.shape).mean(axis=1)
+        low, middle, high = np.quantile(averages, (0.025, 0.5, 0.975)).tolist()
+        return middle, low, high
+    mean, low, high = (float(part.mean()) for part in _interval(source, X, learned.output.name))
+    return mean, low, high
 
 
 def _interval(source: Source, X: Array, outcome: str) -> tuple[Array, Array, Array]:
@@ -298,7 +313,7 @@ def _curve(source: Source, outcome: str, axis: Axis, Z: Array, through: dict[str
 
 
 def nearness(source: Source, outcome: str, X: Array, x: Array, across: tuple[Axis, ...]) -> Array:
-    """How near points are to a slice, from 0 to 1, (n,): exp(-r²/2), r their distance from it in lengthscales.
+    """How near points are to a slice, from 0 to 1, (n,): exp(-2 r²), r their distance from it in lengthscales.
 
     Parameters
     ----------
@@ -313,7 +328,19 @@ def nearness(source: Source, outcome: str, X: Array, x: Array, across: tuple[Axi
     gaps = (X - x) / scales
     for axis in across:
         gaps[:, axis.start : axis.stop] = 0.0
-    return np.exp(-0.5 * (gaps**2).sum(axis=1))
+    return np.exp(-2.0 * (gaps**2).sum(axis=1))
+
+
+def enough(source: Source, positions: int) -> int:
+    """How many points an average is over at so many positions: fewer, where predictions from many results take long.
+
+    Parameters
+    ----------
+    source : the study.
+    positions : how many.
+    """
+    n = max(len(source.history.ids), 1)
+    return int(np.clip(_WORK / (positions * n**2), LEAST_SAMPLES, MOST_SAMPLES))
 
 
 def _spread(source: Source, samples: int) -> Array:

@@ -25,6 +25,7 @@ class FrontPair:
     values : results, (n, 2).
     keeps_limits : which results keep all limits, (n,).
     on_front : rows of the points on the front, (m,), by the first objective.
+    at : where these are, (m, 2): results as they were seen, or as they are expected where results are noisy.
     expected : what the models expect there, without noise, (m, 2).
     low, high : ends of the 95 % interval, (m, 2) each.
     feasible : the probability that all limits are kept there, (m,).
@@ -39,6 +40,7 @@ class FrontPair:
     values: Array
     keeps_limits: BoolArray
     on_front: IntArray
+    at: Array
     expected: Array
     low: Array
     high: Array
@@ -91,6 +93,7 @@ def _pair(source: Source, a: str, b: str) -> FrontPair:
         all_values[rows],
         trials.keeps_limits[rows],
         np.array([place[point.trial.id] for point in points], dtype=np.int64),
+        seen,
         mean,
         low,
         high,

@@ -11,7 +11,7 @@ e_j     mean squared error of the model where the values of parameter j are shuf
 By lengthscales the importance of j is (1/ℓ_j) / Σ_i (1/ℓ_i): a parameter along which the outcome varies quickly
 matters. Its interval is that of all ℓ_j with L(ℓ_j) ≥ L - 1.92, a 95 % likelihood interval. By permutation it is
 (e_j - e) / Var(y), with e the error without a shuffle: 0 for a parameter that the model does not use. Its interval
-holds 95 % of the shuffles.
+holds 95 % of the shuffles. Above 600 results lengthscales have no intervals, and some of the results are shuffled.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from believer.arrays import Array, shown, whole
+from believer.arrays import Array, IntArray, shown, whole
 from believer.capabilities import able
 from believer.errors import InvalidInput, MissingCapability
 from believer.plot.data.source import Source, StudyLike, study_of
@@ -29,6 +29,12 @@ from believer.surrogates.protocols import Rescalable, Scaled
 METHODS = ("lengthscales", "permutation")
 DROP = 1.9207294103470494
 """Half of the 95 % quantile of χ² with one degree of freedom: by so much the log likelihood may drop."""
+
+MOST_RESULTS = 600
+"""Likelihoods of more results take too long for intervals of lengthscales."""
+
+_WORK = 5e10
+"""Of all predictions by permutation: with many results, some of them are shuffled and predicted."""
 
 _WIDEST = 4.0
 """How far an interval of log ℓ is looked for, to either side."""
@@ -109,7 +115,8 @@ def _by_lengthscales(source: Source, outcome: str) -> tuple[Array, Array, Array]
     inverse = np.where(np.isfinite(scales), 1.0 / scales, 0.0)
     total = float(inverse.sum()) or 1.0
     low, high = np.full(len(scales), np.nan), np.full(len(scales), np.nan)
-    for j, axis in enumerate(source.axes) if able(model, Rescalable) else ():
+    few = len(source.learned(outcome).ids) <= MOST_RESULTS
+    for j, axis in enumerate(source.axes) if few and able(model, Rescalable) else ():
         if not axis.is_constant:
             longer, shorter = (_factor(model, axis.start, axis.stop, side) for side in (1.0, -1.0))
             rest = total - inverse[j]
@@ -136,9 +143,16 @@ def _factor(model: Rescalable, start: int, stop: int, side: float) -> float:
     return float(np.exp(side * high))
 
 
+def _some(n: int, predictions: int) -> IntArray:
+    """Rows of n results, evenly spread: all of them, unless so many predictions of all would take too long."""
+    most = max(40, int(_WORK / (predictions * n**2)))
+    return np.unique(np.linspace(0, n - 1, min(n, most)).round().astype(np.int64))
+
+
 def _by_permutation(source: Source, outcome: str, repeats: int) -> tuple[Array, Array, Array]:
     learned, rng = source.learned(outcome), source.cache.randomness(0, "permutation")
-    X, y = learned.data.X, learned.data.y
+    rows = _some(len(learned.ids), repeats * len(source.axes))
+    X, y = learned.data.X[rows], learned.data.y[rows]
     spread = float(y.var()) or 1.0
     known = float(((learned.fit.predict(X).mean - y) ** 2).mean())
     found = np.zeros((repeats, len(source.axes)))

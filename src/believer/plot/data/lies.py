@@ -149,10 +149,13 @@ def lies(
     axes = _axes(source, name, parameters)
     x = points[0][1]
     scene = _Scene(source, name, axes, x, request)
-    belief, steps = liar.begin(request).with_pending(request), list[LieStep]()
-    for (trial, point), said in zip(points, words, strict=True):
+    start = _until(request, 0) if batch == "pending" else request
+    belief, steps = liar.begin(request).with_pending(start), list[LieStep]()
+    for count, ((trial, point), said) in enumerate(zip(points, words, strict=True), start=1):
         steps.append(scene.step(belief, trial, point, said))
-        belief = belief.with_lie(request, trial, point)
+        # Of a pending trial some outcomes may be known: only the others are lied about.
+        pending = batch == "pending"
+        belief = belief.with_pending(_until(request, count)) if pending else belief.with_lie(request, trial, point)
     steps.append(scene.step(belief, None, None, ""))
     trials = source.trials
     rows = np.flatnonzero(np.isfinite(trials.values[name]))
@@ -191,16 +194,22 @@ Points = list[tuple[int, Array]]
 
 
 def _pending(source: Source, q: int) -> tuple[Request, Points, list[str]]:
-    """The last trials that have no result yet, those before them lied about already; and why they were chosen."""
-    trials, ids = source.trials, source.history.pending.ids[-q:]
+    """The first trials that have no result yet; and why they were chosen."""
+    trials, ids = source.trials, source.history.pending.ids[:q]
     request = request_of(source.settings, source.history, 1, cache=source.cache)
-    outputs = []
-    for one in request.outputs:
-        rows = [i for i, trial in enumerate(one.pending.ids) if trial not in ids]
-        outputs.append(replace(one, pending=Pending(tuple(one.pending.ids[i] for i in rows), one.pending.X[rows])))
     places = [trials.row(trial) for trial in ids]
     points = [(trial, trials.X[row]) for trial, row in zip(ids, places, strict=True)]
-    return replace(request, outputs=tuple(outputs)), points, [trials.provenance[row] for row in places]
+    return request, points, [trials.provenance[row] for row in places]
+
+
+def _until(request: Request, count: int) -> Request:
+    """The request as if no more than the first ``count`` of all pending trials were under way."""
+    ids = sorted({trial for one in request.outputs for trial in one.pending.ids})[:count]
+    outputs = []
+    for one in request.outputs:
+        kept = [i for i, trial in enumerate(one.pending.ids) if trial in ids]
+        outputs.append(replace(one, pending=Pending(tuple(one.pending.ids[i] for i in kept), one.pending.X[kept])))
+    return replace(request, outputs=tuple(outputs))
 
 
 def _next(source: Source, liar: PseudoObservations, q: int) -> tuple[Request, Points, list[str]]:
