@@ -34,6 +34,7 @@ LEVELS = {
     "loop": 10.0,
     "replay": 10.0,
     "experiments": 10.5,
+    "plot": 10.7,
     "diagnostics": 11.0,
     "testing": 11.0,
     "integrations": 12.0,

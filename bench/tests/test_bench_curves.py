@@ -10,7 +10,7 @@ pytest.importorskip("matplotlib")
 
 from matplotlib.text import Text
 
-from believer.diagnostics.figure import BLACK
+from believer.plot.figure import BLACK
 from believer_bench import curves
 from believer_bench.report import BenchReport, bench_report
 

@@ -31,6 +31,8 @@ from believer.surrogates import GP, LOADED_ON_USE
 getLogger(__name__).addHandler(NullHandler())
 
 if TYPE_CHECKING:
+    from believer import plot as plot
+
     # Listed below, and loaded when first used.
     # Not listed: for the few who need them.
     from believer.acquisitions import EHVI as EHVI
@@ -77,6 +79,7 @@ _LATER = {
     "Replay": "believer.replay",
     "SDDReport": "believer.diagnostics.sdd_report",
     "Study": "believer.study.study",
+    "plot": "believer",
     "plugins": "believer",
     "sdd": "believer.diagnostics.sdd",
 }
@@ -128,8 +131,8 @@ __all__ = [
 def __getattr__(name: str) -> Any:
     if name not in _LATER:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    if name == "plugins":
-        return import_module("believer.plugins")
+    if name in ("plot", "plugins"):
+        return import_module(f"believer.{name}")
     try:
         return getattr(import_module(_LATER[name]), name)
     except ModuleNotFoundError as error:

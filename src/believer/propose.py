@@ -160,6 +160,22 @@ def propose(
     return Proposal(tuple(draft.trials), wanted, described, judged, settings.labels)
 
 
+def request_of(settings: StudySettings, history: History, q: int = 1, *, cache: ModelCache | None = None) -> Request:
+    """What a strategy would be asked for ``q`` points now; queued points and those of a design are left out.
+
+    Parameters
+    ----------
+    settings : of the study.
+    history : what happened to it so far; every output has a result.
+    q : how many points.
+    cache : models of earlier calls with the same settings.
+    """
+    cache = ModelCache(settings) if cache is None else cache
+    check_cache(cache, settings)
+    outputs = tuple(cache.learned(history, place) for place in range(len(history.tables)))
+    return _Draft(settings, history, cache, cache.region, {}, True).request(whole(q, "q", 1), outputs)
+
+
 @dataclass(slots=True, eq=False)
 class _Draft:
     """The trials of a proposal while it is being made up; ``avoid`` (k, d) is empty when repeats are welcome."""

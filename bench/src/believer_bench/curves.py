@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from believer.arrays import Array
-from believer.diagnostics.figure import BLACK, BLUE, GRAY, GREEN, ORANGE, RED, entitle, new_figure, plain_ticks
 from believer.experiments import bootstrap_interval
+from believer.plot.figure import BLACK, BLUE, GRAY, GREEN, ORANGE, RED, entitle, new_figure, plain_ticks
 from believer_bench.advice import Advice
 from believer_bench.declared import FEASIBLE, HYPERVOLUME
 from believer_bench.runs import Case, Run, members_of, size_name

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from believer.arrays import Array
-from believer.diagnostics.figure import BLACK, BLUE, GREEN, ORANGE, RED, entitle, legend_below, new_figure
+from believer.plot.figure import BLACK, BLUE, GREEN, ORANGE, RED, entitle, legend_below, new_figure
 from believer_bench.curves import literal
 from believer_bench.profiles import MOST, counts, data_profile, performance_profile
 from believer_bench.runs import Run, members_of

@@ -16,12 +16,13 @@ from believer.study.columns import Column, column, known
 from believer.study.events import Begun, Changed, Event
 from believer.study.files import PathLike, as_path
 from believer.study.frames import frame
-from believer.study.history import states_by_output
+from believer.study.goals import Goals
+from believer.study.history import History, states_by_output
 from believer.study.journal import read_events
 from believer.study.labels import Labels, described
 from believer.study.ledger import Counts, Ledger
 from believer.study.outcome import Outcome, copied
-from believer.study.settings import space_and_goals
+from believer.study.settings import StudySettings, space_and_goals
 from believer.study.trials import Trial
 
 _LAST = 10
@@ -103,6 +104,22 @@ class Study:
     def space(self) -> Space:
         """Where it searches; of a study that was only read, without its constraint."""
         return self._ledger.space
+
+    @property
+    @reading
+    def goals(self) -> Goals:
+        """What is wanted of each outcome."""
+        return self._ledger.goals
+
+    @reading
+    def history(self, settings: StudySettings) -> History:
+        """The study as it stands, frozen: what proposals and models begin with.
+
+        Parameters
+        ----------
+        settings : of the study.
+        """
+        return self._ledger.history(settings)
 
     @property
     @reading

@@ -1,0 +1,178 @@
+"""A parameter as an axis of a figure, whatever its kind.
+
+Nothing here knows the kinds of parameters: an axis is made from what every parameter can do, decode encoded rows and
+encode values. A parameter whose values are numbers on a scale is an axis of numbers; any other one is a list of
+choices, at the positions 0, 1, 2, and so on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from believer.arrays import Array, read_only
+from believer.capabilities import able
+from believer.space import Space
+from believer.space.parameter import Number, Parameter
+from believer.study.trials import same_value
+
+MOST_VALUES = 101
+"""Values along an axis of numbers; a grid with more is thinned out."""
+
+MOST_CHOICES = 60
+"""Choices along an axis; of more, those that were evaluated come first."""
+
+_DRAWS = 4000
+"""Encoded rows that values are looked for in, where a continuous parameter has several columns."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Axis:
+    """A parameter as an axis.
+
+    Attributes
+    ----------
+    name : of the parameter.
+    units : of its values; "" without any.
+    is_number : whether positions are values; otherwise they are indices of ``choices``.
+    is_log : whether numbers are spread over magnitudes.
+    is_discrete : whether there is nothing between two positions: choices, whole numbers, steps.
+    is_whole : whether all values are whole numbers.
+    start, stop : its encoded columns, ``X[:, start:stop]``.
+    values : along the axis, k of them, as users know them.
+    at : their positions (k,), increasing.
+    rows : their encoded rows (k, stop - start).
+    low, high : where the axis begins and ends.
+    choices : the values as text, where they are no numbers; else empty.
+    """
+
+    name: str
+    units: str
+    is_number: bool
+    is_log: bool
+    is_discrete: bool
+    is_whole: bool
+    start: int
+    stop: int
+    values: tuple[Any, ...]
+    at: Array
+    rows: Array
+    low: float
+    high: float
+    choices: tuple[str, ...] = ()
+
+    @property
+    def label(self) -> str:
+        """The name, with its units."""
+        return f"{self.name} ({self.units})" if self.units else self.name
+
+    @property
+    def is_constant(self) -> bool:
+        """Whether there is one value only."""
+        return len(self.values) == 1
+
+    @property
+    def edges(self) -> Array:
+        """Borders (k + 1,) between the cells around the positions; the axis ends where the outer cells do."""
+        if self.is_constant or not self.is_number:
+            return np.concatenate([self.at - 0.5, self.at[-1:] + 0.5])
+        at = np.log(self.at) if self.is_log else self.at
+        middle = 0.5 * (at[1:] + at[:-1])
+        ends = (2.0 * at[0] - middle[0], 2.0 * at[-1] - middle[-1]) if self.is_discrete else (at[0], at[-1])
+        edges = np.concatenate([ends[:1], middle, ends[1:]])
+        return np.exp(edges) if self.is_log else edges
+
+    def position(self, value: Any) -> float:
+        """Where a value lies on the axis; NaN for one that it has no place for."""
+        if self.is_number:
+            return float(value) if _is_number(value) else np.nan
+        return next((float(i) for i, choice in enumerate(self.values) if same_value(choice, value)), np.nan)
+
+    def positions(self, points: Iterable[dict[str, Any]]) -> Array:
+        """Positions (n,) of n points in the user's terms; NaN for those without this parameter."""
+        return np.array([self.position(params[self.name]) if self.name in params else np.nan for params in points])
+
+    def share(self, positions: Array) -> Array:
+        """Positions (n,) as shares of the axis, from 0 at its beginning to 1 at its end."""
+        ends = np.array([self.low, self.high])
+        if self.is_constant:
+            return np.where(np.isnan(positions), np.nan, 0.5)
+        low, high = np.log(ends) if self.is_log else ends
+        return ((np.log(positions) if self.is_log else positions) - low) / (high - low)
+
+
+def axes_of(space: Space, points: Sequence[dict[str, Any]] = (), most: int = MOST_VALUES) -> tuple[Axis, ...]:
+    """The parameters of a space as axes, in its order.
+
+    Parameters
+    ----------
+    space : of any kinds of parameters.
+    points : that were evaluated, in the user's terms; of many choices, theirs are shown first.
+    most : values along an axis of numbers.
+    """
+    axes, start = [], 0
+    for name, parameter in space.parameters.items():
+        seen = [params[name] for params in points if name in params]
+        axes.append(_axis(name, parameter, start, seen, most))
+        start += parameter.width
+    return tuple(axes)
+
+
+def _axis(name: str, parameter: Parameter, start: int, seen: list[Any], most: int) -> Axis:
+    values = _values(parameter, seen, most)
+    is_number = all(map(_is_number, values)) and (parameter.ordered or parameter.count is None)
+    if is_number:
+        values = _distinct(sorted(values))
+        at = np.array(values, dtype=np.float64)
+    else:
+        at = np.arange(len(values), dtype=np.float64)
+    is_log = is_number and len(values) > 1 and able(parameter, Number) and parameter.log
+    return Axis(
+        name,
+        str(getattr(parameter, "units", None) or ""),
+        is_number,
+        is_log,
+        not is_number or (parameter.count is not None and parameter.count <= most),
+        is_number and all(isinstance(value, int) for value in values),
+        start,
+        start + parameter.width,
+        tuple(values),
+        read_only(at),
+        read_only(parameter.encode(values, name)),
+        float(at[0]) if is_number else -0.5,
+        float(at[-1]) if is_number else len(values) - 0.5,
+        () if is_number else tuple(map(str, values)),
+    )
+
+
+def _values(parameter: Parameter, seen: list[Any], most: int) -> list[Any]:
+    """Values along an axis: all of a short list, else evenly spread ones."""
+    count, grid = parameter.count, parameter.grid()
+    if count is not None and not parameter.ordered:
+        if len(grid) <= MOST_CHOICES:
+            return parameter.decode(grid)
+        spread = parameter.decode(grid[np.linspace(0, len(grid) - 1, MOST_CHOICES).round().astype(int)])
+        return _distinct([*seen, *spread])[:MOST_CHOICES]
+    if count is not None and len(grid) == count:
+        return parameter.decode(grid[np.unique(np.linspace(0, count - 1, min(count, most)).round().astype(int))])
+    if parameter.width == 1:
+        ends = grid.min(), grid.max()
+        return _distinct(parameter.decode(np.linspace(*ends, most)[:, None]))
+    # Several columns that are no list: whatever values their box decodes to, thinned out.
+    U = grid.min(axis=0) + np.random.default_rng(0).random((_DRAWS, parameter.width)) * np.ptp(grid, axis=0)
+    found = parameter.decode(U)
+    if not all(map(_is_number, found)):
+        return _distinct([*seen, *found])[:MOST_CHOICES]
+    return [sorted(found)[i] for i in np.linspace(0, _DRAWS - 1, most).round().astype(int)]
+
+
+def _distinct(values: Iterable[Any]) -> list[Any]:
+    """Without repeats, in the same order; 1 and True are two values."""
+    return list({(type(value), value): value for value in values}.values())
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)

@@ -1,0 +1,131 @@
+"""Whether the model knows what it does not know: each result beside what the others let the model expect.
+
+Where a model has its leave-one-out predictions in closed form, as a Gaussian process does ([Rasmussen2006] Eq. 5.12),
+these are taken: hyperparameters are those of all results. Otherwise the surrogate is fitted again without each part of
+the results, in at most 20 parts.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol, runtime_checkable
+
+import numpy as np
+
+from believer.arrays import Array, IntArray
+from believer.batch.learned import Learned
+from believer.batch.standing import learned_by
+from believer.capabilities import able
+from believer.errors import InvalidInput
+from believer.numerics.special import log_cdf
+from believer.plot.data.source import Source, StudyLike, study_of
+from believer.study.recommendation import NORMAL_95
+from believer.surrogates.protocols import Measuring, Prediction
+
+LEVELS = np.linspace(0.05, 0.95, 19)
+_PARTS = 20
+_LEAST = 4
+
+
+@runtime_checkable
+class LeavingOut(Protocol):
+    """A model that predicts each of its data from all the others in closed form."""
+
+    def leave_one_out(self) -> Prediction:
+        """Latent mean and std (n,) at the data."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Calibration:
+    """n results, and what the model expects of each without knowing it.
+
+    Attributes
+    ----------
+    label : the outcome, with its units.
+    ids : of the trials, (n,).
+    observed : results, (n,).
+    mean : expected, (n,).
+    low, high : the 95 % interval of a result, noise included, (n,) each.
+    z : (observed - mean) / std, (n,), in the units of the model; standard normal for one that is well calibrated.
+    levels : probabilities (k,).
+    coverage : the share of results within the central interval of each level, (k,).
+    rmse : root of the mean squared error, in the user's units.
+    r2 : share of the variance of results that is explained; below 0 for worse than their mean.
+    method : "leave-one-out, closed form" or "cross-validation in 20 parts".
+    """
+
+    label: str
+    ids: IntArray
+    observed: Array
+    mean: Array
+    low: Array
+    high: Array
+    z: Array
+    levels: Array
+    coverage: Array
+    rmse: float
+    r2: float
+    method: str
+
+
+def calibration(study: StudyLike, *, outcome: str | None = None) -> Calibration:
+    """Predictions of results from the other results.
+
+    Parameters
+    ----------
+    study : an optimizer, a result, a study that was read, or a path.
+    outcome : which one; None for the first objective.
+    """
+    source = study_of(study)
+    name = source.chosen(outcome)
+    learned, sign = source.learned(name), source.sign(name)
+    if len(learned.ids) < _LEAST:
+        raise InvalidInput(f"calibration needs at least {_LEAST} results; there are {len(learned.ids)}.")
+    known = learned_by(source.settings.surrogate, learned.data)
+    rows = np.arange(len(learned.ids)) if known is None else known
+    at, method = _left_out(source, learned, rows)
+    y, std = learned.data.y[rows], np.sqrt(at.std**2 + _noise(learned, rows) ** 2)
+    z = (y - at.mean) / std
+    mean, low, high, seen = (
+        sign * (value if learned.warp is None else learned.warp.inverse(value))
+        for value in (at.mean, at.mean - NORMAL_95 * std, at.mean + NORMAL_95 * std, y)
+    )
+    inside = 2.0 * np.exp(log_cdf(np.abs(z))[0]) - 1.0  # the least level whose central interval holds the result
+    error = float(((seen - mean) ** 2).mean())
+    return Calibration(
+        source.label(name),
+        np.array(learned.ids, dtype=np.int64)[rows],
+        seen,
+        mean,
+        np.minimum(low, high),
+        np.maximum(low, high),
+        sign * z,
+        LEVELS,
+        (inside[None, :] <= LEVELS[:, None]).mean(axis=1),
+        float(np.sqrt(error)),
+        1.0 - error / (float(seen.var()) or 1.0),
+        method,
+    )
+
+
+def _left_out(source: Source, learned: Learned, rows: IntArray) -> tuple[Prediction, str]:
+    """Latent predictions, in the units of the model."""
+    model, data = learned.fit, learned.data.at(rows)
+    if able(model, LeavingOut):
+        return model.leave_one_out(), "leave-one-out, closed form"
+    parts = np.arange(len(data)) % min(len(data), _PARTS)
+    mean, std = np.zeros(len(data)), np.zeros(len(data))
+    for part in np.unique(parts):
+        out = parts == part
+        rng = source.cache.randomness(int(part), "calibration")
+        at = source.settings.surrogate.fit(data.at(~out), rng).predict(data.X[out])
+        mean[out], std[out] = at.mean, at.std
+    return Prediction(mean, std), f"cross-validation in {parts.max() + 1} parts"
+
+
+def _noise(learned: Learned, rows: IntArray) -> Array:
+    """The noise of each result, (n,), in the units of the model: its own, and what is known of the result."""
+    own = learned.fit.noise_std if able(learned.fit, Measuring) else 0.0
+    known = learned.data.std
+    return np.full(len(rows), own) if known is None else np.sqrt(own**2 + known[rows] ** 2)

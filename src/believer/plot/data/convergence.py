@@ -1,0 +1,170 @@
+"""How a study came to its best result."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import groupby
+
+import numpy as np
+
+from believer.acquisitions.hypervolume import hypervolume, nondominated
+from believer.arrays import Array, BoolArray, IntArray, finite
+from believer.errors import InvalidInput
+from believer.plot.data.source import Source, StudyLike, study_of
+from believer.study.goals import AtLeast, AtMost, Between
+
+HYPERVOLUME = "hypervolume"
+"""What is drawn of several objectives: how much the results dominate, up to the reference point."""
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """Evaluations that were handed out together.
+
+    Attributes
+    ----------
+    first, last : their numbers, from 1 on.
+    batch : the number of the ask; 0 for trials from elsewhere.
+    is_design : whether they belong to the space-filling design.
+    """
+
+    first: int
+    last: int
+    batch: int
+    is_design: bool
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Convergence:
+    """Results and the best so far, evaluation by evaluation, in id order; n of them are done, failed or partial.
+
+    Attributes
+    ----------
+    label : the outcome, with its units.
+    ids : of the trials, (n,).
+    count : 1 to n.
+    values : of the outcome, (n,); NaN where there is none. Of the hypervolume, all are NaN.
+    status, origin : of the trials, n each.
+    keeps_limits : whether all limits are kept, (n,).
+    best : the best value so far, of results that keep all limits, (n,); NaN before the first.
+    maximize : whether more is better; None for an outcome that is only limited: it has no best.
+    spans : batches, in order.
+    limits : the least and the greatest value that the outcome may have; infinite where there is no limit.
+    target : the value to reach; None for none.
+    optimum : the best possible value; None where it is not known.
+    pending : how many trials have no result yet.
+    """
+
+    label: str
+    ids: IntArray
+    count: IntArray
+    values: Array
+    status: tuple[str, ...]
+    origin: tuple[str, ...]
+    keeps_limits: BoolArray
+    best: Array
+    maximize: bool | None
+    spans: tuple[Span, ...]
+    limits: tuple[float, float]
+    target: float | None
+    optimum: float | None
+    pending: int
+
+    @property
+    def regret(self) -> Array:
+        """How far the best so far is from the optimum, (n,); InvalidInput where that is not known."""
+        if self.optimum is None:
+            raise InvalidInput("the regret is the distance from the optimum: pass optimum=.")
+        return np.abs(self.best - self.optimum)
+
+
+def convergence(
+    study: StudyLike, *, outcome: str | None = None, target: float | None = None, optimum: float | None = None
+) -> Convergence:
+    """Every result and the best so far.
+
+    Parameters
+    ----------
+    study : an optimizer, a result, a study that was read, or a path.
+    outcome : which one; None for the objective, and of several objectives for the hypervolume.
+    target : a value to reach.
+    optimum : the best possible value.
+    """
+    source = study_of(study)
+    several = outcome is None and len(source.goals.objectives) > 1
+    name, trials = source.chosen(outcome), source.trials
+    rows = np.flatnonzero(trials.has_status("done", "failed", "partial"))
+    values = np.full(len(rows), np.nan) if several else trials.values[name][rows]
+    kept = trials.keeps_limits[rows]
+    if not trials.is_done[rows].any() and not np.isfinite(values).any():
+        raise InvalidInput("a figure of convergence needs at least one result; there is none yet.")
+    aim = name in source.goals.objectives
+    sign = source.sign(name)
+    if several:
+        best = _hypervolumes(source, rows)
+    elif aim:
+        best = sign * np.fmin.accumulate(np.where(kept, sign * values, np.nan))
+    else:
+        best = np.full(len(rows), np.nan)
+    return Convergence(
+        HYPERVOLUME if several else source.label(name),
+        trials.ids[rows],
+        np.arange(1, len(rows) + 1),
+        values,
+        tuple(trials.status[i] for i in rows),
+        tuple(trials.origin[i] for i in rows),
+        kept,
+        best,
+        (several or sign < 0.0) if aim else None,
+        _spans([trials.origin[i] == "design" for i in rows], trials.batch[rows]),
+        limits_of(source, name),
+        None if target is None else finite(target, "target"),
+        None if optimum is None else finite(optimum, "optimum"),
+        int(trials.has_status("pending").sum()),
+    )
+
+
+def limits_of(source: Source, outcome: str) -> tuple[float, float]:
+    """The least and the greatest value that an outcome may have, in the user's units; infinite without a limit.
+
+    Parameters
+    ----------
+    source : the study.
+    outcome : its name.
+    """
+    match source.goals.wanted.get(outcome):
+        case AtMost(threshold=high):
+            return -np.inf, high
+        case AtLeast(threshold=low):
+            return low, np.inf
+        case Between(low=low, high=high):
+            return low, high
+    return -np.inf, np.inf
+
+
+def _hypervolumes(source: Source, rows: IntArray) -> Array:
+    """Of the results so far that keep all limits, (n,), up to the reference point of the front as it is now."""
+    trials, names = source.trials, source.goals.objectives
+    signs = np.array([source.sign(name) for name in names])
+    Y = signs * np.column_stack([trials.values[name][rows] for name in names])
+    given = source.settings.reference or source.front.reference
+    if given is None:
+        raise InvalidInput("a figure of convergence needs at least one result of every objective; there is none yet.")
+    reference, front = signs * np.array([given[name] for name in names]), np.zeros((0, len(names)))
+    found, volume = [], 0.0
+    for y, counts in zip(Y, trials.keeps_limits[rows], strict=True):
+        if counts and np.isfinite(y).all() and not (front <= y).all(axis=1).any():
+            front = np.vstack([front, y])
+            front = front[nondominated(front)]
+            volume = hypervolume(front, reference)
+        found.append(volume)
+    return np.array(found)
+
+
+def _spans(designed: list[bool], batch: IntArray) -> tuple[Span, ...]:
+    spans, first = list[Span](), 1
+    for (is_design, number), run in groupby(zip(designed, batch.tolist(), strict=True)):
+        last = first + len(list(run)) - 1
+        spans.append(Span(first, last, number, is_design))
+        first = last + 1
+    return tuple(spans)

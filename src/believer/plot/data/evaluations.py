@@ -1,0 +1,122 @@
+"""Where a study evaluated: all parameters, pair by pair; and the same as lines across all parameters."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from believer.arrays import Array, IntArray, shown
+from believer.errors import InvalidInput
+from believer.plot.data.axis import Axis
+from believer.plot.data.source import Source, StudyLike, study_of
+
+_BINS = 12
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Evaluations:
+    """Trials on the axes of their parameters, n trials and p parameters.
+
+    Attributes
+    ----------
+    label : the outcome, with its units.
+    axes : p of them.
+    ids : of the trials, (n,).
+    at : positions on the axes, (n, p); NaN where a trial has no such parameter.
+    share : the same as shares of the axes, from 0 to 1, (n, p).
+    values : of the outcome, (n,); NaN where there is none.
+    status : of the trials, n of them.
+    batch : the number of the ask, (n,); 0 for trials from elsewhere.
+    best : the row of the best result; None without one.
+    maximize : whether more is better.
+    bins : edges of the bars of a histogram on each axis.
+    counts : how many trials are in each bar.
+    """
+
+    label: str
+    axes: tuple[Axis, ...]
+    ids: IntArray
+    at: Array
+    share: Array
+    values: Array
+    status: tuple[str, ...]
+    batch: IntArray
+    best: int | None
+    maximize: bool
+    bins: tuple[Array, ...]
+    counts: tuple[IntArray, ...]
+
+
+def evaluations(
+    study: StudyLike, *, parameters: Sequence[str] | None = None, outcome: str | None = None
+) -> Evaluations:
+    """Where the trials of a study lie.
+
+    Parameters
+    ----------
+    study : an optimizer, a result, a study that was read, or a path.
+    parameters : which ones; None for all that have more than one value.
+    outcome : which one; None for the first objective.
+    """
+    source = study_of(study)
+    name, trials = source.chosen(outcome), source.trials
+    if not len(trials):
+        raise InvalidInput("a figure of evaluations needs at least one trial; there is none yet.")
+    axes = axes_named(source, parameters)
+    at = np.column_stack([axis.positions(trials.params) for axis in axes])
+    bins = tuple(map(_bins, axes))
+    return Evaluations(
+        source.label(name),
+        axes,
+        trials.ids,
+        at,
+        np.column_stack([axis.share(column) for axis, column in zip(axes, at.T, strict=True)]),
+        trials.values[name],
+        trials.status,
+        trials.batch,
+        None if source.best is None else trials.row(source.best),
+        source.sign(name) < 0.0,
+        bins,
+        tuple(np.histogram(column[np.isfinite(column)], e)[0] for e, column in zip(bins, at.T, strict=True)),
+    )
+
+
+def parallel_coordinates(
+    study: StudyLike, *, parameters: Sequence[str] | None = None, outcome: str | None = None
+) -> Evaluations:
+    """What a figure of parallel coordinates shows: every trial that has a value of the outcome, on all axes.
+
+    Parameters
+    ----------
+    study : an optimizer, a result, a study that was read, or a path.
+    parameters : which ones, in this order; None for all that have more than one value.
+    outcome : which one; None for the first objective.
+    """
+    found = evaluations(study, parameters=parameters, outcome=outcome)
+    if not np.isfinite(found.values).any():
+        raise InvalidInput(f"parallel coordinates need at least one result of {found.label}; there is none yet.")
+    return found
+
+
+def axes_named(source: Source, parameters: Sequence[str] | None) -> tuple[Axis, ...]:
+    """The axes of these names; those with more than one value for None, or all if none has.
+
+    Parameters
+    ----------
+    source : the study.
+    parameters : names, each once.
+    """
+    if parameters is None:
+        return tuple(axis for axis in source.axes if not axis.is_constant) or source.axes
+    if isinstance(parameters, str) or len(set(parameters)) < len(parameters) or not len(parameters):
+        raise InvalidInput(f"parameters must be a list of different names; got {shown(parameters)}.")
+    return tuple(source.axis(name) for name in parameters)
+
+
+def _bins(axis: Axis) -> Array:
+    if axis.is_constant or not axis.is_number or (axis.is_discrete and len(axis.at) <= 2 * _BINS):
+        return axis.edges
+    ends = axis.edges[[0, -1]]
+    return np.geomspace(*ends, _BINS + 1) if axis.is_log else np.linspace(*ends, _BINS + 1)

@@ -1,0 +1,107 @@
+"""How likely a point keeps all limits, and how likely its evaluation comes back at all."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from believer.arrays import Array, IntArray
+from believer.errors import InvalidInput
+from believer.plot.data.axis import Axis
+from believer.plot.data.dependence import allowed, along, crossed, thinned, two_axes
+from believer.plot.data.source import Source, StudyLike, study_of
+from believer.study.goals import RUNS
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Feasibility:
+    """The probability that a point is feasible, in a slice along one parameter or two, and n trials.
+
+    Attributes
+    ----------
+    axes : one parameter or two, x first.
+    probability : (k_x,), or (k_y, k_x); NaN where no point is allowed.
+    parts : the same of each limited outcome, and of "evaluation succeeds" where failures are learned.
+    through : the point of the slice, in the user's terms.
+    at : positions of the trials, (n, 1) or (n, 2).
+    verdict : "feasible", "infeasible", "failed" or "no result yet", n of them.
+    ids : of the trials, (n,).
+    """
+
+    axes: tuple[Axis, ...]
+    probability: Array
+    parts: dict[str, Array]
+    through: dict[str, Any]
+    at: Array
+    verdict: tuple[str, ...]
+    ids: IntArray
+
+
+SUCCEEDS = "evaluation succeeds"
+
+
+def feasibility(
+    study: StudyLike, *, parameters: Sequence[str] | None = None, through: Mapping[str, Any] | None = None
+) -> Feasibility:
+    """The probability of feasibility in a slice through the best result.
+
+    Parameters
+    ----------
+    study : an optimizer, a result, a study that was read, or a path.
+    parameters : one or two; None for those that matter most to the first limit.
+    through : another point than the best result.
+    """
+    source = study_of(study)
+    limited = [name for name in source.goals.limited if _has_results(source, name)]
+    if source.learns_failures:
+        limited.append(RUNS)
+    if not limited:
+        raise InvalidInput(
+            "a figure of feasibility needs an outcome with a limit that has a result, or failed trials that the study "
+            'learns from (failures="learn"); there is none.'
+        )
+    params, x = source.center(through)
+    if len(source.axes) == 1 or (parameters is not None and len(parameters) == 1):
+        axes: tuple[Axis, ...] = (source.axes[0] if parameters is None else source.axis(parameters[0]),)
+        X, shape = along(axes[0], x[None, :])[:, 0], (len(axes[0].at),)
+    else:
+        by = next((name for name in limited if name != RUNS), source.outputs[0])
+        one, other = map(thinned, two_axes(source, by, parameters))
+        axes, X, shape = (one, other), crossed(one, other, x[None, :])[:, 0], (len(other.at), len(one.at))
+    may = allowed(source, X)
+    parts = {
+        SUCCEEDS if name == RUNS else source.label(name): np.where(may, probability(source, name, X), np.nan)
+        for name in limited
+    }
+    trials = source.trials
+    return Feasibility(
+        axes,
+        np.prod([*parts.values()], axis=0).reshape(shape),
+        {name: part.reshape(shape) for name, part in parts.items()},
+        params,
+        np.column_stack([axis.positions(trials.params) for axis in axes]),
+        tuple(_verdict(status, kept) for status, kept in zip(trials.status, trials.keeps_limits, strict=True)),
+        trials.ids,
+    )
+
+
+def probability(source: Source, outcome: str, X: Array) -> Array:
+    """The probability (m,) that an outcome keeps its limits at ``X`` (m, d)."""
+    learned = source.learned(outcome)
+    limits = learned.limits
+    assert limits is not None
+    at = learned.model.predict(X)
+    return np.exp(limits.pointwise(at.mean, at.std).value)
+
+
+def _has_results(source: Source, outcome: str) -> bool:
+    return bool(np.isfinite(source.trials.values[outcome]).any())
+
+
+def _verdict(status: str, keeps_limits: bool) -> str:
+    if status == "done":
+        return "feasible" if keeps_limits else "infeasible"
+    return "failed" if status == "failed" else "no result yet"

@@ -1,0 +1,166 @@
+"""How much each parameter matters to an outcome, with intervals.
+
+======  ==========================================================================================
+symbol  meaning
+======  ==========================================================================================
+ℓ_j     lengthscale of parameter j, as a share of its range: the shortest of its columns
+L(ℓ_j)  log likelihood of the results with another ℓ_j, all else as it was fitted
+e_j     mean squared error of the model where the values of parameter j are shuffled among trials
+======  ==========================================================================================
+
+By lengthscales the importance of j is (1/ℓ_j) / Σ_i (1/ℓ_i): a parameter along which the outcome varies quickly
+matters. Its interval is that of all ℓ_j with L(ℓ_j) ≥ L - 1.92, a 95 % likelihood interval. By permutation it is
+(e_j - e) / Var(y), with e the error without a shuffle: 0 for a parameter that the model does not use. Its interval
+holds 95 % of the shuffles. Above 600 results lengthscales have no intervals, and some of the results are shuffled.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from believer.arrays import Array, IntArray, shown, whole
+from believer.capabilities import able
+from believer.errors import InvalidInput, MissingCapability
+from believer.plot.data.source import Source, StudyLike, study_of
+from believer.surrogates.protocols import Rescalable, Scaled
+
+METHODS = ("lengthscales", "permutation")
+DROP = 1.9207294103470494
+"""Half of the 95 % quantile of χ² with one degree of freedom: by so much the log likelihood may drop."""
+
+MOST_RESULTS = 600
+"""Likelihoods of more results take too long for intervals of lengthscales."""
+
+_WORK = 5e10
+"""Of all predictions by permutation: with many results, some of them are shuffled and predicted."""
+
+_WIDEST = 4.0
+"""How far an interval of log ℓ is looked for, to either side."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Importance:
+    """The importance of p parameters, largest first.
+
+    Attributes
+    ----------
+    label : the outcome, with its units.
+    method : "lengthscales" or "permutation".
+    measure : what the numbers are, for an axis.
+    names : of the parameters.
+    values : (p,).
+    low, high : 95 % interval, (p,) each; NaN where there is none.
+    """
+
+    label: str
+    method: str
+    measure: str
+    names: tuple[str, ...]
+    values: Array
+    low: Array
+    high: Array
+
+
+def importance(
+    study: StudyLike, *, outcome: str | None = None, method: str | None = None, repeats: int = 50
+) -> Importance:
+    """How much each parameter matters.
+
+    Parameters
+    ----------
+    study : an optimizer, a result, a study that was read, or a path.
+    outcome : which one; None for the first objective.
+    method : "lengthscales" or "permutation"; None for lengthscales where the model has them.
+    repeats : how often values are shuffled.
+    """
+    source = study_of(study)
+    name = source.chosen(outcome)
+    if method is not None and method not in METHODS:
+        raise InvalidInput(f"method must be one of {', '.join(METHODS)}; got {shown(method)}.")
+    scales = lengthscales_of(source, name)
+    if method == "lengthscales" and scales is None:
+        model = type(source.learned(name).fit).__name__
+        raise MissingCapability(f'{model} has no lengthscales; use method="permutation".')
+    if scales is not None and method != "permutation":
+        method, measure, found = "lengthscales", "share of all inverse lengthscales", _by_lengthscales(source, name)
+    else:
+        method, measure = "permutation", "error when shuffled / variance of the results"
+        found = _by_permutation(source, name, whole(repeats, "repeats", 2))
+    values, low, high = found
+    order = np.argsort(-values, kind="stable")
+    names = tuple(source.axes[i].name for i in order)
+    return Importance(source.label(name), method, measure, names, values[order], low[order], high[order])
+
+
+def lengthscales_of(source: Source, outcome: str) -> Array | None:
+    """The shortest lengthscale of each parameter, (p,); infinite for one with one value, None where there are none.
+
+    Parameters
+    ----------
+    source : the study.
+    outcome : its name.
+    """
+    model = source.learned(outcome).fit
+    if not able(model, Scaled):
+        return None
+    scales = model.lengthscales
+    return np.array([np.inf if a.is_constant else float(scales[a.start : a.stop].min()) for a in source.axes])
+
+
+def _by_lengthscales(source: Source, outcome: str) -> tuple[Array, Array, Array]:
+    scales, model = lengthscales_of(source, outcome), source.learned(outcome).fit
+    assert scales is not None
+    inverse = np.where(np.isfinite(scales), 1.0 / scales, 0.0)
+    total = float(inverse.sum()) or 1.0
+    low, high = np.full(len(scales), np.nan), np.full(len(scales), np.nan)
+    few = len(source.learned(outcome).ids) <= MOST_RESULTS
+    for j, axis in enumerate(source.axes) if few and able(model, Rescalable) else ():
+        if not axis.is_constant:
+            longer, shorter = (_factor(model, axis.start, axis.stop, side) for side in (1.0, -1.0))
+            rest = total - inverse[j]
+            # The share of j with ℓ_j times a factor, the others as they are.
+            low[j], high[j] = (inverse[j] / f / (inverse[j] / f + rest) for f in (longer, shorter))
+    return inverse / total, low, high
+
+
+def _factor(model: Rescalable, start: int, stop: int, side: float) -> float:
+    """By what factor a lengthscale can be longer (1) or shorter (-1) until the log likelihood drops by DROP.  O(N³)."""
+    scales, best = model.lengthscales, model.log_evidence()
+
+    def drops(step: float) -> bool:
+        changed = scales.copy()
+        changed[start:stop] *= np.exp(side * step)
+        return best - model.with_lengthscales(changed).log_evidence() > DROP
+
+    low, high = 0.0, _WIDEST
+    if not drops(high):
+        return float(np.exp(side * high))
+    for _ in range(10):
+        middle = 0.5 * (low + high)
+        low, high = (low, middle) if drops(middle) else (middle, high)
+    return float(np.exp(side * high))
+
+
+def _some(n: int, predictions: int) -> IntArray:
+    """Rows of n results, evenly spread: all of them, unless so many predictions of all would take too long."""
+    most = max(40, int(_WORK / (predictions * n**2)))
+    return np.unique(np.linspace(0, n - 1, min(n, most)).round().astype(np.int64))
+
+
+def _by_permutation(source: Source, outcome: str, repeats: int) -> tuple[Array, Array, Array]:
+    learned, rng = source.learned(outcome), source.cache.randomness(0, "permutation")
+    rows = _some(len(learned.ids), repeats * len(source.axes))
+    X, y = learned.data.X[rows], learned.data.y[rows]
+    spread = float(y.var()) or 1.0
+    known = float(((learned.fit.predict(X).mean - y) ** 2).mean())
+    found = np.zeros((repeats, len(source.axes)))
+    for r in range(repeats):
+        order = rng.permutation(len(X))
+        for j, axis in enumerate(source.axes):
+            shuffled = X.copy()
+            shuffled[:, axis.start : axis.stop] = X[order, axis.start : axis.stop]
+            found[r, j] = (((learned.fit.predict(shuffled).mean - y) ** 2).mean() - known) / spread
+    low, high = np.quantile(found, (0.025, 0.975), axis=0)
+    return found.mean(axis=0), low, high

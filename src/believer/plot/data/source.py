@@ -1,0 +1,256 @@
+"""The study behind a figure: whatever was passed becomes one value that every figure reads.
+
+A study is an ``Optimizer``, the ``Result`` of ``minimize``, a study from ``read_study``, or the path of a journal. Its
+models are made from its settings, without a fit where the last ask has seen all results. What a journal cannot hold, a
+constraint or a custom acquisition, strategy or maximizer, is not needed for that; a custom surrogate is.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from believer.arrays import Array, shown
+from believer.batch.learned import Learned
+from believer.errors import InvalidInput
+from believer.loop import Result
+from believer.optimizer import Optimizer
+from believer.plot.data.axis import Axis, axes_of
+from believer.plot.data.trials import Trials, trials_of
+from believer.space import Space
+from believer.study import serialization
+from believer.study.events import Begun, Changed
+from believer.study.goals import RUNS, Goals
+from believer.study.history import History
+from believer.study.ledger import Ledger
+from believer.study.models import ModelCache
+from believer.study.outcome import ONLY
+from believer.study.recommend import Insight
+from believer.study.recommendation import NORMAL_95, Front
+from believer.study.settings import StudySettings, space_and_goals, upgraded_config
+from believer.study.study import Study, read_study
+
+_DISPENSABLE = ("acquisition", "strategy", "maximizer")
+"""Parts that predictions do not need."""
+
+
+@dataclass(frozen=True, eq=False)
+class Source:
+    """A study as figures read it. Made by :func:`study_of`; models are fitted once, when they are first needed.
+
+    Attributes
+    ----------
+    study : what happened.
+    goals : what is wanted of each outcome.
+    replaced : parts that a journal could not restore, and that defaults stand for: "strategy", "acquisition",
+        "maximizer", "constraint". Predictions do not need them.
+    """
+
+    study: Study
+    goals: Goals
+    replaced: tuple[str, ...] = ()
+    _settings: StudySettings | None = field(default=None, repr=False)
+
+    @property
+    def space(self) -> Space:
+        """Where it searches."""
+        return self.study.space if self._settings is None else self._settings.space
+
+    @cached_property
+    def trials(self) -> Trials:
+        """All trials, as columns."""
+        return trials_of(self.study, self.goals)
+
+    @cached_property
+    def axes(self) -> tuple[Axis, ...]:
+        """The parameters as axes, in the order of the space."""
+        return axes_of(self.space, self.trials.params)
+
+    @property
+    def settings(self) -> StudySettings:
+        """The settings; InvalidInput, which names what to pass, where a journal alone does not hold the surrogate."""
+        if self._settings is not None:
+            return self._settings
+        raise InvalidInput(
+            f"this figure needs the model of the study, and its surrogate, {_surrogate_name(self.study)}, is not one "
+            "that a journal can hold: pass the optimizer, or bv.Optimizer.load(path, surrogate=..., append=False)."
+        )
+
+    @cached_property
+    def history(self) -> History:
+        """The study as models learn it."""
+        return self.study.history(self.settings)
+
+    @cached_property
+    def cache(self) -> ModelCache:
+        """Where its models are kept."""
+        return ModelCache(self.settings)
+
+    @property
+    def outputs(self) -> tuple[str, ...]:
+        """Names of what models learn: objectives, then limited outcomes."""
+        return tuple(output.name for output in self.goals.outputs)
+
+    def chosen(self, outcome: str | None) -> str:
+        """The outcome of that name; the first objective for None. InvalidInput for one that the study has not."""
+        if outcome is None:
+            return self.outputs[0]
+        if outcome == self.label(self.outputs[0]):
+            return self.outputs[0]
+        if outcome not in self.outputs:
+            raise InvalidInput(f"outcome must be one of {', '.join(self.outputs)}; got {shown(outcome)}.")
+        return outcome
+
+    def label(self, outcome: str) -> str:
+        """How an outcome is called: a plain study may have named its number when it told the first."""
+        if outcome == ONLY and self.goals.is_plain:
+            first = next((one for one in self.study.outcomes.values() if one.objectives), None)
+            name = ONLY if first is None else first.name
+        else:
+            name = outcome
+        units = str(getattr(self.goals.wanted.get(outcome), "units", None) or "")
+        return f"{name} ({units})" if units else name
+
+    def sign(self, outcome: str) -> float:
+        """-1 where more of it is better."""
+        return next(one.sign for one in self.goals.outputs if one.name == outcome)
+
+    def learned(self, outcome: str) -> Learned:
+        """The model of an outcome and its results; InvalidInput before the first of them."""
+        names = [table.output.name for table in self.history.tables]
+        if outcome not in names:
+            raise InvalidInput(f"outcome must be one of {', '.join(names)}; got {shown(outcome)}.")
+        place = names.index(outcome)
+        if not self.history.tables[place].ids:
+            raise InvalidInput(f"this figure needs at least one result of {self.label(outcome)}; there is none yet.")
+        return self.cache.learned(self.history, place)
+
+    @property
+    def learns_failures(self) -> bool:
+        """Whether a model says where evaluations fail."""
+        return any(table.output.name == RUNS for table in self.history.tables)
+
+    def predict(self, X: Array, outcome: str) -> tuple[Array, Array, Array, Array]:
+        """Mean, std, and the ends of the 95 % interval of the outcome without noise, (m,) each, in the user's units.
+
+        Parameters
+        ----------
+        X : (m, d), in the encoded cube.
+        outcome : its name.
+        """
+        learned, sign = self.learned(outcome), self.sign(outcome)
+        at = learned.predict(X)
+        ends = [sign * learned.quantile(X, z) for z in (-NORMAL_95, NORMAL_95)]
+        return sign * at.mean, at.std, np.minimum(*ends), np.maximum(*ends)
+
+    @cached_property
+    def front(self) -> Front:
+        """Of several objectives, the results to choose from."""
+        if isinstance(self.study, Optimizer):
+            return self.study.front
+        events = self.study.events
+        assert isinstance(events[0], Begun)
+        ledger = Ledger.of(events, *space_and_goals(events[0].config))
+        return Insight(self.settings, self.history, self.cache).front(ledger)
+
+    @cached_property
+    def best(self) -> int | None:
+        """The id of the trial that figures go through: the best result, or the point of the front in its middle.
+
+        Where nothing is within the limits, the best result of the first objective. None before the first result.
+        """
+        trials, first = self.trials, self.outputs[0]
+        if len(self.goals.objectives) > 1 and self._settings is not None and len(self.front):
+            return self.front[len(self.front) // 2].trial.id
+        values = self.sign(first) * trials.values[first]
+        for rows in (trials.is_done & trials.keeps_limits, trials.is_done, np.isfinite(values)):
+            if (rows & np.isfinite(values)).any():
+                return int(trials.ids[np.argmin(np.where(rows, values, np.inf))])
+        return None
+
+    def center(self, through: Mapping[str, Any] | None = None) -> tuple[dict[str, Any], Array]:
+        """The point that slices go through: in the user's terms, and encoded, (d,).
+
+        Parameters
+        ----------
+        through : the point; None for the best result.
+        """
+        if through is not None:
+            params = self.space.check(through)
+        elif self.best is None:
+            raise InvalidInput("this figure goes through the best result; there is no result yet.")
+        else:
+            params = self.trials.params[self.trials.row(self.best)]
+        return params, self.space.encode([params])[0]
+
+    def axis(self, name: str) -> Axis:
+        """The parameter of that name; InvalidInput where there is none."""
+        found = next((axis for axis in self.axes if axis.name == name), None)
+        if found is None:
+            raise InvalidInput(f"a parameter must be one of {', '.join(self.space.names)}; got {shown(name)}.")
+        return found
+
+    def by_relevance(self, outcome: str) -> tuple[Axis, ...]:
+        """Axes by their shortest lengthscale, in the order of the space where a model has none; constant ones last."""
+        from believer.plot.data.importance import lengthscales_of  # it is made of sources
+
+        scales = lengthscales_of(self, outcome)
+        places = range(len(self.axes)) if scales is None else scales
+        order = sorted(zip(places, range(len(self.axes)), strict=True))
+        return tuple(sorted((self.axes[i] for _, i in order), key=lambda axis: axis.is_constant))
+
+
+StudyLike: TypeAlias = Optimizer | Result | Study | Source | str | os.PathLike[str]
+"""What every figure takes."""
+
+
+def study_of(study: StudyLike) -> Source:
+    """The study behind whatever was passed.
+
+    Several figures of one study share its models if they are given the source in place of the study.
+
+    Parameters
+    ----------
+    study : an ``Optimizer``, a ``Result``, what ``read_study`` returned, the path of a journal, or a source.
+    """
+    if isinstance(study, Source):
+        return study
+    if isinstance(study, Result):
+        study = study.optimizer
+    if isinstance(study, str | os.PathLike):
+        study = read_study(study)
+    if isinstance(study, Optimizer):
+        return Source(study, study.goals, (), study.settings)
+    if isinstance(study, Study):
+        replaced, settings = _restored(study)
+        return Source(study, study.goals, replaced, settings)
+    raise InvalidInput(
+        f"a figure needs a study: an Optimizer, a Result, what read_study returned, or a path; got {shown(study)}."
+    )
+
+
+def _last_config(study: Study) -> dict[str, Any]:
+    return next(event.config for event in reversed(study.events) if isinstance(event, Begun | Changed))
+
+
+def _surrogate_name(study: Study) -> str:
+    return serialization.named(_last_config(study)["surrogate"])
+
+
+def _restored(study: Study) -> tuple[tuple[str, ...], StudySettings | None]:
+    """What had to be replaced, and the settings; None where the surrogate is not the library's own."""
+    config = upgraded_config(_last_config(study))
+    if serialization.is_custom(config["surrogate"]):
+        return (), None
+    usual = StudySettings.of(study.space, outcomes=study.goals.wanted, seed=0).to_config()
+    replaced = [part for part in _DISPENSABLE if serialization.is_custom(config.get(part))]
+    config |= {part: usual[part] for part in replaced}
+    if config["constraint"] is not None:
+        replaced.append("constraint")
+        config |= {"constraint": None, "space": {**config["space"], "constrained": False}}
+    return tuple(replaced), StudySettings.from_config(config)
