@@ -41,7 +41,7 @@ def test_anything_else_is_no_whole_number(value: Any) -> None:
     assert len(str(caught.value)) < 300
 
 
-@pytest.mark.parametrize("value", [0, -3.5, 10, np.float32(0.5), np.int64(3), Fraction(1, 3), 5e-324, -10.0])
+@each("value", [0, -3.5, 10, np.float32(0.5), np.int64(3), Fraction(1, 3), 5e-324, -10.0])
 def test_a_finite_number_within_its_bounds_is_a_float(value: Any) -> None:
     found = finite(value, "x", 10.0)
     assert type(found) is float
@@ -76,7 +76,7 @@ def test_a_seed_has_128_bits_at_most() -> None:
         checked_seed(MOST_SEED + 1)
 
 
-@pytest.mark.parametrize("values", [0.5, "0.5", None, (0.5, "0.5"), (True,), (math.nan,), (1.1,), (-0.1,), (0.5,) * 4])
+@each("values", [0.5, "0.5", None, (0.5, "0.5"), (True,), (math.nan,), (1.1,), (-0.1,), (0.5,) * 4])
 def test_shares_are_a_few_numbers_from_zero_to_one(values: Any) -> None:
     assert shares([0, 0.5, 1], "s", 3) == (0, 0.5, 1)
     with pytest.raises(InvalidInput, match="s must be"):

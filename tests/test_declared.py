@@ -52,7 +52,7 @@ from believer.study.ledger import Counts
 from believer.study.settings import StudySettings
 
 NAN = float("nan")
-any_kind = pytest.mark.parametrize("outcomes", KINDS.values(), ids=KINDS)
+any_kind = each("outcomes", KINDS.values(), ids=KINDS)
 
 
 def study(outcomes: dict[str, Goal] = EVERYTHING, **settings: Any) -> Optimizer:
@@ -197,7 +197,7 @@ def test_what_makes_no_sense_is_refused_and_changes_nothing(call: Any, rule: str
     opt.ask(1)
 
 
-@pytest.mark.parametrize(
+@each(
     ("call", "rule"),
     [
         (lambda o: o.tell(1, {"cost": 1.0}), "trial 1 already has its result .done.; .* amended by amend"),
@@ -380,7 +380,7 @@ BELOW = Space({"x": Float(0.0, 1.0), "y": Float(0.0, 1.0)}, lambda params: param
 
 
 @any_kind
-@pytest.mark.parametrize(
+@each(
     ("space", "n", "q"),
     [
         (MIXED, 4, 3),
@@ -408,7 +408,7 @@ def test_a_finite_space_ends() -> None:
 
 
 @any_kind
-@pytest.mark.parametrize("scale", [0.0, 1e12, 1e-12, 1e90])
+@each("scale", [0.0, 1e12, 1e-12, 1e90])
 def test_results_without_spread_and_of_any_size_are_worked_with(outcomes: dict[str, Goal], scale: float) -> None:
     opt = Optimizer(SPACE, n_init=4, outcomes=outcomes, seed=0)
     for _ in range(3):
@@ -470,8 +470,8 @@ def test_several_objectives_and_limits_are_weighed_together(objectives: int, acq
     assert "times feasibility" in opt.trials[-1].provenance
 
 
-@pytest.mark.parametrize("surrogate", [RandomForest(3), "mq_rbf", "sparse_gp", "fixed_rbf", LastLayer((4,), 5)])
 @any_kind
+@each("surrogate", [RandomForest(3), "mq_rbf", "sparse_gp", "fixed_rbf", LastLayer((4,), 5)])
 def test_other_surrogates_learn_outcomes_too(surrogate: Any, outcomes: dict[str, Goal]) -> None:
     opt = begun(outcomes, surrogate=surrogate, strategy="kb")
     opt.tell(opt.ask(2)[0], error="no")
@@ -703,8 +703,8 @@ def test_models_take_over_when_every_output_has_data_though_no_trial_has_all() -
     assert [trial.origin for trial in opt.ask(2)] == ["model", "model"]
 
 
-@pytest.mark.parametrize("acquisition", ["EHVI", "Scalarized"])
-@pytest.mark.parametrize("name", ["hedged", "kb", "cl_max", "fantasy", "thompson", "random"])
+@each("acquisition", ["EHVI", "Scalarized"])
+@each("name", ["hedged", "kb", "cl_max", "fantasy", "thompson", "random"])
 def test_points_are_handed_out_while_no_trial_has_every_objective(name: str, acquisition: str) -> None:
     limits: list[dict[str, Goal]] = [{}, {"heat": AtMost(0.5)}]
     for reference, more in itertools.product([None, {"cost": 3.0, "yield": 1.0}], limits):

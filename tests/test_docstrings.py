@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from types import ModuleType
 from typing import Any, is_typeddict
 
-import pytest
+from each import each
 
 import believer
 from believer import plugins
@@ -212,7 +212,7 @@ class MethodInVain:
         """
 
 
-@pytest.mark.parametrize(
+@each(
     ("value", "found"),
     [
         (Good, []),

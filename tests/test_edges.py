@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from each import each
 from journal_lines import edited
 from waiting import PATIENCE
 
@@ -112,7 +113,7 @@ def test_an_acquisition_that_is_nowhere_finite_is_named() -> None:
         optimizer.ask(1)
 
 
-@pytest.mark.parametrize(
+@each(
     ("call", "rule"),
     [
         (lambda: bv.Optimizer(SQUARE, journal=3, seed=0), "journal must be a path"),  # type: ignore[arg-type]

@@ -179,7 +179,7 @@ def test_the_first_format_holds_plain_values_alone() -> None:
         encode_event(Told(1, Outcome.of(0.5, 0.1)), 1)
 
 
-@pytest.mark.parametrize("cls", EVENTS, ids=lambda cls: cls.__name__)
+@each("cls", EVENTS, ids=lambda cls: cls.__name__)
 def test_every_flipped_bit_of_a_line_is_found(cls: type[Event]) -> None:
     @given(EVENTS[cls])
     @settings(max_examples=5)

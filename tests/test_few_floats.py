@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from each import each
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
@@ -43,8 +44,8 @@ def test_a_range_of_few_floats_holds_these_and_no_others(low: float, k: int, log
     assert np.all(np.diff(points[:, 0]) > SAME_POINT)
 
 
-@pytest.mark.parametrize("log", [False, True])
-@pytest.mark.parametrize(("low", "k"), [(1.0, 3), (1e-300, 5), (5e-324, 6), (0.0, 4), (-5e-324, 4), (math.pi, 7)])
+@each("log", [False, True])
+@each(("low", "k"), [(1.0, 3), (1e-300, 5), (5e-324, 6), (0.0, 4), (-5e-324, 4), (math.pi, 7)])
 def test_every_float_of_a_narrow_range_is_handed_out_once(low: float, k: int, log: bool) -> None:
     high = after(low, k)
     if log and not (low > 0.0 and math.log(low) < math.log(high)):

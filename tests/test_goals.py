@@ -123,7 +123,7 @@ def test_numbers_of_numpy_become_floats_that_json_can_hold(number: Any) -> None:
             assert type(part) in (str, float)
 
 
-@pytest.mark.parametrize(
+@each(
     "config",
     [
         None,

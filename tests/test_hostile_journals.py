@@ -163,7 +163,7 @@ def test_a_part_in_the_place_of_another_is_damage(slot: str, part: Any, tmp_path
     assert caught.value.line == 1
 
 
-@pytest.mark.parametrize("part", [GP(), LogEI(), CLIMB, PseudoObservations(), 1, "x", None, [Believe()]], ids=repr)
+@each("part", [GP(), LogEI(), CLIMB, PseudoObservations(), 1, "x", None, [Believe()]], ids=repr)
 def test_what_is_no_lie_is_none(part: Any) -> None:
     with pytest.raises(InvalidInput, match="lie must be a lie"):
         PseudoObservations(part)

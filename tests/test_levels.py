@@ -11,6 +11,7 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
+from each import each
 from levels import LEVELS, ROOT, files, imported_rooms, package_of, room_of
 from waiting import PATIENCE
 
@@ -53,7 +54,7 @@ def test_a_file_imports_only_from_lower_levels_or_its_own_room() -> None:
     assert {name: offenses for name, offenses in found.items() if offenses} == {}
 
 
-@pytest.mark.parametrize(
+@each(
     ("source", "expected"),
     [
         ("from believer.batch import Data", ["batch"]),

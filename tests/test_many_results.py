@@ -214,6 +214,7 @@ assert cache.learned(history).predict(X[:3]).mean.shape == (3,)
 """
 
 
+@pytest.mark.slow("a hundred thousand results, in a process with little memory")
 def test_a_hundred_thousand_results_end_in_an_answer_in_bounded_memory() -> None:
     done = subprocess.run([sys.executable, "-W", "error", "-c", BIG], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr[-2000:]

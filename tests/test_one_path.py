@@ -175,7 +175,7 @@ OPTIONS: dict[str, dict[str, Any]] = {
 }
 
 
-@pytest.mark.parametrize("options", OPTIONS.values(), ids=OPTIONS)
+@each("options", OPTIONS.values(), ids=OPTIONS)
 def test_with_every_option_a_number_is_one_declared_outcome(options: dict[str, Any]) -> None:
     assert_one_path(**options)
 

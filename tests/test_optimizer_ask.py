@@ -246,7 +246,7 @@ def test_provenance_says_where_a_point_comes_from() -> None:
     assert texts == ["asked for by the user", "point 1 of a Latin hypercube", "chosen at LogEI rank 1"]
 
 
-@pytest.mark.parametrize(
+@each(
     ("strategy", "text"),
     [
         ("kb", "chosen at LogEI rank 1 after believing 2 points"),

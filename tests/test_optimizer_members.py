@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from each import each
 from optimizer_studies import (
     SPACES,
     Plain,
@@ -158,7 +159,7 @@ def chosen(*points: Any, why: Any = "because") -> Chosen:
     return Chosen(tuple(Choice(np.asarray(x), why) for x in points))
 
 
-@pytest.mark.parametrize(
+@each(
     ("answer", "rule"),
     [
         (chosen([0.5, 0.5]), "2 points were asked for, and it chose 1"),

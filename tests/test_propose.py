@@ -9,6 +9,7 @@ from typing import Any, cast
 
 import numpy as np
 import pytest
+from each import each
 from optimizer_studies import SPACES
 
 from believer import GP, Categorical, Float, Int, Optimizer, Outcome, Space
@@ -41,8 +42,8 @@ def a_study(**settings: Any) -> Optimizer:
     return opt
 
 
-@pytest.mark.parametrize("strategy", ["kb", "qei", "thompson", "lp", "fantasies", "random"])
-@pytest.mark.parametrize("maximize", [False, True])
+@each("strategy", ["kb", "qei", "thompson", "lp", "fantasies", "random"])
+@each("maximize", [False, True])
 def test_a_host_gets_the_points_that_an_optimizer_would_hand_out(strategy: str, maximize: bool) -> None:
     opt = a_study(strategy=strategy, maximize=maximize)
     settings = StudySettings.of(SPACE, strategy=strategy, n_init=4, seed=7, maximize=maximize)
@@ -139,7 +140,7 @@ def test_a_study_that_has_not_begun_gets_points_of_its_design() -> None:
     assert proposal.model is None
 
 
-@pytest.mark.parametrize(
+@each(
     ("trials", "rule"),
     [
         ([(0, {"x": 1.0}, 1.0)], "n"),

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from each import each
 from hostile_journals import NUMBERS, OTHERS
 from journal_lines import checked
 
@@ -192,8 +193,8 @@ def test_what_the_model_believes_moves_its_mean_nowhere() -> None:
     assert np.abs(told.predict(X).mean - model.predict(X).mean).max() < 1e-6 * np.ptp(learned(optimizer).data.y)
 
 
-@pytest.mark.parametrize("lie", [5.0, 50.0, "max", "min", "mean"])
-@pytest.mark.parametrize("sign", [1.0, -1.0])
+@each("lie", [5.0, 50.0, "max", "min", "mean"])
+@each("sign", [1.0, -1.0])
 def test_a_constant_lie_passes_through_the_warp(lie: float | str, sign: float) -> None:
     """A number is in the user's units; the best of the results is their "min" whichever way is better."""
     optimizer = study(

@@ -56,8 +56,8 @@ def test_values_and_derivatives_are_those_of_many_digits(z: float, width: float,
     assert by_std == pytest.approx(expected[2], rel=1e-9, abs=1e-9 / std)
 
 
-@pytest.mark.parametrize("within", [Within(low=0.3), Within(high=0.3)], ids=repr)
-@pytest.mark.parametrize("z", [0.0, 2.0, -3.0, 30.0, -30.0, 1e3, -1e3])
+@each("within", [Within(low=0.3), Within(high=0.3)], ids=repr)
+@each("z", [0.0, 2.0, -3.0, 30.0, -30.0, 1e3, -1e3])
 def test_one_limit_is_a_distribution_function(within: Within, z: float) -> None:
     value, by_mean, by_std = at(within, 0.3 + 0.7 * z, 0.7)
     expected = by_many_digits(within, 0.3 + 0.7 * z, 0.7)

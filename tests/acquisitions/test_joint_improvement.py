@@ -29,7 +29,7 @@ SMOOTHINGS = [
     Softness(improvement=0.05, maximum=0.5),
     Softness(improvement=0.05, maximum=0.5, fat=False),
 ]
-every_smoothing = pytest.mark.parametrize("smoothing", SMOOTHINGS, ids=repr)
+every_smoothing = each("smoothing", SMOOTHINGS, ids=repr)
 
 
 def model_of(unit: float = 1.0, noise: float = 1e-6, n: int = 10) -> GPModel:
@@ -82,8 +82,8 @@ def test_one_point_has_the_expected_improvement_that_is_known_in_closed_form() -
     np.testing.assert_allclose(objective.value(X), closed, rtol=1e-4, atol=1e-5)
 
 
-@pytest.mark.parametrize("fat", [True, False])
-@pytest.mark.parametrize("q", [1, 2, 5])
+@each("fat", [True, False])
+@each("q", [1, 2, 5])
 def test_the_logarithm_is_that_of_the_plain_value_but_for_its_temperatures(fat: bool, q: int) -> None:
     X = rows(20, q)
     plain = objective_of(q, None).value(X)
@@ -135,8 +135,8 @@ def test_rows_do_not_depend_on_how_many_come_together() -> None:
     assert objective.value(X[:0]).shape == (0,)
 
 
-@pytest.mark.parametrize("smoothing", [None, Softness(), Softness(fat=False)], ids=repr)
-@pytest.mark.parametrize("unit", [1e-12, 1e12])
+@each("smoothing", [None, Softness(), Softness(fat=False)], ids=repr)
+@each("unit", [1e-12, 1e12])
 def test_units_of_y_do_not_matter(smoothing: Softness | None, unit: float) -> None:
     X = rows(5, 3)
     usual = objective_of(3, smoothing).value_with_gradient(X)
@@ -170,7 +170,7 @@ class Given:
         return JointGradient(*law, lambda by_mean, by_covariance: by_mean[:, :, None] + by_covariance)
 
 
-@pytest.mark.parametrize(
+@each(
     "covariance",
     [
         [[1.0, 1.001], [1.001, 1.0]],
@@ -283,8 +283,8 @@ def test_points_that_are_hopelessly_infeasible_still_have_a_gradient(smoothing: 
     assert (np.abs(gradient).max(axis=1) > 1e-6).all()
 
 
-@pytest.mark.parametrize("smoothing", [None, Softness(), Softness(fat=False)], ids=repr)
-@pytest.mark.parametrize("unit", [1e-12, 1e12])
+@each("smoothing", [None, Softness(), Softness(fat=False)], ids=repr)
+@each("unit", [1e-12, 1e12])
 def test_units_of_a_limited_output_do_not_matter(smoothing: Softness | None, unit: float) -> None:
     X = rows(5, 3)
     usual = objective_of(3, smoothing, limits=limits_of(3, Within(-0.7, 0.0))).value(X)

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from each import each
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.special import log_ndtr
@@ -22,7 +23,7 @@ from believer.errors import InvalidInput
 from believer.surrogates.gp import GPModel, posterior
 from believer.surrogates.gp_fit import Hyperparameters
 
-every_k = pytest.mark.parametrize("k", [1, 2, 3, 5])
+every_k = each("k", [1, 2, 3, 5])
 
 
 def weighed(k: int, seed: int = 0) -> Chebyshev:
@@ -124,7 +125,7 @@ def slopes(f: Callable[[Array], Array], at: Array, step: float) -> Array:
 
 
 @every_k
-@pytest.mark.parametrize("away", [-10.0, 0.0, 10.0])
+@each("away", [-10.0, 0.0, 10.0])
 def test_derivatives_are_central_differences(k: int, away: float) -> None:
     s = weighed(k)
     mean, std = predictions(30, k)

@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from batch_requests import declared, model_of
+from each import each
 
 from believer.acquisitions.feasibility import Within
 from believer.arrays import frozen
@@ -22,7 +23,7 @@ STUDIES: dict[str, tuple[Within | None, ...]] = {
     "two objectives": (None, None),
     "two objectives and a limit": (None, None, LIMIT),
 }
-any_study = pytest.mark.parametrize("limits", STUDIES.values(), ids=STUDIES)
+any_study = each("limits", STUDIES.values(), ids=STUDIES)
 
 
 def before(request: Request, strategy: PseudoObservations) -> Belief:
@@ -103,7 +104,7 @@ def test_a_believed_point_counts_as_feasible_where_it_is_believed_to_be() -> Non
 
 
 @any_study
-@pytest.mark.parametrize("hedge", [0.0, 0.1])
+@each("hedge", [0.0, 0.1])
 def test_q_points_are_chosen_one_after_the_other(hedge: float, limits: tuple[Within | None, ...]) -> None:
     strategy, request = PseudoObservations(Believe(), hedge=hedge), declared(*limits)
     together, now, memory = strategy.choose(request), request, None

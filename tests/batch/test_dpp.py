@@ -15,6 +15,7 @@ from batch_requests import (
     points,
     request_for,
 )
+from each import each
 from test_hallucination import asked
 from test_relevance import LINE, PLANE, TABLE
 
@@ -30,7 +31,7 @@ from believer.surrogates.data import Data
 from believer.testing import FakeSurrogate
 
 MEMBERS = [DPP(), DPP(beta=2.0), DPP(sweeps=0), DPP("sample"), DPP("sample", beta=2.0)]
-every_member = pytest.mark.parametrize("member", MEMBERS, ids=repr)
+every_member = each("member", MEMBERS, ids=repr)
 
 
 @every_member
@@ -139,7 +140,7 @@ def test_mixed_spaces_with_a_constraint_get_new_points_that_are_allowed(member: 
 
 
 @every_member
-@pytest.mark.parametrize("scale", [0.0, 1e-12, 1e12])
+@each("scale", [0.0, 1e-12, 1e12])
 def test_a_constant_y_and_any_size_of_it_give_three_new_points(member: DPP, scale: float) -> None:
     assert_three_new_points_for_any_size_of_y(member, scale)
 

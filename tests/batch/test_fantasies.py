@@ -276,7 +276,7 @@ def test_every_fantasy_has_the_incumbent_of_its_own_values_under_the_rule_for_no
 
 
 @every_kind
-@pytest.mark.parametrize("noise", [1e-6, 0.2])
+@each("noise", [1e-6, 0.2])
 def test_the_incumbent_of_the_data_is_the_same_for_all(kind: str, noise: float) -> None:
     member, changes = KINDS[kind]
     request = with_pending(request_for(noise=noise, **changes))
@@ -324,8 +324,8 @@ SURROGATES: dict[str, tuple[Any, dict[str, Any]]] = {
 }
 
 
-@pytest.mark.parametrize("name", list(SURROGATES))
-@pytest.mark.parametrize("acquisition", [LogEI(), UCB(), Cubed()], ids=repr)
+@each("name", list(SURROGATES))
+@each("acquisition", [LogEI(), UCB(), Cubed()], ids=repr)
 def test_any_surrogate_and_acquisition_will_do(name: str, acquisition: PerPoint) -> None:
     surrogate, options = SURROGATES[name]
     found = study(MIXED, PseudoObservations(Fantasy(3)), surrogate=surrogate, acquisition=acquisition, **options)

@@ -80,7 +80,7 @@ def test_the_curve_rises_ever_more_slowly_over_all_points(q: int, seed: int, bes
     assert gain.beside == beside
 
 
-@pytest.mark.parametrize("seed", range(4))
+@each("seed", range(4))
 def test_the_best_point_alone_has_its_expected_improvement(seed: int) -> None:
     request, X = request_for(), some(5, seed)
     at = request.model.predict(X)
@@ -135,7 +135,7 @@ def test_where_no_result_keeps_limits_there_is_nothing_to_improve_on() -> None:
     assert expected_gain(declared(None, Within(high=-100.0)), some(3)) is None
 
 
-@pytest.mark.parametrize("seed", range(4))
+@each("seed", range(4))
 def test_the_first_points_have_their_joint_improvement(seed: int) -> None:
     request, X = request_for(), some(6, seed)
     gain = gain_of(request, X)
@@ -241,7 +241,7 @@ def test_points_without_uncertainty_gain_nothing_and_give_numbers(q: int) -> Non
     assert mixed.slots <= q + 1
 
 
-@pytest.mark.parametrize("value", [0.0, 3.0, 1e9, -1e-12])
+@each("value", [0.0, 3.0, 1e9, -1e-12])
 def test_results_that_are_all_equal_give_no_scale_of_a_gain(value: float) -> None:
     data = Data(data_for().X, frozen(np.full(8, value)))
     assert expected_gain(request_for(data=data), some(4)) is None

@@ -34,7 +34,7 @@ from believer.surrogates.protocols import Prediction
 from believer.testing import FakeSurrogate
 
 MEMBERS: list[Strategy] = [GPBUCB(), GPBUCB(2.0), GPBUCB(TheoryBeta()), UCBPE(), UCBPE(2.0), UCBPE(0.05)]
-every_member = pytest.mark.parametrize("member", MEMBERS, ids=repr)
+every_member = each("member", MEMBERS, ids=repr)
 
 
 def asked(d: int = 2, n: int = 12, seed: int = 0, noise: float = 1e-6) -> Request:
@@ -94,9 +94,9 @@ def test_a_model_that_cannot_be_conditioned_is_refused_by_name(member: Strategy,
 # What is chosen, against a grid
 
 
-@pytest.mark.parametrize("d", [1, 2])
-@pytest.mark.parametrize("seed", [0, 1, 2])
-@pytest.mark.parametrize("noise", [1e-6, 0.05])
+@each("d", [1, 2])
+@each("seed", [0, 1, 2])
+@each("noise", [1e-6, 0.05])
 def test_every_point_of_gp_bucb_has_the_best_bound_of_all(d: int, seed: int, noise: float) -> None:
     # With noise the best point may well be one of the batch, to be taken again.
     request = replace(asked(d, 8, seed, noise), distinct=False, avoid=np.zeros((0, d)))
@@ -141,7 +141,7 @@ def test_the_first_point_of_ucb_pe_is_that_of_gp_bucb_and_the_second_is_not() ->
 
 
 @every_member
-@pytest.mark.parametrize("distinct", [True, False])
+@each("distinct", [True, False])
 def test_choosing_at_once_is_choosing_one_at_a_time_with_the_rest_pending(member: Strategy, distinct: bool) -> None:
     request = request_for(distinct=distinct)
     at_once = member.choose(request)

@@ -120,8 +120,8 @@ class Quadratic:
         return Prediction(np.zeros(len(X)), np.ones(len(X)))
 
 
-@pytest.mark.parametrize("against", [0.0, 1.0, 2.0, 2.5, 8.0, 200.0, 1e4])
-@pytest.mark.parametrize("nats", [0.5, 2.0])
+@each("against", [0.0, 1.0, 2.0, 2.5, 8.0, 200.0, 1e4])
+@each("nats", [0.5, 2.0])
 def test_lengthscales_are_the_shortest_that_the_results_do_not_speak_against(against: float, nats: float) -> None:
     model = Quadratic(np.array([0.2, 0.4]), against / math.log(SHORTEST) ** 2)
     asked = request_for(model=model)
@@ -401,8 +401,8 @@ def test_the_verdict_calls_near_pairs_replicates_only_where_results_are_noisy(no
     assert ("look before you pay for both" in verdict.sentence) != noisy
 
 
-@pytest.mark.parametrize("q", [1, 2, 10, 1000])
-@pytest.mark.parametrize("d", [1, 2, 6])
+@each("q", [1, 2, 10, 1000])
+@each("d", [1, 2, 6])
 def test_the_spacing_leaves_room_for_everyone(q: int, d: int) -> None:
     """Balls around q points, within which others are too near, fill a small part of the cube, in any dimension."""
     rule = nearness(Box.cube(d), q, model_of(data_for(d), lengthscale=5.0))

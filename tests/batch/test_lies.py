@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from each import each
 from scipy.stats import kstest
 
 from believer.arrays import Array, frozen
@@ -61,15 +62,15 @@ def test_a_number_is_in_the_units_of_the_user(number: float) -> None:
     assert value(ConstantLie(number), Plain(), -1.0) == -number
 
 
-@pytest.mark.parametrize("sigmas", [0.0, 1.0, -2.0, 0.5])
-@pytest.mark.parametrize("sign", [1.0, -1.0])
+@each("sigmas", [0.0, 1.0, -2.0, 0.5])
+@each("sign", [1.0, -1.0])
 def test_believe_is_the_mean_plus_so_many_stds(sigmas: float, sign: float) -> None:
     assert value(Believe(sigmas), Plain(), sign) == 7.0 + sigmas * 2.0
     at = gp(1e-6).predict(AT[None, :])
     assert value(Believe(sigmas), gp(1e-6), sign) == float(at.mean[0] + sigmas * at.std[0])
 
 
-@pytest.mark.parametrize("lie", LIES, ids=repr)
+@each("lie", LIES, ids=repr)
 def test_a_lie_comes_from_its_generator_alone(lie: Lie) -> None:
     model = gp(0.1)
     first, again, other = (value(lie, model, seed=seed) for seed in (0, 0, 1))
@@ -94,7 +95,7 @@ def test_a_fantasy_of_a_model_that_cannot_sample_is_a_draw_from_its_prediction()
     assert kstest((np.array(draws) - 7.0) / 2.0, "norm").pvalue > 1e-6
 
 
-@pytest.mark.parametrize(
+@each(
     ("lie", "verb"),
     [
         (ConstantLie("min"), "lying min about"),
@@ -125,7 +126,7 @@ def test_numbers_must_be_finite(number: float) -> None:
         Believe(number)
 
 
-@pytest.mark.parametrize("samples", [0, -3, 2.0, 1.5, "many", None, True, np.nan])
+@each("samples", [0, -3, 2.0, 1.5, "many", None, True, np.nan])
 def test_fantasies_are_counted_in_whole_numbers_from_one(samples: Any) -> None:
     with pytest.raises(InvalidInput, match="samples must be a whole number, 1 or more; got"):
         Fantasy(samples)

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from each import each
 from scipy.special import erfc
 
 from believer.acquisitions import UCB, LogEI, PointwiseObjective
@@ -164,8 +165,8 @@ def test_the_climb_reaches_the_steepest_place(height: float, tilt: float) -> Non
     np.testing.assert_allclose(found, np.hypot(height, tilt) / 2.0, rtol=1e-4)
 
 
-@pytest.mark.parametrize("d", [1, 2, 6])
-@pytest.mark.parametrize("seed", [0, 1, 2])
+@each("d", [1, 2, 6])
+@each("seed", [0, 1, 2])
 def test_the_estimate_is_no_less_than_at_any_of_many_points(d: int, seed: int) -> None:
     data = data_for(d, 12, seed)
     model = model_of(data)

@@ -44,7 +44,7 @@ MEMBERS: list[Strategy] = [
     LipschitzPenalization(),
     LipschitzPenalization(4.0),
 ]
-every_member = pytest.mark.parametrize("member", MEMBERS, ids=repr)
+every_member = each("member", MEMBERS, ids=repr)
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,7 @@ class Doubt:
 
 
 ACQUISITIONS: list[PerPoint] = [LogEI(), EI(0.01), PI(0.01), UCB(), Doubt()]
-every_acquisition = pytest.mark.parametrize("acquisition", ACQUISITIONS, ids=repr)
+every_acquisition = each("acquisition", ACQUISITIONS, ids=repr)
 
 
 model_of = partial(batch_requests.model_of, lengthscale=(0.3, 0.5))
@@ -350,7 +350,7 @@ MIXED = Box(
 
 
 @every_member
-@pytest.mark.parametrize("acquisition", [LogEI(), UCB()], ids=repr)
+@each("acquisition", [LogEI(), UCB()], ids=repr)
 def test_mixed_regions_get_distinct_new_points_that_are_allowed(member: Strategy, acquisition: PerPoint) -> None:
     X = MIXED.spread(np.random.default_rng(0).random((10, 4)))
     data = Data(frozen(X), frozen(np.sin(5.0 * X[:, 0]) + X[:, 1] * X[:, 2]))
@@ -430,7 +430,7 @@ def test_a_hundred_points_are_distinct(member: Strategy) -> None:
 
 
 @every_member
-@pytest.mark.parametrize("noise", [1e-6, 0.3])
+@each("noise", [1e-6, 0.3])
 def test_the_incumbent_is_that_of_real_results_and_with_noise_the_least_mean_there(
     member: Strategy, noise: float
 ) -> None:
@@ -453,8 +453,8 @@ def plain_request(**changes: Any) -> Request:
     return request_for(data=data, surrogate=NeverAgain(), model=Nearest(data.X, data.y), maximizer=None, **changes)
 
 
-@pytest.mark.parametrize("member", [LocalPenalization(radius=0.2), LipschitzPenalization(4.0)], ids=repr)
 @every_acquisition
+@each("member", [LocalPenalization(radius=0.2), LipschitzPenalization(4.0)], ids=repr)
 def test_a_model_that_only_predicts_is_enough_and_is_never_updated(member: Strategy, acquisition: PerPoint) -> None:
     request = plain_request(acquisition=acquisition)
     X = points(member.choose(request))

@@ -53,7 +53,7 @@ MEMBERS: list[PseudoObservations] = [
     PseudoObservations(Fantasy(samples=2), update="refit", incumbent="data"),
     PseudoObservations(Fantasy(samples=3), update="none"),
 ]
-every_member = pytest.mark.parametrize("member", MEMBERS, ids=repr)
+every_member = each("member", MEMBERS, ids=repr)
 
 
 # One at a time

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from each import each
 from scipy.stats import chi2
 
 from believer.acquisitions import LogEI
@@ -169,8 +170,8 @@ def test_a_constraint_that_allows_nothing_is_reported(region: Box) -> None:
 # design
 
 
-@pytest.mark.parametrize("n_init", [1, 4, 7])
-@pytest.mark.parametrize("round_", [0, 1, 3])
+@each("n_init", [1, 4, 7])
+@each("round_", [0, 1, 3])
 def test_every_round_of_the_design_is_a_latin_hypercube(n_init: int, round_: int) -> None:
     indices = range(round_ * n_init, (round_ + 1) * n_init)
     points = np.array([next(design(i, n_init, Box.cube(3), np.random.default_rng(2))) for i in indices])

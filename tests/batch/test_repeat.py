@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pytest
 from batch_requests import Nearest, data_for, model_of
+from each import each
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -160,7 +161,7 @@ def test_points_with_little_noise_are_no_better_known_for_another_measurement() 
     assert repeat.index == precise
 
 
-@pytest.mark.parametrize("unit", [1e-150, 1e-12, 1e12, 1e90])
+@each("unit", [1e-150, 1e-12, 1e12, 1e90])
 def test_units_scale_the_worths_and_nothing_else(unit: float) -> None:
     one, other = noisy(), noisy(unit=unit)
     x = a_corner(one[0])

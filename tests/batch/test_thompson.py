@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 from batch_requests import FAST, data_for, model_of, pending, points, randomness, request_for
+from each import each
 from scipy.stats import chisquare
 
 import believer as bv
@@ -44,7 +45,7 @@ class Sampler:
 
 
 KINDS = ("whole", "values")
-every_kind = pytest.mark.parametrize("kind", KINDS)
+every_kind = each("kind", KINDS)
 
 
 def of_kind(kind: str, model: GPModel) -> Model:
@@ -118,9 +119,9 @@ def test_neither_pending_points_nor_the_acquisition_change_a_draw() -> None:
     np.testing.assert_array_equal(points(Thompson().choose(busy)), points(Thompson().choose(request)))
 
 
-@pytest.mark.parametrize("size", [2.0**40, 2.0**-40])
-@pytest.mark.parametrize("offset", [0.0, 2.0**10])
 @every_kind
+@each("size", [2.0**40, 2.0**-40])
+@each("offset", [0.0, 2.0**10])
 def test_the_units_of_y_play_no_part(kind: str, size: float, offset: float) -> None:
     data = data_for()
     scaled = Data(data.X, frozen(size * (data.y + offset)))
@@ -222,10 +223,8 @@ def cost(params: dict[str, Any]) -> float:
     return float((params["x"] - 1.0) ** 2 + 0.1 * (params["k"] - 4) ** 2 + (params["c"] == "b"))
 
 
-@pytest.mark.parametrize(
-    "surrogate", [GP(), GP(noise="infer"), SparseGP(), FixedRBF(), LastLayer(max_iterations=50), MQRBF()], ids=repr
-)
-@pytest.mark.parametrize("maximize", [False, True])
+@each("surrogate", [GP(), GP(noise="infer"), SparseGP(), FixedRBF(), LastLayer(max_iterations=50), MQRBF()], ids=repr)
+@each("maximize", [False, True])
 def test_a_study_has_distinct_trials_while_some_are_pending_or_failed(surrogate: Any, maximize: bool) -> None:
     def run() -> list[dict[str, Any]]:
         study = bv.Optimizer(

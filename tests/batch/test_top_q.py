@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 from batch_requests import FAST, Watching, pending, points, randomness, request_for
+from each import each
 
 from believer import Candidates, Categorical, Float, Int, Optimizer, Space
 from believer.acquisitions import LogEI, PointwiseObjective
@@ -89,7 +90,7 @@ def test_provenance_counts_the_better_points_that_are_taken() -> None:
     assert third.endswith("were handed out already")
 
 
-@pytest.mark.parametrize(
+@each(
     "space",
     [
         Space({"x": Float(-1.0, 2.0), "k": Int(1, 9), "kind": Categorical(("a", "b"))}),
@@ -98,8 +99,8 @@ def test_provenance_counts_the_better_points_that_are_taken() -> None:
     ],
     ids=["mixed", "finite", "constraint"],
 )
-@pytest.mark.parametrize("surrogate", [GP(), FakeSurrogate()], ids=["gp", "no gradients"])
-@pytest.mark.parametrize("maximize", [False, True])
+@each("surrogate", [GP(), FakeSurrogate()], ids=["gp", "no gradients"])
+@each("maximize", [False, True])
 def test_any_space_gets_distinct_points_the_same_for_the_same_seed(
     space: Space, surrogate: Any, maximize: bool
 ) -> None:

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import pytest
+from each import each
 
 from believer.arrays import Array, frozen
 from believer.batch.gain import Gain
@@ -135,7 +136,7 @@ def judged(q: int, gain: Gain) -> str:
 CURVE = (0.12, 0.17, 0.2, 0.205, 0.21)
 
 
-@pytest.mark.parametrize(
+@each(
     ("curve", "beside", "resolution", "expected"),
     [
         (

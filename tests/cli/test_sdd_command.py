@@ -142,7 +142,7 @@ def test_a_run_in_the_same_folder_is_taken_up(tmp_path: Path, monkeypatch: pytes
     assert {name: (tmp_path / name).read_text() for name in kept} == kept
 
 
-@pytest.mark.parametrize("name", SURROGATES)
+@each("name", SURROGATES)
 def test_every_name_stands_for_a_surrogate_of_the_library(name: str) -> None:
     surrogate = part("a surrogate", name).value
     assert type(surrogate).__name__ == SURROGATES[name]

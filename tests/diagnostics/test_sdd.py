@@ -55,7 +55,7 @@ def test_the_four_verdicts_are_in_these_words() -> None:
     assert VERDICTS == (DIVERSE, HIDDEN, NOTHING, OTHER)
 
 
-@pytest.mark.parametrize(
+@each(
     ("verdict", "surrogate", "data", "options"),
     [
         (DIVERSE, bv.GP(), "branin", {"n": 8, "q": 3, "seeds": 2}),
@@ -94,7 +94,7 @@ def test_the_random_forest_responds_where_a_climb_cannot_show_it() -> None:
     assert m.null_free.response > 0.0
 
 
-@pytest.mark.parametrize(
+@each(
     ("verdict", "parts"),
     [
         (NOTHING, {}),
@@ -340,7 +340,7 @@ def test_batches_lie_in_the_space(problem: Problem) -> None:
             np.testing.assert_allclose(region.project(points), points, atol=1e-12)
 
 
-@pytest.mark.parametrize(
+@each(
     ("data", "options"),
     [
         (((X[:, :1]), Y), {}),
@@ -447,7 +447,7 @@ class Mutating:
         return Growing(self.by)
 
 
-@pytest.mark.parametrize(
+@each(
     ("surrogate", "error", "text"),
     [
         (Answering(lambda X: X.sum(axis=1)), MissingCapability, "AnsweringModel predicts no mean.*SklearnSurrogate"),

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from each import each
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import minimize
@@ -136,9 +137,9 @@ def test_part_b_has_the_same_restarts_for_every_member_and_others_for_another_se
     assert not np.isin(seen[0], seen[3]).any()
 
 
-@pytest.mark.parametrize("surrogate", [bv.GP(), FixableTilt()])
-@pytest.mark.parametrize("update", ["auto", "refit", "none"])
-@pytest.mark.parametrize("incumbent", ["believed", "data"])
+@each("surrogate", [bv.GP(), FixableTilt()])
+@each("update", ["auto", "refit", "none"])
+@each("incumbent", ["believed", "data"])
 def test_parts_a_and_b_are_what_the_engine_chooses(surrogate: Surrogate, update: str, incumbent: str) -> None:
     probe = probe_of(surrogate, bv.EI(), bv.Believe(-0.5), update, incumbent, q=2)
     measured = measure(probe, BRANIN, 5)
@@ -286,8 +287,8 @@ def _moments(model: Model, x: float) -> tuple[Array, Array]:
     return at.mean, at.std
 
 
-@pytest.mark.parametrize("acquisition", [bv.LogEI(), bv.EI(), bv.UCB()])
-@pytest.mark.parametrize(("a", "b"), [(2.0**20, 0.0), (2.0**-30, 0.0), (1e3, -5e4)])
+@each("acquisition", [bv.LogEI(), bv.EI(), bv.UCB()])
+@each(("a", "b"), [(2.0**20, 0.0), (2.0**-30, 0.0), (1e3, -5e4)])
 def test_response_does_not_depend_on_the_units_of_y(acquisition: PerPoint, a: float, b: float) -> None:
     scaled = DataSet(BRANIN.X, frozen(a * BRANIN.y + b), BRANIN.region)
     here = gp_measured(acquisition, bv.ConstantLie("min"))

@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 from cell_work import at_fault, cells, faulty, logged, odd_result, runs, square
+from each import each
 
 from believer.errors import BelieverError, EvaluationError, InvalidInput, JournalError, JournalLocked, MissingExtra
 from believer.experiments import Cell, Store, read_store, run, runner
@@ -293,7 +294,7 @@ def test_what_an_executor_does_to_a_cell_is_told(fault: Exception, text: str, mo
         run(cells(2), square, executor=queue)
 
 
-@pytest.mark.parametrize(
+@each(
     ("options", "rule"),
     [
         ({"work": "square"}, "work must be a function"),

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from each import each
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
@@ -141,8 +142,8 @@ def test_vargha_delaney_is_below_a_half_for_the_lower_sample() -> None:
 # Intervals
 
 
-@pytest.mark.parametrize(("k", "n"), [(0, 10), (3, 10), (10, 10), (1, 1), (170, 200)])
-@pytest.mark.parametrize("level", [0.9, 0.95])
+@each(("k", "n"), [(0, 10), (3, 10), (10, 10), (1, 1), (170, 200)])
+@each("level", [0.9, 0.95])
 def test_wilson_interval_is_scipys(k: int, n: int, level: float) -> None:
     expected = stats.binomtest(k, n).proportion_ci(level, method="wilson")
     low, high = wilson_interval(k, n, level)
@@ -184,7 +185,7 @@ def test_bootstrap_interval_of_one_value_is_that_value() -> None:
     assert bootstrap_interval([3.5]) == (3.5, 3.5)
 
 
-@pytest.mark.parametrize(
+@each(
     "call",
     [
         lambda: wilcoxon([]),

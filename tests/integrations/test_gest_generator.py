@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from each import each
 
 from believer.errors import InvalidInput
 
@@ -84,7 +85,7 @@ def test_any_objects_can_be_the_values_of_a_discrete_variable() -> None:
     assert generator.optimizer.pending == ()
 
 
-@pytest.mark.parametrize(
+@each(
     ("vocs", "says"),
     [
         (VOCS(variables={"x": [0.0, 1.0]}), "one or several; got {}"),
@@ -216,7 +217,7 @@ def test_no_number_is_a_failed_evaluation(value: Any) -> None:
     assert len(generator.suggest(2)) == 2
 
 
-@pytest.mark.parametrize(
+@each(
     ("wrong", "says"),
     [
         ({"_id": 99, "f": 1.0}, "got 99"),

@@ -50,6 +50,7 @@ def test_the_example_of_the_page_runs(monkeypatch: pytest.MonkeyPatch) -> None:
     assert len(study.trials) == 30  # type: ignore[attr-defined]
 
 
+@pytest.mark.slow("the example starts processes, each of which loads Optuna")
 def test_the_example_with_processes_runs(tmp_path: Path) -> None:
     stub = "import believer.integrations.optuna\n\ndef load_module(package):\n    return believer.integrations.optuna\n"
     (tmp_path / "optunahub.py").write_text(stub)

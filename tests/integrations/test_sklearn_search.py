@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from each import each
 
 import believer as bv
 from believer.errors import InvalidInput
@@ -283,7 +284,7 @@ def test_it_is_cloned_pickled_and_set() -> None:
         clone(fitted).predict(X)
 
 
-@pytest.mark.parametrize(
+@each(
     ("space", "options", "says"),
     [
         ([1.0], {}, "a believer.Space or a dict"),

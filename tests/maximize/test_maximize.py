@@ -25,7 +25,7 @@ pytestmark = pytest.mark.both_backends
 MEMBERS: list[Maximizer] = [Multistart(), Candidates(), FixedStarts()]
 DISTINCT: list[Maximizer] = [Multistart(), Candidates()]
 """Those that avoid points; FixedStarts promises not to."""
-every_distinct = pytest.mark.parametrize("member", DISTINCT, ids=lambda m: type(m).__name__)
+every_distinct = each("member", DISTINCT, ids=lambda m: type(m).__name__)
 
 
 @dataclass(frozen=True)
@@ -97,7 +97,7 @@ REGIONS = {
 }
 
 
-every_pair = pytest.mark.parametrize(
+every_pair = each(
     ("member", "name"),
     [
         pytest.param(member, name, id=f"{type(member).__name__}, {name}")
@@ -155,7 +155,7 @@ def test_the_same_generator_gives_the_same_bits(member: Maximizer, name: str) ->
 
 
 @every_distinct
-@pytest.mark.parametrize("name", ["line", "cube", "mixed"])
+@each("name", ["line", "cube", "mixed"])
 def test_a_smooth_peak_is_found_and_columns_without_width_stay_put(member: Maximizer, name: str) -> None:
     region = REGIONS[name]
     objective = bumpy(region, 3)
@@ -241,7 +241,7 @@ def finite(*sizes: int) -> Box:
 
 
 @every_distinct
-@pytest.mark.parametrize("seed", range(3))
+@each("seed", range(3))
 def test_a_small_finite_region_is_ranked_exactly_and_then_exhausted(member: Maximizer, seed: int) -> None:
     region = replace(finite(3, 4), feasible=lambda X: X[:, 0] < 1.0)
     points = region.points()
@@ -372,7 +372,7 @@ def test_multistart_climbs_whatever_the_units_of_y_are(acquisition: PerPoint, un
         assert ours.value >= best - 1e-4 * acquisition_range(objective, 3)
 
 
-@pytest.mark.parametrize("seed", range(4))
+@each("seed", range(4))
 def test_a_search_over_grids_and_categories_finds_the_best_of_all_points(
     seed: int,
 ) -> None:
@@ -396,7 +396,7 @@ def test_neighbors_differ_by_one_value_on_one_scale_or_on_two() -> None:
     assert wanted <= set(map(tuple, steps.tolist()))
 
 
-@pytest.mark.parametrize("k", [2, 24, 25, 1000])
+@each("k", [2, 24, 25, 1000])
 def test_alternatives_reach_every_value_of_a_scale_in_a_few_moves(k: int) -> None:
     block = Block(0, 1, frozen(np.linspace(0.0, 1.0, k)[:, None]), True)
     seen = here = {0}
@@ -429,8 +429,8 @@ def test_candidates_climbs_a_surface_that_is_flat_in_pieces() -> None:
 # FixedStarts
 
 
-@pytest.mark.parametrize("has_gradient", [True, False])
-@pytest.mark.parametrize("name", ["line", "cube", "box"])
+@each("has_gradient", [True, False])
+@each("name", ["line", "cube", "box"])
 def test_fixed_starts_is_scipy_called_by_hand(name: str, has_gradient: bool) -> None:
     region = REGIONS[name]
     objective = replace(bumpy(region, 5), has_gradient=has_gradient)
@@ -463,8 +463,8 @@ def test_fixed_starts_uses_no_randomness_and_avoids_nothing() -> None:
     assert two.passed_over == 0
 
 
-@pytest.mark.parametrize("name", ["constrained", "mixed and constrained"])
-@pytest.mark.parametrize("peak", [0.05, 0.95])
+@each("name", ["constrained", "mixed and constrained"])
+@each("peak", [0.05, 0.95])
 def test_fixed_starts_never_returns_a_point_that_the_constraint_forbids(name: str, peak: float) -> None:
     region = REGIONS[name]
     objective = Smooth(region.lower + peak * (region.upper - region.lower))
@@ -497,7 +497,7 @@ def test_a_start_that_ends_where_it_began_did_not_move() -> None:
     assert climb.moved == pytest.approx(2.0 / 3.0)
 
 
-@pytest.mark.parametrize("levels", [(), (0.5, 1.2), (-0.1,), (float("nan"),)])
+@each("levels", [(), (0.5, 1.2), (-0.1,), (float("nan"),)])
 def test_levels_must_lie_in_the_unit_interval(levels: tuple[float, ...]) -> None:
     with pytest.raises(InvalidInput, match=r"levels must be one or more numbers in \[0, 1\]; got "):
         FixedStarts(levels)

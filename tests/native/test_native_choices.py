@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from each import each
 from twins import compiled, python
 
 from believer import Optimizer, Space
@@ -105,19 +106,19 @@ def assert_choices_are_as_good(strategy: PseudoObservations, request: Request) -
             assert here >= best - STEPS * SEARCH.climb.value_tol * max(abs(best), 1.0)
 
 
-@pytest.mark.parametrize("place", PLACES)
-@pytest.mark.parametrize("acquisition", [LogEI(), EI(), UCB()], ids=str)
+@each("place", PLACES)
+@each("acquisition", [LogEI(), EI(), UCB()], ids=str)
 def test_one_point_chosen_by_either_twin_is_as_good_to_the_other(place: str, acquisition: Acquisition) -> None:
     assert_choices_are_as_good(*asked(place, Believe(), 1, 0, acquisition))
 
 
-@pytest.mark.parametrize("place", PLACES)
-@pytest.mark.parametrize("pending", [0, 2])
+@each("place", PLACES)
+@each("pending", [0, 2])
 def test_batches_chosen_by_either_twin_are_as_good_to_the_other(place: str, pending: int) -> None:
     assert_choices_are_as_good(*asked(place, Believe(), 5, pending, LogEI()))
 
 
-@pytest.mark.parametrize("lie", LIES)
+@each("lie", LIES)
 def test_batches_are_as_good_with_every_lie(lie: str) -> None:
     assert_choices_are_as_good(*asked("plane", LIES[lie], 3, 1, LogEI()))
     assert_choices_are_as_good(*asked("mixed", LIES[lie], 2, 1, LogEI()))

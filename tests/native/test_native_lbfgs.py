@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from each import each
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from twins import native, python
@@ -215,8 +216,8 @@ class Odd(Exception):
         self.payload = payload
 
 
-@pytest.mark.parametrize("kind", [Odd, KeyboardInterrupt, ValueError, SystemExit, StopIteration])
-@pytest.mark.parametrize("call", [1, 2, 5])
+@each("kind", [Odd, KeyboardInterrupt, ValueError, SystemExit, StopIteration])
+@each("call", [1, 2, 5])
 def test_what_an_objective_raises_comes_through_unchanged(kind: type[BaseException], call: int) -> None:
     error, calls = kind(object()), 0
 

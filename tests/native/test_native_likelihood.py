@@ -91,9 +91,9 @@ def test_likelihoods_of_the_twins_agree_at_every_way_of_cutting(n: int, kernel: 
     assert_likelihoods_agree(Problem(n, kernel=kernel, noise=1e-1, unit=1.0, known_std=known_std), True, 0.5)
 
 
-@pytest.mark.parametrize("inferred", [False, True])
-@pytest.mark.parametrize("known_std", [0.0, 0.5])
-@pytest.mark.parametrize("n", [1, SMALL, 100])
+@each("inferred", [False, True])
+@each("known_std", [0.0, 0.5])
+@each("n", [1, SMALL, 100])
 def test_likelihoods_of_the_twins_agree_where_columns_share_a_lengthscale(
     n: int, known_std: float, inferred: bool
 ) -> None:

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from each import each
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -91,8 +92,8 @@ def test_a_pivot_below_the_rounding_of_the_inverse_is_lost(entry: float) -> None
         assert of.append(b, quadratic + s).weights[-1] == pytest.approx(1.0 / s, rel=1e-3)
 
 
-@pytest.mark.parametrize("scale", [1e-9, 1.0, 1e9])
-@pytest.mark.parametrize("tail", TAILS)
+@each("scale", [1e-9, 1.0, 1e9])
+@each("tail", TAILS)
 def test_a_copy_of_a_row_is_left_out_and_changes_nothing(tail: int, scale: float) -> None:
     A = scale * indefinite(7)[0]
     of = grown(A, tail)

@@ -40,8 +40,8 @@ def dense(of: Factor) -> Array:
     return W
 
 
-@pytest.mark.parametrize("tail", TAILS)
-@pytest.mark.parametrize("n", [5, 30])
+@each("tail", TAILS)
+@each("n", [5, 30])
 def test_w_whitens_the_covariance_and_is_lower_triangular(n: int, tail: int) -> None:
     K = covariance(n)
     of = grown(K, tail)
@@ -134,7 +134,7 @@ def test_the_jitter_steps_rise_from_nothing() -> None:
     assert JITTER_STEPS[-1] <= 1e-4
 
 
-@pytest.mark.parametrize(
+@each(
     "K",
     [
         np.array([[1.0, 2.0], [2.0, 1.0]]),
@@ -155,7 +155,7 @@ def test_what_is_not_a_covariance_raises_numerical_error(K: Array) -> None:
     assert f"{len(K)} points" in str(caught.value)
 
 
-@pytest.mark.parametrize("gap", [0.0, 1e-12, 1e-9, 1e-6])
+@each("gap", [0.0, 1e-12, 1e-9, 1e-6])
 def test_near_duplicate_rows_are_factored_with_a_bounded_jitter(gap: float) -> None:
     x = np.array([0.1, 0.4, 0.4 + gap, 0.4 + 2 * gap, 0.9])
     K: Array = np.exp(-0.5 * ((x[:, None] - x) / 0.3) ** 2)

@@ -4,6 +4,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
+from each import each
 from scipy.optimize import minimize as scipy_minimize
 
 from believer.arrays import Array, BoolArray
@@ -106,7 +107,7 @@ def _cases() -> list[Case]:
 
 
 CASES = _cases()
-every_case = pytest.mark.parametrize("case", CASES, ids=[case.name for case in CASES])
+every_case = each("case", CASES, ids=[case.name for case in CASES])
 
 
 def kkt_residual(case: Case, X: Array) -> Array:
@@ -228,8 +229,8 @@ def spoiled(where: str, value: float, spoil: BoolArray, X: Array) -> tuple[Array
     return f, np.where(spoil[:, None], value, G)
 
 
-@pytest.mark.parametrize("where", ["value", "gradient"])
-@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
+@each("where", ["value", "gradient"])
+@each("value", [np.nan, np.inf, -np.inf])
 def test_a_start_that_is_not_finite_stays_with_infinity_and_disturbs_no_other(where: str, value: float) -> None:
     def objective(X: Array) -> tuple[Array, Array]:
         return spoiled(where, value, X[:, 0] > 0.9, X)
@@ -242,8 +243,8 @@ def test_a_start_that_is_not_finite_stays_with_infinity_and_disturbs_no_other(wh
     assert np.argmin(found.f) != 1
 
 
-@pytest.mark.parametrize("where", ["value", "gradient"])
-@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
+@each("where", ["value", "gradient"])
+@each("value", [np.nan, np.inf, -np.inf])
 def test_a_spot_that_is_not_finite_on_the_way_is_survived(where: str, value: float) -> None:
     # The first step from x = 0.05 has length 0.1, the second is the exact Newton step to 0.4: it lands in the gap.
     def objective(X: Array) -> tuple[Array, Array]:

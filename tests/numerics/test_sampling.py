@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from each import each
 from scipy.stats import qmc
 
 from believer.arrays import Array
@@ -19,8 +20,8 @@ def slices(points: Array, n: int) -> Any:
     return np.sort(np.floor(points * n).astype(int), axis=0)
 
 
-@pytest.mark.parametrize("member", MEMBERS)
-@pytest.mark.parametrize(("n", "d"), [(0, 3), (1, 1), (2, 3), (7, 5), (100, 1), (50, 70)])
+@each("member", MEMBERS)
+@each(("n", "d"), [(0, 3), (1, 1), (2, 3), (7, 5), (100, 1), (50, 70)])
 def test_points_lie_in_the_cube_and_come_from_the_generator_alone(member: Sampler, n: int, d: int) -> None:
     points = member(n, d, np.random.default_rng(0))
     assert points.shape == (n, d)

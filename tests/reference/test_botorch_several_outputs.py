@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from each import each
 
 from believer.acquisitions import LogEI
 from believer.acquisitions.feasibility import Within
@@ -56,8 +57,8 @@ def predictions(m: int, k: int) -> tuple[Array, Array]:
     return rng.normal(0.6, 0.5, (m, k)), np.exp(rng.uniform(-2.5, 0.5, (m, k)))
 
 
-@pytest.mark.parametrize("k", [2, 3, 4])
-@pytest.mark.parametrize("n", [0, 1, 7, 20])
+@each("k", [2, 3, 4])
+@each("n", [0, 1, 7, 20])
 def test_expected_hypervolume_improvements_are_those_of_botorch(k: int, n: int) -> None:
     front, reference = front_of(n, k), np.linspace(1.1, 1.3, k)
     mean, std = predictions(25, k)
@@ -85,8 +86,8 @@ def test_hypervolumes_are_those_of_botorch(k: int) -> None:
 LIMITS = [(0.2, None), (None, 0.6), (-0.4, 0.5), (0.1, 0.101)]
 
 
-@pytest.mark.parametrize("away", [0.0, 1.0, 30.0])
-@pytest.mark.parametrize("limit", LIMITS, ids=repr)
+@each("away", [0.0, 1.0, 30.0])
+@each("limit", LIMITS, ids=repr)
 def test_an_improvement_under_limits_is_that_of_botorch(limit: tuple[float | None, float | None], away: float) -> None:
     mean, std = predictions(25, 3)
     mean += away
@@ -124,9 +125,9 @@ def theirs(model: GPModel) -> Any:
     ).eval()
 
 
-@pytest.mark.parametrize("fat", [True, False])
-@pytest.mark.parametrize("eta", [1e-3, 0.2])
-@pytest.mark.parametrize("q", [1, 3])
+@each("fat", [True, False])
+@each("eta", [1e-3, 0.2])
+@each("q", [1, 3])
 def test_a_joint_improvement_under_limits_is_that_of_botorch(q: int, eta: float, fat: bool) -> None:
     models, target = [ours(j) for j in range(3)], 0.2
     rng = np.random.default_rng(q)

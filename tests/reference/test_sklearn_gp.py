@@ -19,9 +19,9 @@ pytestmark = pytest.mark.both_backends
 gaussian_process = pytest.importorskip("sklearn.gaussian_process")
 
 every_kernel = pytest.mark.parametrize("kernel", list(KERNELS))
-every_size = pytest.mark.parametrize(("n", "d"), [(1, 1), (8, 1), (20, 4), (40, 10)])
-known_or_not = pytest.mark.parametrize("known", [False, True])
-every_noise = pytest.mark.parametrize("noise", [1e-6, 1e-2, 0.5])
+every_size = each(("n", "d"), [(1, 1), (8, 1), (20, 4), (40, 10)])
+known_or_not = each("known", [False, True])
+every_noise = each("noise", [1e-6, 1e-2, 0.5])
 SIGNAL = 2.3
 
 

@@ -138,7 +138,7 @@ def test_constant_values_are_predicted_everywhere(surrogate: Any, constant: floa
 
 
 @every_surrogate
-@pytest.mark.parametrize("unit", [2.0**40, 2.0**-40], ids=["1e12", "1e-12"])
+@each("unit", [2.0**40, 2.0**-40], ids=["1e12", "1e-12"])
 def test_predictions_follow_the_units_of_y(surrogate: Any, unit: float) -> None:
     X, y = data()
     at = np.random.default_rng(1).random((6, 3))

@@ -50,8 +50,8 @@ def model_for(d: int = 2, n: int = 12, noise: float = 1e-4, centers: int = 20, s
 # The basis
 
 
-@pytest.mark.parametrize("d", [1, 2, 6, 80])
-@pytest.mark.parametrize("centers", [2, 7, 64])
+@each("d", [1, 2, 6, 80])
+@each("centers", [2, 7, 64])
 def test_centers_are_distinct_points_of_the_cube_and_depend_on_their_number_and_d_alone(d: int, centers: int) -> None:
     one, other = basis.__wrapped__(centers, d, None), basis.__wrapped__(centers, d, None)
     assert one.centers.shape == (centers, d)
@@ -185,8 +185,8 @@ def test_conditioning_changes_neither_the_parent_nor_basis_nor_parameters() -> N
 # Prediction
 
 
-@pytest.mark.parametrize(("d", "centers"), [(1, 4), (2, 20), (6, 64), (50, 10)])
-@pytest.mark.parametrize("conditioned", [False, True])
+@each(("d", "centers"), [(1, 4), (2, 20), (6, 64), (50, 10)])
+@each("conditioned", [False, True])
 def test_gradients_are_central_differences(d: int, centers: int, conditioned: bool) -> None:
     model = model_for(d, centers=centers)
     gen = np.random.default_rng(3)
@@ -237,8 +237,8 @@ def test_it_learns_more_than_the_average() -> None:
     assert float(((at.mean - y[200:]) ** 2).mean()) < 0.7 * float(y[200:].var())
 
 
-@pytest.mark.parametrize("n", [6, 12, 20])
-@pytest.mark.parametrize("seed", range(3))
+@each("n", [6, 12, 20])
+@each("seed", range(3))
 def test_a_few_results_in_six_dimensions_are_not_called_noise(n: int, seed: int) -> None:
     X = np.random.default_rng(seed).random((n, 6))
     model = FixedRBF().fit(Data(X, hartmann6(X)), rng())
@@ -283,7 +283,7 @@ def test_a_fit_needs_no_generator_nor_earlier_model(noise: float | str) -> None:
 
 
 @every_noise
-@pytest.mark.parametrize("scale", [1e-12, 1e12, -1e12, 1e200])
+@each("scale", [1e-12, 1e12, -1e12, 1e200])
 def test_the_units_of_y_do_not_matter(scale: float, noise: float | str) -> None:
     X, at = np.random.default_rng(0).random((12, 2)), np.random.default_rng(1).random((10, 2))
     one, two = (FixedRBF(noise=noise).fit(Data(X, c * smooth(X)), rng()).predict(at) for c in (1.0, scale))
@@ -336,13 +336,13 @@ INVALID: list[tuple[dict[str, Any], str]] = [
 ]
 
 
-@pytest.mark.parametrize(("arguments", "rule"), INVALID)
+@each(("arguments", "rule"), INVALID)
 def test_a_recipe_that_breaks_a_rule_is_refused(arguments: dict[str, Any], rule: str) -> None:
     with pytest.raises(InvalidInput, match=rule):
         FixedRBF(**arguments)
 
 
-@pytest.mark.parametrize(("X", "y", "rule"), BAD_DATA)
+@each(("X", "y", "rule"), BAD_DATA)
 def test_data_that_break_a_rule_are_refused(X: Any, y: Any, rule: str) -> None:
     with pytest.raises(InvalidInput, match=rule):
         FixedRBF().fit(Data(X, y), rng())

@@ -42,7 +42,7 @@ from believer.surrogates.protocols import (
 pytestmark = pytest.mark.both_backends
 
 every_kernel = pytest.mark.parametrize("kernel", list(KERNELS))
-every_preset = pytest.mark.parametrize("fit", list(PRESETS))
+every_preset = each("fit", list(PRESETS))
 
 
 def model_for(d: int = 2, n: int = 12, kernel: str = "matern52", noise: float = 1e-4, seed: int = 0) -> GPModel:
@@ -275,7 +275,7 @@ def test_samples_come_from_the_generator_alone_and_survive_copies_of_a_point() -
 
 
 @every_kernel
-@pytest.mark.parametrize("noise", [1e-4, 0.3])
+@each("noise", [1e-4, 0.3])
 def test_leave_one_out_is_leaving_one_out(kernel: str, noise: float) -> None:
     X = np.random.default_rng(0).random((9, 2))
     y = 30.0 + 5.0 * smooth(X)
@@ -328,7 +328,7 @@ def test_describe_and_restore_give_the_same_bits(kernel: str, fit: str, noise: f
 
 
 @every_preset
-@pytest.mark.parametrize("noise", [1e-6, "infer"])
+@each("noise", [1e-6, "infer"])
 def test_a_fit_comes_from_its_generator_alone(fit: str, noise: float | str) -> None:
     X = np.random.default_rng(0).random((8, 3))
     data, preset = Data(X, smooth(X)), PRESETS[fit]
@@ -510,7 +510,7 @@ INVALID: list[tuple[dict[str, Any], str]] = [
 ]
 
 
-@pytest.mark.parametrize(("arguments", "rule"), INVALID)
+@each(("arguments", "rule"), INVALID)
 def test_a_recipe_that_breaks_a_rule_is_refused(arguments: dict[str, Any], rule: str) -> None:
     with pytest.raises(InvalidInput, match=rule):
         GP(**arguments)

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from each import each
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.special import ndtr
@@ -87,7 +88,7 @@ def test_values_have_the_joint_distribution_of_observations(noise: float) -> Non
     np.testing.assert_allclose(error, 0.0, atol=6.0 * np.sqrt(2.0 / samples))
 
 
-@pytest.mark.parametrize("samples", [2, 5, 16, 64])
+@each("samples", [2, 5, 16, 64])
 def test_every_share_of_the_distribution_is_drawn_once_at_every_point(samples: int) -> None:
     fantasies, _ = told(model_of(), np.random.default_rng(0).random((3, 2)), samples)
     shares = np.floor(ndtr(fantasies.normals) * samples)
@@ -107,8 +108,8 @@ def test_a_draw_of_probability_zero_is_finite() -> None:
     assert np.isfinite(values).all()
 
 
-@pytest.mark.parametrize("noise", [1e-6, 0.1])
-@pytest.mark.parametrize("kernel", sorted(KERNELS))
+@each("noise", [1e-6, 0.1])
+@each("kernel", sorted(KERNELS))
 def test_what_is_pulled_back_is_the_gradient(noise: float, kernel: str) -> None:
     rng = np.random.default_rng(2)
     model = model_of(d=3, noise=noise, kernel=kernel)

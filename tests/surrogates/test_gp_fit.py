@@ -7,6 +7,7 @@ from itertools import product
 
 import numpy as np
 import pytest
+from each import each
 from presets import PRESETS
 from scipy.stats import multivariate_normal
 
@@ -146,8 +147,8 @@ def test_groups_of_one_column_change_nothing(noise: float | str, preset: str) ->
         )
 
 
-@pytest.mark.parametrize("noise", [1e-6, "infer"])
-@pytest.mark.parametrize("preset", PRESETS)
+@each("noise", [1e-6, "infer"])
+@each("preset", PRESETS)
 def test_a_fit_gives_the_columns_of_a_group_one_lengthscale(noise: float | str, preset: str) -> None:
     X, y = data(30, 5)
     groups = tuple(GROUPS.tolist())
@@ -165,7 +166,7 @@ def test_a_fit_gives_the_columns_of_a_group_one_lengthscale(noise: float | str, 
     np.testing.assert_allclose(warm.lengthscales, cold.lengthscales, rtol=0.05)
 
 
-@pytest.mark.parametrize("groups", [(0, 1), (0, 1, 3), (0, 1, 2, 2), (-1, 0, 1)])
+@each("groups", [(0, 1), (0, 1, 3), (0, 1, 2, 2), (-1, 0, 1)])
 def test_groups_number_every_column_from_zero_on(groups: tuple[int, ...]) -> None:
     X, y = data(10, 3)
     with pytest.raises(InvalidInput, match="groups must be 3 whole numbers"):
@@ -306,8 +307,8 @@ def test_without_priors_a_fit_finds_the_likelihood_that_scikit_learn_finds(name:
     assert model.log_marginal_likelihood() >= sklearn_best(X, target, preset, noise == "infer", fixed) - 1e-2
 
 
-@pytest.mark.parametrize("fit", list(PRESETS))
-@pytest.mark.parametrize("noise", [1e-6, "infer"])
+@each("fit", list(PRESETS))
+@each("noise", [1e-6, "infer"])
 def test_hyperparameters_stay_within_the_bounds_of_their_preset(fit: str, noise: float | str) -> None:
     preset = PRESETS[fit]
     for X, y in [*SETS.values(), (np.zeros((1, 2)), np.zeros(1)), (np.zeros((5, 2)), np.zeros(5))]:

@@ -14,7 +14,7 @@ from believer.surrogates.protocols import JointlyDifferentiable
 pytestmark = pytest.mark.both_backends
 
 every_kernel = pytest.mark.parametrize("kernel", list(KERNELS))
-every_size = pytest.mark.parametrize(("b", "q", "d"), [(1, 1, 1), (4, 3, 2), (3, 5, 6)])
+every_size = each(("b", "q", "d"), [(1, 1, 1), (4, 3, 2), (3, 5, 6)])
 
 
 def model_of(kernel: str, d: int, tail: int = 0, noise: float = 1e-4) -> GPModel:

@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from each import each
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.spatial.distance import cdist
@@ -25,7 +26,7 @@ def judge(kernel: str, lengthscales: Array) -> Any:
 
 
 @every_kernel
-@pytest.mark.parametrize("d", [1, 3, 20])
+@each("d", [1, 3, 20])
 def test_correlations_are_those_of_scikit_learn(kernel: str, d: int) -> None:
     rng = np.random.default_rng(d)
     A, B = rng.random((7, d)), rng.random((5, d))
@@ -35,7 +36,7 @@ def test_correlations_are_those_of_scikit_learn(kernel: str, d: int) -> None:
 
 
 @every_kernel
-@pytest.mark.parametrize("r2", [1e-3, 0.1, 1.0, 7.0, 100.0])
+@each("r2", [1e-3, 0.1, 1.0, 7.0, 100.0])
 def test_h_is_minus_twice_the_derivative_by_the_squared_distance(kernel: str, r2: float) -> None:
     step = 1e-5 * r2
     up, down = (KERNELS[kernel](np.array([r2 + sign * step]))[0] for sign in (1.0, -1.0))
@@ -88,8 +89,8 @@ def test_values_and_h_are_arrays_of_their_own(kernel: str) -> None:
     np.testing.assert_array_equal(r2, [[0.0, 1.0], [1.0, 0.0]])
 
 
-@pytest.mark.parametrize("d", [1, 6, 50])
-@pytest.mark.parametrize("scale", [1e-6, 1.0, 1e6])
+@each("d", [1, 6, 50])
+@each("scale", [1e-6, 1.0, 1e6])
 def test_squared_distances_are_those_of_scipy(d: int, scale: float) -> None:
     rng = np.random.default_rng(d)
     A, B = scale * rng.standard_normal((9, d)), scale * rng.standard_normal((4, d))

@@ -186,8 +186,8 @@ def test_two_results_at_a_point_are_one_at_their_mean_with_less_noise(kernel: st
     same_processes(process(hyper, data).condition(twice), process(hyper, data).condition(once), at)
 
 
-@pytest.mark.parametrize("fit", list(PRESETS))
-@pytest.mark.parametrize("noise", [1e-6, "infer"])
+@each("fit", list(PRESETS))
+@each("noise", [1e-6, "infer"])
 def test_a_noise_of_zero_is_none_bit_for_bit(fit: str, noise: float | str) -> None:
     X, y = unit_data(12, 2)
     at = np.random.default_rng(1).random((5, 2))
@@ -374,8 +374,8 @@ def log_density(F: Array, y: Array, v: float, noise: float, known: Array) -> flo
     return float(multivariate_normal(np.zeros(len(y)), K).logpdf(y) - 0.5 * (np.log(v) + 1.0 / (v * g)))
 
 
-@pytest.mark.parametrize("fixed", [None, 1e-2])
-@pytest.mark.parametrize("n", [6, 40])
+@each("fixed", [None, 1e-2])
+@each("n", [6, 40])
 def test_no_other_prior_and_noise_make_data_of_known_noise_more_likely(n: int, fixed: float | None) -> None:
     rng = np.random.default_rng(n)
     F, known = rng.standard_normal((n, 5)), rng.random(n) * (np.arange(n) % 3)

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from each import each
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from judges import (
@@ -264,8 +265,8 @@ def test_with_fixed_draws_the_generator_does_not_matter_and_without_them_it_does
 # Hard data
 
 
-@pytest.mark.parametrize("size", [1e-12, 1.0, 1e12])
-@pytest.mark.parametrize("kind", HARD)
+@each("size", [1e-12, 1.0, 1e12])
+@each("kind", HARD)
 def test_hard_data_give_finite_predictions_near_the_data_and_std_above_zero(kind: str, size: float) -> None:
     X, y = hard_data(kind, size)
     model = LastLayer((16,), 200).fit(Data(X, y), rng())
@@ -329,7 +330,7 @@ def test_draws_are_fixed_by_a_whole_number_only(seed: Any) -> None:
         LastLayer().with_fixed_draws(seed)
 
 
-@pytest.mark.parametrize(("X", "y", "rule"), BAD_DATA)
+@each(("X", "y", "rule"), BAD_DATA)
 def test_data_that_break_a_rule_are_refused(X: Any, y: Any, rule: str) -> None:
     with pytest.raises(InvalidInput, match=rule):
         SMALL.fit(Data(X, y), rng())

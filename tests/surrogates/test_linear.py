@@ -14,7 +14,7 @@ from believer.surrogates.gp_fit import LogNormal
 from believer.surrogates.linear import RATIOS, Weights, by_evidence, weights
 
 SHAPES = [(1, 1), (1, 4), (3, 6), (6, 6), (30, 5)]
-every_shape = pytest.mark.parametrize(("n", "m"), SHAPES)
+every_shape = each(("n", "m"), SHAPES)
 
 
 def problem(n: int, m: int, seed: int = 0, noise: float = 1e-2) -> tuple[Array, Array, Array]:
@@ -66,7 +66,7 @@ def exact(F: Array, y: Array, prior: float, noise: Array, at: Array) -> tuple[Ar
 
 
 @every_shape
-@pytest.mark.parametrize("prior", [1e-2, 1.0, 1e3])
+@each("prior", [1e-2, 1.0, 1e3])
 def test_the_posterior_is_the_textbook_one(n: int, m: int, prior: float) -> None:
     F, y, noise = problem(n, m)
     S = np.linalg.inv(np.eye(m) / prior + F.T @ (F / noise[:, None]))
@@ -76,8 +76,8 @@ def test_the_posterior_is_the_textbook_one(n: int, m: int, prior: float) -> None
     np.testing.assert_allclose(found.mean, mean, rtol=0.0, atol=1e-10 * (1.0 + np.abs(mean).max()))
 
 
-@pytest.mark.parametrize(("n", "m"), [(2, 5), (5, 5), (9, 4)])
-@pytest.mark.parametrize("noise", [1e-2, 1e-6, 1e-12])
+@each(("n", "m"), [(2, 5), (5, 5), (9, 4)])
+@each("noise", [1e-2, 1e-6, 1e-12])
 def test_little_noise_costs_no_digits(n: int, m: int, noise: float) -> None:
     F, y, D = problem(n, m, seed=1, noise=noise)
     at = np.vstack([F[:2], np.random.default_rng(2).standard_normal((2, m))])
@@ -255,8 +255,8 @@ def evidence_case(name: str) -> tuple[Array, Array]:
 
 
 CASES = ["plain", "n=1", "n<m", "n=m", "rank-deficient", "all noise", "constant"]
-every_case = pytest.mark.parametrize("case", CASES)
-every_ratio = pytest.mark.parametrize("ratio", [None, LogNormal(-5.0, 1.0)], ids=["flat", "prior"])
+every_case = each("case", CASES)
+every_ratio = each("ratio", [None, LogNormal(-5.0, 1.0)], ids=["flat", "prior"])
 
 
 @every_case

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from each import each
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from judges import (
@@ -380,8 +381,8 @@ def test_predictions_carry_the_units_of_y(unit: float) -> None:
     np.testing.assert_allclose(scaled.std, unit * plain.std, rtol=1e-7)
 
 
-@pytest.mark.parametrize("ridge", [0.0, 1e-4])
-@pytest.mark.parametrize(
+@each("ridge", [0.0, 1e-4])
+@each(
     ("X", "y"),
     [
         ([[0.5, 0.5]], [3.0]),
@@ -441,7 +442,7 @@ def test_bad_settings_are_refused(settings_: dict[str, Any], text: str) -> None:
         MQRBF(**settings_)
 
 
-@pytest.mark.parametrize(("X", "y", "rule"), BAD_DATA)
+@each(("X", "y", "rule"), BAD_DATA)
 def test_data_that_break_a_rule_are_refused(X: Any, y: Any, rule: str) -> None:
     with pytest.raises(InvalidInput, match=rule):
         MQRBF().fit(Data(X, y), RNG)

@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from each import each
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from judges import (
@@ -127,8 +128,8 @@ def test_with_fixed_draws_one_more_observation_changes_a_fit_through_its_data_al
 # Hard data
 
 
-@pytest.mark.parametrize("size", [1e-12, 1.0, 1e12])
-@pytest.mark.parametrize("kind", HARD)
+@each("size", [1e-12, 1.0, 1e12])
+@each("kind", HARD)
 def test_hard_data_give_finite_predictions_near_the_data_and_std_above_zero(kind: str, size: float) -> None:
     X, y = hard_data(kind, size)
     model = NeuralEnsemble(3, (16,), 200).fit(Data(X, y), rng())
@@ -228,7 +229,7 @@ def test_draws_are_fixed_by_a_whole_number_only(seed: Any) -> None:
         NeuralEnsemble().with_fixed_draws(seed)
 
 
-@pytest.mark.parametrize(("X", "y", "rule"), BAD_DATA)
+@each(("X", "y", "rule"), BAD_DATA)
 def test_data_that_break_a_rule_are_refused(X: Any, y: Any, rule: str) -> None:
     with pytest.raises(InvalidInput, match=rule):
         SMALL.fit(Data(X, y), rng())

@@ -139,7 +139,7 @@ def test_the_noise_of_a_draw_is_that_of_the_factor() -> None:
 
 
 @every_kernel
-@pytest.mark.parametrize("d", [1, 5])
+@each("d", [1, 5])
 def test_draws_of_the_prior_have_its_covariance_with_any_number_of_waves(kernel: str, d: int) -> None:
     hyper, count = hyper_for(d, kernel), 2000
     X = np.vstack([np.zeros((1, d)), 0.2 * np.ones((1, d)), np.ones((1, d))])
@@ -157,7 +157,7 @@ def test_every_kernel_has_a_spectrum() -> None:
 
 
 @every_kernel
-@pytest.mark.parametrize("n", [1, 25])
+@each("n", [1, 25])
 def test_functions_pass_through_data_without_noise(kernel: str, n: int) -> None:
     model = model_for(3, n, kernel, noise=1e-8)
     drawn = model.paths(5, np.random.default_rng(3)).value(model.X)
@@ -237,7 +237,7 @@ def model_scale(values: Array) -> float:
 # Functions
 
 
-@pytest.mark.parametrize("model", [model_for(2, 8), *others()], ids=lambda model: type(model).__name__)
+@each("model", [model_for(2, 8), *others()], ids=lambda model: type(model).__name__)
 def test_a_function_is_drawn_once_and_depends_on_the_generator_alone(model: Any) -> None:
     assert isinstance(model, Pathwise)
     at = np.random.default_rng(1).random((5, 2))

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from each import each
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -87,7 +88,7 @@ def test_replicates_that_all_agree_show_no_noise() -> None:
     assert not found.std.any()
 
 
-@pytest.mark.parametrize(
+@each(
     ("counts", "stds", "known"),
     [
         ([1.0, 0.0, 2.0, 1.0], STDS, None),

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from each import each
 from sklearn.base import BaseEstimator, RegressorMixin, clone
 from sklearn.cluster import KMeans
 from sklearn.compose import TransformedTargetRegressor
@@ -154,7 +155,7 @@ def test_warnings_of_convergence_are_silenced_and_others_come_through() -> None:
         model.predict(X)
 
 
-@pytest.mark.parametrize(
+@each(
     ("estimator", "rule"),
     [
         (KNeighborsRegressor, r"must be an instance; got the class KNeighborsRegressor. Write KNeighborsRegressor\("),

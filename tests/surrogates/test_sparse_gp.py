@@ -208,7 +208,7 @@ def test_far_from_all_inducing_points_a_lie_cannot_lower_the_variance(noise: flo
 
 
 @every_kernel
-@pytest.mark.parametrize("noise", [1e-6, 1e-3, 0.3])
+@each("noise", [1e-6, 1e-3, 0.3])
 def test_with_inducing_points_among_the_data_no_lie_lowers_the_variance_by_more_than_the_noise_allows(
     kernel: str, noise: float
 ) -> None:
@@ -392,7 +392,7 @@ def test_hyperparameters_are_those_of_the_exact_process(noise: float | str) -> N
 
 
 @every_kernel
-@pytest.mark.parametrize("noise", [1e-6, 0.1, "infer"])
+@each("noise", [1e-6, 0.1, "infer"])
 def test_describe_and_restore_give_the_same_bits(kernel: str, noise: float | str) -> None:
     X = np.random.default_rng(0).random((12, 2))
     y = 1e3 + smooth(X)
@@ -520,7 +520,7 @@ def test_a_recipe_that_breaks_a_rule_is_refused(arguments: dict[str, Any], rule:
         SparseGP(**arguments)
 
 
-@pytest.mark.parametrize(("X", "y", "rule"), BAD_DATA)
+@each(("X", "y", "rule"), BAD_DATA)
 def test_data_that_break_a_rule_are_refused(X: Any, y: Any, rule: str) -> None:
     with pytest.raises(InvalidInput, match=rule):
         SparseGP().fit(Data(X, y), rng())

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from each import each
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -72,7 +73,7 @@ def test_rows_take_their_noise_along_and_few_data_stay_what_they_are() -> None:
     assert learned(data, None) is data
 
 
-@pytest.mark.parametrize("name", SURROGATES)
+@each("name", SURROGATES)
 def test_a_surrogate_that_is_not_linear_in_the_data_says_how_many_it_takes(name: str) -> None:
     made = the_surrogate(name)
     assert isinstance(made, Bounded) == (name in BOUNDED)

@@ -120,7 +120,7 @@ def test_the_order_of_the_results_plays_no_part(y: Array, random: Any) -> None:
     assert warp_for(np.array(shuffled)) == warp_for(y)
 
 
-@pytest.mark.parametrize(
+@each(
     "y",
     [
         np.array([1.0]),
@@ -149,8 +149,8 @@ def test_the_scale_is_the_standard_deviation_of_what_is_gaussian_on_the_better_s
     assert warp.scale == pytest.approx(2.0, rel=0.05)
 
 
-@pytest.mark.parametrize("unit", [1e-280, 1e-100, 1e-12, 1e12, 1e94])
-@pytest.mark.parametrize("shift", [0.0, 3.0])
+@each("unit", [1e-280, 1e-100, 1e-12, 1e12, 1e94])
+@each("shift", [0.0, 3.0])
 def test_results_of_any_size_stay_within_numbers(unit: float, shift: float) -> None:
     y = unit * (heavy(2) + shift)
     warp = warped(y)
@@ -158,8 +158,8 @@ def test_results_of_any_size_stay_within_numbers(unit: float, shift: float) -> N
     assert np.isfinite(warp.log_slope(y)).all()
 
 
-@pytest.mark.parametrize("scale", [LEAST_SCALE, 1e-100, 1.0, LARGEST])
-@pytest.mark.parametrize("start", [-LARGEST, 0.0, LARGEST])
+@each("scale", [LEAST_SCALE, 1e-100, 1.0, LARGEST])
+@each("start", [-LARGEST, 0.0, LARGEST])
 def test_no_warp_leaves_the_numbers(start: float, scale: float) -> None:
     """Whatever is put into it: warnings are errors here."""
     warp, y = Warp(start, scale), np.array([-LARGEST, -1.0, 0.0, 1.0, LARGEST, 1e120])
