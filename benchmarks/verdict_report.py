@@ -14,7 +14,7 @@ from regret_report import markdown_table
 from believer.arrays import Array
 from believer.batch import Gain
 from believer.batch.gain import ENOUGH
-from believer.diagnostics.figure import BLUE, GRAY, GREEN, ORANGE, entitle, new_figure
+from believer.plot.figure import BLUE, GRAY, GREEN, ORANGE, entitle, new_figure
 from believer.experiments.statistics import rank_correlation
 from believer.problems.suite import KINDS
 

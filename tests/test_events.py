@@ -29,6 +29,7 @@ trials = st.builds(Trial, ids, objects, units, st.text(), st.text())
 results = st.floats(-1e100, 1e100) | st.sampled_from([1e-300, -0.0, 1e12, 5e-324, 0.1])
 plain = st.builds(Outcome.of, results)
 names = st.text(max_size=6)
+times = st.none() | st.floats(0.0, 1e11)
 
 
 @st.composite
@@ -42,14 +43,14 @@ def outcomes(draw: st.DrawFn) -> Outcome:
 
 EVENTS: dict[type[Event], st.SearchStrategy[Event]] = {
     Begun: st.builds(Begun, st.just(FORMAT), objects, objects),
-    Asked: st.builds(Asked, st.lists(trials, max_size=3).map(tuple), objects, st.none() | objects),
+    Asked: st.builds(Asked, st.lists(trials, max_size=3).map(tuple), objects, st.none() | objects, times),
     Upgraded: st.builds(Upgraded, st.just(FORMAT), objects),
-    Told: st.builds(Told, ids, plain | outcomes()),
-    Failed: st.builds(Failed, ids, st.text()),
-    Observed: st.builds(Observed, ids, objects, plain | outcomes(), st.none())
-    | st.builds(Observed, ids, objects, st.none(), st.text()),
+    Told: st.builds(Told, ids, plain | outcomes(), times),
+    Failed: st.builds(Failed, ids, st.text(), times),
+    Observed: st.builds(Observed, ids, objects, plain | outcomes(), st.none(), times)
+    | st.builds(Observed, ids, objects, st.none(), st.text(), times),
     Enqueued: st.builds(Enqueued, objects),
-    Abandoned: st.builds(Abandoned, ids),
+    Abandoned: st.builds(Abandoned, ids, times),
 }
 
 
@@ -194,3 +195,29 @@ def test_every_flipped_bit_of_a_line_is_found(cls: type[Event]) -> None:
                 decode_event(text)
 
     found()
+
+
+def test_a_time_tells_no_two_events_apart_and_is_written_since_format_4() -> None:
+    event = Abandoned(3, at=1.5)
+    assert event == Abandoned(3)
+    assert '"at":1.5' in encode_event(event)
+    assert decode_event(encode_event(event)).at == 1.5  # type: ignore[union-attr]
+    assert "at" not in encode_event(event, 3).split('"crc32"')[0].replace('"abandoned"', "")
+    assert decode_event(encode_event(Abandoned(3))).at is None  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize("at", [True, -1.0, "now", None, [1.0]])
+def test_a_time_is_a_number_of_seconds(at: Any) -> None:
+    with pytest.raises(InvalidInput, match="at of an event must be seconds since 1970"):
+        decode_event(checked({"kind": "abandoned", "id": 3, "at": at}))
+
+
+@pytest.mark.parametrize("record", [{"kind": "enqueued", "params": {}}, {"kind": "changed", "config": {}}])
+def test_other_events_have_no_time(record: dict[str, Any]) -> None:
+    with pytest.raises(InvalidInput, match="must have exactly the fields"):
+        decode_event(checked({**record, "at": 1.0}))
+
+
+def test_a_time_is_refused_before_format_4() -> None:
+    with pytest.raises(InvalidInput, match="must have exactly the fields"):
+        decode_event(checked({"kind": "abandoned", "id": 3, "at": 1.0}), 3)

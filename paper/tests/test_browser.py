@@ -124,7 +124,7 @@ def test_the_report_on_the_paper_is_sound(chrome: Browser, tmp_path: Path) -> No
 
 
 def dot() -> Any:
-    from believer.diagnostics.figure import new_figure
+    from believer.diagnostics import new_figure
 
     figure = new_figure(12.0, 1.0)
     figure.subplots().plot([0.0], [0.0], "o")

@@ -9,7 +9,9 @@ half-way is made good by the next, so that file and memory always agree.
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Iterable, Mapping, Sequence, Set
+from dataclasses import replace
 from typing import Any, Self, Unpack
 
 import numpy as np
@@ -34,6 +36,7 @@ from believer.study.events import (
     Event,
     Failed,
     Observed,
+    Timed,
     Told,
     Upgraded,
 )
@@ -535,6 +538,8 @@ class Optimizer(Study):
     def _record(self, event: Event) -> None:
         if (self._ledger.format, self._ledger.engine) != (FORMAT, ENGINE) and not isinstance(event, Upgraded):
             self._record(Upgraded(FORMAT, versions(), ENGINE))
+        if isinstance(event, Timed):
+            event = replace(event, at=round(time.time(), 3))
         self._doubt = (len(self._ledger.events), 0 if self._journal is None else self._journal.end, event)
         try:
             if self._journal is not None:

@@ -12,7 +12,7 @@ from matplotlib.text import Text
 
 from believer.bench import curves
 from believer.bench.report import BenchReport, bench_report
-from believer.diagnostics.figure import BLACK
+from believer.plot.figure import BLACK
 
 MANY = {f"member_{i}": 0.5 * i for i in range(15)} | {"hedged": 3.2}
 

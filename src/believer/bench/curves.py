@@ -16,8 +16,8 @@ from believer.bench.advice import Advice
 from believer.bench.declared import FEASIBLE, HYPERVOLUME
 from believer.bench.runs import Case, Run, members_of, size_name
 from believer.bench.summary import Axis, Curve, Line, curve, regret_of
-from believer.diagnostics.figure import BLACK, BLUE, GRAY, GREEN, ORANGE, RED, entitle, new_figure, plain_ticks
 from believer.experiments import bootstrap_interval
+from believer.plot.figure import BLACK, BLUE, GRAY, GREEN, ORANGE, RED, entitle, new_figure, plain_ticks
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

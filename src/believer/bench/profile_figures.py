@@ -13,7 +13,7 @@ from believer.bench.curves import literal
 from believer.bench.profiles import MOST, counts, data_profile, performance_profile
 from believer.bench.runs import Run, members_of
 from believer.bench.scores import TARGETS, Group
-from believer.diagnostics.figure import BLACK, BLUE, GREEN, ORANGE, RED, entitle, legend_below, new_figure
+from believer.plot.figure import BLACK, BLUE, GREEN, ORANGE, RED, entitle, legend_below, new_figure
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

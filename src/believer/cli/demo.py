@@ -17,9 +17,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from believer import plot
 from believer._version import __version__
 from believer.cli.arguments import at_least, writable
-from believer.diagnostics import batches, before_and_after_a_lie, convergence
+from believer.diagnostics import before_and_after_a_lie
 from believer.errors import EvaluationError, MissingExtra
 from believer.loop import minimize
 from believer.optimizer import Optimizer
@@ -150,9 +151,12 @@ def _solve(study: _Study, q: int, seed: int, folder: Path, executor: Executor | 
     (folder / f"{study.name}.jsonl").unlink(missing_ok=True)
     optimizer.save(folder / f"{study.name}.jsonl")
     optimizer.to_csv(folder / f"{study.name}.csv")
-    figure = convergence(optimizer, study.optimum, study.label, study.values_are)
-    figure.savefig(folder / f"{study.name}_convergence.png")
-    batches(optimizer, study.label, study.values_are).savefig(folder / f"{study.name}_batches.png")
+    for name, axes in (
+        ("convergence", plot.convergence(optimizer, optimum=study.optimum)),
+        ("batches", plot.batches(optimizer)),
+    ):
+        axes.figure.suptitle(study.label, fontsize=11)
+        axes.figure.savefig(folder / f"{study.name}_{name}.png", dpi=150)
     return optimizer
 
 

@@ -1,8 +1,9 @@
-"""Looking at a study: how it converged, where its batches lay, and what one lie does to an acquisition.
+"""What one lie does to an acquisition, and the parts of ``believer.sdd``; figures of a study are in ``believer.plot``.
 
-Each function returns a ``matplotlib.figure.Figure`` of its own, outside pyplot; save it with ``figure.savefig(path)``.
-For those who draw more of the kind, here are colors, titles and legends. For those who diagnose other things than
-``believer.sdd`` does, here are its parts, loaded when they are first used.
+``convergence`` and ``batches`` are those of ``believer.plot``. ``before_and_after_a_lie`` returns a
+``matplotlib.figure.Figure`` of its own, outside pyplot; save it with ``figure.savefig(path)``. For those who draw more
+of the kind, here are colors, titles and legends. For those who diagnose other things than ``believer.sdd`` does, here
+are its parts, loaded when they are first used.
 """
 
 from __future__ import annotations
@@ -10,9 +11,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from believer._lazy import loader
-from believer.diagnostics.batches import batches
-from believer.diagnostics.convergence import convergence
-from believer.diagnostics.figure import (
+from believer.diagnostics.lie import before_and_after_a_lie
+from believer.plot import batches, convergence
+from believer.plot.figure import (
     BLACK,
     BLUE,
     GRAY,
@@ -25,7 +26,6 @@ from believer.diagnostics.figure import (
     new_figure,
     plain_ticks,
 )
-from believer.diagnostics.lie import before_and_after_a_lie
 
 if TYPE_CHECKING:
     from believer.diagnostics.measurement import Measurement, Part, distances

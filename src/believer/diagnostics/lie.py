@@ -11,24 +11,22 @@ from believer.acquisitions import EI, PointwiseObjective
 from believer.arrays import Array, as_values
 from believer.batch import Believe, ConstantLie, Data
 from believer.batch.lies import Lie
-from believer.capabilities import able
-from believer.diagnostics.figure import (
+from believer.errors import InvalidInput
+from believer.plot.data.axis import axes_of
+from believer.plot.figure import (
     BLACK,
     BLUE,
     GRAY,
     GREEN,
     ORANGE,
     RED,
-    coordinates_of,
     dress,
     entitle,
     legend_below,
     new_figure,
 )
-from believer.errors import InvalidInput
 from believer.problems import Problem, wave1
 from believer.space import Space
-from believer.space.parameters import Number
 from believer.surrogates import GP
 from believer.surrogates.gp import GPModel
 
@@ -46,8 +44,8 @@ def before_and_after_a_lie(
     problem: of one number (default: ``problems.wave1``). at: where it was evaluated, in the unit interval.
     """
     problem = wave1() if problem is None else problem
-    coordinate = coordinates_of(problem.space)[0]
-    if len(problem.space) > 1 or not able(coordinate.parameter, Number):
+    axis = axes_of(problem.space)[0]
+    if len(problem.space) > 1 or not axis.is_number:
         raise InvalidInput(f"only a problem of one number can be drawn; got {problem.name!r}, {problem.space!r}.")
     X = as_values(at, name="at")[:, None]
     data = Data(X, problem.evaluate(X))
@@ -67,7 +65,7 @@ def before_and_after_a_lie(
     for panel in panels[0]:
         panel.plot(_decoded(problem.space, X), data.y, "o", color=BLACK, ms=6, zorder=4, label="data", ls="")
     for panel in panels[1]:
-        dress(panel, "x", coordinate)
+        dress(panel, "x", axis)
     panels[0, 0].set_ylabel("value")
     panels[1, 0].set_ylabel("expected improvement")
     entitle(figure, "", "what one lie does: the expected improvement collapses around it")

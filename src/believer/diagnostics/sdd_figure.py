@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from believer.diagnostics.figure import BLACK, BLUE, GRAY, GREEN, ORANGE, RED, entitle, legend_below, new_figure
 from believer.diagnostics.sdd_report import (
     DIVERSE_FROM,
     NO_RESPONSE,
@@ -19,6 +18,7 @@ from believer.diagnostics.sdd_report import (
     own_response,
     verdict_of,
 )
+from believer.plot.figure import BLACK, BLUE, GRAY, GREEN, ORANGE, RED, entitle, legend_below, new_figure
 from believer.study import serialization
 
 if TYPE_CHECKING:

@@ -1,8 +1,12 @@
-"""The events of a study: frozen values. How one is written as a line of JSON is for its journal's format to say."""
+"""The events of a study: frozen values. How one is written as a line of JSON is for its journal's format to say.
+
+``at`` is the wall-clock time of an event, in seconds since 1970 (UTC); None where it is not known. It is for those who
+look at a study: nothing is computed from it, and two events that differ in it alone are equal.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 from believer.study.outcome import Outcome
@@ -47,6 +51,7 @@ class Asked:
     trials: tuple[Trial, ...]
     request: Json
     model: Json | None
+    at: float | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +60,7 @@ class Told:
 
     id: int
     outcome: Outcome
+    at: float | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +69,7 @@ class Failed:
 
     id: int
     error: str
+    at: float | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +80,7 @@ class Observed:
     params: Json
     outcome: Outcome | None
     error: str | None
+    at: float | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +104,10 @@ class Abandoned:
     """The trial is not pending any more, and nothing was learnt from it."""
 
     id: int
+    at: float | None = field(default=None, compare=False)
 
+
+Timed: TypeAlias = Asked | Told | Failed | Observed | Abandoned
+"""Events that may have a time."""
 
 Event: TypeAlias = Begun | Upgraded | Changed | Asked | Told | Failed | Observed | Amended | Enqueued | Abandoned

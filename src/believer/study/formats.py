@@ -12,7 +12,7 @@ format  what is new
 3       a study may declare its outcomes; a result may come in parts, and have ``replicates`` and ``lost``; a line
         ``amended`` corrects one
 4       every study has outcomes, and hyperparameters by output; the first line and ``upgraded`` ones say the engine's
-        number; a line ``changed`` has new settings
+        number; a line ``changed`` has new settings; an event may have a time, ``at``
 ======  ==================================================================================================
 
 An older journal stays as it is: what is added to it follows an ``upgraded`` line and is written in the newest format.
@@ -25,8 +25,9 @@ import math
 import re
 import sys
 import zlib
+from dataclasses import replace
 from types import NoneType
-from typing import Any
+from typing import Any, cast, get_args
 
 import numpy as np
 
@@ -43,6 +44,7 @@ from believer.study.events import (
     Failed,
     Json,
     Observed,
+    Timed,
     Told,
     Upgraded,
 )
@@ -65,6 +67,7 @@ _CLASSES: dict[str, type[Event]] = {
     "abandoned": Abandoned,
 }
 _KINDS = {cls: kind for kind, cls in _CLASSES.items()}
+_TIMED = get_args(Timed)
 
 # The types that JSON gives are exact: a bool is not an int here.
 _INT, _TEXT, _OBJECT, _LIST, _NUMBER = (int,), (str,), (dict,), (list,), (float, int)
@@ -146,6 +149,8 @@ def _record(event: Event, version: int) -> Json:
             record.update(_result(value, version))
         elif name == "trials":
             record["trials"] = [_trial(trial) for trial in value]
+        elif name == "at":
+            record |= {} if value is None or version < 4 else {"at": value}
         elif name != "engine" or version >= 4:
             record[name] = value
     return record
@@ -181,6 +186,9 @@ def _event(record: Json, version: int) -> Event:
     if not isinstance(kind, str) or kind not in _CLASSES:
         raise InvalidInput(f"kind must be one of {', '.join(_CLASSES)}; got {kind!r:.80}.")
     cls = _CLASSES[kind]
+    if version >= 4 and "at" in record and cls in _TIMED:
+        at = _time(record.pop("at"))
+        return replace(cast(Timed, _event({"kind": kind, **record}, version)), at=at)
     if (cls is Amended and version < 3) or (cls is Changed and version < 4):
         raise InvalidInput(f"format {version} of a journal has no line of the kind {kind}.")
     if cls is Told or cls is Observed or cls is Amended:
@@ -197,6 +205,13 @@ def _event(record: Json, version: int) -> Event:
     elif cls is Enqueued:
         record["params"] = _kept_once(record["params"])
     return cls(**record)
+
+
+def _time(at: Any) -> float:
+    """When an event happened; InvalidInput for what is no time."""
+    if type(at) not in _NUMBER or not 0.0 <= at < math.inf:
+        raise InvalidInput(f"at of an event must be seconds since 1970; got {at!r:.80}.")
+    return float(at)
 
 
 def _kept_once(record: Json) -> Json:

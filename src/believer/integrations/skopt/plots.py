@@ -8,10 +8,11 @@ import numpy as np
 from scipy.optimize import OptimizeResult
 
 from believer.arrays import shown
-from believer.diagnostics.figure import Coordinate, at_units, cells, coordinates_of, dress, is_constant
 from believer.errors import InvalidInput, MissingExtra
 from believer.integrations.skopt.optimizer import expected_minimum, last_model
 from believer.integrations.skopt.space import Number, Space, one_of
+from believer.plot.data import Axis, axes_of
+from believer.plot.figure import dress
 
 try:
     from matplotlib import pyplot as plt
@@ -60,7 +61,8 @@ def plot_gaussian_process(res: Any, ax: Any = None, objective: Any = None, n_poi
     _warn_of(others)
     if res.space.n_dims != 1 or not isinstance(res.space.dimensions[0], Number):
         raise InvalidInput(f"plot_gaussian_process draws functions of one number; the space is {res.space}.")
-    x, columns = _along(coordinates_of(res.space.engine)[0], n_points)
+    axis = axes_of(res.space.engine, most=n_points)[0]
+    x, columns = axis.at, axis.rows
     mean, std = last_model(res).predict(columns, return_std=True)
     ax = ax or plt.gca()
     if objective is not None:
@@ -73,14 +75,6 @@ def plot_gaussian_process(res: Any, ax: Any = None, objective: Any = None, n_poi
     return ax
 
 
-def _along(axis: Coordinate, n: int) -> tuple[Any, Any]:
-    """n values of a number, or the indices of all categories, and their encoded columns."""
-    if axis.stop - axis.start > 1 or is_constant(axis.parameter):
-        return np.arange(axis.stop - axis.start), cells(axis)[0]
-    units = np.linspace(0.0, 1.0, n)
-    return at_units(axis, units), units[:, None]
-
-
 def partial_dependence(
     space: Space, model: Any, i: int, j: int | None = None, sample_points: Any = None, n_points: int = 40
 ) -> tuple[Any, ...]:
@@ -89,10 +83,10 @@ def partial_dependence(
     It is on average over the transformed ``sample_points``, by default 250 random ones. Categories are their indices.
     """
     samples = np.array(space.transform(space.rvs(250)) if sample_points is None else sample_points, dtype=float)
-    held = [coordinates_of(space.engine)[k] for k in ([i] if j is None else [i, j])]
-    values, columns = zip(*(_along(axis, n_points) for axis in held), strict=True)
-    means = []
-    for at in product(*columns):
+    axes = axes_of(space.engine, most=n_points)
+    held = [axes[k] for k in ([i] if j is None else [i, j])]
+    values, means = [axis.at for axis in held], []
+    for at in product(*(axis.rows for axis in held)):
         for axis, one in zip(held, at, strict=True):
             samples[:, axis.start : axis.stop] = one
         means.append(np.mean(model.predict(samples)))
@@ -127,8 +121,8 @@ def plot_evaluations(result: OptimizeResult, bins: int = 20, **more: Any) -> Any
 
     def draw(panel: Any, i: int, j: int, values: Any) -> None:
         if i == j:
-            is_number, axis = isinstance(result.space.dimensions[i], Number), coordinates_of(result.space.engine)[i]
-            panel.hist(values[:-1], _along(axis, bins + 1)[0] if is_number else cells(axis)[1])
+            axis: Axis = axes_of(result.space.engine, most=bins + 1)[i]
+            panel.hist(values[:-1], axis.at if axis.is_number and not axis.is_constant else axis.edges)
 
     return _draw_matrix(result, result.x, "Number of samples", draw, **more)
 
@@ -141,10 +135,10 @@ def _warn_of(options: dict[str, Any]) -> None:
 def _draw_matrix(result: Any, star: Any, ylabel: str, draw: Any, plot_dims: Any = None, **others: Any) -> Any:
     """A triangle of panels that ``draw`` fills; those of pairs have the points, in the order of their colors."""
     _warn_of(others)
-    names, axes, columns = result.space.dimension_names, coordinates_of(result.space.engine), []
+    names, axes, columns = result.space.dimension_names, axes_of(result.space.engine), []
     for dim, values in zip(result.space, zip(*result.x_iters, star, strict=True), strict=True):
         columns.append(values if isinstance(dim, Number) else [dim.categories.index(value) for value in values])
-    varied = [i for i, axis in enumerate(axes) if not is_constant(axis.parameter)]
+    varied = [i for i, axis in enumerate(axes) if not axis.is_constant]
     chosen = varied if plot_dims is None else [names.index(d) if d in names else d for d in plot_dims]
     k = len([one_of(i, range(len(names)), "a name or an index in plot_dims") for i in chosen])
     panels = plt.subplots(k, k, figsize=(2.5 * k, 2.5 * k), squeeze=False, layout="constrained")[1]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
@@ -108,7 +109,7 @@ def _steps(values: Array, reference: Array | None) -> Array:
     # From the reference value of one objective to that of the other, whichever side is dominated.
     by_a = abs(reference[0] - first[0]) > abs(reference[0] - last[0])
     corners = [np.array([first[0], reference[1]]) if by_a else np.array([reference[0], first[1]])]
-    for one, other in zip(values[:-1], values[1:], strict=True):
+    for one, other in pairwise(values):
         corners += [one, np.array([other[0], one[1]]) if by_a else np.array([one[0], other[1]])]
     corners += [last, np.array([reference[0], last[1]]) if by_a else np.array([last[0], reference[1]])]
     return np.array(corners)

@@ -8,9 +8,10 @@ L(ℓ_j)  log likelihood of the results with another ℓ_j, all else as it was f
 e_j     mean squared error of the model where the values of parameter j are shuffled among trials
 ======  ==========================================================================================
 
-By lengthscales the importance of j is (1/ℓ_j) / Σ_i (1/ℓ_i): a parameter along which the outcome varies quickly matters.
-Its interval is that of all ℓ_j with L(ℓ_j) ≥ L - 1.92, a 95 % likelihood interval. By permutation it is (e_j - e) / Var(y),
-with e the error without a shuffle: 0 for a parameter that the model does not use. Its interval holds 95 % of the shuffles.
+By lengthscales the importance of j is (1/ℓ_j) / Σ_i (1/ℓ_i): a parameter along which the outcome varies quickly
+matters. Its interval is that of all ℓ_j with L(ℓ_j) ≥ L - 1.92, a 95 % likelihood interval. By permutation it is
+(e_j - e) / Var(y), with e the error without a shuffle: 0 for a parameter that the model does not use. Its interval
+holds 95 % of the shuffles.
 """
 
 from __future__ import annotations

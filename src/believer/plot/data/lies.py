@@ -1,8 +1,8 @@
 """A batch, lie by lie: what the model believes and what the next point is worth, before and after each lie.
 
-After a point is chosen the model is told a pseudo-observation there, a lie. The acquisition collapses around it, and the
-next point is chosen elsewhere: that is how the points of a batch come to differ. All of it is shown along one parameter,
-or along two; in a space of more, in a slice through the first point of the batch.
+After a point is chosen, the model is told a pseudo-observation there, a lie. The acquisition collapses around it, and
+the next point is chosen elsewhere: that is how the points of a batch come to differ. All of it is shown along one
+parameter, or along two; in a space of more, in a slice through the first point of the batch.
 """
 
 from __future__ import annotations
@@ -157,7 +157,6 @@ def lies(
     trials = source.trials
     rows = np.flatnonzero(np.isfinite(trials.values[name]))
     held = len(source.axes) > len(axes)
-    first = source.sign(name) < 0.0
     return Lies(
         axes,
         source.label(name),
@@ -169,7 +168,7 @@ def lies(
         np.column_stack([axis.positions([trials.params[i] for i in rows]) for axis in axes]),
         trials.values[name][rows],
         nearness(source, name, trials.X[rows], x, axes),
-        first,
+        source.sign(name) < 0.0,
     )
 
 
@@ -230,7 +229,7 @@ class _Scene:
     request: Request
 
     @property
-    def X(self) -> Array:
+    def points(self) -> Array:
         Z = self.x[None, :]
         return (along(self.axes[0], Z) if len(self.axes) == 1 else crossed(*self.axes, Z))[:, 0]
 
@@ -247,25 +246,28 @@ class _Scene:
         """What is believed now, and the point that is next."""
         part = self._part(belief)
         known = belief.lies.ids
-        at, shape = self._believed(part, self.X), self.shape
-        own = {i: value for i, value in zip(part.ids, self._users(part, part.y), strict=True)}
+        at, shape = self._believed(part, self.points), self.shape
+        own = dict(zip(part.ids, self._users(part, part.y).tolist(), strict=True))
         where = [self._place(x) for x in belief.lies.X]
         following = self.request.ids[0] if trial is None else trial
-        worth = self._worth(belief, following, self.X)
+        worth = self._worth(belief, following, self.points)
         return LieStep(
             len(known),
             *(value.reshape(shape) for value in at),
-            np.where(allowed(self.source, self.X), worth, np.nan).reshape(shape),
+            np.where(allowed(self.source, self.points), worth, np.nan).reshape(shape),
             np.array(known, dtype=np.int64),
             np.array(where).reshape(-1, len(self.axes)),
             np.array([own.get(i, np.nan) for i in known]),
-            nearness(self.source, self.outcome, belief.lies.X, self.x, self.axes),
+            self._nearness(belief.lies.X),
             trial,
             None if point is None else self._place(point),
             None if point is None else float(self._worth(belief, following, point[None, :])[0]),
-            None if point is None else float(nearness(self.source, self.outcome, point[None, :], self.x, self.axes)[0]),
+            None if point is None else float(self._nearness(point[None, :])[0]),
             said,
         )
+
+    def _nearness(self, X: Array) -> Array:
+        return nearness(self.source, self.outcome, X, self.x, self.axes)
 
     def _part(self, belief: Belief) -> Part:
         return next(part for part in belief.parts if part.learned.output.name == self.outcome)

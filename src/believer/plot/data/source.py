@@ -1,9 +1,8 @@
 """The study behind a figure: whatever was passed becomes one value that every figure reads.
 
-A study is an ``Optimizer``, the ``Result`` of ``minimize``, a study from ``read_study``, or the path of a journal. Models
-come with an optimizer. For a journal they are made again from its settings, without a fit where the last ask has seen
-all results. A constraint, a custom acquisition, a custom strategy and a custom maximizer are not needed for that; a
-custom surrogate is.
+A study is an ``Optimizer``, the ``Result`` of ``minimize``, a study from ``read_study``, or the path of a journal. Its
+models are made from its settings, without a fit where the last ask has seen all results. What a journal cannot hold, a
+constraint or a custom acquisition, strategy or maximizer, is not needed for that; a custom surrogate is.
 """
 
 from __future__ import annotations

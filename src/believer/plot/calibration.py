@@ -1,0 +1,41 @@
+"""A figure of whether the model knows what it does not know."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from believer.plot import data
+from believer.plot.data.source import StudyLike
+from believer.plot.figure import BLUE, GRAY, RED, legend, literal, panels, returned
+
+
+def calibration(study: StudyLike, *, outcome: str | None = None, ax: Any = None) -> Any:
+    """Each result beside what the model expects of it from the others; and how many lie within their intervals.
+
+    Parameters
+    ----------
+    study : an optimizer, a result, a study that was read, or a path.
+    outcome : which one; None for the first objective.
+    ax : an array of two axes; None for a new figure.
+    """
+    found = data.calibration(study, outcome=outcome)
+    grid = panels(ax, 1, 2, (7.4, 3.8))
+    left, right = grid[0]
+    outside = (found.observed < found.low) | (found.observed > found.high)
+    error = np.maximum([found.mean - found.low, found.high - found.mean], 0.0)
+    for rows, color, label in ((~outside, BLUE, "within the 95 % interval"), (outside, RED, "outside")):
+        if rows.any():
+            style = {"fmt": "o", "color": color, "ms": 4, "elinewidth": 0.8, "alpha": 0.8, "label": label}
+            left.errorbar(found.observed[rows], found.mean[rows], error[:, rows], **style)
+    ends = float(found.observed.min()), float(found.observed.max())
+    left.plot(ends, ends, color=GRAY, ls="--", lw=1.2, label="perfect")
+    left.set(xlabel=f"observed {literal(found.label)}", ylabel="expected from the other results")
+    left.set_title(f"R² {found.r2:.2f}, RMSE {found.rmse:.3g}", fontsize=10)
+    right.plot((0, 1), (0, 1), color=GRAY, ls="--", lw=1.2, label="perfect")
+    right.plot(found.levels, found.coverage, "-o", color=BLUE, ms=3.5, lw=1.4)
+    right.set(xlabel="level of the interval", ylabel="share of results within it", xlim=(0, 1), ylim=(0, 1.02))
+    right.set_title(found.method, fontsize=10)
+    legend(grid, ax)
+    return returned(grid)

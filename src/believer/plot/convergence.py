@@ -1,0 +1,151 @@
+"""A figure of how a study converged."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from believer.arrays import Array
+from believer.plot import data
+from believer.plot.data.source import StudyLike
+from believer.plot.figure import (
+    BLACK,
+    BLUE,
+    GRAY,
+    GREEN,
+    ORANGE,
+    RED,
+    SHADE,
+    legend,
+    literal,
+    panels,
+    plain_ticks,
+    returned,
+)
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+DESIGN_SHADE = "#DCE9F5"
+_STRIPES_UP_TO = 80
+_ORIGINS = (
+    ("design", "s", GRAY, ("design",)),
+    ("chosen by the model", "o", BLUE, ("model",)),
+    ("given by the user", "D", ORANGE, ("enqueued", "observed")),
+)
+
+
+def convergence(
+    study: StudyLike,
+    *,
+    outcome: str | None = None,
+    target: float | None = None,
+    optimum: float | None = None,
+    regret: bool = False,
+    ax: Axes | None = None,
+) -> Axes:
+    """Every result and the best so far against the number of evaluations; batches are shaded.
+
+    Of several objectives it shows the hypervolume of the results so far. Results that break a limit are hollow, failed
+    evaluations are crosses at the bottom.
+
+    Parameters
+    ----------
+    study : an optimizer, a result, a study that was read, or a path.
+    outcome : which one; None for the objective, and of several objectives for the hypervolume.
+    target : a value to reach, drawn as a line.
+    optimum : the best possible value, drawn as a line.
+    regret : draw the distance of the best so far from the optimum, on a log axis.
+    ax : where to draw; None for a new figure.
+    """
+    found = data.convergence(study, outcome=outcome, target=target, optimum=optimum)
+    height = found.regret if regret else None
+    grid = panels(ax, 1, 1, (6.0, 4.0))
+    axes: Axes = grid[0, 0]
+    if height is not None:
+        _draw_regret(axes, found, height)
+    else:
+        _draw_results(axes, found)
+        _draw_lines(axes, found)
+    _shade_batches(axes, found)
+    axes.set_xlabel("evaluations")
+    axes.set_xlim(0.3, len(found.count) + 0.7)
+    axes.xaxis.get_major_locator().set_params(integer=True)
+    axes.set_title(_title(found), fontsize=10)
+    legend(grid, ax)
+    result: Axes = returned(grid)
+    return result
+
+
+def _title(found: data.Convergence) -> str:
+    known = found.best[np.isfinite(found.best)]
+    waiting = f", {found.pending} pending" if found.pending else ""
+    after = f"after {len(found.count)} evaluations{waiting}"
+    if found.maximize is None:
+        return f"{literal(found.label)} {after}"
+    if not len(known):
+        return f"no result within all limits {after}"
+    return f"best {literal(found.label)}: {known[-1]:.4g} {after}"
+
+
+def _draw_results(axes: Axes, found: data.Convergence) -> None:
+    """A marker for each result by its origin, hollow where it breaks a limit; a cross for each failure."""
+    known, origin = np.isfinite(found.values), np.array(found.origin)
+    for label, marker, color, origins in _ORIGINS:
+        own = known & np.isin(origin, origins)
+        for rows, fill, more in (
+            (own & found.keeps_limits, color, ""),
+            (own & ~found.keeps_limits, "none", ", breaks a limit"),
+        ):
+            if rows.any():
+                edge = "white" if fill == color else color
+                style = {"mfc": fill, "mec": edge, "mew": 0.5 if fill == color else 1.2, "ms": 5.5, "ls": ""}
+                axes.plot(found.count[rows], found.values[rows], marker, label=label + more, **style)
+    failed = np.array([status == "failed" for status in found.status])
+    if failed.any():
+        bottom = axes.get_xaxis_transform()
+        style = {"color": BLACK, "transform": bottom, "ls": "", "clip_on": False, "zorder": 4}
+        axes.plot(found.count[failed], np.full(int(failed.sum()), 0.03), "x", label="failed", **style)
+    if np.isfinite(found.best).any():
+        axes.step(found.count, found.best, where="post", color=RED, lw=2, label="best so far")
+    axes.set_ylabel(literal(found.label))
+
+
+def _draw_lines(axes: Axes, found: data.Convergence) -> None:
+    lines = [(limit, RED, ":", "limit") for limit in found.limits if np.isfinite(limit)]
+    if found.target is not None:
+        lines.append((found.target, GREEN, "--", f"target {found.target:.4g}"))
+    if found.optimum is not None:
+        lines.append((found.optimum, BLACK, "--", f"optimum {found.optimum:.4g}"))
+    for value, color, style, label in lines:
+        axes.axhline(value, color=color, ls=style, lw=1.4, label=label)
+    shown = np.concatenate([found.values, found.best, [value for value, *_ in lines]])
+    shown = shown[np.isfinite(shown)]
+    if len(shown) and shown.min() > 0.0 and shown.max() >= 100.0 * shown.min():
+        axes.set_yscale("log")
+        plain_ticks(axes.yaxis)
+        axes.set_ylabel(f"{literal(found.label)} (log scale)")
+
+
+def _draw_regret(axes: Axes, found: data.Convergence, regret: Array) -> None:
+    """Distance from the optimum; a best that meets it to the last bit is drawn a decade below the rest."""
+    positive = regret[regret > 0]
+    floor = 0.1 * float(positive.min()) if len(positive) else 1e-12
+    known = np.isfinite(regret)
+    axes.step(found.count[known], np.maximum(regret[known], floor), where="post", color=RED, lw=2, label="best so far")
+    axes.set_yscale("log")
+    plain_ticks(axes.yaxis)
+    axes.set_ylabel(f"{literal(found.label)}: distance from the optimum")
+
+
+def _shade_batches(axes: Axes, found: data.Convergence) -> None:
+    """Shade the design, and every other batch of the rest unless there are very many."""
+    seen: set[str] = set()
+    for number, span in enumerate(found.spans):
+        if not span.is_design and (number % 2 == 0 or len(found.spans) > _STRIPES_UP_TO):
+            continue
+        color, label = (DESIGN_SHADE, "batch of the design") if span.is_design else (SHADE, "every other batch")
+        options: dict[str, Any] = {} if label in seen else {"label": label}
+        axes.axvspan(span.first - 0.5, span.last + 0.5, color=color, lw=0, zorder=0, **options)
+        seen.add(label)

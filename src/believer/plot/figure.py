@@ -1,0 +1,170 @@
+"""What the figures share: the empty figure, its colors, title and legend, and parameters as axes.
+
+matplotlib is an extra: it is imported inside the functions that draw, never with the package.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from believer.arrays import Array, shown
+from believer.errors import InvalidInput, MissingExtra
+from believer.plot.data.axis import Axis as Parameter
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.axis import Axis
+    from matplotlib.colors import Colormap
+    from matplotlib.figure import Figure
+
+# Okabe and Ito's colors: told apart with any kind of color vision.
+BLACK, ORANGE, BLUE, GREEN, RED = "#000000", "#E69F00", "#0072B2", "#009E73", "#D55E00"
+GRAY, SHADE = "#767676", "#EFEFEF"
+_CROWDED = 60
+
+
+def new_figure(width: float, height: float) -> Figure:
+    """An empty figure outside pyplot; MissingExtra without matplotlib."""
+    try:
+        from matplotlib.backends.backend_agg import FigureCanvasAgg
+        from matplotlib.figure import Figure
+    except ImportError as error:
+        raise MissingExtra("matplotlib", "plots") from error
+    figure = Figure(figsize=(width, height), dpi=150, layout="constrained")
+    FigureCanvasAgg(figure)
+    return figure
+
+
+def entitle(figure: Figure, name: str, title: str) -> None:
+    """Head the figure with ``title``, after the study's ``name`` if it has one."""
+    figure.suptitle(f"{name}: {title}" if name else title[0].upper() + title[1:], fontsize=11)
+
+
+def legend_below(figure: Figure) -> None:
+    """One legend for all panels, each label once, outside of the data."""
+    named = {label: h for axes in figure.axes for h, label in zip(*axes.get_legend_handles_labels(), strict=True)}
+    columns = max(1, _columns([*named], figure.get_figwidth()))
+    layout = {"ncols": columns, "frameon": False, "fontsize": 9, "columnspacing": 1.5}
+    figure.legend(named.values(), named.keys(), loc="outside lower center", **layout)
+
+
+def _columns(labels: list[str], width: float) -> int:
+    """The most columns that fit into a figure of that width, in inches, in rows that are about equally full."""
+    for rows in range(1, len(labels) + 1):
+        columns = -(-len(labels) // rows)
+        longest = [max(len(label) for label in labels[i * rows : (i + 1) * rows] or [""]) for i in range(columns)]
+        if sum(0.069 * length + 0.62 for length in longest) <= width:
+            return columns
+    return 1
+
+
+def plain_ticks(axis: Axis) -> None:
+    """Numbers such as 0.02 rather than powers, where a log axis spans less than three decades."""
+    from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+
+    low, high = axis.get_view_interval()
+    if low > 1e-4 and high < 1e5 and high / low < 1e3:
+        axis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0) if high / low < 1e2 else (1.0,)))
+        axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+        axis.set_minor_formatter(NullFormatter())
+
+
+def panels(ax: Any, rows: int, columns: int, size: tuple[float, float], **options: Any) -> Any:
+    """Axes to draw on, (rows, columns): those that were given, or those of a new pyplot figure.
+
+    Parameters
+    ----------
+    ax : what the caller passed: an Axes, an array of as many as are needed, or None.
+    rows, columns : how many are needed.
+    size : of a new figure, in inches.
+    options : for ``Figure.subplots``.
+    """
+    try:
+        from matplotlib import pyplot
+        from matplotlib.axes import Axes
+    except ImportError as error:
+        raise MissingExtra("matplotlib", "plots") from error
+    if ax is None:
+        figure = pyplot.figure(figsize=size, layout="constrained")
+        return figure.subplots(rows, columns, squeeze=False, **options)
+    given = np.array(ax, dtype=object).ravel()
+    if len(given) != rows * columns or not all(isinstance(one, Axes) for one in given):
+        many = "a matplotlib Axes" if rows * columns == 1 else f"an array of {rows * columns} matplotlib Axes"
+        raise InvalidInput(f"ax must be {many}; got {shown(ax)}.")
+    return given.reshape(rows, columns)
+
+
+def returned(grid: Any) -> Any:
+    """What a function returns for its axes: the only one, or the array of them."""
+    return grid[0, 0] if grid.size == 1 else grid
+
+
+def legend(grid: Any, ax: Any) -> None:
+    """A legend below a figure of our own; within the axes that a caller passed.
+
+    Parameters
+    ----------
+    grid : the axes, (rows, columns).
+    ax : what the caller passed.
+    """
+    if ax is None:
+        legend_below(grid[0, 0].figure)
+        return
+    for one in grid.ravel():
+        if one.get_legend_handles_labels()[1]:
+            one.legend(fontsize=8, frameon=False)
+
+
+def dress(axes: Axes, which: Literal["x", "y"], parameter: Parameter) -> None:
+    """Label, scale, ticks and limits of one axis; markers at the bounds are drawn whole, beyond the frame."""
+    from matplotlib.ticker import MaxNLocator
+
+    axis = axes.xaxis if which == "x" else axes.yaxis
+    axis.set_label_text(literal(parameter.label))
+    if parameter.choices:
+        axis.set_ticks(range(len(parameter.choices)), [_short(choice) for choice in parameter.choices])
+        if which == "x" and sum(len(_short(choice)) for choice in parameter.choices) > _CROWDED:
+            axis.set_tick_params(rotation=30)
+    elif parameter.is_whole and not parameter.is_log:
+        axis.set_major_locator(MaxNLocator(nbins=6, integer=True))
+    elif not parameter.is_log:
+        axis.set_major_locator(MaxNLocator(nbins=5))
+    edges = parameter.edges
+    axes.set(**{f"{which}lim": (edges[0], edges[-1])})
+    if parameter.is_log:
+        axes.set(**{f"{which}scale": "log"})
+        plain_ticks(axis)
+
+
+def literal(text: str) -> str:
+    """A user's word, with no sign that matplotlib would read as mathematics, or as a name to leave out of legends."""
+    return text.replace("$", r"\$")
+
+
+def _short(text: str, most: int = 18) -> str:
+    return literal(text if len(text) <= most else text[: most - 1] + "…")
+
+
+def spread(parameter: Parameter, positions: Array) -> Array:
+    """Positions, those of choices spread a little, so that points do not hide each other."""
+    if parameter.is_number:
+        return positions
+    return positions + 0.5 * ((np.arange(len(positions)) * 0.618034 + 0.5) % 1.0 - 0.5)
+
+
+def batch_colors() -> Colormap:
+    """Plasma without its palest part, which a light background would swallow."""
+    from matplotlib import colormaps
+    from matplotlib.colors import ListedColormap
+
+    return ListedColormap(colormaps["plasma"](np.linspace(0.0, 0.85, 256)), name="batch")
+
+
+def shades(maximize: bool) -> Colormap:
+    """Of a posterior mean: the better, the darker."""
+    from matplotlib.colors import LinearSegmentedColormap
+
+    pale_to_dark = ["#F7FBFF", "#6BAED6", "#08519C"]
+    return LinearSegmentedColormap.from_list("mean", pale_to_dark if maximize else pale_to_dark[::-1])

@@ -1,0 +1,51 @@
+"""A figure of how much each parameter matters."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from believer.plot import data
+from believer.plot.data.source import StudyLike
+from believer.plot.figure import BLACK, BLUE, literal, panels, returned
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+
+def importance(
+    study: StudyLike,
+    *,
+    outcome: str | None = None,
+    method: str | None = None,
+    repeats: int = 50,
+    ax: Axes | None = None,
+) -> Axes:
+    """How much each parameter matters to an outcome, as bars with 95 % intervals.
+
+    Parameters
+    ----------
+    study : an optimizer, a result, a study that was read, or a path.
+    outcome : which one; None for the first objective.
+    method : "lengthscales" or "permutation"; None for lengthscales where the model has them.
+    repeats : how often values are shuffled, for permutation.
+    ax : where to draw; None for a new figure.
+    """
+    found = data.importance(study, outcome=outcome, method=method, repeats=repeats)
+    p = len(found.names)
+    grid = panels(ax, 1, 1, (6.0, max(2.0, 0.36 * p + 1.2)))
+    axes: Axes = grid[0, 0]
+    places = np.arange(p)[::-1]
+    axes.barh(places, found.values, color=BLUE, height=0.62)
+    known = np.isfinite(found.low) & np.isfinite(found.high)
+    if known.any():
+        # A shuffle may help by chance, and an interval need not hold the mean of a skewed measure.
+        reach = np.maximum([found.values - found.low, found.high - found.values], 0.0)[:, known]
+        axes.errorbar(found.values[known], places[known], xerr=reach, fmt="none", ecolor=BLACK, capsize=3, lw=1.2)
+    axes.set_yticks(places, [literal(name) for name in found.names])
+    axes.set_xlabel(found.measure)
+    axes.set_xlim(left=min(0.0, axes.get_xlim()[0]) if (found.values < 0.0).any() else 0.0)
+    axes.set_title(f"importance for {literal(found.label)}, by {found.method}", fontsize=10)
+    result: Axes = returned(grid)
+    return result

@@ -1,0 +1,213 @@
+"""Figures of where trials lie: parameters pair by pair, and as lines across all of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from believer.arrays import Array
+from believer.errors import InvalidInput
+from believer.plot import data
+from believer.plot.data.source import StudyLike, study_of
+from believer.plot.figure import BLACK, BLUE, GRAY, RED, batch_colors, dress, legend, literal, panels, returned, spread
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+MOST = 6
+"""Parameters that a matrix of pairs shows unless it is told which."""
+
+MOST_LINES = 12
+"""The same for parallel coordinates."""
+
+
+def evaluations(
+    study: StudyLike, *, parameters: Sequence[str] | None = None, outcome: str | None = None, ax: Any = None
+) -> Any:
+    """Where trials lie: a histogram of each parameter, and each pair of parameters, later batches in lighter colors.
+
+    The best result is a star, failed trials are crosses, trials without a result are hollow.
+
+    Parameters
+    ----------
+    study : an optimizer, a result, a study that was read, or a path.
+    parameters : which ones; None for those that matter most, six at most.
+    outcome : whose best result has the star; None for the first objective.
+    ax : an array of (p, p) axes for p parameters; None for a new figure.
+    """
+    source = study_of(study)
+    found = data.evaluations(source, parameters=readable(source, parameters, MOST), outcome=outcome)
+    p = len(found.axes)
+    size = 1.9 * p if p > 2 else 2.4 * p
+    grid = panels(ax, p, p, (max(size, 4.5), max(size, 4.2)))
+    for (row, column), axes in np.ndenumerate(grid):
+        if row < column:
+            axes.set_visible(False)
+            continue
+        dress(axes, "x", found.axes[column])
+        if row == column:
+            axes.stairs(found.counts[row], found.bins[row], fill=True, color=BLUE, alpha=0.55)
+            axes.set_ylabel("trials")
+            axes.yaxis.get_major_locator().set_params(integer=True, nbins=4)
+            axes.set_ylim(bottom=0.0)
+        else:
+            dress(axes, "y", found.axes[row])
+            xs, ys = (spread(found.axes[i], found.at[:, i]) for i in (column, row))
+            draw_trials(axes, xs, ys, found.status, found.batch, found.best, size=22)
+        if row < p - 1:
+            axes.set_xlabel("")
+            axes.tick_params(labelbottom=False)
+        if 0 < column < row:
+            axes.set_ylabel("")
+            axes.tick_params(labelleft=False)
+    legend(grid, ax)
+    return returned(grid)
+
+
+def draw_trials(
+    axes: Axes, xs: Array, ys: Array, status: Sequence[str], batch: Array, best: int | None, size: float = 34
+) -> None:
+    """Trials at (n,) positions by what became of them, in the colors of their batches; a star at the best.
+
+    Parameters
+    ----------
+    axes : where to draw.
+    xs, ys : positions, (n,) each.
+    status : of the trials, n of them.
+    batch : numbers of the asks, (n,).
+    best : the row of the best result; None without one.
+    size : of the markers.
+    """
+    state, last = np.array(status), max(int(batch.max()), 1)
+    colors = batch_colors()(np.asarray(batch) / last)
+    done, failed = np.isin(state, ("done", "partial")), state == "failed"
+    waiting = ~done & ~failed
+    if done.any():
+        style = {"s": size, "fc": colors[done], "ec": "white", "lw": 0.5}
+        axes.scatter(xs[done], ys[done], zorder=3, label="result (later batches are lighter)", **style)
+    if waiting.any():
+        style = {"s": size, "fc": "none", "ec": colors[waiting], "lw": 1.4}
+        axes.scatter(xs[waiting], ys[waiting], zorder=3, label="no result yet", **style)
+    if failed.any():
+        axes.plot(xs[failed], ys[failed], "x", color=BLACK, ms=0.9 * size**0.5, ls="", zorder=3, label="failed")
+    if best is not None:
+        style = {"mfc": "none", "mec": RED, "mew": 1.6, "ms": 2.6 * size**0.5, "ls": ""}
+        axes.plot(xs[best], ys[best], "*", zorder=5, clip_on=False, label="best result", **style)
+
+
+def readable(source: data.Source, parameters: Sequence[str] | None, most: int) -> Sequence[str] | None:
+    """``parameters``; of many, where none are named, those that matter most, in the order of the space.
+
+    Parameters
+    ----------
+    source : the study.
+    parameters : names, or None.
+    most : how many fit into a figure.
+    """
+    varied = [axis for axis in source.axes if not axis.is_constant]
+    if parameters is not None or len(varied) <= most:
+        return parameters
+    with suppress(InvalidInput):  # no model, or no result yet
+        varied = [axis for axis in source.by_relevance(source.outputs[0]) if not axis.is_constant]
+    names = {axis.name for axis in varied[:most]}
+    return [name for name in source.space.names if name in names]
+
+
+def parallel_coordinates(
+    study: StudyLike,
+    *,
+    parameters: Sequence[str] | None = None,
+    outcome: str | None = None,
+    ax: Axes | None = None,
+) -> Axes:
+    """Every result as a line across all parameters, its color by its value; the best one is thick.
+
+    Failed trials are dotted lines.
+
+    Parameters
+    ----------
+    study : an optimizer, a result, a study that was read, or a path.
+    parameters : which ones, in this order; None for those that matter most, twelve at most.
+    outcome : which one; None for the first objective.
+    ax : where to draw; None for a new figure.
+    """
+    from matplotlib.cm import ScalarMappable
+    from matplotlib.collections import LineCollection
+    from matplotlib.colors import Normalize
+
+    source = study_of(study)
+    names = readable(source, parameters, MOST_LINES)
+    found = data.parallel_coordinates(source, parameters=names, outcome=outcome)
+    p, known = len(found.axes), np.isfinite(found.values)
+    grid = panels(ax, 1, 1, (max(6.0, 1.1 * p + 1.5), 4.0))
+    axes: Axes = grid[0, 0]
+    norm, cmap = Normalize(*_ends(found.values[known], found.maximize)), _value_colors(found.maximize)
+    # A point of one parameter is a line of no length: drawn as a short one.
+    places = np.arange(p) if p > 1 else np.array([-0.1, 0.1])
+    share = np.column_stack([_share(axis, column) for axis, column in zip(found.axes, found.at.T, strict=True)])
+    lines = np.stack([np.tile(places, (len(share), 1)), share if p > 1 else np.tile(share, 2)], axis=2)
+    sign = 1.0 if found.maximize else -1.0
+    rows = np.flatnonzero(known)[np.argsort(sign * found.values[known], kind="stable")]  # the best on top
+    axes.add_collection(LineCollection([*lines[rows]], colors=cmap(norm(found.values[rows])), lw=1.3, alpha=0.8))
+    failed = np.flatnonzero(np.array(found.status) == "failed")
+    if len(failed):
+        style = {"colors": GRAY, "lw": 0.9, "linestyles": ":", "label": "failed"}
+        axes.add_collection(LineCollection([*lines[failed]], **style))
+    if found.best is not None and known[found.best]:
+        best = f"best: {found.values[found.best]:.4g}"
+        axes.plot(*lines[found.best].T, "-o", color=RED, lw=2.4, ms=5, zorder=5, label=best)
+    _draw_scales(axes, found.axes)
+    bar = axes.figure.colorbar(ScalarMappable(norm, cmap), ax=axes, pad=0.02, extend="min" if found.maximize else "max")
+    bar.set_label(literal(found.label))
+    legend(grid, ax)
+    result: Axes = returned(grid)
+    return result
+
+
+def _share(axis: data.Axis, positions: Array) -> Array:
+    """Shares of an axis; choices lie a little apart."""
+    k = max(len(axis.choices), 1)
+    shift = spread(axis, positions) - positions
+    return axis.share(positions) + 0.4 * shift / k
+
+
+def _draw_scales(axes: Axes, parameters: tuple[data.Axis, ...]) -> None:
+    """A vertical line for each parameter, with its ends, or its choices, beside it."""
+    for place, parameter in enumerate(parameters):
+        axes.axvline(place, color=GRAY, lw=0.8, zorder=0)
+        style = {"fontsize": 8, "ha": "right", "va": "center", "zorder": 6}
+        box = {"fc": "white", "ec": "none", "alpha": 0.7, "pad": 0.6}
+        if parameter.choices:
+            marks = [*zip(parameter.share(parameter.at), parameter.choices, strict=True)]
+            step = -(-len(marks) // 8)
+            marks = marks[::step]
+        else:
+            marks = [(0.0, f"{parameter.low:.4g}"), (1.0, f"{parameter.high:.4g}")]
+        for height, text in marks:
+            axes.text(place - 0.03, height, literal(str(text)), bbox=box, **style)
+    axes.set_xticks(range(len(parameters)), [literal(parameter.label) for parameter in parameters])
+    if sum(len(parameter.label) for parameter in parameters) > 60:
+        axes.tick_params(axis="x", rotation=25)
+    axes.set_yticks([])
+    axes.set_xlim(-0.35, len(parameters) - 0.65)
+    axes.set_ylim(-0.06, 1.06)
+    for side in ("left", "right", "top"):
+        axes.spines[side].set_visible(False)
+
+
+def _ends(values: Array, maximize: bool) -> tuple[float, float]:
+    """Between which values colors differ: the worst tenth shares one, so that it does not take all the contrast."""
+    low, high = np.quantile(values, (0.1, 1.0) if maximize else (0.0, 0.9))
+    return float(low), float(high) if high > low else float(low) + 1.0
+
+
+def _value_colors(maximize: bool) -> Any:
+    """Viridis without its palest part; good results are dark."""
+    from matplotlib import colormaps
+    from matplotlib.colors import ListedColormap
+
+    colors = colormaps["viridis"](np.linspace(0.0, 0.92, 256))
+    return ListedColormap(colors[::-1] if maximize else colors, name="value")

@@ -1,0 +1,65 @@
+"""A figure of when trials were under way."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from believer.plot import data
+from believer.plot.data.source import StudyLike
+from believer.plot.figure import BLACK, GRAY, batch_colors, legend, panels, returned
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+_UNITS = ((3 * 86400.0, 86400.0, "days"), (3 * 3600.0, 3600.0, "hours"), (180.0, 60.0, "minutes"))
+_MOST_NUMBERED = 60
+
+
+def timeline(study: StudyLike, *, ax: Axes | None = None) -> Axes:
+    """When each trial was handed out and when its result came in, in the slots that this takes.
+
+    Colors are batches. Failed trials are hatched, those under way have no filling. A study from before times were
+    written is shown by the number of its events.
+
+    Parameters
+    ----------
+    study : an optimizer, a result, a study that was read, or a path.
+    ax : where to draw; None for a new figure.
+    """
+    found = data.timeline(study)
+    lanes = int(found.lane.max()) + 1
+    grid = panels(ax, 1, 1, (6.4, min(1.6 + 0.26 * lanes, 7.0)))
+    axes: Axes = grid[0, 0]
+    unit, name = _unit(float(found.end.max())) if found.is_timed else (1.0, "")
+    begin, length = found.begin / unit, (found.end - found.begin) / unit
+    state, colors = np.array(found.status), batch_colors()(found.batch / max(int(found.batch.max()), 1))
+    done = state == "done"
+    waiting = np.isin(state, ("pending", "partial", "abandoned"))
+    for rows, label, style in (
+        (done, "result", {"ec": "white", "lw": 0.5}),
+        (state == "failed", "failed", {"ec": "white", "hatch": "////", "lw": 0.5}),
+        (waiting, "no result yet", {"fill": False, "ec": GRAY, "lw": 1.0}),
+    ):
+        if rows.any():
+            color = {} if "fill" in style else {"color": colors[rows]}
+            axes.barh(found.lane[rows], length[rows], left=begin[rows], height=0.8, label=label, **{**color, **style})
+    if len(found.ids) <= _MOST_NUMBERED:
+        wide = length > 0.03 * max(float((found.end / unit).max()), 1e-12)
+        for i in np.flatnonzero(wide):
+            color = BLACK if waiting[i] else "white"
+            place = begin[i] + 0.5 * length[i], found.lane[i]
+            axes.text(*place, str(found.ids[i]), ha="center", va="center", fontsize=7, color=color)
+    axes.invert_yaxis()
+    axes.set_ylabel("slot")
+    axes.yaxis.get_major_locator().set_params(integer=True)
+    axes.set_xlabel(f"{name} since the first ask" if found.is_timed else "events (the journal holds no times)")
+    axes.set_title(f"{found.utilization:.0%} of {lanes} slot{'s' if lanes > 1 else ''} in use", fontsize=10)
+    legend(grid, ax)
+    result: Axes = returned(grid)
+    return result
+
+
+def _unit(longest: float) -> tuple[float, str]:
+    return next(((unit, name) for least, unit, name in _UNITS if longest >= least), (1.0, "seconds"))
