@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 
 from believer.cli.arguments import at_least
-from believer.page.report import report
+from believer.page.reporting import report
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

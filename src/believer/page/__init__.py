@@ -2,7 +2,7 @@
 
 from believer._lazy import loader
 
-_WHERE = {"report": "report", "state": "state", "watch": "watching", "Watch": "watching"}
+_WHERE = {"report": "reporting", "state": "content", "watch": "watching", "Watch": "watching"}
 
 __getattr__ = loader(__name__, _WHERE)
 

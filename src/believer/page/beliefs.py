@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
+from believer.arrays import Array
 from believer.errors import BelieverError, InvalidInput
 from believer.page import figures, model_figures
 from believer.page.cells import Json, number, percent
@@ -18,7 +17,6 @@ from believer.plot.data.feasibility import probability
 from believer.propose import propose
 from believer.study.events import Asked
 from believer.study.goals import RUNS
-from believer.study.history import History
 from believer.study.recommend import Insight
 from believer.study.recommendation import Recommendation
 from believer.study.trials import described
@@ -49,16 +47,16 @@ def beliefs(source: Source, rows: Rows, q: int | None = None) -> Json:
     rows : its table.
     q : points of the next batch; 0 for none, None for as many as the last batch had, in a study that is not large.
     """
-    unknown = _unknown(source)
+    unknown = _unknown(source, q)
     if unknown:
-        shown, missing = _drawn(source, _without_model(source, rows))
         return {
             "recommendation": _best(source, unknown),
-            "next": {"text": [unknown]},
-            "figures": shown,
+            "next": _next(source, q) if source.has_settings else {"text": [unknown]},
+            "figures": _drawn(_without_model(source, rows, None))[0],
             "note": unknown,
         }
-    shown, missing = _drawn(source, [*_without_model(source, rows), *_with_model(source, rows, q)])
+    drawings = [*_without_model(source, rows, model_figures.by_relevance(source)), *_with_model(source, rows, q)]
+    shown, missing = _drawn(drawings)
     order = [*_ORDER, *(one["id"] for one in shown)]
     return {
         "recommendation": _recommended(source),
@@ -83,7 +81,7 @@ def quick_figures(source: Source, rows: Rows) -> list[Json]:
     """
     several = len(source.goals.objectives) > 1
     first = [] if several else [lambda: figures.convergence(source, rows)]
-    return _drawn(source, [*first, lambda: figures.timeline(source, rows)])[0]
+    return _drawn([*first, lambda: figures.timeline(source, rows)])[0]
 
 
 def without_refit(source: Source) -> Source:
@@ -93,52 +91,62 @@ def without_refit(source: Source) -> Source:
     ----------
     source : any study; one that is not large is returned as it is.
     """
-    if _unknown(source) or max(len(one.ids) for one in source.history.tables) <= LARGE:
+    if not source.has_settings or not _is_large(source):
         return source
     tables = [t if t.fitted is None else replace(t, fitted=(t.ids, t.fitted[1])) for t in source.history.tables]
     return source.with_history(replace(source.history, tables=tuple(tables)))
 
 
-def _unknown(source: Source) -> str:
+def _is_large(source: Source) -> bool:
+    return max(len(one.ids) for one in source.history.tables) > LARGE
+
+
+def _unknown(source: Source, q: int | None) -> str:
     """Why there is no model; empty where there is one."""
-    try:
-        history: History = source.history
-    except InvalidInput:
+    if not source.has_settings:
         return (
             "The surrogate of this study is not one that a journal can hold, so nothing that needs the model is shown. "
             "opt.report(...) and opt.watch() of the optimizer itself show everything."
         )
-    missing = [source.label(one.output.name) for one in history.tables if one.output.name != RUNS and not one.ids]
-    return f"There is no result of {', '.join(missing)} yet, so there is no model." if missing else ""
+    tables = source.history.tables
+    missing = [source.label(one.output.name) for one in tables if one.output.name != RUNS and not one.ids]
+    if missing:
+        return f"There is no result of {', '.join(missing)} yet, so there is no model."
+    if not q and _is_large(source) and any(one.fitted is None for one in tables):
+        return (
+            f"The study has more than {LARGE} results and its journal holds no fitted model, so nothing that needs one "
+            "is shown. believer report --next 8 fits one, which takes a while."
+        )
+    return ""
 
 
 Drawing = Callable[[], Json]
 
 
-def _without_model(source: Source, rows: Rows) -> list[Drawing]:
-    several = len(source.goals.objectives) > 1 and bool(_unknown(source))
+def _without_model(source: Source, rows: Rows, relevant: tuple[str, ...] | None) -> list[Drawing]:
+    """``relevant`` are the parameters that matter most; None where no model says so."""
+    several = len(source.goals.objectives) > 1 and relevant is None  # a hypervolume is measured from the models' front
     return [
         *([] if several else [lambda: figures.convergence(source, rows)]),
-        lambda: figures.evaluations(source, rows, _relevant(source)),
+        lambda: figures.evaluations(source, rows, relevant),
         lambda: figures.parallel(source, rows),
         lambda: figures.diversity(source, rows),
         lambda: figures.timeline(source, rows),
     ]
 
 
-def _relevant(source: Source) -> tuple[str, ...] | None:
-    """The parameters that matter most; None where no model says so."""
-    return None if _unknown(source) else model_figures.by_relevance(source)
-
-
 def _with_model(source: Source, rows: Rows, q: int | None) -> list[Drawing]:
     several, size = len(source.goals.objectives) > 1, usual_size(source) if q is None else q
     limited = bool(source.goals.limited) or source.learns_failures
-    large = len(source.history.ids) > LARGE
+    large = _is_large(source)
     return [
         *([lambda: model_figures.front(source, rows)] if several else []),
         lambda: model_figures.slices(source, rows),
-        *([lambda: model_figures.surface(source, rows)] if len(_relevant(source) or ()) > 1 else []),
+        *(
+            [lambda: model_figures.surface(source, rows)]
+            if sum(not axis.is_constant for axis in source.axes) > 1
+            else []
+        ),
         *([lambda: model_figures.feasibility(source, rows)] if limited else []),
         *([lambda: model_figures.lies(source, rows, size)] if size and not large and not source.replaced else []),
         lambda: model_figures.importance(source, rows, quick=large),
@@ -147,7 +155,7 @@ def _with_model(source: Source, rows: Rows, q: int | None) -> list[Drawing]:
     ]
 
 
-def _drawn(source: Source, drawings: Sequence[Drawing]) -> tuple[list[Json], list[str]]:
+def _drawn(drawings: Sequence[Drawing]) -> tuple[list[Json], list[str]]:
     """Figures, and why some are missing; a study with few results lacks many, which needs no words."""
     shown, missing = [], []
     for drawing in drawings:
@@ -255,7 +263,7 @@ def _next(source: Source, q: int | None) -> Json:
         return {"text": [f"The next batch is not known here: a journal cannot hold this study's {parts}."]}
     if q == 0:
         return {"text": ["The next batch was not asked for."]}
-    if q is None and len(source.history.ids) > LARGE:
+    if q is None and _is_large(source):
         return {
             "text": [
                 f"The study has more than {LARGE} results, so the next batch takes a while and was not worked out. "
@@ -268,10 +276,11 @@ def _next(source: Source, q: int | None) -> Json:
         batch = proposal.batch
     except BelieverError as error:
         return {"text": [f"No further batch can be proposed: {error}"]}
-    names = [name for name in source.outputs if math.isfinite(source.predict(batch.unit[:1], name)[0][0])]
+    known = [one.output.name for one in source.history.tables if one.ids]
+    names = [name for name in source.outputs if name in known]
     told = [source.predict(batch.unit, name) for name in names]
     heads = [part for name in names for part in (f"{source.label(name)}: expected", "std")]
-    kept = _kept(source, batch.unit)
+    kept = _kept(source, batch.unit, known)
     rows = [
         (
             trial.id,
@@ -293,7 +302,10 @@ def _next(source: Source, q: int | None) -> Json:
     }
 
 
-def _kept(source: Source, X: Any) -> Any:
-    """The probability that all limits are kept at ``X`` (m, d); None without limits."""
+def _kept(source: Source, X: Array, known: Sequence[str]) -> Array | None:
+    """The probability that all limits are kept at ``X`` (m, d); None without limits, or before their first results."""
     limited = [*source.goals.limited, *([RUNS] if source.learns_failures else [])]
-    return np.prod([probability(source, name, X) for name in limited], axis=0) if limited else None
+    if not limited or not set(limited) <= set(known):
+        return None
+    together: Array = np.prod([probability(source, name, X) for name in limited], axis=0)
+    return together

@@ -91,8 +91,8 @@ def evaluations(source: Source, rows: Rows, names: tuple[str, ...] | None) -> Js
     return figure(
         "evaluations",
         "Where it was evaluated",
-        f"Trials by pairs of parameters. Colors rank {found.label}, from blue for the worst to yellow for the best; the "
-        f"star is the best result, open squares are pending and crosses failed.{more}",
+        f"Trials by pairs of parameters. Colors rank {found.label}, from blue for the worst to yellow for the best; "
+        f"the star is the best result, open squares are pending and crosses failed.{more}",
         [_pair(found, rows, x, y) for x, y in pairs] or [_alone(found, rows, axes[0])],
     )
 
@@ -113,8 +113,8 @@ def _pair(found: Evaluations, rows: Rows, x: Axis, y: Axis) -> Json:
     for kind, mask in _groups(found).items():
         if mask.any():
             ids = found.ids[mask]
-            at = [rows.along(axis, found.at[mask, i]) for axis, i in zip((x, y), places, strict=True)]
-            traces.append(points(ids, *at, **_look(kind, found, mask)))
+            across, up = (rows.along(axis, found.at[mask, i]) for axis, i in zip((x, y), places, strict=True))
+            traces.append(points(ids, across, up, **_look(kind, found, mask)))
     if found.best is not None:
         ids, at = found.ids[[found.best]], found.at[[found.best]]
         traces.append(points(ids, at[:, places[0]], at[:, places[1]], "@red", symbol="star", size=13))
@@ -130,7 +130,7 @@ def _alone(found: Evaluations, rows: Rows, x: Axis) -> Json:
     return panel(f"{found.label} by {x.label}", traces, layout)
 
 
-def _look(kind: str, found: Evaluations, mask: BoolArray) -> dict[str, object]:
+def _look(kind: str, found: Evaluations, mask: BoolArray) -> Json:
     if kind != "known":
         color, symbol = {"failed": ("@red", "x"), "waiting": ("@green", "square-open")}.get(kind, ("@gray", "cross"))
         return {"color": color, "symbol": symbol}

@@ -17,7 +17,7 @@ from believer.errors import BelieverError
 from believer.page.beliefs import beliefs, quick_figures, without_refit
 from believer.page.cells import Json
 from believer.page.rows import Rows, rows_of
-from believer.page.state import facts, found
+from believer.page.content import facts, found
 from believer.page.watched import Version, Watched
 from believer.plot.data import Source
 
@@ -106,7 +106,7 @@ def _attempt(source: Source, rows: Rows, next_q: int | None) -> Json:
     """What needs models; a sentence where it cannot be worked out."""
     results: dict[str, Any] = {"results": source.study.counts.answered}
     try:
-        return {**beliefs(without_refit(source), rows, next_q), **results}
+        return {**beliefs(source if next_q else without_refit(source), rows, next_q), **results}
     except Exception as error:  # a model of someone else may do anything, and the page goes on without it
         what = str(error) if isinstance(error, BelieverError) else f"{type(error).__name__}: {error}"
         words = {"text": [f"What needs the model could not be worked out: {what}"]}

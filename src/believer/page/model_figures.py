@@ -90,14 +90,14 @@ def surface(source: Source, rows: Rows) -> Json:
     """What is expected along two parameters, and how surely."""
     found = data.surface(source)
     x, y, known = found.x, found.y, np.isfinite(found.values)
-    at = [rows.along(axis, found.at[known, i]) for i, axis in enumerate((x, y))]
-    over = [points(found.ids[known], *at, "@ground", size=5, line={"width": 1, "color": "@ink"})]
+    across, up = (rows.along(axis, found.at[known, i]) for i, axis in enumerate((x, y)))
+    over = [points(found.ids[known], across, up, "@ground", size=5, line={"width": 1, "color": "@ink"})]
     if found.best is not None:
         place = [found.best]
         star = points(found.ids[place], found.at[place, 0], found.at[place, 1], "@red", symbol="star", size=13)
         over.append({**star, "marker": {**star["marker"], "line": {"width": 1, "color": "@ground"}}})
     layout = {"xaxis": parameter_axis(x), "yaxis": parameter_axis(y)}
-    scale = {"reversescale": not found.maximize}
+    scale: Json = {"reversescale": not found.maximize}
     return figure(
         "surface",
         "The two parameters that matter most",
@@ -205,16 +205,21 @@ def _front(found: FrontPair) -> Json:
     rest = ~np.isin(np.arange(n), found.on_front)
     traces = []
     if len(found.steps):
-        traces.append(line(*found.steps.T, "@blue", name="border", dash="dot"))
+        traces.append(line(found.steps[:, 0], found.steps[:, 1], "@blue", name="border", dash="dot"))
     for name, mask, color, symbol in (
         ("dominated", rest & kept, "@gray", "circle"),
         ("outside a limit, or partial", rest & ~kept, "@orange", "circle-open"),
     ):
         if mask.any():
-            traces.append(points(found.ids[mask], *found.values[mask].T, color, name=name, symbol=symbol))
-    best = points(found.ids[found.on_front], *found.values[found.on_front].T, "@blue", name="front", size=9)
+            x, y = found.values[mask, 0], found.values[mask, 1]
+            traces.append(points(found.ids[mask], x, y, color, name=name, symbol=symbol))
+    x, y = found.values[found.on_front, 0], found.values[found.on_front, 1]
+    best = points(found.ids[found.on_front], x, y, "@blue", name="front", size=9)
     mean, low, high = found.expected, found.low, found.high
-    spread = {**line(*mean.T, "@blue", name="expected"), "mode": "markers", "marker": {"color": "@blue", "size": 3}}
+    spread = {
+        **line(mean[:, 0], mean[:, 1], "@blue", name="expected"),
+        **{"mode": "markers", "marker": {"color": "@blue", "size": 3}},
+    }
     for key, i in (("error_x", 0), ("error_y", 1)):
         spread[key] = {
             **{"type": "data", "symmetric": False, "color": "@blue", "thickness": 1, "width": 0},
@@ -222,8 +227,7 @@ def _front(found: FrontPair) -> Json:
         }
     traces += [spread, best]
     if found.reference is not None:
-        corner = np.array([found.reference])
-        cross = {**line(*corner.T, "@red", name="reference"), "mode": "markers"}
+        cross = {**line(found.reference[:1], found.reference[1:], "@red", name="reference"), "mode": "markers"}
         traces.append({**cross, "marker": {"color": "@red", "symbol": "cross-thin-open", "size": 12}})
     layout = {"xaxis": value_axis(found.labels[0]), "yaxis": value_axis(found.labels[1]), "showlegend": True}
     return panel(f"{found.labels[0]} and {found.labels[1]}", traces, layout, 400)
@@ -245,8 +249,8 @@ def feasibility(source: Source, rows: Rows) -> Json:
 def _probable(found: Feasibility, rows: Rows, name: str, probability: Array) -> Json:
     verdict, traces = np.array(found.verdict), list[Json]()
     if len(found.axes) == 2:
-        bounds = {"zmin": 0.0, "zmax": 1.0}
-        traces.append(heat(*found.axes, probability, "probability", "Greys", **bounds))
+        x, y = found.axes
+        traces.append(heat(x, y, probability, "probability", "Greys", zmin=0.0, zmax=1.0))
     else:
         traces.append(line(found.axes[0].at, probability, "@blue"))
     looks = {"feasible": ("@blue", "circle"), "infeasible": ("@orange", "circle"), "failed": ("@red", "x")}
@@ -254,9 +258,9 @@ def _probable(found: Feasibility, rows: Rows, name: str, probability: Array) -> 
         mask = verdict == kind
         if mask.any():
             at = [rows.along(axis, found.at[mask, i]) for i, axis in enumerate(found.axes)]
-            at += [np.full(mask.sum(), 1.0 if kind == "feasible" else 0.0)] * (2 - len(at))
+            up = at[1] if len(at) == 2 else np.full(mask.sum(), 1.0 if kind == "feasible" else 0.0)
             edge = {"width": 0.5, "color": "@ground"}
-            traces.append(points(found.ids[mask], *at, color, name=kind, symbol=symbol, size=6, line=edge))
+            traces.append(points(found.ids[mask], at[0], up, color, name=kind, symbol=symbol, size=6, line=edge))
     other = parameter_axis(found.axes[1]) if len(found.axes) == 2 else {"title": {"text": "probability"}}
     layout = {
         "xaxis": parameter_axis(found.axes[0]),
@@ -285,19 +289,17 @@ def _step(found: Lies, step: LieStep) -> Json:
     axes, traces = found.axes, list[Json]()
     worth = np.where(np.isfinite(step.worth), step.worth, np.nan)
     if len(axes) == 2:
-        traces.append(heat(*axes, worth, found.worth_label))
+        traces.append(heat(axes[0], axes[1], worth, found.worth_label))
     else:
         traces.append(line(axes[0].at, worth, "@blue"))
     if len(step.lie_ids):
-        at = [step.lie_at[:, i] for i in range(len(axes))]
-        at += [np.full(len(step.lie_ids), np.nanmin(worth))] * (2 - len(axes))
+        up = step.lie_at[:, 1] if len(axes) == 2 else np.full(len(step.lie_ids), np.nanmin(worth))
         edge = {"width": 2, "color": "@ground"}
-        traces.append(points(step.lie_ids, *at, "@orange", symbol="square", size=10, line=edge))
+        traces.append(points(step.lie_ids, step.lie_at[:, 0], up, "@orange", symbol="square", size=10, line=edge))
     if step.next_at is not None and step.next_id is not None:
-        at = [step.next_at[[i]] for i in range(len(axes))] + [np.array([step.next_worth])] * (2 - len(axes))
-        traces.append(
-            points([step.next_id], *at, "@red", symbol="star", size=14, line={"width": 1, "color": "@ground"})
-        )
+        x, up = step.next_at[:1], step.next_at[1:] if len(axes) == 2 else np.array([step.next_worth], dtype=np.float64)
+        edge = {"width": 1, "color": "@ground"}
+        traces.append(points([step.next_id], x, up, "@red", symbol="star", size=14, line=edge))
     after = f"after {found.verb} {step.lies} point{'s' if step.lies > 1 else ''}" if step.lies else "at first"
     layout = {
         "xaxis": parameter_axis(axes[0]),

@@ -57,7 +57,7 @@ class Shelf:
         watched = self.studies().get(key)
         return None if watched is None else self._live.setdefault(key, Live(watched, self._next))
 
-    def list(self) -> bytes:
+    def listed(self) -> bytes:
         """The list of all studies, as JSON."""
         entries, until = [], time.monotonic() + _READING
         for key, watched in self.studies().items():
@@ -157,7 +157,7 @@ class Handler(BaseHTTPRequestHandler):
             follow = "list.json" if shelf.is_folder else f"study/{next(iter(shelf.studies()))}/state.json"
             self._page(shelf.title, follow, "plotly.js")
         elif path == "/list.json" and shelf.is_folder:
-            body = shelf.list()
+            body = shelf.listed()
             self._send(body, "application/json", tag=f'"{sha256(body).hexdigest()[:32]}"')
         elif len(parts) == 3 and parts[0] == "study" and parts[2] in ("", "state.json"):
             self._study(parts[1], parts[2])
@@ -202,7 +202,7 @@ class Handler(BaseHTTPRequestHandler):
 
     def _page(self, title: str, follow: str, library: str) -> None:
         policy = f"{served_policy()}; frame-ancestors 'none'"
-        self._send(served(title, follow, library), "text/html", **{"Content-Security-Policy": policy})
+        self._send(served(title, follow, library), "text/html", policy=policy)
 
     def _send(
         self,
@@ -212,13 +212,15 @@ class Handler(BaseHTTPRequestHandler):
         tag: str | None = None,
         gzipped: bytes | None = None,
         cached: bool = False,
-        **headers: str,
+        policy: str | None = None,
     ) -> None:
         """Answer with ``body``, or with 304 where the page has it already."""
         if tag is not None and self.headers.get("If-None-Match") == tag:
             self._head(HTTPStatus.NOT_MODIFIED, {"ETag": tag, "Cache-Control": "no-store"}, 0)
             return
-        found = {"Content-Type": f"{kind}; charset=utf-8", "Vary": "Accept-Encoding", **headers}
+        found = {"Content-Type": f"{kind}; charset=utf-8", "Vary": "Accept-Encoding"}
+        if policy is not None:
+            found["Content-Security-Policy"] = policy
         found["Cache-Control"] = "private, max-age=86400" if cached else "no-store"
         if tag is not None:
             found["ETag"] = tag
@@ -245,6 +247,11 @@ class Handler(BaseHTTPRequestHandler):
         if status is not HTTPStatus.NOT_MODIFIED:
             self.send_header("Content-Length", str(length))
         self.end_headers()
+
+    def send_error(self, code: int, message: str | None = None, explain: str | None = None) -> None:
+        """Refuse what is no request, in one sentence."""
+        self.request_version = self.protocol_version  # a request that says no version gets an answer with a status too
+        self._refused(HTTPStatus(code), "That is no request for a page.")
 
     def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 (what it is called there)
         """Nothing is logged."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -11,6 +11,7 @@ from believer.arrays import Array, IntArray
 from believer.page.cells import Json, label, numbers
 from believer.plot.data import Axis
 
+Values: TypeAlias = Array | IntArray
 MOST_TICKS = 24
 
 
@@ -103,7 +104,7 @@ def points(
     }
 
 
-def line(x: Array, y: Array, color: str, *, name: str = "", dash: str = "solid", **more: Any) -> Json:
+def line(x: Values, y: Values, color: str, *, name: str = "", dash: str = "solid", **more: Any) -> Json:
     """A line.
 
     Parameters
@@ -128,8 +129,13 @@ def line(x: Array, y: Array, color: str, *, name: str = "", dash: str = "solid",
 
 def band(x: Array, low: Array, high: Array, name: str = "") -> list[Json]:
     """What lies between two lines, (k,) each."""
-    edge = {"line": {"width": 0, "color": "@band"}, "showlegend": False}
-    shown = {"fill": "tonexty", "fillcolor": "@band", "line": {"width": 0, "color": "@band"}, "showlegend": bool(name)}
+    edge: Json = {"line": {"width": 0, "color": "@band"}, "showlegend": False}
+    shown: Json = {
+        "fill": "tonexty",
+        "fillcolor": "@band",
+        "line": {"width": 0, "color": "@band"},
+        "showlegend": bool(name),
+    }
     return [line(x, low, "@band", **edge), line(x, high, "@band", name=name, **shown)]
 
 

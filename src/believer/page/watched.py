@@ -13,7 +13,7 @@ from hashlib import sha256
 
 from believer.errors import InvalidInput
 from believer.optimizer import Optimizer
-from believer.page.state import source_of
+from believer.page.content import source_of
 from believer.plot.data import Source, study_of
 from believer.study.files import PathLike, as_path, followed
 from believer.study.journal import START

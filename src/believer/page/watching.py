@@ -113,18 +113,17 @@ def watch(
 
 
 def _shelf(study: Optimizer | Result | Study | PathLike, next_q: int | None) -> Shelf:
-    if isinstance(study, Result):
-        study = study.optimizer
-    if isinstance(study, Optimizer):
-        only = running(study)
+    if isinstance(study, Result | Optimizer):
+        only = running(study.optimizer if isinstance(study, Result) else study)
         return Shelf(False, lambda: {only.key: only}, only.name.removesuffix(".jsonl"), next_q)
-    if isinstance(study, Study):
-        where = getattr(study, "_where", None)
+    path = study
+    if isinstance(path, Study):
+        where = getattr(path, "_where", None)
         if where is None:
             raise InvalidInput("a study that is only read is watched in its journal; this one has none.")
-        study = where
-    is_folder, studies = studies_at(study)
-    name = os.path.basename(os.path.abspath(study)).removesuffix(".jsonl") or "studies"
+        path = str(where)
+    is_folder, studies = studies_at(path)
+    name = os.path.basename(os.path.abspath(path)).removesuffix(".jsonl") or "studies"
     return Shelf(is_folder, studies, f"Studies in {name}" if is_folder else name, next_q)
 
 

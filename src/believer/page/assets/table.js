@@ -144,6 +144,7 @@ class TrialTable {
 
   // Bring a trial into view, whatever hides it.
   reveal(id) {
+    if (!this.rows.some((row) => row[0] === id)) return; // it was not handed out yet
     if (!this.chosen().slice(0, this.all ? undefined : FIRST_ROWS).some((row) => row[0] === id)) {
       this.words = this.filter.value = "";
       this.status = this.states.value = "";

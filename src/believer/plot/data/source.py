@@ -81,6 +81,11 @@ class Source:
             "that a journal can hold: pass the optimizer, or bv.Optimizer.load(path, surrogate=..., append=False)."
         )
 
+    @property
+    def has_settings(self) -> bool:
+        """Whether the settings are known, and so the models."""
+        return self._settings is not None
+
     @cached_property
     def history(self) -> History:
         """The study as models learn it."""

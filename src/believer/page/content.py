@@ -51,7 +51,7 @@ def state(study: StudyLike, *, name: str | None = None, next_q: int | None = Non
     """
     if next_q is not None:
         whole(next_q, "next", 0)
-    source = without_refit(source_of(study))
+    source = source_of(study) if next_q else without_refit(source_of(study))
     rows = rows_of(source)
     return {**facts(source, rows, name), **beliefs(source, rows, next_q)}
 
