@@ -35,6 +35,7 @@ LEVELS = {
     "replay": 10.0,
     "experiments": 10.5,
     "plot": 10.7,
+    "page": 10.9,
     "diagnostics": 11.0,
     "testing": 11.0,
     "integrations": 12.0,

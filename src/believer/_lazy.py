@@ -16,3 +16,14 @@ def loader(package: str, where: Mapping[str, str]) -> Callable[[str], Any]:
         return getattr(import_module(f"{package}.{where[name]}"), name)
 
     return load
+
+
+def above(module: str, name: str) -> Any:
+    """What a higher level has for an object of a lower one: a method that only passes itself on.
+
+    Parameters
+    ----------
+    module : by its dotted name.
+    name : of what it has.
+    """
+    return getattr(import_module(module), name)

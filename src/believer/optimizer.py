@@ -255,19 +255,19 @@ class Optimizer(Study):
         """
         if not self._ledger.outcomes:
             raise InvalidInput("recommend needs at least one result; tell or observe one first.")
-        return self._insight.recommend(self._ledger)
+        return self._insight.recommend(self._ledger.trials)
 
     @property
     @reading
     def front(self) -> Front:
         """Of several objectives: the results within all limits that no other such result beats in every objective."""
-        return self._insight.front(self._ledger)
+        return self._insight.front(self._ledger.trials)
 
     @property
     @reading
     def hypervolume(self) -> float:
         """Of several objectives: how much the front dominates up to the reference point, ``front.reference``."""
-        return self._insight.front(self._ledger).hypervolume
+        return self._insight.front(self._ledger.trials).hypervolume
 
     @changing
     def tell(
@@ -479,6 +479,11 @@ class Optimizer(Study):
             )
         if status in ("pending", "partial"):
             self._record(Abandoned(found.id))
+
+    @reading
+    def snapshot(self) -> Study:
+        """The study as it stands now, to be looked at: what happens later does not change it."""
+        return Study(_folded(list(self._ledger.events), self.settings), self._where)
 
     @reading
     def save(self, path: PathLike) -> None:

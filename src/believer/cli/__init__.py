@@ -45,7 +45,9 @@ GROUP = "believer.commands"
 
 VERBS: dict[str, Verb] = {
     "demo": verb_in("believer.cli.demo", "tune a classifier and solve Hartmann-6D, with figures"),
+    "report": verb_in("believer.cli.report", "write the page of a study, from its journal"),
     "sdd": verb_in("believer.cli.sdd", "diagnose whether surrogates can be lied to, with controls"),
+    "watch": verb_in("believer.cli.watch", "serve the page of a study while it runs, or a list of studies"),
 }
 
 

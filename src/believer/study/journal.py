@@ -29,7 +29,7 @@ __all__ = ["Journal", "PathLike", "read_events", "write_events"]
 
 _log = logging.getLogger(__name__)
 
-_START = b'{"kind":"begun",'
+START = b'{"kind":"begun",'
 """How every journal that this library wrote begins."""
 
 _WORDING = Wording(
@@ -218,7 +218,7 @@ class Journal:
 def _is_torn_start(text: bytes) -> bool:
     """Whether this is nothing, or the beginning of a first line that was never finished, and of nothing else."""
     text = text.rstrip(b"\0")
-    return _START.startswith(text[: len(_START)]) and not _lacks_newline(text)
+    return START.startswith(text[: len(START)]) and not _lacks_newline(text)
 
 
 def _lacks_newline(text: bytes) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -13,7 +14,6 @@ from believer.batch.standing import Standing, stand
 from believer.errors import InvalidInput
 from believer.study.goals import RUNS
 from believer.study.history import History
-from believer.study.ledger import Ledger
 from believer.study.models import ModelCache
 from believer.study.recommendation import NORMAL_95, Expected, Front, FrontPoint, Recommendation
 from believer.study.settings import StudySettings
@@ -43,8 +43,8 @@ class Insight:
         at = self.cache.learned(self.history, place).predict(X)
         return Prediction(tables[place].output.sign * at.mean, at.std)
 
-    def recommend(self, ledger: Ledger) -> Recommendation:
-        """The evaluated point to use in the end; InvalidInput where there is none."""
+    def recommend(self, trials: Sequence[Trial]) -> Recommendation:
+        """The evaluated point to use in the end, of ``trials`` by id; InvalidInput where there is none."""
         goals = self.settings.goals
         if len(goals.objectives) > 1:
             raise InvalidInput("of several objectives there is no best point: front has those to choose from.")
@@ -52,7 +52,7 @@ class Insight:
         if here is None or not here.any_feasible:
             raise InvalidInput("recommend needs a result that is within all limits; there is none yet.")
         best = int(np.argmin(np.where(here.feasible, here.Y[:, 0], np.inf)))
-        trial = ledger.trials[int(here.ids[best])]
+        trial = trials[int(here.ids[best])]
         found = self._recommendation(trial, self.cache.learned(self.history), goals.outputs[0].sign)
         if goals.is_plain:
             return found
@@ -65,8 +65,8 @@ class Insight:
         mean, std = sign * float(at.mean[0]), float(at.std[0])
         return Recommendation(trial.copy(), dict(trial.params), mean, std, interval, labels=self.settings.labels)
 
-    def front(self, ledger: Ledger) -> Front:
-        """The front; InvalidInput where there is one objective."""
+    def front(self, trials: Sequence[Trial]) -> Front:
+        """The front, of ``trials`` by id; InvalidInput where there is one objective."""
         goals, settings = self.settings.goals, self.settings
         if len(goals.objectives) == 1:
             raise InvalidInput("a front is for several objectives; this study has one: see best and recommend().")
@@ -80,7 +80,7 @@ class Insight:
         rows = here.front()
         points = tuple(
             FrontPoint(
-                (trial := ledger.trials[int(here.ids[row])]).copy(),
+                (trial := trials[int(here.ids[row])]).copy(),
                 dict(trial.params),
                 {one.name: float(one.sign * y) for one, y in zip(aims, here.Y[row], strict=True)},
                 self._expected(trial),

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from functools import wraps
 from typing import Any, Concatenate, ParamSpec, Self, TypeVar
 
+from believer._lazy import above
 from believer.errors import InvalidInput, JournalCorrupt
 from believer.space import Space
 from believer.space.units import amount, labeled
@@ -22,6 +23,7 @@ from believer.study.journal import read_events
 from believer.study.labels import Labels, described
 from believer.study.ledger import Counts, Ledger
 from believer.study.outcome import Outcome, copied
+from believer.study.serving import Serving
 from believer.study.settings import StudySettings, space_and_goals
 from believer.study.trials import Trial
 
@@ -227,6 +229,43 @@ class Study:
         raw : write text as it is, for programs that run none.
         """
         table.write_csv(self._ledger, path, raw)
+
+    def report(self, path: PathLike, *, next_q: int | None = None) -> str:
+        """Write the page of the study, one HTML file that needs no other and no network; its path.
+
+        Needs the extra ``report``. The study is not changed: what would be asked for next is worked out, not asked for.
+
+        Parameters
+        ----------
+        path : of the file; one that is there is replaced.
+        next_q : points of the next batch that it shows; 0 for none, None for as many as the last batch had, in a study
+            of up to 500 results.
+        """
+        written: str = above("believer.page", "report")(self, path, next_q=next_q)
+        return written
+
+    def watch(
+        self,
+        *,
+        host: str = "127.0.0.1",
+        port: int | None = None,
+        token: bool | str | None = None,
+        next_q: int | None = None,
+    ) -> Serving:
+        """Serve the page of the study, which follows it as results come in, until the answer is closed.
+
+        Printed, the answer says the address. Needs the extra ``report``.
+
+        Parameters
+        ----------
+        host : the address to listen at; this machine alone can reach the usual one.
+        port : to listen at; 0 for any free one, None for 8765 or the first free one after it.
+        token : a secret that whoever opens the page must have; True makes one, None makes one where others than this
+            machine can reach the page.
+        next_q : as for :meth:`report`.
+        """
+        served: Serving = above("believer.page", "watch")(self, host=host, port=port, token=token, next_q=next_q)
+        return served
 
     @reading
     def __str__(self) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, TypeAlias
 
@@ -27,12 +27,11 @@ from believer.study import serialization
 from believer.study.events import Begun, Changed
 from believer.study.goals import RUNS, Goals
 from believer.study.history import History
-from believer.study.ledger import Ledger
 from believer.study.models import ModelCache
 from believer.study.outcome import ONLY
 from believer.study.recommend import Insight
 from believer.study.recommendation import NORMAL_95, Front
-from believer.study.settings import StudySettings, space_and_goals, upgraded_config
+from believer.study.settings import StudySettings, upgraded_config
 from believer.study.study import Study, read_study
 
 _DISPENSABLE = ("acquisition", "strategy", "maximizer")
@@ -55,6 +54,7 @@ class Source:
     goals: Goals
     replaced: tuple[str, ...] = ()
     _settings: StudySettings | None = field(default=None, repr=False)
+    _history: History | None = field(default=None, repr=False)
 
     @property
     def space(self) -> Space:
@@ -81,10 +81,24 @@ class Source:
             "that a journal can hold: pass the optimizer, or bv.Optimizer.load(path, surrogate=..., append=False)."
         )
 
+    @property
+    def has_settings(self) -> bool:
+        """Whether the settings are known, and so the models."""
+        return self._settings is not None
+
     @cached_property
     def history(self) -> History:
         """The study as models learn it."""
-        return self.study.history(self.settings)
+        return self.study.history(self.settings) if self._history is None else self._history
+
+    def with_history(self, history: History) -> Source:
+        """The same study, with models that learn another history: one that says of which fit they are.
+
+        Parameters
+        ----------
+        history : of this study.
+        """
+        return replace(self, _history=history)
 
     @cached_property
     def cache(self) -> ModelCache:
@@ -151,12 +165,7 @@ class Source:
     @cached_property
     def front(self) -> Front:
         """Of several objectives, the results to choose from."""
-        if isinstance(self.study, Optimizer):
-            return self.study.front
-        events = self.study.events
-        assert isinstance(events[0], Begun)
-        ledger = Ledger.of(events, *space_and_goals(events[0].config))
-        return Insight(self.settings, self.history, self.cache).front(ledger)
+        return Insight(self.settings, self.history, self.cache).front(self.study.trials)
 
     @cached_property
     def best(self) -> int | None:

@@ -86,16 +86,18 @@ class Browser:
         self._tab: str | None = None
         self._events: list[dict[str, Any]] = []
 
-    def open(self, page: Path, width: int) -> None:
-        """Load a page in a new tab, ``width`` pixels wide; a narrow one is a phone's."""
+    def open(self, page: Path | str, width: int, *, dark: bool = False, height: int = 800) -> None:
+        """Load a page, a file or an address, in a new tab, ``width`` pixels wide; a narrow one is a phone's."""
         self._tab, self._events = None, []
         target = self.call("Target.createTarget", url="about:blank")["targetId"]
         self._tab = self.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
         for domain in ("Page", "Runtime", "Log", "Network"):
             self.call(f"{domain}.enable")
-        size = {"width": width, "height": 800, "deviceScaleFactor": 1, "mobile": width < 600}
+        size = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 600}
         self.call("Emulation.setDeviceMetricsOverride", **size)
-        self.call("Page.navigate", url=page.resolve().as_uri())
+        scheme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
+        self.call("Emulation.setEmulatedMedia", features=[scheme])
+        self.call("Page.navigate", url=page if isinstance(page, str) else page.resolve().as_uri())
         while not self.heard("Page.loadEventFired"):
             self._events.append(self._receive())
 

@@ -1,0 +1,40 @@
+"""``believer watch``: the page of a study while it runs, or a list of studies."""
+
+from __future__ import annotations
+
+import argparse
+import webbrowser
+from pathlib import Path
+
+from believer.cli.arguments import at_least
+from believer.page.watching import PORT, watch
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The options of ``believer watch``."""
+    parser.add_argument("study", type=Path, help="the journal of a study, or a folder of journals; they are only read")
+    parser.add_argument(
+        "--host",
+        default="127.0.0.1",
+        help="address to listen at (default: %(default)s, which this machine alone can reach; others get a token)",
+    )
+    parser.add_argument(
+        "--port", type=at_least(0), help=f"port to listen at (default: {PORT}, or the first free one after it)"
+    )
+    parser.add_argument("--token", action="store_true", help="ask for a token, also of programs of this machine")
+    parser.add_argument("--next", type=at_least(0), metavar="Q", help="show a next batch of Q trials; 0 for none")
+    parser.add_argument("--open", action="store_true", help="open the page in a browser")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Serve the page until Ctrl-C."""
+    given = {"host": arguments.host, "port": arguments.port, "next_q": arguments.next}
+    with watch(arguments.study, token=arguments.token or None, **given) as page:
+        print(f"Watching {arguments.study} at {page.url} (Ctrl-C ends it).", flush=True)
+        try:
+            if arguments.open:
+                webbrowser.open(page.url)
+            page.wait()
+        except KeyboardInterrupt:
+            print("\nStopped watching.", flush=True)
+    return 0

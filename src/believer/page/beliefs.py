@@ -1,0 +1,311 @@
+"""What needs the models of a study: what to use in the end, what would come next and why, and figures of beliefs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from believer.arrays import Array
+from believer.errors import BelieverError, InvalidInput
+from believer.page import figures, model_figures
+from believer.page.cells import Json, number, percent
+from believer.page.rows import Rows, pairs, table
+from believer.plot.data import Source
+from believer.plot.data.feasibility import probability
+from believer.propose import propose
+from believer.study.events import Asked
+from believer.study.goals import RUNS
+from believer.study.recommend import Insight
+from believer.study.recommendation import Recommendation
+from believer.study.trials import described
+
+LARGE = 500
+"""Results from which on the model of the last ask is shown with its hyperparameters as they are, and what takes
+seconds, the next batch and averages over the space, is left out unless it is asked for."""
+
+_SAMPLES = 48
+"""Points that a partial dependence is an average over."""
+
+_MOST_ROWS = 40
+"""Points of the front that are listed."""
+
+
+def usual_size(source: Source) -> int:
+    """How many points a batch of the study has: as many as the last one."""
+    asked = [len(event.trials) for event in source.study.events if isinstance(event, Asked) and event.trials]
+    return asked[-1] if asked else 1
+
+
+def beliefs(source: Source, rows: Rows, q: int | None = None) -> Json:
+    """The parts of a page that need a model, and figures; sentences that say why where one is not there.
+
+    Parameters
+    ----------
+    source : the study.
+    rows : its table.
+    q : points of the next batch; 0 for none, None for as many as the last batch had, in a study that is not large.
+    """
+    unknown = _unknown(source, q)
+    if unknown:
+        return {
+            "recommendation": _best(source, unknown),
+            "next": _next(source, q) if source.has_settings else {"text": [unknown]},
+            "figures": _drawn(_without_model(source, rows, None))[0],
+            "note": unknown,
+        }
+    drawings = [*_without_model(source, rows, model_figures.by_relevance(source)), *_with_model(source, rows, q)]
+    shown, missing = _drawn(drawings)
+    order = [*_ORDER, *(one["id"] for one in shown)]
+    return {
+        "recommendation": _recommended(source),
+        "next": _next(source, q),
+        "figures": sorted(shown, key=lambda one: order.index(one["id"])),
+        "note": " ".join(missing),
+    }
+
+
+_ORDER = [
+    f"figure-{name}" for name in ("convergence", "front", "slice", "surface", "feasibility", "lies", "importance")
+]
+
+
+def quick_figures(source: Source, rows: Rows) -> list[Json]:
+    """The figures that need no model and are there at once: how the study went, and when trials were under way.
+
+    Parameters
+    ----------
+    source : the study.
+    rows : its table.
+    """
+    several = len(source.goals.objectives) > 1
+    first = [] if several else [lambda: figures.convergence(source, rows)]
+    return _drawn([*first, lambda: figures.timeline(source, rows)])[0]
+
+
+def without_refit(source: Source) -> Source:
+    """A large study with its models as of the last ask, given all results: hyperparameters are not fitted again.
+
+    Parameters
+    ----------
+    source : any study; one that is not large is returned as it is.
+    """
+    if not source.has_settings or not _is_large(source):
+        return source
+    tables = [t if t.fitted is None else replace(t, fitted=(t.ids, t.fitted[1])) for t in source.history.tables]
+    return source.with_history(replace(source.history, tables=tuple(tables)))
+
+
+def _is_large(source: Source) -> bool:
+    return max(len(one.ids) for one in source.history.tables) > LARGE
+
+
+def _unknown(source: Source, q: int | None) -> str:
+    """Why there is no model; empty where there is one."""
+    if not source.has_settings:
+        return (
+            "The surrogate of this study is not one that a journal can hold, so nothing that needs the model is shown. "
+            "opt.report(...) and opt.watch() of the optimizer itself show everything."
+        )
+    tables = source.history.tables
+    missing = [source.label(one.output.name) for one in tables if one.output.name != RUNS and not one.ids]
+    if missing:
+        return f"There is no result of {', '.join(missing)} yet, so there is no model."
+    if not q and _is_large(source) and any(one.fitted is None for one in tables):
+        return (
+            f"The study has more than {LARGE} results and its journal holds no fitted model, so nothing that needs one "
+            "is shown. believer report --next 8 fits one, which takes a while."
+        )
+    return ""
+
+
+Drawing = Callable[[], Json]
+
+
+def _without_model(source: Source, rows: Rows, relevant: tuple[str, ...] | None) -> list[Drawing]:
+    """``relevant`` are the parameters that matter most; None where no model says so."""
+    several = len(source.goals.objectives) > 1 and relevant is None  # a hypervolume is measured from the models' front
+    return [
+        *([] if several else [lambda: figures.convergence(source, rows)]),
+        lambda: figures.evaluations(source, rows, relevant),
+        lambda: figures.parallel(source, rows),
+        lambda: figures.diversity(source, rows),
+        lambda: figures.timeline(source, rows),
+    ]
+
+
+def _with_model(source: Source, rows: Rows, q: int | None) -> list[Drawing]:
+    several, size = len(source.goals.objectives) > 1, usual_size(source) if q is None else q
+    limited = bool(source.goals.limited) or source.learns_failures
+    large = _is_large(source)
+    return [
+        *([lambda: model_figures.front(source, rows)] if several else []),
+        lambda: model_figures.slices(source, rows),
+        *(
+            [lambda: model_figures.surface(source, rows)]
+            if sum(not axis.is_constant for axis in source.axes) > 1
+            else []
+        ),
+        *([lambda: model_figures.feasibility(source, rows)] if limited else []),
+        *([lambda: model_figures.lies(source, rows, size)] if size and not large and not source.replaced else []),
+        lambda: model_figures.importance(source, rows, quick=large),
+        *([] if large else [lambda: model_figures.dependence(source, rows, _SAMPLES)]),
+        lambda: model_figures.calibration(source, rows),
+    ]
+
+
+def _drawn(drawings: Sequence[Drawing]) -> tuple[list[Json], list[str]]:
+    """Figures, and why some are missing; a study with few results lacks many, which needs no words."""
+    shown, missing = [], []
+    for drawing in drawings:
+        try:
+            found = drawing()
+        except InvalidInput:  # there is too little to draw yet
+            continue
+        except BelieverError as error:
+            missing.append(str(error))
+        else:
+            shown += [found] if found["panels"] else []
+    return shown, [*dict.fromkeys(missing)]
+
+
+def _best(source: Source, why: str) -> Json:
+    """The best result, without a model."""
+    if len(source.goals.objectives) > 1 or source.study.best is None:
+        return {"text": [why]}
+    params, value = source.study.best
+    label = source.label(source.outputs[0])
+    return {
+        "text": [f"The best result has {label} {number(value)}. {why}"],
+        "tables": [pairs("The best result", params)],
+    }
+
+
+def _recommended(source: Source) -> Json:
+    if len(source.goals.objectives) > 1:
+        return _front(source)
+    insight = Insight(source.settings, source.history, source.cache)
+    try:
+        found = insight.recommend(source.study.trials)
+    except InvalidInput:
+        return {"text": ["No result is within all limits as surely as they ask, so nothing can be recommended yet."]}
+    label, best = source.label(source.outputs[0]), source.study.best
+    low, high = found.interval
+    text = [
+        f"Use the parameters of trial {found.trial.id}. The model expects {label} {number(found.mean)} there; with a "
+        f"probability of 95 % it lies between {number(low)} and {number(high)}, without the noise of a single result."
+    ]
+    if found.outcomes:
+        text.append(f"All limits are kept there with a probability of {percent(found.feasible)}.")
+    if best is not None and best[0] != found.params:
+        text.append(
+            f"The best single result, {number(best[1])}, is another trial: results are noisy, and it was partly luck."
+        )
+    return {"text": text, "tables": _use(source, found)}
+
+
+def _use(source: Source, found: Recommendation) -> list[Json]:
+    tables = [pairs("Parameters to use", found.params)]
+    told = source.study.outcome(found.trial.id)
+    if found.outcomes and told is not None:
+        rows = [
+            (source.label(name), source.goals.value(told, name), one.mean, one.std)
+            for name, one in found.outcomes.items()
+        ]
+        tables.append(table("Outcomes there", ("outcome", "observed", "expected", "standard deviation"), rows))
+    return tables
+
+
+def _front(source: Source) -> Json:
+    found = source.front
+    if not len(found):
+        return {"text": ["No result is within all limits yet, so the Pareto front is empty."]}
+    names = [source.label(name) for name in source.goals.objectives]
+    more = f" The first {_MOST_ROWS} are listed." if len(found) > _MOST_ROWS else ""
+    reference = (
+        ""
+        if found.reference is None
+        else (
+            f" The hypervolume is {number(found.hypervolume)}, measured from {described(found.reference)}, which was "
+            + ("given." if found.is_given else "inferred from the results.")
+        )
+    )
+    text = [
+        f"There are several objectives, so there is no single best trial. {len(found)} trial"
+        f"{' is' if len(found) == 1 else 's are'} on the Pareto front: choose from these.{reference}{more}"
+    ]
+    columns = [part for name in names for part in (name, f"{name}: expected", f"{name}: std")]
+    limits = ("all limits kept",) if source.goals.limited else ()
+    rows = [
+        (
+            point.trial.id,
+            *(
+                part
+                for name in source.goals.objectives
+                for part in (point.values[name], point.expected[name].mean, point.expected[name].std)
+            ),
+            *([percent(point.feasible)] if limits else []),
+            *(point.params.get(name) for name in source.space.names),
+        )
+        for point in found[:_MOST_ROWS]
+    ]
+    return {
+        "text": text,
+        "tables": [table("The Pareto front", ("trial", *columns, *limits, *source.space.names), rows)],
+    }
+
+
+def _next(source: Source, q: int | None) -> Json:
+    """What would be handed out if trials were asked for now; the study is not changed."""
+    if source.replaced:
+        parts = ", ".join(source.replaced)
+        return {"text": [f"The next batch is not known here: a journal cannot hold this study's {parts}."]}
+    if q == 0:
+        return {"text": ["The next batch was not asked for."]}
+    if q is None and _is_large(source):
+        return {
+            "text": [
+                f"The study has more than {LARGE} results, so the next batch takes a while and was not worked out. "
+                "believer report --next 8 does so."
+            ]
+        }
+    size = usual_size(source) if q is None else q
+    try:
+        proposal = propose(source.settings, source.history, size, cache=source.cache)
+        batch = proposal.batch
+    except BelieverError as error:
+        return {"text": [f"No further batch can be proposed: {error}"]}
+    known = [one.output.name for one in source.history.tables if one.ids]
+    names = [name for name in source.outputs if name in known]
+    told = [source.predict(batch.unit, name) for name in names]
+    heads = [part for name in names for part in (f"{source.label(name)}: expected", "std")]
+    kept = _kept(source, batch.unit, known)
+    rows = [
+        (
+            trial.id,
+            *(trial.params.get(name) for name in source.space.names),
+            *(part for mean, std, *_ in told for part in (float(mean[i]), float(std[i]))),
+            *([] if kept is None else [percent(kept[i])]),
+            trial.provenance,
+        )
+        for i, trial in enumerate(batch)
+    ]
+    head = ("trial", *source.space.names, *heads, *([] if kept is None else ["limits kept"]), "why")
+    return {
+        "text": [
+            f"If {size} trial{' were' if size == 1 else 's were'} asked for now, these would be handed out. "
+            "The study was not changed.",
+            batch.verdict.sentence,
+        ],
+        "tables": [table("The next batch", head, rows)],
+    }
+
+
+def _kept(source: Source, X: Array, known: Sequence[str]) -> Array | None:
+    """The probability that all limits are kept at ``X`` (m, d); None without limits, or before their first results."""
+    limited = [*source.goals.limited, *([RUNS] if source.learns_failures else [])]
+    if not limited or not set(limited) <= set(known):
+        return None
+    together: Array = np.prod([probability(source, name, X) for name in limited], axis=0)
+    return together

@@ -1,0 +1,64 @@
+"""What goes into a page: values as JSON has them, and text as figures show it."""
+
+from __future__ import annotations
+
+import html
+import json
+import math
+from collections.abc import Iterable
+from typing import Any, TypeAlias
+
+Json: TypeAlias = dict[str, Any]
+
+_SAFE = 2**53
+"""Whole numbers beyond this one are not exact in a browser, and are shown as text."""
+
+_SCRIPT = {ord(c): f"\\u{ord(c):04x}" for c in "<>&\u2028\u2029"}
+
+
+def cell(value: Any) -> float | int | str | None:
+    """A value as a table shows it: a number where a browser has it exactly, text for everything else."""
+    if value is None:
+        return None
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return readable(str(value))
+    if isinstance(value, int):
+        return value if abs(value) <= _SAFE else str(value)
+    return value if math.isfinite(value) else str(value)
+
+
+def readable(text: str) -> str:
+    """Text without lone surrogates, which UTF-8 does not have."""
+    return text.encode("utf-8", "backslashreplace").decode("utf-8")
+
+
+def numbers(values: Iterable[float]) -> list[float | None]:
+    """Numbers with six digits; None for what is not finite."""
+    return [float(f"{value:.6g}") if math.isfinite(value) else None for value in map(float, values)]
+
+
+def clipped(text: str, most: int) -> str:
+    """The beginning of a long text."""
+    return text if len(text) <= most else f"{text[: most - 1]}…"
+
+
+def label(text: str, most: int = 40) -> str:
+    """Text for a figure: what plotly would take for markup is shown as it is."""
+    return html.escape(clipped(readable(text), most), quote=False)
+
+
+def in_script(value: Any) -> str:
+    """JSON that may stand in a ``<script>`` of a page, whatever text is in it."""
+    return json.dumps(value, allow_nan=False, separators=(",", ":"), ensure_ascii=False).translate(_SCRIPT)
+
+
+def number(value: float) -> str:
+    """A number in a sentence."""
+    return f"{value:.6g}"
+
+
+def percent(probability: float) -> str:
+    """A probability in a sentence; near certainty is not called certain."""
+    if 0.995 < probability < 1.0:
+        return "more than 99 %"
+    return "less than 1 %" if 0.0 < probability < 0.005 else f"{probability:.0%}".replace("%", " %")

@@ -1,0 +1,96 @@
+"""The trials of a study as the table of a page, and columns of it as data of figures."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from believer.arrays import Array
+from believer.page.cells import Json, cell, numbers, readable
+from believer.plot.data import Axis, Source
+
+_BEFORE, _AFTER = ("trial_id", "status", "value"), ("origin", "provenance", "error")
+_ROLES = {"trial_id": "id", "status": "status", "value": "outcome", "error": "error"}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Rows:
+    """All trials, a row each, under the columns that :meth:`Study.to_csv` writes.
+
+    Attributes
+    ----------
+    columns : name and role ("id", "status", "outcome", "parameter", "error", "text") of each; a hidden one repeats
+        another.
+    rows : cells.
+    parameters : the column of each parameter.
+    outcomes : the column of each outcome.
+    """
+
+    columns: list[Json]
+    rows: list[list[Any]]
+    parameters: dict[str, int]
+    outcomes: dict[str, int]
+
+    def to_json(self) -> Json:
+        """For the page."""
+        return {"columns": self.columns, "rows": self.rows}
+
+    def along(self, axis: Axis, at: Array) -> Any:
+        """Positions of trials on an axis: the column of the table that has them, or the positions ``at`` themselves."""
+        column = self.parameters[axis.name]
+        if axis.is_number:
+            return {"column": column}
+        if len({*axis.choices}) == len(axis.choices):
+            return {"column": column, "choices": [*map(readable, axis.choices)]}
+        return numbers(at)
+
+
+def rows_of(source: Source) -> Rows:
+    """The table of a study."""
+    records, trials, names = source.study.records(), source.study.trials, source.space.names
+    heads = [*records[0]] if records else [*_BEFORE, *names, *_AFTER]
+    first, last = len(_BEFORE), len(heads) - len(_AFTER)
+    parameters = {name: first + i for i, name in enumerate(names)}
+    told = range(first + len(names), last)
+    outcomes = {heads[i].removeprefix("outcome."): i for i in told}
+    goals = source.goals
+    one = goals.objectives[0]
+    hidden = not goals.is_plain and (len(goals.objectives) > 1 or one in outcomes)
+    if len(goals.objectives) == 1 and one not in outcomes:
+        outcomes[one] = 2
+    columns = []
+    for i, head in enumerate(heads):
+        role = "parameter" if i in parameters.values() else "outcome" if i in told else _ROLES.get(head, "text")
+        columns.append({"name": readable(head), "role": role, "hidden": head == "value" and hidden})
+    rows = [
+        [
+            "None" if value is None and i in parameters.values() and names[i - first] in trial.params else cell(value)
+            for i, value in enumerate(record.values())
+        ]
+        for record, trial in zip(records, trials, strict=True)
+    ]
+    return Rows(columns, rows, parameters, outcomes)
+
+
+def table(caption: str, head: Sequence[str], rows: Iterable[Sequence[Any]], plain: bool = False) -> Json:
+    """A small table of a page.
+
+    Parameters
+    ----------
+    caption : what it shows.
+    head : names of its columns.
+    rows : cells.
+    plain : whether its first column only names the second.
+    """
+    return {
+        "caption": readable(caption),
+        "head": [*map(readable, head)],
+        "rows": [[*map(cell, row)] for row in rows],
+        "plain": plain,
+    }
+
+
+def pairs(caption: str, found: Mapping[str, Any]) -> Json:
+    """A table of names and what they stand for."""
+    return table(caption, (), found.items(), plain=True)

@@ -1,0 +1,188 @@
+"""Parts of figures as plotly draws them: axes, points, bands. Colors are by name, and the page knows their values."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from believer.arrays import Array, IntArray
+from believer.page.cells import Json, label, numbers
+from believer.plot.data import Axis
+
+Values: TypeAlias = Array | IntArray
+MOST_TICKS = 24
+
+
+def figure(id_: str, title: str, caption: str, panels: Sequence[Json]) -> Json:
+    """A figure of one panel or more.
+
+    Parameters
+    ----------
+    id_ : its name in the page.
+    title, caption : what it shows, as text.
+    panels : from :func:`panel`.
+    """
+    return {"id": f"figure-{id_}", "title": title, "caption": caption, "panels": [*panels]}
+
+
+def panel(name: str, data: Sequence[Json], layout: Json, height: int = 300) -> Json:
+    """A panel of a figure.
+
+    Parameters
+    ----------
+    name : what it shows, for those who do not see it.
+    data : traces.
+    layout : axes, shapes.
+    height : in pixels.
+    """
+    return {"label": name, "data": [*data], "layout": layout, "height": height}
+
+
+def parameter_axis(axis: Axis) -> Json:
+    """The axis of a parameter, whatever its kind."""
+    if not axis.is_number:
+        step = -(-len(axis.choices) // MOST_TICKS)
+        ticks = range(0, len(axis.choices), step)
+        return {
+            "title": {"text": label(axis.label)},
+            "type": "linear",
+            "tickmode": "array",
+            "tickvals": [*ticks],
+            "ticktext": [label(axis.choices[i], 16) for i in ticks],
+            "range": [-0.5, len(axis.choices) - 0.5],
+        }
+    if axis.is_constant:
+        return value_axis(axis.label)
+    ends = np.array([axis.low, axis.high])
+    low, high = np.log10(ends) if axis.is_log else ends
+    margin = 0.03 * (high - low)
+    return {
+        "title": {"text": label(axis.label)},
+        "type": "log" if axis.is_log else "linear",
+        "range": numbers([low - margin, high + margin]),
+        **({"dtick": 1} if axis.is_log and high - low > 2.0 else {}),
+    }
+
+
+def value_axis(name: str) -> Json:
+    """The axis of an outcome."""
+    return {"title": {"text": label(name)}, "type": "linear"}
+
+
+def points(
+    ids: IntArray | Sequence[int],
+    x: Any,
+    y: Any,
+    color: str,
+    *,
+    name: str = "",
+    symbol: str = "circle",
+    size: float = 7.0,
+    **marker: Any,
+) -> Json:
+    """Trials as points; hovering shows them.
+
+    Parameters
+    ----------
+    ids : of the trials.
+    x, y : arrays, or columns of the table.
+    color : by name.
+    name : for the legend.
+    symbol, size : of the points.
+    **marker : more of plotly's settings of markers.
+    """
+    return {
+        "type": "scatter",
+        "mode": "markers",
+        "name": label(name),
+        "trials": [*map(int, ids)],
+        "x": _read(x),
+        "y": _read(y),
+        "marker": {"color": color, "symbol": symbol, "size": size, **marker},
+    }
+
+
+def line(x: Values, y: Values, color: str, *, name: str = "", dash: str = "solid", **more: Any) -> Json:
+    """A line.
+
+    Parameters
+    ----------
+    x, y : (k,) each; NaN breaks it.
+    color : by name.
+    name : for the legend.
+    dash : plotly's name of its pattern.
+    **more : of plotly's settings.
+    """
+    return {
+        "type": "scatter",
+        "mode": "lines",
+        "name": label(name),
+        "x": numbers(x),
+        "y": numbers(y),
+        "line": {"color": color, "dash": dash, "width": 2},
+        "hoverinfo": "skip",
+        **more,
+    }
+
+
+def band(x: Array, low: Array, high: Array, name: str = "") -> list[Json]:
+    """What lies between two lines, (k,) each."""
+    edge: Json = {"line": {"width": 0, "color": "@band"}, "showlegend": False}
+    shown: Json = {
+        "fill": "tonexty",
+        "fillcolor": "@band",
+        "line": {"width": 0, "color": "@band"},
+        "showlegend": bool(name),
+    }
+    return [line(x, low, "@band", **edge), line(x, high, "@band", name=name, **shown)]
+
+
+def bars(x: Array, mean: Array, low: Array, high: Array, name: str = "") -> Json:
+    """Means with their intervals, (k,) each, where there is nothing between two positions."""
+    return {
+        **line(x, mean, "@blue", name=name),
+        "mode": "markers",
+        "marker": {"color": "@blue", "symbol": "diamond", "size": 8},
+        "error_y": {
+            "type": "data",
+            "symmetric": False,
+            "array": numbers(high - mean),
+            "arrayminus": numbers(mean - low),
+            "color": "@blue",
+            "thickness": 1.5,
+        },
+    }
+
+
+def heat(x: Axis, y: Axis, z: Array, name: str, scale: str = "Cividis", **more: Any) -> Json:
+    """Values (k_y, k_x) along two parameters, as colors."""
+    bar = {"title": {"text": label(name, 24), "side": "right"}, "thickness": 10, "outlinewidth": 0}
+    return {
+        "type": "heatmap",
+        "x": numbers(x.at),
+        "y": numbers(y.at),
+        "z": [numbers(row) for row in z],
+        "colorscale": scale,
+        "colorbar": bar,
+        "hoverinfo": "skip",
+        "zsmooth": "best" if not (x.is_discrete or y.is_discrete or x.is_log or y.is_log) else False,
+        **more,
+    }
+
+
+def limit_lines(limits: tuple[float, float]) -> list[Json]:
+    """Limits of an outcome, as shapes across a panel."""
+    return [
+        {"type": "line", "xref": "paper", "x0": 0, "x1": 1, "y0": at, "y1": at, "line": _LIMIT}
+        for at in limits
+        if np.isfinite(at)
+    ]
+
+
+_LIMIT = {"color": "@red", "width": 1.5, "dash": "dash"}
+
+
+def _read(values: Any) -> Any:
+    return values if isinstance(values, dict) or (isinstance(values, list) and None in values) else numbers(values)
