@@ -261,13 +261,13 @@ class Optimizer(Study):
     @reading
     def front(self) -> Front:
         """Of several objectives: the results within all limits that no other such result beats in every objective."""
-        return self._insight.front(self._ledger.trials)
+        return self._insight.front(self._ledger.trials, self._ledger.outcomes)
 
     @property
     @reading
     def hypervolume(self) -> float:
         """Of several objectives: how much the front dominates up to the reference point, ``front.reference``."""
-        return self._insight.front(self._ledger.trials).hypervolume
+        return self._insight.front(self._ledger.trials, self._ledger.outcomes).hypervolume
 
     @changing
     def tell(

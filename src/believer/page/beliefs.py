@@ -17,9 +17,9 @@ from believer.plot.data.feasibility import probability
 from believer.propose import propose
 from believer.study.events import Asked
 from believer.study.goals import RUNS
+from believer.study.labels import described
 from believer.study.recommend import Insight
 from believer.study.recommendation import Recommendation
-from believer.study.trials import described
 
 LARGE = 500
 """Results from which on the model of the last ask is shown with its hyperparameters as they are, and what takes

@@ -19,8 +19,8 @@ from believer.space.parameters import to_config
 from believer.study import serialization
 from believer.study.events import Begun, Changed, Upgraded
 from believer.study.goals import RUNS
+from believer.study.labels import described
 from believer.study.settings import upgraded_config
-from believer.study.trials import described
 
 _PARTS = ("strategy", "acquisition", "surrogate", "maximizer")
 

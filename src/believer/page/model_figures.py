@@ -12,7 +12,7 @@ from believer.page.traces import band, bars, figure, heat, limit_lines, line, pa
 from believer.plot import data
 from believer.plot.data import Curve, Feasibility, FrontPair, Importance, Lies, LieStep, Source
 from believer.plot.data.importance import lengthscales_of
-from believer.study.trials import described
+from believer.study.labels import described
 
 MOST_CURVES = 8
 """Parameters that an outcome is shown along: those that matter most."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -15,6 +15,7 @@ from believer.errors import InvalidInput
 from believer.study.goals import RUNS
 from believer.study.history import History
 from believer.study.models import ModelCache
+from believer.study.outcome import Outcome
 from believer.study.recommendation import NORMAL_95, Expected, Front, FrontPoint, Recommendation
 from believer.study.settings import StudySettings
 from believer.study.trials import Trial
@@ -65,8 +66,8 @@ class Insight:
         mean, std = sign * float(at.mean[0]), float(at.std[0])
         return Recommendation(trial.copy(), dict(trial.params), mean, std, interval, labels=self.settings.labels)
 
-    def front(self, trials: Sequence[Trial]) -> Front:
-        """The front, of ``trials`` by id; InvalidInput where there is one objective."""
+    def front(self, trials: Sequence[Trial], outcomes: Mapping[int, Outcome]) -> Front:
+        """The Pareto front of ``trials`` and their ``outcomes``, both by id; InvalidInput for one objective."""
         goals, settings = self.settings.goals, self.settings
         if len(goals.objectives) == 1:
             raise InvalidInput("a front is for several objectives; this study has one: see best and recommend().")
@@ -85,16 +86,15 @@ class Insight:
                 {one.name: float(one.sign * y) for one, y in zip(aims, here.Y[row], strict=True)},
                 self._expected(trial),
                 float(np.exp(here.log_feasible[row])),
-                self._told(ledger, trial.id),
+                self._told(outcomes[trial.id]),
             )
             for row in rows
         )
         reference = {one.name: float(one.sign * r) for one, r in zip(aims, point, strict=True)}
         return Front(points, reference, given is not None, hypervolume(here.Y[rows], point), settings.labels)
 
-    def _told(self, ledger: Ledger, trial_id: int) -> dict[str, float]:
+    def _told(self, outcome: Outcome) -> dict[str, float]:
         """The numbers of a result, in the order in which outcomes were declared."""
-        outcome = ledger.outcomes[trial_id]
         numbers = {**outcome.objectives, **outcome.constraints}
         return {name: numbers[name] for name in self.settings.goals.wanted if name in numbers}
 

@@ -165,7 +165,7 @@ class Source:
     @cached_property
     def front(self) -> Front:
         """Of several objectives, the results to choose from."""
-        return Insight(self.settings, self.history, self.cache).front(self.study.trials)
+        return Insight(self.settings, self.history, self.cache).front(self.study.trials, self.study.outcomes)
 
     @cached_property
     def best(self) -> int | None:
