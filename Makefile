@@ -12,7 +12,7 @@ export MKL_NUM_THREADS ?= 1
 # What the compiled module is made of: a change of it installs again.
 BUILD := pyproject.toml setup.py paper/pyproject.toml $(wildcard native/*)
 LINTED := setup.py conftest.py src tests paper benchmarks integrations docs/make_theory_figures.py docs/make_how_to_choose.py docs/make_architecture.py \
-	docs/make_verdicts.py
+	docs/make_verdicts.py docs/make_gallery.py
 
 .PHONY: run test test-slow test-wheels clean
 

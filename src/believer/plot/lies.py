@@ -14,7 +14,7 @@ from believer.plot.figure import BLACK, BLUE, GREEN, ORANGE, RED, dress, legend,
 from believer.study.trials import described
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+    pass
 
 
 def lies(
@@ -133,7 +133,7 @@ def _draw_maps(grid: Any, found: data.Lies) -> None:
         figure.colorbar(mesh, ax=list(row), pad=0.01).set_label(label.replace(" × ", " ×\n"), fontsize=8)
 
 
-def _draw_marks(axes: Axes, step: data.LieStep) -> None:
+def _draw_marks(axes: Any, step: data.LieStep) -> None:
     for (a, b), near in zip(step.lie_at, step.lie_nearness, strict=True):
         mark = {"color": ORANGE, "mec": BLACK, "ms": 7, "ls": "", "alpha": 0.3 + 0.7 * near}
         axes.plot(a, b, "D", zorder=4, clip_on=False, label="lie", **mark)
