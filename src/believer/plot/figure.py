@@ -150,7 +150,7 @@ def dress(axes: Any, which: Literal["x", "y"], parameter: Parameter, narrow: boo
 
 
 def literal(text: str) -> str:
-    """A user's word, with no sign that matplotlib would read as mathematics, or as a name to leave out of legends."""
+    """A user's word, with no sign that matplotlib would read as mathematics."""
     return text.replace("$", r"\$")
 
 

@@ -114,7 +114,7 @@ def _draw_maps(grid: Any, found: data.Lies) -> None:
     bars: list[Any] = []
     for (above, below), step in zip(grid.T, found.steps, strict=True):
         colors = {"cmap": shades(found.maximize), "vmin": ends[0], "vmax": ends[1], "zorder": 0, "rasterized": True}
-        mean = above.pcolormesh(x.edges, y.edges, step.mean, **colors)
+        mean = above.pcolormesh(x.edges, y.edges, np.ma.masked_where(np.isnan(step.worth), step.mean), **colors)
         colors |= {"cmap": "Greens", "vmin": None, "vmax": None, "norm": norm}
         worth = below.pcolormesh(x.edges, y.edges, np.ma.masked_invalid(step.worth), **colors)
         bars = [mean, worth]
