@@ -54,6 +54,7 @@ ROOMS: dict[str, tuple[float, str, str]] = {
     "loop": (3, DOOR, "minimize"),
     "replay": (1, DOOR, "a journal verified"),
     "experiments": (4, TOOL, "cells, runner, tables"),
+    "plot": (3, TOOL, "figures of a study"),
     "diagnostics": (4, TOOL, "the SDD"),
     "testing": (1, TOOL, "contracts for plug-ins"),
     "integrations": (0, DOOR, "doors to other tools"),
@@ -81,6 +82,8 @@ def bend(source: str, target: str) -> list[Point]:
     match source, target:
         case "integrations", "optimizer":
             return [(x, y - HIGH), (x, v + 0.5), (u - 0.24, v + 0.5), (u - 0.24, v + HIGH)]
+        case "integrations", "plot":
+            return [(x + 0.24, y - HIGH), (x + 0.24, v), (u - WIDE, v)]
         case "integrations", "plugins":
             return [(x, y - HIGH), (x, v), (u - WIDE, v)]
         case "study", "_version":

@@ -133,7 +133,7 @@ def network() -> bv.Optimizer:
 def trade_off() -> bv.Optimizer:
     """Strength against weight of a beam, both noisy, with a limit on its deflection."""
     space = bv.Space({"height": bv.Float(2, 12), "width": bv.Float(1, 8), "holes": bv.Int(0, 4)})
-    goals = {"strength": bv.Maximize(), "weight": bv.Minimize(), "deflection": bv.AtMost(6.0)}
+    goals: dict[str, Any] = {"strength": bv.Maximize(), "weight": bv.Minimize(), "deflection": bv.AtMost(6.0)}
     rng = np.random.default_rng(1)
     opt = bv.Optimizer(space, outcomes=goals, seed=1, n_init=9)
     for _ in range(9):

@@ -44,7 +44,7 @@ def mixed(journal: Path | None = None, **options: Any) -> bv.Optimizer:
 def limited(journal: Path | None = None, **options: Any) -> bv.Optimizer:
     """One objective and one limit; failures are learned, one result is partial, two trials are pending."""
     space = bv.Space({"x": bv.Float(-2, 3), "k": bv.Int(0, 5)})
-    goals = {"gain": bv.Maximize(), "cost": bv.AtMost(3.0)}
+    goals: dict[str, Any] = {"gain": bv.Maximize(), "cost": bv.AtMost(3.0)}
     study = bv.Optimizer(space, outcomes=goals, seed=0, n_init=6, journal=journal, **options)
     for round_ in range(4):
         for place, trial in enumerate(study.ask(3)):
@@ -61,7 +61,7 @@ def limited(journal: Path | None = None, **options: Any) -> bv.Optimizer:
 def several(**options: Any) -> bv.Optimizer:
     """Two objectives, one to be maximized, and a limit."""
     space = bv.Space({"x": bv.Float(0, 1), "y": bv.Float(0, 1)})
-    goals = {"f": bv.Minimize(), "g": bv.Maximize(), "h": bv.AtLeast(0.1)}
+    goals: dict[str, Any] = {"f": bv.Minimize(), "g": bv.Maximize(), "h": bv.AtLeast(0.1)}
     study = bv.Optimizer(space, outcomes=goals, seed=0, n_init=5, **options)
     for _ in range(4):
         for trial in study.ask(3):

@@ -203,7 +203,7 @@ def test_the_points_of_a_batch_are_joined_in_the_order_of_choice() -> None:
 def test_the_background_is_blank_where_the_constraint_forbids() -> None:
     space = bv.Space({"a": bv.Float(0, 1), "b": bv.Float(0, 1)}, constraint=lambda p: p["a"] + p["b"] < 1.0)
     study = told(space, 3, lambda p: p["a"] - p["b"], n_init=4)
-    mean = plot.batches(study).collections[0].get_array()
+    mean: Any = plot.batches(study).collections[0].get_array()
     assert np.ma.getmaskarray(mean).mean() == pytest.approx(0.5, abs=0.03)
 
 
@@ -230,7 +230,7 @@ def test_grids_have_a_panel_for_each() -> None:
     single = plot.slice(study, parameters=["layers"])
     assert single.get_xlabel() == "layers"
     assert plot.calibration(study).shape == (1, 2)
-    for wrong in ([], "layers"):
+    for wrong in (list[str](), "layers"):
         with pytest.raises(InvalidInput, match="a list of names, or of pairs of names"):
             plot.slice(study, parameters=wrong)
 
@@ -238,7 +238,8 @@ def test_grids_have_a_panel_for_each() -> None:
 def test_bars_of_importance_are_named_and_have_intervals() -> None:
     study = limited()
     found, axes = plot.data.importance(study), plot.importance(study)
-    assert [bar.get_width() for bar in axes.patches] == pytest.approx(found.values.tolist())
+    bars: Any = axes.patches
+    assert [bar.get_width() for bar in bars] == pytest.approx(found.values.tolist())
     assert tuple(label.get_text() for label in axes.get_yticklabels()) == found.names
     assert len(axes.collections) == 1
 
@@ -246,7 +247,8 @@ def test_bars_of_importance_are_named_and_have_intervals() -> None:
 def test_every_result_is_a_line_across_the_parameters() -> None:
     study = mixed()
     axes = plot.parallel_coordinates(study)
-    results, failed = (len(one.get_segments()) for one in axes.collections)
+    drawn: Any = axes.collections
+    results, failed = (len(lines.get_segments()) for lines in drawn)
     assert (results, failed) == (study.counts.done, study.counts.failed)
 
 
@@ -266,7 +268,7 @@ def test_the_front_marks_its_points() -> None:
 def test_a_figure_is_drawn_on_the_axes_that_are_given() -> None:
     figure, axes = plt.subplots()
     assert plot.convergence(one(), ax=axes) is axes
-    assert plot.importance(limited(), ax=np.array([axes])) is axes
+    assert plot.importance(limited(), ax=axes) is axes
     _, pair = plt.subplots(1, 2)
     assert list(plot.calibration(one(), ax=pair).flat) == list(pair)
     with pytest.raises(InvalidInput, match="ax must be an array of 2 matplotlib Axes; got"):

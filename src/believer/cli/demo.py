@@ -155,8 +155,9 @@ def _solve(study: _Study, q: int, seed: int, folder: Path, executor: Executor | 
         ("convergence", plot.convergence(optimizer, optimum=study.optimum)),
         ("batches", plot.batches(optimizer)),
     ):
-        axes.figure.suptitle(study.label, fontsize=11)
-        axes.figure.savefig(folder / f"{study.name}_{name}.png", dpi=150)
+        figure: Any = axes.figure
+        figure.suptitle(study.label, fontsize=11)
+        figure.savefig(folder / f"{study.name}_{name}.png", dpi=150)
     return optimizer
 
 

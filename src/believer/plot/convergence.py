@@ -62,7 +62,7 @@ def convergence(
     found = data.convergence(study, outcome=outcome, target=target, optimum=optimum)
     height = found.regret if regret else None
     grid = panels(ax, 1, 1, (6.0, 4.0))
-    axes: Axes = grid[0, 0]
+    axes = grid[0, 0]
     if height is not None:
         _draw_regret(axes, found, height)
     else:
@@ -89,7 +89,7 @@ def _title(found: data.Convergence) -> str:
     return f"best {literal(found.label)}: {known[-1]:.4g} {after}"
 
 
-def _draw_results(axes: Axes, found: data.Convergence) -> None:
+def _draw_results(axes: Any, found: data.Convergence) -> None:
     """A marker for each result by its origin, hollow where it breaks a limit; a cross for each failure."""
     known, origin = np.isfinite(found.values), np.array(found.origin)
     for label, marker, color, origins in _ORIGINS:
@@ -112,7 +112,7 @@ def _draw_results(axes: Axes, found: data.Convergence) -> None:
     axes.set_ylabel(literal(found.label))
 
 
-def _draw_lines(axes: Axes, found: data.Convergence) -> None:
+def _draw_lines(axes: Any, found: data.Convergence) -> None:
     lines = [(limit, RED, ":", "limit") for limit in found.limits if np.isfinite(limit)]
     if found.target is not None:
         lines.append((found.target, GREEN, "--", f"target {found.target:.4g}"))
@@ -128,7 +128,7 @@ def _draw_lines(axes: Axes, found: data.Convergence) -> None:
         axes.set_ylabel(f"{literal(found.label)} (log scale)")
 
 
-def _draw_regret(axes: Axes, found: data.Convergence, regret: Array) -> None:
+def _draw_regret(axes: Any, found: data.Convergence, regret: Array) -> None:
     """Distance from the optimum; a best that meets it to the last bit is drawn a decade below the rest."""
     positive = regret[regret > 0]
     floor = 0.1 * float(positive.min()) if len(positive) else 1e-12
@@ -139,7 +139,7 @@ def _draw_regret(axes: Axes, found: data.Convergence, regret: Array) -> None:
     axes.set_ylabel(f"{literal(found.label)}: distance from the optimum")
 
 
-def _shade_batches(axes: Axes, found: data.Convergence) -> None:
+def _shade_batches(axes: Any, found: data.Convergence) -> None:
     """Shade the design, and every other batch of the rest unless there are very many, or all are of one point."""
     labeled, rest = False, [span for span in found.spans if not span.is_design]
     striped = len(found.spans) <= _STRIPES_UP_TO and any(span.last > span.first for span in rest)

@@ -129,7 +129,7 @@ def _draw_all(found: Sequence[data.Curve | data.Surface], title: str, ax: Any) -
     return returned(grid)
 
 
-def _share_heights(curves: list[Axes]) -> None:
+def _share_heights(curves: list[Any]) -> None:
     """The same limits for all curves: what matters little looks flat."""
     if len(curves) < 2:
         return
@@ -138,7 +138,7 @@ def _share_heights(curves: list[Axes]) -> None:
         axes.set_ylim(ends[:, 0].min(), ends[:, 1].max())
 
 
-def draw_curve(axes: Axes, found: data.Curve) -> None:
+def draw_curve(axes: Any, found: data.Curve) -> None:
     """The expected value with its interval, and the results.
 
     Parameters
@@ -168,7 +168,7 @@ def draw_curve(axes: Axes, found: data.Curve) -> None:
     _focus(axes, found)
 
 
-def _focus(axes: Axes, found: data.Curve) -> None:
+def _focus(axes: Any, found: data.Curve) -> None:
     """Heights that show the curve: a few bad results do not take all the room."""
     model = np.concatenate([found.low, found.high, found.mean])
     model = model[np.isfinite(model)]
@@ -182,7 +182,7 @@ def _focus(axes: Axes, found: data.Curve) -> None:
     axes.set_ylim(low - pad, high + pad)
 
 
-def _draw_surface(axes: Axes, found: data.Surface) -> None:
+def _draw_surface(axes: Any, found: data.Surface) -> None:
     draw_map(axes, found)
     xs, ys = spread(found.x, found.at[:, 0]), spread(found.y, found.at[:, 1])
     state = np.array(found.status)
@@ -196,7 +196,7 @@ def _draw_surface(axes: Axes, found: data.Surface) -> None:
         axes.clabel(lines, fmt=lambda level: f"±{level:.2g}", fontsize=7)
 
 
-def draw_map(axes: Axes, found: data.Surface) -> None:
+def draw_map(axes: Any, found: data.Surface) -> None:
     """The expected value as shades, the better the darker; blank where no point is allowed.
 
     Parameters
@@ -262,7 +262,7 @@ def _where(found: data.Surface) -> str:
     return f"slice at {literal(text)}" if 0 < len(text) <= 70 else "slice through the best result" if held else ""
 
 
-def _draw_batches_on_curve(axes: Axes, source: data.Source, curve: data.Curve) -> None:
+def _draw_batches_on_curve(axes: Any, source: data.Source, curve: data.Curve) -> None:
     draw_curve(axes, curve)
     axes.collections[-1].set_visible(False)  # the results, which are drawn by batch instead
     rows = [source.trials.row(int(i)) for i in curve.ids]

@@ -26,7 +26,7 @@ def diversity(study: StudyLike, *, ax: Axes | None = None) -> Axes:
     """
     found = data.diversity(study)
     grid = panels(ax, 1, 1, (6.0, 3.8))
-    axes: Axes = grid[0, 0]
+    axes = grid[0, 0]
     at, design = np.arange(len(found.batch)), np.array(found.is_design)
     edges = np.append(at - 0.4, at[-1] + 0.4) if len(at) == 1 else None
     where, band = (at, (found.random_low, found.random_high)) if edges is None else (edges, _twice(found))

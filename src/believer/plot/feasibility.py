@@ -44,7 +44,7 @@ def feasibility(
     """
     found = data.feasibility(study, parameters=parameters, through=through)
     grid = panels(ax, 1, 1, (6.2, 4.4))
-    axes: Axes = grid[0, 0]
+    axes = grid[0, 0]
     dress(axes, "x", found.axes[0])
     xs = spread(found.axes[0], found.at[:, 0])
     if len(found.axes) == 1:
@@ -67,7 +67,7 @@ def feasibility(
     return result
 
 
-def _draw_lines(axes: Axes, found: data.Feasibility) -> None:
+def _draw_lines(axes: Any, found: data.Feasibility) -> None:
     at, style = found.axes[0].at, "D" if found.axes[0].is_discrete else "-"
     for color, (name, part) in zip(_LINES, found.parts.items(), strict=False):
         if len(found.parts) > 1:
@@ -75,7 +75,7 @@ def _draw_lines(axes: Axes, found: data.Feasibility) -> None:
     axes.plot(at, found.probability, style, color=BLACK, lw=2, ms=5, label="all limits")
 
 
-def _draw_map(axes: Axes, found: data.Feasibility) -> None:
+def _draw_map(axes: Any, found: data.Feasibility) -> None:
     x, y = found.axes
     image = np.ma.masked_invalid(found.probability)
     options = {"cmap": "cividis", "vmin": 0.0, "vmax": 1.0, "zorder": 0, "rasterized": True}

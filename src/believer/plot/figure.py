@@ -14,7 +14,6 @@ from believer.errors import InvalidInput, MissingExtra
 from believer.plot.data.axis import Axis as Parameter
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
     from matplotlib.axis import Axis
     from matplotlib.colors import Colormap
     from matplotlib.figure import Figure
@@ -118,7 +117,7 @@ def legend(grid: Any, ax: Any) -> None:
             one.legend(fontsize=8, frameon=False)
 
 
-def dress(axes: Axes, which: Literal["x", "y"], parameter: Parameter, narrow: bool = False) -> None:
+def dress(axes: Any, which: Literal["x", "y"], parameter: Parameter, narrow: bool = False) -> None:
     """Label, scale, ticks and limits of one axis; markers at the bounds are drawn whole, beyond the frame.
 
     Parameters
@@ -151,7 +150,7 @@ def dress(axes: Axes, which: Literal["x", "y"], parameter: Parameter, narrow: bo
 
 
 def literal(text: str) -> str:
-    """A user's word, with no sign that matplotlib would read as mathematics, or as a name to leave out of legends."""
+    """A user's word, with no sign that matplotlib would read as mathematics."""
     return text.replace("$", r"\$")
 
 

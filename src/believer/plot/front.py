@@ -12,7 +12,7 @@ from believer.plot.data.source import StudyLike
 from believer.plot.figure import BLACK, BLUE, GRAY, RED, legend, literal, panels, returned
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+    pass
 
 _COLUMNS = 3
 
@@ -46,7 +46,7 @@ def front(study: StudyLike, *, objectives: Sequence[str] | None = None, ax: Any 
     return returned(grid)
 
 
-def _draw_pair(axes: Axes, pair: data.FrontPair) -> None:
+def _draw_pair(axes: Any, pair: data.FrontPair) -> None:
     on = np.zeros(len(pair.ids), dtype=bool)
     on[pair.on_front] = True
     for rows, fill, label in (

@@ -35,7 +35,7 @@ def importance(
     found = data.importance(study, outcome=outcome, method=method, repeats=repeats)
     p = len(found.names)
     grid = panels(ax, 1, 1, (6.0, max(2.0, 0.36 * p + 1.2)))
-    axes: Axes = grid[0, 0]
+    axes = grid[0, 0]
     places = np.arange(p)[::-1]
     axes.barh(places, found.values, color=BLUE, height=0.62)
     known = np.isfinite(found.low) & np.isfinite(found.high)

@@ -14,7 +14,7 @@ from believer.plot.figure import BLACK, BLUE, GREEN, ORANGE, RED, dress, legend,
 from believer.study.trials import described
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+    pass
 
 
 def lies(
@@ -114,7 +114,7 @@ def _draw_maps(grid: Any, found: data.Lies) -> None:
     bars: list[Any] = []
     for (above, below), step in zip(grid.T, found.steps, strict=True):
         colors = {"cmap": shades(found.maximize), "vmin": ends[0], "vmax": ends[1], "zorder": 0, "rasterized": True}
-        mean = above.pcolormesh(x.edges, y.edges, step.mean, **colors)
+        mean = above.pcolormesh(x.edges, y.edges, np.ma.masked_where(np.isnan(step.worth), step.mean), **colors)
         colors |= {"cmap": "Greens", "vmin": None, "vmax": None, "norm": norm}
         worth = below.pcolormesh(x.edges, y.edges, np.ma.masked_invalid(step.worth), **colors)
         bars = [mean, worth]
@@ -133,7 +133,7 @@ def _draw_maps(grid: Any, found: data.Lies) -> None:
         figure.colorbar(mesh, ax=list(row), pad=0.01).set_label(label.replace(" × ", " ×\n"), fontsize=8)
 
 
-def _draw_marks(axes: Axes, step: data.LieStep) -> None:
+def _draw_marks(axes: Any, step: data.LieStep) -> None:
     for (a, b), near in zip(step.lie_at, step.lie_nearness, strict=True):
         mark = {"color": ORANGE, "mec": BLACK, "ms": 7, "ls": "", "alpha": 0.3 + 0.7 * near}
         axes.plot(a, b, "D", zorder=4, clip_on=False, label="lie", **mark)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from believer.arrays import Array
+from believer.arrays import Array, IntArray
 from believer.errors import InvalidInput
 from believer.plot import data
 from believer.plot.data.source import StudyLike, study_of
@@ -69,7 +69,7 @@ def evaluations(
 
 
 def draw_trials(
-    axes: Axes, xs: Array, ys: Array, status: Sequence[str], batch: Array, best: int | None, size: float = 34
+    axes: Any, xs: Array, ys: Array, status: Sequence[str], batch: IntArray, best: int | None, size: float = 34
 ) -> None:
     """Trials at (n,) positions by what became of them, in the colors of their batches; a star at the best.
 
@@ -144,7 +144,7 @@ def parallel_coordinates(
     found = data.parallel_coordinates(source, parameters=names, outcome=outcome)
     p, known = len(found.axes), np.isfinite(found.values)
     grid = panels(ax, 1, 1, (min(max(6.0, 1.1 * p + 1.5), 12.0), 4.0))
-    axes: Axes = grid[0, 0]
+    axes = grid[0, 0]
     norm, cmap = Normalize(*_ends(found.values[known], found.maximize)), _value_colors(found.maximize)
     # A point of one parameter is a line of no length: drawn as a short one.
     places = np.arange(p) if p > 1 else np.array([-0.1, 0.1])
@@ -155,7 +155,7 @@ def parallel_coordinates(
     axes.add_collection(LineCollection([*lines[rows]], colors=cmap(norm(found.values[rows])), lw=1.3, alpha=0.8))
     failed = np.flatnonzero(np.array(found.status) == "failed")
     if len(failed):
-        style = {"colors": GRAY, "lw": 0.9, "linestyles": ":", "label": "failed"}
+        style: Any = {"colors": GRAY, "lw": 0.9, "linestyles": ":", "label": "failed"}
         axes.add_collection(LineCollection([*lines[failed]], **style))
     if found.best is not None and known[found.best]:
         best = f"best: {found.values[found.best]:.4g}"
@@ -175,7 +175,7 @@ def _share(axis: data.Axis, positions: Array) -> Array:
     return axis.share(positions) + 0.4 * shift / k
 
 
-def _draw_scales(axes: Axes, parameters: tuple[data.Axis, ...]) -> None:
+def _draw_scales(axes: Any, parameters: tuple[data.Axis, ...]) -> None:
     """A vertical line for each parameter, with its ends, or its choices, beside it."""
     for place, parameter in enumerate(parameters):
         axes.axvline(place, color=GRAY, lw=0.8, zorder=0)

@@ -31,7 +31,7 @@ def timeline(study: StudyLike, *, ax: Axes | None = None) -> Axes:
     found = data.timeline(study)
     lanes = int(found.lane.max()) + 1
     grid = panels(ax, 1, 1, (6.4, min(1.6 + 0.26 * lanes, 7.0)))
-    axes: Axes = grid[0, 0]
+    axes = grid[0, 0]
     unit, name = _unit(float(found.end.max())) if found.is_timed else (1.0, "")
     begin, length = found.begin / unit, (found.end - found.begin) / unit
     state, colors = np.array(found.status), batch_colors()(found.batch / max(int(found.batch.max()), 1))
@@ -43,8 +43,8 @@ def timeline(study: StudyLike, *, ax: Axes | None = None) -> Axes:
         (waiting, "no result yet", {"fill": False, "ec": GRAY, "lw": 1.0}),
     ):
         if rows.any():
-            color = {} if "fill" in style else {"color": colors[rows]}
-            axes.barh(found.lane[rows], length[rows], left=begin[rows], height=0.8, label=label, **{**color, **style})
+            fill = {} if "fill" in style else {"color": colors[rows]}
+            axes.barh(found.lane[rows], length[rows], left=begin[rows], height=0.8, label=label, **fill, **style)
     if len(found.ids) <= _MOST_NUMBERED:
         wide = length > 0.03 * max(float((found.end / unit).max()), 1e-12)
         for i in np.flatnonzero(wide):

@@ -101,7 +101,8 @@ class Axis:
         if self.is_constant:
             return np.where(np.isnan(positions), np.nan, 0.5)
         low, high = np.log(ends) if self.is_log else ends
-        return ((np.log(positions) if self.is_log else positions) - low) / (high - low)
+        share: Array = ((np.log(positions) if self.is_log else positions) - low) / (high - low)
+        return share
 
 
 def axes_of(space: Space, points: Sequence[dict[str, Any]] = (), most: int = MOST_VALUES) -> tuple[Axis, ...]:

@@ -33,7 +33,7 @@ from believer.plot.data.source import Source, StudyLike, study_of
 from believer.study.recommendation import NORMAL_95
 from believer.surrogates.protocols import Joint, Sampling, Scaled
 
-MOST_SAMPLES, LEAST_SAMPLES, _WORK = 128, 8, 2e10
+MOST_SAMPLES, LEAST_SAMPLES, _WORK = 128, 8, 5e9
 """How many points an average is over, and how much work all of its predictions may be."""
 
 _DRAWS = 512
@@ -328,7 +328,8 @@ def nearness(source: Source, outcome: str, X: Array, x: Array, across: tuple[Axi
     gaps = (X - x) / scales
     for axis in across:
         gaps[:, axis.start : axis.stop] = 0.0
-    return np.exp(-2.0 * (gaps**2).sum(axis=1))
+    near: Array = np.exp(-2.0 * (gaps**2).sum(axis=1))
+    return near
 
 
 def enough(source: Source, positions: int) -> int:

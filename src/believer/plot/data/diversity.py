@@ -74,7 +74,8 @@ def diversity(study: StudyLike) -> Diversity:
 
 def _gaps(X: Array) -> Array:
     rows, columns = np.triu_indices(len(X), 1)
-    return np.sqrt(((X[rows] - X[columns]) ** 2).sum(axis=1))
+    gaps: Array = np.sqrt(((X[rows] - X[columns]) ** 2).sum(axis=1))
+    return gaps
 
 
 def _before(source: Source, batch: int) -> float:

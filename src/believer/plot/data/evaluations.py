@@ -118,5 +118,5 @@ def axes_named(source: Source, parameters: Sequence[str] | None) -> tuple[Axis, 
 def _bins(axis: Axis) -> Array:
     if axis.is_constant or not axis.is_number or (axis.is_discrete and len(axis.at) <= 2 * _BINS):
         return axis.edges
-    ends = axis.edges[[0, -1]]
-    return np.geomspace(*ends, _BINS + 1) if axis.is_log else np.linspace(*ends, _BINS + 1)
+    low, high = float(axis.edges[0]), float(axis.edges[-1])
+    return np.geomspace(low, high, _BINS + 1) if axis.is_log else np.linspace(low, high, _BINS + 1)

@@ -66,12 +66,12 @@ def feasibility(
     params, x = source.center(through)
     if len(source.axes) == 1 or (parameters is not None and len(parameters) == 1):
         axes: tuple[Axis, ...] = (source.axes[0] if parameters is None else source.axis(parameters[0]),)
-        X, shape = along(axes[0], x[None, :])[:, 0], (len(axes[0].at),)
+        X = along(axes[0], x[None, :])[:, 0]
     else:
         by = next((name for name in limited if name != RUNS), source.outputs[0])
         one, other = map(thinned, two_axes(source, by, parameters))
-        axes, X, shape = (one, other), crossed(one, other, x[None, :])[:, 0], (len(other.at), len(one.at))
-    may = allowed(source, X)
+        axes, X = (one, other), crossed(one, other, x[None, :])[:, 0]
+    may, shape = allowed(source, X), tuple(len(axis.at) for axis in reversed(axes))
     parts = {
         SUCCEEDS if name == RUNS else source.label(name): np.where(may, probability(source, name, X), np.nan)
         for name in limited

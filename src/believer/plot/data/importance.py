@@ -116,8 +116,8 @@ def _by_lengthscales(source: Source, outcome: str) -> tuple[Array, Array, Array]
     total = float(inverse.sum()) or 1.0
     low, high = np.full(len(scales), np.nan), np.full(len(scales), np.nan)
     few = len(source.learned(outcome).ids) <= MOST_RESULTS
-    for j, axis in enumerate(source.axes) if few and able(model, Rescalable) else ():
-        if not axis.is_constant:
+    for j, axis in enumerate(source.axes):
+        if few and able(model, Rescalable) and not axis.is_constant:
             longer, shorter = (_factor(model, axis.start, axis.stop, side) for side in (1.0, -1.0))
             rest = total - inverse[j]
             # The share of j with ℓ_j times a factor, the others as they are.

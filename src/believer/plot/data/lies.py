@@ -240,7 +240,7 @@ class _Scene:
     @property
     def points(self) -> Array:
         Z = self.x[None, :]
-        return (along(self.axes[0], Z) if len(self.axes) == 1 else crossed(*self.axes, Z))[:, 0]
+        return (along(self.axes[0], Z) if len(self.axes) == 1 else crossed(self.axes[0], self.axes[1], Z))[:, 0]
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -255,14 +255,17 @@ class _Scene:
         """What is believed now, and the point that is next."""
         part = self._part(belief)
         known = belief.lies.ids
-        at, shape = self._believed(part, self.points), self.shape
+        shape = self.shape
+        mean, low, high = (value.reshape(shape) for value in self._believed(part, self.points))
         own = dict(zip(part.ids, self._users(part, part.y).tolist(), strict=True))
         where = [self._place(x) for x in belief.lies.X]
         following = self.request.ids[0] if trial is None else trial
         worth = self._worth(belief, following, self.points)
         return LieStep(
             len(known),
-            *(value.reshape(shape) for value in at),
+            mean,
+            low,
+            high,
             np.where(allowed(self.source, self.points), worth, np.nan).reshape(shape),
             np.array(known, dtype=np.int64),
             np.array(where).reshape(-1, len(self.axes)),
