@@ -28,7 +28,7 @@ from believer.plot.figure import (
     spread,
 )
 from believer.plot.parameters import MOST_LINES, draw_trials, readable
-from believer.study.trials import described
+from believer.study.labels import described
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -11,7 +11,7 @@ from believer.batch import Strategy
 from believer.plot import data
 from believer.plot.data.source import StudyLike
 from believer.plot.figure import BLACK, BLUE, GREEN, ORANGE, RED, dress, legend, literal, panels, returned, shades
-from believer.study.trials import described
+from believer.study.labels import described
 
 if TYPE_CHECKING:
     pass
