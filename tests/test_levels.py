@@ -19,7 +19,7 @@ from believer import surrogates
 
 DOORS = [
     *("plugins", "errors", "arrays", "numerics", "space", "problems", "maximize", "surrogates", "acquisitions"),
-    *("batch", "experiments", "diagnostics", "cli", "integrations", "testing"),
+    *("batch", "report", "experiments", "diagnostics", "cli", "integrations", "testing"),
 ]
 """Modules that list what they offer; what is behind them is nobody's business."""
 

@@ -17,7 +17,7 @@ from matplotlib.lines import Line2D
 from believer.arrays import Array
 from believer.batch.verdict import random_pair_distance
 from believer.experiments import Cell, Finished
-from believer.experiments.page import png
+from believer.report import png
 from believer.space.box import Box
 from believer_paper.cells.diagnoses import AS_PRINTED
 from believer_paper.cells.pictures import picture
