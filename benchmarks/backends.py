@@ -41,9 +41,10 @@ from regret import PROBLEMS, Cell, Problem, ours, run_cell
 from speed import provenance
 
 from believer.arrays import Array
-from believer.experiments import Table, bootstrap_interval, hodges_lehmann, holm, wilcoxon
+from believer.experiments import bootstrap_interval, hodges_lehmann, holm, wilcoxon
 from believer.numerics import backend
 from believer.numerics.sampling import latin_hypercube
+from believer.report import Table
 from believer.surrogates import GP
 from believer.surrogates.gp import GPModel, standardization
 from believer.surrogates.gp_fit import DEFAULT, LogNormal

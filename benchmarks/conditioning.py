@@ -28,9 +28,9 @@ import numpy as np
 import scipy
 
 import believer as bv
-from believer.experiments import Table
 from believer.numerics.sampling import latin_hypercube
 from believer.problems.synthetic import hartmann6
+from believer.report import Table
 from believer.surrogates import fixed_rbf, gp, last_layer, mq_rbf, sparse_gp
 from believer_paper.setup import multiquadric
 from believer_paper.setup.multiquadric import PrintedMQRBF

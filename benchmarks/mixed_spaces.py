@@ -33,8 +33,8 @@ import numpy as np
 import believer as bv
 from believer.acquisitions import LogEI, PointwiseObjective
 from believer.arrays import Array
-from believer.experiments import Table
 from believer.maximize import Multistart, Search
+from believer.report import Table
 from believer.surrogates.data import Data
 
 N, Q = 50, 4

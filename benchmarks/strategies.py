@@ -28,8 +28,8 @@ from speed import step
 
 import believer as bv
 from believer.batch import STRATEGIES
-from believer.experiments import Table
 from believer.numerics.sampling import latin_hypercube
+from believer.report import Table
 from believer_bench.problems import PROBLEMS
 from believer_bench.race import warm_up
 

@@ -30,10 +30,9 @@ import believer as bv
 from believer.acquisitions import EI, UCB, Acquisition
 from believer.arrays import Array, frozen
 from believer.batch import Believe, ConstantLie, Data, Lie
-from believer.experiments import Table
-from believer.experiments.report import Value
 from believer.numerics.special import normal_pdf
 from believer.problems import hartmann6
+from believer.report import Table, Value
 from believer.surrogates.gp import GPModel, posterior
 from believer.surrogates.gp_fit import Hyperparameters
 from believer.surrogates.kernels import KERNELS

@@ -38,6 +38,7 @@ ROOMS: dict[str, tuple[float, str, str]] = {
     "arrays": (2, GROUND, "aliases, input checks"),
     "_native": (0, GROUND, "the hot path, compiled"),
     "numerics": (1, GROUND, "factors, climbs, designs"),
+    "report": (4, TOOL, "tables, pages"),
     "space": (3, ENGINE, "parameters, unit cube"),
     "problems": (4, TOOL, "test functions"),
     "maximize": (2, ENGINE, "search for the best"),
@@ -53,8 +54,9 @@ ROOMS: dict[str, tuple[float, str, str]] = {
     "evaluation": (4, TOOL, "trials under way"),
     "loop": (3, DOOR, "minimize"),
     "replay": (1, DOOR, "a journal verified"),
-    "experiments": (4, TOOL, "cells, runner, tables"),
+    "experiments": (4, TOOL, "cells, runner, statistics"),
     "plot": (3, TOOL, "figures of a study"),
+    "page": (1, TOOL, "the page of a study"),
     "diagnostics": (4, TOOL, "the SDD"),
     "testing": (1, TOOL, "contracts for plug-ins"),
     "integrations": (0, DOOR, "doors to other tools"),
@@ -102,6 +104,10 @@ def bend(source: str, target: str) -> list[Point]:
             return [(x - WIDE, y), (3.5, y), (3.5, y - 1.5), (u, y - 1.5), (u, v + HIGH)]
         case "diagnostics", "problems":
             return [(x + WIDE, y), (x + 0.55, y), (x + 0.55, v), (u + WIDE, v)]
+        case "report", "errors":
+            return [(x - WIDE, y), (3.45, y), (3.45, v + 0.5), (u + 0.2, v + 0.5), (u + 0.2, v + HIGH)]
+        case "diagnostics", "report":
+            return [(x + WIDE, y + 0.12), (x + 0.6, y + 0.12), (x + 0.6, v), (u + WIDE, v)]
     return []
 
 

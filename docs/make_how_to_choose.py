@@ -13,9 +13,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from believer.batch import STRATEGIES
-from believer.experiments import Table, read_store
-from believer.experiments.page import png
-from believer.experiments.report import Value
+from believer.experiments import read_store
+from believer.report import Table, Value, png
 from believer_bench.advice import Advice, Standing, advise, is_ours
 from believer_bench.curves import draw_overview
 from believer_bench.problems import PROBLEMS

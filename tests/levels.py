@@ -18,6 +18,7 @@ LEVELS = {
     "arrays": 0.5,
     "_native": 1.0,
     "numerics": 2.0,
+    "report": 2.0,
     "space": 3.0,
     "problems": 4.0,
     "maximize": 4.0,

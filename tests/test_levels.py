@@ -20,7 +20,7 @@ from believer import surrogates
 
 DOORS = [
     *("plugins", "errors", "arrays", "numerics", "space", "problems", "maximize", "surrogates", "acquisitions"),
-    *("batch", "experiments", "plot", "diagnostics", "cli", "integrations", "testing"),
+    *("batch", "report", "experiments", "plot", "diagnostics", "cli", "integrations", "testing"),
 ]
 """Modules that list what they offer; what is behind them is nobody's business."""
 

@@ -118,8 +118,7 @@ def test_pairs_are_those_of_a_batch_or_with_pending_points() -> None:
 
 def test_worse_and_better_are_colored_apart() -> None:
     table = class_table([line for line in lines_for({"better": [-1.0] * 3, "worse": [1.0] * 3}) if line.kind == EVERY])
-    assert table.shades is not None
-    (shades,) = table.shades
-    assert shades[2] == ""
-    assert len({*shades[2:]}) == 3
-    assert "background:#" in table.html()
+    assert table.tones is not None
+    (tones,) = table.tones
+    assert tones[2:] == ["", "good 3", "bad 3"]
+    assert 'class="good 3"' in table.html()

@@ -11,8 +11,7 @@ import pytest
 from browser import DESK, PHONE, Browser, browser, chromium, faults
 from paper_cells import made_up
 
-from believer.experiments import Table
-from believer.experiments.page import Section, as_html, png
+from believer.report import Section, Table, as_html, png
 from believer_bench.report import write_report as write_bench
 from believer_paper.ledger import CLAIMS
 from believer_paper.plan import cells
@@ -110,13 +109,13 @@ def test_the_report_of_a_bench_is_sound(chrome: Browser, tmp_path: Path) -> None
 
 
 def test_the_report_on_the_paper_is_sound(chrome: Browser, tmp_path: Path) -> None:
-    names = ["exp3", "exp8"]
-    finished = tuple(made_up(cell) for cell in cells(names, PRESETS, seeds=2))
-    write_report(Results(finished), tmp_path, "believer reproduce exp3 exp8", names)
+    names = ["exp3", "exp8", "claims"]
+    some = [cell for cell in cells(names, PRESETS, seeds=5) if cell.experiment in ("sdd", "batch")]
+    write_report(Results(tuple(map(made_up, some))), tmp_path, "believer reproduce exp3 exp8 claims", names)
     for width in WIDTHS:
         assert faults(chrome, tmp_path / "report.html", width) == []
         assert chrome.evaluate("document.images.length") == 4
-        assert chrome.evaluate("document.querySelectorAll('h3[id^=claim]').length") == len(CLAIMS)
+        assert 0 < chrome.evaluate("document.querySelectorAll('h3[id^=claim]').length") < len(CLAIMS)
         columns, beyond = chrome.evaluate(LEDGER)
         assert columns == ["no.", "verdict", "claim"]
         assert beyond == 0
@@ -133,7 +132,7 @@ def dot() -> Any:
 
 def bench_rows() -> ModuleType:
     """Made-up cells of a bench, from the folder of its tests."""
-    path = Path(__file__).parents[2] / "tests" / "bench" / "bench_rows.py"
+    path = Path(__file__).parents[2] / "bench" / "tests" / "bench_rows.py"
     spec = importlib.util.spec_from_file_location("bench_rows_in_a_browser", path)
     assert spec is not None
     assert spec.loader is not None

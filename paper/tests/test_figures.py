@@ -17,7 +17,7 @@ from matplotlib.lines import Line2D
 from believer.arrays import Array
 from believer.batch.verdict import random_pair_distance
 from believer.experiments import Cell, Finished
-from believer.experiments.page import png
+from believer.report import png
 from believer.space.box import Box
 from believer_paper.cells.diagnoses import AS_PRINTED
 from believer_paper.cells.pictures import picture
@@ -115,15 +115,23 @@ def test_a_figure_needs_no_cells_but_the_fewest_of_its_experiments(number: int) 
     figure.draw_without_rendering()  # a layout that fails would warn
 
 
-@pytest.mark.parametrize("number", range(1, 23))
-def test_without_its_cells_a_figure_is_none(number: int) -> None:
+def test_without_its_cells_a_figure_is_none() -> None:
+    for number in range(1, 23):
+        without_its_cells_a_figure_is_none(number)
+
+
+def without_its_cells_a_figure_is_none(number: int) -> None:
     assert FIGURES[number].draw(Results(()), "ours") is None
     other = [one for one in results_of(*FIGURES[number].experiments).finished if one.cell.settings["preset"] == "ours"]
     assert FIGURES[number].draw(Results(tuple(other)), "printed") is None
 
 
-@pytest.mark.parametrize("number", sorted(LINES))
-def test_without_one_of_its_strategies_a_figure_of_loops_is_none(number: int) -> None:
+def test_without_one_of_its_strategies_a_figure_of_loops_is_none() -> None:
+    for number in sorted(LINES):
+        without_one_of_its_strategies_a_figure_of_loops_is_none(number)
+
+
+def without_one_of_its_strategies_a_figure_of_loops_is_none(number: int) -> None:
     results = results_of(*FIGURES[number].experiments)
     for name, style in STYLES.items():
         if style.label in LINES[number]:
@@ -137,11 +145,13 @@ def test_without_one_of_its_surrogates_a_figure_of_the_diagnostic_is_none(number
         assert FIGURES[number].draw(paper_cells.without(results, "sdd", surrogate=name), "ours") is None
 
 
-@pytest.mark.parametrize("preset", PRESETS)
-@pytest.mark.parametrize("number", range(1, 23))
-def test_a_title_says_number_and_preset_and_fits(
-    drawn: dict[tuple[int, str], Figure], number: int, preset: str
-) -> None:
+def test_a_title_says_number_and_preset_and_fits(drawn: dict[tuple[int, str], Figure]) -> None:
+    for number in range(1, 23):
+        for preset in PRESETS:
+            a_title_says_number_and_preset_and_fits(drawn, number, preset)
+
+
+def a_title_says_number_and_preset_and_fits(drawn: dict[tuple[int, str], Figure], number: int, preset: str) -> None:
     figure = drawn[number, preset]
     title = figure.get_suptitle()
     assert title.startswith(f"Figure {number}. {FIGURES[number].title}")
@@ -151,8 +161,12 @@ def test_a_title_says_number_and_preset_and_fits(
     assert text.get_window_extent(renderer).width < figure.bbox.width
 
 
-@pytest.mark.parametrize("number", range(1, 23))
-def test_every_outer_axis_has_a_label(drawn: dict[tuple[int, str], Figure], number: int) -> None:
+def test_every_outer_axis_has_a_label(drawn: dict[tuple[int, str], Figure]) -> None:
+    for number in range(1, 23):
+        every_outer_axis_has_a_label(drawn, number)
+
+
+def every_outer_axis_has_a_label(drawn: dict[tuple[int, str], Figure], number: int) -> None:
     for axes in drawn[number, "printed"].axes:
         place = axes.get_subplotspec()
         assert place is not None
@@ -162,15 +176,23 @@ def test_every_outer_axis_has_a_label(drawn: dict[tuple[int, str], Figure], numb
         assert axes.get_ylabel() or surrogates or not place.is_first_col()
 
 
-@pytest.mark.parametrize("number", sorted(PANELS))
-def test_panels_are_the_papers_and_share_their_values(drawn: dict[tuple[int, str], Figure], number: int) -> None:
+def test_panels_are_the_papers_and_share_their_values(drawn: dict[tuple[int, str], Figure]) -> None:
+    for number in sorted(PANELS):
+        panels_are_the_papers_and_share_their_values(drawn, number)
+
+
+def panels_are_the_papers_and_share_their_values(drawn: dict[tuple[int, str], Figure], number: int) -> None:
     several = drawn[number, "printed"].axes
     assert [axes.get_title() for axes in several] == PANELS[number]
     assert len({axes.get_ylim() for axes in several}) == 1
 
 
-@pytest.mark.parametrize("number", sorted(LINES))
-def test_each_panel_has_the_papers_strategies(drawn: dict[tuple[int, str], Figure], number: int) -> None:
+def test_each_panel_has_the_papers_strategies(drawn: dict[tuple[int, str], Figure]) -> None:
+    for number in sorted(LINES):
+        each_panel_has_the_papers_strategies(drawn, number)
+
+
+def each_panel_has_the_papers_strategies(drawn: dict[tuple[int, str], Figure], number: int) -> None:
     for axes in drawn[number, "ours"].axes:
         known = {style.label for style in STYLES.values()}
         assert [one.get_label() for one in axes.get_lines() if one.get_label() in known] == list(LINES[number])
@@ -286,9 +308,13 @@ def outside(figure: Figure) -> list[tuple[float, float]]:
     return found
 
 
-@pytest.mark.parametrize("preset", PRESETS)
-@pytest.mark.parametrize("number", sorted(LINES))
-def test_no_bar_is_cut_off(drawn: dict[tuple[int, str], Figure], number: int, preset: str) -> None:
+def test_no_bar_is_cut_off(drawn: dict[tuple[int, str], Figure]) -> None:
+    for number in sorted(LINES):
+        for preset in PRESETS:
+            no_bar_is_cut_off(drawn, number, preset)
+
+
+def no_bar_is_cut_off(drawn: dict[tuple[int, str], Figure], number: int, preset: str) -> None:
     assert outside(drawn[number, preset]) == []
 
 

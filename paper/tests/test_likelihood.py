@@ -10,13 +10,12 @@ import pytest
 from believer.errors import InvalidInput
 from believer.plugins import Data
 from believer.problems import hartmann6
-from believer.testing import Check, surrogate_checks
+from believer.testing import check_surrogate
 from believer_paper.setup.likelihood import LIKELIHOOD, PrintedGP
 
 
-@pytest.mark.parametrize("check", surrogate_checks(PrintedGP()), ids=str)
-def test_it_keeps_the_contract_of_surrogates(check: Check) -> None:
-    check()
+def test_it_keeps_the_contract_of_surrogates() -> None:
+    assert len(check_surrogate(PrintedGP()).passed) > 50
 
 
 def test_it_finds_the_likelihood_that_scikit_learn_finds_with_the_papers_settings() -> None:

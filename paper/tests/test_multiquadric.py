@@ -15,7 +15,7 @@ from believer.arrays import Array
 from believer.errors import InvalidInput
 from believer.plugins import Conditionable, Data, Differentiable, Joint, Sampling
 from believer.surrogates import multiquadric
-from believer.testing import Check, ContractBroken, surrogate_checks
+from believer.testing import ContractBroken, surrogate_checks
 from believer_paper.setup.multiquadric import PrintedMQRBF, PrintedMQRBFModel, posterior
 
 RNG = np.random.default_rng(0)
@@ -58,9 +58,11 @@ def same_predictions(a: PrintedMQRBFModel, b: PrintedMQRBFModel, at: Array) -> N
 # As a surrogate
 
 
-@pytest.mark.parametrize("check", [c for c in surrogate_checks(PrintedMQRBF()) if str(c) != BROKEN], ids=str)
-def test_it_keeps_the_contract_of_surrogates(check: Check) -> None:
-    check()
+def test_it_keeps_the_contract_of_surrogates_but_for_one_law() -> None:
+    checks = [check for check in surrogate_checks(PrintedMQRBF()) if str(check) != BROKEN]
+    assert len(checks) > 40
+    for check in checks:
+        check()
 
 
 def test_it_breaks_the_law_that_the_mean_moves_toward_a_lie() -> None:

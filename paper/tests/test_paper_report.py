@@ -19,8 +19,8 @@ from believer.errors import JournalError
 from believer.experiments import Finished
 from believer_paper.chapters import cost, inconsistency_chapter, ledger_chapter
 from believer_paper.inconsistencies import inconsistencies
-from believer_paper.ledger import EITHER, Entry, ledger
-from believer_paper.ledger.claim import VERDICTS, Claim, Finding
+from believer_paper.ledger import CLAIMS, EITHER, Entry, ledger
+from believer_paper.ledger.claim import UNTESTED, VERDICTS, Claim, Finding
 from believer_paper.machine import machine
 from believer_paper.packing import PACKED
 from believer_paper.plan import EXPERIMENTS, cells
@@ -33,7 +33,7 @@ pytest.importorskip("matplotlib")
 
 WANTED = ("exp8", "exp3", "claims")
 RESULTS = Results(tuple(made_up(c) for c in cells(WANTED, PRESETS, seeds=5) if c.experiment in ("sdd", "batch")))
-ENTRIES = ledger(RESULTS)
+ENTRIES = [entry for entry in ledger(RESULTS) if entry.verdict != UNTESTED]
 COMMAND = "believer reproduce exp8 exp3 claims"
 
 
@@ -102,11 +102,37 @@ def test_the_page_is_well_formed_shows_every_figure_and_asks_nobody(folder: Path
 
 def test_the_chapters_come_in_order(folder: Path) -> None:
     titles = [EXPERIMENTS[name].title for name in WANTED]
-    against = ["The paper against itself", "The paper beyond its data"]
-    last = ["Further tables and figures", *against, "Provenance"]
-    chapters = ["Summary", "How far the numbers agree", "The ledger of claims", *titles, *last]
+    last = ["Further tables and figures", "Provenance"]
+    chapters = ["What was run", *titles, "How far the numbers agree", "The ledger of claims", *last]
     assert re.findall(r"^## (.*)$", read(folder / "report.md"), re.MULTILINE) == chapters
     assert re.findall(r"<h2[^>]*>(.*)</h2>", read(folder / "report.html")) == chapters
+
+
+def test_of_a_whole_run_the_claims_come_first_and_all_of_them_are_told(tmp_path: Path) -> None:
+    text = write_report(Results(()), tmp_path, "", list(EXPERIMENTS))
+    assert "cannot be tested" in text
+    told = read(tmp_path / "report.md")
+    chapters = re.findall(r"^## (.*)$", told, re.MULTILINE)
+    assert chapters[:2] == ["Summary", "The ledger of claims"]
+    assert chapters[-3:] == ["The paper against itself", "The paper beyond its data", "Provenance"]
+    assert len(re.findall(r"^### Claim ", told, re.MULTILINE)) == len(CLAIMS)
+    assert "### Rules that changed" in told
+
+
+@pytest.mark.parametrize("name", ["exp3", "exp8", "exp7a"])
+def test_of_one_experiment_is_told_what_was_run_and_no_claim_that_it_does_not_test(name: str, tmp_path: Path) -> None:
+    results = few("ours", name)
+    text = write_report(results, tmp_path, "", [name])
+    judged = [entry for entry in ledger(results) if entry.verdict != UNTESTED]
+    assert len(judged) < len(CLAIMS)
+    (first,) = re.findall(r"^What was run: (.*)$", text, re.MULTILINE)
+    counted = f"({len(results.finished)} cells, ours); {len(judged) or 'none'} of the paper's"
+    assert first.startswith(f"{EXPERIMENTS[name].title} {counted}")
+    told = read(tmp_path / "report.md")
+    assert len(re.findall(r"^### Claim ", told, re.MULTILINE)) == len(judged)
+    assert "annot be tested" not in told.replace("0 cannot be tested", "")
+    assert NEW not in told
+    assert re.findall(r"^## (.*)$", told, re.MULTILINE)[:2] == ["What was run", EXPERIMENTS[name].title]
 
 
 def test_tables_and_figures_stand_with_their_experiment(folder: Path) -> None:
@@ -188,16 +214,17 @@ def test_the_first_lines_are_the_verdicts_in_the_papers_set_up_what_is_new_and_h
     lines = headlines(ENTRIES, PRESETS, [tables(RESULTS)[number] for number in (2, 9)])  # of what was asked for
     told = [verdict for verdict, those in verdicts.items() if those]
     assert len(lines) == len(told) + 2
+    lines.remove(NEW)  # it is no finding of what was run
     for line, verdict in zip(lines, told, strict=False):
         assert line.startswith(verdict.capitalize())
         assert re.search(rf", {len(verdicts[verdict])}( of {len(ENTRIES)} claims)?: ", line)
     assert lines[0].startswith(f"{told[0].capitalize()} in the paper's own set-up, ")
-    assert lines[-2] == NEW
     assert re.match(r"Numbers: within two standard errors of the paper's are \d+ of \d+ distances", lines[-1])
     for name in ("report.md", "printed.txt"):
         text = read(folder / name)
         assert text.index(lines[0]) < text.index(f"printed: of {len(ENTRIES)} claims, ")
-    calls = re.findall(r'<p class="use">(.*)</p>', read(folder / "report.html"))
+    first, *calls = re.findall(r'<p class="use">(.*)</p>', read(folder / "report.html"))
+    assert html.unescape(first).startswith("What was run: ")
     assert [html.unescape(call) for call in calls[: len(lines)]] == lines
 
 
@@ -300,8 +327,7 @@ def test_the_same_cells_give_the_same_files(tmp_path: Path) -> None:
     ids=["nothing", "one cell", "a surrogate missing"],
 )
 def test_what_was_not_run_is_left_out(some: Results, wanted: list[str], tmp_path: Path) -> None:
-    text = write_report(some, tmp_path, "", wanted)
-    assert "cannot be tested" in text
+    write_report(some, tmp_path, "", wanted)
     page = Page(read(tmp_path / "report.html"))
     assert [link for link in page.links if link.startswith("#") and link[1:] not in page.ids] == []
     assert page.images == []

@@ -2,6 +2,7 @@
 
 import contextlib
 import csv
+import html
 import io
 import json
 import subprocess
@@ -19,10 +20,10 @@ from each import each
 import believer as bv
 from believer.cli import VERBS, main
 from believer.cli import sdd as command
-from believer.cli.sdd import summary_table
 from believer.diagnostics import sdd as room
 from believer.diagnostics.sdd import Diagnosis
-from believer.diagnostics.sdd_report import SDDReport, verdict_of
+from believer.diagnostics.sdd_page import summary_table
+from believer.diagnostics.sdd_report import NO_RESPONSE, SDDReport, verdict_of
 from believer.errors import InvalidInput
 from believer.experiments import read_store
 from believer.experiments.parts import part
@@ -111,7 +112,7 @@ def test_several_surrogates_and_updates_are_told_one_by_one_and_together(tmp_pat
     assert f"Report, figures and results are in {folder}" in ran.out
     figures = ["sdd.png", "sdd_1.png", "sdd_2.png", "sdd_3.png", "sdd_4.png"]
     assert sorted(path.name for path in folder.iterdir()) == sorted(
-        ["results.jsonl", "sdd.csv", "sdd.json", "sdd.md", *figures]
+        ["results.jsonl", "sdd.csv", "sdd.html", "sdd.json", "sdd.md", *figures]
     )
     for name in figures:
         assert (folder / name).read_bytes().startswith(b"\x89PNG")
@@ -122,10 +123,14 @@ def test_several_surrogates_and_updates_are_told_one_by_one_and_together(tmp_pat
         *(("GP()", "auto"), ("GP()", "none"), ("Plane", "auto"), ("Plane", "none"))
     ]
     assert rows[1]["verdict"] == "does not respond (2 of 2)"
-    text = (folder / "sdd.md").read_text()
+    page, text = ((folder / name).read_text(encoding="utf-8") for name in ("sdd.html", "sdd.md"))
     for report in reports:
-        assert str(report) in text
         assert report.title in ran.out
+        for told in (page, text):
+            assert f"{report.verdict} (2 of 2 seeds)." in told
+            assert html.escape(report.title, quote=False) in told
+    assert page.count('<p class="use bad">') == sum(report.verdict == NO_RESPONSE for report in reports) > 0
+    assert page.count("<img ") == len(figures)
     assert len(read_store(folder / "results.jsonl")) == 8
 
 

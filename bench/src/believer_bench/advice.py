@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from believer.experiments import Table
+from believer.report import Table
 from believer.study.settings import STRATEGY
 from believer_bench.peers import PEERS
 from believer_bench.ranking import PairedTest, Ranking, all_pairs, pairs_needed, rank
@@ -183,7 +183,8 @@ class Advice:
             for s in self.standings
         ]
         columns = ("member", "mean rank", f"ms{self.clock} a batch", "p (Holm)", "beside the best")
-        return Table(f"q={self.q}: all members over {self.evidence}", columns, rows)
+        tones = [["", "", "", "", _TONES.get(self.verdict_on(s), "open")] for s in self.standings]
+        return Table(f"q={self.q}: all members over {self.evidence}", columns, rows, tones)
 
     def verdict_on(self, standing: Standing) -> str:
         """In words: a member beside the best."""
@@ -194,6 +195,9 @@ class Advice:
         if standing.same:
             return "the same in every run"
         return "no difference shown" if self.enough else "too few seeds to say"
+
+
+_TONES = {"best mean rank": "good", "shown better": "good", "shown worse": "bad"}
 
 
 def advise(runs: Sequence[Run], reference: str, clock: str = "") -> tuple[Advice, ...]:

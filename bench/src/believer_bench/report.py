@@ -6,15 +6,16 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
-from believer.experiments import Cell, Table
-from believer.experiments.page import Section, as_html, as_markdown, as_text, png
+from believer.experiments import Cell
+from believer.report import Section, Table
 from believer_bench import curves
 from believer_bench.advice import Advice, advise, default_strategy, reference_of
 from believer_bench.declared import FEASIBLE, HYPERVOLUME
+from believer_bench.documented import Documented, written
 from believer_bench.ranking import PairedTest, against
-from believer_bench.runs import Case, Run, called, cases_of, read_runs, sequential_of, versions_of
+from believer_bench.runs import Case, Run, called, cases_of, read_runs, sequential_of
 from believer_bench.summary import (
     Axis,
     Line,
@@ -30,11 +31,9 @@ from believer_bench.summary import (
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-TITLE = "Which strategy? A benchmark of batch optimizers"
-
 
 @dataclass(frozen=True, slots=True, eq=False)
-class BenchReport:
+class BenchReport(Documented):
     """The runs of a bench and all that follows from them.
 
     Attributes
@@ -48,6 +47,8 @@ class BenchReport:
     command : what made it, where that is known.
     """
 
+    TITLE: ClassVar[str] = "Which strategy? A benchmark of batch optimizers"
+
     runs: tuple[Run, ...]
     reference: str | None
     lines: tuple[Line, ...]
@@ -56,9 +57,9 @@ class BenchReport:
     notices: tuple[str, ...]
     command: str = ""
 
-    def __str__(self) -> str:
-        advice, *rest = self.sections()  # what to use comes last: a terminal shows the end
-        return as_text(TITLE, [*rest, advice])
+    def data(self) -> dict[str, Table]:
+        """What ``bench.csv`` and ``curves.csv`` hold."""
+        return {"bench": self.table(), "curves": self.curves_table()}
 
     def table(self) -> Table:
         """One row a member, problem and batch size, with everything: what ``bench.csv`` holds."""
@@ -92,14 +93,6 @@ class BenchReport:
                 regret = [None] * 3 if case.optimum is None else [regret_of(case, v) for v in (middle, low, high)]
                 rows.append([*head, axis, int(x), *values, *regret])
         return rows
-
-    def tables(self) -> list[Table]:
-        """All tables of the report, in its order."""
-        return [table for section in self.sections() for table in section.tables]
-
-    def figures(self) -> dict[str, Figure]:
-        """Every figure by name; ``MissingExtra`` without matplotlib."""
-        return {name: draw() for name, draw in self.drawings().items()}
 
     def drawings(self) -> dict[str, Callable[[], Figure]]:
         """What draws each figure, by name."""
@@ -216,22 +209,13 @@ class BenchReport:
             ]
             for c in self.comparisons
         ]
-        return Table(f"{self.reference} against each other member, paired by seed", columns, rows)
+        tones = [[*[""] * (len(columns) - 1), _tone(c.better, self.reference)] for c in self.comparisons]
+        return Table(f"{self.reference} against each other member, paired by seed", columns, rows, tones)
 
-    def made(self) -> str:
-        """The command and the versions of what ran."""
-        command = f"Made by: {self.command}. " if self.command else ""
-        return f"{command}{versions_of(self.runs)}".strip()
 
-    def markdown(self) -> str:
-        """The report in Markdown; it names the figures' files."""
-        return as_markdown(TITLE, self.sections(), self.made())
-
-    def html(self, pictures: Mapping[str, bytes] | None = None) -> str:
-        """The report as one page; ``pictures`` are the figures as PNG where they are drawn already."""
-        if pictures is None:
-            pictures = {name: png(figure) for name, figure in self.figures().items()}
-        return as_html(TITLE, self.sections(), self.made(), pictures)
+def _tone(better: str | None, reference: str | None) -> str:
+    """Of a verdict on the reference and another member."""
+    return "open" if better is None else "good" if better == reference else "bad"
 
 
 _FIELDS = tuple(name for name in Line.__slots__ if name != "case")
@@ -258,26 +242,5 @@ def bench_report(finished: Iterable[tuple[Cell, Mapping[str, Any]]], command: st
 
 
 def write_report(finished: Iterable[tuple[Cell, Mapping[str, Any]]], out: Path | None, command: str) -> str:
-    """The report as text for a terminal; with ``out``, a folder, also its files.
-
-    ``bench.html`` needs no other file; ``bench.md`` shows the PNGs beside it; ``bench.csv`` and ``curves.csv`` are for
-    programs.
-    """
-    report = bench_report(finished, command)
-    if out is not None:
-        out.mkdir(parents=True, exist_ok=True)
-        pictures = {name: png(figure) for name, figure in report.figures().items()}
-        for name, picture in pictures.items():
-            (out / f"{name}.png").write_bytes(picture)
-        for name, text in _texts(report, pictures).items():
-            (out / name).write_text(text, encoding="utf-8", newline="")
-    return str(report)
-
-
-def _texts(report: BenchReport, pictures: Mapping[str, bytes]) -> dict[str, str]:
-    return {
-        "bench.html": report.html(pictures),
-        "bench.md": report.markdown(),
-        "bench.csv": report.table().csv(),
-        "curves.csv": report.curves_table().csv(),
-    }
+    """The report as text for a terminal; with ``out``, a folder, also its files."""
+    return written(bench_report(finished, command), out)

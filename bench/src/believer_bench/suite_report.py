@@ -6,23 +6,22 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
-from believer.experiments import Cell, Section, Table, as_html, as_markdown, png
-from believer.experiments.page import as_text
+from believer.experiments import Cell
+from believer.report import Section, Table
 from believer_bench import profile_figures, suite_tables
 from believer_bench.classes import EVERY, ClassLine, class_lines
-from believer_bench.runs import Run, members_of, sound_runs, versions_of
+from believer_bench.documented import Documented, written
+from believer_bench.runs import Run, members_of, sound_runs
 from believer_bench.scores import Group, grouped
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-TITLE = "Batch optimizers by class of problems"
-
 
 @dataclass(frozen=True, slots=True, eq=False)
-class SuiteReport:
+class SuiteReport(Documented):
     """The runs of a suite and all that follows from them.
 
     Attributes
@@ -34,15 +33,17 @@ class SuiteReport:
     command : what made it, where that is known.
     """
 
+    TITLE: ClassVar[str] = "Batch optimizers by class of problems"
+
     runs: tuple[Run, ...]
     reference: str | None
     lines: tuple[ClassLine, ...]
     notices: tuple[str, ...]
     command: str = ""
 
-    def __str__(self) -> str:
-        result, *rest = self.sections()  # what was found comes last: a terminal shows the end
-        return as_text(TITLE, [*rest, result])
+    def data(self) -> dict[str, Table]:
+        """What ``bench.csv`` and ``runs.csv`` hold."""
+        return {"bench": self.table(), "runs": self.runs_table()}
 
     def table(self) -> Table:
         """Every member on every class, with everything: what ``bench.csv`` holds."""
@@ -61,10 +62,6 @@ class SuiteReport:
                 found[f"profiles_ratio_{group.slug}"] = partial(profile_figures.draw_performance, group, runs)
         return found
 
-    def figures(self) -> dict[str, Figure]:
-        """Every figure by name; ``MissingExtra`` without matplotlib."""
-        return {name: draw() for name, draw in self.drawings().items()}
-
     def sections(self) -> list[Section]:
         """The report in its order: what was found, every group, how it was measured, what is missing."""
         if not self.runs or self.reference is None:
@@ -73,7 +70,9 @@ class SuiteReport:
         on_all = {group: self._on_all(group) for group in groups}
         said = [_sentence(group, lines, self.reference) for group, lines in on_all.items()]
         calls = said if len(said) == 1 else [_headline(on_all, self.reference)]
-        text = [*(said if len(said) > 1 else []), _READ.format(reference=self.reference)]
+        several = len(members_of(self.runs)) > 1
+        read = _READ + (_BESIDE.format(reference=self.reference) if several else "")
+        text = [*(said if len(said) > 1 else []), read]
         overall = suite_tables.overall_table([line for lines in on_all.values() for line in lines])
         found = [Section("What was found", calls, text, [overall, suite_tables.effort_table(groups)])]
         found += [self._group_section(group, runs) for group, runs in groups.items()]
@@ -99,36 +98,6 @@ class SuiteReport:
             folded=[*([] if tests is None else [tests]), suite_tables.problems_table(runs)],
         )
 
-    def made(self) -> str:
-        """The command and the versions of what ran."""
-        command = f"Made by: {self.command}. " if self.command else ""
-        return f"{command}{versions_of(self.runs)}".strip()
-
-    def markdown(self) -> str:
-        """The report in Markdown; it names the figures' files."""
-        return as_markdown(TITLE, self.sections(), self.made())
-
-    def html(self, pictures: Mapping[str, bytes] | None = None) -> str:
-        """The report as one page; ``pictures`` are the figures as PNG where they are drawn already."""
-        if pictures is None:
-            pictures = {name: png(figure) for name, figure in self.figures().items()}
-        return as_html(TITLE, self.sections(), self.made(), pictures)
-
-    def write(self, out: Path) -> None:
-        """``bench.html``, which needs no other file; ``bench.md`` with its PNGs; ``bench.csv`` and ``runs.csv``."""
-        out.mkdir(parents=True, exist_ok=True)
-        pictures = {name: png(figure) for name, figure in self.figures().items()}
-        for name, picture in pictures.items():
-            (out / f"{name}.png").write_bytes(picture)
-        texts = {
-            "bench.html": self.html(pictures),
-            "bench.md": self.markdown(),
-            "bench.csv": self.table().csv(),
-            "runs.csv": self.runs_table().csv(),
-        }
-        for name, text in texts.items():
-            (out / name).write_text(text, encoding="utf-8", newline="")
-
 
 def suite_report(finished: Iterable[tuple[Cell, Mapping[str, Any]]], command: str = "") -> SuiteReport:
     """The report on finished cells of a suite; its reference is the first member."""
@@ -140,10 +109,7 @@ def suite_report(finished: Iterable[tuple[Cell, Mapping[str, Any]]], command: st
 
 def write_suite_report(finished: Iterable[tuple[Cell, Mapping[str, Any]]], out: Path | None, command: str) -> str:
     """The report as text for a terminal; with ``out``, a folder, also its files."""
-    report = suite_report(finished, command)
-    if out is not None:
-        report.write(out)
-    return str(report)
+    return written(suite_report(finished, command), out)
 
 
 def _missing(runs: Sequence[Run]) -> list[str]:
@@ -193,9 +159,9 @@ def _sentence(group: Group, lines: Sequence[ClassLine], reference: str) -> str:
 
 _READ = (
     "Regret is what the best evaluated point lacks to the optimum, over the problem's scale (the median of what random "
-    "points lack), as log10: 0 is a random point, -2 a hundredth of its regret, -6 and below count as solved. "
-    "Differences are to {reference}, on the same problems and seeds; less is better."
+    "points lack), as log10: 0 is a random point, -2 a hundredth of its regret, -6 and below count as solved."
 )
+_BESIDE = " Differences are to {reference}, on the same problems and seeds; less is better."
 _HOW = [
     "Every member starts from the same Latin hypercube and is given the same budget; the tables by problem say how "
     "many points these are. All runs of all problems count alike.",
@@ -207,8 +173,8 @@ _HOW = [
     "their results.",
     "Tests are two-sided Wilcoxon signed-rank tests of the paired differences of log10 regrets, corrected by Holm's "
     "method: those of classes over the classes and members of one batch size and mode, those of all problems over "
-    "members, batch sizes and modes; * marks what is shown (p below 0.05). Intervals are 95 % percentile bootstraps of "
-    "the mean over problems and seeds: they speak of these problems.",
+    'members, batch sizes and modes. "Better" and "worse" stand where that is shown (p below 0.05). Intervals are 95 % '
+    "percentile bootstraps of the mean over problems and seeds: they speak of these problems.",
     "Near pairs are the share of a batch's pairs (asynchronous: of a point with pending ones) that are nearer than "
     "1e-3 in the unit cube; by our verdict on a batch, also those nearer than a tenth of a lengthscale. CPU seconds "
     "are of all asks and tells of a run.",

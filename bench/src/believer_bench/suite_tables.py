@@ -6,13 +6,14 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
-from believer.experiments import Table, Value
+from believer.report import Table, Value
 from believer_bench.classes import ClassLine
 from believer_bench.profiles import counts
 from believer_bench.runs import Run, members_of
 from believer_bench.scores import TARGETS, Group, evaluations_to, final, measure_of, recommended
 
-_STEPS = ((0.5, 0.85), (0.2, 0.5), (0.05, 0.25))
+_TONES = {"better": "good", "worse": "bad", "": "open"}
+_STEPS = ((0.5, 3), (0.2, 2), (0.05, 1))
 """From which size of a difference a cell is how strongly colored."""
 
 
@@ -23,20 +24,22 @@ def percent(share: float) -> str:
 
 def overall_table(lines: Sequence[ClassLine]) -> Table:
     """Members on the problems that all of their group have run, from their lines on all."""
-    columns = ["batches", "member", "problems", "runs", "mean log10 regret", "95 % interval", "difference"]
+    columns = ["member", "batches", "problems", "runs", "mean log10 regret", "95 % interval", "difference"]
     rows: list[list[Value]] = [
         [
-            *(line.group.short, line.member, line.problems, line.runs, _2(line.mean), _interval(line), _signed(line)),
-            *(_score(line), None if line.holm is None else float(f"{line.holm:.2g}")),
+            *(line.member, line.group.short, line.problems, line.runs, _2(line.mean), _interval(line), _signed(line)),
+            *(_score(line), None if line.holm is None else float(f"{line.holm:.2g}"), _verdict(line)),
         ]
         for line in lines
     ]
-    return Table("All problems", [*columns, "won / tied / lost", "p (Holm)"], rows)
+    judged = ["" if line.difference is None else _TONES[line.verdict] for line in lines]
+    tones = [[*[""] * (len(columns) + 2), tone] for tone in judged]
+    return Table("All problems", [*columns, "won / tied / lost", "p (Holm)", "verdict"], rows, tones)
 
 
 def effort_table(groups: Mapping[Group, Sequence[Run]]) -> Table:
     """How many runs came near the optimum, on the same problems, and what all runs and batches were like."""
-    columns = ["batches", "member", *(f"within {percent(t)}" for t in TARGETS)]
+    columns = ["member", "batches", *(f"within {percent(t)}" for t in TARGETS)]
     columns += ["near pairs", "by verdict", "CPU s a run"]
     rows: list[list[Value]] = []
     for group, runs in groups.items():
@@ -47,7 +50,7 @@ def effort_table(groups: Mapping[Group, Sequence[Run]]) -> Table:
                 f"{100.0 * float(np.isfinite(n[member]).mean()):.0f} %" if len(n[member]) else None for n in needed
             ]
             pairs = [_pairs(own, name) for name in ("near", "near_by_verdict")]
-            rows.append([group.short, member, *solved, *pairs, _2(float(np.mean([run.cpu.sum() for run in own])))])
+            rows.append([member, group.short, *solved, *pairs, _2(float(np.mean([run.cpu.sum() for run in own])))])
     return Table("Runs within a share of the scale, pairs that are nearly one point, and time", columns, rows)
 
 
@@ -56,7 +59,7 @@ def class_table(lines: Sequence[ClassLine]) -> Table:
     members = list(dict.fromkeys(line.member for line in lines))
     found = {(line.kind, line.member): line for line in lines}
     rows: list[list[Value]] = []
-    shades: list[list[str]] = []
+    tones: list[list[str]] = []
     for kind in dict.fromkeys(line.kind for line in lines):
         here = [found.get((kind, member)) for member in members]
         problems = max(line.problems for line in here if line is not None)
@@ -64,12 +67,13 @@ def class_table(lines: Sequence[ClassLine]) -> Table:
             [
                 kind,
                 problems,
-                *("-" if line is None else f"{line.mean:.2f}{' *' if line.verdict else ''}" for line in here),
+                *("-" if line is None else f"{line.mean:.2f} {line.verdict}".rstrip() for line in here),
             ]
         )
-        shades.append(["", "", *("" if line is None else _shade(line.difference) for line in here)])
-    title = f"Mean log10 regret, {lines[0].group.label}: blue is better than {members[0]}, orange worse, * shown"
-    return Table(title, ["class", "problems", *members], rows, shades)
+        tones.append(["", "", *("" if line is None else _tone(line.difference) for line in here)])
+    shown = f"; better or worse than {members[0]} where that is shown" if len(members) > 1 else ""
+    title = f"Mean log10 regret, {lines[0].group.label}{shown}"
+    return Table(title, ["class", "problems", *members], rows, tones)
 
 
 def differences_table(lines: Sequence[ClassLine]) -> Table | None:
@@ -89,11 +93,12 @@ def differences_table(lines: Sequence[ClassLine]) -> Table | None:
     rows: list[list[Value]] = [
         [
             *(line.kind, line.member, _2(line.mean), _interval(line), _signed(line), _score(line), line.p, line.holm),
-            line.verdict or "no difference shown",
+            _verdict(line),
         ]
         for line in tested
     ]
-    return Table("Beside the reference, paired by problem and seed", columns, rows) if rows else None
+    tones = [[*[""] * (len(columns) - 1), _TONES[line.verdict]] for line in tested]
+    return Table("Beside the reference, paired by problem and seed", columns, rows, tones) if rows else None
 
 
 def noisy_table(runs: Sequence[Run]) -> Table | None:
@@ -117,7 +122,7 @@ def problems_table(runs: Sequence[Run]) -> Table:
         finals.setdefault((run.case.problem, run.member), []).append(final(run))
     cases = {run.case.problem: run.case for run in runs}
     rows: list[list[Value]] = []
-    shades: list[list[str]] = []
+    tones: list[list[str]] = []
     for problem, case in cases.items():
         middle = [float(np.median(finals[problem, m])) if (problem, m) in finals else None for m in members]
         first = middle[0]
@@ -131,9 +136,9 @@ def problems_table(runs: Sequence[Run]) -> Table:
             ]
         )
         apart = [None if v is None or first is None or i == 0 else v - first for i, v in enumerate(middle)]
-        shades.append(["", "", "", "", *map(_shade, apart)])
+        tones.append(["", "", "", "", *map(_tone, apart)])
     columns = ["class", "problem", "initial", "budget", *members]
-    return Table("Median log10 regret by problem", columns, rows, shades)
+    return Table("Median log10 regret by problem", columns, rows, tones)
 
 
 def lines_table(lines: Sequence[ClassLine]) -> Table:
@@ -172,13 +177,15 @@ def _pairs(runs: Sequence[Run], name: str) -> str | None:
     return f"{100.0 * sum(float(np.nansum(getattr(run, name))) for run in judged) / total:.2g} %" if total else None
 
 
-def _shade(difference: float | None) -> str:
-    """Blue where a member is better than the reference, orange where it is worse."""
-    if difference is None:
-        return ""
-    strength = next((s for size, s in _STEPS if abs(difference) >= size), 0.0)
-    full = (130, 190, 230) if difference < 0.0 else (245, 190, 110)
-    return "#" + "".join(f"{round(255 - strength * (255 - c)):02x}" for c in full) if strength else ""
+def _tone(difference: float | None) -> str:
+    """How a member is colored that leaves that much more than the reference, or less."""
+    strength = next((s for size, s in _STEPS if difference is not None and abs(difference) >= size), 0)
+    return f"{'good' if (difference or 0.0) < 0.0 else 'bad'} {strength}" if strength else ""
+
+
+def _verdict(line: ClassLine) -> str | None:
+    """In words; nothing of the reference itself."""
+    return None if line.difference is None else line.verdict or "no difference shown"
 
 
 def _2(value: float) -> float:

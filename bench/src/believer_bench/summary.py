@@ -9,8 +9,8 @@ from typing import Literal
 import numpy as np
 
 from believer.arrays import Array
-from believer.experiments import Table, bootstrap_interval
-from believer.experiments.report import Value
+from believer.experiments import bootstrap_interval
+from believer.report import Table, Value
 from believer_bench.declared import VALUE
 from believer_bench.ranking import rank
 from believer_bench.runs import Case, Run, cases_of, members_of, sequential_of

@@ -7,14 +7,16 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from believer.experiments import Finished, Section, Table
+from believer.experiments import Finished
+from believer.report import Section, Table
 from believer_paper.figures import PaperFigure
 from believer_paper.inconsistencies.inconsistency import Inconsistency
-from believer_paper.ledger import OVERALL, Entry
+from believer_paper.ledger import CLAIMS, OVERALL, Entry
 from believer_paper.ledger.changes import AMENDED, GENERAL, LAST, WHEN, changes_table
+from believer_paper.ledger.claim import BY_ALGEBRA, UNTESTED
 from believer_paper.plan import EXPERIMENTS
 from believer_paper.results import PRESETS, Results
-from believer_paper.summary import SET_UP, counted, headlines, verdicts_of
+from believer_paper.summary import NEW, SET_UP, counted, headlines, verdicts_of
 from believer_paper.tables.agreement import RULE as AGREEMENT
 from believer_paper.tables.agreement import agreement_table, agreements, in_a_sentence
 from believer_paper.tables.costs import clocks
@@ -66,6 +68,9 @@ _PROVENANCE = ("believer", "commit", "backend", "python", "numpy", "scipy", "pla
 _SMOKE = "A smoke run: tiny experiments on a seed or two. Its numbers and verdicts mean nothing."
 _ALL = "Over all presets"
 
+TONES = {"holds": "good", "holds in part": "mixed", "fails": "bad", BY_ALGEBRA: "open", UNTESTED: "open"}
+"""How a page colors each verdict; the words stand beside it."""
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Report:
@@ -80,6 +85,11 @@ class Report:
     pictures: Mapping[str, bytes]
     inconsistencies: tuple[Inconsistency, ...]
     machine: Mapping[str, Any]
+
+    @property
+    def whole(self) -> bool:
+        """Whether all experiments were asked for."""
+        return EXPERIMENTS.keys() <= set(self.wanted)
 
     def anchors(self) -> dict[str, str]:
         """Where in the report a table or figure is, by what the ledger calls it."""
@@ -104,15 +114,15 @@ class Report:
 
 
 def chapters(report: Report) -> list[Section]:
-    """The report in its order."""
+    """The report in its order: of some experiments, what was run comes before what it says of the claims."""
     anchors = report.anchors()
+    claims = [*_agreement(report), *ledger_chapter(report.entries, {**anchors, "cells": "#cells"}, report.whole)]
+    ran = [section for name in report.wanted for section in _experiment(report, name)]
     return [
         _summary(report),
-        *_agreement(report),
-        *ledger_chapter(report.entries, {**anchors, "cells": "#cells"}),
-        *(section for name in report.wanted for section in _experiment(report, name)),
+        *([*claims, *ran] if report.whole else [*ran, *claims]),
         *_further(report),
-        *inconsistency_chapter(report.inconsistencies, anchors),
+        *(inconsistency_chapter(report.inconsistencies, anchors) if report.whole else []),
         *_origin(report),
     ]
 
@@ -126,7 +136,19 @@ def found(report: Report) -> list[str]:
 def first_lines(report: Report) -> list[str]:
     """What a stranger should know first."""
     smoke = [_SMOKE] if "--smoke" in report.command.split() else []
-    return [*smoke, *headlines(report.entries, report.results.presets, report.tables)]
+    lines = headlines(report.entries, report.results.presets, report.tables)
+    return [*smoke, *lines] if report.whole else [*smoke, _ran(report), *(line for line in lines if line != NEW)]
+
+
+def _ran(report: Report) -> str:
+    """What was run, where that is not all, and how many claims it bears on."""
+    titles = "; ".join(EXPERIMENTS[name].title for name in report.wanted)
+    presets = f", {' and '.join(report.results.presets)}" if report.results.presets else ""
+    cells = len(report.results.finished)
+    of_all = f"of the paper's {len(CLAIMS)} claims"
+    some = f"{len(report.entries)} {of_all} can be judged by them, and the others are left out"
+    none = f"none {of_all} can be judged by them alone"
+    return f"What was run: {titles} ({cells} cells{presets}); {some if report.entries else none}."
 
 
 def spent(report: Report) -> str:
@@ -136,9 +158,19 @@ def spent(report: Report) -> str:
     return f"Cost: {cells} cells, {cpu:.0f} s of the processor ({wall:.0f} s by the clock): {apart}."
 
 
-def ledger_chapter(entries: Sequence[Entry], places: Mapping[str, str]) -> list[Section]:
-    """The claims in short, then a part for each; ``places`` says where what lies behind them is."""
-    short = Table("", ["no.", "verdict", "claim"], [(e.claim.number, _in_short(e), e.claim.sentence) for e in entries])
+def ledger_chapter(entries: Sequence[Entry], places: Mapping[str, str], whole: bool = True) -> list[Section]:
+    """The claims in short, then a part for each; ``places`` says where what lies behind them is.
+
+    Of a run that is not ``whole``, without the history of the rules; without any claim, nothing.
+    """
+    if not entries:
+        return []
+    short = Table(
+        "",
+        ["no.", "verdict", "claim"],
+        [(e.claim.number, _in_short(e), e.claim.sentence) for e in entries],
+        [("", TONES[e.verdict], "") for e in entries],
+    )
     parts = [
         Section(
             f"Claim {entry.claim.number}: {entry.claim.sentence}",
@@ -147,20 +179,19 @@ def ledger_chapter(entries: Sequence[Entry], places: Mapping[str, str]) -> list[
             anchor=_claim(entry),
             level=3,
             links=_see("Behind it", entry.links, places),
+            tones=[TONES[finding.verdict] for finding in entry.findings.values()],
         )
         for entry in entries
     ]
-    return [
-        Section("The ledger of claims", text=[_JUDGED, OVERALL], tables=[short], anchor="ledger"),
-        Section(
-            "Rules that changed",
-            text=[_CHANGED, LAST, GENERAL],
-            tables=[changes_table(entries)],
-            anchor="changes",
-            level=3,
-        ),
-        *parts,
-    ]
+    changed = Section(
+        "Rules that changed",
+        text=[_CHANGED, LAST, GENERAL],
+        tables=[changes_table(entries)],
+        anchor="changes",
+        level=3,
+    )
+    ledger = Section("The ledger of claims", text=[_JUDGED, OVERALL], tables=[short], anchor="ledger")
+    return [ledger, *([changed] if whole else []), *parts]
 
 
 def _in_short(entry: Entry) -> str:
@@ -228,11 +259,15 @@ def _summary(report: Report) -> Section:
     }
     kinds = {one.kind for one in report.inconsistencies}
     new = {title.lower(): f"#{anchor}" for kind, (title, anchor, _) in _AGAINST_ITSELF.items() if kind in kinds}
+    if not report.whole:
+        new = {"where the paper disagrees with itself": "inconsistencies.md"}
     if "unstated" in report.wanted:
         new["what the unstated choices are worth"] = "#unstated"
-    text = [*found(report), _PRESETS, _SECONDS]
+    text = [*(found(report) if report.entries else []), _PRESETS, _SECONDS]
     tables = [cost(report.results.finished)]
-    return Section("Summary", first_lines(report), text, tables, anchor="summary", links={**links, "New": new})
+    title = "Summary" if report.whole else "What was run"
+    links["New" if report.whole else "Without any run"] = new
+    return Section(title, first_lines(report), text, tables, anchor="summary", links=links)
 
 
 def _agreement(report: Report) -> list[Section]:

@@ -11,12 +11,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from believer.errors import JournalError
-from believer.experiments import as_html, as_markdown, png
+from believer.report import as_html, as_markdown, png
 from believer_paper import chapters
 from believer_paper.chapters import Report
 from believer_paper.figures import FIGURES
 from believer_paper.inconsistencies import inconsistencies, inconsistency_table
-from believer_paper.ledger import ledger, ledger_table
+from believer_paper.ledger import Entry, ledger, ledger_table
+from believer_paper.ledger.claim import UNTESTED
 from believer_paper.machine import machine
 from believer_paper.packing import PACKED
 from believer_paper.plan import EXPERIMENTS
@@ -45,13 +46,19 @@ def make_report(results: Results, command: str, wanted: Sequence[str]) -> Report
         results=results,
         command=command,
         wanted=tuple(wanted),
-        entries=tuple(ledger(results)),
+        entries=_judged(results, wanted),
         tables=tuple(table for _, table in sorted(tables(results).items()) if _asked(table.experiments, wanted)),
         figures=tuple(sorted(shown, key=lambda figure: figure.number)),
         pictures=pictures,
         inconsistencies=inconsistencies(),
         machine=machine(),
     )
+
+
+def _judged(results: Results, wanted: Sequence[str]) -> tuple[Entry, ...]:
+    """Every claim; where only some experiments were asked for, the claims that their cells can judge."""
+    whole = EXPERIMENTS.keys() <= set(wanted)
+    return tuple(entry for entry in ledger(results) if whole or entry.verdict != UNTESTED)
 
 
 def write_report(results: Results, out: Path, command: str, wanted: Sequence[str]) -> str:
@@ -70,7 +77,7 @@ def write_report(results: Results, out: Path, command: str, wanted: Sequence[str
     lines = [
         *chapters.first_lines(report),
         "",
-        *chapters.found(report),
+        *(chapters.found(report) if report.entries else []),
         chapters.spent(report),
         f"{out / 'report.html'} has {kinds}; files are beside it.",
     ]
@@ -81,7 +88,7 @@ def _files(report: Report) -> dict[str, bytes]:
     """Every file by its name; the reports, which show the others, last."""
     made = f"Made by: {report.command}." if report.command else ""
     places, sections = report.files(), chapters.chapters(report)
-    judged = chapters.ledger_chapter(report.entries, {**places, "cells": PACKED})
+    judged = chapters.ledger_chapter(report.entries, {**places, "cells": PACKED}, report.whole)
     against = chapters.inconsistency_chapter(report.inconsistencies, places)
     texts = {
         **{f"tables/{table.name}.md": table.markdown() for table in report.tables},

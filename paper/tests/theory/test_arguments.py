@@ -66,18 +66,26 @@ def fitted(recipe: Surrogate) -> Any:
     return recipe.fit(Data(DATA.X, DATA.y), np.random.default_rng(0))
 
 
-every_other_kind = pytest.mark.parametrize("recipe", [MQRBF(), FixedRBF(), LastLayer()], ids=lambda r: type(r).__name__)
+OTHER_KINDS: tuple[Surrogate, ...] = (MQRBF(), FixedRBF(), LastLayer())
 
 
-@pytest.mark.parametrize("x", BAD_POINTS, ids=repr)
-@pytest.mark.parametrize("name", OF_A_POINT)
-def test_a_point_of_another_shape_or_not_finite_is_refused(name: str, x: object) -> None:
+def test_a_point_of_another_shape_or_not_finite_is_refused() -> None:
+    for name in OF_A_POINT:
+        for x in BAD_POINTS:
+            a_point_of_another_shape_or_not_finite_is_refused(name, x)
+
+
+def a_point_of_another_shape_or_not_finite_is_refused(name: str, x: object) -> None:
     with pytest.raises(InvalidInput, match=r"^x must"):
         OF_A_POINT[name](MODEL, x)
 
 
-@pytest.mark.parametrize("x", BAD_POINTS, ids=repr)
-def test_a_point_to_tell_or_to_believe_at_is_checked_too(x: object) -> None:
+def test_a_point_to_tell_or_to_believe_at_is_checked_too() -> None:
+    for x in BAD_POINTS:
+        a_point_to_tell_or_to_believe_at_is_checked_too(x)
+
+
+def a_point_to_tell_or_to_believe_at_is_checked_too(x: object) -> None:
     rng = np.random.default_rng(0)
     with pytest.raises(InvalidInput, match=r"^x must"):
         theory.lie_about(SITUATION, x, rng)  # type: ignore[arg-type]
@@ -85,32 +93,52 @@ def test_a_point_to_tell_or_to_believe_at_is_checked_too(x: object) -> None:
         theory.believe(GP(), DATA, x, AT, rng)  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("at", BAD_TABLES, ids=repr)
-@pytest.mark.parametrize("name", OF_POINTS)
-def test_points_of_another_shape_or_not_finite_are_refused(name: str, at: object) -> None:
+def test_points_of_another_shape_or_not_finite_are_refused() -> None:
+    for name in OF_POINTS:
+        for at in BAD_TABLES:
+            points_of_another_shape_or_not_finite_are_refused(name, at)
+
+
+def points_of_another_shape_or_not_finite_are_refused(name: str, at: object) -> None:
     with pytest.raises(InvalidInput, match=r"^at must"):
         OF_POINTS[name](MODEL, at)
 
 
-@pytest.mark.parametrize("batch", BAD_TABLES, ids=repr)
-@pytest.mark.parametrize("name", OF_A_BATCH)
-def test_a_batch_of_another_shape_or_not_finite_is_refused(name: str, batch: Any) -> None:
+def test_a_batch_of_another_shape_or_not_finite_is_refused() -> None:
+    for name in OF_A_BATCH:
+        for batch in BAD_TABLES:
+            a_batch_of_another_shape_or_not_finite_is_refused(name, batch)
+
+
+def a_batch_of_another_shape_or_not_finite_is_refused(name: str, batch: Any) -> None:
     with pytest.raises(InvalidInput, match=r"^X must"):
         OF_A_BATCH[name](MODEL, batch)
 
 
-@pytest.mark.parametrize("name", OF_A_POINT)
-def test_a_list_is_as_good_as_an_array_for_a_point(name: str) -> None:
+def test_a_list_is_as_good_as_an_array_for_a_point() -> None:
+    for name in OF_A_POINT:
+        a_list_is_as_good_as_an_array_for_a_point(name)
+
+
+def a_list_is_as_good_as_an_array_for_a_point(name: str) -> None:
     OF_A_POINT[name](MODEL, X.tolist())
 
 
-@pytest.mark.parametrize("name", OF_POINTS)
-def test_a_list_of_lists_gives_what_an_array_of_points_gives(name: str) -> None:
+def test_a_list_of_lists_gives_what_an_array_of_points_gives() -> None:
+    for name in OF_POINTS:
+        a_list_of_lists_gives_what_an_array_of_points_gives(name)
+
+
+def a_list_of_lists_gives_what_an_array_of_points_gives(name: str) -> None:
     np.testing.assert_array_equal(OF_POINTS[name](MODEL, AT.tolist()), OF_POINTS[name](MODEL, AT))
 
 
-@pytest.mark.parametrize("name", OF_POINTS)
-def test_no_points_give_no_values(name: str) -> None:
+def test_no_points_give_no_values() -> None:
+    for name in OF_POINTS:
+        no_points_give_no_values(name)
+
+
+def no_points_give_no_values(name: str) -> None:
     assert OF_POINTS[name](MODEL, np.zeros((0, 2))).shape == (0,)
 
 
@@ -172,31 +200,47 @@ LENGTHS: dict[str, Callable[[Any], object]] = {
 }
 
 
-@pytest.mark.parametrize("value", [NAN, INF, "1", [1.0, 2.0]], ids=repr)
-@pytest.mark.parametrize("name", NUMBERS | VARIANCES | SHARES | LENGTHS)
-def test_a_number_must_be_one_and_finite(name: str, value: object) -> None:
+def test_a_number_must_be_one_and_finite() -> None:
+    for name in NUMBERS | VARIANCES | SHARES | LENGTHS:
+        for value in [NAN, INF, "1", [1.0, 2.0]]:
+            a_number_must_be_one_and_finite(name, value)
+
+
+def a_number_must_be_one_and_finite(name: str, value: object) -> None:
     with pytest.raises(InvalidInput, match=f"^{name.split()[0]} must be a finite number"):
         (NUMBERS | VARIANCES | SHARES | LENGTHS)[name](value)
 
 
-@pytest.mark.parametrize("name", VARIANCES)
-def test_a_variance_below_zero_is_refused_and_zero_is_not(name: str) -> None:
+def test_a_variance_below_zero_is_refused_and_zero_is_not() -> None:
+    for name in VARIANCES:
+        a_variance_below_zero_is_refused_and_zero_is_not(name)
+
+
+def a_variance_below_zero_is_refused_and_zero_is_not(name: str) -> None:
     with pytest.raises(InvalidInput, match="zero or more; got -1"):
         VARIANCES[name](-1)
     VARIANCES[name](0)
 
 
-@pytest.mark.parametrize("value", [-1.0, 0.0, 1.0 + 1e-9, 2.0])
-@pytest.mark.parametrize("name", SHARES)
-def test_a_share_outside_zero_to_one_is_refused_and_one_is_not(name: str, value: float) -> None:
+def test_a_share_outside_zero_to_one_is_refused_and_one_is_not() -> None:
+    for name in SHARES:
+        for value in [-1.0, 0.0, 1.0 + 1e-9, 2.0]:
+            a_share_outside_zero_to_one_is_refused_and_one_is_not(name, value)
+
+
+def a_share_outside_zero_to_one_is_refused_and_one_is_not(name: str, value: float) -> None:
     with pytest.raises(InvalidInput, match=r"in \(0, 1\]"):
         SHARES[name](value)
     SHARES[name](1)
 
 
-@pytest.mark.parametrize("value", [-1.0, 0.0])
-@pytest.mark.parametrize("name", LENGTHS)
-def test_a_length_must_be_above_zero(name: str, value: float) -> None:
+def test_a_length_must_be_above_zero() -> None:
+    for name in LENGTHS:
+        for value in [-1.0, 0.0]:
+            a_length_must_be_above_zero(name, value)
+
+
+def a_length_must_be_above_zero(name: str, value: float) -> None:
     with pytest.raises(InvalidInput, match="above zero"):
         LENGTHS[name](value)
 
@@ -239,18 +283,24 @@ def test_the_exact_sign_takes_a_list_of_means_and_refuses_nan() -> None:
         theory.exact_sign(PI(), np.array([NAN]), 0.0)
 
 
-@every_other_kind
-@pytest.mark.parametrize("name", sorted(OF_A_PROCESS))
-def test_functions_of_hyperparameters_name_the_gaussian_process_to_models_without_them(
-    name: str, recipe: Surrogate
-) -> None:
+def test_functions_of_hyperparameters_name_the_gaussian_process_to_models_without_them() -> None:
+    for name in sorted(OF_A_PROCESS):
+        for recipe in OTHER_KINDS:
+            functions_of_hyperparameters_name_the_gaussian_process_to_models_without_them(name, recipe)
+
+
+def functions_of_hyperparameters_name_the_gaussian_process_to_models_without_them(name: str, recipe: Surrogate) -> None:
     with pytest.raises(MissingCapability, match=r"\bGP\b"):
         OF_A_POINT[name](fitted(recipe), X)
 
 
-@every_other_kind
-@pytest.mark.parametrize("name", sorted(set(OF_A_POINT) - OF_A_PROCESS))
-def test_other_models_that_can_be_conditioned_are_served_and_know_their_columns(name: str, recipe: Surrogate) -> None:
+def test_other_models_that_can_be_conditioned_are_served_and_know_their_columns() -> None:
+    for name in sorted(set(OF_A_POINT) - OF_A_PROCESS):
+        for recipe in OTHER_KINDS:
+            other_models_that_can_be_conditioned_are_served_and_know_their_columns(name, recipe)
+
+
+def other_models_that_can_be_conditioned_are_served_and_know_their_columns(name: str, recipe: Surrogate) -> None:
     model = fitted(recipe)
     assert arguments.columns(model) == 2
     OF_A_POINT[name](model, X)
@@ -265,8 +315,12 @@ class Forest:
         return MODEL.predict(X)
 
 
-@pytest.mark.parametrize("name", [*OF_A_POINT, *OF_A_BATCH])
-def test_a_model_that_only_predicts_lacks_the_capability(name: str) -> None:
+def test_a_model_that_only_predicts_lacks_the_capability() -> None:
+    for name in [*OF_A_POINT, *OF_A_BATCH]:
+        a_model_that_only_predicts_lacks_the_capability(name)
+
+
+def a_model_that_only_predicts_lacks_the_capability(name: str) -> None:
     with pytest.raises(MissingCapability, match=r"got Forest\b.*\bGP\b"):
         (OF_A_POINT | OF_A_BATCH)[name](Forest(), AT if name in OF_A_BATCH else X)
 

@@ -18,10 +18,8 @@ from believer.batch import STRATEGIES, ConstantLie, Lie, PseudoObservations
 from believer.batch.pseudo import INCUMBENTS, UPDATES
 from believer.cli.arguments import at_least, look_here, writable
 from believer.diagnostics.sdd import diagnose, diagnosis
-from believer.diagnostics.sdd_figure import draw_many
-from believer.diagnostics.sdd_report import SDDReport
+from believer.diagnostics.sdd_page import sdd_document, summary_table
 from believer.errors import InvalidInput, MissingExtra
-from believer.experiments import Table
 from believer.experiments.parts import part
 from believer.problems import PROBLEMS, problems_by_name
 from believer.study.files import followed
@@ -110,25 +108,14 @@ def _diagnose(arguments: argparse.Namespace, out: _Folder | None) -> None:
     if len(reports) > 1:
         print(summary)
     if out is not None:
-        details = "\n".join(f"## {report.title}\n\n```\n{report}\n```\n" for report in reports)
-        out.write("sdd.md", f"{summary.markdown()}\nMade by `believer sdd`, with {_versions()}.\n\n{details}")
-        out.write("sdd.csv", summary.csv())
         out.write("sdd.json", "[" + ",\n".join(report.to_json() for report in reports) + "]\n")
-        draw_many(reports).savefig(out.path / "sdd.png")
-        for number, report in enumerate(reports, start=1):
-            report.figure().savefig(out.path / f"sdd_{number}.png")
+        sdd_document(reports, f"Made by: believer sdd, with {_versions()}.").write(out.path, "sdd")
 
 
 def _versions() -> str:
     """What a report ran on."""
     v = versions()
     return f"believer {v['believer']}, Python {v['python']}, NumPy {v['numpy']}, SciPy {v['scipy']}, {v['platform']}"
-
-
-def summary_table(reports: Sequence[SDDReport]) -> Table:
-    """One row a report."""
-    rows = [report.summary() for report in reports]
-    return Table("Structural Diversity Diagnostic", tuple(rows[0]), tuple(tuple(row.values()) for row in rows))
 
 
 def _lie(name: str) -> Lie:

@@ -11,7 +11,7 @@ import numpy as np
 
 from believer.diagnostics.measurement import Measurement, Part
 from believer.errors import InvalidInput
-from believer.experiments import Table
+from believer.report import Table
 from believer.study import serialization
 
 if TYPE_CHECKING:
@@ -144,11 +144,11 @@ class SDDReport:
             [
                 self.table().text(),
                 f"verdict: {self.verdict} ({counts})",
-                *(f"  {line}" for line in self._evidence()),
+                *(f"  {line}" for line in self.evidence()),
             ]
         )
 
-    def _evidence(self) -> list[str]:
+    def evidence(self) -> list[str]:
         """The controls in sentences."""
         ms = self.measurements
         responses, nulls = _mean(map(own_response, ms)), _mean(m.null_free.response for m in ms)

@@ -1,4 +1,4 @@
-"""What experiments of every kind share: cells, a store that survives a crash, a runner, statistics and tables.
+"""What experiments of every kind share: cells, a store that survives a crash, a runner and statistics.
 
 An experiment is a list of cells and a function ``work(cell) -> dict`` at the top of a module. The room knows none in
 particular::
@@ -12,9 +12,7 @@ from __future__ import annotations
 from believer.experiments.cells import Cell, grid
 from believer.experiments.fingerprint import fingerprint
 from believer.experiments.packing import pack, unpack
-from believer.experiments.page import Section, as_html, as_markdown, png
 from believer.experiments.processes import one_process
-from believer.experiments.report import Table, Value, formatted
 from believer.experiments.runner import run
 from believer.experiments.statistics import (
     bootstrap_interval,
@@ -31,21 +29,14 @@ from believer.study.settings import versions
 __all__ = [
     "Cell",
     "Finished",
-    "Section",
     "Store",
-    "Table",
-    "Value",
-    "as_html",
-    "as_markdown",
     "bootstrap_interval",
     "fingerprint",
-    "formatted",
     "grid",
     "hodges_lehmann",
     "holm",
     "one_process",
     "pack",
-    "png",
     "rank_correlation",
     "read_store",
     "run",

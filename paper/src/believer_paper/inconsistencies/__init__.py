@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from believer.experiments import Table, formatted
+from believer.report import Table, formatted
 from believer_paper.inconsistencies import costs, diversity, loops, settings
 from believer_paper.inconsistencies.inconsistency import KINDS, Check, Inconsistency
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Literal, TypeAlias, get_args
 
-from believer.experiments import Value
+from believer.report import Value
 from believer_paper.numbers.printed import Printed
 
 Kind: TypeAlias = Literal["contradiction", "beyond the data"]

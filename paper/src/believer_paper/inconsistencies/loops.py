@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from believer.experiments import Value
+from believer.report import Value
 from believer_paper.inconsistencies.inconsistency import Check, Inconsistency, span, spread, standard_error
 from believer_paper.numbers import printed, stated
 

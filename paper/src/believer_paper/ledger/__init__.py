@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from believer.experiments import Table
+from believer.report import Table
 from believer_paper.ledger import batches, controls, diagnoses, loops, theory
 from believer_paper.ledger.claim import UNTESTED, Claim, Finding
 from believer_paper.results import PRESETS, Results

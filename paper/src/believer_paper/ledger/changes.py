@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from believer.experiments import Table
+from believer.report import Table
 from believer_paper.ledger import Entry
 
 WHEN = "2026-11-16"

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from believer.experiments import Table
+from believer.report import Table
 from believer_paper.plan import EXPERIMENTS
 from believer_paper.tables.comparison import WITHIN
 from believer_paper.tables.layout import Counted, PaperTable

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from believer.experiments import Table, Value, formatted
+from believer.report import Table, Value, formatted
 from believer_paper.numbers.printed import Printed
 from believer_paper.results import PRESETS
 from believer_paper.tables.comparison import RULE, Comparison, summarize

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 
-from believer.experiments import Table, formatted
+from believer.report import Table, formatted
 from believer_paper.readings import APART, CHOICES, FITS, Choice, best_fit
 from believer_paper.results import Results
 from believer_paper.tables.layout import PaperTable

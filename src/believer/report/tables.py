@@ -22,6 +22,10 @@ _DIGITS = 4
 _LEAST, _LARGEST = 1e-4, 1e7
 """Sizes between which a number is written without an exponent."""
 
+TONES = ("good", "mixed", "bad", "open")
+"""What a verdict means to the reader; "good 1" to "good 3" and "bad 1" to "bad 3" are shades of how much."""
+
+_NOTHING = (None, "", "-")
 _BREAK = re.compile(r"\r\n|[\n\v\f\r\x1c-\x1e\x85\u2028\u2029]")
 _CONTROL = re.compile(r"\r\n|[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 _MARKDOWN = re.compile(r"[\\|*`~&<\[\]]|(?<![^\W_])_|_(?![^\W_])")
@@ -32,13 +36,13 @@ _MARKDOWN = re.compile(r"[\\|*`~&<\[\]]|(?<![^\W_])_|_(?![^\W_])")
 class Table:
     """A title, names of columns, and rows with a value for each: text, a number, a bool, or None for nothing.
 
-    shades: background colors of the cells, as CSS has them, "" for none; for HTML only.
+    tones: of the cells, "" for none (see :data:`TONES`); a page colors them. The words of a cell say the same.
     """
 
     title: str
     columns: Sequence[str]
     rows: Sequence[Sequence[Value]]
-    shades: Sequence[Sequence[str]] | None = None
+    tones: Sequence[Sequence[str]] | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "columns", tuple(map(str, self.columns)))
@@ -48,6 +52,15 @@ class Table:
         for number, row in enumerate(self.rows, start=1):
             if len(row) != len(self.columns):
                 raise InvalidInput(f"a row must have {len(self.columns)} values; row {number} has {len(row)}.")
+
+    def dense(self) -> Table:
+        """Without the columns in which no row has a value: where nothing is compared, nothing stands under "p"."""
+        kept = [j for j in range(len(self.columns)) if j == 0 or any(row[j] not in _NOTHING for row in self.rows)]
+        if not self.rows or len(kept) == len(self.columns):
+            return self
+        tones = None if self.tones is None else [[tones[j] for j in kept] for tones in self.tones]
+        rows = [[row[j] for j in kept] for row in self.rows]
+        return Table(self.title, [self.columns[j] for j in kept], rows, tones)
 
     def text(self) -> str:
         """Aligned for a terminal, numbers to the right; a line break within a value becomes a space."""
@@ -80,8 +93,8 @@ class Table:
         align = ["text-align:right" if right else "" for right in self._numeric()]
         caption = f"<caption>{html.escape(self.title)}</caption>\n" if self.title else ""
         top = f"<thead>\n{_row('th', head, align)}</thead>\n"
-        shades = self.shades or [[""] * len(align)] * len(body)
-        rows = "".join(_row("td", line, align, shade) for line, shade in zip(body, shades, strict=True))
+        tones = self.tones or [[""] * len(align)] * len(body)
+        rows = "".join(_row("td", line, align, tone) for line, tone in zip(body, tones, strict=True))
         return f"<table>\n{caption}{top}<tbody>\n{rows}</tbody>\n</table>\n"
 
     def __str__(self) -> str:
@@ -131,11 +144,12 @@ def _escaped(field: str, line_break: str) -> str:
     return _BREAK.sub(line_break, _MARKDOWN.sub(r"\\\g<0>", field))
 
 
-def _row(tag: str, fields: Sequence[str], align: Sequence[str], shades: Sequence[str] | None = None) -> str:
+def _row(tag: str, fields: Sequence[str], align: Sequence[str], tones: Sequence[str] | None = None) -> str:
     cells = []
-    for field, side, shade in zip(fields, align, shades or [""] * len(align), strict=True):
-        style = ";".join(filter(None, [side, f"background:{shade}" if shade else ""]))
-        cells.append(f"<{tag}{f' style={chr(34)}{style}{chr(34)}' if style else ''}>{field}</{tag}>")
+    for field, side, tone in zip(fields, align, tones or [""] * len(align), strict=True):
+        style = f' style="{side}"' if side else ""
+        colored = f' class="{html.escape(tone)}"' if tone else ""
+        cells.append(f"<{tag}{colored}{style}>{field}</{tag}>")
     return f"<tr>{''.join(cells)}</tr>\n"
 
 

@@ -13,7 +13,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from believer.errors import InvalidInput
-from believer.experiments import Table, formatted
+from believer.report import Table, formatted
 
 NASTY = [
     "comma, here",

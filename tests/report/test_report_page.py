@@ -2,11 +2,11 @@ from __future__ import annotations
 
 import re
 from html.parser import HTMLParser
+from pathlib import Path
 
 import pytest
 
-from believer.experiments import Table
-from believer.experiments.page import Section, as_html, as_markdown, as_text
+from believer.report import TONES, Document, Section, Table, as_html, as_markdown, as_text
 
 ROW = Table("Numbers", ["a", "b"], [[1, "x"]])
 SECTIONS = [
@@ -78,13 +78,73 @@ def test_what_has_no_place_is_named_without_a_link() -> None:
 
 def test_figures_have_captions_and_tables_of_words_may_break_lines() -> None:
     assert "<figcaption>A dot</figcaption>" in page(SECTIONS)
-    assert 'class="scroll words"' not in page(SECTIONS)
+    assert box_of(ROW) == "scroll numbers"
     words = Table("", ["a"], [["one two three four five six seven eight nine ten eleven"]])
-    assert '<div class="scroll words">\n<table>' in page([Section("S", tables=[words])])
-    many = Table("", ["a", "b", "c", "d"], [[words.rows[0][0], "", "", ""]])  # wider than a phone, so that it scrolls
-    assert '<div class="scroll words wide">\n<table>' in page([Section("S", tables=[many])])
+    assert box_of(words) == "scroll words"
+    many = Table("", ["a", "b", "c", "d"], [[words.rows[0][0], "x", "x", "x"]])
+    assert box_of(many) == "scroll words wide"  # wider than a phone, so that it scrolls
     short_lines = Table("", ["a"], [["\n".join(["short"] * 20)]])
-    assert '<div class="scroll">\n<table>' in page([Section("S", tables=[short_lines])])
+    assert box_of(short_lines) == "scroll numbers"
+
+
+def box_of(table: Table) -> str:
+    """The classes of the box in which a table scrolls."""
+    (found,) = re.findall(
+        r'<div class="(scroll[^"]*)" role="region" aria-label="[^"]+" tabindex="0">\n<table>', shown(table)
+    )
+    return str(found)
+
+
+def shown(table: Table) -> str:
+    return page([Section("S", tables=[table])])
+
+
+def test_a_table_says_that_it_scrolls_where_it_may_be_wider_than_the_window() -> None:
+    assert 'class="hint"' not in shown(ROW)
+    widths = (5, 8, 14, 40)
+    said = [shown(Table("", [f"column {j}" for j in range(n)], [["x"] * n])) for n in widths]
+    assert all(f"Scroll sideways: the table has {n} columns" in text for n, text in zip(widths, said, strict=True))
+    classes = [re.findall(r'<div class="frame( past\d+)?">', text)[0] for text in said]
+    assert classes == [" past26", " past44", " past999", " past999"]
+    for name in map(str.strip, classes):
+        assert f".{name} > .hint" in said[0]
+
+
+def test_a_column_in_which_nothing_stands_is_left_out_and_not_of_the_data() -> None:
+    table = Table(
+        "T", ["member", "p", "value"], [["kb", None, 1.0], ["lp", None, None]], [["", "", "good"], ["", "", ""]]
+    )
+    assert table.dense() == Table("T", ["member", "value"], [["kb", 1.0], ["lp", None]], [["", "good"], ["", ""]])
+    assert Table("T", ["a", "b"], []).dense().columns == ("a", "b")
+    for text in (
+        shown(table),
+        as_markdown("T", [Section("S", tables=[table])], ""),
+        as_text("T", [Section("S", tables=[table])]),
+    ):
+        assert re.search(r"\bvalue\b", text)
+        assert "| p |" not in text
+        assert "<th>p</th>" not in text
+    assert table.csv().startswith("member,p,value")
+
+
+def test_tones_are_classes_of_cells_and_calls_that_the_style_knows_in_both_schemes() -> None:
+    table = Table("", ["a"], [["holds"], ["much better"]], [["good"], ["good 2"]])
+    text = page([Section("S", ["It holds.", "And more."], tables=[table], tones=["good"])])
+    assert '<td class="good">holds</td>' in text
+    assert '<td class="good 2">much better</td>' in text
+    assert '<p class="use good">It holds.</p>\n<p class="use">And more.</p>' in text
+    for tone in TONES:
+        assert f".{tone} {{ background: var(--{tone}); }}" in text
+        assert len(re.findall(rf"--{tone}: #", text)) == 2  # light and dark
+    assert "@media screen and (prefers-color-scheme: dark)" in text
+
+
+def test_a_document_is_written_as_a_page_as_markdown_and_as_data(tmp_path: Path) -> None:
+    document = Document("T", [Section("First", ["Found."]), Section("Last")], "Made.", {}, {"numbers": ROW})
+    document.write(tmp_path / "new", "all")
+    assert {path.name for path in (tmp_path / "new").iterdir()} == {"all.html", "all.md", "numbers.csv"}
+    assert (tmp_path / "new" / "all.md").read_text(encoding="utf-8") == document.markdown()
+    assert document.text().endswith("Found.\n")  # what was found comes last in a terminal
 
 
 def test_markdown_has_the_same_headings_anchors_and_files() -> None:
