@@ -56,7 +56,7 @@ ROOMS: dict[str, tuple[float, str, str]] = {
     "replay": (1, DOOR, "a journal verified"),
     "experiments": (4, TOOL, "cells, runner, statistics"),
     "plot": (3, TOOL, "figures of a study"),
-    "page": (1, TOOL, "the page of a study"),
+    "page": (2, TOOL, "the page of a study"),
     "diagnostics": (4, TOOL, "the SDD"),
     "testing": (1, TOOL, "contracts for plug-ins"),
     "integrations": (0, DOOR, "doors to other tools"),

@@ -151,13 +151,14 @@ AROUND: dict[str, Callable[[Path, Optimizer], object]] = {
 
 @pytest.mark.filterwarnings("ignore")  # of a file that is closed because nobody has it any more
 @pytest.mark.parametrize("name", AROUND)
+@pytest.mark.parametrize("step", [29, pytest.param(13, marks=pytest.mark.slow("interrupts at more lines"))])
 def test_no_lock_is_left_by_a_call_that_was_interrupted(
-    tmp_path: Path, begun: Callable[[Path], Optimizer], name: str
+    tmp_path: Path, begun: Callable[[Path], Optimizer], name: str, step: int
 ) -> None:
     """At every line up to the hundredth, then at some: the same call, made again, is not refused."""
     path, line = tmp_path / "study.jsonl", 0
     while True:
-        line += 1 if line < 100 else 29
+        line += 1 if line < 100 else step
         begun(path.with_name("other.jsonl")).close()
         path.with_name("new.jsonl").unlink(missing_ok=True)
         study = begun(path)
