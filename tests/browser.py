@@ -84,12 +84,16 @@ class Browser:
         self._rest = b""
         self._sent = 0
         self._tab: str | None = None
+        self._target: str | None = None
         self._events: list[dict[str, Any]] = []
 
     def open(self, page: Path | str, width: int, *, dark: bool = False, height: int = 800) -> None:
         """Load a page, a file or an address, in a new tab, ``width`` pixels wide; a narrow one is a phone's."""
-        self._tab, self._events = None, []
-        target = self.call("Target.createTarget", url="about:blank")["targetId"]
+        self._tab = None
+        last, target = self._target, self.call("Target.createTarget", url="about:blank")["targetId"]
+        if last is not None:
+            self.call("Target.closeTarget", targetId=last)
+        self._target, self._events = target, []
         self._tab = self.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
         for domain in ("Page", "Runtime", "Log", "Network"):
             self.call(f"{domain}.enable")
@@ -120,7 +124,7 @@ class Browser:
         """The value of a script in the page, once it is there."""
         answer = self.call("Runtime.evaluate", expression=script, awaitPromise=True, returnByValue=True)
         assert "exceptionDetails" not in answer, answer["exceptionDetails"]
-        return answer["result"]["value"]
+        return answer["result"].get("value")  # nothing, for what is undefined
 
     def screenshot(self, out: Path, whole: bool = False) -> None:
         """What the window shows, or the ``whole`` page, as a PNG."""

@@ -218,6 +218,7 @@ def test_nothing_in_a_script_ends_it_and_nothing_in_a_label_is_markup() -> None:
     assert not set("<>&\u2028\u2029") & set(in_script({text: [text]}))
     assert json.loads(in_script({text: [text]})) == {text: [text]}
     assert label("<b>&lt;</b>") == "&lt;b&gt;&amp;lt;&lt;/b&gt;"
+    assert "$" not in label("$x$")
     assert len(label("x" * 99, 10)) == 10
 
 

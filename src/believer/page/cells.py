@@ -43,8 +43,8 @@ def clipped(text: str, most: int) -> str:
 
 
 def label(text: str, most: int = 40) -> str:
-    """Text for a figure: what plotly would take for markup is shown as it is."""
-    return html.escape(clipped(readable(text), most), quote=False)
+    """Text for a figure: what plotly would take for markup or for mathematics is shown as it is."""
+    return html.escape(clipped(readable(text), most), quote=False).replace("$", "&#36;")
 
 
 def in_script(value: Any) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any, TypeAlias
 
@@ -62,8 +63,18 @@ def parameter_axis(axis: Axis) -> Json:
         "title": {"text": label(axis.label)},
         "type": "log" if axis.is_log else "linear",
         "range": numbers([low - margin, high + margin]),
-        **({"dtick": 1} if axis.is_log and high - low > 2.0 else {}),
+        **(_log_ticks(low, high) if axis.is_log else {}),
     }
+
+
+def _log_ticks(low: float, high: float) -> Json:
+    """Ticks of an axis from 10**low to 10**high: powers of ten, and where there are few, their 2 and 5 times."""
+    powers = range(math.floor(low), math.ceil(high) + 1)
+    step = max(1, -(-len(powers) // 8))
+    steps = (0.0,) if high - low > 2.5 else (0.0, math.log10(2.0), math.log10(5.0))
+    found = [power + s for power in powers[::step] for s in steps if low - 1e-9 <= power + s <= high + 1e-9]
+    ticks = [10.0**at for at in found] or [10.0**low, 10.0**high]
+    return {"tickmode": "array", "tickvals": numbers(ticks), "ticktext": [f"{tick:.4g}" for tick in ticks]}
 
 
 def value_axis(name: str) -> Json:

@@ -4,9 +4,10 @@ const COLORS = ["black", "orange", "blue", "green", "red", "gray", "band", "grid
   ...Array.from({ length: 8 }, (_, i) => `shade${i + 1}`)];
 const HOVER_LINES = 16;
 
-// What plotly would take for markup becomes text.
+// What plotly would take for markup or for mathematics becomes text.
 function plain(text) {
-  return String(text).replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
+  return String(text).replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;")
+    .replaceAll("$", "&#36;");
 }
 
 function palette() {
