@@ -1,195 +1,214 @@
-"""``believer demo``: two studies from beginning to end, with figures.
-
-The classifier is tuned on the logarithm of its cross-validated error: errors span a factor of twenty, and a Gaussian
-process that has to follow the worst ones is blind to differences among the best.
-"""
+"""``believer demo``: a study from beginning to end, what other ways to choose points reach, and the study's page."""
 
 from __future__ import annotations
 
 import argparse
 import importlib.util
 import math
-import os
 import time
-from collections.abc import Callable
+import webbrowser
+from collections.abc import Sequence
 from concurrent.futures import Executor
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from believer import plot
 from believer._version import __version__
 from believer.cli.arguments import at_least, writable
-from believer.diagnostics import before_and_after_a_lie
+from believer.cli.demos import DEMOS, Demo
+from believer.cli.demos.comparison import Reached, compare
 from believer.errors import EvaluationError, MissingExtra
 from believer.loop import minimize
 from believer.optimizer import Optimizer
-from believer.problems import hartmann6, svm_breast_cancer
-from believer.space import Space
+from believer.space.units import amount
+from believer.study.goals import Maximize
+from believer.study.labels import described
 from believer.study.trials import Batch
 from believer.workers import Workers
-
-_SVM_EVALUATIONS, _HARTMANN_EVALUATIONS = 30, 50
-_LEAST_ERROR = 1e-4
-"""Below the error of half a sample; keeps the logarithm finite should a classifier ever make no error at all."""
-
-_SECOND_BASIN = -3.2032
-"""The value of Hartmann-6D's second-best local optimum."""
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Study:
-    """What to minimize; ``name`` begins its files, ``wording`` says the best value in a sentence."""
-
-    name: str
-    label: str
-    title: str
-    function: Callable[[dict[str, Any]], float]
-    space: Space
-    budget: int
-    values_are: str
-    wording: Callable[[float], str]
-    optimum: float | None = None
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The options of ``believer demo``."""
-    folder = Path("believer-demo")
+    first, folder = next(iter(DEMOS)), Path("believer-demo")
+    parser.add_argument("name", nargs="?", choices=[*DEMOS], default=first, help="which one (default: %(default)s)")
+    parser.add_argument("--list", action="store_true", help="name the demos and end")
     parser.add_argument("--out", type=Path, default=folder, help="folder for the files (default: %(default)s)")
-    parser.add_argument(
-        "--budget",
-        type=at_least(1),
-        metavar="N",
-        help=f"evaluations in each study (default: {_SVM_EVALUATIONS} and {_HARTMANN_EVALUATIONS})",
-    )
-    parser.add_argument("--q", type=at_least(1), default=3, help="points in a batch (default: %(default)s)")
+    parser.add_argument("--budget", type=at_least(1), metavar="N", help="evaluations (default: those of the demo)")
+    parser.add_argument("--q", type=at_least(1), default=8, help="points in a batch (default: %(default)s)")
     parser.add_argument("--workers", type=at_least(1), default=2, help="processes (default: %(default)s)")
-    parser.add_argument("--seed", type=at_least(0), default=0, help="of every choice (default: %(default)s)")
+    parser.add_argument("--seed", type=at_least(0), default=0, help="of the study, and the first of those compared")
+    parser.add_argument("--seeds", type=at_least(0), metavar="N", help="how many are compared; 0 compares nothing")
+    parser.add_argument("--open", action="store_true", help="open the page of the study in a browser")
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Run both studies and leave figures, journals and tables in the folder; files of an earlier run are replaced."""
-    started = time.monotonic()
-    for package, module, extra in (("matplotlib", "matplotlib", "plots"), ("scikit-learn", "sklearn", "surrogates")):
+    """Run the study, compare, and leave journal, table, figures and page; files of an earlier run are replaced."""
+    if arguments.list:
+        for name, demo in DEMOS.items():
+            _say(f"{name:<11} {demo.title}")
+        return 0
+    started, demo = time.monotonic(), DEMOS[arguments.name]
+    for package, module, extra in (("matplotlib", "matplotlib", "plots"), *demo.needs):
         if importlib.util.find_spec(module) is None:
             raise MissingExtra(package, extra)
     folder = writable(arguments.out)
-    q, workers, seed = arguments.q, arguments.workers, arguments.seed
-    _say(f"believer {__version__}: two studies, {q} points at a time, seed {seed}. Files go to {folder}{os.sep}")
-
-    svm, hartmann = _svm(arguments.budget), _hartmann(arguments.budget)
-    with Workers(workers) as executor:
-        for _ in range(workers):  # each loads what the study needs
-            executor.submit(svm.function, svm.space.decode([[0.5] * svm.space.dim])[0])
-        before_and_after_a_lie().savefig(folder / "acquisition_before_after_lie.png")
-        _say(f"\n1. {svm.title},\n   {svm.budget} evaluations in {workers} process{'es' if workers > 1 else ''}.")
-        _conclude_svm(_solve(svm, q, seed, folder, executor))
-    _say(f"\n2. {hartmann.title},\n   {hartmann.budget} evaluations in this process.")
-    _conclude_hartmann(_solve(hartmann, q, seed, folder, None), hartmann)
-
-    _say(f"\nFigures (*.png), journals (*.jsonl) and tables (*.csv) are in {folder}{os.sep}:")
-    _say("  svm_*, hartmann_*: convergence and batches; acquisition_before_after_lie.png: what one lie does.")
+    budget, q, seed = arguments.budget or demo.budget, arguments.q, arguments.seed
+    seeds = range(seed, seed + (demo.seeds if arguments.seeds is None else arguments.seeds))
+    _say(f"believer {__version__}, demo {demo.name}.\n{demo.story}\n")
+    with Workers(arguments.workers) as executor:
+        rounds = _counted(math.ceil(budget / q), "round")
+        _say(f"{_counted(budget, 'evaluation')} in {rounds} of {q}, seed {seed}:")
+        optimizer = solve(demo, budget, q, seed, executor)
+        _say(conclusion(demo, optimizer))
+        if seeds:
+            _say(f"\nThe same with other ways to choose, medians of {_counted(len(seeds), 'run')} each:")
+            _say(comparison(demo, compare(demo, q, seeds, budget, executor)))
+    page = keep(demo, optimizer, folder)
+    _say(f"\nJournal, table and figures: {folder / demo.name}.jsonl, .csv and _*.png")
+    if page is None:
+        _say("The page of the study needs plotly: pip install 'believer[report]', then run this again.")
+    else:
+        _say(f"The page of the study: {page}")
     _say(f"Done in {time.monotonic() - started:.0f} s.")
+    if arguments.open and page is not None:
+        webbrowser.open(page.resolve().as_uri())
     return 0
 
 
-def log_error(params: dict[str, Any]) -> float:
-    """log10 of the classifier's cross-validated error; at the top of a module, so that any process can find it."""
-    return math.log10(max(svm_breast_cancer()(params), _LEAST_ERROR))
-
-
-def _svm(budget: int | None) -> _Study:
-    return _Study(
-        name="svm",
-        label="SVM",
-        title="Support vector classifier on the breast cancer data: 4 parameters, log10 of the error in 5-fold CV",
-        function=log_error,
-        space=svm_breast_cancer().space,
-        budget=budget or _SVM_EVALUATIONS,
-        values_are="log10 of the CV error",
-        wording=lambda value: f"best error {10**value:.4f}",
-    )
-
-
-def _hartmann(budget: int | None) -> _Study:
-    problem = hartmann6()
-    return _Study(
-        name="hartmann",
-        label="Hartmann-6D",
-        title=f"Hartmann-6D: 6 parameters, a test function with the known optimum {problem.optimum:.5f}",
-        function=problem,
-        space=problem.space,
-        budget=budget or _HARTMANN_EVALUATIONS,
-        values_are="value",
-        wording=lambda value: f"best {value:.5f}",
-        optimum=problem.optimum,
-    )
-
-
-def _solve(study: _Study, q: int, seed: int, folder: Path, executor: Executor | None) -> Optimizer:
-    """Minimize with a line for each batch and a bar below them on a terminal; then write all that is worth keeping."""
+def solve(demo: Demo, budget: int, q: int, seed: int, executor: Executor) -> Optimizer:
+    """Run the study, with a line for each batch; EvaluationError where every evaluation failed."""
+    before: list[float | None] = [None]
 
     def tell(optimizer: Optimizer, batch: Batch) -> None:
-        best = optimizer.best
-        so_far = "no result yet" if best is None else study.wording(best[1])
-        _say(f"   {optimizer.counts.answered:>3}/{study.budget}  {so_far}  {batch.verdict}")
+        _say(progress(demo, optimizer, batch, before[0], budget))
+        before[0] = None if optimizer.best is None else optimizer.best[1]
 
     result = minimize(
-        study.function,
-        study.space,
-        study.budget,
+        demo.function,
+        demo.space,
+        budget,
         q=q,
         workers=executor,
         mode="batch",
+        outcomes=demo.goals,
+        failures=demo.failures,
         seed=seed,
-        progress=True,
+        progress=False,
         callback=tell,
     )
-    optimizer = result.optimizer
-    if result.value is None:
-        raise EvaluationError(f"every evaluation failed; the first one with: {optimizer.records()[0]['error']}")
-    (folder / f"{study.name}.jsonl").unlink(missing_ok=True)
-    optimizer.save(folder / f"{study.name}.jsonl")
-    optimizer.to_csv(folder / f"{study.name}.csv")
-    for name, axes in (
-        ("convergence", plot.convergence(optimizer, optimum=study.optimum)),
-        ("batches", plot.batches(optimizer)),
-    ):
-        figure: Any = axes.figure
-        figure.suptitle(study.label, fontsize=11)
-        figure.savefig(folder / f"{study.name}_{name}.png", dpi=150)
-    return optimizer
+    if result.optimizer.counts.done == 0:
+        error = result.optimizer.records()[0]["error"]
+        raise EvaluationError(f"every evaluation failed; the first one with: {error}")
+    return result.optimizer
 
 
-def _conclude_svm(optimizer: Optimizer) -> None:
-    params, value, design, count = _best_and_design(optimizer)
-    _say(f"   Best: accuracy {_accuracy(value)} with {_describe(params)}.")
-    _say(f"   The best of the {count} design points alone: accuracy {_accuracy(design)}.")
+def progress(demo: Demo, optimizer: Optimizer, batch: Batch, before: float | None, budget: int) -> str:
+    """A line on a batch whose results are in: the best so far, what was gained, and what had been expected."""
+    answered, best, gain = optimizer.counts.answered, optimizer.best, batch.verdict.gain
+    line = f"  {answered:>3}/{budget}  "
+    if best is None:
+        return f"{line}nothing within the limits yet"
+    line += f"best {_amount(demo, best[1])}"
+    if gain is None:
+        return f"{line}; points spread over the space, before there is a model"
+    if before is None:
+        return f"{line}; the first within the limits"
+    gained = "nothing" if best[1] == before else _amount(demo, abs(best[1] - before), digits=3)
+    return f"{line}; gained {gained}, expected to gain {_amount(demo, gain.together, digits=2)}"
 
 
-def _conclude_hartmann(optimizer: Optimizer, study: _Study) -> None:
-    params, value, design, count = _best_and_design(optimizer)
-    assert study.optimum is not None
-    _say(f"   Best: {value:.5f}, {value - study.optimum:.5f} above the optimum, at {_describe(params)}.")
-    if abs(value - _SECOND_BASIN) < 0.02:
-        _say(f"   That is the function's second-best basin ({_SECOND_BASIN}); another --seed may find the best one.")
-    _say(f"   The best of the {count} design points alone: {design:.5f}, {design - study.optimum:.5f} above.")
+def conclusion(demo: Demo, optimizer: Optimizer) -> str:
+    """What was found, or that nothing was."""
+    best, parameters = optimizer.best, optimizer.settings.labels.parameters
+    lines = []
+    if best is None:
+        lines.append(f"Nothing was found: of {optimizer.counts.done} results none keeps all limits. {_kept(optimizer)}")
+    else:
+        params, value = best
+        row = next(row for row in optimizer.records() if all(row[name] == params[name] for name in params))
+        others = [f"{name} {_amount(demo, row[name], name)}" for name in list(demo.goals)[1:]]
+        beside = f" ({', '.join(others)})" if others else ""
+        lines.append(f"Best: {next(iter(demo.goals))} {_amount(demo, value)}{beside}")
+        lines.append(f"  with {described(params, parameters)}.")
+    ending = demo.ending(optimizer)
+    return "\n".join([*lines, *([ending] if ending else [])])
 
 
-def _best_and_design(optimizer: Optimizer) -> tuple[dict[str, Any], float, float, int]:
-    """Params and value of the best, the best value of the initial design, and how many points the design had."""
-    best = optimizer.best
-    assert best is not None
-    design = [row["value"] for row in optimizer.records() if row["origin"] == "design"]
-    return *best, min((value for value in design if value is not None), default=math.nan), len(design)
+def comparison(demo: Demo, reached: Sequence[Reached]) -> str:
+    """A table, and what it says of the batches."""
+    ours, single, chance = reached
+    width = max(len(one.method.label) for one in reached)
+    lines = [
+        f"  {'':<{width}}  {'equal evaluations':>20}  {f'equal rounds ({ours.needed})':>20}  {'rounds in all':>13}",
+        *(
+            f"  {one.method.label:<{width}}  {_amount(demo, one.evaluations):>20}  {_amount(demo, one.rounds):>20}  "
+            f"{one.needed:>13}"
+            for one in reached
+        ),
+    ]
+    if single.needed > ours.needed:
+        lines.append(_said(demo, "With as many evaluations", ours.evaluations, single.evaluations, "one at a time"))
+        lines.append(_said(demo, "In as many rounds", ours.rounds, single.rounds, "one at a time"))
+    lines.append(_said(demo, "With as many of both", ours.evaluations, chance.evaluations, "random points"))
+    return "\n".join(lines)
 
 
-def _accuracy(value: float) -> str:
-    return f"{100 * (1 - 10**value):.2f} %"
+def _said(demo: Demo, when: str, ours: float | None, theirs: float | None, other: str) -> str:
+    """How batches compare with another way, whichever is ahead."""
+    one, two = _amount(demo, ours), _amount(demo, theirs)
+    if one == two:
+        return f"{when} batches and {other} reach the same: {one}."
+    if ours is None or theirs is None:
+        ahead = theirs is None
+    else:
+        ahead = (ours > theirs) == isinstance(next(iter(demo.goals.values())), Maximize)
+    return f"{when} batches are {'ahead of' if ahead else 'behind'} {other}: {one} against {two}."
 
 
-def _describe(params: dict[str, Any]) -> str:
-    return ", ".join(f"{name}={value:.4g}" for name, value in params.items())
+def keep(demo: Demo, optimizer: Optimizer, folder: Path) -> Path | None:
+    """Write journal, table, figures and page; the page's path, or None without plotly."""
+    journal = folder / f"{demo.name}.jsonl"
+    journal.unlink(missing_ok=True)
+    optimizer.save(journal)
+    optimizer.to_csv(folder / f"{demo.name}.csv")
+    page = folder / f"{demo.name}.html"
+    page.unlink(missing_ok=True)
+    _figure(plot.convergence(optimizer, optimum=demo.optimum), folder / f"{demo.name}_convergence.png")
+    _figure(plot.lies(optimizer), folder / f"{demo.name}_lies.png")
+    try:
+        optimizer.report(page)
+    except MissingExtra:
+        return None
+    return page
+
+
+def _figure(axes: Any, path: Path) -> None:
+    first = axes if hasattr(axes, "figure") else axes.flat[0]
+    first.figure.savefig(path, dpi=150)
+
+
+def _amount(demo: Demo, value: float | None, name: str | None = None, digits: int = 4) -> str:
+    """The value of an outcome in its units, by default of the objective."""
+    if value is None:
+        return "nothing"
+    return amount(f"{value:.{digits}g}", demo.goals[name or next(iter(demo.goals))].units)
+
+
+def _kept(optimizer: Optimizer) -> str:
+    """How many results keep each limit."""
+    rows = [row for row in optimizer.records() if row["status"] == "done"]
+    counts = {
+        output.name: sum(bool(output.limits.holds(np.asarray(output.sign * row[output.name]))) for row in rows)
+        for output in optimizer.settings.goals.outputs
+        if output.limits is not None
+    }
+    return "Results that keep each of them: " + ", ".join(f"{name} {count}" for name, count in counts.items()) + "."
+
+
+def _counted(count: int, thing: str) -> str:
+    return f"{count} {thing}{'' if count == 1 else 's'}"
 
 
 def _say(text: str) -> None:

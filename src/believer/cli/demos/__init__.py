@@ -1,0 +1,12 @@
+"""The problems of ``believer demo``, a file each."""
+
+from believer.cli.demos.classifier import CLASSIFIER
+from believer.cli.demos.demo import Demo
+from believer.cli.demos.function import FUNCTION
+from believer.cli.demos.reaction import REACTION
+from believer.cli.demos.simulation import SIMULATION
+
+__all__ = ["DEMOS", "Demo"]
+
+DEMOS: dict[str, Demo] = {demo.name: demo for demo in (REACTION, CLASSIFIER, SIMULATION, FUNCTION)}
+"""By name; the first is the one that is shown by default."""
