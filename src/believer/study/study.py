@@ -138,7 +138,7 @@ class Study:
     @property
     @reading
     def outside(self) -> tuple[Trial, ...]:
-        """Trials that the space has no place for since it was changed: they are kept, and no model learns them."""
+        """Trials that the space has no place for since it was changed: they are kept, and no model learns from them."""
         return tuple(self._ledger.trials[i].copy() for i in sorted(self._ledger.outside))
 
     @property
@@ -156,8 +156,8 @@ class Study:
     @property
     @reading
     def queued(self) -> tuple[dict[str, Any], ...]:
-        """Points enqueued and not handed out yet."""
-        return tuple(dict(params) for params in self._ledger.queue.values())
+        """Points enqueued and not handed out yet; after a change of the space, those that it allows."""
+        return tuple(dict(params) for params in self._ledger.next_wanted)
 
     @property
     @reading
