@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from believer import (
     Optimizer,
     Outcome,
     Space,
+    minimize,
     read_study,
     replay,
 )
@@ -124,7 +126,7 @@ def test_points_of_the_queue_that_do_not_fit_wait_until_they_do(path: Path) -> N
         assert opt.queued == ({"x": 0.75}, {"x": 0.75})
         batch = opt.ask(2)
         assert [trial.params["x"] for trial in batch] == [0.75, 0.75]
-        assert opt.queued == ()
+        assert not opt.queued
     agree(path)
 
 
@@ -250,3 +252,71 @@ def test_choices_come_and_go(path: Path) -> None:
             assert {t.params["kind"] for t in opt.trials if t not in opt.outside} <= {*kinds}
             opt.ask(1)
     agree(path)
+
+
+# What is shown
+
+
+def test_tables_keep_parameters_that_were_taken_out_and_say_which_trials_are_outside(path: Path) -> None:
+    begun(path, Space({"x": Float(0.0, 1.0), "outside": Int(1, 9)}), results=3)
+    assert "outside" not in read_study(path).records()[0]
+    with changed(path, Space({"x": Float(0.0, 0.5), "n": Int(0, 3, backfill=2)})) as opt:
+        rows, first = opt.records(), read_study(path).events[1]
+        opt.to_csv(path.with_suffix(".csv"))
+        assert [*rows[0]] == ["trial_id", "status", "value", "x", "n", "param.outside", *COLUMNS]
+        assert opt.to_frame("pandas").columns.tolist() == [*rows[0]]
+        assert [row["outside"] for row in rows] == [row["x"] > 0.5 for row in rows]
+        handed = [trial.params for trial in first.trials]  # type: ignore[union-attr]
+        assert [row["param.outside"] for row in rows] == [params["outside"] for params in handed]
+        assert [row["n"] for row in rows] == [None if row["outside"] else 2 for row in rows]
+        count = sum(row["outside"] for row in rows)
+        assert 0 < count < 3
+        assert f"3 results, 0 failed, 0 pending, 0 abandoned; {count} of 3 trials outside the space" in str(opt)
+        assert "param.outside" in opt._repr_html_()
+    head = path.with_suffix(".csv").read_text(encoding="utf-8").splitlines()[0]
+    assert head.split(",") == [*rows[0]]
+
+
+COLUMNS = ["origin", "provenance", "error", "outside"]
+
+
+# minimize
+
+
+@pytest.mark.parametrize("mode", ["batch", "async"])
+def test_what_lies_outside_is_not_evaluated_and_takes_nothing_from_the_budget(path: Path, mode: str) -> None:
+    with Optimizer(X, journal=path, seed=0, n_init=3) as opt:
+        for x in (0.125, 0.625, 0.75, 0.375, 0.25, 1.0):
+            opt.enqueue({"x": x})
+        batch = opt.ask(6)
+        for trial in batch[:3]:
+            opt.tell(trial, trial.params["x"])
+    half, seen = Space({"x": Float(0.0, 0.5)}), []
+
+    def f(params: dict[str, Any]) -> float:
+        seen.append(params["x"])
+        return float(params["x"])
+
+    with ThreadPoolExecutor(2) as pool:
+        workers = {"batch": None, "async": pool}[mode]
+        found = minimize(f, half, 6, journal=path, change=True, workers=workers, mode=mode, progress=False)
+    assert all(x <= 0.5 for x in seen)
+    assert {0.375, 0.25} < {*seen}
+    assert len(seen) == 5, "one result of before counts"
+    assert (found.evaluations, found.stopped, found.failures) == (6, "budget", 0)
+    assert (found.optimizer.counts.answered, found.optimizer.counts.pending) == (8, 1)
+
+
+def test_a_pending_point_that_a_new_constraint_forbids_is_not_evaluated(path: Path) -> None:
+    with Optimizer(X, journal=path, seed=0, n_init=3) as opt:
+        opt.enqueue({"x": 0.75})
+        opt.ask(1)
+    seen = []
+
+    def f(params: dict[str, Any]) -> float:
+        seen.append(params["x"])
+        return float(params["x"])
+
+    found = minimize(f, Space(dict(X.parameters), below), 4, journal=path, change=True, progress=False)
+    assert len(seen) == found.evaluations == 4
+    assert max(seen) < 0.5
