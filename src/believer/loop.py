@@ -22,7 +22,7 @@ from believer.space import Space
 from believer.space.units import amount
 from believer.study import html
 from believer.study.columns import of_params
-from believer.study.events import Observed
+from believer.study.events import Failed, Observed, Told
 from believer.study.journal import PathLike
 from believer.study.labels import described, named
 from believer.study.options import Options, said, with_options
@@ -84,7 +84,8 @@ class Result:
     params : the best point; None when there is none: every evaluation failed, nothing is within all limits, or there
         are several objectives.
     value : its value; None when there is none.
-    evaluations : how many were made, failed ones and those of a journal that was taken up included, ``y0`` not.
+    evaluations : how many were made, failed ones and those of a journal that was taken up included; not ``y0``, and not
+        those outside of a space that was changed.
     failures : how many failed.
     stopped : why: "budget", "stop" or "exhausted space".
     optimizer : the study, to look at; its journal is closed.
@@ -197,7 +198,8 @@ def minimize(
     callback : called with the optimizer and each batch once all of its results are in.
     progress : show on standard error how far the run is, with the best value so far: a bar on a terminal or in a
         notebook, and elsewhere a line now and then. False is silent.
-    change : go on with a journal of other settings, as for :meth:`Optimizer.open`.
+    change : go on with a journal of other settings, as for :meth:`Optimizer.open`. Results outside of the new space do
+        not count towards the budget, and pending points outside of it are not evaluated.
     executor : the former name of ``workers``.
     {options}
     """
@@ -233,10 +235,16 @@ def minimize(
     bar = following(budget, progress, q)
     try:
         _begin(optimizer, points, values)
-        known = _observed(optimizer)
+        known = _not_counted(optimizer)
         limit = stop.limit if isinstance(stop, Seconds) else math.inf
         units = optimizer.settings.labels.objective
-        run = _Run(f, optimizer, bar, workers, budget + len(known), q, stopper, callback, timeout, began, limit, units)
+        waiting = _waiting(optimizer)
+        aside = _Aside(len(known), optimizer.counts.pending - len(waiting))
+        run = _Run(
+            *(f, optimizer, bar, workers, budget + len(known), q, stopper, callback, timeout, began, limit, units),
+            waiting=waiting,
+            aside=aside,
+        )
         reason = run.until_done(mode)
     finally:
         bar.close()
@@ -257,17 +265,26 @@ def _together(workers: int | Executor | None, q: int | None) -> int:
     count = getattr(workers, "_max_workers", None)
     if not isinstance(count, int):
         raise InvalidInput(
-            f"a {type(workers).__name__} does not say how many workers it has: pass q, the number of them."
+            f"the executor, {type(workers).__name__}, does not say how many workers it has: pass q, their number."
         )
     return count
 
 
-def _observed(optimizer: Optimizer) -> list[dict[str, Any]]:
-    """Rows of the trials that were known in full: what is missing of one was evaluated, or is yet to be."""
-    goals = optimizer.settings.goals
-    told = {event.id: event.outcome for event in optimizer.events if isinstance(event, Observed)}
-    whole = {i for i, outcome in told.items() if outcome is None or not goals.missing(outcome)}
-    return [row for row in optimizer.records() if row["trial_id"] in whole]
+def _not_counted(optimizer: Optimizer) -> list[dict[str, Any]]:
+    """Rows of the answers that are no evaluations of the budget: known in full before, or outside of the space.
+
+    What is missing of one that is known in part was evaluated, or is yet to be.
+    """
+    evaluated = {event.id for event in optimizer.events if isinstance(event, Told | Failed)}
+    known = {event.id for event in optimizer.events if isinstance(event, Observed)} - evaluated
+    known |= {trial.id for trial in optimizer.outside}
+    return [row for row in optimizer.records() if row["trial_id"] in known and row["status"] in ("done", "failed")]
+
+
+def _waiting(optimizer: Optimizer) -> list[Trial]:
+    """Pending trials of a journal that are still to be evaluated: not those that the space of now does not allow."""
+    outside = {trial.id for trial in optimizer.outside}
+    return [t for t in optimizer.pending if t.id not in outside and optimizer.space.allows(t.params)]
 
 
 def _is_several(optimizer: Optimizer) -> bool:
@@ -352,9 +369,20 @@ def _stopper(stop: float | Target | Seconds | Stop | None, began: float) -> Stop
     return Target(float(stop))
 
 
+@dataclass(frozen=True, slots=True)
+class _Aside:
+    """Trials of a study that are no part of the budget: answers that do not count, and pending points left alone."""
+
+    answered: int
+    pending: int
+
+
 @dataclass(slots=True, eq=False)
 class _Run:
-    """One call of minimize: what it was called with, what is under way, and what came of it."""
+    """One call of minimize: what it was called with, what is under way, and what came of it.
+
+    Trials in ``waiting`` are evaluated first; ``budget`` has those ``aside`` added to it.
+    """
 
     f: Function
     optimizer: Optimizer
@@ -368,6 +396,8 @@ class _Run:
     began: float
     limit: float
     units: str
+    waiting: list[Trial]
+    aside: _Aside
     failures: list[Failure] = field(default_factory=list)
 
     def until_done(self, mode: str) -> str:
@@ -391,7 +421,7 @@ class _Run:
 
     def _in_batches(self, evaluate_all: Callable[[list[Trial]], None]) -> str:
         """Ask, evaluate all, tell."""
-        waiting: list[Trial] = list(self.optimizer.pending)
+        waiting = self.waiting
         while True:
             self._show()
             reason = self._reason()
@@ -415,7 +445,7 @@ class _Run:
 
     def _asynchronously(self, under_way: Evaluations) -> str:
         """Keep q evaluations under way; each result is told at once and its worker gets the next point."""
-        waiting: list[Trial] = list(self.optimizer.pending)
+        waiting = self.waiting
         batches: dict[int, Batch | None] = {}
         reason = ""
         while True:
@@ -443,7 +473,7 @@ class _Run:
 
     def _left(self) -> int:
         """Evaluations that may still be handed out."""
-        return self.budget - self.optimizer.counts.answered - self.optimizer.counts.pending
+        return self.budget - self.optimizer.counts.answered - self.optimizer.counts.pending + self.aside.pending
 
     def _reason(self) -> str:
         if self.optimizer.counts.answered >= self.budget:
@@ -520,4 +550,4 @@ class _Run:
         said = [f"{counts.failed} failed"] if counts.failed else []
         if best is not None:
             said.insert(0, f"best {amount(f'{best[1]:.6g}', self.units)}")
-        self.bar.show(counts.answered, ", ".join(said))
+        self.bar.show(counts.answered - self.aside.answered, ", ".join(said))

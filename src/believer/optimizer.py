@@ -359,7 +359,10 @@ class Optimizer(Study):
     def _own(self, trial: Trial | int) -> Trial:
         """The trial of this study; TrialError for one of another."""
         found = self._ledger.find(trial)
-        if isinstance(trial, Trial) and trial.unit is not found.unit and not np.array_equal(trial.unit, found.unit):
+        known = (found.unit, self._ledger.handed[found.id].unit)  # as it is now, and as it was before a change
+        if isinstance(trial, Trial) and not any(
+            trial.unit is unit or np.array_equal(trial.unit, unit) for unit in known
+        ):
             raise TrialError(
                 f"trial {trial.id} of this study has other parameters; is it from another study?", trial.id
             )
@@ -627,7 +630,7 @@ def _folded(events: list[Event], settings: StudySettings) -> Ledger:
     except (InvalidInput, KeyError, TypeError, AttributeError) as error:
         raise JournalCorrupt(f"line 1 lacks a setting, or has a wrong one: {error!r}", 1) from error
     ledger = Ledger.of(events, space, goals)
-    ledger.space = settings.space
+    ledger.go_on_in(settings.space)
     return ledger
 
 

@@ -9,6 +9,7 @@ from typing import Any
 from believer.arrays import Array
 from believer.page.cells import Json, cell, numbers, readable
 from believer.plot.data import Axis, Source
+from believer.study.table import parameters as columns_of_parameters
 
 _BEFORE, _AFTER = ("trial_id", "status", "value"), ("origin", "provenance", "error")
 _ROLES = {"trial_id": "id", "status": "status", "value": "outcome", "error": "error"}
@@ -50,9 +51,9 @@ def rows_of(source: Source) -> Rows:
     """The table of a study."""
     records, trials, names = source.study.records(), source.study.trials, source.space.names
     heads = [*records[0]] if records else [*_BEFORE, *names, *_AFTER]
-    first, last = len(_BEFORE), len(heads) - len(_AFTER)
+    first = len(_BEFORE)
     parameters = {name: first + i for i, name in enumerate(names)}
-    told = range(first + len(names), last)
+    told = range(first + len(columns_of_parameters(source.study._ledger)), heads.index(_AFTER[0]))
     outcomes = {heads[i].removeprefix("outcome."): i for i in told}
     goals = source.goals
     one = goals.objectives[0]

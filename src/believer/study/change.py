@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import replace
+from collections.abc import Iterable, Mapping
 from typing import Any
 
-from believer.arrays import frozen
+from believer.arrays import Array, frozen
 from believer.errors import InvalidInput
 from believer.space import Space
 from believer.space.parameter import backfill_of
 from believer.space.units import config_of
 from believer.study import serialization
 from believer.study.labels import described
-from believer.study.trials import Trial
+from believer.study.trials import same_value
 
 
 def differences(found: Mapping[str, Any], wanted: Mapping[str, Any]) -> list[str]:
@@ -128,21 +127,45 @@ def _said(config: Any) -> str:
     return described(config) if isinstance(config, dict) else str(config)
 
 
-def adapted(params: Mapping[str, Any], space: Space) -> dict[str, Any] | None:
-    """A point of another space in this one, new parameters at what earlier results had; None where it has no place."""
-    backfilled = {name: backfill_of(p) for name, p in space.parameters.items() if name not in params}
-    if ... in backfilled.values():
+def adapted(params: Mapping[str, Any], space: Space, fill: Mapping[str, Any]) -> dict[str, Any] | None:
+    """A point of another space in this one; None where it has no place.
+
+    A parameter that is new is at what earlier results had, its ``backfill``. One that is none any more is left out;
+    where it had a ``backfill``, only points at that value have a place here.
+
+    Parameters
+    ----------
+    params : the point.
+    space : where it is to lie.
+    fill : what parameters of other spaces are at where they are none; ``...`` where nobody says.
+    """
+    for name, value in params.items():
+        former = fill.get(name, ...)
+        if name not in space.names and former is not ... and not same_value(value, former):
+            return None
+    found = {name: params.get(name, backfill_of(parameter)) for name, parameter in space.parameters.items()}
+    if any(value is ... for value in found.values()):
         return None
     try:
-        return space.check({**params, **backfilled})
+        return space.check(found)
     except InvalidInput:
         return None
 
 
-def moved(trial: Trial, space: Space) -> Trial | None:
-    """The trial at its point of another space; None where it has no place there."""
-    params = adapted(trial.params, space)
-    return None if params is None else replace(trial, params=params, unit=frozen(space.encode([params])[0]))
+def placed(
+    points: Iterable[Mapping[str, Any]], space: Space, fill: Mapping[str, Any]
+) -> list[tuple[dict[str, Any], Array] | None]:
+    """Points of other spaces in this one, and where they are encoded; None for each that has no place.
+
+    Parameters
+    ----------
+    points : in the user's terms.
+    space, fill : as for :func:`adapted`.
+    """
+    found = [adapted(params, space, fill) for params in points]
+    fitting = [params for params in found if params is not None]
+    units = iter(space.encode(fitting)) if fitting else iter(())
+    return [None if params is None else (params, frozen(next(units))) for params in found]
 
 
 def lacking(found: Mapping[str, Any], space: Space) -> list[str]:

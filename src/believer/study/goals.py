@@ -11,7 +11,7 @@ and the good side of a limit is the lower one, whatever the user's direction.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Set
 from dataclasses import dataclass, field, fields
 from functools import cached_property
 from typing import Any, TypeAlias
@@ -319,26 +319,26 @@ class Goals:
         """
         return outcome.name if self.is_plain and outcome.objectives else output
 
-    def rearranged(self, outcome: Outcome | None) -> Outcome | None:
-        """An outcome of a study that had other goals; numbers that nothing is wanted of any more are kept.
+    def _called(self, name: str, number: str, others: Set[str]) -> str:
+        """What a number that was told under ``name`` is called here."""
+        other = {ONLY: number, number: ONLY}.get(name, name)
+        return other if name not in self.wanted and other in self.wanted and other not in others else name
 
-        The number of a plain study is the only aim of another, and the first that was optimized is that of a plain one.
-        None where nothing is left, or nothing of the number of a plain study.
+    def regarded(self, outcome: Outcome, number: str) -> Outcome | None:
+        """What was told, maybe under other goals, with each number where it belongs; None where nothing is left.
+
+        Numbers that nothing is wanted of are kept beside those that are, as constraints.
 
         Parameters
         ----------
-        outcome : as those goals arranged it; None for nothing.
+        outcome : as it was told.
+        number : the second name of the plain number.
         """
-        if outcome is None:
-            return None
-        numbers, names = {**outcome.objectives, **outcome.constraints}, {name: name for name in outcome.names}
-        if outcome.names == {ONLY} and len(self.aims) == 1:
-            names = {ONLY: self.aims[0]}
-        elif self.is_plain and ONLY not in names and outcome.objectives:
-            names[outcome.name] = ONLY
-        named = {names[name]: value for name, value in numbers.items()}
-        aims = {name: named[name] for name in self.aims if name in named}
-        others = {name: value for name, value in named.items() if name not in self.aims}
+        told = outcome.names
+        names = {name: self._called(name, number, told) for name in told}
+        numbers = {names[name]: value for name, value in (*outcome.objectives.items(), *outcome.constraints.items())}
+        aims = {name: numbers[name] for name in self.aims if name in numbers}
+        others = {name: value for name, value in numbers.items() if name not in self.aims}
         lost = tuple(names[name] for name in outcome.lost if names[name] in self.wanted)
         if not (aims or lost) and (self.is_plain or not others):
             return None
@@ -349,6 +349,17 @@ class Goals:
             {names[name]: each for name, each in outcome.replicates.items()},
             lost,
         )
+
+    def unwanted(self, outcome: Outcome, number: str) -> Outcome | None:
+        """The part of what was told that nothing is wanted of; None where there is none.
+
+        Parameters
+        ----------
+        outcome, number : as for :meth:`regarded`.
+        """
+        told = outcome.names
+        seen = {name for name in told if self._called(name, number, told) in self.wanted}
+        return outcome.without(seen) if seen < told else None
 
     def missing(self, outcome: Outcome | None) -> tuple[str, ...]:
         """Outcomes of which nothing was told yet.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import deque
 from collections.abc import Hashable, Iterable
 from dataclasses import dataclass, field, replace
 from itertools import islice
@@ -13,7 +13,8 @@ import numpy as np
 from believer.arrays import frozen, shown
 from believer.errors import InvalidInput, JournalCorrupt, JournalError, TrialError
 from believer.space import Space
-from believer.study.change import adapted, is_relabeled, moved
+from believer.space.parameter import backfill_of
+from believer.study.change import is_relabeled, placed
 from believer.study.events import (
     Abandoned,
     Amended,
@@ -29,7 +30,7 @@ from believer.study.events import (
 )
 from believer.study.goals import RUNS, Goals
 from believer.study.history import Fitted, History, states_by_output
-from believer.study.outcome import Outcome, aligned
+from believer.study.outcome import ONLY, Outcome, aligned
 from believer.study.settings import StudySettings, space_and_goals, upgraded_config
 from believer.study.trials import Trial, key_of, same_params
 
@@ -59,19 +60,41 @@ class Counts:
 
 @dataclass(slots=True, eq=False)
 class Ledger:
-    """What the events of a study add up to. Outcomes are in the user's units; the ledger never judges, only keeps."""
+    """What the events of a study add up to. Outcomes are in the user's units; the ledger never judges, only keeps.
+
+    What was handed out and told is kept as it was (``handed``, ``told``, ``faults``, ``over``, ``wanted``). How it
+    looks in the space and under the goals of now (``trials``, ``outcomes``, ``errors``, ``abandoned``, ``queue``) is
+    derived from that, and derived anew at each change: a change that is taken back has lost nothing.
+
+    A number belongs to the name that it was told under, and one told without a name to the only outcome of that time.
+    Where a study goes from the plain number, "value", to goals with one objective, or back, the two are the same thing
+    from then on, unless results were told under the other name before. The number has such a second name once, for
+    good.
+    """
 
     space: Space
     goals: Goals
     """What is wanted of each outcome."""
     events: list[Event] = field(default_factory=list)
+    handed: list[Trial] = field(default_factory=list)
+    """By id, as they were handed out or observed."""
+    told: dict[int, Outcome] = field(default_factory=dict)
+    """All that was told, under the names of then."""
+    faults: dict[int, str] = field(default_factory=dict)
+    """Why an evaluation failed, where that was told."""
+    over: set[int] = field(default_factory=set)
+    """Trials that nobody waits for: they had all that was wanted then, or were abandoned."""
+    wanted: dict[int, dict[str, Any]] = field(default_factory=dict)
+    """Points that the user wants next, by their number."""
+    number: str = ONLY
+    """The second name of the plain number; "value" where it has none."""
     trials: list[Trial] = field(default_factory=list)
-    """By id."""
+    """By id, in the space of now; as they were handed out where that has no place for them."""
     outcomes: dict[int, Outcome] = field(default_factory=dict)
     errors: dict[int, str] = field(default_factory=dict)
     abandoned: set[int] = field(default_factory=set)
-    queue: dict[tuple[Hashable, int], dict[str, Any]] = field(default_factory=dict)
-    """Points that the user wants next, by what they are and how many that were the same came before."""
+    queue: dict[int, dict[str, Any]] = field(default_factory=dict)
+    """Points that the user wants next and that the space has a place for, by their number."""
     objectives: tuple[str, ...] | None = None
     """Of a study of a plain number, the names that the first result has; that named first is what is optimized."""
     format: int = 0
@@ -79,12 +102,21 @@ class Ledger:
     engine: int = 1
     """The number of the engine that chooses points now."""
     outside: set[int] = field(default_factory=set)
-    """Trials that the space has no place for since it was changed: they are kept, and no model learns them."""
+    """Trials that the space has no place for since it was changed: they are kept, and no model learns from them."""
+    is_changed: bool = False
+    """Whether the space or the goals were others once."""
     _placed: int = 0
     """How many trials were checked to be at the points that are written with them."""
-    _entered: Counter[Hashable] = field(default_factory=Counter)
-    _left: Counter[Hashable] = field(default_factory=Counter)
-    """How often a point entered the queue, and left it."""
+    _queued: int = 0
+    """How many points entered the queue."""
+    _at: dict[Hashable, deque[int]] = field(default_factory=dict)
+    """The numbers of those that are the same point."""
+    _barred: set[int] = field(default_factory=set)
+    """Those of the queue that the constraint does not allow since it was changed."""
+    _fill: dict[str, Any] = field(default_factory=dict)
+    """What parameters of former spaces are at where they are none (``backfill``)."""
+    _was_declared: bool = False
+    """Whether the study had goals other than the plain number."""
     _arrived: dict[str, dict[int, None]] = field(default_factory=dict)
     """For each output: trials of which it is known, as they came in."""
     _within: dict[int, float] = field(default_factory=dict)
@@ -169,11 +201,25 @@ class Ledger:
             {i: o for i, o in self.outcomes.items() if i not in good} if good else self.outcomes,
             [i for i in self.errors if i not in good],
             [trial.id for trial in self.pending if trial.id not in self.outside],
-            queue=tuple(self.queue.values()),
+            queue=self.next_wanted,
             next_id=self.next_id,
             designed=len([trial for trial in self.trials if trial.origin == "design"]),
             fitted=self.fitted,
         )
+
+    @property
+    def next_wanted(self) -> tuple[dict[str, Any], ...]:
+        """Points of the queue that the next ask may hand out."""
+        return tuple(params for number, params in self.queue.items() if number not in self._barred)
+
+    def go_on_in(self, space: Space) -> None:
+        """Take the space of now with its constraint, which events do not hold.
+
+        What was enqueued before a change waits where the constraint of now does not allow it.
+        """
+        self.space = space
+        waiting = self.queue.items() if self.is_changed else ()
+        self._barred = {number for number, params in waiting if not space.allows(params)}
 
     def value(self, trial_id: int) -> float | None:
         """What is optimized, in the user's units; None where it is not known, or is not one number."""
@@ -248,65 +294,83 @@ class Ledger:
                 self._keep(trial_id, outcome)
             case Failed(id=trial_id, error=error):
                 self._answer(trial_id)
-                self._fail(trial_id, error)
+                self._blame(trial_id, error)
             case Observed(id=trial_id, params=params, outcome=found, error=error):
                 unit = self.space.encode([params])[0]
                 self._add(Trial(trial_id, params, frozen(unit), "observed elsewhere", "observed"))
                 if found is not None:
                     self._keep(trial_id, found)
                 else:
-                    self._fail(trial_id, error or "failed")
+                    self._blame(trial_id, error or "failed")
             case Amended(id=trial_id, outcome=found, error=error):
-                was_abandoned = trial_id in self.abandoned
-                self._forget(trial_id)
-                if found is not None:
-                    self._keep(trial_id, found)
-                else:
-                    self._fail(trial_id, error or "failed")
-                if was_abandoned and self.status(trial_id) == "partial":
-                    self.abandoned.add(trial_id)
+                self._amend(trial_id, found, error)
             case Enqueued(params=params):
-                self._enqueue(self.space.check(params))
+                self.wanted[self._queued] = self.space.check(params)
+                self._line_up(self._queued, self.wanted[self._queued])
+                self._queued += 1
             case Abandoned(id=trial_id):
                 self._answer(trial_id)
                 self.abandoned.add(trial_id)
+                self.over.add(trial_id)
         self.events.append(event)
 
     def _change(self, config: dict[str, Any]) -> None:
         """Go on in another space, or with other goals: what fits counts, and the rest is kept. Units change nothing."""
         before = next(event.config for event in reversed(self.events) if isinstance(event, Begun | Changed))
-        self.space, goals = space_and_goals(config)
-        if is_relabeled(upgraded_config(before), upgraded_config(config)):
-            self.goals = goals
-            return
-        self.trials = [moved(trial, self.space) or trial for trial in self.trials]
-        self.outside = {trial.id for trial in self.trials if moved(trial, self.space) is None}
-        wanted = [adapted(params, self.space) for params in self.queue.values()]
-        self.queue, self._entered, self._left = {}, Counter(), Counter()
-        for params in wanted:
-            if params is not None:
-                self._enqueue(params)
-        if goals != self.goals:
-            self._regard(goals)
-        self.goals, self._fit = goals, None
+        space, goals = space_and_goals(config)
+        if not is_relabeled(upgraded_config(before), upgraded_config(config)):
+            self._fill |= {name: backfill_of(parameter) for name, parameter in self.space.parameters.items()}
+            self.number = self._second_name(goals)
+            self._was_declared |= not self.goals.is_plain
+            self.is_changed, self._fit = True, None
+            self.space, self.goals = space, goals
+            self._look_anew()
+        self.space, self.goals = space, goals
 
-    def _regard(self, goals: Goals) -> None:
-        """What is known, with regard to other goals."""
-        known, errors, arrived = self.outcomes, self.errors, list(self._arrived.get(RUNS, ()))
-        order, whole = [*dict.fromkeys([*arrived, *known])], self.goals.whole(known)
-        was_plain, self.goals, self.outcomes, self.errors, self.objectives = self.goals.is_plain, goals, {}, {}, None
+    def _second_name(self, goals: Goals) -> str:
+        """That of the plain number from now on, where it has none yet: see the class."""
+        now, then = goals, self.goals
+        if self.number != ONLY or now.is_plain == then.is_plain:
+            return self.number
+        if then.is_plain and self.objectives and self.objectives[0] != ONLY:
+            return self.objectives[0]  # the name that its results gave it
+        declared, other = (now, now.aims[0]) if then.is_plain else (then, ONLY)
+        is_free = not any(other in outcome.names for outcome in self.told.values())
+        return declared.aims[0] if len(declared.aims) == 1 and is_free else ONLY
+
+    def _look_anew(self) -> None:
+        """All that is derived from what was handed out and told, for the space and the goals of now."""
+        found = placed([trial.params for trial in self.handed], self.space, self._fill)
+        self.outside = {i for i, place in enumerate(found) if place is None}
+        self.trials = [
+            trial if place is None else replace(trial, params=place[0], unit=place[1])
+            for trial, place in zip(self.handed, found, strict=True)
+        ]
+        self.queue, self._at = {}, {}
+        points = placed(self.wanted.values(), self.space, self._fill)
+        for number, place in zip(self.wanted, points, strict=True):
+            if place is not None:
+                self._line_up(number, place[0])
+        self.outcomes, self.errors, self.abandoned, self.objectives = {}, {}, set(), None
         self._arrived, self._within = {}, {}
-        for i in order:
-            outcome = known.get(i) if was_plain and goals.is_plain else goals.rearranged(known.get(i))
-            if outcome is not None:
-                self._put(i, outcome)
-            is_done = outcome is not None and self._is_whole(i)
-            if is_done:
-                self.abandoned.discard(i)
-            if i in errors and i not in self.errors and not (is_done and i in whole):
-                self._fail(i, errors[i])  # but for one that lost a number only of which nothing is wanted any more
-            elif i in whole and i not in self.errors and not is_done:
-                self.abandoned.add(i)  # nobody waits for a number that was not asked for then
+        for trial_id in dict.fromkeys((*self.told, *self.faults, *sorted(self.over))):
+            self._look_at(trial_id)
+
+    def _look_at(self, trial_id: int) -> None:
+        """What is known of one trial, as the goals of now regard it."""
+        told, error = self.told.get(trial_id), self.faults.get(trial_id)
+        regarded = told if told is None or self._is_as_told else self.goals.regarded(told, self.number)
+        if regarded is not None:
+            self._put(trial_id, regarded)
+        if error is not None:
+            self._fail(trial_id, error)
+        if trial_id in self.over and self.status(trial_id) in ("pending", "partial"):
+            self.abandoned.add(trial_id)  # nobody waits for a number that was not asked for then
+
+    @property
+    def _is_as_told(self) -> bool:
+        """Whether the number of a plain study has the names that results give it."""
+        return self.goals.is_plain and not self._was_declared
 
     def _seen(self, model: dict[str, Any]) -> dict[str, int]:
         """How many results there are for each model of an ask."""
@@ -317,7 +381,31 @@ class Ledger:
         return {name: len(ids) for name, ids in self._arrived.items()}
 
     def _keep(self, trial_id: int, outcome: Outcome) -> None:
-        self._put(trial_id, self.goals.arranged(outcome))
+        arranged, known = self.goals.arranged(outcome), self.told.get(trial_id)
+        self._put(trial_id, arranged)
+        self.told[trial_id] = arranged if known is None else known.with_more(arranged)
+        if self._is_whole(trial_id):
+            self.over.add(trial_id)
+
+    def _blame(self, trial_id: int, error: str) -> None:
+        self.faults[trial_id] = error
+        self._fail(trial_id, error)
+
+    def _amend(self, trial_id: int, outcome: Outcome | None, error: str | None) -> None:
+        """What stands in the place of what was told; numbers that nothing is wanted of now stay."""
+        known, is_over = self.told.get(trial_id), trial_id in self.abandoned
+        self._forget(trial_id)
+        if outcome is None:
+            self._blame(trial_id, error or "failed")
+            return
+        arranged = self.goals.arranged(outcome)
+        rest = None if known is None or self._is_as_told else self.goals.unwanted(known, self.number)
+        self.told[trial_id] = arranged if rest is None else arranged.and_of(rest)
+        if is_over:
+            self.over.add(trial_id)
+        self._look_at(trial_id)
+        if self._is_whole(trial_id):
+            self.over.add(trial_id)
 
     def _put(self, trial_id: int, arranged: Outcome) -> None:
         known = self.outcomes.get(trial_id)
@@ -349,7 +437,9 @@ class Ledger:
         self.find(trial_id)
         if self.outcomes.pop(trial_id, None) is None and trial_id not in self.errors:
             raise TrialError(f"trial {trial_id} has no result that could be amended.", trial_id)
-        self.errors.pop(trial_id, None)
+        for known in (self.told, self.faults, self.errors):
+            known.pop(trial_id, None)
+        self.over.discard(trial_id)
         self._within.pop(trial_id, None)
         self.abandoned.discard(trial_id)
         for arrived in self._arrived.values():
@@ -367,20 +457,22 @@ class Ledger:
         params = self.space.check(trial.params)
         same = same_params(params, trial.params) and [*params] == [*trial.params]
         self.trials.append(trial if same else replace(trial, params=params))
+        self.handed.append(self.trials[-1])
 
-    def _enqueue(self, params: dict[str, Any]) -> None:
-        key = key_of(params)
-        self.queue[key, self._entered[key]] = params
-        self._entered[key] += 1
+    def _line_up(self, number: int, params: dict[str, Any]) -> None:
+        self.queue[number] = params
+        self._at.setdefault(key_of(params), deque()).append(number)
 
     def _dequeue(self, params: dict[str, Any]) -> None:
-        key = key_of(params)
-        if self.queue.pop((key, self._left[key]), None) is None:
+        numbers = self._at.get(key_of(params))
+        if not numbers:
             raise TrialError(f"{params} was not enqueued.")
-        self._left[key] += 1
+        number = numbers.popleft()
+        del self.queue[number], self.wanted[number]
 
     def _answer(self, trial_id: int) -> None:
         self.find(trial_id)
         if self.status(trial_id) in ("done", "failed"):
             raise TrialError(f"trial {trial_id} already has its result ({self.status(trial_id)}).", trial_id)
         self.abandoned.discard(trial_id)
+        self.over.discard(trial_id)

@@ -138,7 +138,7 @@ class Study:
     @property
     @reading
     def outside(self) -> tuple[Trial, ...]:
-        """Trials that the space has no place for since it was changed: they are kept, and no model learns them."""
+        """Trials that the space has no place for since it was changed: they are kept, and no model learns from them."""
         return tuple(self._ledger.trials[i].copy() for i in sorted(self._ledger.outside))
 
     @property
@@ -156,8 +156,8 @@ class Study:
     @property
     @reading
     def queued(self) -> tuple[dict[str, Any], ...]:
-        """Points enqueued and not handed out yet."""
-        return tuple(dict(params) for params in self._ledger.queue.values())
+        """Points enqueued and not handed out yet; after a change of the space, those that it allows."""
+        return tuple(dict(params) for params in self._ledger.next_wanted)
 
     @property
     @reading
@@ -202,7 +202,11 @@ class Study:
 
     @reading
     def records(self) -> list[dict[str, Any]]:
-        """The history as a table of plain dicts, one a trial."""
+        """The history as a table of plain dicts, one a trial.
+
+        After a change of the space, parameters that it has no more keep their columns, and where trials lie outside of
+        it, the column "outside" says which.
+        """
         return table.records(self._ledger)
 
     @reading
@@ -324,7 +328,8 @@ class Study:
         cells = {name: known(row[name] for row in rows) for name in names}
         for name, found in table.parameters(self._ledger).items():
             if rows:
-                cells[found] = [self._ledger.trials[row["trial_id"]].params.get(name, ...) for row in rows]
+                trials = [self._ledger.trials[row["trial_id"]] for row in rows]
+                cells[found] = [table.value_of(self._ledger, trial, name, ...) for trial in trials]
         titles = {"trial_id": "trial"}
         return [
             column(titles.get(name, name), found, units.get(name, ""))
@@ -343,7 +348,9 @@ class Study:
     def _counted(self) -> str:
         counts = self._ledger.counts
         results = f"{counts.done} result{'' if counts.done == 1 else 's'}"
-        return f"{results}, {counts.failed} failed, {counts.pending} pending, {counts.abandoned} abandoned"
+        text = f"{results}, {counts.failed} failed, {counts.pending} pending, {counts.abandoned} abandoned"
+        outside = len(self._ledger.outside)
+        return f"{text}; {outside} of {len(self._ledger.trials)} trials outside the space" if outside else text
 
     def __copy__(self) -> Self:
         return copy.deepcopy(self)  # two that share a ledger would hand out the same trials

@@ -10,7 +10,7 @@ from believer.space.units import units_of
 from believer.study.files import PathLike, Wording, as_path, replace_file
 from believer.study.ledger import Ledger
 from believer.study.outcome import Outcome
-from believer.study.trials import RESERVED, column_names
+from believer.study.trials import RESERVED, Trial, column_names
 
 _WORDING = Wording(
     file="CSV file",
@@ -33,20 +33,26 @@ _BREAKS = _SEPARATORS | {",", '"'}
 
 def records(ledger: Ledger, last: int | None = None) -> list[dict[str, Any]]:
     """One plain dict a trial, in id order, under the same columns; all, or only so many of the ``last``."""
-    columns, more = parameters(ledger), _outcomes(ledger)
+    columns, more, outside = parameters(ledger), _outcomes(ledger), ledger.outside
     return [
         {
             "trial_id": trial.id,
             "status": ledger.status(trial.id),
             "value": ledger.value(trial.id),
-            **{column: trial.params.get(name) for name, column in columns.items()},
+            **{column: value_of(ledger, trial, name) for name, column in columns.items()},
             **{column: _listed(ledger.outcomes.get(trial.id), what, name) for column, (what, name) in more.items()},
             "origin": trial.origin,
             "provenance": trial.provenance,
             "error": ledger.errors.get(trial.id),
+            **({"outside": trial.id in outside} if outside else {}),
         }
         for trial in (ledger.trials if last is None else ledger.trials[-last:])
     ]
+
+
+def value_of(ledger: Ledger, trial: Trial, name: str, missing: Any = None) -> Any:
+    """A parameter of a trial, also one that the space has no more; ``missing`` where the trial has none of it."""
+    return trial.params.get(name, ledger.handed[trial.id].params.get(name, missing))
 
 
 def by_column(ledger: Ledger) -> dict[str, list[Any]]:
@@ -59,7 +65,7 @@ def units(ledger: Ledger) -> dict[str, str]:
     """The units of the columns that have any."""
     goals, names = ledger.goals, ledger.goals.objectives
     found = {"value": goals.units(names[0]) if len(names) == 1 else ""}
-    found |= {column: units_of(ledger.space.parameters[name]) for name, column in parameters(ledger).items()}
+    found |= {column: units_of(ledger.space.parameters.get(name)) for name, column in parameters(ledger).items()}
     found |= {column: goals.units(name) for column, (what, name) in _outcomes(ledger).items()}
     return {column: unit for column, unit in found.items() if unit}
 
@@ -101,7 +107,7 @@ def _csv_lines(ledger: Ledger, raw: bool) -> Iterator[bytes]:
 
 def _columns(ledger: Ledger) -> list[str]:
     known = ("trial_id", "status", "value", *parameters(ledger).values(), *_outcomes(ledger))
-    return [*known, "origin", "provenance", "error"]
+    return [*known, "origin", "provenance", "error", *(["outside"] if ledger.outside else [])]
 
 
 def _quoted(cell: Any) -> str:
@@ -111,8 +117,12 @@ def _quoted(cell: Any) -> str:
 
 
 def parameters(ledger: Ledger) -> dict[str, str]:
-    """The columns of the parameters by their names: one that bears the name of another column is prefixed."""
-    return column_names(ledger.space.names)
+    """The columns of the parameters by their names: one that bears the name of another column is prefixed.
+
+    Parameters that the space had before it was changed come last.
+    """
+    former = (name for trial in ledger.handed for name in trial.params) if ledger.is_changed else ()
+    return column_names([*dict.fromkeys((*ledger.space.names, *former))])
 
 
 def _outcomes(ledger: Ledger) -> dict[str, tuple[str, str]]:

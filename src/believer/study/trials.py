@@ -130,7 +130,7 @@ class Batch(Sequence[Trial]):
         )
 
 
-RESERVED = ("trial_id", "status", "value", "error", "origin", "provenance")
+RESERVED = ("trial_id", "status", "value", "outside", "error", "origin", "provenance")
 """Columns that tables of trials have beside parameters and outcomes."""
 
 
