@@ -230,3 +230,16 @@ def test_every_file_that_the_documents_link_to_exists() -> None:
     for document in [ROOT / "README.md", ROOT / "benchmarks" / "README.md", *ROOT.glob("docs/**/*.md")]:
         for link in re.findall(r"\]\(([^)#:]+)\)", document.read_text(encoding="utf-8")):
             assert (document.parent / link).exists(), f"{document.name}: {link}"
+
+
+def test_every_heading_that_the_documents_link_to_exists() -> None:
+    found = 0
+    for document in [ROOT / "README.md", ROOT / "benchmarks" / "README.md", *ROOT.glob("docs/**/*.md")]:
+        for link, anchor in re.findall(r"\]\(([^)#:]*)#([^)]+)\)", document.read_text(encoding="utf-8")):
+            target = document.parent / link if link else document
+            if target.suffix == ".md":
+                text, found = target.read_text(encoding="utf-8"), found + 1
+                headings = [re.sub(r"[^\w\- ]", "", h.lower()) for h in re.findall(r"^#+ (.*)$", text, re.MULTILINE)]
+                there = anchor in [heading.replace(" ", "-") for heading in headings] or f'id="{anchor}"' in text
+                assert there, f"{document.name}: {link}#{anchor}"
+    assert found > 10
