@@ -1,7 +1,7 @@
-"""Write what the committed run found into README.md and docs/theory.md: ``python docs/make_verdicts.py``.
+"""Write what the committed run found into the documents: ``python docs/make_verdicts.py``.
 
-Nothing of it is typed in: the README's lines are the first of the report, and the verdicts of docs/theory.md are those
-of the claims that its table links to. A test holds both to the run.
+Nothing of it is typed in: the README counts verdicts, the lines of docs/paper.md are the first of the report, and the
+verdicts of docs/theory.md are those of the claims that its table links to. A test holds all of them to the run.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ RUN = ROOT / "reproduction"
 BEGIN, END = "<!-- by docs/make_verdicts.py -->\n", "<!-- end -->\n"
 _CLAIM = re.compile(r"\.\./reproduction/ledger\.md#claim(\d+)")
 _LEAD = re.compile(rf"^([^,:]+?)( {SET_UP[PRESETS[0]]})?(?=[,:])")
-_LINKS = {"docs/theory.md": "docs/theory.md", "disagrees with itself": "reproduction/inconsistencies.md"}
+_LINKS = {"docs/theory.md": "theory.md", "disagrees with itself": "../reproduction/inconsistencies.md"}
 _WIDTH = 120
 
 
@@ -39,8 +39,14 @@ def committed() -> Results:
         return Results(tuple(read_store(Path(folder) / CELLS)))
 
 
-def readme_lines(results: Results, entries: Sequence[Entry]) -> str:
-    """A list for the README: the report's first lines, the other set-up, and what it cost."""
+def readme_lines(entries: Sequence[Entry]) -> str:
+    """The counts of verdicts in both set-ups, for the README."""
+    sentences = [f"{SET_UP[preset].capitalize()}, {counted(entries, preset)}." for preset in PRESETS]
+    return textwrap.fill(" ".join(sentences), _WIDTH, break_on_hyphens=False) + "\n"
+
+
+def paper_lines(results: Results, entries: Sequence[Entry]) -> str:
+    """A list for docs/paper.md: the report's first lines, the other set-up, and what it cost."""
     _, ours = PRESETS
     made = [table for _, table in sorted(tables(results).items())]
     found = [*headlines(entries, results.presets, made), f"{SET_UP[ours].capitalize()}: {counted(entries, ours)}."]
@@ -65,7 +71,7 @@ def _wrapped(line: str) -> str:
 
 
 def with_lines(text: str, lines: str) -> str:
-    """The README with ``lines`` between its two marks."""
+    """A page with ``lines`` between its two marks."""
     before, rest = text.split(BEGIN)
     return f"{before}{BEGIN}{lines}{END}{rest.split(END)[1]}"
 
@@ -84,12 +90,14 @@ def _row(line: str, verdicts: Mapping[int, str]) -> str:
 
 
 def main() -> None:
-    """Bring both pages up to date."""
+    """Bring all pages up to date."""
     results = committed()
     entries = ledger(results)
     verdicts = {entry.claim.number: entry.verdict for entry in entries}
-    readme, theory = ROOT / "README.md", ROOT / "docs" / "theory.md"
-    readme.write_text(with_lines(readme.read_text(encoding="utf-8"), readme_lines(results, entries)), encoding="utf-8")
+    for page, lines in (("README.md", readme_lines(entries)), ("docs/paper.md", paper_lines(results, entries))):
+        text = (ROOT / page).read_text(encoding="utf-8")
+        (ROOT / page).write_text(with_lines(text, lines), encoding="utf-8")
+    theory = ROOT / "docs" / "theory.md"
     theory.write_text(with_verdicts(theory.read_text(encoding="utf-8"), verdicts), encoding="utf-8")
 
 

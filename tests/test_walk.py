@@ -16,11 +16,10 @@ from levels import ROOT
 import believer as bv
 
 REPOSITORY = Path(__file__).parents[1]
-README = (REPOSITORY / "README.md").read_text(encoding="utf-8")
 PAGE = (REPOSITORY / "docs" / "architecture.md").read_text(encoding="utf-8")
 
 PASSED = "batch/picking.py"
-"""A file that the walk of the README passes through without a stop."""
+"""A file that the short walk passes through without a stop."""
 
 MOST_FILES, MOST_CALLS = 45, 1200
 """Of the package, that a batch of three points may go through."""
@@ -82,8 +81,8 @@ def file_of(link: str) -> str:
     return link.split("src/believer/")[1]
 
 
-def walk_of_readme() -> Files:
-    (paragraph,) = re.findall(r"To follow a batch from `ask` to its points:(.*?)\n\n", README, re.DOTALL)
+def short_walk() -> Files:
+    (paragraph,) = re.findall(r"To follow a batch from `ask` to its points:(.*?)\n\n", PAGE, re.DOTALL)
     return tuple(map(file_of, re.findall(r"\[[^\]]+\]\(([^)]+\.py)\)", paragraph)))
 
 
@@ -140,8 +139,8 @@ def calls_to(name: str, folder: Path) -> list[Call]:
 
 
 @pytest.mark.both_backends
-def test_a_batch_takes_the_walk_of_the_readme(tmp_path: Path) -> None:
-    walk, ways = walk_of_readme(), {call.files for call in calls_to("ask", tmp_path)}
+def test_a_batch_takes_the_short_walk(tmp_path: Path) -> None:
+    walk, ways = short_walk(), {call.files for call in calls_to("ask", tmp_path)}
     assert 5 <= len(walk) <= 8
     for file in walk:
         to = [way for way in ways if way[-1:] == (file,)]

@@ -49,9 +49,15 @@ def test_the_committed_ledger_follows_from_the_committed_cells(results: Results)
     assert {str(entry.claim.number): entry.verdict for entry in ledger(results)} == written()
 
 
-def test_the_readme_says_what_the_committed_run_found(results: Results) -> None:
-    text = (ROOT / "README.md").read_text(encoding="utf-8")
-    assert pages.with_lines(text, pages.readme_lines(results, ledger(results))) == text, AGAIN
+def test_the_readme_and_the_page_on_the_paper_say_what_the_committed_run_found(results: Results) -> None:
+    entries = ledger(results)
+    for page, lines in (
+        ("README.md", pages.readme_lines(entries)),
+        ("docs/paper.md", pages.paper_lines(results, entries)),
+    ):
+        text = (ROOT / page).read_text(encoding="utf-8")
+        assert pages.with_lines(text, lines) == text, AGAIN
+        assert pages.with_lines(text, "- another line\n") != text
 
 
 def test_the_page_on_the_theory_has_the_ledgers_verdict_on_every_statement_that_is_a_claim() -> None:
