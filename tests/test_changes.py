@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
+from journal_lines import edited
 
 from believer import (
     AtMost,
@@ -22,7 +25,7 @@ from believer import (
     read_study,
     replay,
 )
-from believer.errors import TrialError
+from believer.errors import InvalidInput, JournalCorrupt, MissingCapability, TrialError
 
 X = Space({"x": Float(0.0, 1.0)})
 XY = Space({"x": Float(0.0, 1.0), "y": Float(0.0, 1.0, backfill=0.25)})
@@ -320,3 +323,208 @@ def test_a_pending_point_that_a_new_constraint_forbids_is_not_evaluated(path: Pa
     found = minimize(f, Space(dict(X.parameters), below), 4, journal=path, change=True, progress=False)
     assert len(seen) == found.evaluations == 4
     assert max(seen) < 0.5
+
+
+# What is said now, with what the journal has
+
+
+TWO: dict[str, Any] = {"a": Minimize(), "b": Minimize()}
+
+
+def test_what_is_said_is_checked_with_the_goals_of_the_journal(path: Path) -> None:
+    begun(path, outcomes=TWO)
+    before = path.read_bytes()
+    for wrong in ({"a": 2.0}, {"value": 2.0}):
+        with pytest.raises(InvalidInput, match="reference must have a number for each of a, b"):
+            changed(path, reference=wrong)
+    with pytest.raises(MissingCapability, match="chooses for one objective, and this study has 2"):
+        changed(path, strategy="lp")
+    assert path.read_bytes() == before
+    with changed(path, reference={"a": 2.0, "b": 2.0}) as opt:
+        assert opt.settings.reference == {"a": 2.0, "b": 2.0}
+        assert opt.front.reference == {"a": 2.0, "b": 2.0}
+    with Optimizer.open(path, X, outcomes={"b": Minimize(), "a": Minimize()}) as opt:
+        assert [*opt.settings.goals.wanted] == ["a", "b"], "the order is that of the journal"
+        opt.ask(1)
+    agree(path)
+
+
+def test_a_run_checks_its_beginning_with_the_goals_of_the_journal(path: Path) -> None:
+    begun(path, outcomes=TWO)
+    before = path.read_bytes()
+
+    def f(params: dict[str, Any]) -> dict[str, float]:
+        return {"a": params["x"], "b": 1.0 - params["x"]}
+
+    with pytest.raises(InvalidInput, match="of several objectives none reaches a target alone"):
+        minimize(f, X, 6, journal=path, stop=0.5, progress=False)
+    with pytest.raises(InvalidInput, match="this study has the outcomes a, b; got 'c'"):
+        minimize(f, X, 6, journal=path, x0=[{"x": 0.5}], y0=[{"c": 1.0}], seed=1, change=True, progress=False)
+    with pytest.raises(InvalidInput, match="params must name parameters among x"):
+        minimize(f, X, 6, journal=path, x0=[{"y": 0.5}], seed=1, change=True, progress=False)
+    assert path.read_bytes() == before
+    found = minimize(f, X, 6, journal=path, x0=[{"x": 0.5}], y0=[{"a": 0.5, "b": 0.5}], progress=False)
+    assert (found.evaluations, found.optimizer.counts.done) == (6, 7)
+
+
+def test_a_run_says_which_options_there_are_and_checks_change_without_a_journal() -> None:
+    with pytest.raises(InvalidInput, match=r"no option 'xyzzy'; there are budget, workers, q, .*outcomes"):
+        minimize(len, X, xyzzy=1)  # type: ignore[call-arg]
+    with pytest.raises(InvalidInput, match="change must be True or False; got 'x'"):
+        minimize(len, X, change="x", progress=False)  # type: ignore[arg-type]
+    with pytest.raises(InvalidInput, match="no option 'stratgy'; did you mean 'strategy'"):
+        Optimizer.load("nowhere", stratgy="kb")  # type: ignore[call-arg]
+
+
+def test_a_custom_part_that_is_replaced_need_not_be_passed(path: Path) -> None:
+    class Own:
+        def choose(self, request: Any, memory: object = None) -> Any:
+            raise AssertionError
+
+    begun(path, results=2, strategy=Own())
+    with pytest.raises(InvalidInput, match="custom strategy"):
+        Optimizer.open(path, X)
+    with changed(path, strategy="kb") as opt:
+        assert opt.settings.to_config()["strategy"]["type"] == "PseudoObservations"
+
+
+# Failures that are learned
+
+
+@pytest.mark.parametrize("strategy", ["lp", "lp_lipschitz", "dpp", "fantasies"])
+def test_a_strategy_without_limits_is_refused_at_once_where_failures_are_learned(strategy: str, path: Path) -> None:
+    match = f'{strategy} chooses .*failures="learn".* Say failures="worst", or take one of .*kb.*qei'
+    with pytest.raises(MissingCapability, match=match):
+        Optimizer(X, strategy=strategy, failures="learn", journal=path)
+    assert not path.exists()
+    begun(path, strategy=strategy)
+    before = path.read_bytes()
+    with pytest.raises(MissingCapability, match=match):
+        changed(path, failures="learn")
+    assert path.read_bytes() == before
+    opt = Optimizer(X, failures="learn", seed=0)
+    opt.observe({"x": 0.5}, error="it burnt")
+    opt.observe({"x": 0.25}, 1.0)
+    with pytest.raises(MissingCapability, match=match):
+        opt.ask(1, strategy=strategy)
+
+
+# Words, and damage
+
+
+def test_a_study_with_all_results_outside_says_so(path: Path) -> None:
+    begun(path)
+    with changed(path, Space({"x": Float(2.0, 3.0)})) as opt:
+        for look in (opt.recommend, lambda: opt.predict([{"x": 2.5}])):
+            with pytest.raises(InvalidInput, match="all 4 lie outside of it since it was changed"):
+                look()
+        assert opt.best is None
+        assert opt.ask(1)[0].origin == "design"
+    agree(path)
+
+
+def test_a_change_without_settings_is_damage_of_its_line(path: Path) -> None:
+    begun(path)
+    with changed(path, strategy="kb"):
+        pass
+    last = len(path.read_text(encoding="utf-8").splitlines())
+
+    def without(record: dict[str, Any]) -> None:
+        record["config"] = {}
+
+    edited(path, without, line=last)
+    for look in (replay, Optimizer.load, read_study, lambda path: Optimizer.open(path, X)):
+        with pytest.raises(JournalCorrupt, match=f"line {last}") as caught:
+            look(path)
+        assert caught.value.line == last
+
+
+def test_a_backfill_that_was_said_once_holds(path: Path) -> None:
+    begun(path)
+    with changed(path, XY):
+        pass
+    with changed(path, Space({"x": Float(0.0, 1.0), "y": Float(0.0, 2.0)})) as opt:
+        assert opt.outside == ()
+        assert {trial.params["y"] for trial in opt.trials} == {0.25}
+    agree(path)
+
+
+# Constraints
+
+
+def bounded(limit: float) -> Any:
+    return lambda params: params["x"] < limit
+
+
+def at_most(limit: float, params: dict[str, Any]) -> bool:
+    return bool(params["x"] <= limit)
+
+
+def same(path: Path, first: Any, second: Any) -> bool:
+    """Whether a journal takes the second constraint for the first."""
+    path.unlink(missing_ok=True)
+    Optimizer(Space(dict(X.parameters), first), journal=path, seed=0).close()
+    try:
+        Optimizer.open(path, Space(dict(X.parameters), second)).close()
+    except InvalidInput:
+        return False
+    return True
+
+
+@dataclass(frozen=True)
+class Below:
+    limit: float
+
+    def __call__(self, params: dict[str, Any]) -> bool:
+        return bool(params["x"] < self.limit)
+
+
+def test_a_constraint_is_known_by_what_it_does(path: Path) -> None:
+    # fmt: off
+    one, other = lambda p: p["x"] < 0.5, lambda p: p["x"] < 0.75
+    assert same(path, one,
+        lambda p:
+            p["x"]  # on lines of its own
+            < 0.5)
+    # fmt: on
+    assert not same(path, one, other)
+    assert same(path, bounded(0.5), bounded(0.5))
+    assert not same(path, bounded(0.5), bounded(0.75))
+    assert same(path, partial(at_most, 0.5), partial(at_most, 0.5))
+    assert not same(path, partial(at_most, 0.5), partial(at_most, 0.75))
+    assert not same(path, partial(at_most, 0.5), partial(bounded, 0.5))
+    assert same(path, Below(0.5), Below(0.5))
+    assert not same(path, Below(0.5), Below(0.75))
+    assert same(path, lambda p: p["x"] in {0.5, "a", "b"}, lambda p: p["x"] in {"b", 0.5, "a"})
+    assert not same(path, lambda p: p["x"] in {0.5, "a", "b"}, lambda p: p["x"] in {"c", 0.5, "a"})
+
+
+def test_a_journal_from_before_or_of_another_python_knows_a_constraint_by_its_source(path: Path) -> None:
+    space = Space(dict(X.parameters), below)
+    for code in (None, "2.7 0123456789abcdef"):
+        path.unlink(missing_ok=True)
+        Optimizer(space, journal=path, seed=0).close()
+
+        def older(record: dict[str, Any], code: str | None = code) -> None:
+            assert {*record["config"]["constraint"]} == {"function", "source", "code"}
+            record["config"]["constraint"].pop("code")
+            if code is not None:
+                record["config"]["constraint"]["code"] = code
+
+        edited(path, older)
+        Optimizer.open(path, space).close()
+        Optimizer.load(path, constraint=below).close()
+        with pytest.raises(InvalidInput, match="written with the constraint below; got bounded"):
+            Optimizer.load(path, constraint=bounded(0.5))
+
+
+def test_an_edited_constraint_is_called_so(path: Path) -> None:
+    Optimizer(Space(dict(X.parameters), bounded(0.5)), journal=path, seed=0).close()
+    with pytest.raises(InvalidInput, match=r"constraint: bounded.<locals>.<lambda>, edited\n"):
+        Optimizer.open(path, Space(dict(X.parameters), bounded(0.75)))
+    with pytest.raises(InvalidInput, match=r"got bounded.<locals>.<lambda>, which was edited since"):
+        Optimizer.load(path, constraint=bounded(0.75))
+    with pytest.raises(InvalidInput, match=r"constraint: bounded.<locals>.<lambda>, now none\n"):
+        Optimizer.open(path, X)
+    with pytest.raises(InvalidInput, match="constraint_name must be the name of a constraint; got ''"):
+        Space(dict(X.parameters), below, constraint_name="")

@@ -15,7 +15,7 @@ from each import each
 import believer as bv
 from believer.arrays import Array, BoolArray, near_any
 from believer.batch import STRATEGIES
-from believer.errors import InvalidInput, JournalCorrupt
+from believer.errors import InvalidInput
 from believer.maximize import Candidates, FixedStarts, Multistart, Objective, Search
 from believer.maximize.climb import ascend
 from believer.numerics import LBFGSSettings
@@ -232,9 +232,20 @@ def test_a_config_says_what_it_cannot_hold(tmp_path: Path) -> None:
         bv.Space.from_config(config)
     with pytest.raises(InvalidInput, match="a region of its own"):
         bv.Space.from_config(ROUND.to_config())
-    studied(TURNING, journal=tmp_path / "journal")
-    with pytest.raises(JournalCorrupt, match="got the kind 'Angle' for 'angle'"):
-        bv.Optimizer.load(tmp_path / "journal")
+    path = tmp_path / "journal"
+    for space, what in ((TURNING, r"kind of its own \(angle, a Angle\)"), (ROUND, "region of its own")):
+        for begin in (
+            lambda space: bv.Optimizer(space, journal=path),
+            lambda space: bv.Optimizer.open(path, space),
+            lambda space: bv.Optimizer(space).save(path),
+            lambda space: bv.minimize(len, space, journal=path),
+        ):
+            with pytest.raises(InvalidInput, match=f"{what}.* lives in memory only"):
+                begin(space)
+    assert not path.exists()
+    bv.Optimizer(bv.Space({"x": bv.Float(0.0, 1.0)}), journal=path).close()
+    with pytest.raises(InvalidInput, match="lives in memory only"):
+        bv.Optimizer.open(path, ROUND, change=True)
 
 
 def test_a_region_given_to_a_search_is_all_that_it_needs() -> None:

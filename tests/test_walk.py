@@ -61,8 +61,8 @@ def calls_of(run: Callable[[], object]) -> list[Call]:
     return calls
 
 
-TURNS = ("in_turn", "_in_turn", "_alone")
-"""Where a call waits for those of other threads: no step of its walk."""
+TURNS = ("in_turn", "_in_turn", "_alone", "with_known_options")
+"""Where a call waits for those of other threads, or the names of its options are checked: no step of its walk."""
 
 
 def way_to(frame: FrameType | None) -> Files:

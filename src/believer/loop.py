@@ -224,17 +224,19 @@ def minimize(
     if callback is not None and not callable(callback):
         raise InvalidInput(f"callback must be a function of the optimizer and a batch; got {shown(callback)}.")
     budget, stopper = whole(budget, "budget", 1), _stopper(stop, began)
-    settings = StudySettings.of(space, **options)
-    if len(settings.goals.objectives) > 1 and isinstance(stop, Real | Target):
-        raise InvalidInput("of several objectives none reaches a target alone: stop at Seconds(...), or by a function.")
-    points, values = _known(settings, x0, y0)
-    if journal is None:
-        optimizer = Optimizer(space, **options)
-    else:
-        optimizer = Optimizer.open(journal, space, change=change, **options)
+    points, values = _listed(x0, y0)
+
+    def check(settings: StudySettings) -> None:
+        if len(settings.goals.objectives) > 1 and isinstance(stop, Real | Target):
+            raise InvalidInput(
+                "of several objectives none reaches a target alone: stop at Seconds(...), or by a function."
+            )
+        _refuse_unknown(settings, points, values)
+
+    optimizer = Optimizer._open(journal, space, change, options, check)
     bar = following(budget, progress, q)
     try:
-        _begin(optimizer, points, values)
+        _begin(optimizer, [optimizer.space.check(params) for params in points], values)
         known = _not_counted(optimizer)
         limit = stop.limit if isinstance(stop, Seconds) else math.inf
         units = optimizer.settings.labels.objective
@@ -296,22 +298,26 @@ def _best(optimizer: Optimizer) -> tuple[dict[str, Any], float] | None:
     return None if _is_several(optimizer) else optimizer.best
 
 
-def _known(
-    settings: StudySettings, x0: Iterable[Mapping[str, Any]] | None, y0: Iterable[Value] | None
-) -> tuple[list[dict[str, Any]], list[Value] | None]:
-    """The points to begin with, and their values; InvalidInput where they do not fit the space, or each other."""
+def _listed(
+    x0: Iterable[Mapping[str, Any]] | None, y0: Iterable[Value] | None
+) -> tuple[list[Mapping[str, Any]], list[Value] | None]:
+    """The points to begin with, and their values, as lists."""
     if isinstance(x0, Mapping):
         raise InvalidInput("x0 must be a list of params, [params]; got one.")
     try:
-        points = [settings.space.check(params) for params in x0 or ()]
-        values = None if y0 is None else [*y0]
+        return [] if x0 is None else [*x0], None if y0 is None else [*y0]
     except TypeError as error:
         raise InvalidInput(f"x0 must be a list of params, and y0 a list of values; {error}.") from error
+
+
+def _refuse_unknown(settings: StudySettings, points: list[Mapping[str, Any]], values: list[Value] | None) -> None:
+    """InvalidInput where points to begin with and their values do not fit the study, or each other."""
+    checked = [settings.space.check(params) for params in points]
     if values is None:
-        refused = [params for params in points if not settings.space.allows(params)]
+        refused = [params for params in checked if not settings.space.allows(params)]
         if refused:
             raise InvalidInput(f"the space's constraint does not allow {refused[0]}, a point of x0.")
-        return points, None
+        return
     if len(values) != len(points):
         raise InvalidInput(f"y0 must have one value for each point of x0; got {len(values)} and {len(points)}.")
     names, goals = None, settings.goals
@@ -322,7 +328,6 @@ def _known(
         if isinstance(outcome, Outcome):
             arranged = goals.arranged(goals.of_number(outcome))
             names = tuple(aligned(arranged, names).objectives) if goals.is_plain and arranged.objectives else names
-    return points, values
 
 
 def _begin(optimizer: Optimizer, points: list[dict[str, Any]], values: list[Value] | None) -> None:

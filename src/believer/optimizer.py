@@ -11,7 +11,7 @@ from __future__ import annotations
 import logging
 import os
 import time
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import replace
 from typing import Any, Self, Unpack
 
@@ -26,7 +26,8 @@ from believer.maximize import Maximizer
 from believer.propose import propose, rehearse
 from believer.space import Constraint, Space
 from believer.study import serialization
-from believer.study.change import differences, is_relabeled, lacking, units_in, with_units
+from believer.study.change import differences, is_relabeled, units_in, with_units, without_backfill
+from believer.study.constraints import identity, is_constraint
 from believer.study.events import (
     Abandoned,
     Amended,
@@ -43,17 +44,19 @@ from believer.study.events import (
 )
 from believer.study.files import PathLike, as_path, explained, followed
 from believer.study.formats import FORMAT
+from believer.study.goals import Goals
 from believer.study.journal import Journal, is_begun, read_events, write_events
 from believer.study.ledger import Ledger
 from believer.study.models import ModelCache, verified_fit
-from believer.study.options import Options, documented, said, with_options
+from believer.study.options import Options, documented, said, suggesting, with_options
 from believer.study.outcome import ONLY, Noise, Outcome, Value, aligned, copied, outcome_of
 from believer.study.recommend import Insight
 from believer.study.recommendation import Front, Recommendation
 from believer.study.settings import (
     ENGINE,
     StudySettings,
-    checked_constraint,
+    options_of,
+    refuse_unreadable,
     space_and_goals,
     upgraded_config,
     versions,
@@ -73,7 +76,8 @@ class Optimizer(Study):
     Parameters
     ----------
     space : where to search.
-    journal : a path; every event is written there before its call returns.
+    journal : a path; every event is written there before its call returns. A space with a region (``within=``) or a
+        kind of parameter of its own has none: such a study lives in memory only.
     {options}
     """
 
@@ -86,6 +90,8 @@ class Optimizer(Study):
         said(options, ("journal",))
         settings = StudySettings.of(space, **options)
         rehearse(settings)
+        if journal is not None:
+            refuse_unreadable(space)
         begun = Begun(FORMAT, settings.to_config(), versions(), ENGINE)
         self._start(settings, [begun], None if journal is None else Journal.create(journal, begun))
 
@@ -112,61 +118,64 @@ class Optimizer(Study):
             and ``outside`` lists them.
         {options}
         """
-        given = said(options, ("change",))
+        said(options, ("change",))
+        return cls._open(path, space, change, options)
+
+    @classmethod
+    def _open(
+        cls,
+        path: PathLike | None,
+        space: Space,
+        change: bool,
+        options: Options,
+        check: Callable[[StudySettings], None] = lambda settings: None,
+    ) -> Self:
+        """:meth:`open`, also of a study without a journal; ``check`` sees its settings before anything is written."""
         if not isinstance(change, bool):
             raise InvalidInput(f"change must be True or False; got {shown(change)}.")
-        if not is_begun(path):
+        if path is None or not is_begun(path):
+            check(StudySettings.of(space, **options))
             return cls(space, journal=path, **options)
-        wanted = StudySettings.of(space, **options)
-        if space.within is not None:
-            raise InvalidInput(
-                "a journal cannot hold a region of the space's own (within=): it cannot be opened again."
-            )
+        if not isinstance(space, Space):
+            raise InvalidInput(f"space must be a believer.Space; got {type(space).__name__}.")
+        refuse_unreadable(space)
         journal, events = Journal.open(path)
         try:
-            found, config = _before_and_after(events, wanted, given)
-            lines = differences(found, config)
+            config, line = _last_settings(events)
+            found, settings, wanted = _before_and_after(config, line, space, said(options))
+            lines = differences(found, wanted)
             if lines and not change:
                 raise InvalidInput(
                     f"the journal {os.fspath(path)} belongs to a study with other settings:\n  "
                     + "\n  ".join(lines)
                     + "\nPass the same settings, or change=True to go on with these, or another path to start anew."
                 )
-            if lines and (lacking_ := lacking(found, space)):
+            if lines and (unknown := without_backfill(found, space)):
                 raise InvalidInput(
-                    f"{', '.join(lacking_)}: a new parameter needs the value that it had in earlier results, e.g. "
+                    f"{', '.join(unknown)}: a new parameter needs the value that it had in earlier results, e.g. "
                     "Float(0, 1, backfill=0.2)."
                 )
-            parts = _custom_parts(config, wanted)
+            check(settings)
             if lines:
-                return cls._changed(events, journal, config, parts)
-            if units_in(found) != units_in(config):  # all else is written again as it was, so that fits go on
-                relabeled = with_units(config, upgraded_config(_last_settings(events)[0]))
-                return cls._changed(events, journal, config, parts, relabeled)
-            return cls._from_events(events, journal, parts)
+                rehearse(settings)
+                return cls._changed(events, journal, settings, settings.to_config())
+            if units_in(found) != units_in(wanted):  # all else is written again as it was, so that fits go on
+                return cls._changed(events, journal, settings, with_units(wanted, upgraded_config(config)))
+            return cls._from_events(events, journal, settings)
         except BaseException:
             journal.close()
             raise
 
     @classmethod
-    def _changed(
-        cls,
-        events: list[Event],
-        journal: Journal,
-        config: Mapping[str, Any],
-        passed: Mapping[str, Any],
-        written: dict[str, Any] | None = None,
-    ) -> Self:
+    def _changed(cls, events: list[Event], journal: Journal, settings: StudySettings, written: dict[str, Any]) -> Self:
         """The study of ``events`` under other settings; nothing is written before it is known to go on with them.
 
-        ``written`` is how the journal names the settings, where not as they are written today.
+        ``written`` is how the journal names the settings.
         """
-        settings = _settings(config, passed, _last_settings(events)[1])
-        rehearse(settings)
         last = next(event for event in reversed(events) if isinstance(event, Begun | Upgraded))
         older = (last.format, last.engine) != (FORMAT, ENGINE)
         further: list[Event] = [Upgraded(FORMAT, versions(), ENGINE)] if older else []
-        further.append(Changed(settings.to_config() if written is None else written))
+        further.append(Changed(written))
         study = cls.__new__(cls)
         study._start(settings, [*events, *further], journal)
         for event in further:
@@ -231,8 +240,7 @@ class Optimizer(Study):
         points : a list of params.
         outcome : which one; None is the only objective.
         """
-        if not self._ledger.outcomes:
-            raise InvalidInput("predict needs at least one result; tell or observe one first.")
+        self._refuse_without_results("predict")
         try:
             rows = list(points)
         except TypeError as error:
@@ -240,6 +248,17 @@ class Optimizer(Study):
         if isinstance(points, Mapping):
             raise InvalidInput(f"predict needs a list of params, [params]; got one, {dict(points)}.")
         return self._insight.predict(self.space.encode(rows), outcome)
+
+    def _refuse_without_results(self, what: str) -> None:
+        """InvalidInput where there is nothing that a model could learn from."""
+        ledger = self._ledger
+        if not ledger.outcomes:
+            raise InvalidInput(f"{what} needs at least one result; tell or observe one first.")
+        if ledger.outcomes.keys() <= ledger.outside:
+            raise InvalidInput(
+                f"{what} needs at least one result within the space, and all {len(ledger.outcomes)} lie outside of it "
+                "since it was changed; tell or observe one, or change the space so that it has a place for them."
+            )
 
     @property
     def _insight(self) -> Insight:
@@ -253,8 +272,7 @@ class Optimizer(Study):
         partly luck then. Otherwise the best result's. Of points within all limits, as surely as these ask, where
         outcomes are declared; of several objectives there is no best, and ``front`` has the points to choose from.
         """
-        if not self._ledger.outcomes:
-            raise InvalidInput("recommend needs at least one result; tell or observe one first.")
+        self._refuse_without_results("recommend")
         return self._insight.recommend(self._ledger.trials)
 
     @property
@@ -492,8 +510,10 @@ class Optimizer(Study):
     def save(self, path: PathLike) -> None:
         """Write the whole study to a journal at ``path``, atomically; an earlier state of this study is replaced.
 
-        Raises :class:`JournalError` when the file there is anything else.
+        Raises :class:`JournalError` when the file there is anything else, and :class:`InvalidInput` for a space that no
+        journal can hold: with a region (``within=``) or a kind of parameter of its own.
         """
+        refuse_unreadable(self.space)
         with explained("write", as_path(path, "a journal"), "Choose another path."):
             target = followed(path)
             taken = os.path.exists(target) and os.stat(target).st_size > 0
@@ -509,6 +529,7 @@ class Optimizer(Study):
         write_events(target, self._ledger.events)
 
     @classmethod
+    @suggesting
     def load(
         cls,
         path: PathLike,
@@ -534,22 +555,28 @@ class Optimizer(Study):
         journal, events = Journal.open(as_path(path, "a journal")) if append else (None, read_events(as_path(path)))
         try:
             passed = {"surrogate": surrogate, "acquisition": acquisition, "strategy": strategy, "maximizer": maximizer}
-            return cls._from_events(events, journal, {**passed, "constraint": constraint})
+            config, line = _last_settings(events)
+            return cls._from_events(events, journal, settings_in(config, {**passed, "constraint": constraint}, line))
         except BaseException:
             if journal is not None:
                 journal.close()
             raise
 
     @classmethod
-    def _from_events(cls, events: list[Event], journal: Journal | None, passed: Mapping[str, Any]) -> Self:
-        """The study of ``events``, with parts that were passed again."""
-        config, line = _last_settings(events)
-        settings = _settings(config, passed, line)
+    def _from_events(cls, events: list[Event], journal: Journal | None, settings: StudySettings) -> Self:
+        """The study of ``events``, which end with it having ``settings``."""
         study = cls.__new__(cls)
         study._start(settings, events, journal)
         if able(settings.surrogate, Verifiable):
             _verify_fits(events, settings.surrogate)
         return study
+
+    def _follow(self, event: Event, line: int, settings: StudySettings | None = None) -> None:
+        """Take in what a journal's ``line`` says; after a change, with the ``settings`` of then."""
+        self._ledger.follow(event, line)
+        if settings is not None:
+            self._ledger.go_on_in(settings.space)
+            self._settings, self._cache = settings, ModelCache(settings)
 
     @changing
     def close(self) -> None:
@@ -596,27 +623,29 @@ def _last_settings(events: list[Event]) -> tuple[dict[str, Any], int]:
 
 
 def _before_and_after(
-    events: list[Event], wanted: StudySettings, given: Mapping[str, Any]
-) -> tuple[dict[str, Any], dict[str, Any]]:
-    """The settings of a journal, and the same with what was said now.
+    config: dict[str, Any], line: int, space: Space, given: Mapping[str, Any]
+) -> tuple[dict[str, Any], StudySettings, dict[str, Any]]:
+    """The settings of a journal, the same with what was said now, and these as they are compared.
 
-    With other goals, what is usual for those before becomes what is usual for these, and a reference point that is not
-    of their objectives is dropped.
+    Only the space and what was said are compared: all else stays as the journal has it, in the words of its time.
     """
-    config, line = _last_settings(events)
     try:
-        _, goals = space_and_goals(config)
-        found, own = upgraded_config(config), wanted.to_config()
-        after = with_units(found, found | {name: value for name, value in own.items() if name in _compared(given)})
-        if after["outcomes"] != found["outcomes"]:
-            usual = StudySettings.of(wanted.space, outcomes=goals.wanted, seed=0).to_config()
-            left = {"acquisition", "strategy", "failures"} - given.keys()
-            after |= {name: own[name] for name in left if found[name] == usual[name]}
-            if "reference" not in given and after["reference"] and {*after["reference"]} != {*wanted.goals.objectives}:
-                after["reference"] = None
-        return found | {"constraint": _known_as(found["constraint"], wanted)}, after
-    except (InvalidInput, KeyError, TypeError, AttributeError) as error:
+        found = upgraded_config(config)
+        options = options_of(found, given, space)
+        if is_constraint(found["constraint"], space.constraint, space.constraint_name):
+            found["constraint"] = identity(space.constraint, space.constraint_name)
+    except serialization.DamagedSettings as error:
+        raise JournalCorrupt(f"line {line} has settings that no study can have: {error}", line) from error
+    except (KeyError, TypeError, AttributeError) as error:
         raise JournalCorrupt(f"line {line} lacks a setting, or has a wrong one: {error!r}", line) from error
+    named = with_units(found, {"space": space.to_config(), "outcomes": Goals(options["outcomes"]).to_config()})
+    space = Space.from_config(named["space"], space.constraint, space.constraint_name)
+    options["outcomes"] = Goals.from_config(named["outcomes"]).wanted
+    settings = StudySettings.of(space, **options)
+    own, said_now = settings.to_config(), {"space", "constraint", "outcomes"} | given.keys() - {"maximize"}
+    if settings.goals != Goals.from_config(found["outcomes"]):
+        said_now |= {"acquisition", "strategy", "failures", "reference"}
+    return found, settings, found | {name: own[name] for name in said_now}
 
 
 def _folded(events: list[Event], settings: StudySettings) -> Ledger:
@@ -634,7 +663,7 @@ def _folded(events: list[Event], settings: StudySettings) -> Ledger:
     return ledger
 
 
-def _settings(config: Mapping[str, Any], passed: Mapping[str, Any], line: int) -> StudySettings:
+def settings_in(config: Mapping[str, Any], passed: Mapping[str, Any], line: int) -> StudySettings:
     """The settings of a journal's line, with what was passed again."""
     try:
         return StudySettings.from_config(config, passed)
@@ -661,33 +690,3 @@ def _verify_fits(events: list[Event], surrogate: Verifiable) -> None:
                 verified_fit(surrogate, event.model, results, space.dim, goals)
             except (KeyError, TypeError, ValueError, JournalError) as error:
                 raise JournalCorrupt(f"line {line} has hyperparameters that no fit comes to: {error}", line) from error
-
-
-def _compared(given: Mapping[str, Any]) -> set[str]:
-    """The settings that are compared with a journal: the space, and what was said."""
-    named = {"maximize": "outcomes"}
-    return {"space", "constraint", *(named.get(name, name) for name in given)}
-
-
-def _known_as(constraint: Any, wanted: StudySettings) -> Any:
-    """A journal's constraint; as the constraint that is wanted is known, where it is the same one."""
-    try:
-        checked_constraint(constraint, wanted.space.constraint)
-    except serialization.DamagedSettings:
-        raise
-    except InvalidInput:
-        return constraint
-    own = wanted.to_config()["constraint"]
-    named = isinstance(constraint, dict) and "name" in constraint
-    return constraint if named and wanted.space.constraint_name != constraint["name"] else own
-
-
-def _custom_parts(config: Mapping[str, Any], wanted: StudySettings) -> dict[str, Any]:
-    """The parts of ``wanted`` that a journal knows by their names alone, and so must be passed again."""
-    own = wanted.to_config()
-    custom = {
-        name: getattr(wanted, name)
-        for name in ("surrogate", "acquisition", "strategy", "maximizer")
-        if serialization.is_custom(config.get(name)) and own[name] == config.get(name)
-    }
-    return {**custom, "constraint": wanted.space.constraint}

@@ -19,13 +19,16 @@ from believer.batch import LOADED_ON_USE, Learned, Request, Strategy
 from believer.batch.gain import expected_gain
 from believer.batch.random import REPLACED, design, draw, is_new
 from believer.batch.request import (
+    ONE,
     Chosen,
     NoModel,
     checked_answer,
     joined_pending,
+    keeping_limits,
     needs_model,
     refuse_outputs,
     refuse_repeats,
+    takes,
 )
 from believer.batch.verdict import Verdict, judge
 from believer.capabilities import able
@@ -38,7 +41,7 @@ from believer.study.events import Asked
 from believer.study.history import History, Table
 from believer.study.labels import NO_LABELS, Labels
 from believer.study.models import WARP, ModelCache, check_cache, counted_pending
-from believer.study.settings import StudySettings
+from believer.study.settings import LEARN, StudySettings
 from believer.study.trials import Batch, Trial, same_value
 from believer.surrogates.protocols import Bounded, Conditionable
 
@@ -110,7 +113,9 @@ def propose(
     chooser = settings.strategy if strategy is None else serialization.strategy_named(strategy)
     config = serialization.to_config(chooser)
     called, goals = partial(serialization.named, config), settings.goals
-    refuse_outputs(chooser, called, len(goals.objectives), len(history.tables) > len(goals.objectives))
+    refuse_outputs(chooser, called, len(goals.objectives), bool(goals.limited))
+    if len(history.tables) > len(goals.outputs):
+        _refuse_learned_failures(chooser, called)
     if repeat:
         refuse_repeats(chooser, called, len(goals.objectives))
     draft = _Draft(
@@ -333,7 +338,10 @@ def rehearse(settings: StudySettings) -> None:
         name = type(acquisition).__name__
         raise MissingCapability(f"{name} trades several objectives for each other: declare them, outcomes={{...}}.")
     config = serialization.to_config(strategy)
-    refuse_outputs(strategy, partial(serialization.named, config), len(goals.objectives), bool(goals.limited))
+    called = partial(serialization.named, config)
+    refuse_outputs(strategy, called, len(goals.objectives), bool(goals.limited))
+    if settings.failures == LEARN:
+        _refuse_learned_failures(strategy, called)
     custom = any(serialization.is_custom(serialization.to_config(part)) for part in (settings.surrogate, acquisition))
     if custom or serialization.is_custom(config):
         return
@@ -349,6 +357,15 @@ def rehearse(settings: StudySettings) -> None:
         raise
     except BelieverError:
         pass  # whatever else it is, three made-up results are no reason to refuse a study
+
+
+def _refuse_learned_failures(strategy: Strategy, name: Callable[[], str]) -> None:
+    """MissingCapability for a strategy that has no regard for where evaluations are expected to fail."""
+    if takes(strategy) == ONE:
+        raise MissingCapability(
+            f'{name()} chooses for one objective without limits, and failures="learn" limits the search to where '
+            f'evaluations are expected to come back. Say failures="worst", or take one of {keeping_limits()}.'
+        )
 
 
 def _unlearned(table: Table) -> Learned:

@@ -16,14 +16,15 @@ from believer.batch.request import needs_model
 from believer.errors import BelieverError, InvalidInput, JournalCorrupt
 from believer.maximize import Maximizer
 from believer.numerics import backend
-from believer.optimizer import Optimizer
+from believer.optimizer import Optimizer, settings_in
 from believer.propose import propose
 from believer.space import Constraint
 from believer.study import serialization
+from believer.study.constraints import checked_constraint
 from believer.study.events import Asked, Begun, Changed, Event
 from believer.study.history import states_by_output
 from believer.study.journal import PathLike, read_events
-from believer.study.settings import ENGINE, checked_constraint
+from believer.study.settings import ENGINE, StudySettings
 from believer.study.trials import same_params
 from believer.surrogates.protocols import Surrogate
 
@@ -94,10 +95,12 @@ def replay(
         "maximizer": maximizer,
     }
     passed |= {"constraint": constraint}
-    asks, older, engine, study = 0, 0, ENGINE, _begun(events, 0, passed)
+    is_changed = any(isinstance(event, Changed) for event in events)
+    asks, older, engine = 0, 0, ENGINE
+    study = Optimizer._from_events(events[:1], None, _settings(events[0], 1, passed, is_changed))
     for line, event in enumerate(events[1:], start=2):
         if isinstance(event, Changed):
-            study = _begun(events, line - 1, passed)
+            study._follow(event, line, _settings(event, line, passed, is_changed))
             continue
         if isinstance(event, Asked):
             try:
@@ -111,23 +114,20 @@ def replay(
                 difference = _ask_again(study, event, chooser)
                 if difference is not None:
                     return Replay(asks, line, difference + _other_backend(events[0]), older, engine)
-        study._ledger.follow(event, line)
+        study._follow(event, line)
     return Replay(asks, None, None, older, engine)
 
 
-def _begun(events: list[Event], last: int, passed: dict[str, Any]) -> Optimizer:
-    """The study up to its event ``last``, a beginning or a change, with the parts of its own that were passed."""
-    is_changed = any(isinstance(event, Changed) for event in events)
-    event = events[last]
+def _settings(event: Event, line: int, passed: dict[str, Any], is_changed: bool) -> StudySettings:
+    """Those that a study has from an event on, a beginning or a change, with the parts of its own that were passed."""
     assert isinstance(event, Begun | Changed)
+    config = event.config
     needed = {
-        name: _fitting(name, part, event.config) if isinstance(part, list) else part
+        name: _fitting(name, part, config) if isinstance(part, list) else part
         for name, part in passed.items()
-        if not is_changed
-        or serialization.is_custom(event.config.get(name))
-        or (name == "constraint" and event.config[name])
+        if not is_changed or serialization.is_custom(config.get(name)) or (name == "constraint" and config.get(name))
     }
-    return Optimizer._from_events(events[: last + 1], None, needed)
+    return settings_in(config, needed, line)
 
 
 def _fitting(name: str, parts: list[Any], config: dict[str, Any]) -> Any:
@@ -137,7 +137,7 @@ def _fitting(name: str, parts: list[Any], config: dict[str, Any]) -> Any:
             return part
         if name == "constraint":
             with suppress(InvalidInput):
-                checked_constraint(config[name], part)
+                checked_constraint(config.get(name), part)
                 return part
     return parts[-1] if parts else None
 
@@ -191,7 +191,7 @@ def _ask_again(study: Optimizer, event: Asked, strategy: Strategy) -> str | None
         if not same_params(then.params, now.params):
             return f"params of trial {then.id} were {then.params}, are {now.params}"
         if not np.array_equal(then.unit, now.unit):
-            return f"unit of trial {then.id} were {then.unit.tolist()}, are {now.unit.tolist()}"
+            return f"unit of trial {then.id} was {then.unit.tolist()}, is {now.unit.tolist()}"
     # A strategy that needs no model once had one fitted all the same; it never had a say, and later asks take it from
     # the journal as it stands there.
     then_model = None if event.model is None else states_by_output(event.model, study.settings.goals)

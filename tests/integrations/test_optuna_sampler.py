@@ -766,3 +766,10 @@ def test_a_reference_says_which_part_of_a_front_counts() -> None:
     study = optuna.create_study(directions=["minimize"] * 2, sampler=BelieverSampler(seed=0, reference=[1.0]))
     with pytest.raises(InvalidInput, match="reference must have 2 values; got 1"):
         study.optimize(objective, n_trials=3)
+
+
+def test_a_misspelt_option_is_met_with_the_nearest_name() -> None:
+    with pytest.raises(InvalidInput, match="no option 'n_startup_trails'; did you mean 'n_startup_trials'"):
+        BelieverSampler(n_startup_trails=3)  # type: ignore[call-arg]
+    with pytest.raises(InvalidInput, match="no option 'xyzzy'; there are strategy, surrogate, "):
+        BelieverSampler(xyzzy=3)  # type: ignore[call-arg]

@@ -325,3 +325,11 @@ def test_a_result_keeps_what_its_call_was_given() -> None:
     args = skopt.gp_minimize(lambda x: x[0], [(0.0, 1.0)], n_calls=10, random_state=1).specs["args"]
     assert (args["n_calls"], args["n_initial_points"], args["acq_func"]) == (10, 10, "gp_hedge")
     assert "options" not in args
+
+
+def test_a_misspelt_option_is_met_with_the_nearest_name() -> None:
+    with pytest.raises(InvalidInput, match="no option 'acq_fun'; did you mean 'acq_func'"):
+        skopt.Optimizer([(0.0, 1.0)], acq_fun="EI")  # type: ignore[call-arg]
+    for name, nearest in (("n_call", "n_calls"), ("n_inital_points", "n_initial_points"), ("acq_fun", "acq_func")):
+        with pytest.raises(InvalidInput, match=f"no option '{name}'; did you mean '{nearest}'"):
+            skopt.gp_minimize(sum, [(0.0, 1.0)], **{name: 3})

@@ -24,10 +24,6 @@ Randomness = Callable[[int, str], np.random.Generator]
 ONE, LIMITS, SEVERAL = "one objective", "one objective within limits", "several objectives within limits"
 """What a strategy can choose for: the attribute ``takes`` of its class says which; :data:`ONE` where there is none."""
 
-LIES = "hedged, kb, kb_lower, kb_upper, cl_min, cl_mean, cl_max, fantasy"
-WEIGH_ALL = f"{LIES}, thompson; random"
-"""Strategies that weigh all outcomes together, however many objectives there are."""
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Request:
@@ -226,6 +222,23 @@ def takes(strategy: Strategy) -> str:
     return str(getattr(strategy, "takes", ONE))
 
 
+def named_that(fits: Callable[[Strategy], bool]) -> str:
+    """The names of the library's strategies that fit, for people.
+
+    Parameters
+    ----------
+    fits : says of a strategy whether it does.
+    """
+    from believer.batch import STRATEGIES  # which is made of files that begin with this one
+
+    return ", ".join(name for name, strategy in STRATEGIES.items() if fits(strategy))
+
+
+def keeping_limits() -> str:
+    """The names of strategies that keep limits."""
+    return named_that(lambda strategy: takes(strategy) != ONE)
+
+
 def refuse_outputs(strategy: Strategy, name: Callable[[], str], objectives: int, limited: bool) -> None:
     """MissingCapability for a strategy that would look at the first objective alone.
 
@@ -240,12 +253,12 @@ def refuse_outputs(strategy: Strategy, name: Callable[[], str], objectives: int,
     if objectives > 1 and can != SEVERAL:
         raise MissingCapability(
             f"{name()} chooses for one objective, and this study has {objectives}. Strategies that weigh several "
-            f"objectives: {WEIGH_ALL}."
+            f"objectives: {named_that(lambda one: takes(one) == SEVERAL)}."
         )
     if limited and can == ONE:
         raise MissingCapability(
             f"{name()} chooses for one objective without limits, and this study has limits. Strategies that keep "
-            f"limits: {WEIGH_ALL}, qei, gp_bucb, ucb_pe."
+            f"limits: {keeping_limits()}."
         )
 
 
@@ -262,8 +275,8 @@ def refuse_repeats(strategy: Strategy, name: Callable[[], str], objectives: int)
         raise MissingCapability("repeat=True is for one objective: of several, nothing says what a repeat is worth.")
     if not getattr(strategy, "repeats", False):
         raise MissingCapability(
-            f"{name()} never measures a point again; strategies that do where it is worth it: {LIES}. To allow for "
-            "equal points, say distinct=False."
+            f"{name()} never measures a point again; strategies that do where it is worth it: "
+            f"{named_that(lambda one: getattr(one, 'repeats', False))}. To allow for equal points, say distinct=False."
         )
 
 

@@ -40,6 +40,7 @@ from believer.plugins import (
 )
 from believer.space import Categorical, Float, Int, Space
 from believer.study.goals import AtMost, Goals, Maximize, Minimize
+from believer.study.options import suggesting
 
 try:
     from optuna.distributions import BaseDistribution, CategoricalDistribution, FloatDistribution
@@ -85,6 +86,7 @@ class BelieverSampler(BaseSampler):  # type: ignore[misc]
     independent_sampler : draws what is not chosen together; None is a uniform draw for each trial and name.
     """
 
+    @suggesting
     def __init__(
         self,
         *,

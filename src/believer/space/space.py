@@ -37,8 +37,8 @@ class Space:
     parameters : by name, a Float, Int or Categorical each, or anything else that is a
         :class:`~believer.space.parameter.Parameter`.
     constraint : ``constraint(params) -> bool`` says which points are allowed; None allows all.
-    constraint_name : how a journal knows the constraint. By default it knows the constraint by its source, and a study
-        that goes on with an edited function has to say so.
+    constraint_name : how a journal knows the constraint. By default it knows the constraint by what the function does,
+        and a study that goes on with an edited function has to say so.
     within : ``within(box)`` gives the :class:`~believer.space.region.Region` to search, a part of the box that the
         parameters span; None searches all of it.
 
@@ -85,7 +85,9 @@ class Space:
         object.__setattr__(self, "_places", tuple(pairwise(ends)))
         object.__setattr__(self, "dim", ends[-1])
         object.__setattr__(self, "_items", tuple(parameters.items()))
-        if constraint_name is not None and (constraint is None or not isinstance(constraint_name, str)):
+        if constraint_name is not None and (
+            constraint is None or not isinstance(constraint_name, str) or not constraint_name
+        ):
             raise InvalidInput(f"constraint_name must be the name of a constraint; got {shown(constraint_name)}.")
         object.__setattr__(self, "constraint", constraint)
         object.__setattr__(self, "constraint_name", constraint_name)

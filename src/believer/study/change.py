@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from believer.arrays import Array, frozen
@@ -11,6 +11,7 @@ from believer.space import Space
 from believer.space.parameter import backfill_of
 from believer.space.units import config_of
 from believer.study import serialization
+from believer.study.constraints import called
 from believer.study.labels import described
 from believer.study.trials import same_value
 
@@ -36,6 +37,9 @@ def differences(found: Mapping[str, Any], wanted: Mapping[str, Any]) -> list[str
                 lines.append(f"order of the parameters: {', '.join(before)}, now {', '.join(after)}")
         elif name == "outcomes" and then is not None:
             lines += [f"outcome {o}: {_said(then.get(o))}, now {_said(now.get(o))}" for o in _changed(then, now)]
+        elif name == "constraint":
+            known = called(then)
+            lines.append(f"constraint: {known}, {'edited' if known == called(now) else f'now {called(now)}'}")
         else:
             lines.append(f"{name}: {_said(then)}, now {_said(now)}")
     return lines
@@ -137,19 +141,24 @@ def adapted(params: Mapping[str, Any], space: Space, fill: Mapping[str, Any]) ->
     ----------
     params : the point.
     space : where it is to lie.
-    fill : what parameters of other spaces are at where they are none; ``...`` where nobody says.
+    fill : what parameters, of this space or others, are at where they are none, as far as someone said.
     """
-    for name, value in params.items():
-        former = fill.get(name, ...)
-        if name not in space.names and former is not ... and not same_value(value, former):
-            return None
-    found = {name: params.get(name, backfill_of(parameter)) for name, parameter in space.parameters.items()}
-    if any(value is ... for value in found.values()):
+    names = space.names
+    if any(name not in names and not same_value(value, fill.get(name, value)) for name, value in params.items()):
         return None
     try:
-        return space.check(found)
+        return space.check({**{name: fill[name] for name in names if name in fill}, **_only(params, names)})
     except InvalidInput:
         return None
+
+
+def stated_backfill(space: Space) -> dict[str, Any]:
+    """What parameters of a space are at where they are none, as far as the space says."""
+    return {name: value for name, p in space.parameters.items() if (value := backfill_of(p)) is not ...}
+
+
+def _only(params: Mapping[str, Any], names: Sequence[str]) -> dict[str, Any]:
+    return {name: value for name, value in params.items() if name in names}
 
 
 def placed(
@@ -168,7 +177,7 @@ def placed(
     return [None if params is None else (params, frozen(next(units))) for params in found]
 
 
-def lacking(found: Mapping[str, Any], space: Space) -> list[str]:
+def without_backfill(found: Mapping[str, Any], space: Space) -> list[str]:
     """New parameters of which nothing says what earlier results had."""
     known = _parameters(found["space"])
     return [name for name, p in space.parameters.items() if name not in known and backfill_of(p) is ...]

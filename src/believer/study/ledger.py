@@ -13,8 +13,7 @@ import numpy as np
 from believer.arrays import frozen, shown
 from believer.errors import InvalidInput, JournalCorrupt, JournalError, TrialError
 from believer.space import Space
-from believer.space.parameter import backfill_of
-from believer.study.change import is_relabeled, placed
+from believer.study.change import is_relabeled, placed, stated_backfill
 from believer.study.events import (
     Abandoned,
     Amended,
@@ -114,7 +113,7 @@ class Ledger:
     _barred: set[int] = field(default_factory=set)
     """Those of the queue that the constraint does not allow since it was changed."""
     _fill: dict[str, Any] = field(default_factory=dict)
-    """What parameters of former spaces are at where they are none (``backfill``)."""
+    """What parameters are at where they are none, as the spaces so far said (``backfill``)."""
     _was_declared: bool = False
     """Whether the study had goals other than the plain number."""
     _arrived: dict[str, dict[int, None]] = field(default_factory=dict)
@@ -319,7 +318,7 @@ class Ledger:
         before = next(event.config for event in reversed(self.events) if isinstance(event, Begun | Changed))
         space, goals = space_and_goals(config)
         if not is_relabeled(upgraded_config(before), upgraded_config(config)):
-            self._fill |= {name: backfill_of(parameter) for name, parameter in self.space.parameters.items()}
+            self._fill |= stated_backfill(self.space) | stated_backfill(space)
             self.number = self._second_name(goals)
             self._was_declared |= not self.goals.is_plain
             self.is_changed, self._fit = True, None

@@ -9,7 +9,8 @@ from __future__ import annotations
 import difflib
 import inspect
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, Literal, TypedDict, TypeVar
+from functools import wraps
+from typing import Any, Literal, TypedDict, TypeVar, cast
 
 from believer.acquisitions import Acquisition
 from believer.arrays import shown
@@ -77,12 +78,34 @@ def said(options: Mapping[str, Any], others: Iterable[str] = ()) -> dict[str, An
     options : by name.
     others : further names that the door takes, for the suggestion.
     """
+    others = [*others]
     for name in options:
         if name not in NAMES:
-            near = difflib.get_close_matches(name, [*NAMES, *others], 1)
-            hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(NAMES)}."
-            raise InvalidInput(f"there is no option {shown(name)}; {hint}")
+            raise unknown_option(name, [*others, *NAMES])
     return {name: value for name, value in options.items() if value is not None}
+
+
+def unknown_option(name: str, names: Iterable[str]) -> InvalidInput:
+    """The error for an option that there is not, which suggests the nearest of the ``names`` that there are."""
+    names = [*names]
+    near = difflib.get_close_matches(name, names, 1)
+    hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(names)}."
+    return InvalidInput(f"there is no option {shown(name)}; {hint}")
+
+
+def suggesting(function: F) -> F:
+    """``function`` that raises InvalidInput for an option that it has not, with the nearest name, not TypeError."""
+    named = inspect.signature(function).parameters.values()
+    names = [p.name for p in named if p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)]
+
+    @wraps(function)
+    def with_known_options(*args: Any, **options: Any) -> Any:
+        for name in options:
+            if name not in names:
+                raise unknown_option(name, [name for name in names if name not in ("self", "cls")])
+        return function(*args, **options)
+
+    return cast("F", with_known_options)
 
 
 def with_options(function: F) -> F:

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import hashlib
-import inspect
 import os
 import platform
 import secrets
-import textwrap
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Unpack
@@ -22,8 +19,10 @@ from believer.batch import Strategy
 from believer.errors import InvalidInput
 from believer.maximize import Maximizer
 from believer.numerics import backend
-from believer.space import Constraint, Space
+from believer.space import Space
+from believer.space.parameters import KINDS
 from believer.study import serialization
+from believer.study.constraints import checked_constraint, identity
 from believer.study.goals import Goals, checked_reference
 from believer.study.labels import Labels
 from believer.study.options import Options, said, with_options
@@ -91,10 +90,7 @@ class StudySettings:
         if not isinstance(space, Space):
             raise InvalidInput(f"space must be a believer.Space; got {type(space).__name__}.")
         given = said(options)
-        outcomes, maximize = given.get("outcomes"), _flag(given.get("maximize", False))
-        goals = Goals.plain(maximize) if outcomes is None else Goals(outcomes)
-        if outcomes is not None and maximize:
-            raise InvalidInput("outcomes say themselves what is maximized: Maximize(); leave maximize out.")
+        goals = goals_of(given)
         one, alone = len(goals.objectives) == 1, len(goals.outputs) == 1
         usual: Acquisition = LogEI() if one else EHVI()
         maximizer = given.get("maximizer")
@@ -127,7 +123,7 @@ class StudySettings:
         """Plain JSON data; custom parts and the constraint by name."""
         return {
             "space": self.space.to_config(),
-            "constraint": _identity(self.space.constraint, self.space.constraint_name),
+            "constraint": identity(self.space.constraint, self.space.constraint_name),
             "outcomes": self.goals.to_config(),
             "reference": self.reference,
             "failures": self.failures,
@@ -157,19 +153,11 @@ class StudySettings:
         try:
             config = upgraded_config(config)
             space = Space.from_config(config["space"], constraint, name)
-            goals = Goals.from_config(config["outcomes"])
-            checked: dict[str, Any] = {
-                "reference": checked_reference(config["reference"], goals),
-                "failures": _failures(config["failures"]),
-                "n_init": whole(config["n_init"], "n_init", 1),
-                "seed": whole(config["seed"], "seed", 0, MOST_SEED),
-                "warp": _warp(config["warp"]),
-                "resolution": _resolution(config["resolution"]),
-            }
+            goals, plain = _read(config)
         except InvalidInput as error:
             raise DamagedSettings(str(error)) from error
         parts = {part: _rebuilt(config, part, named.get(part), *methods) for part, methods in _METHODS.items()}
-        return StudySettings(space=space, goals=goals, **checked, **parts)
+        return StudySettings(space=space, goals=goals, **plain, **parts)
 
 
 _METHODS: dict[str, tuple[str, ...]] = {
@@ -186,6 +174,72 @@ _NAMED: dict[str, Any] = {
     "strategy": serialization.strategy_named,
     "maximizer": lambda maximizer: maximizer,
 }
+
+
+def goals_of(given: Mapping[str, Any]) -> Goals:
+    """What is wanted, as the options ``outcomes`` and ``maximize`` say it."""
+    outcomes, maximize = given.get("outcomes"), _flag(given.get("maximize", False))
+    if outcomes is not None and maximize:
+        raise InvalidInput("outcomes say themselves what is maximized: Maximize(); leave maximize out.")
+    return Goals.plain(maximize) if outcomes is None else Goals(outcomes)
+
+
+def _read(config: Mapping[str, Any]) -> tuple[Goals, dict[str, Any]]:
+    """The goals of a journal's settings, and those settings that are plain data."""
+    goals = Goals.from_config(config["outcomes"])
+    return goals, {
+        "reference": checked_reference(config["reference"], goals),
+        "failures": _failures(config["failures"]),
+        "n_init": whole(config["n_init"], "n_init", 1),
+        "seed": whole(config["seed"], "seed", 0, MOST_SEED),
+        "warp": _warp(config["warp"]),
+        "resolution": _resolution(config["resolution"]),
+    }
+
+
+def options_of(config: Mapping[str, Any], given: Mapping[str, Any], space: Space) -> dict[str, Any]:
+    """The options of a journal's settings, with those that are given now in their place.
+
+    With other goals, what was usual for those before becomes what is usual for these, and a reference point that is not
+    of their objectives is dropped.
+
+    Parameters
+    ----------
+    config : the journal's settings, of format 4.
+    given : options that were said.
+    space : where to search now.
+    """
+    try:
+        space_and_goals(config)
+        goals, plain = _read(config)
+    except InvalidInput as error:
+        raise DamagedSettings(str(error)) from error
+    wanted = goals_of(given) if {"outcomes", "maximize"} & given.keys() else goals
+    if wanted == goals:  # whatever the order in which they are named now
+        wanted = Goals({name: wanted.wanted[name] for name in goals.wanted})
+    left = {name: value for name, value in plain.items() if name not in given}
+    left |= {part: _rebuilt(config, part, None, *names) for part, names in _METHODS.items() if part not in given}
+    if wanted != goals:
+        usual = StudySettings.of(space, outcomes=goals.wanted, seed=0).to_config()
+        for name in ("acquisition", "strategy", "failures"):
+            if config[name] == usual[name]:
+                left.pop(name, None)
+        if {*(left.get("reference") or ())} != {*wanted.objectives}:
+            left.pop("reference", None)
+    rest = {name: value for name, value in given.items() if name != "maximize"}
+    return {**left, **rest, "outcomes": wanted.wanted}
+
+
+def refuse_unreadable(space: Space) -> None:
+    """InvalidInput for a space that no journal can hold, as nobody could read it again."""
+    what = "a region of its own (within=)" if space.within is not None else ""
+    for name, parameter in space.parameters.items():
+        if KINDS.get(type(parameter).__name__) is not type(parameter):
+            what = what or f"a parameter of a kind of its own ({name}, a {type(parameter).__name__})"
+    if what:
+        raise InvalidInput(
+            f"a space with {what} cannot be read back from a journal: such a study lives in memory only."
+        )
 
 
 def upgraded_config(config: Mapping[str, Any]) -> dict[str, Any]:
@@ -260,56 +314,3 @@ def _resolution(resolution: Any) -> float | None:
     if (number := finite(resolution, "resolution", LARGEST)) < 0.0:
         raise InvalidInput(f"resolution must be an improvement, zero or more; got {resolution!r}.")
     return number
-
-
-def _identity(constraint: Constraint | None, name: str | None) -> dict[str, str] | None:
-    """How a journal knows a constraint: by the user's name for it, or by its own name and a digest of its source.
-
-    The module that it was imported from does not matter: a script and a notebook may share a study.
-    """
-    if constraint is None:
-        return None
-    if name is not None:
-        return {"name": name}
-    function = getattr(constraint, "__qualname__", type(constraint).__qualname__)
-    try:
-        source = textwrap.dedent(inspect.getsource(constraint))
-    except (OSError, TypeError):
-        return {"function": function}
-    return {"function": function, "source": hashlib.sha256(source.encode()).hexdigest()[:16]}
-
-
-def checked_constraint(known: Any, constraint: Constraint | None) -> str | None:
-    """The user's name of a journal's constraint, or None; an error unless ``constraint`` may be that one."""
-    found = _identity(constraint, None)
-    if isinstance(known, dict) and all(isinstance(part, str) for part in known.values()):
-        name = known.get("name")
-        same = found is not None if name is not None else _is_same_function(known, found)
-    elif isinstance(known, str):  # before format 4: its module and name
-        name, same = None, found is not None and known.endswith(f".{found['function']}")
-    elif known is None:
-        name, same = None, found is None
-    else:
-        raise DamagedSettings(f"a constraint is known by its name; got {shown(known)}.")
-    if not same:
-        raise InvalidInput(
-            f"the journal was written with the constraint {_shown_constraint(known)}; got {_shown_constraint(found)}. "
-            "Pass the same function as constraint=..."
-        )
-    return name
-
-
-def _is_same_function(known: dict[str, str], found: dict[str, str] | None) -> bool:
-    """Whether two constraints are the same by their source, or by their names where either has no source."""
-    if found is None:
-        return False
-    if "source" in known and "source" in found:
-        return known["source"] == found["source"]
-    return known.get("function") == found["function"]
-
-
-def _shown_constraint(known: Any) -> str:
-    if isinstance(known, dict):
-        source = f" (source {known['source']})" if "source" in known else ""
-        return f"{known.get('name') or known.get('function')}{source}"
-    return str(known)

@@ -4,6 +4,7 @@ What to ask for is a pure function of the results: an ask that no tell follows i
 """
 
 import copy
+import inspect
 import json
 import os
 import warnings
@@ -25,6 +26,7 @@ from believer.maximize import Candidates
 from believer.numerics.sampling import latin_hypercube, sobol
 from believer.plugins import History, ModelCache, Search, StudySettings, maximizer_for, propose
 from believer.study import events, formats, journal, outcome, serialization, settings, study
+from believer.study.options import suggesting, unknown_option
 from believer.surrogates import GP, RandomForest, SklearnSurrogate
 
 _FOREST = partial(RandomForest, trees=100, min_leaf=3)
@@ -66,6 +68,7 @@ class Optimizer:
     acq_optimizer_kwargs, n_jobs, model_queue_size : play no part: what a search costs is the engine's business.
     """
 
+    @suggesting
     def __init__(
         self,
         dimensions: Any,
@@ -187,11 +190,22 @@ class Optimizer:
         return OptimizeResult(**found, space=self.space, random_state=self.rng, specs=self.specs)
 
 
+_OF_A_RUN = (
+    *("n_initial_points", "n_random_starts", "callback", "verbose"),
+    *("xi", "kappa", "n_points", "n_restarts_optimizer"),
+)
+"""Options of a run that an optimizer has not."""
+
+
 def base_minimize(
     func: Any, dimensions: Any, base_estimator: Any, n_calls: int = 100, x0: Any = None, y0: Any = None, **options: Any
 ) -> OptimizeResult:
     """Minimize ``func``; see :func:`gp_minimize`."""
     args = {name: value for name, value in locals().items() if name != "options"}
+    names = [*_OF_A_RUN, *[*inspect.signature(Optimizer).parameters][2:]]
+    for name in options:
+        if name not in names:
+            raise unknown_option(name, ("n_calls", "x0", "y0", "noise", *names))
     specs = {"args": {"n_initial_points": 10, **args, **options}, "function": "base_minimize"}
     points = [] if x0 is None or len(x0) == 0 else x0 if isinstance(x0[0], list | tuple) else [x0]
     values = list(y0) if isinstance(y0, Iterable) else None if y0 is None else [y0]
