@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from believer import AtLeast, AtMost, Categorical, Float, Int, Maximize, Minimize, Optimizer, Space
+from believer.study.goals import Goal
 
 SCRIPT = "<script>window.hacked=1</script>"
 IMAGE = "<img src=x onerror=window.hacked=1>"
@@ -27,7 +28,7 @@ def small(journal: Path | None = None, batches: int = 3) -> Optimizer:
     space = Space(
         {"temperature": Float(40, 120), "catalyst": Categorical(["Pd", "Ni", "Cu"]), "time": Float(1, 24, log=True)}
     )
-    goals = {"yield": Maximize(), "purity": AtLeast(96)}
+    goals: dict[str, Goal] = {"yield": Maximize(), "purity": AtLeast(96)}
     optimizer = Optimizer(space, outcomes=goals, seed=1, n_init=6, journal=journal)
     for number in range(batches):
         for i, trial in enumerate(optimizer.ask(4)):
@@ -42,7 +43,7 @@ def small(journal: Path | None = None, batches: int = 3) -> Optimizer:
 def hostile(journal: Path | None = None) -> Optimizer:
     """A study whose names, choices and errors are HTML, formulas, right-to-left, or very long."""
     space = Space({SCRIPT: Float(0, 1), "\"q\" 'p' &amp; <b>": Float(0, 1), RTL: Categorical(CHOICES), LONG: Int(0, 9)})
-    goals = {OUTCOME: Minimize(), LIMITED: AtMost(1.0)}
+    goals: dict[str, Goal] = {OUTCOME: Minimize(), LIMITED: AtMost(1.0)}
     optimizer = Optimizer(space, outcomes=goals, seed=2, n_init=4, journal=journal)
     for number in range(3):
         for i, trial in enumerate(optimizer.ask(4)):

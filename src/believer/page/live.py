@@ -16,8 +16,8 @@ from typing import Any
 from believer.errors import BelieverError
 from believer.page.beliefs import beliefs, quick_figures, without_refit
 from believer.page.cells import Json
-from believer.page.rows import Rows, rows_of
 from believer.page.content import facts, found
+from believer.page.rows import Rows, rows_of
 from believer.page.watched import Version, Watched
 from believer.plot.data import Source
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 
-from believer.page.document import plotly, standalone
 from believer.page.content import state
+from believer.page.document import plotly, standalone
 from believer.plot.data import StudyLike
 from believer.study.files import PathLike, Wording, as_path, replace_file
 
