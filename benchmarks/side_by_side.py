@@ -39,7 +39,7 @@ ready = time.process_time()
 import believer as bv
 imported = time.process_time() - ready
 import numpy as np
-from believer_bench.problems import PROBLEMS
+from believer.problems import PROBLEMS
 from believer.numerics.sampling import latin_hypercube
 problem, large = PROBLEMS["hartmann6"](), PROBLEMS["levy10"]()
 

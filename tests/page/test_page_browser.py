@@ -33,13 +33,21 @@ def chrome() -> Iterator[Browser]:
         yield running
 
 
+class Pages(dict[str, Path]):
+    """Reports of studies by name, each written when it is first asked for."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def __missing__(self, name: str) -> Path:
+        self[name] = self._folder / f"{name}.html"
+        {"small": small, "hostile": hostile, "front": front}[name]().report(self[name])
+        return self[name]
+
+
 @pytest.fixture(scope="module")
 def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    folder = tmp_path_factory.mktemp("pages")
-    found = {"small": small(), "hostile": hostile(), "front": front()}
-    for name, study in found.items():
-        study.report(folder / f"{name}.html")
-    return {name: folder / f"{name}.html" for name in found}
+    return Pages(tmp_path_factory.mktemp("pages"))
 
 
 def front() -> Optimizer:
@@ -358,7 +366,7 @@ def test_the_theme_can_be_changed(chrome: Browser, pages: dict[str, Path]) -> No
     before = chrome.evaluate("getComputedStyle(document.querySelector('#figure-convergence .xtick text')).fill")
     chrome.evaluate("document.querySelector('.top button').click(), 1")
     until(chrome, f"getComputedStyle(document.querySelector('#figure-convergence .xtick text')).fill !== '{before}'")
-    assert chrome.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(20, 23, 26)"
+    assert chrome.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(22, 24, 27)"
 
 
 RUN = """

@@ -63,7 +63,8 @@ def test_a_page_of_an_optimizer_shows_every_kind_of_space(space: Space) -> None:
         tell_all(optimizer, optimizer.ask(3))
     found = state_of(optimizer)
     shown = {figure["id"].removeprefix("figure-") for figure in found["figures"]}
-    assert {"convergence", "slice", "importance", "evaluations", "dependence", "calibration"} <= shown
+    assert {"convergence", "slice", "importance", "evaluations", "parallel", "distribution"} <= shown
+    assert {"dependence", "calibration", "diversity", "timeline"} <= shown
     found["figures"] = [figure for figure in found["figures"] if figure["id"] != "figure-lies"]  # those come next
     assert trials_in(found) == set(range(6))
 

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
 from believer.arrays import Array
 from believer.errors import BelieverError, InvalidInput
 from believer.page import figures, model_figures
-from believer.page.cells import Json, number, percent
-from believer.page.rows import Rows, pairs, table
+from believer.page.cells import Json, number, percent, point
+from believer.page.rows import Rows, labels_of, pairs, table
 from believer.plot.data import Source
 from believer.plot.data.feasibility import probability
 from believer.propose import propose
 from believer.study.events import Asked
 from believer.study.goals import RUNS
-from believer.study.labels import described
 from believer.study.recommend import Insight
 from believer.study.recommendation import Recommendation
 
@@ -130,6 +130,7 @@ def _without_model(source: Source, rows: Rows, relevant: tuple[str, ...] | None)
         *([] if several else [lambda: figures.convergence(source, rows)]),
         lambda: figures.evaluations(source, rows, relevant),
         lambda: figures.parallel(source, rows),
+        lambda: figures.distribution(source, rows),
         lambda: figures.diversity(source, rows),
         lambda: figures.timeline(source, rows),
     ]
@@ -178,7 +179,7 @@ def _best(source: Source, why: str) -> Json:
     label = source.label(source.outputs[0])
     return {
         "text": [f"The best result has {label} {number(value)}. {why}"],
-        "tables": [pairs("The best result", params)],
+        "tables": [pairs("The best result", _labeled(source, params))],
     }
 
 
@@ -205,8 +206,13 @@ def _recommended(source: Source) -> Json:
     return {"text": text, "tables": _use(source, found)}
 
 
+def _labeled(source: Source, params: dict[str, Any]) -> dict[str, Any]:
+    labels = labels_of(source)
+    return {labels[name]: value for name, value in params.items()}
+
+
 def _use(source: Source, found: Recommendation) -> list[Json]:
-    tables = [pairs("Parameters to use", found.params)]
+    tables = [pairs("Parameters to use", _labeled(source, found.params))]
     told = source.study.outcome(found.trial.id)
     if found.outcomes and told is not None:
         rows = [
@@ -227,7 +233,7 @@ def _front(source: Source) -> Json:
         ""
         if found.reference is None
         else (
-            f" The hypervolume is {number(found.hypervolume)}, measured from {described(found.reference)}, which was "
+            f" The hypervolume is {number(found.hypervolume)}, measured from {point(found.reference, {})}, which was "
             + ("given." if found.is_given else "inferred from the results.")
         )
     )
@@ -252,7 +258,7 @@ def _front(source: Source) -> Json:
     ]
     return {
         "text": text,
-        "tables": [table("The Pareto front", ("trial", *columns, *limits, *source.space.names), rows)],
+        "tables": [table("The Pareto front", ("trial", *columns, *limits, *labels_of(source).values()), rows)],
     }
 
 
@@ -291,7 +297,7 @@ def _next(source: Source, q: int | None) -> Json:
         )
         for i, trial in enumerate(batch)
     ]
-    head = ("trial", *source.space.names, *heads, *([] if kept is None else ["limits kept"]), "why")
+    head = ("trial", *labels_of(source).values(), *heads, *([] if kept is None else ["limits kept"]), "why")
     return {
         "text": [
             f"If {size} trial{' were' if size == 1 else 's were'} asked for now, these would be handed out. "

@@ -5,8 +5,9 @@ from __future__ import annotations
 import html
 import json
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any, TypeAlias
+from unicodedata import bidirectional
 
 Json: TypeAlias = dict[str, Any]
 
@@ -50,6 +51,40 @@ def label(text: str, most: int = 40) -> str:
 def in_script(value: Any) -> str:
     """JSON that may stand in a ``<script>`` of a page, whatever text is in it."""
     return json.dumps(value, allow_nan=False, separators=(",", ":"), ensure_ascii=False).translate(_SCRIPT)
+
+
+_TURNED = {"R", "AL", "RLE", "RLO", "LRE", "LRO", "RLI", "LRI", "FSI"}
+"""Classes of characters that turn the direction of what follows them."""
+
+_ISOLATE, _END = "\u2068", "\u2069"
+_MOST_LETTERS, _MOST_TEXT = 60, 600
+
+
+def isolated(text: str) -> str:
+    """Text for a sentence: what is written from right to left in it turns nothing else of the sentence."""
+    turned = any(bidirectional(letter) in _TURNED for letter in text)
+    return f"{_ISOLATE}{text}{_END}" if turned else text
+
+
+def point(params: Mapping[str, Any], units: Mapping[str, str]) -> str:
+    """A point in a sentence: "lr=0.01, depth=3"; long names and values, and long lists, are cut short.
+
+    Parameters
+    ----------
+    params : in the user's terms.
+    units : of the parameters that have some.
+    """
+    values = {name: f"{value:.4g}" if isinstance(value, float) else str(value) for name, value in params.items()}
+    values = {name: f"{text} {units[name]}" if units.get(name) else text for name, text in values.items()}
+    parts = [
+        "=".join(isolated(clipped(readable(part), _MOST_LETTERS)) for part in (name, value))
+        for name, value in values.items()
+    ]
+    whole = ", ".join(parts)
+    if len(whole) <= _MOST_TEXT:
+        return whole
+    kept = [part for i, part in enumerate(parts) if len(", ".join(parts[: i + 1])) <= _MOST_TEXT]
+    return f"{', '.join(kept)} and {len(parts) - len(kept)} more"
 
 
 def number(value: float) -> str:

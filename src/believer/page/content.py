@@ -11,8 +11,8 @@ from believer.arrays import whole
 from believer.loop import Result
 from believer.optimizer import Optimizer
 from believer.page.beliefs import beliefs, without_refit
-from believer.page.cells import Json, number, readable
-from believer.page.rows import Rows, pairs, rows_of, table
+from believer.page.cells import Json, isolated, number, point, readable
+from believer.page.rows import Rows, labels_of, pairs, rows_of, table, units_of
 from believer.plot.data import Source, StudyLike, study_of
 from believer.plot.data.feasibility import SUCCEEDS
 from believer.space.parameters import to_config
@@ -109,9 +109,9 @@ def found(source: Source) -> list[str]:
     params, value = study.best
     word = "highest" if source.sign(first) < 0.0 else "lowest"
     within = " within all limits" if goals.limited else ""
-    label = source.label(first)
+    label, where = isolated(source.label(first)), point(params, units_of(source))
     return [
-        f"The {word} {label}{within} so far is {number(value)}, of trial {source.best}: {described(params)}.",
+        f"The {word} {label}{within} so far is {number(value)}, of trial {source.best}: {where}.",
         counted,
         *_improved(source, value),
         *_limits(source),
@@ -157,11 +157,12 @@ def _pending(source: Source) -> Json:
     text = [f"{len(pending)} trial{' waits' if len(pending) == 1 else 's wait'} for a result."] if pending else []
     tables = []
     if pending:
-        rows = [(t.id, *(t.params.get(name) for name in names), t.provenance) for t in pending]
-        tables.append(table("Pending trials", ("trial", *names, "why"), rows))
+        waiting = [(t.id, *(t.params.get(name) for name in names), t.provenance) for t in pending]
+        tables.append(table("Pending trials", ("trial", *labels_of(source).values(), "why"), waiting))
     if queued:
         text.append(f"{len(queued)} enqueued point{'' if len(queued) == 1 else 's'} will be handed out first.")
-        tables.append(table("Enqueued points", names, [[one.get(name) for name in names] for one in queued]))
+        wanted = [[one.get(name) for name in names] for one in queued]
+        tables.append(table("Enqueued points", [*labels_of(source).values()], wanted))
     return {"text": text, "tables": tables}
 
 

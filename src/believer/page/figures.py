@@ -186,6 +186,31 @@ def _end(axis: Axis) -> Json:
     return {"low": 0, "high": max(1, len(axis.choices) - 1), "log": False, "choices": [*axis.choices]}
 
 
+def distribution(source: Source, rows: Rows) -> Json:
+    """How many results are below a value, for each outcome."""
+    panels = []
+    for outcome in source.outputs:
+        values = source.trials.values[outcome]
+        order = np.argsort(values, kind="stable")
+        order = order[np.isfinite(values[order])]
+        share = np.arange(1, len(order) + 1) / max(1, len(order))
+        if not len(order):
+            continue
+        trace = {
+            **points(source.trials.ids[order], values[order], share, "@blue", size=5),
+            **{"mode": "lines+markers", "line": {"color": "@blue", "width": 2, "shape": "hv"}},
+        }
+        name = source.label(outcome)
+        layout = {"xaxis": value_axis(name), "yaxis": {"title": {"text": "share of results"}, "type": "linear"}}
+        panels.append(panel(f"Distribution of {name}", [trace], layout, 280))
+    return figure(
+        "distribution",
+        "How the results are distributed",
+        "The share of results that are at most so large: the empirical distribution of each outcome.",
+        panels,
+    )
+
+
 def diversity(source: Source, rows: Rows) -> Json:
     """Distances within batches."""
     found = data.diversity(source)

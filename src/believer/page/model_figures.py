@@ -6,13 +6,12 @@ import numpy as np
 
 from believer.arrays import Array
 from believer.errors import InvalidInput
-from believer.page.cells import Json, label, numbers
-from believer.page.rows import Rows
+from believer.page.cells import Json, label, numbers, point
+from believer.page.rows import Rows, units_of
 from believer.page.traces import band, bars, figure, heat, limit_lines, line, panel, parameter_axis, points, value_axis
 from believer.plot import data
 from believer.plot.data import Curve, Feasibility, FrontPair, Importance, Lies, LieStep, Source
 from believer.plot.data.importance import lengthscales_of
-from believer.study.labels import described
 
 MOST_CURVES = 8
 """Parameters that an outcome is shown along: those that matter most."""
@@ -43,14 +42,9 @@ def slices(source: Source, rows: Rows) -> Json:
         "What the model expects around the best result",
         "Along each parameter, while the others stay at the star. The line is the expected value and the band holds "
         "the value, without noise, with a probability of 95 %. The nearer a result is to the slice, the stronger its "
-        f"color.{more} The star: {_at(through)}.",
+        f"color.{more} The star: {point(through, units_of(source))}.",
         [_curve(curve, rows, True) for curve in curves],
     )
-
-
-def _at(params: dict[str, object]) -> str:
-    text = described(params)
-    return text if len(text) < 240 else f"{text[:239]}…"
 
 
 def dependence(source: Source, rows: Rows, samples: int) -> Json:

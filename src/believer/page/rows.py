@@ -21,8 +21,8 @@ class Rows:
 
     Attributes
     ----------
-    columns : name and role ("id", "status", "outcome", "parameter", "error", "text") of each; a hidden one repeats
-        another.
+    columns : of each its name, its label with units, and its role: "id", "status", "outcome", "parameter", "error" or
+        "text"; a hidden one repeats another.
     rows : cells.
     parameters : the column of each parameter.
     outcomes : the column of each outcome.
@@ -60,10 +60,13 @@ def rows_of(source: Source) -> Rows:
     hidden = not goals.is_plain and (len(goals.objectives) > 1 or one in outcomes)
     if len(goals.objectives) == 1 and one not in outcomes:
         outcomes[one] = 2
+    shown = {place: axis.label for axis, place in zip(source.axes, parameters.values(), strict=True)}
+    shown |= {place: source.label(name) for name, place in outcomes.items() if name in source.outputs}
     columns = []
     for i, head in enumerate(heads):
         role = "parameter" if i in parameters.values() else "outcome" if i in told else _ROLES.get(head, "text")
-        columns.append({"name": readable(head), "role": role, "hidden": head == "value" and hidden})
+        labeled = readable(shown.get(i, head))
+        columns.append({"name": readable(head), "label": labeled, "role": role, "hidden": i == 2 and hidden})
     rows = [
         [
             "None" if value is None and i in parameters.values() and names[i - first] in trial.params else cell(value)
@@ -72,6 +75,16 @@ def rows_of(source: Source) -> Rows:
         for record, trial in zip(records, trials, strict=True)
     ]
     return Rows(columns, rows, parameters, outcomes)
+
+
+def labels_of(source: Source) -> dict[str, str]:
+    """The parameters by name, with their units."""
+    return {axis.name: axis.label for axis in source.axes}
+
+
+def units_of(source: Source) -> dict[str, str]:
+    """The units of the parameters that have some, by name."""
+    return {axis.name: axis.units for axis in source.axes if axis.units}
 
 
 def table(caption: str, head: Sequence[str], rows: Iterable[Sequence[Any]], plain: bool = False) -> Json:

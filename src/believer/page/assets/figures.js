@@ -217,7 +217,7 @@ class Figures {
     for (const role of ["outcome", "parameter", "error"]) {
       this.columns.forEach((column, i) => {
         if (column.hidden || column.role !== role || row[i] === null || row[i] === "") return;
-        const name = clipped(column.name, 32);
+        const name = clipped(column.label, 32);
         lines.push(`${name}: ${clipped(shownCell(row[i]), 60)}`);
       });
     }

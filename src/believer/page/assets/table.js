@@ -97,7 +97,7 @@ class TrialTable {
     const head = element("tr");
     this.columns.forEach((column, i) => {
       if (column.hidden) return;
-      const button = element("button", { type: "button", "data-column": i }, clipped(column.name, 80));
+      const button = element("button", { type: "button", "data-column": i }, clipped(column.label, 80));
       button.addEventListener("click", () => {
         const again = this.sort.column === i && this.sort.direction === 1;
         this.sort = { column: i, direction: again ? -1 : 1 };
