@@ -294,13 +294,13 @@ def test_a_constraint_is_passed_again_and_checked_by_name(tmp_path: Path) -> Non
     started(Space({"x": Float(0.0, 1.0)}, first_half), journal=path).close()
     wrong: list[Callable[[dict[str, Any]], bool] | None] = [None, second_half, lambda params: True]
     for constraint in wrong:
-        with pytest.raises(InvalidInput, match=r"constraint first_half .*; got .*constraint="):
+        with pytest.raises(InvalidInput, match=r"constraint first_half; got .*constraint="):
             Optimizer.load(path, constraint=constraint)
     with Optimizer.load(path, constraint=first_half) as loaded:
         assert all(trial.params["x"] < 0.5 for trial in loaded.ask(5))
     free = tmp_path / "free.jsonl"
     started(SPACES["line"], journal=free).close()
-    with pytest.raises(InvalidInput, match=r"with the constraint None; got first_half"):
+    with pytest.raises(InvalidInput, match=r"with the constraint none; got first_half"):
         Optimizer.load(free, constraint=first_half)
     Optimizer.load(free).close()
 

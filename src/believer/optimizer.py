@@ -114,11 +114,14 @@ class Optimizer(Study):
         path : of the journal.
         space : where to search.
         change : go on with what is said now, where it differs. All results that fit the new space count; a new
-            parameter needs ``backfill=``, the value that it had in earlier results. Results that do not fit are kept,
-            and ``outside`` lists them.
+            parameter needs ``backfill=``, the value that it had in earlier results. One that is taken out is left out
+            of them; where it had a ``backfill``, only results at that value fit. Results that do not fit are kept, and
+            ``outside`` lists them; they count again where a later space has a place for them. A number counts under
+            the name that it was told under; that of a plain study is the only objective of other goals, and back.
         {options}
         """
         said(options, ("change",))
+        as_path(path, "a journal")
         return cls._open(path, space, change, options)
 
     @classmethod
