@@ -434,9 +434,9 @@ class Ledger:
     def _forget(self, trial_id: int) -> None:
         """What was told of a trial: the next fit starts anew, as the last one saw it."""
         self.find(trial_id)
-        if self.outcomes.pop(trial_id, None) is None and trial_id not in self.errors:
+        if trial_id not in self.told and trial_id not in self.faults:
             raise TrialError(f"trial {trial_id} has no result that could be amended.", trial_id)
-        for known in (self.told, self.faults, self.errors):
+        for known in (self.told, self.faults, self.outcomes, self.errors):
             known.pop(trial_id, None)
         self.over.discard(trial_id)
         self._within.pop(trial_id, None)

@@ -85,16 +85,20 @@ def said(options: Mapping[str, Any], others: Iterable[str] = ()) -> dict[str, An
     return {name: value for name, value in options.items() if value is not None}
 
 
-def unknown_option(name: str, names: Iterable[str]) -> InvalidInput:
+class UnknownOption(InvalidInput, TypeError):
+    """An option that there is not: Python itself calls that a TypeError, and so do hosts."""
+
+
+def unknown_option(name: str, names: Iterable[str]) -> UnknownOption:
     """The error for an option that there is not, which suggests the nearest of the ``names`` that there are."""
     names = [*names]
     near = difflib.get_close_matches(name, names, 1)
     hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(names)}."
-    return InvalidInput(f"there is no option {shown(name)}; {hint}")
+    return UnknownOption(f"there is no option {shown(name)}; {hint}")
 
 
 def suggesting(function: F) -> F:
-    """``function`` that raises InvalidInput for an option that it has not, with the nearest name, not TypeError."""
+    """``function`` that raises InvalidInput for an option that it has not, with the nearest name."""
     named = inspect.signature(function).parameters.values()
     names = [p.name for p in named if p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)]
 
