@@ -172,7 +172,7 @@ def test_a_function_of_a_script_prints_and_its_processes_end_with_the_run(tmp_pa
             return params["x"]
         if __name__ == "__main__":
             line = bv.Space({"x": bv.Float(0, 10)})
-            result = bv.minimize(f, line, 12, q=3, workers=2, mode="async", n_init=8, seed=0)
+            result = bv.minimize(f, line, 12, q=3, workers=2, mode="async", n_init=8, seed=0, progress=False)
             assert 0 < result.failures < 12 == result.evaluations
             assert multiprocessing.active_children() == []
             print(result.evaluations - result.failures)

@@ -223,7 +223,7 @@ def takes(strategy: Strategy) -> str:
 
 
 def named_that(fits: Callable[[Strategy], bool]) -> str:
-    """The names of the library's strategies that fit, for people.
+    """The names of the library's strategies that fit, for people; nobody is sent to ``top_q``, a baseline.
 
     Parameters
     ----------
@@ -231,7 +231,7 @@ def named_that(fits: Callable[[Strategy], bool]) -> str:
     """
     from believer.batch import STRATEGIES  # which is made of files that begin with this one
 
-    return ", ".join(name for name, strategy in STRATEGIES.items() if fits(strategy))
+    return ", ".join(name for name, strategy in STRATEGIES.items() if fits(strategy) and name != "top_q")
 
 
 def keeping_limits() -> str:
