@@ -10,10 +10,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from believer.arrays import Array, frozen
-from believer.batch.random import REPLACED, draw, is_new
+from believer.batch.random import REPLACED, draw
 from believer.batch.request import Choice, Request
 from believer.maximize import Candidates, Maximizer, Multistart, Objective, Search
-from believer.maximize.objective import Spacing
+from believer.maximize.objective import Spacing, is_new
 from believer.space.region import Region
 
 _CLIMBING, _SCREENING = Multistart(), Candidates()

@@ -144,7 +144,8 @@ def _apart(q: int, mean: float | None, random_pair: float) -> str:
 def _worth(q: int, gain: Gain, units: str) -> str:
     points = f"{q} point{'s' if q > 1 else ''}"
     points += f" beside {gain.beside} pending" if gain.beside else ""
-    more = (f" {units}" if units else "") + (" more" if gain.beside else "") + gain.of
+    unit = f" {units}" if units else ""
+    more = unit + (" more" if gain.beside else "") + gain.of
     if not gain.matters:
         least = f"less than {gain.resolution:.2g}{more}, the least that counts here" if gain.resolution else "nothing"
         return f"{points}: expected to gain {least}"
@@ -154,7 +155,7 @@ def _worth(q: int, gain: Gain, units: str) -> str:
     slots = every if gain.slots == q else f"{gain.slots} slot{'s' if gain.slots > 1 else ''}"
     return (
         f"{points}: the best alone is expected to gain {gain.alone:.2g}{more}, all together "
-        f"{amount(f'{gain.together:.2g}', units)} "
+        f"{gain.together:.2g}{unit} "
         f"(the other{'s' if q > 2 else ''} add{'s' if q == 2 else ''} {gain.added:.0%}); "
         f"{ENOUGH:.0%} of that takes {slots}"
     )

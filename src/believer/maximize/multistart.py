@@ -11,6 +11,8 @@ from believer.capabilities import able
 from believer.errors import InvalidInput, MissingCapability, SpaceExhausted
 from believer.maximize.climb import ascend, stepped
 from believer.maximize.objective import (
+    MOST_CANDIDATES,
+    MOST_NEIGHBORS,
     Maximum,
     Objective,
     Screening,
@@ -20,7 +22,6 @@ from believer.maximize.objective import (
     ranked,
     search_exhaustively,
 )
-from believer.maximize.screening import MOST_CANDIDATES, MOST_NEIGHBORS, candidates
 from believer.numerics import backend, lbfgs
 from believer.space.region import Region
 
@@ -87,7 +88,7 @@ class Multistart:
         if exact is not None:
             return exact
         region = search.region
-        pool = candidates(self.candidates, search, self.neighbors, self.widths, rng)
+        pool = search.candidates(self.candidates, self.neighbors, self.widths, rng)
         if not len(pool):
             raise SpaceExhausted("the constraint allows none of the thousands of points that were tried.", left=0)
         best = _AMONG * self.starts

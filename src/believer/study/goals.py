@@ -317,7 +317,7 @@ class Goals:
         outcome : what was told.
         output : its name.
         """
-        return outcome.name if self.is_plain and outcome.objectives else output
+        return next(iter(outcome.objectives), output) if self.is_plain else output
 
     def _called(self, name: str, number: str, others: Set[str]) -> str:
         """What a number that was told under ``name`` is called here."""
