@@ -28,8 +28,8 @@ class EHVI:
 class Scalarized:
     """log of the improvement expected in the largest of the objectives, weighed at random a point ([Knowles2006]).
 
-    The cheap alternative where objectives are many: its price does not grow with the front. While there is no front, the
-    reference is what is to be improved on.
+    The cheap alternative where objectives are many: its price does not grow with the front. While there is no front,
+    the reference is what is to be improved on.
     """
 
     def of_several(
