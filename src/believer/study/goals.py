@@ -404,8 +404,11 @@ class Goals:
         if output == DESIRABILITY and self.is_weighed:
             return {i: value for i, one in outcomes.items() if (value := self.value(one, output)) is not None}
         key = self.key_of_all(outcomes.values(), output)
-        named = [(i, one.objectives.get(key, one.constraints.get(output))) for i, one in outcomes.items()]
-        return {i: value for i, value in named if value is not None}
+        return {
+            i: value
+            for i, one in outcomes.items()
+            if (value := one.objectives.get(key, one.constraints.get(output))) is not None
+        }
 
     def key_of_all(self, outcomes: Iterable[Outcome], output: str) -> str:
         """The name that all outcomes have an output under.
