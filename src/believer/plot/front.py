@@ -51,7 +51,7 @@ def _draw_pair(axes: Any, pair: data.FrontPair) -> None:
     on[pair.on_front] = True
     for rows, fill, label in (
         (~on & pair.keeps_limits, GRAY, "beaten by another"),
-        (~on & ~pair.keeps_limits, "none", "breaks a limit"),
+        (~on & ~pair.keeps_limits, "none", "breaks a limit, or partial"),
     ):
         if rows.any():
             style = {"mfc": fill, "mec": GRAY, "ms": 5, "ls": "", "zorder": 1}
