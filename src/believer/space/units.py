@@ -51,6 +51,12 @@ def amount(number: str, units: str) -> str:
     return f"{number} {units}" if units else number
 
 
+def rounded(value: float, digits: int) -> str:
+    """A number with so many digits that count, and without an exponent below a million: "140", "0.0031"."""
+    text = f"{value:.{digits}g}"
+    return f"{float(text):.0f}" if "e+" in text and abs(value) < 1e6 else text
+
+
 def units_by_name(parts: Mapping[str, object]) -> dict[str, str]:
     """The units of those parameters or goals that have any."""
     return {name: units for name, part in parts.items() if (units := units_of(part))}
