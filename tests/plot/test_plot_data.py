@@ -582,12 +582,18 @@ def test_a_timeline_has_the_times_of_asks_and_answers(tmp_path: Path, monkeypatc
     assert bv.replay(path).asks > 0
 
 
-def test_trials_that_are_handed_out_together_are_in_different_slots(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("believer.optimizer.time.time", lambda: 1000.0)
+def test_a_slot_holds_one_trial_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = [1000.0]
+    monkeypatch.setattr("believer.optimizer.time.time", lambda: now[0])
     study = bv.Optimizer(bv.Space({"x": bv.Float(0, 1)}), seed=0)
-    for trial in study.ask(3):
+    for trial in study.ask(3):  # handed out together, and evaluated in no time
         study.tell(trial, 1.0)
-    assert data.timeline(study).lane.tolist() == [0, 1, 2]
+    now[0] = 1010.0
+    first, _ = study.ask(2)
+    now[0] = 1020.0
+    study.tell(first, 1.0)
+    study.ask(1)  # the second of the two is pending and keeps its slot
+    assert data.timeline(study).lane.tolist() == [0, 1, 2, 0, 1, 0]
 
 
 def test_a_study_from_before_times_were_written_is_shown_by_its_events() -> None:

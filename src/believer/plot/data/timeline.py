@@ -71,7 +71,7 @@ def timeline(study: StudyLike) -> Timeline:
     waiting = [trials.status[i] in ("pending", "partial") for i in rows]
     end = np.array([last if w else ended.get(i, last) for i, w in zip(ids.tolist(), waiting, strict=True)]) - origin
     end = np.maximum(end, begin)
-    lane = _lanes(begin, end)
+    lane = _lanes(begin, np.where(waiting, np.inf, end))  # who has no result yet leaves no slot
     moments = np.unique(np.concatenate([begin, end]))
     busy = np.array([int(((begin <= t) & (end > t)).sum()) for t in moments], dtype=np.int64)
     whole = (last - origin) * (int(lane.max()) + 1)
