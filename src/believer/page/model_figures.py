@@ -188,8 +188,8 @@ def front(source: Source, rows: Rows) -> Json:
     return figure(
         "front",
         "The Pareto front",
-        "No trial that keeps all limits beats a point of the front in all objectives, by what the models expect without "
-        "noise. Crosses are 95 % intervals of that.",
+        "No trial that keeps all limits beats a point of the front in all objectives, by what the models expect "
+        "without noise. Crosses are 95 % intervals of that.",
         [_front(pair) for pair in data.front(source)],
     )
 
