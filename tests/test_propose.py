@@ -52,11 +52,12 @@ def test_a_host_gets_the_points_that_an_optimizer_would_hand_out(strategy: str, 
     history = History.of(settings, kept_elsewhere(opt), fitted=fitted)
     proposal = propose(settings, history, 3)
     batch = opt.ask(3)
-    # The host knows its points by their params, and their places in the cube to rounding.
-    np.testing.assert_allclose(proposal.batch.unit, batch.unit, atol=1e-6)
+    # The host knows its points by their params, and their places in the cube to rounding: a climb ends elsewhere by far
+    # more than that, where what it climbs is flat.
+    np.testing.assert_allclose(proposal.batch.unit, batch.unit, atol=1e-4)
     assert [trial.id for trial in proposal.batch] == [trial.id for trial in batch]
     assert [trial.provenance for trial in proposal.batch] == [trial.provenance for trial in batch]
-    assert proposal.batch.verdict.mean_distance == pytest.approx(batch.verdict.mean_distance, abs=1e-6)
+    assert proposal.batch.verdict.mean_distance == pytest.approx(batch.verdict.mean_distance, abs=1e-4)
     assert proposal.model == opt._ledger.model
 
 
