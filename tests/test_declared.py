@@ -46,7 +46,7 @@ from believer.batch.request import Choice
 from believer.errors import InvalidInput, JournalError, MissingCapability, SpaceExhausted, TrialError
 from believer.propose import propose
 from believer.study.events import Amended, Told
-from believer.study.goals import Goal
+from believer.study.goal import Goal
 from believer.study.history import History
 from believer.study.ledger import Counts
 from believer.study.settings import StudySettings

@@ -12,7 +12,7 @@ from declared_studies import KINDS, LIMITED, SEVERAL, SPACE, begun, numbers_at, 
 from believer import AtLeast, AtMost, Between, LogEI, Maximize, Minimize, Optimizer, replay
 from believer.acquisitions.feasibility import Feasible
 from believer.acquisitions.pointwise import PointwiseObjective
-from believer.study.goals import Goal
+from believer.study.goal import Goal
 from believer.study.models import ModelCache
 
 LIES = ("hedged", "kb", "cl_min", "cl_max", "fantasy", "thompson")

@@ -9,7 +9,7 @@ import pytest
 
 from believer import AtMost, Float, Maximize, Minimize, Optimizer, Space, minimize
 from believer.errors import EvaluationError, InvalidInput
-from believer.study.goals import Goal
+from believer.study.goal import Goal
 
 SPACE = Space({"x": Float(0.0, 1.0), "y": Float(0.0, 1.0)})
 LIMITED: dict[str, Goal] = {"cost": Minimize(), "heat": AtMost(1.2)}

@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 
 from believer import AtLeast, AtMost, Between, Desirability, Maximize, Minimize, Outcome
 from believer.errors import InvalidInput
-from believer.study.goals import DESIRABILITY, RUNS, Goal, Goals, checked_reference
+from believer.study.goal import Goal
+from believer.study.goals import DESIRABILITY, RUNS, Goals, checked_reference
 
 LARGE = st.floats(-1e100, 1e100, allow_nan=False)
 ANY = Goals({"yield": Maximize(), "cost": Minimize(), "purity": AtLeast(95), "heat": AtMost(3.5), "pH": Between(6, 8)})

@@ -34,7 +34,7 @@ from believer import (
 from believer.errors import BelieverError, InvalidInput, JournalCorrupt
 from believer.numerics import LBFGSSettings
 from believer.study import serialization
-from believer.study.goals import _GOALS as GOALS
+from believer.study.goal import KINDS as GOALS
 from believer.study.settings import StudySettings
 
 CHANGES = int(os.environ.get("BELIEVER_HOSTILE_JOURNALS", "250"))

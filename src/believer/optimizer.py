@@ -4,6 +4,9 @@ Every call first checks its input, then writes one event to the journal, then fo
 ask hands out is for :func:`~believer.propose.propose` to say. Loading folds the same events again, so a loaded
 optimizer is the one that was saved. Calls of several threads come one after the other; one that an exception ends
 half-way is made good by the next, so that file and memory always agree.
+
+The file is long because it is one class: each method is a question that users ask, most of it is what they read about it,
+and all of them share one lock. What they do is in other files.
 """
 
 from __future__ import annotations

@@ -25,7 +25,8 @@ from believer.acquisitions.hypervolume import hypervolume
 from believer.arrays import Array
 from believer.errors import InvalidInput
 from believer.experiments.loading import load
-from believer.study.goals import Goal, Goals, checked_reference
+from believer.study.goal import Goal
+from believer.study.goals import Goals, checked_reference
 from believer.study.outcome import Outcome, outcome_of
 from believer_bench.problems import FRONTS, LIMITS
 

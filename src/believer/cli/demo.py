@@ -23,7 +23,7 @@ from believer.errors import EvaluationError, MissingExtra
 from believer.loop import minimize
 from believer.optimizer import Optimizer
 from believer.space.units import amount
-from believer.study.goals import Maximize
+from believer.study.goal import Maximize
 from believer.study.labels import described
 from believer.study.trials import Batch
 from believer.workers import Workers

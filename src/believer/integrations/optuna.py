@@ -39,7 +39,8 @@ from believer.plugins import (
     stream,
 )
 from believer.space import Categorical, Float, Int, Space
-from believer.study.goals import AtMost, Goals, Maximize, Minimize
+from believer.study.goal import AtMost, Maximize, Minimize
+from believer.study.goals import Goals
 from believer.study.options import suggesting
 
 try:

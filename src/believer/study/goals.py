@@ -12,15 +12,27 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Set
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, TypeAlias
+from typing import Any
 
 from believer.acquisitions.feasibility import Within
 from believer.arrays import LARGEST, finite, shown
-from believer.batch.learned import LIKELY, Output
+from believer.batch.learned import Output
 from believer.errors import InvalidInput
-from believer.space.units import amount, call_of, config_of, keep_units, labeled, units_of
+from believer.space.units import units_of
+from believer.study.goal import (
+    KINDS,
+    AtLeast,
+    AtMost,
+    Between,
+    Desirability,
+    Goal,
+    Maximize,
+    Minimize,
+    from_config,
+    to_config,
+)
 from believer.study.outcome import ONLY, Outcome
 
 DESIRABILITY = "desirability"
@@ -28,158 +40,6 @@ DESIRABILITY = "desirability"
 
 RUNS = "(runs)"
 """The output that says whether an evaluation comes back at all: -1 where it did, 1 where it failed."""
-
-
-@dataclass(frozen=True, slots=True)
-class Minimize:
-    """The less, the better.
-
-    Parameters
-    ----------
-    units : shown beside the values; never converted, and no part of what makes two goals equal.
-    """
-
-    units: str = field(default="", kw_only=True, repr=False, compare=False)
-
-    def __post_init__(self) -> None:
-        keep_units(self)
-
-    def __repr__(self) -> str:
-        return call_of(self)
-
-
-@dataclass(frozen=True, slots=True)
-class Maximize:
-    """The more, the better.
-
-    Parameters
-    ----------
-    units : shown beside the values; never converted, and no part of what makes two goals equal.
-    """
-
-    units: str = field(default="", kw_only=True, repr=False, compare=False)
-
-    def __post_init__(self) -> None:
-        keep_units(self)
-
-    def __repr__(self) -> str:
-        return call_of(self)
-
-
-@dataclass(frozen=True, slots=True)
-class AtMost:
-    """A limit from above.
-
-    Parameters
-    ----------
-    threshold : in the user's units; it may be reached.
-    probability : how surely it must be kept for a point to count as feasible.
-    units : as those of :class:`Minimize`.
-    """
-
-    threshold: float
-    probability: float = LIKELY
-    units: str = field(default="", kw_only=True, repr=False, compare=False)
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "threshold", finite(self.threshold, "the threshold of a limit", LARGEST))
-        object.__setattr__(self, "probability", _probability(self.probability))
-        keep_units(self)
-
-    def __repr__(self) -> str:
-        return call_of(self)
-
-
-@dataclass(frozen=True, slots=True)
-class AtLeast:
-    """A limit from below.
-
-    Parameters
-    ----------
-    threshold : in the user's units; it may be reached.
-    probability : how surely it must be kept for a point to count as feasible.
-    units : as those of :class:`Minimize`.
-    """
-
-    threshold: float
-    probability: float = LIKELY
-    units: str = field(default="", kw_only=True, repr=False, compare=False)
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "threshold", finite(self.threshold, "the threshold of a limit", LARGEST))
-        object.__setattr__(self, "probability", _probability(self.probability))
-        keep_units(self)
-
-    def __repr__(self) -> str:
-        return call_of(self)
-
-
-@dataclass(frozen=True, slots=True)
-class Between:
-    """Limits from below and from above.
-
-    Parameters
-    ----------
-    low, high : in the user's units; both may be reached.
-    probability : how surely they must be kept for a point to count as feasible.
-    units : as those of :class:`Minimize`.
-    """
-
-    low: float
-    high: float
-    probability: float = LIKELY
-    units: str = field(default="", kw_only=True, repr=False, compare=False)
-
-    def __post_init__(self) -> None:
-        for name in ("low", "high"):
-            object.__setattr__(self, name, finite(getattr(self, name), name, LARGEST))
-        if not self.low < self.high:
-            raise InvalidInput(f"low must lie below high; got {self.low!r} and {self.high!r}.")
-        object.__setattr__(self, "probability", _probability(self.probability))
-        keep_units(self)
-
-    def __repr__(self) -> str:
-        return call_of(self)
-
-
-@dataclass(frozen=True, slots=True)
-class Desirability:
-    """One of several numbers that are weighed into one, to be maximized ([Derringer1980]).
-
-    Each is worth 0 at ``bad`` and beyond, 1 at ``good`` and beyond, and in between what a straight line says. The
-    objective is their geometric mean: nothing makes up for what is worth nothing.
-
-    Parameters
-    ----------
-    bad, good : in the user's units; good is the larger one where more is better.
-    weight : how much it counts beside the others.
-    units : as those of :class:`Minimize`.
-    """
-
-    bad: float
-    good: float
-    weight: float = 1.0
-    units: str = field(default="", kw_only=True, repr=False, compare=False)
-
-    def __post_init__(self) -> None:
-        for name in ("bad", "good", "weight"):
-            object.__setattr__(self, name, finite(getattr(self, name), name, LARGEST))
-        if self.bad == self.good:
-            raise InvalidInput(f"bad and good must differ; got {self.bad!r} for both.")
-        if self.weight <= 0.0:
-            raise InvalidInput(f"a weight must be above zero; got {self.weight!r}.")
-        keep_units(self)
-
-    def __repr__(self) -> str:
-        return call_of(self)
-
-    def worth(self, value: float) -> float:
-        """From 0 to 1, of ``value`` in the user's units."""
-        return min(1.0, max(0.0, (value - self.bad) / (self.good - self.bad)))
-
-
-Goal: TypeAlias = Minimize | Maximize | AtMost | AtLeast | Between | Desirability
-_GOALS = {cls.__name__: cls for cls in (Minimize, Maximize, AtMost, AtLeast, Between, Desirability)}
 
 
 @dataclass(frozen=True)
@@ -200,9 +60,9 @@ class Goals:
         for name, goal in wanted.items():
             if not isinstance(name, str) or not name or name in (RUNS, DESIRABILITY):
                 raise InvalidInput(f'an outcome has a name other than "", "{RUNS}", "{DESIRABILITY}"; got {name!r}.')
-            if not isinstance(goal, tuple(_GOALS.values())):
-                made = f" Say {goal.__name__}(...)." if isinstance(goal, type) and goal in _GOALS.values() else ""
-                raise InvalidInput(f"an outcome is one of {', '.join(_GOALS)}; got {shown(goal)} for {name!r}.{made}")
+            if not isinstance(goal, tuple(KINDS.values())):
+                made = f" Say {goal.__name__}(...)." if isinstance(goal, type) and goal in KINDS.values() else ""
+                raise InvalidInput(f"an outcome is one of {', '.join(KINDS)}; got {shown(goal)} for {name!r}.{made}")
         if not self.aims:
             raise InvalidInput("outcomes need something to optimize: Minimize(), Maximize() or Desirability(...).")
         weighed = [isinstance(wanted[name], Desirability) for name in self.aims]
@@ -230,7 +90,7 @@ class Goals:
             number, or two.
         """
         limits = {name: limit if isinstance(limit, tuple) else (limit,) for name, (_, limit) in plain.items()}
-        kinds = {name: _GOALS[kind.title().replace("_", "")] for name, (kind, _) in plain.items()}
+        kinds = {name: KINDS[kind.title().replace("_", "")] for name, (kind, _) in plain.items()}
         return Goals({name: kind(*(x for x in limits[name] if x is not None)) for name, kind in kinds.items()})
 
     @cached_property
@@ -483,7 +343,7 @@ class Goals:
 
     def to_config(self) -> dict[str, Any]:
         """Plain JSON data."""
-        return {name: _config(goal) for name, goal in self.wanted.items()}
+        return {name: to_config(goal) for name, goal in self.wanted.items()}
 
     @staticmethod
     def from_config(config: Any) -> Goals:
@@ -495,15 +355,7 @@ class Goals:
         """
         if not isinstance(config, Mapping):
             raise InvalidInput(f"outcomes must be a dict; got {shown(config)}.")
-        wanted: dict[str, Any] = {}
-        for name, part in config.items():
-            if not isinstance(part, Mapping) or not isinstance(part.get("type"), str) or part["type"] not in _GOALS:
-                raise InvalidInput(f"the outcome {name!r} must be one of {', '.join(_GOALS)}; got {shown(part)}.")
-            try:
-                wanted[name] = _GOALS[part["type"]](**{key: part[key] for key in part if key != "type"})
-            except TypeError as error:
-                raise InvalidInput(f"the outcome {name!r} has settings that it cannot have: {error}.") from error
-        return Goals(wanted)
+        return Goals({name: from_config(name, part) for name, part in config.items()})
 
 
 def checked_reference(reference: Any, goals: Goals) -> dict[str, float] | None:
@@ -522,51 +374,3 @@ def checked_reference(reference: Any, goals: Goals) -> dict[str, float] | None:
     if not isinstance(reference, Mapping) or reference.keys() != set(names):
         raise InvalidInput(f"reference must have a number for each of {', '.join(names)}; got {shown(reference)}.")
     return {name: finite(reference[name], f"reference of {name}", LARGEST) for name in names}
-
-
-def _config(goal: Goal) -> dict[str, Any]:
-    settings = {part.name: getattr(goal, part.name) for part in fields(goal) if part.name != "units"}
-    return {"type": type(goal).__name__, **settings, **config_of(goal.units)}
-
-
-def words(goal: Goal) -> str:
-    """What is wanted, in words and with units: "maximize", "at least 95 %".
-
-    Parameters
-    ----------
-    goal : of one outcome.
-    """
-    match goal:
-        case AtMost(threshold=limit):
-            return f"at most {amount(f'{limit:g}', goal.units)}"
-        case AtLeast(threshold=limit):
-            return f"at least {amount(f'{limit:g}', goal.units)}"
-        case Between(low=low, high=high):
-            return f"between {low:g} and {amount(f'{high:g}', goal.units)}"
-        case Desirability(bad=bad, good=good):
-            return f"bad at {bad:g}, good at {amount(f'{good:g}', goal.units)}"
-    return labeled("maximize" if isinstance(goal, Maximize) else "minimize", goal.units)
-
-
-def bounds(goal: Goal) -> str:
-    """The limits of an outcome, without units: "≥ 95"; "" of one that has none.
-
-    Parameters
-    ----------
-    goal : of one outcome.
-    """
-    match goal:
-        case AtMost(threshold=limit):
-            return f"≤ {limit:g}"
-        case AtLeast(threshold=limit):
-            return f"≥ {limit:g}"
-        case Between(low=low, high=high):
-            return f"{low:g} to {high:g}"
-    return ""
-
-
-def _probability(probability: Any) -> float:
-    number = finite(probability, "a probability", LARGEST)
-    if not 0.0 < number < 1.0:
-        raise InvalidInput(f"a probability must lie between 0 and 1; got {probability!r}.")
-    return number

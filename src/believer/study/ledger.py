@@ -1,4 +1,7 @@
-"""The ledger: the events of a study folded into what is known now."""
+"""The ledger: the events of a study folded into what is known now.
+
+The file is long because each kind of event is folded here: only together can they say what a study knows.
+"""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ from believer.arrays import shown
 from believer.batch import Strategy
 from believer.errors import InvalidInput
 from believer.maximize import Maximizer
-from believer.study.goals import Goal
+from believer.study.goal import Goal
 from believer.surrogates.protocols import Surrogate
 
 F = TypeVar("F", bound=Callable[..., Any])

@@ -11,7 +11,7 @@ from believer.acquisitions.hypervolume import hypervolume, nondominated
 from believer.arrays import Array, BoolArray, IntArray, finite
 from believer.errors import InvalidInput
 from believer.plot.data.source import Source, StudyLike, study_of
-from believer.study.goals import AtLeast, AtMost, Between
+from believer.study.goal import AtLeast, AtMost, Between
 
 HYPERVOLUME = "hypervolume"
 """What is drawn of several objectives: how much the results dominate, up to the reference point."""

@@ -18,10 +18,10 @@ import numpy as np
 from believer.arrays import Array, shown
 from believer.batch.learned import Learned
 from believer.errors import InvalidInput
-from believer.loop import Result
 from believer.optimizer import Optimizer
 from believer.plot.data.axis import Axis, axes_of
 from believer.plot.data.trials import Trials, trials_of
+from believer.result import Result
 from believer.space import Space
 from believer.study import serialization
 from believer.study.events import Begun, Changed
