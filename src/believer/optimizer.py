@@ -5,8 +5,8 @@ ask hands out is for :func:`~believer.propose.propose` to say. Loading folds the
 optimizer is the one that was saved. Calls of several threads come one after the other; one that an exception ends
 half-way is made good by the next, so that file and memory always agree.
 
-The file is long because it is one class: each method is a question that users ask, most of it is what they read about it,
-and all of them share one lock. What they do is in other files.
+The file is long because it is one class: every method takes the same lock, and most lines of each are what its users
+read. The work is done in other files.
 """
 
 from __future__ import annotations
