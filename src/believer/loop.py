@@ -1,4 +1,4 @@
-"""minimize: an Optimizer at work on a function, inline or on any executor, in batches or one result at a time."""
+"""``minimize`` runs an Optimizer on a function, in this process or on any executor, in batches or asynchronously."""
 
 from __future__ import annotations
 
@@ -57,32 +57,32 @@ def minimize(
 
     Parameters
     ----------
-    f : takes one dict of parameters, returns a number, an :class:`Outcome`, or where ``outcomes`` are declared a dict
-        with a number or a list of replicates for each. An exception, NaN or an infinity is a failed trial and does not
-        end the run; an interrupt or ``sys.exit`` in this process does, and so does a function that is wrong:
-        ``EvaluationError`` if the first ``n_init`` evaluations of a run, at least two, all fail with the same exception
-        and the study has no result yet.
+    f : the function. It takes one dict of parameters and returns a number, an :class:`Outcome`, or, if ``outcomes`` are
+        declared, a dict with a number or a list of replicates for each. An exception, NaN or infinity makes the trial a
+        failed one, and the run goes on. An interrupt or ``sys.exit`` in this process ends the run. So does
+        ``EvaluationError``, which is raised if the first ``n_init`` evaluations (at least two) all fail with the same
+        exception and the study has no result yet.
     space : where to search.
-    budget : how many evaluations.
-    workers : a number of worker processes, of which one may die: its trial has failed then, and the run goes on (in a
-        script, keep the call under ``if __name__ == "__main__"``). Or any ``concurrent.futures.Executor``: when that
-        breaks, what was under way has failed and the run ends with ``EvaluationError``. None evaluates in this process.
-    q : how many evaluations run together. By default as many as there are workers, and 1 without workers; an executor
-        that does not say how many workers it has needs it.
+    budget : the number of evaluations.
+    workers : the number of worker processes (in a script, keep the call under ``if __name__ == "__main__"``). If a
+        worker dies, its trial has failed and the run goes on. Or any ``concurrent.futures.Executor``; if that breaks,
+        the trials under way have failed and the run ends with ``EvaluationError``. None evaluates in this process.
+    q : the number of evaluations that run together. By default the number of workers, or 1 without workers. It must be
+        given for an executor that does not say how many workers it has.
     mode : "async" hands a worker the next point as soon as it is free; "batch" waits for all q results before it asks
         again. By default "async" with workers, "batch" without.
-    journal : a path; a journal that is already there is taken up again, its unanswered trials first.
-    x0 : points to evaluate first, a list of params; not again when a journal is taken up.
-    y0 : their values, where these are known already: then they count as results, and not towards the budget.
-    stop : a target value (a number or ``Target``), ``Seconds``, or a callable of the optimizer; asked before every
-        evaluation that is started. What was handed out and not evaluated by then stays pending.
-    timeout : seconds that an evaluation may take, with worker processes (a number as ``workers``): they are killed
-        then, and the trial has failed. Importing the module of ``f`` does not count.
-    callback : called with the optimizer and each batch once all of its results are in.
-    progress : show on standard error how far the run is, with the best value so far: a bar on a terminal or in a
-        notebook, and elsewhere a line now and then. False is silent.
-    change : go on with a journal of other settings, as for :meth:`Optimizer.open`. Results outside of the new space do
-        not count towards the budget, and pending points outside of it are not evaluated.
+    journal : a path. If there is a journal already, the run goes on from it, and evaluates its pending trials first.
+    x0 : points to evaluate first, a list of params. They are not evaluated again when a run goes on from a journal.
+    y0 : the values of ``x0``, if they are known. They then count as results, and not towards the budget.
+    stop : a target value (a number or ``Target``), ``Seconds``, or a function of the optimizer. It is checked before
+        every evaluation. Trials that were handed out but not evaluated by then stay pending.
+    timeout : the seconds that an evaluation may take in a worker process (``workers`` must be a number). After that the
+        process is killed and the trial has failed. The time to import the module of ``f`` does not count.
+    callback : a function that is called with the optimizer and a batch once all results of the batch are in.
+    progress : whether to show progress and the best value so far on standard error: a bar on a terminal or in a
+        notebook, and a line now and then elsewhere.
+    change : whether to go on from a journal with other settings, as for :meth:`Optimizer.open`. Results outside the new
+        space do not count towards the budget, and pending points outside it are not evaluated.
     executor : the former name of ``workers``.
     {options}
     """

@@ -20,14 +20,13 @@ class Result:
 
     Attributes
     ----------
-    params : the best point; None when there is none: every evaluation failed, nothing is within all limits, or there
-        are several objectives.
-    value : its value; None when there is none.
-    evaluations : how many were made, failed ones and those of a journal that was taken up included; not ``y0``, and not
-        those outside of a space that was changed.
-    failures : how many failed.
-    stopped : why: "budget", "stop" or "exhausted space".
-    optimizer : the study, to look at; its journal is closed.
+    params : the best point. None if every evaluation failed, if no result is feasible, or with several objectives.
+    value : the value of the best point; None if there is none.
+    evaluations : the number of evaluations, including failed ones and those in the journal that the run went on from.
+        Neither ``y0`` nor results outside a changed space count.
+    failures : the number of failed evaluations.
+    stopped : why the run stopped: "budget", "stop" or "exhausted space".
+    optimizer : the study, to look at. Its journal is closed.
     """
 
     params: dict[str, Any] | None
@@ -39,7 +38,7 @@ class Result:
 
     @property
     def recommended(self) -> Recommendation | None:
-        """What to use in the end, which is not always the best value seen (:meth:`Optimizer.recommend`); or None."""
+        """The point to use in the end, which is not always the best result (:meth:`Optimizer.recommend`); or None."""
         try:
             return self.optimizer.recommend()
         except InvalidInput:  # no result, none within all limits as surely as is asked, or several objectives
@@ -47,7 +46,7 @@ class Result:
 
     @property
     def front(self) -> Front | None:
-        """The results to choose from, where there are several objectives (:attr:`Optimizer.front`); or None."""
+        """The Pareto front, if there are several objectives (:attr:`Optimizer.front`); otherwise None."""
         return self.optimizer.front if has_several_objectives(self.optimizer) else None
 
     def __str__(self) -> str:
@@ -80,20 +79,20 @@ class Result:
         return html.block("Result", html.sentence(str(self)), best, self.optimizer._picture(), shown_front)
 
     def to_frame(self, library: str | None = None) -> Any:
-        """All trials as a data frame, as :meth:`Optimizer.to_frame` has them.
+        """All trials as a data frame; see :meth:`Optimizer.to_frame`.
 
         Parameters
         ----------
-        library : "pandas" or "polars". By default pandas if that is installed, else polars.
+        library : "pandas" or "polars". By default pandas if it is installed, otherwise polars.
         """
         return self.optimizer.to_frame(library)
 
 
 def has_several_objectives(optimizer: Optimizer) -> bool:
-    """Whether results are compared by a front."""
+    """Whether the study has several objectives, and so a Pareto front in place of a best result."""
     return len(optimizer.settings.goals.objectives) > 1
 
 
 def best_of(optimizer: Optimizer) -> tuple[dict[str, Any], float] | None:
-    """The best result; None where there is none, or several objectives have none."""
+    """The best result; None if there is none, or if there are several objectives."""
     return None if has_several_objectives(optimizer) else optimizer.best

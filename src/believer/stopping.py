@@ -21,7 +21,7 @@ class Target:
 
     Parameters
     ----------
-    value : at least this good, in the user's units.
+    value : the value to reach, in the user's units.
     """
 
     value: float
@@ -37,14 +37,15 @@ class Target:
 
 @dataclass(frozen=True, slots=True)
 class Seconds:
-    """Start no further evaluation after a while, and wait no longer than it takes for those that are under way.
+    """Start no further evaluation after a number of seconds, and wait only so long for those that are under way.
 
-    After the limit they have as long as the longest evaluation of this run took so far, or the limit once more if none
-    has finished; then ``minimize`` returns and they stay pending. One in this process itself cannot be left.
+    After the limit, the evaluations under way have as long as the longest evaluation of this run has taken, or the
+    limit once more if none has finished. Then ``minimize`` returns and they stay pending. An evaluation in this process
+    cannot be interrupted.
 
     Parameters
     ----------
-    limit : how long, in seconds.
+    limit : the number of seconds.
     """
 
     limit: float
@@ -54,7 +55,7 @@ class Seconds:
 
 
 def stopper(stop: float | Target | Seconds | Stop | None, began: float) -> Stop:
-    """What was asked for as a function of the study; ``InvalidInput`` for anything else."""
+    """The stopping rule as a function of the optimizer; ``InvalidInput`` for anything that is not one."""
     if stop is None:
         return lambda optimizer: False
     if isinstance(stop, Seconds):

@@ -1,4 +1,5 @@
-"""What can be wanted of one number: less of it, more of it, a limit that it keeps, or a share of one objective."""
+"""The goals that one outcome can have: minimize, maximize, stay within a limit, or count as one of several
+desirabilities."""
 
 from __future__ import annotations
 
@@ -14,11 +15,11 @@ from believer.space.units import amount, call_of, config_of, keep_units, labeled
 
 @dataclass(frozen=True, slots=True)
 class Minimize:
-    """The less, the better.
+    """Minimize the outcome.
 
     Parameters
     ----------
-    units : shown beside the values; never converted, and no part of what makes two goals equal.
+    units : shown with the values. Units are never converted, and goals that differ in units alone are equal.
     """
 
     units: str = field(default="", kw_only=True, repr=False, compare=False)
@@ -32,11 +33,11 @@ class Minimize:
 
 @dataclass(frozen=True, slots=True)
 class Maximize:
-    """The more, the better.
+    """Maximize the outcome.
 
     Parameters
     ----------
-    units : shown beside the values; never converted, and no part of what makes two goals equal.
+    units : shown with the values. Units are never converted, and goals that differ in units alone are equal.
     """
 
     units: str = field(default="", kw_only=True, repr=False, compare=False)
@@ -50,12 +51,12 @@ class Maximize:
 
 @dataclass(frozen=True, slots=True)
 class AtMost:
-    """A limit from above.
+    """Keep the outcome at or below an upper limit.
 
     Parameters
     ----------
-    threshold : in the user's units; it may be reached.
-    probability : how surely it must be kept for a point to count as feasible.
+    threshold : the limit, in the user's units; it is itself an allowed value.
+    probability : the probability with which a feasible point must keep the limit.
     units : as those of :class:`Minimize`.
     """
 
@@ -74,12 +75,12 @@ class AtMost:
 
 @dataclass(frozen=True, slots=True)
 class AtLeast:
-    """A limit from below.
+    """Keep the outcome at or above a lower limit.
 
     Parameters
     ----------
-    threshold : in the user's units; it may be reached.
-    probability : how surely it must be kept for a point to count as feasible.
+    threshold : the limit, in the user's units; it is itself an allowed value.
+    probability : the probability with which a feasible point must keep the limit.
     units : as those of :class:`Minimize`.
     """
 
@@ -98,12 +99,12 @@ class AtLeast:
 
 @dataclass(frozen=True, slots=True)
 class Between:
-    """Limits from below and from above.
+    """Keep the outcome between a lower and an upper limit.
 
     Parameters
     ----------
-    low, high : in the user's units; both may be reached.
-    probability : how surely they must be kept for a point to count as feasible.
+    low, high : the limits, in the user's units; both are allowed values.
+    probability : the probability with which a feasible point must keep both limits.
     units : as those of :class:`Minimize`.
     """
 
@@ -126,15 +127,16 @@ class Between:
 
 @dataclass(frozen=True, slots=True)
 class Desirability:
-    """One of several numbers that are weighed into one, to be maximized ([Derringer1980]).
+    """One of several outcomes that are combined into one objective, which is maximized ([Derringer1980]).
 
-    Each is worth 0 at ``bad`` and beyond, 1 at ``good`` and beyond, and in between what a straight line says. The
-    objective is their geometric mean: nothing makes up for what is worth nothing.
+    The desirability of an outcome is 0 at ``bad`` and beyond, 1 at ``good`` and beyond, and linear in between. The
+    objective is the weighted geometric mean of all desirabilities, so no other outcome makes up for one whose
+    desirability is 0.
 
     Parameters
     ----------
-    bad, good : in the user's units; good is the larger one where more is better.
-    weight : how much it counts beside the others.
+    bad, good : values in the user's units; ``good`` is the larger one if more is better.
+    weight : the weight in the geometric mean.
     units : as those of :class:`Minimize`.
     """
 
@@ -156,7 +158,7 @@ class Desirability:
         return call_of(self)
 
     def worth(self, value: float) -> float:
-        """From 0 to 1, of ``value`` in the user's units."""
+        """The desirability, from 0 to 1, of ``value`` in the user's units."""
         return min(1.0, max(0.0, (value - self.bad) / (self.good - self.bad)))
 
 
@@ -169,18 +171,18 @@ def to_config(goal: Goal) -> dict[str, Any]:
 
     Parameters
     ----------
-    goal : of one outcome.
+    goal : the goal of one outcome.
     """
     settings = {part.name: getattr(goal, part.name) for part in fields(goal) if part.name != "units"}
     return {"type": type(goal).__name__, **settings, **config_of(goal.units)}
 
 
 def from_config(name: str, config: Any) -> Goal:
-    """Inverse of :func:`to_config`; InvalidInput for what no goal can be.
+    """The inverse of :func:`to_config`; InvalidInput if ``config`` cannot be a goal.
 
     Parameters
     ----------
-    name : of the outcome, for the error.
+    name : the name of the outcome, for the error.
     config : the plain data.
     """
     if not isinstance(config, Mapping) or not isinstance(config.get("type"), str) or config["type"] not in KINDS:
@@ -192,11 +194,11 @@ def from_config(name: str, config: Any) -> Goal:
 
 
 def words(goal: Goal) -> str:
-    """What is wanted, in words and with units: "maximize", "at least 95 %".
+    """The goal in words, with units: "maximize", "at least 95 %".
 
     Parameters
     ----------
-    goal : of one outcome.
+    goal : the goal of one outcome.
     """
     match goal:
         case AtMost(threshold=limit):
@@ -211,11 +213,11 @@ def words(goal: Goal) -> str:
 
 
 def bounds(goal: Goal) -> str:
-    """The limits of an outcome, without units: "≥ 95"; "" of one that has none.
+    """The limits of an outcome, without units: "≥ 95"; "" if it has none.
 
     Parameters
     ----------
-    goal : of one outcome.
+    goal : the goal of one outcome.
     """
     match goal:
         case AtMost(threshold=limit):

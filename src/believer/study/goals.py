@@ -1,11 +1,12 @@
-"""What is wanted of each number that an evaluation returns: less of it, more of it, or to stay within limits.
+"""The goals of a study: which outcomes are minimized, which are maximized, and which must stay within limits.
 
-A study of a plain number minimizes or maximizes the outcome "value". One with several declares them once, by name::
+A study of a plain number minimizes or maximizes the outcome "value". A study with several outcomes declares them by
+name::
 
     outcomes={"yield": Maximize(), "cost": Minimize(), "purity": AtLeast(95)}
 
-Each number that is optimized or limited becomes an output, with a model of its own. Inside, an objective is minimized
-and the good side of a limit is the lower one, whatever the user's direction.
+Each number that is optimized or limited becomes an output, with a model of its own. Internally every objective is
+minimized and every one-sided limit is an upper limit, whatever the user's direction is.
 """
 
 from __future__ import annotations
@@ -44,11 +45,11 @@ RUNS = "(runs)"
 
 @dataclass(frozen=True)
 class Goals:
-    """What is wanted, by the names of the outcomes.
+    """The goal of each outcome, by name.
 
     Parameters
     ----------
-    wanted : for each outcome.
+    wanted : the goal of each outcome.
     """
 
     wanted: Mapping[str, Goal]
@@ -72,12 +73,13 @@ class Goals:
 
     @staticmethod
     def plain(maximize: bool) -> Goals:
-        """Those of a study of one number."""
+        """The goals of a study of one number."""
         return Goals({ONLY: Maximize() if maximize else Minimize()})
 
     @cached_property
     def is_plain(self) -> bool:
-        """Whether the only outcome is "value": then the first result may give it another name, and further numbers."""
+        """Whether the only outcome is "value". The first result may then give it another name, and return further
+        numbers."""
         return tuple(self.wanted) == (ONLY,) and not self.is_weighed
 
     @staticmethod
@@ -100,22 +102,22 @@ class Goals:
 
     @cached_property
     def limited(self) -> tuple[str, ...]:
-        """Outcomes that have to stay within limits."""
+        """Outcomes that must stay within limits."""
         return tuple(name for name in self.wanted if name not in self.aims)
 
     @cached_property
     def is_weighed(self) -> bool:
-        """Whether the objective is that of desirabilities."""
+        """Whether the objective is a weighted mean of desirabilities."""
         return isinstance(self.wanted[self.aims[0]], Desirability)
 
     @cached_property
     def objectives(self) -> tuple[str, ...]:
-        """Outputs that are optimized: the outcomes, or what their desirabilities add up to."""
+        """Outputs that are optimized: the outcomes, or the one objective that combines their desirabilities."""
         return (DESIRABILITY,) if self.is_weighed else self.aims
 
     @cached_property
     def outputs(self) -> tuple[Output, ...]:
-        """What models learn: objectives, then what is limited, in the order in which they were declared."""
+        """The outputs that models learn: objectives, then limited outcomes, in the order of their declaration."""
         one = len(self.objectives) == 1
         signs = {n: -1.0 if n == DESIRABILITY or isinstance(self.wanted[n], Maximize) else 1.0 for n in self.objectives}
         found = [Output(name, sign, warped=one and name != DESIRABILITY) for name, sign in signs.items()]
@@ -130,7 +132,7 @@ class Goals:
         return tuple(found)
 
     def arranged(self, outcome: Outcome) -> Outcome:
-        """``outcome`` with each number where it belongs; InvalidInput for one that the study does not know.
+        """``outcome`` sorted into objectives and constraints; InvalidInput for a name that the study does not know.
 
         Parameters
         ----------
@@ -156,7 +158,7 @@ class Goals:
         )
 
     def of_number(self, outcome: Outcome) -> Outcome:
-        """A plain number as the only outcome of the study; ``outcome`` itself where there are several, or names.
+        """Give a plain number the name of the only outcome. Anything else is returned as it is.
 
         Parameters
         ----------
@@ -170,7 +172,7 @@ class Goals:
         )
 
     def key(self, outcome: Outcome, output: str) -> str:
-        """The name that an outcome has an output under.
+        """The name under which an outcome holds an output.
 
         Parameters
         ----------
@@ -185,9 +187,9 @@ class Goals:
         return other if name not in self.wanted and other in self.wanted and other not in others else name
 
     def regarded(self, outcome: Outcome, number: str) -> Outcome | None:
-        """What was told, maybe under other goals, with each number where it belongs; None where nothing is left.
+        """An outcome told under other goals, sorted by these goals; None if no number is left.
 
-        Numbers that nothing is wanted of are kept beside those that are, as constraints.
+        Numbers without a goal are kept with the others, as constraints.
 
         Parameters
         ----------
@@ -211,7 +213,7 @@ class Goals:
         )
 
     def unwanted(self, outcome: Outcome, number: str) -> Outcome | None:
-        """The part of what was told that nothing is wanted of; None where there is none.
+        """The part of an outcome that has no goal; None if there is none.
 
         Parameters
         ----------
@@ -222,7 +224,7 @@ class Goals:
         return outcome.without(seen) if seen < told else None
 
     def missing(self, outcome: Outcome | None) -> tuple[str, ...]:
-        """Outcomes of which nothing was told yet.
+        """Outcomes that have not been told yet.
 
         Parameters
         ----------
@@ -236,7 +238,7 @@ class Goals:
         return tuple(name for name in self.wanted if name not in known)
 
     def whole(self, outcomes: Mapping[int, Outcome]) -> frozenset[int]:
-        """Ids of outcomes of which nothing is missing.
+        """Ids of the outcomes that are complete.
 
         Parameters
         ----------
@@ -254,7 +256,7 @@ class Goals:
         )
 
     def column(self, outcomes: Mapping[int, Outcome], output: str) -> dict[int, float]:
-        """What each of the outcomes says of an output, as :meth:`value` does, where it says anything.
+        """The values of an output, as by :meth:`value`, for all outcomes that have one.
 
         Parameters
         ----------
@@ -268,7 +270,7 @@ class Goals:
         return {i: value for i, value in named if value is not None}
 
     def key_of_all(self, outcomes: Iterable[Outcome], output: str) -> str:
-        """The name that all outcomes have an output under.
+        """The name under which all outcomes hold an output.
 
         Parameters
         ----------
@@ -279,7 +281,7 @@ class Goals:
         return output if first is None else self.key(first, output)
 
     def value(self, outcome: Outcome, output: str) -> float | None:
-        """What an outcome says of an output, in the user's units; None for nothing.
+        """The value of an output in an outcome, in the user's units; None if there is none.
 
         Parameters
         ----------
@@ -303,14 +305,15 @@ class Goals:
         return math.exp(sum(weight * math.log(worth) for worth, weight in worths) / total)
 
     def weighed_std(self, outcome: Outcome, stds: Mapping[str, float]) -> float:
-        """The standard deviation of the weighed objective: half of what it differs by where a value is one off.
+        """The standard deviation of the weighted objective: half the change when a value moves by one std to either
+        side.
 
-        Not its derivative: near a worth of zero that has no bounds, and beyond it there is none.
+        The derivative is not used, because it is unbounded near a desirability of zero and does not exist beyond.
 
         Parameters
         ----------
-        outcome : what was told, of all that is weighed.
-        stds : how far each of it may be off.
+        outcome : the outcome, with all numbers that are weighed.
+        stds : the standard deviation of each number.
         """
         told, squares = outcome.objectives, 0.0
         for name, std in stds.items():
@@ -319,7 +322,7 @@ class Goals:
         return math.sqrt(squares)
 
     def keeps_limits(self, outcome: Outcome) -> bool:
-        """Whether an outcome was seen to be within all limits.
+        """Whether an outcome was observed to be within all limits.
 
         Parameters
         ----------
@@ -333,7 +336,7 @@ class Goals:
         return True
 
     def units(self, name: str) -> str:
-        """Of an outcome or an output; "" where none are given.
+        """The units of an outcome or an output; "" if none are given.
 
         Parameters
         ----------
@@ -347,7 +350,7 @@ class Goals:
 
     @staticmethod
     def from_config(config: Any) -> Goals:
-        """Inverse of :meth:`to_config`; InvalidInput for what no goals can be.
+        """The inverse of :meth:`to_config`; InvalidInput if ``config`` cannot be goals.
 
         Parameters
         ----------
@@ -359,12 +362,12 @@ class Goals:
 
 
 def checked_reference(reference: Any, goals: Goals) -> dict[str, float] | None:
-    """A reference point by the names of the objectives; InvalidInput for any other.
+    """The reference point by the names of the objectives; InvalidInput if it is not one.
 
     Parameters
     ----------
-    reference : the point; None for one that is inferred.
-    goals : of the study.
+    reference : the point; None if it is to be inferred.
+    goals : the goals of the study.
     """
     if reference is None:
         return None
