@@ -91,7 +91,7 @@ def minimize(
     said(options, ("budget", *own))
     if executor is not None:
         if workers is not None:
-            raise InvalidInput("executor is the former name of workers: pass one of them.")
+            raise InvalidInput("executor is the former name of workers. Pass only one of them.")
         warnings.warn("executor= is now called workers=.", DeprecationWarning, stacklevel=2)
         workers = executor
     if not callable(f):
@@ -112,7 +112,7 @@ def minimize(
     def check(settings: StudySettings) -> None:
         if len(settings.goals.objectives) > 1 and isinstance(stop, Real | Target):
             raise InvalidInput(
-                "of several objectives none reaches a target alone: stop at Seconds(...), or by a function."
+                "a target needs a single objective, and this study has several. Stop with Seconds(...) or a function."
             )
         _refuse_unknown(settings, points, values)
 
@@ -142,7 +142,7 @@ def minimize(
 
 
 def _together(workers: int | Executor | None, q: int | None) -> int:
-    """How many evaluations run together; InvalidInput where nobody says."""
+    """How many evaluations run together; InvalidInput if nobody says."""
     if q is not None:
         return whole(q, "q", 1)
     if workers is None or isinstance(workers, int):
@@ -185,7 +185,7 @@ def _listed(
 
 
 def _refuse_unknown(settings: StudySettings, points: list[Mapping[str, Any]], values: list[Value] | None) -> None:
-    """InvalidInput where points to begin with and their values do not fit the study, or each other."""
+    """InvalidInput if points to begin with and their values do not fit the study, or each other."""
     checked = [settings.space.check(params) for params in points]
     if values is None:
         refused = [params for params in checked if not settings.space.allows(params)]
@@ -197,7 +197,7 @@ def _refuse_unknown(settings: StudySettings, points: list[Mapping[str, Any]], va
     names, goals = None, settings.goals
     for value in values:
         if goals.is_plain and isinstance(value, Mapping) and set(value) != {ONLY}:
-            raise InvalidInput(f"numbers by name need outcomes={{...}} that say what is wanted; got {shown(value)}.")
+            raise InvalidInput(f"a dict of numbers needs declared outcomes, outcomes={{...}}; got {shown(value)}.")
         outcome = outcome_of(value, None, None)
         if isinstance(outcome, Outcome):
             arranged = goals.arranged(goals.of_number(outcome))

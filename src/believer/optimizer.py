@@ -260,10 +260,10 @@ class Optimizer(Study):
         return self._insight.predict(self.space.encode(rows), outcome)
 
     def _refuse_without_results(self, what: str) -> None:
-        """InvalidInput where there is nothing that a model could learn from."""
+        """InvalidInput if there is nothing that a model could learn from."""
         ledger = self._ledger
         if not ledger.outcomes:
-            raise InvalidInput(f"{what} needs at least one result; tell or observe one first.")
+            raise InvalidInput(f"{what} needs at least one result. Use tell or observe first.")
         if ledger.outcomes.keys() <= ledger.outside:
             raise InvalidInput(
                 f"{what} needs at least one result within the space, and all {len(ledger.outcomes)} lie outside of it "
@@ -376,7 +376,7 @@ class Optimizer(Study):
         status = self._ledger.status(found.id)
         if status in ("done", "failed"):
             raise TrialError(
-                f"trial {found.id} already has its result ({status}); a result is told once, and amended by amend.",
+                f"trial {found.id} already has a result ({status}); a trial is told once. Use amend to correct it.",
                 found.id,
             )
         first = next((event.outcome for event in before if isinstance(event, Told)), None)
@@ -411,7 +411,7 @@ class Optimizer(Study):
                 found, key=lambda t: t.id in ledger.outcomes and not names.isdisjoint(ledger.outcomes[t.id].names)
             )
         raise TrialError(
-            f"no pending trial has the params {settled}; a result from elsewhere is for observe(params, ...)."
+            f"no pending trial has the params {settled}; use observe(params, ...) for a result from elsewhere."
         )
 
     def _outcome(
@@ -419,9 +419,7 @@ class Optimizer(Study):
     ) -> Outcome | str:
         goals = self.settings.goals
         if goals.is_plain and isinstance(value, Mapping) and set(value) != {ONLY}:
-            raise InvalidInput(
-                f"numbers by name are for a study that declares them, outcomes={{...}}; got {shown(value)}."
-            )
+            raise InvalidInput(f"a dict of numbers needs declared outcomes, outcomes={{...}}; got {shown(value)}.")
         outcome, names = outcome_of(value, noise, error), self._ledger.objectives or names
         if isinstance(outcome, str):
             return outcome
@@ -451,7 +449,7 @@ class Optimizer(Study):
         found = self._own(trial)
         known = self._ledger.outcomes.get(found.id)
         if known is None and found.id not in self._ledger.errors:
-            raise TrialError(f"trial {found.id} has no result that could be amended; tell it.", found.id)
+            raise TrialError(f"trial {found.id} has no result to amend. Use tell first.", found.id)
         if self.settings.goals.is_plain and [*self._ledger.outcomes] == [found.id]:
             outcome = outcome_of(value, noise, error)  # the only result says how objectives are called
         else:
@@ -508,7 +506,7 @@ class Optimizer(Study):
         status = self._ledger.status(found.id)
         if status in ("done", "failed"):
             raise TrialError(
-                f"trial {found.id} already has its result ({status}); there is nothing to abandon.", found.id
+                f"trial {found.id} already has its result ({status}); only a pending trial can be abandoned.", found.id
             )
         if status in ("pending", "partial"):
             self._record(Abandoned(found.id))
@@ -647,9 +645,9 @@ def _before_and_after(
         if is_constraint(found["constraint"], space.constraint, space.constraint_name):
             found["constraint"] = identity(space.constraint, space.constraint_name)
     except serialization.DamagedSettings as error:
-        raise JournalCorrupt(f"line {line} has settings that no study can have: {error}", line) from error
+        raise JournalCorrupt(f"line {line} has invalid settings: {error}", line) from error
     except (KeyError, TypeError, AttributeError) as error:
-        raise JournalCorrupt(f"line {line} lacks a setting, or has a wrong one: {error!r}", line) from error
+        raise JournalCorrupt(f"line {line} lacks a setting, or has an invalid one: {error!r}", line) from error
     named = with_units(found, {"space": space.to_config(), "outcomes": Goals(options["outcomes"]).to_config()})
     space = Space.from_config(named["space"], space.constraint, space.constraint_name)
     options["outcomes"] = Goals.from_config(named["outcomes"]).wanted
@@ -669,7 +667,7 @@ def _folded(events: list[Event], settings: StudySettings) -> Ledger:
     try:
         space, goals = space_and_goals(begun.config)
     except (InvalidInput, KeyError, TypeError, AttributeError) as error:
-        raise JournalCorrupt(f"line 1 lacks a setting, or has a wrong one: {error!r}", 1) from error
+        raise JournalCorrupt(f"line 1 lacks a setting, or has an invalid one: {error!r}", 1) from error
     ledger = Ledger.of(events, space, goals)
     ledger.go_on_in(settings.space)
     return ledger
@@ -680,9 +678,9 @@ def settings_in(config: Mapping[str, Any], passed: Mapping[str, Any], line: int)
     try:
         return StudySettings.from_config(config, passed)
     except serialization.DamagedSettings as error:
-        raise JournalCorrupt(f"line {line} has settings that no study can have: {error}", line) from error
+        raise JournalCorrupt(f"line {line} has invalid settings: {error}", line) from error
     except (KeyError, TypeError, AttributeError) as error:
-        raise JournalCorrupt(f"line {line} lacks a setting, or has a wrong one: {error!r}", line) from error
+        raise JournalCorrupt(f"line {line} lacks a setting, or has an invalid one: {error!r}", line) from error
 
 
 def _verify_fits(events: list[Event], surrogate: Verifiable) -> None:
@@ -701,4 +699,6 @@ def _verify_fits(events: list[Event], surrogate: Verifiable) -> None:
             try:
                 verified_fit(surrogate, event.model, results, space.dim, goals)
             except (KeyError, TypeError, ValueError, JournalError) as error:
-                raise JournalCorrupt(f"line {line} has hyperparameters that no fit comes to: {error}", line) from error
+                raise JournalCorrupt(
+                    f"line {line} has hyperparameters that no fit can produce: {error}", line
+                ) from error

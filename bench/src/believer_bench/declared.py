@@ -134,7 +134,7 @@ def declared_by(problem: str) -> Declared:
 
 
 def declared_in(settings: Mapping[str, Any]) -> Declared | None:
-    """What the settings of a cell declare; None where there is one number."""
+    """What the settings of a cell declare; None if there is one number."""
     if "outcomes" in settings:
         return Declared(Goals.from_config(settings["outcomes"]), settings["reference"])
     return declared_by(settings["problem"]) if settings["problem"] in SEVERAL and "function" not in settings else None

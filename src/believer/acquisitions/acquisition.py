@@ -41,7 +41,7 @@ class View:
     ----------
     model : of the objective, given real results and lies.
     incumbent : f⁺, the value to beat.
-    data : real results; None where there are none to speak of.
+    data : real results; None if there are none to speak of.
     lies : pseudo-observations that the model was given beside them, pending points first.
     outputs : models of further outputs, one each, given the same.
     """

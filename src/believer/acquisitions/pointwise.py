@@ -66,7 +66,7 @@ class PointwiseAcquisition:
         return None
 
     def code(self) -> tuple[str, float] | None:
-        """The name and the one number by which compiled code knows it; None where it does not."""
+        """The name and the one number by which compiled code knows it; None if it does not."""
         return None
 
 
@@ -118,7 +118,7 @@ class PointwiseObjective:
         return type(self), (self.acquisition, self.model, self.incumbent)
 
     def compiled(self) -> Improvement | None:
-        """The same in compiled code, made once; None where it exists in Python alone."""
+        """The same in compiled code, made once; None if it exists in Python alone."""
         if self._compiled is None:
             native = backend.native()
             if native is None:

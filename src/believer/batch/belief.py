@@ -80,7 +80,7 @@ class Belief:
         return stand(self.parts, request.surrogate)
 
     def incumbent(self, here: Standing) -> float | None:
-        """f⁺, as the strategy reads it; None where nothing feasible is known."""
+        """f⁺, as the strategy reads it; None if nothing feasible is known."""
         return here.incumbent_of_data if self.strategy.incumbent == "data" else here.incumbent
 
     def worth(

@@ -79,7 +79,7 @@ class DPP:
         whole(self.sweeps, "sweeps", 0, MOST_SWEEPS)
 
     def choose(self, request: Request, memory: object = None) -> Chosen:
-        """The first point for ``request``, then the others together; ``memory`` plays no part."""
+        """The first point for ``request``, then the others together; ``memory`` is ignored."""
         require(request.model, Joint, "dpp")
         given = hallucinated(request, "dpp")
         choices = list(_FIRST.choose(replace(request, ids=request.ids[:1])).choices)

@@ -156,7 +156,7 @@ class GPBUCB:
         checked_beta(self.beta)
 
     def choose(self, request: Request, memory: object = None) -> Chosen:
-        """One point at a time for ``request``, each hallucinated before the next; ``memory`` plays no part."""
+        """One point at a time for ``request``, each hallucinated before the next; ``memory`` is ignored."""
         given = hallucinated(request, "gp_bucb")
         beta = beta_at(self.beta, len(request.data.y) + 1, request.region)
         choices: list[Choice] = []

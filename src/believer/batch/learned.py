@@ -67,8 +67,8 @@ class Learned:
     pending : points whose result of this output has not come back.
     fit : the model of results alone.
     model : the same model, conditioned on failed trials; the same object where there are none.
-    failed : failed trials with the value that they count as, in the model's units; None where there are none.
-    warp : from the user's units to those of the model; None where they are the same.
+    failed : failed trials with the value that they count as, in the model's units; None if there are none.
+    warp : from the user's units to those of the model; None if they are the same.
     """
 
     output: Output
@@ -146,7 +146,7 @@ class Part:
         ----------
         name : of the hedge.
         factor : by which its lengthscales are shorter.
-        model : with these lengthscales; None where there can be none.
+        model : with these lengthscales; None if there can be none.
         moves : the columns (d,) in which they are shorter.
         """
         kept = self.hedges if self.hedged_along(moves) else ()
@@ -158,7 +158,7 @@ class Part:
 
 
 def conditioned(model: Model | None, data: Data) -> Model | None:
-    """A hedge that is given ``data``; None where there is no hedge."""
+    """A hedge that is given ``data``; None if there is no hedge."""
     return None if model is None else cast(Conditionable, model).condition(data)
 
 

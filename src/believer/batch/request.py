@@ -80,7 +80,7 @@ class Request:
 
     @property
     def failed(self) -> Data | None:
-        """Failed trials, with the value that they count as in the first objective; None where there are none."""
+        """Failed trials, with the value that they count as in the first objective; None if there are none."""
         return self.outputs[0].failed
 
     @property
@@ -90,7 +90,7 @@ class Request:
 
     @property
     def warp(self) -> Warp | None:
-        """From the user's units to those of the first objective's model; None where they are the same."""
+        """From the user's units to those of the first objective's model; None if they are the same."""
         return self.outputs[0].warp
 
     @property
@@ -207,7 +207,7 @@ class Strategy(Protocol):
         Parameters
         ----------
         request : all that may be looked at.
-        memory : what the last :class:`Chosen` remembered, to save work, never to change it; None without any.
+        memory : what the last :class:`Chosen` remembered, to save work, never to change it; None if there is none.
         """
         ...
 
@@ -263,7 +263,7 @@ def refuse_outputs(strategy: Strategy, name: Callable[[], str], objectives: int,
 
 
 def refuse_repeats(strategy: Strategy, name: Callable[[], str], objectives: int) -> None:
-    """MissingCapability where repeats were asked for, and nothing says when to repeat.
+    """MissingCapability if repeats were asked for, and nothing says when to repeat.
 
     Parameters
     ----------
@@ -272,11 +272,13 @@ def refuse_repeats(strategy: Strategy, name: Callable[[], str], objectives: int)
     objectives : how many there are.
     """
     if objectives > 1:
-        raise MissingCapability("repeat=True is for one objective: of several, nothing says what a repeat is worth.")
+        raise MissingCapability(
+            "repeat=True needs a single objective, because the worth of a replicate is not defined for several."
+        )
     if not getattr(strategy, "repeats", False):
         raise MissingCapability(
-            f"{name()} never measures a point again; strategies that do where it is worth it: "
-            f"{named_that(lambda one: getattr(one, 'repeats', False))}. To allow for equal points, say distinct=False."
+            f"{name()} never repeats a point. Strategies that do when it is worthwhile: "
+            f"{named_that(lambda one: getattr(one, 'repeats', False))}. To allow equal points, pass distinct=False."
         )
 
 

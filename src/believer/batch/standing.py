@@ -69,7 +69,7 @@ class Standing:
 
     @property
     def incumbent(self) -> float | None:
-        """f⁺ of the first objective; None where nothing is feasible."""
+        """f⁺ of the first objective; None if nothing is feasible."""
         Y = self.Y[:, 0]
         if not self.limited:
             return float(Y.min()) if len(Y) else None
@@ -77,7 +77,7 @@ class Standing:
 
     @property
     def incumbent_of_data(self) -> float | None:
-        """f⁺ over real results as they were seen, [paper] Algorithm 1; None where none is feasible."""
+        """f⁺ over real results as they were seen, [paper] Algorithm 1; None if none is feasible."""
         real = self.seen[self.real & self.feasible]
         return float(real.min()) if len(real) else None
 
@@ -159,7 +159,7 @@ def best_places(request: Request, X: Array | None = None, y: Array | None = None
 
 
 def learned_by(surrogate: Surrogate, data: Data) -> IntArray | None:
-    """Rows of ``data`` that the surrogate's models learn from, where these are not all; None where they are."""
+    """Rows of ``data`` that the surrogate's models learn from, where these are not all; None if they are."""
     if able(surrogate, Bounded) and len(data) > surrogate.most_results:
         return learned_rows(data.y, surrogate.most_results)
     return None

@@ -29,7 +29,7 @@ _RANDOM_PAIRS = 512
 class Verdict:
     """What a batch is expected to gain, and distances within it, beside what random points would have.
 
-    Distances are in the unit cube and in lengthscales. Entries are None where they make no sense: no pair in a batch of
+    Distances are in the unit cube and in lengthscales. Entries are None if they make no sense: no pair in a batch of
     one, no lengthscales without a model that has some.
 
     Attributes

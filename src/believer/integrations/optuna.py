@@ -354,7 +354,7 @@ class _Door:
         return Outcome({_objective(i): value for i, value in enumerate(values)}, limits)
 
     def fit_behind(self, trials: Sequence[Any]) -> Fitted | None:
-        """The hyperparameters that the last of them was chosen under; None where no fit is of these settings."""
+        """The hyperparameters that the last of them was chosen under; None if no fit is of these settings."""
         for trial in reversed(trials):
             fit = trial.system_attrs.get(KEY, {}).get("fit", {})
             if fit.get("of") == self.digest:

@@ -52,7 +52,7 @@ class Categorical:
             ):
                 raise InvalidInput(f"a choice must be a str, int, finite float, bool or None; got {shown(choice)}.")
             if index.setdefault((type(choice), choice), i) != i:
-                raise InvalidInput(f"choices must differ from each other, drop one; got twice {choice!r}.")
+                raise InvalidInput(f"choices must differ from each other; got {choice!r} twice. Remove one.")
         object.__setattr__(self, "choices", choices)
         object.__setattr__(self, "_index", index)
         keep_backfill(self)

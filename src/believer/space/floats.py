@@ -54,7 +54,7 @@ class Float:
         if not math.isfinite(self.high - self.low):
             raise InvalidInput(f"high - low must be finite; got low={self.low}, high={self.high}.")
         if self.log and self.step is not None:
-            raise InvalidInput(f"log and step exclude each other, drop one; got log=True, step={self.step}.")
+            raise InvalidInput(f"log and step cannot be combined; got log=True, step={self.step}.")
         if self.log and self.low > 0 and math.log(self.low) == math.log(self.high):
             raise InvalidInput(f"log bounds must differ in their logarithms; got low={self.low}, high={self.high}.")
         if self.step is not None and 0 < self.step < scale.TOLERANCE * max(abs(self.low), abs(self.high)):

@@ -249,7 +249,7 @@ class Space:
         if len(parameters) < len(entries):
             raise InvalidInput(f"names must differ from each other; got {shown([entry['name'] for entry in entries])}.")
         if forgotten:
-            raise InvalidInput("this space had a constraint, which a config cannot hold; pass it as constraint=.")
+            raise InvalidInput("this space had a constraint, which a config cannot hold. Pass it as constraint=...")
         if within:
             raise InvalidInput("this space had a region of its own (within=), which a config cannot hold.")
         return Space(parameters, constraint, constraint_name=constraint_name)

@@ -190,7 +190,7 @@ def from_config(name: str, config: Any) -> Goal:
     try:
         return KINDS[config["type"]](**{key: config[key] for key in config if key != "type"})
     except TypeError as error:
-        raise InvalidInput(f"the outcome {name!r} has settings that it cannot have: {error}.") from error
+        raise InvalidInput(f"the outcome {name!r} has invalid settings: {error}.") from error
 
 
 def words(goal: Goal) -> str:

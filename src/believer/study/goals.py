@@ -60,15 +60,21 @@ class Goals:
             raise InvalidInput(f'outcomes must be a dict such as {{"yield": Maximize()}}; got {shown(wanted)}.')
         for name, goal in wanted.items():
             if not isinstance(name, str) or not name or name in (RUNS, DESIRABILITY):
-                raise InvalidInput(f'an outcome has a name other than "", "{RUNS}", "{DESIRABILITY}"; got {name!r}.')
+                raise InvalidInput(
+                    f'an outcome must have a name other than "", "{RUNS}", "{DESIRABILITY}"; got {name!r}.'
+                )
             if not isinstance(goal, tuple(KINDS.values())):
                 made = f" Say {goal.__name__}(...)." if isinstance(goal, type) and goal in KINDS.values() else ""
-                raise InvalidInput(f"an outcome is one of {', '.join(KINDS)}; got {shown(goal)} for {name!r}.{made}")
+                raise InvalidInput(
+                    f"the goal of an outcome must be one of {', '.join(KINDS)}; got {shown(goal)} for {name!r}.{made}"
+                )
         if not self.aims:
-            raise InvalidInput("outcomes need something to optimize: Minimize(), Maximize() or Desirability(...).")
+            raise InvalidInput(
+                "outcomes must include something to optimize: Minimize(), Maximize() or Desirability(...)."
+            )
         weighed = [isinstance(wanted[name], Desirability) for name in self.aims]
         if any(weighed) and not all(weighed):
-            raise InvalidInput("desirabilities add up to the only objective: no Minimize() or Maximize() beside them.")
+            raise InvalidInput("desirabilities make up the only objective; Minimize() and Maximize() cannot join them.")
         object.__setattr__(self, "wanted", dict(wanted))
 
     @staticmethod
@@ -373,7 +379,7 @@ def checked_reference(reference: Any, goals: Goals) -> dict[str, float] | None:
         return None
     names = goals.objectives
     if len(names) < 2:
-        raise InvalidInput("a reference point is for several objectives; this study has one.")
+        raise InvalidInput("a reference point needs several objectives; this study has one.")
     if not isinstance(reference, Mapping) or reference.keys() != set(names):
         raise InvalidInput(f"reference must have a number for each of {', '.join(names)}; got {shown(reference)}.")
     return {name: finite(reference[name], f"reference of {name}", LARGEST) for name in names}

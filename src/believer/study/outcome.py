@@ -57,7 +57,9 @@ class Outcome:
             return
         twice = self.objectives.keys() & self.constraints.keys()
         if twice:
-            raise InvalidInput(f"a name is an objective's or a constraint's, not both; got {', '.join(sorted(twice))}.")
+            raise InvalidInput(
+                f"a name must be either an objective's or a constraint's; got {', '.join(sorted(twice))}."
+            )
         known = self.objectives.keys() | self.constraints.keys()
         for what, names in (("noise", self.noise.keys()), ("replicates", self.replicates.keys())):
             if unknown := sorted(names - known):
@@ -65,7 +67,7 @@ class Outcome:
                     f"{what} must be named after an objective or a constraint; got {', '.join(unknown)}."
                 )
         if both := sorted(known & set(self.lost)):
-            raise InvalidInput(f"what is lost has no number; got one for {', '.join(both)}.")
+            raise InvalidInput(f"a lost outcome cannot have a number; got one for {', '.join(both)}.")
         for name, std in self.noise.items():
             if std < 0.0:
                 raise InvalidInput(f"noise must be a standard deviation, zero or more; got {std!r} for {name}.")
@@ -136,15 +138,15 @@ def outcome_of(value: Value | None, noise: Noise | None, error: str | None) -> O
     """The outcome that was told, or the reason for a failure; InvalidInput for anything else."""
     if error is not None:
         if value is not None:
-            raise InvalidInput(f"a trial has a value or an error, not both; got {shown(value)} and {shown(error)}.")
+            raise InvalidInput(f"a trial must have either a value or an error; got {shown(value)} and {shown(error)}.")
         if noise is not None:
-            raise InvalidInput(f"a failed evaluation has no noise; got {shown(noise)} and {shown(error)}.")
+            raise InvalidInput(f"a failed evaluation cannot have noise; got {shown(noise)} and {shown(error)}.")
         return error if type(error) is str else shown(error)
     if value is None:
-        raise InvalidInput("a result needs a value, or error=... for a failed evaluation.")
+        raise InvalidInput("a result must have a value, or error=... for a failed evaluation.")
     if isinstance(value, Outcome):
         if noise is not None:
-            raise InvalidInput("the noise of an outcome goes into it: Outcome(objectives, constraints, noise).")
+            raise InvalidInput("the noise of an Outcome is part of it: Outcome(objectives, constraints, noise).")
         return value
     if isinstance(value, Mapping):
         return _by_name(value, noise)
@@ -161,7 +163,7 @@ def _by_name(values: Mapping[str, Any], noise: Noise | None) -> Outcome:
     """Numbers by name, or lists of replicates, of which the mean counts; what is no number is lost."""
     if noise is not None and not isinstance(noise, Mapping):
         if len(values) != 1:
-            raise InvalidInput(f'noise must say of which outcome, e.g. noise={{"yield": 0.2}}; got {shown(noise)}.')
+            raise InvalidInput(f'noise must be given by outcome, e.g. noise={{"yield": 0.2}}; got {shown(noise)}.')
         noise = {next(iter(values)): noise}
     numbers: dict[str, float] = {}
     replicates: dict[str, tuple[float, ...]] = {}
@@ -170,7 +172,9 @@ def _by_name(values: Mapping[str, Any], noise: Noise | None) -> Outcome:
         if not isinstance(name, str):
             raise InvalidInput(f"an outcome has a name; got {shown(name)}.")
         if value is None:
-            raise InvalidInput(f"{name} is None: leave it out if it is still to come, and tell NaN if it is lost.")
+            raise InvalidInput(
+                f"{name} is None. Leave it out if it comes later, and pass NaN if its evaluation failed."
+            )
         is_list = isinstance(value, list | tuple) or (isinstance(value, np.ndarray) and value.ndim == 1)
         each = value if is_list else (value,)
         single = [as_number(one, name) for one in each]
@@ -262,7 +266,7 @@ def _names(names: Any) -> tuple[str, ...]:
     if not isinstance(names, list | tuple) or not all(isinstance(name, str) for name in names):
         raise InvalidInput(f"lost must be a list of names; got {shown(names)}.")
     if len(set(names)) < len(names):
-        raise InvalidInput(f"what is lost is named once; got {', '.join(names)}.")
+        raise InvalidInput(f"each lost outcome must be named once; got {', '.join(names)}.")
     return tuple(names)
 
 

@@ -393,4 +393,4 @@ def _check_shown(config: dict[str, Any], line: int) -> None:
         if "seed" not in config:
             raise InvalidInput("a seed must be there.")
     except (InvalidInput, KeyError, TypeError, AttributeError) as error:
-        raise JournalCorrupt(f"line {line} lacks a setting, or has a wrong one: {error!r}", line) from error
+        raise JournalCorrupt(f"line {line} lacks a setting, or has an invalid one: {error!r}", line) from error

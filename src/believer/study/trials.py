@@ -146,7 +146,7 @@ def column_names(names: Sequence[str]) -> dict[str, str]:
 
 
 def params_by_column(points: Sequence[Mapping[str, Any]]) -> dict[str, list[Any]]:
-    """Parameters as the columns of a table; None where a point lacks a parameter."""
+    """Parameters as the columns of a table; None if a point lacks a parameter."""
     names = column_names(list(dict.fromkeys(name for params in points for name in params)))
     return {found: [params.get(name) for params in points] for name, found in names.items()}
 

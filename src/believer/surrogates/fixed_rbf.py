@@ -223,7 +223,7 @@ class FixedRBF:
     def fit(self, data: Data, rng: np.random.Generator, previous: Model | None = None) -> FixedRBFModel:
         """Learn v and noise from ``data``, X (n, d) and y (n,), then the exact posterior.
 
-        Nothing is random: ``rng`` and ``previous`` play no part.
+        Nothing is random: ``rng`` and ``previous`` are ignored.
         """
         X, y, std = learnable(data, "a radial basis network")
         shift, scale = standardization(y)

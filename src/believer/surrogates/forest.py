@@ -118,7 +118,7 @@ class RandomForest:
     def fit(self, data: Data, rng: np.random.Generator, previous: Model | None = None) -> ForestModel:
         """Grow all trees on ``data``, X (n, d) and y (n,), resampled with ``rng``.  O(trees n d log² n).
 
-        ``previous`` plays no part.
+        ``previous`` is ignored.
         """
         X, y, _ = learnable(data, "a random forest", self.most_results)
         drawn = None if self.extra else resamples(len(X), self.trees, rng, self.seed)

@@ -58,7 +58,7 @@ NOISY_FROM = 1e-5
 class GPModel:
     """A fitted Gaussian process. Predictions are latent (without noise) and in the units of the y that was given.
 
-    ``known`` is D, None where no observation's noise is known.
+    ``known`` is D, None if no observation's noise is known.
     """
 
     hyper: Hyperparameters
@@ -138,7 +138,7 @@ class GPModel:
         )
 
     def compiled(self) -> Posterior | None:
-        """The same posterior in compiled code, made once; None where the Python twin is to run."""
+        """The same posterior in compiled code, made once; None if the Python twin is to run."""
         native = backend.native()
         if native is None or type(self) is not GPModel:  # a class that is derived from it may predict something else
             return None

@@ -178,7 +178,7 @@ class LastLayer:
         """Train on ``data``, X (n, d) and y (n,), choose v and σ_n², then the exact posterior of the last layer.
 
         Known noise counts from the second step on: training takes all results alike. ``rng`` draws initial weights and
-        held-out data; ``previous`` plays no part.
+        held-out data; ``previous`` is ignored.
         """
         X, y, std = learnable(data, "a neural network", self.most_results)
         shift, scale = standardization(y)

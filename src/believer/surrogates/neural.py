@@ -106,7 +106,7 @@ class NeuralEnsemble:
         return replace(self, seed=whole(seed, "seed", 0))
 
     def fit(self, data: Data, rng: np.random.Generator, previous: Model | None = None) -> NeuralModel:
-        """Train on ``data``, X (n, d) and y (n,), from weights drawn with ``rng``; ``previous`` plays no part."""
+        """Train on ``data``, X (n, d) and y (n,), from weights drawn with ``rng``; ``previous`` is ignored."""
         X, y, _ = learnable(data, "a neural network", self.most_results)
         shift, scale = standardization(y)
         seeds = seeds_of(self.members, rng, self.seed)

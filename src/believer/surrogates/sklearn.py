@@ -25,7 +25,7 @@ from believer.surrogates.protocols import LEAST_STD, Model, Prediction
 
 
 def scikit_learn(module: str) -> Any:
-    """A module of scikit-learn by its full name; MissingExtra where it is not installed."""
+    """A module of scikit-learn by its full name; MissingExtra if it is not installed."""
     try:
         import_module("sklearn")
         return import_module(module)
@@ -109,7 +109,7 @@ class SklearnSurrogate:
     ) -> SklearnModel | SklearnEnsemble:
         """Fit copies of the estimator to ``data``, X (n, d) and y (n,); ``rng`` gives what is random.
 
-        ``previous`` plays no part.
+        ``previous`` is ignored.
         """
         X, y, _ = learnable(data, "a scikit-learn regressor")
         shift, scale = standardization(y)

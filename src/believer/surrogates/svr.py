@@ -119,7 +119,7 @@ class SVR:
     def fit(self, data: Data, rng: np.random.Generator, previous: Model | None = None) -> SVRModel:
         """Solve one quadratic program for each member on ``data``, X (n, d) and y (n,).  O(members n²) and more.
 
-        Resamples are drawn with ``rng``; ``previous`` plays no part.
+        Resamples are drawn with ``rng``; ``previous`` is ignored.
         """
         X, y, _ = learnable(data, "support vector regression", self.most_results)
         shift, scale = standardization(y)

@@ -51,7 +51,7 @@ class Convergence:
     spans : batches, in order.
     limits : the least and the greatest value that the outcome may have; infinite where there is no limit.
     target : the value to reach; None for none.
-    optimum : the best possible value; None where it is not known.
+    optimum : the best possible value; None if it is not known.
     pending : how many trials have no result yet.
     """
 
@@ -72,7 +72,7 @@ class Convergence:
 
     @property
     def regret(self) -> Array:
-        """How far the best so far is from the optimum, (n,); InvalidInput where that is not known."""
+        """How far the best so far is from the optimum, (n,); InvalidInput if that is not known."""
         if self.optimum is None:
             raise InvalidInput("the regret is the distance from the optimum: pass optimum=.")
         return np.abs(self.best - self.optimum)
