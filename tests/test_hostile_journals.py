@@ -282,7 +282,7 @@ def test_hyperparameters_that_no_fit_comes_to_are_refused(surrogate: Any, name: 
     for value in LATER[name]:
         model = lines[-1]["model"]["outputs"]["value"]
         changed = [*lines[:-1], {**lines[-1], "model": {"outputs": {"value": {**model, name: value}}}}]
-        with pytest.raises(JournalCorrupt, match="hyperparameters that no fit comes to") as caught:
+        with pytest.raises(JournalCorrupt, match="hyperparameters that no fit can produce") as caught:
             Optimizer.load(through(tmp_path / "changed.jsonl", changed))
         assert caught.value.line == len(lines)
 

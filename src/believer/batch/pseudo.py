@@ -82,7 +82,7 @@ class PseudoObservations:
             raise InvalidInput('a hedge needs one model that is conditioned: one fantasy, and update="auto".')
 
     def choose(self, request: Request, memory: object = None) -> Chosen:
-        """Run [paper] Algorithm 1, lines 2-8, after the pending points; ``memory`` may hold their lies."""
+        """Run [paper] Algorithm 1, lines 2-8, after pending points of ``request``; ``memory`` may hold lies."""
         refuse_acquisition(request)
         belief = self.resume(request, memory).with_pending(request)
         choices, avoid, quiet = list[Choice](), request.avoid, cache(partial(is_quiet, request))

@@ -1,4 +1,4 @@
-"""Where a study stands: which points are feasible, the value to beat, the front. By results, or by results and lies.
+"""The standing of a study: feasible points, the incumbent and the Pareto front, by results or by results and lies.
 
 ======  =========================================================================================
 symbol  meaning
@@ -39,18 +39,18 @@ _ROUNDING = 1e-12
 
 @dataclass(frozen=True, eq=False)
 class Standing:
-    """How things stand at points where all objectives are known or believed.
+    """The standing at points where every objective is known or has a lie.
 
     Attributes
     ----------
-    ids : of their trials, (n,).
+    ids : the ids of their trials, (n,).
     X : the points, (n, d).
-    Y : their objectives, (n, k), to be minimized.
-    seen : the first objective as it was seen or believed, (n,), however noisy.
+    Y : their objectives, (n, k), for minimization.
+    seen : the first objective, as observed or as a lie, (n,), with its noise.
     log_feasible : Σ_j log P_j, (n,).
-    feasible : which points keep every limit as surely as is asked, (n,).
-    real : at which of them no objective is only believed, (n,).
-    limited : whether there are limits at all.
+    feasible : which points keep every limit with the required probability, (n,).
+    real : which points have no lie in any objective, (n,).
+    limited : whether there are limits.
     """
 
     ids: IntArray
@@ -122,7 +122,7 @@ class Standing:
 
 
 def standing(request: Request) -> Standing:
-    """How things stand by real results alone, under the models of the request.
+    """The standing by real results only, under the models of the request.
 
     Parameters
     ----------
@@ -166,7 +166,7 @@ def learned_by(surrogate: Surrogate, data: Data) -> IntArray | None:
 
 
 def stand(parts: Sequence[Part], surrogate: Surrogate) -> Standing:
-    """How things stand, of what is known and believed of all outputs.
+    """The standing by the results and lies of all outputs.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""What a point is worth to a batch: one place for every strategy and every kind of study.
+"""The worth of a point to a batch: one place for every strategy and every kind of study.
 
 ======  ===================================================================================================
 symbol  meaning
@@ -45,12 +45,12 @@ STEEP = 100.0
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Worth:
-    """What a maximizer maximizes, and what provenance calls it.
+    """The objective that a maximizer maximizes, with its name.
 
     Attributes
     ----------
-    objective : to be maximized.
-    name : for provenance.
+    objective : the objective, which is maximized.
+    name : the name in the provenance.
     """
 
     objective: Objective

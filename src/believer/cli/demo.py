@@ -38,7 +38,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--budget", type=at_least(1), metavar="N", help="evaluations (default: those of the demo)")
     parser.add_argument("--q", type=at_least(1), default=8, help="points in a batch (default: %(default)s)")
     parser.add_argument("--workers", type=at_least(1), default=2, help="processes (default: %(default)s)")
-    parser.add_argument("--seed", type=at_least(0), default=0, help="seed of the study, and the first of those compared")
+    parser.add_argument(
+        "--seed", type=at_least(0), default=0, help="seed of the study, and first seed compared"
+    )
     parser.add_argument("--seeds", type=at_least(0), metavar="N", help="number of seeds compared; 0 for no comparison")
     parser.add_argument("--open", action="store_true", help="open the page of the study in a browser")
 

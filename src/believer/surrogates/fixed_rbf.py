@@ -202,10 +202,10 @@ class FixedRBF:
 
     Parameters
     ----------
-    centers : how many; they are Sobol points that depend on their number and on d alone, never on data.
+    centers : the number of centers. They are Sobol points, which depend on their number and on d but never on data.
     spread : ε; None is the median distance of two centers, as [paper] has it of its data.
-    noise : variance of noise and misfit as a share of the variance of y, or "infer": a basis that is fixed cannot pass
-        through all results, so it has to be told, or to find out, how far it may stay off.
+    noise : the variance of noise and misfit as a share of the variance of y, or "infer". A fixed basis cannot pass
+        through all results, so the size of the residuals must be given or inferred.
     """
 
     centers: int = 64

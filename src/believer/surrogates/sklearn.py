@@ -1,7 +1,7 @@
 """Any scikit-learn regressor as a surrogate.
 
-One whose ``predict`` takes ``return_std`` is asked for it. Around any other, an ensemble is fitted to bootstrap
-resamples, and its spread is the uncertainty.
+If ``predict`` takes ``return_std``, the regressor gives the standard deviation itself. For any other regressor an
+ensemble is fitted to bootstrap resamples, and its spread is the uncertainty.
 """
 
 from __future__ import annotations
@@ -86,7 +86,7 @@ class SklearnSurrogate:
     Parameters
     ----------
     estimator : an instance; it is copied now, and a copy is fitted to standardized y in every fit.
-    members : how many copies, two or more, of an estimator without ``return_std``.
+    members : the number of copies, two or more, of an estimator without ``return_std``.
     seed : None draws random numbers from the generator that ``fit`` gets; a number fixes them. Either way every
         ``random_state`` inside the estimator is set from them, whatever it was: that is what makes a study repeatable.
     """
