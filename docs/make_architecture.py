@@ -51,6 +51,8 @@ ROOMS: dict[str, tuple[float, str, str]] = {
     "progress": (3, TOOL, "a bar"),
     "plugins": (0, DOOR, "for authors and hosts"),
     "workers": (4, TOOL, "processes that may die"),
+    "result": (2, TOOL, "what a run found"),
+    "stopping": (3, TOOL, "when a run stops"),
     "evaluation": (4, TOOL, "trials under way"),
     "loop": (3, DOOR, "minimize"),
     "replay": (1, DOOR, "a journal verified"),
@@ -88,6 +90,14 @@ def bend(source: str, target: str) -> list[Point]:
             return [(x + 0.24, y - HIGH), (x + 0.24, v), (u - WIDE, v)]
         case "integrations", "plugins":
             return [(x, y - HIGH), (x, v), (u - WIDE, v)]
+        case "cli", "loop":
+            return [(x + WIDE, y - 0.2), (3.5, y - 0.2), (3.5, v + 0.12), (u + WIDE, v + 0.12)]
+        case "replay", "optimizer":
+            return [(x, y - HIGH), (x, v), (u - WIDE, v)]
+        case "loop", "progress":
+            return [(x - WIDE, y - 0.12), (2.53, y - 0.12), (2.53, v), (u - WIDE, v)]
+        case "plot", "result":
+            return [(x - WIDE, y - 0.12), (2.47, y - 0.12), (2.47, v), (u + WIDE, v)]
         case "study", "_version":
             return [(x + WIDE, y - 0.15), (3.5, y - 0.15), (3.5, v), (u - WIDE, v)]
         case "maximize", "capabilities":

@@ -31,6 +31,8 @@ LEVELS = {
     "progress": 9.0,
     "plugins": 9.0,
     "workers": 9.0,
+    "result": 9.2,
+    "stopping": 9.4,
     "evaluation": 9.5,
     "loop": 10.0,
     "replay": 10.0,

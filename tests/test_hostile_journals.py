@@ -34,7 +34,7 @@ from believer import (
 from believer.errors import BelieverError, InvalidInput, JournalCorrupt
 from believer.numerics import LBFGSSettings
 from believer.study import serialization
-from believer.study.goals import _GOALS as GOALS
+from believer.study.goal import KINDS as GOALS
 from believer.study.settings import StudySettings
 
 CHANGES = int(os.environ.get("BELIEVER_HOSTILE_JOURNALS", "250"))
@@ -285,7 +285,7 @@ def test_hyperparameters_that_no_fit_comes_to_are_refused(surrogate: Any, name: 
     for value in LATER[name]:
         model = lines[-1]["model"]["outputs"]["value"]
         changed = [*lines[:-1], {**lines[-1], "model": {"outputs": {"value": {**model, name: value}}}}]
-        with pytest.raises(JournalCorrupt, match="hyperparameters that no fit comes to") as caught:
+        with pytest.raises(JournalCorrupt, match="hyperparameters that no fit can produce") as caught:
             Optimizer.load(through(tmp_path / "changed.jsonl", changed))
         assert caught.value.line == len(lines)
 

@@ -18,7 +18,7 @@ from believer import AtLeast, Categorical, Float, Int, Maximize, Minimize, Optim
 from believer.errors import InvalidInput, MissingExtra
 from believer.study import frames
 from believer.study.columns import MOST_COLUMNS, MOST_ROWS, as_text, column
-from believer.study.goals import Goal
+from believer.study.goal import Goal
 from believer.study.html import convergence, table, text
 from believer.study.labels import NO_LABELS, described
 from believer.study.trials import TrialList

@@ -55,7 +55,7 @@ class Proposal:
     ----------
     trials : with the ids that they will have.
     request : what was asked for, as plain data.
-    model : the hyperparameters that the points were chosen under, as plain data; None where no model had a say: a
+    model : the hyperparameters that the points were chosen under, as plain data; None if no model had a say: a
         design, or a strategy that needs none.
     judged : works out the verdict.
     labels : units, for what is printed.
@@ -336,7 +336,7 @@ def rehearse(settings: StudySettings) -> None:
     goals, acquisition, strategy = settings.goals, settings.acquisition, settings.strategy
     if len(goals.objectives) == 1 and able(acquisition, Several):
         name = type(acquisition).__name__
-        raise MissingCapability(f"{name} trades several objectives for each other: declare them, outcomes={{...}}.")
+        raise MissingCapability(f"{name} is for several objectives. Declare them with outcomes={{...}}.")
     config = serialization.to_config(strategy)
     called = partial(serialization.named, config)
     refuse_outputs(strategy, called, len(goals.objectives), bool(goals.limited))

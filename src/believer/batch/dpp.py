@@ -52,7 +52,7 @@ _WIDTHS = (0.2, 0.05, 0.01)
 
 @dataclass(frozen=True, slots=True)
 class DPP:
-    """A first point by the study's acquisition, then points of R⁺ with a large determinant ([Kathuria2016]).
+    """Choose a first point by the acquisition function, then points of R⁺ with a large determinant ([Kathuria2016]).
 
     Differs: R⁺ is that of ucb_pe, and as narrow. Greedy is all that the paper's maximization does; the exchanges can
     only raise its determinant. Pending points are believed, not part of the batch: every ask begins with a point of the
@@ -62,7 +62,7 @@ class DPP:
     ----------
     mode : "max" (the largest determinant that is found) or "sample" (the points are drawn, each set with a probability
         that is proportional to its determinant, among candidates of R⁺).
-    beta : a number or a schedule, for R⁺ alone.
+    beta : a number or a schedule; it is only used for R⁺.
     sweeps : how often at most each further point of "max" is chosen anew given all others, after the greedy choice and
         while a std gains a percent; 0 is greedy alone, which [Kathuria2016] show to be the rule of UCB-PE.
     """
@@ -78,7 +78,7 @@ class DPP:
         whole(self.sweeps, "sweeps", 0, MOST_SWEEPS)
 
     def choose(self, request: Request, memory: object = None) -> Chosen:
-        """The first point for ``request``, then the others together; ``memory`` plays no part."""
+        """The first point for ``request``, then the others together; ``memory`` is ignored."""
         require(request.model, Joint, "dpp")
         given = hallucinated(request, "dpp")
         choices = list(_FIRST.choose(replace(request, ids=request.ids[:1])).choices)

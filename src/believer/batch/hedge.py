@@ -69,7 +69,7 @@ def is_own(request: Request, trial: int, pending: int) -> bool:
 
 
 def shortened(learned: Learned, region: Region, factor: float) -> Model | None:
-    """The model under lengthscales ``factor`` times as long in free columns; None where that means nothing."""
+    """The model under lengthscales ``factor`` times as long in free columns; None if that means nothing."""
     model, moves = learned.model, region.metric
     if not able(model, Rescalable) or not able(model, Conditionable) or not moves.any() or factor > _SAME:
         return None
@@ -77,7 +77,7 @@ def shortened(learned: Learned, region: Region, factor: float) -> Model | None:
 
 
 def plausible(learned: Learned, region: Region, nats: float) -> tuple[float, Model | None]:
-    """c for T of ``nats`` a result, and the model under lengthscales cℓ; None where nothing can be hedged.  O(n³)."""
+    """c for T of ``nats`` a result, and the model under lengthscales cℓ; None if nothing can be hedged.  O(n³)."""
     model, shortest = learned.model, shortened(learned, region, SHORTEST)
     if not able(model, Rescalable) or not able(shortest, Rescalable):
         return 1.0, None

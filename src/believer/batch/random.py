@@ -29,7 +29,7 @@ class RandomBatch:
     takes: ClassVar[str] = SEVERAL
 
     def choose(self, request: Request, memory: object = None) -> Chosen:
-        """One uniform draw for each trial of ``request``, from the trial's own randomness; ``memory`` plays no part."""
+        """One uniform draw for each trial of ``request``, from the trial's own randomness; ``memory`` is ignored."""
         avoid = request.avoid
         choices = []
         for trial in request.ids:

@@ -1,4 +1,4 @@
-"""What is to be expected of a batch, and which of its points are nearly the same? Said before anything is evaluated."""
+"""The verdict on a batch, before it is evaluated: its expected gain, and which of its points are nearly the same."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ _RANDOM_PAIRS = 512
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What a batch is expected to gain, and distances within it, beside what random points would have.
+    """The expected gain of a batch, and distances within it, compared with random points.
 
-    Distances are in the unit cube and in lengthscales. Entries are None where they make no sense: no pair in a batch of
-    one, no lengthscales without a model that has some.
+    Distances are in the unit cube and in lengthscales. Entries are None if they are undefined: distances in a batch of
+    one, and lengthscales of a model that has none.
 
     Attributes
     ----------
@@ -39,10 +39,9 @@ class Verdict:
     min_lengthscales, mean_lengthscales : of two points, in the model's lengthscales.
     random_pair_distance : the mean distance of two uniform points of the region.
     near_duplicates : pairs of positions in the batch that are nearly the same (:func:`nearness`).
-    gain : what the points are expected to gain, alone and together; None without a model, and for one without joint
-        covariance.
-    sentence : all this in words.
-    units : of the gain; "" where none are given, and of several objectives.
+    gain : the expected gain of the points, singly and together; None without a model or without joint covariances.
+    sentence : the verdict in words.
+    units : the units of the gain; "" if none are given, and for several objectives.
     """
 
     size: int
@@ -85,7 +84,7 @@ def _pairs(d: int) -> tuple[Array, Array]:
 
 
 def nearness(region: Region, q: int, model: Model | None) -> Spacing:
-    """From when on points are nearly the same: a spacing around no point yet.
+    """The distance below which points are nearly the same, as a spacing without points.
 
     Nearer than a tenth of a lengthscale, or than 1e-3 in the cube; but no farther than a quarter of the radius of a
     ball that has 1/q of the cube's volume in the k columns that are no categories: the room of each of ``q`` points.

@@ -1,4 +1,4 @@
-"""What a point is worth to a batch: one place for every strategy and every kind of study.
+"""The worth of a point to a batch: one place for every strategy and every kind of study.
 
 ======  ===================================================================================================
 symbol  meaning
@@ -46,12 +46,12 @@ STEEP = 100.0
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Worth:
-    """What a maximizer maximizes, and what provenance calls it.
+    """The objective that a maximizer maximizes, with its name.
 
     Attributes
     ----------
-    objective : to be maximized.
-    name : for provenance.
+    objective : the objective, which is maximized.
+    name : the name in the provenance.
     """
 
     objective: Objective
@@ -75,7 +75,7 @@ def worth(
     models : one for each output of the request, given results and lies.
     here : where the study stands.
     trial : that gets the point; its randomness is used.
-    incumbent : f⁺; None where nothing feasible is known.
+    incumbent : f⁺; None if nothing feasible is known.
     lies : about the first objective, for acquisitions that look at them.
     """
     acquisition, name = request.acquisition, type(request.acquisition).__name__
@@ -117,15 +117,14 @@ def refuse_acquisition(request: Request) -> None:
     several = able(acquisition, Several)
     if request.objectives > 1:
         if not several:
-            raise MissingCapability(
-                "several objectives need an acquisition that trades them for each other, EHVI or Scalarized; got "
-                f"{name}."
-            )
+            raise MissingCapability(f"several objectives need the acquisition function EHVI or Scalarized; got {name}.")
         return
     if several:
-        raise MissingCapability(f"{name} is for several objectives; for one there are LogEI, EI, PI and UCB.")
+        raise MissingCapability(f"{name} is for several objectives. For one objective use LogEI, EI, PI or UCB.")
     if request.limited and completed(acquisition).log() is None:
-        raise MissingCapability(f"limits weigh the logarithm of an improvement: LogEI, EI or PI; {name} has none.")
+        raise MissingCapability(
+            f"limits need an acquisition function whose logarithm is known: LogEI, EI or PI; got {name}."
+        )
 
 
 def bounded(request: Request, objective: Objective, root: float) -> Objective:

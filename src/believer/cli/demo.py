@@ -24,7 +24,7 @@ from believer.errors import EvaluationError, MissingExtra
 from believer.loop import minimize
 from believer.optimizer import Optimizer
 from believer.space.units import amount
-from believer.study.goals import Maximize
+from believer.study.goal import Maximize
 from believer.study.labels import described
 from believer.study.trials import Batch
 from believer.workers import Workers
@@ -33,14 +33,14 @@ from believer.workers import Workers
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The options of ``believer demo``."""
     first, folder = next(iter(DEMOS)), Path("believer-demo")
-    parser.add_argument("name", nargs="?", choices=[*DEMOS], default=first, help="which one (default: %(default)s)")
-    parser.add_argument("--list", action="store_true", help="name the demos and end")
+    parser.add_argument("name", nargs="?", choices=[*DEMOS], default=first, help="which demo (default: %(default)s)")
+    parser.add_argument("--list", action="store_true", help="list the demos and exit")
     parser.add_argument("--out", type=Path, default=folder, help="folder for the files (default: %(default)s)")
     parser.add_argument("--budget", type=at_least(1), metavar="N", help="evaluations (default: those of the demo)")
     parser.add_argument("--q", type=at_least(1), default=8, help="points in a batch (default: %(default)s)")
     parser.add_argument("--workers", type=at_least(1), default=2, help="processes (default: %(default)s)")
-    parser.add_argument("--seed", type=at_least(0), default=0, help="of the study, and the first of those compared")
-    parser.add_argument("--seeds", type=at_least(0), metavar="N", help="how many are compared; 0 compares nothing")
+    parser.add_argument("--seed", type=at_least(0), default=0, help="seed of the study, and first seed compared")
+    parser.add_argument("--seeds", type=at_least(0), metavar="N", help="number of seeds compared; 0 for no comparison")
     parser.add_argument("--open", action="store_true", help="open the page of the study in a browser")
 
 

@@ -82,7 +82,7 @@ class Multistart:
         """
         if not objective.has_gradient:
             raise MissingCapability(
-                "Multistart climbs with gradients, and this model gives none (predict_with_gradient); use Candidates()."
+                "Multistart climbs with gradients, and this model has none (predict_with_gradient). Use Candidates()."
             )
         exact = search_exhaustively(objective, search)
         if exact is not None:
@@ -130,7 +130,7 @@ class Multistart:
 
 
 def _screened(objective: Objective, pool: Array, keep: int) -> Array:
-    """Values (m,) of the candidates, as the objective screens them; InvalidInput where it gives anything else."""
+    """Values (m,) of the candidates, as the objective screens them; InvalidInput if it gives anything else."""
     if not able(objective, Screening):
         return objective.value(pool)
     values = np.asarray(objective.screen(pool, keep), dtype=np.float64)

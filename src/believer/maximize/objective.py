@@ -192,7 +192,9 @@ def ranked(values: Array, all_bad: bool = False) -> Array:
     """Values with -inf for what is not finite; NumericalError when nothing is, unless that is all right here."""
     good = np.isfinite(values)
     if not good.any() and not all_bad:
-        raise NumericalError("the acquisition is not finite at any candidate; does the model predict finite values?")
+        raise NumericalError(
+            "the acquisition is not finite at any candidate; check that the model predicts finite values."
+        )
     return values if good.all() else np.where(good, values, -np.inf)
 
 
@@ -238,7 +240,7 @@ def search_exhaustively(objective: Objective, search: Search) -> Maximum | None:
     if not len(points):
         raise SpaceExhausted("the constraint allows no point of this finite space.", left=0)
     if found is None:
-        raise SpaceExhausted(f"all {len(points)} points of this finite space were handed out already.", left=0)
+        raise SpaceExhausted(f"all {len(points)} points of this finite space have been handed out already.", left=0)
     return found
 
 
@@ -265,7 +267,9 @@ def new_points(region: Region, avoid: Array, rng: np.random.Generator) -> Array:
     points = remaining(region, avoid)
     if points is not None:
         if not len(points):
-            raise SpaceExhausted("every point of this finite space was handed out already, or is not allowed.", left=0)
+            raise SpaceExhausted(
+                "every point of this finite space has been handed out already or is not allowed.", left=0
+            )
         return points
     for attempt in range(16):
         points = region.spread(rng.random((1 << attempt, region.dim)))

@@ -70,7 +70,7 @@ def _named(name: str, what: str) -> Any | None:
 
 
 def _best() -> Any | None:
-    """The compiled module, or None where there is none or it does not load; the latter with a warning."""
+    """The compiled module, or None if there is none or it does not load; the latter with a warning."""
     try:
         return _load()
     except (ImportError, TypeError) as reason:

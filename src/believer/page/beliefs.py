@@ -125,7 +125,7 @@ Drawing = Callable[[], Json]
 
 
 def _without_model(source: Source, rows: Rows, relevant: tuple[str, ...] | None) -> list[Drawing]:
-    """``relevant`` are the parameters that matter most; None where no model says so."""
+    """``relevant`` are the parameters that matter most; None if no model says so."""
     several = len(source.goals.objectives) > 1 and relevant is None  # a hypervolume is measured from the models' front
     return [
         *([] if several else [lambda: figures.convergence(source, rows)]),

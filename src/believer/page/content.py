@@ -8,13 +8,13 @@ from typing import Any
 
 from believer._version import __version__
 from believer.arrays import whole
-from believer.loop import Result
 from believer.optimizer import Optimizer
 from believer.page.beliefs import beliefs, without_refit
 from believer.page.cells import Json, isolated, point, readable
 from believer.page.rows import Rows, labels_of, outcome, pairs, rows_of, table, units_of
 from believer.plot.data import Source, StudyLike, study_of
 from believer.plot.data.feasibility import SUCCEEDS
+from believer.result import Result
 from believer.space.parameters import to_config
 from believer.space.units import units_by_name
 from believer.study import serialization

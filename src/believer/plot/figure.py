@@ -48,22 +48,19 @@ def entitle(figure: Figure, name: str, title: str) -> None:
 
 
 def legend_below(figure: Figure) -> None:
-    """One legend for all panels, each label once, outside of the data."""
+    """One legend for all panels, each label once, outside of the data, in as few rows as fit the page."""
     named = {label: h for axes in figure.axes for h, label in zip(*axes.get_legend_handles_labels(), strict=True)}
-    columns = max(1, _columns([*named], figure.get_figwidth()))
     size = 9 if figure.get_figwidth() >= 9.0 else 8
-    layout = {"ncols": columns, "frameon": False, "fontsize": size, "columnspacing": 1.5}
-    figure.legend(named.values(), named.keys(), loc="outside lower center", **layout)
-
-
-def _columns(labels: list[str], width: float) -> int:
-    """The most columns that fit into a figure of that width, in inches, in rows that are about equally full."""
-    for rows in range(1, len(labels) + 1):
-        columns = -(-len(labels) // rows)
-        longest = [max(len(label) for label in labels[i * rows : (i + 1) * rows] or [""]) for i in range(columns)]
-        if sum(0.062 * length + 0.55 for length in longest) <= width:
-            return columns
-    return 1
+    layout: dict[str, Any] = {"loc": "outside lower center", "frameon": False, "fontsize": size, "columnspacing": 1.5}
+    columns = 0
+    for rows in range(1, len(named) + 1):
+        if (tried := -(-len(named) // rows)) == columns:
+            continue  # the same as with one row less
+        columns = tried
+        legend = figure.legend(named.values(), named.keys(), ncols=columns, **layout)
+        if columns == 1 or legend.get_window_extent().width <= figure.bbox.width:
+            return
+        legend.remove()
 
 
 def plain_ticks(axis: Axis) -> None:

@@ -39,7 +39,7 @@ class Table:
     ids : trials that have it.
     data : their points, values, and known noise.
     pending : points whose result of this output may still come.
-    fitted : the hyperparameters behind the last proposal, a warm start; None without any.
+    fitted : the hyperparameters behind the last proposal, a warm start; None if there is none.
     """
 
     output: Output
@@ -108,7 +108,7 @@ class History:
         for number, params, returned in _in_order(trials):
             trial_id = whole(number, "the id of a trial", 0)
             if trial_id in points:
-                raise InvalidInput(f"each trial has one id; got {trial_id} twice.")
+                raise InvalidInput(f"each trial must have its own id; got {trial_id} twice.")
             points[trial_id] = settings.space.check(params)
             answer = returned if isinstance(returned, str) or returned is None else outcome_of(returned, None, None)
             if isinstance(answer, Outcome):
@@ -223,7 +223,7 @@ class _Points:
         return tuple(tables)
 
     def _noise(self, name: str, ids: tuple[int, ...], outcomes: Sequence[Outcome]) -> list[list[float]] | None:
-        """Standard deviations of the results of an output, as told or as replicates show; None where none is known."""
+        """Standard deviations of the results of an output, as told or as replicates show; None if none is known."""
         if not [one for one in outcomes if one.noise or one.replicates]:
             return None
         goals = self.settings.goals

@@ -8,7 +8,8 @@ from typing import Any
 
 from believer.space import Space
 from believer.space.units import amount, units_by_name
-from believer.study.goals import Goals, bounds, words
+from believer.study.goal import bounds, words
+from believer.study.goals import Goals
 
 _LONGEST = 60
 """Characters of a text that is shown in full on a line with others."""

@@ -112,7 +112,7 @@ class ModelCache:
         return {"outputs": {t.output.name: _described(surrogate, self._fit(t).fit) for t in history.tables}}
 
     def _failures(self, history: History, table: Table) -> Data | None:
-        """Failed trials as the worst real result; None where there are none, or a model learns where they happen."""
+        """Failed trials as the worst real result; None if there are none, or a model learns where they happen."""
         if not len(history.failed) or self.settings.failures == LEARN or table.output.limits is not None:
             return None
         failed = history.failed[-MOST_TOLD:]

@@ -180,7 +180,7 @@ def goals_of(given: Mapping[str, Any]) -> Goals:
     """What is wanted, as the options ``outcomes`` and ``maximize`` say it."""
     outcomes, maximize = given.get("outcomes"), _flag(given.get("maximize", False))
     if outcomes is not None and maximize:
-        raise InvalidInput("outcomes say themselves what is maximized: Maximize(); leave maximize out.")
+        raise InvalidInput("maximize is for a single number. Leave it out, and declare Maximize() in outcomes.")
     return Goals.plain(maximize) if outcomes is None else Goals(outcomes)
 
 
@@ -238,7 +238,7 @@ def refuse_unreadable(space: Space) -> None:
             what = what or f"a parameter of a kind of its own ({name}, a {type(parameter).__name__})"
     if what:
         raise InvalidInput(
-            f"a space with {what} cannot be read back from a journal: such a study lives in memory only."
+            f"a space with {what} cannot be read back from a journal. Such a study lives in memory only."
         )
 
 

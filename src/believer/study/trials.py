@@ -1,4 +1,4 @@
-"""Trials, and batches of them: what is handed out."""
+"""Trials and batches, which an ask hands out."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ class Trial:
 
     Attributes
     ----------
-    id : its number in the study, from 0.
+    id : the number of the trial in the study, from 0.
     params : the point in the user's terms.
-    unit : the same in the encoded cube, (dim,).
-    provenance : in words, why it was chosen.
+    unit : the point in the encoded cube, (dim,).
+    provenance : why the point was chosen, in words.
     origin : "design", "model", "enqueued" or "observed".
     """
 
@@ -50,7 +50,7 @@ class Trial:
         return f"Trial({self.id}, {named(self.params)})"
 
     def copy(self) -> Trial:
-        """The same trial with params of its own: what a caller does to them stays with the caller."""
+        """A copy with its own params, so that a caller cannot change the original."""
         return replace(self, params=dict(self.params))
 
 
@@ -93,13 +93,13 @@ class TrialList(tuple[Trial, ...]):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Batch(Sequence[Trial]):
-    """Trials proposed together, and how diverse they are. Printed, it says both.
+    """Trials that were suggested together, with a verdict on them. It prints both.
 
     Attributes
     ----------
-    trials : in id order.
-    verdict : how diverse they are.
-    labels : units, for what is printed.
+    trials : the trials, in the order of their ids.
+    verdict : what the batch is expected to gain, and how diverse it is.
+    labels : units, for printing.
     """
 
     trials: tuple[Trial, ...]
@@ -108,7 +108,7 @@ class Batch(Sequence[Trial]):
 
     @property
     def unit(self) -> Array:
-        """The points as (q, dim)."""
+        """The points in the encoded cube, (q, dim)."""
         return np.array([trial.unit for trial in self.trials])
 
     @property
@@ -145,7 +145,7 @@ class Batch(Sequence[Trial]):
         )
 
     def to_frame(self, library: str | None = None) -> Any:
-        """The trials as a data frame, a row each: id, parameters, origin and provenance.
+        """The trials as a data frame with a row for each trial: id, parameters, origin and provenance.
 
         Parameters
         ----------
@@ -179,7 +179,7 @@ RESERVED = ("trial_id", "status", "value", "outside", "error", "origin", "proven
 
 
 def column_names(names: Sequence[str]) -> dict[str, str]:
-    """The columns of parameters by their names: one that bears the name of another column is prefixed."""
+    """The column of each parameter; a parameter with the name of another column gets a prefix."""
     columns: dict[str, str] = {}
     for name in names:
         found = name
@@ -190,7 +190,7 @@ def column_names(names: Sequence[str]) -> dict[str, str]:
 
 
 def params_by_column(points: Sequence[Mapping[str, Any]]) -> dict[str, list[Any]]:
-    """Parameters as the columns of a table; None where a point has none of a name."""
+    """Parameters as the columns of a table; None if a point lacks a parameter."""
     names = column_names(list(dict.fromkeys(name for params in points for name in params)))
     return {found: [params.get(name) for params in points] for name, found in names.items()}
 
@@ -200,7 +200,7 @@ def _ids(trials: Sequence[Trial]) -> Column:
 
 
 def same_value(a: Any, b: Any) -> bool:
-    """Equal as parameters are: 1, 1.0 and True are three different choices."""
+    """Whether two parameter values are the same; 1, 1.0 and True are three different values."""
     return type(a) is type(b) and bool(a == b)
 
 
@@ -212,5 +212,5 @@ def same_params(a: Mapping[str, Any], b: Mapping[str, Any]) -> bool:
 
 
 def key_of(params: Mapping[str, Any]) -> Hashable:
-    """What two points have in common if and only if they are the same, parameter by parameter."""
+    """A key that is equal for two points if and only if all of their parameters are the same."""
     return tuple(part for name in sorted(params) for part in (name, type(params[name]), params[name]))

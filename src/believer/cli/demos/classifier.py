@@ -7,7 +7,7 @@ from typing import Any
 from believer.cli.demos.demo import Demo
 from believer.optimizer import Optimizer
 from believer.problems import svm_breast_cancer
-from believer.study.goals import Minimize
+from believer.study.goal import Minimize
 
 _PROBLEM = svm_breast_cancer()
 _SAMPLES = 569

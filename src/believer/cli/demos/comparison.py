@@ -34,7 +34,7 @@ class Method:
 
 @dataclass(frozen=True, slots=True)
 class Reached:
-    """Medians over seeds of the best value within the limits; None where most runs have none.
+    """Medians over seeds of the best value within the limits; None if most runs have none.
 
     Attributes
     ----------

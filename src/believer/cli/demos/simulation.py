@@ -15,7 +15,7 @@ from typing import Any
 from believer.cli.demos.demo import Demo
 from believer.optimizer import Optimizer
 from believer.space import Float, Space
-from believer.study.goals import AtLeast, AtMost, Maximize
+from believer.study.goal import AtLeast, AtMost, Maximize
 
 _STEPS, _LENGTH = 300, 2.0  # of the solver; m
 _AT_400 = 0.2  # 1/s, the rate at 400 K

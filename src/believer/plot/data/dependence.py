@@ -210,7 +210,7 @@ def surface(
 
 
 def two_axes(source: Source, outcome: str, parameters: Sequence[str] | None) -> tuple[Axis, Axis]:
-    """The axes of a surface; InvalidInput where there are not two.
+    """The axes of a surface; InvalidInput if there are not two.
 
     Parameters
     ----------

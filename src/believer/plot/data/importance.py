@@ -101,7 +101,7 @@ def importance(
 
 
 def lengthscales_of(source: Source, outcome: str) -> Array | None:
-    """The shortest lengthscale of each parameter, (p,); infinite for one with one value, None where there are none.
+    """The shortest lengthscale of each parameter, (p,); infinite for one with one value, None if there are none.
 
     Parameters
     ----------

@@ -18,10 +18,10 @@ import numpy as np
 from believer.arrays import Array, shown
 from believer.batch.learned import Learned
 from believer.errors import InvalidInput
-from believer.loop import Result
 from believer.optimizer import Optimizer
 from believer.plot.data.axis import Axis, axes_of
 from believer.plot.data.trials import Trials, trials_of
+from believer.result import Result
 from believer.space import Space
 from believer.study import serialization
 from believer.study.events import Begun, Changed
@@ -216,7 +216,7 @@ class Source:
         return params, self.space.encode([params])[0]
 
     def axis(self, name: str) -> Axis:
-        """The parameter of that name; InvalidInput where there is none."""
+        """The parameter of that name; InvalidInput if there is none."""
         found = next((axis for axis in self.axes if axis.name == name), None)
         if found is None:
             raise InvalidInput(f"a parameter must be one of {', '.join(self.space.names)}; got {shown(name)}.")
@@ -285,7 +285,7 @@ def _surrogate_name(study: Study) -> str:
 
 
 def _restored(study: Study) -> tuple[tuple[str, ...], StudySettings | None]:
-    """What had to be replaced, and the settings; None where the surrogate is not the library's own."""
+    """What had to be replaced, and the settings; None if the surrogate is not the library's own."""
     config = upgraded_config(_last_config(study))
     if serialization.is_custom(config["surrogate"]):
         return (), None
