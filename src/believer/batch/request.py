@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 import numpy as np
@@ -44,6 +44,7 @@ class Request:
     reference : of several objectives, (k,), to be minimized; None for one that is inferred.
     repeat : whether a measured point may be proposed again, where that is worth more than a new one; only strategies
         with ``repeats = True`` in the body of their class are asked for it.
+    answered_then : of each trial so far that a strategy chose, how many had been answered at that time.
     """
 
     ids: tuple[int, ...]
@@ -58,6 +59,7 @@ class Request:
     resolution: float | None = None
     reference: Array | None = None
     repeat: bool = False
+    answered_then: Mapping[int, int] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if not self.outputs:
