@@ -10,8 +10,8 @@ that become shorter. Then ``--rounds`` batches of ten are asked for and told. Ea
 * MB: the most memory that the process held, above what it held when the study stood there;
 * gain: log10 of the regret after the batches over that before (less is better).
 
-Models: ``exact`` is the default GP under the default strategy, of up to 5,000 results with hyperparameters from 2,000 of
-them, and of 5,000 of them where there are more; ``sparse`` the same strategy on 512 inducing points and all results;
+Models: ``exact`` is the default GP under the default strategy: of up to 5,000 results, with hyperparameters from 2,000
+of them, and of 5,000 where there are more; ``sparse`` the same strategy on 512 inducing points and all results;
 ``local`` is ``strategy="trust_region"``, the nearest 500. Needs no peers.
 """
 
@@ -100,7 +100,7 @@ def report(rows: Sequence[dict[str, Any]]) -> str:
         own = [row for row in rows if (row["problem"], row["n"], row["model"]) == key]
         first, later = (np.median([pick(row["seconds"]) for row in own]) for pick in (lambda s: s[0], lambda s: s[-1]))
         lines.append([key[0], f"{key[1]:,}", key[2], str(len(own)), f"{first:.2f}", f"{later:.2f}",
-                      f"{np.median([row['mb'] for row in own]):.0f}", f"{np.median([row['gain'] for row in own]):.2f}"])  # fmt: skip
+                      *(f"{np.median([row[name] for row in own]):.3g}" for name in ("mb", "gain"))])  # fmt: skip
     head = ["problem", "results", "model", "seeds", "first, s", "later, s", "MB", "gain"]
     rounds = len(rows[0]["seconds"])
     return (

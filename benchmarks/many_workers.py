@@ -10,7 +10,8 @@ which nobody gets a new trial. Whoever became free meanwhile is served by one as
 free for ``--gather`` seconds. The first 500 trials are the design. "share" is processor seconds over seconds on the
 clock, of the last hundred results; "idle" the share of the workers' time in which they wait.
 
-``dask`` does the same for real on a Dask cluster of 16 processes on this machine, with evaluations of 1 to 10 seconds.
+``dask`` does the same for real on a Dask cluster of 16 processes on this machine, with ``--budget`` evaluations of 1 to
+10 seconds.
 Needs no peers; ``dask`` needs distributed.
 """
 
@@ -19,6 +20,7 @@ from __future__ import annotations
 import argparse
 import heapq
 import json
+import sys
 import time
 from collections.abc import Sequence
 from functools import partial
@@ -62,6 +64,7 @@ def simulate(strategy: str, workers: int, results: int, gather: float, seed: int
         idle += sum(clock - finished for finished, _, _ in free)
         for trial in batch:
             heapq.heappush(busy, (clock + float(rng.uniform(1.0, 10.0)) * MINUTE, trial.id, trial))
+        print(f"{strategy}: {told} told, {spent:.0f} s of {clock:.0f}", end="\r", file=sys.stderr, flush=True)
         steps.append({"clock": clock, "spent": spent, "told": told, "asked": len(free), "best": best, "idle": idle})
     return {"strategy": strategy, "workers": workers, "gather": gather, "seed": seed, "steps": steps}
 
@@ -147,7 +150,7 @@ def on_dask(workers: int, budget: int, longest: float, strategy: str) -> dict[st
     with LocalCluster(n_workers=workers, **options) as cluster, connected(cluster.scheduler_address) as executor:
         began, spent = time.perf_counter(), time.process_time()
         found = bv.minimize(
-            partial(slept, longest=longest), levy10().space, budget, executor=executor, q=workers, mode="async",
+            partial(slept, longest=longest), levy10().space, budget, workers=executor, q=workers, mode="async",
             strategy=strategy, n_init=2 * workers, seed=0, progress=False,
         )  # fmt: skip
         seconds, spent = time.perf_counter() - began, time.process_time() - spent
@@ -161,12 +164,13 @@ def main() -> None:
     parser.add_argument("--strategies", nargs="*", default=["hedged", "trust_region"])
     parser.add_argument("--workers", type=int, default=500)
     parser.add_argument("--results", type=int, default=2000)
-    parser.add_argument("--gather", type=float, default=10.0)
+    parser.add_argument("--budget", type=int, default=200)
+    parser.add_argument("--gather", type=float, default=20.0)
     parser.add_argument("--out", type=Path, default=RESULTS / "many_workers.jsonl")
     arguments = parser.parse_args()
     if arguments.action == "dask":
         for strategy in arguments.strategies:
-            print(json.dumps(on_dask(16, 200, 10.0, strategy)), flush=True)
+            print(json.dumps(on_dask(16, arguments.budget, 10.0, strategy)), flush=True)
         return
     if arguments.action == "run":
         for strategy in arguments.strategies:
