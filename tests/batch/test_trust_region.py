@@ -186,6 +186,18 @@ def test_a_finite_box_that_is_used_up_gives_way_to_the_whole_region() -> None:
     assert len(seen) == 200
 
 
+def test_a_box_that_is_used_up_in_the_middle_of_a_batch_changes_nothing_for_points_asked_for_one_by_one() -> None:
+    for known in (110, 125, 140):
+        studies = []
+        for _ in range(2):
+            opt = bv.Optimizer(bv.Space({"a": bv.Int(0, 199)}), n_init=3, seed=0, strategy="trust_region")
+            for a in range(20, 20 + known):
+                opt.observe({"a": a}, float(abs(a - 100)))
+            studies.append(opt)
+        batch, singles = studies[0].ask(50), [studies[1].ask(1)[0] for _ in range(50)]
+        assert [trial.params for trial in batch] == [trial.params for trial in singles]
+
+
 def test_a_batch_knows_of_points_under_way_wherever_they_are() -> None:
     opt = study()
     first, second = opt.ask(3), opt.ask(3)

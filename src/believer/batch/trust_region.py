@@ -88,13 +88,26 @@ class TrustRegion:
             request = _after(request, choices)
         local = self._local(request, state, memory)
         asked = replace(request, outputs=local.outputs, region=local.region)
-        try:
-            found = self.within.choose(asked, local.belief)
-        except SpaceExhausted:  # every point of the box was handed out
-            found = self.within.choose(replace(asked, region=request.region), local.belief)
+        found = self._within_box(asked, local.belief)
         note = local.describe(state)
         more = tuple([replace(choice, provenance=choice.provenance + note) for choice in found.choices])
         return Chosen((*choices, *more), replace(local, belief=found.memory))
+
+    def _within_box(self, asked: Request, belief: object) -> Chosen:
+        """Points of the box; of the whole region for trials that find every point of the box handed out."""
+        try:
+            return self.within.choose(asked, belief)
+        except SpaceExhausted:
+            if len(asked.ids) == 1:
+                if not isinstance(asked.region, Narrowed):
+                    raise
+                return self.within.choose(replace(asked, region=asked.region.whole), belief)
+        choices = tuple[Choice, ...]()
+        for trial in asked.ids:  # one by one, as these may have been asked for
+            found = self._within_box(replace(asked, ids=(trial,)), belief)
+            choices, belief = (*choices, *found.choices), found.memory
+            asked = replace(_after(replace(asked, ids=(trial,)), found.choices), ids=asked.ids)
+        return Chosen(choices, belief)
 
     def _local(self, request: Request, state: BoxState, memory: object) -> _Local:
         """The models near the center and the box around it; those of ``memory`` where they are the same."""
