@@ -25,7 +25,7 @@ from believer.batch.request import LIMITS, ONE, SEVERAL, Choice, Chosen, Randomn
 from believer.batch.standing import Standing, best_places, real_incumbent, standing
 from believer.batch.worth import Worth, bounded, worth
 from believer.maximize import Maximizer, Maximum, Objective, Search
-from believer.maximize.objective import Climb, Climbing, Screening
+from believer.maximize.objective import Climb, Climbing
 from believer.numerics.sampling import stream
 from believer.propose import Proposal, propose, rehearse
 from believer.space.box import Box
@@ -126,7 +126,6 @@ __all__ = [
     "Restorable",
     "Sampling",
     "Scaled",
-    "Screening",
     "Search",
     "Several",
     "Smoothing",

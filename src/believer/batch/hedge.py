@@ -25,19 +25,21 @@ along grids of few values, a lengthscale is no distance: there it stays as it is
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass, field
 
 import numpy as np
 
-from believer.acquisitions import LogEI, PointwiseObjective
+from believer.acquisitions import LogEI
 from believer.arrays import Array
 from believer.batch.learned import Learned
 from believer.batch.request import Request
-from believer.batch.standing import standing
+from believer.batch.standing import real_incumbent, standing
 from believer.capabilities import able
 from believer.maximize.objective import Search
 from believer.maximize.screening import candidates
 from believer.space.region import Region
-from believer.surrogates.protocols import Conditionable, Model, Rescalable
+from believer.surrogates.pool import Pool
+from believer.surrogates.protocols import Conditionable, Model, Prediction, Rescalable
 
 SHORTEST = 0.5
 """The least c."""
@@ -99,21 +101,51 @@ def resolution_of(request: Request) -> float:
     return RESOLUTION * (float(y.mean()) - float(y.min()))
 
 
-def is_settled(request: Request, model: Model, incumbent: float | None, X: Array) -> bool:
-    """Whether ``model`` expects nothing that matters of ``X`` (m, d): improvements on f⁺ below the resolution."""
-    least = resolution_of(request)
-    if least <= 0.0 or not len(X) or incumbent is None:
-        return False
-    return float(PointwiseObjective(LogEI(), model, incumbent).screen(X, 1).max()) < math.log(least)
+def is_settled(request: Request, incumbent: float | None, at: Prediction) -> bool:
+    """Whether nothing that matters is expected where a model predicts ``at``: improvements on f⁺ below the resolution.
 
-
-def is_quiet(request: Request) -> bool:
-    """Whether the request's model expects nothing that matters anywhere: of some hundred candidates.
-
-    They are near the best points and everywhere, and the same until there is another result.
+    Parameters
+    ----------
+    request : what the strategy was asked.
+    incumbent : f⁺; None where nothing feasible is known.
+    at : mean and std (m,).
     """
-    here = standing(request)
-    search = Search(request.region, request.region.project(here.places()), request.avoid)
-    rng = request.randomness(len(request.data), "quiet")
-    pool = candidates(_ASKED, search, _ASKED // 4, (0.2, 0.05, 0.01), rng)
-    return is_settled(request, request.model, here.incumbent, pool)
+    least = resolution_of(request)
+    if least <= 0.0 or not len(at.mean) or incumbent is None:
+        return False
+    return float(LogEI().pointwise(at.mean, at.std, incumbent).value.max()) < math.log(least)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Calm:
+    """What the request's own model, before any lie, expects of points under way and of all others.
+
+    Parameters
+    ----------
+    request : what the strategy was asked.
+    pool : candidates under that model, which stand for all others; None where each point draws its own.
+    """
+
+    request: Request
+    pool: Pool | None
+    _minor: list[bool] = field(init=False, repr=False, default_factory=list)
+
+    def holds(self, X: Array) -> bool:
+        """Whether nothing that matters is expected of the points under way ``X`` (p, d), nor anywhere else.
+
+        As a rule a point under way is the model's own choice, the best that it knew: then its first says no at once.
+        """
+        if not len(X) or not all(self._minor):
+            return False
+        request, best = self.request, real_incumbent(self.request)
+        for row in range(len(self._minor), len(X)):
+            self._minor.append(is_settled(request, best, request.model.predict(X[row : row + 1])))
+            if not self._minor[-1]:
+                return False
+        if self.pool is not None:
+            at = self.pool.predict()
+        else:
+            search = Search(request.region, request.region.project(standing(request).places()), request.avoid)
+            rng = request.randomness(len(request.data), "quiet")
+            at = request.model.predict(candidates(_ASKED, search, _ASKED // 4, (0.2, 0.05, 0.01), rng))
+        return is_settled(request, standing(request).incumbent, at)

@@ -27,7 +27,7 @@ from typing import Protocol, cast
 import numpy as np
 
 from believer.acquisitions import View, completed, objective_on
-from believer.acquisitions.acquisition import Several
+from believer.acquisitions.acquisition import ByPredictions, Several
 from believer.acquisitions.feasibility import FAR, Feasible, Within
 from believer.arrays import Array
 from believer.batch.request import Request
@@ -35,8 +35,11 @@ from believer.batch.standing import Standing
 from believer.capabilities import able
 from believer.errors import MissingCapability
 from believer.maximize import Objective
+from believer.maximize.objective import ENUMERATE_UP_TO, Known
+from believer.space.region import Region
 from believer.surrogates.data import Data
 from believer.surrogates.gp import standardization
+from believer.surrogates.pool import Pool
 from believer.surrogates.protocols import Differentiable, Model, Paths
 
 STEEP = 100.0
@@ -51,10 +54,20 @@ class Worth:
     ----------
     objective : to be maximized.
     name : for provenance.
+    predicted : whether it is a function of what the models predict, and of nothing else.
     """
 
     objective: Objective
     name: str
+    predicted: bool = False
+
+    def known(self, pools: tuple[Pool, ...], region: Region) -> Known | None:
+        """Candidates with their values, from the models' ``pools``; None where a maximizer has to look for itself."""
+        if not pools or not self.predicted:
+            return None
+        X = pools[0].points
+        values = cast(ByPredictions, self.objective).of(tuple([pool.predict() for pool in pools]))
+        return Known(X, values, region.size is not None and region.size <= ENUMERATE_UP_TO)
 
 
 def worth(
@@ -81,7 +94,7 @@ def worth(
     pairs = [*zip(request.outputs, models, strict=True)]
     limits = tuple((model, one.limits) for one, model in pairs if one.limits is not None)
     if limits and not here.any_feasible:
-        return Worth(Feasible(None, limits), "feasibility")
+        return Worth(Feasible(None, limits), "feasibility", True)
     if able(acquisition, Several):
         aims = tuple(model for one, model in pairs if one.output.limits is None)
         reference = here.reference() if request.reference is None else _near(request.reference, request)
@@ -91,7 +104,10 @@ def worth(
         one = completed(acquisition).log() if limits else acquisition
         assert one is not None
         own = objective_on(one, View(models[0], incumbent, request.data, lies))
-    return Worth(Feasible(own, limits), f"{name} times feasibility") if limits else Worth(own, name)
+    predicted = able(own, ByPredictions)
+    return (
+        Worth(Feasible(own, limits), f"{name} times feasibility", predicted) if limits else Worth(own, name, predicted)
+    )
 
 
 def _near(reference: Array, request: Request) -> Array:
