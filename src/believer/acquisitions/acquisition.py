@@ -57,6 +57,11 @@ class View:
 class ByPredictions(Protocol):
     """An objective that is a function of what models predict, and nothing else: then nobody need predict it twice."""
 
+    @property
+    def models(self) -> tuple[Model, ...]:
+        """That predict; none where it is no such function after all."""
+        ...
+
     def of(self, at: tuple[Prediction, ...]) -> Array:
         """Values (m,) at points where the models predict ``at``, one entry for each, in their order."""
         ...

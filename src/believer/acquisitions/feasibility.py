@@ -109,6 +109,14 @@ class Feasible:
         total = np.zeros(len(X)) if self.objective is None else self.objective.value(X)
         return self._limited(total, tuple([model.predict(X) for model, _ in self.limits]))
 
+    @property
+    def models(self) -> tuple[Model, ...]:
+        """Those of the objective, then those of the outputs; none if the objective is not a function of predictions."""
+        limited = tuple([model for model, _ in self.limits])
+        if self.objective is None:
+            return limited
+        return (*self.objective.models, *limited) if able(self.objective, ByPredictions) else ()
+
     def of(self, at: tuple[Prediction, ...]) -> Array:
         """The sum (m,) where the models of the objective, then those of the outputs, predict ``at``."""
         own, limited = at[: len(at) - len(self.limits)], at[len(at) - len(self.limits) :]

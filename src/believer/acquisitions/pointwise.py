@@ -141,6 +141,11 @@ class PointwiseObjective:
         compiled = self.compiled()
         return self.of((self.model.predict(X),)) if compiled is None else compiled.value(packed(X))
 
+    @property
+    def models(self) -> tuple[Model, ...]:
+        """The one model."""
+        return (self.model,)
+
     def of(self, at: tuple[Prediction, ...]) -> Array:
         """α (m,) where the model predicts the one entry of ``at``."""
         (prediction,), compiled = at, self.compiled()

@@ -57,7 +57,13 @@ class Belief:
 
     @staticmethod
     def of(strategy: PseudoObservations, request: Request) -> Belief:
-        """The models of a ``request``, before the first lie."""
+        """The models of a request, before the first lie.
+
+        Parameters
+        ----------
+        strategy : says what lies are.
+        request : what it was asked.
+        """
         return Belief(strategy, tuple([Part.of(learned) for learned in request.outputs]), request.region)
 
     def with_candidates(self, request: Request) -> Belief:

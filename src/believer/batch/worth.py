@@ -54,20 +54,30 @@ class Worth:
     ----------
     objective : to be maximized.
     name : for provenance.
-    predicted : whether it is a function of what the models predict, and of nothing else.
     """
 
     objective: Objective
     name: str
-    predicted: bool = False
 
     def known(self, pools: tuple[Pool, ...], region: Region) -> Known | None:
-        """Candidates with their values, from the models' ``pools``; None where a maximizer has to look for itself."""
-        if not pools or not self.predicted:
+        """Candidates with their values.
+
+        None where a maximizer has to look for itself, as the objective is no function of predictions of the models.
+
+        Parameters
+        ----------
+        pools : what models of the request predict at the same candidates.
+        region : where the candidates are.
+        """
+        objective = self.objective
+        if not pools or not able(objective, ByPredictions):
             return None
-        X = pools[0].points
-        values = cast(ByPredictions, self.objective).of(tuple([pool.predict() for pool in pools]))
-        return Known(X, values, region.size is not None and region.size <= ENUMERATE_UP_TO)
+        found = [next((pool for pool in pools if pool.model is model), None) for model in objective.models]
+        at = tuple([pool.predict() for pool in found if pool is not None])
+        if not at or len(at) < len(found):
+            return None
+        whole = region.size is not None and region.size <= ENUMERATE_UP_TO
+        return Known(pools[0].points, objective.of(at), whole)
 
 
 def worth(
@@ -94,7 +104,7 @@ def worth(
     pairs = [*zip(request.outputs, models, strict=True)]
     limits = tuple((model, one.limits) for one, model in pairs if one.limits is not None)
     if limits and not here.any_feasible:
-        return Worth(Feasible(None, limits), "feasibility", True)
+        return Worth(Feasible(None, limits), "feasibility")
     if able(acquisition, Several):
         aims = tuple(model for one, model in pairs if one.output.limits is None)
         reference = here.reference() if request.reference is None else _near(request.reference, request)
@@ -104,10 +114,7 @@ def worth(
         one = completed(acquisition).log() if limits else acquisition
         assert one is not None
         own = objective_on(one, View(models[0], incumbent, request.data, lies))
-    predicted = able(own, ByPredictions)
-    return (
-        Worth(Feasible(own, limits), f"{name} times feasibility", predicted) if limits else Worth(own, name, predicted)
-    )
+    return Worth(Feasible(own, limits), f"{name} times feasibility") if limits else Worth(own, name)
 
 
 def _near(reference: Array, request: Request) -> Array:
