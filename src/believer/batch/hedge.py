@@ -70,23 +70,50 @@ def is_own(request: Request, trial: int, pending: int) -> bool:
 
 
 def shortened(learned: Learned, region: Region, factor: float) -> Model | None:
-    """The model under lengthscales ``factor`` times as long in free columns; None where that means nothing."""
-    model, moves = learned.model, region.metric
+    """The model under lengthscales ``factor`` times as long in free columns; None where that means nothing.
+
+    Where results were added to a model since it was fitted, it is that at the fit.
+    """
+    model, moves = learned.model if learned.base is None else learned.base, region.metric
     if not able(model, Rescalable) or not able(model, Conditionable) or not moves.any() or factor > _SAME:
         return None
     return model.with_lengthscales(np.where(moves, factor * model.lengthscales, model.lengthscales))
 
 
 def plausible(learned: Learned, region: Region, nats: float) -> tuple[float, Model | None]:
-    """c for T of ``nats`` a result, and the model under lengthscales cℓ; None where nothing can be hedged.  O(n³)."""
-    model, shortest = learned.model, shortened(learned, region, SHORTEST)
+    """c for T of ``nats`` a result, and the model under lengthscales cℓ; None where nothing can be hedged.  O(n³).
+
+    What it comes to is kept with the last fit: between two fits a hedge is told results as the model is, O(n²) each.
+    """
+    if learned.base is None or learned.since is None:
+        return _plausible(learned, region, nats)
+    key = nats, region.metric.tobytes()
+    if key not in learned.kept:
+        learned.kept[key] = (*_plausible(learned, region, nats), 0)
+    factor, model, told = learned.kept[key]
+    if model is not None:
+        results = len(learned.since) - _failures(learned)
+        model = model.condition(learned.since.at(slice(told, results)))
+        learned.kept[key] = factor, model, results
+        model = model.condition(learned.since.at(slice(results, None)))
+    return factor, model
+
+
+def _plausible(learned: Learned, region: Region, nats: float) -> tuple[float, Model | None]:
+    model = learned.model if learned.base is None else learned.base
+    shortest = shortened(learned, region, SHORTEST)
     if not able(model, Rescalable) or not able(shortest, Rescalable):
         return 1.0, None
-    against, allowed = model.log_evidence() - shortest.log_evidence(), nats * len(learned.data)
+    results = len(learned.data) - (0 if learned.since is None else len(learned.since) - _failures(learned))
+    against, allowed = model.log_evidence() - shortest.log_evidence(), nats * results
     if not against > allowed:
         return SHORTEST, shortest
     factor = SHORTEST ** math.sqrt(allowed / against)
     return factor, shortened(learned, region, factor)
+
+
+def _failures(learned: Learned) -> int:
+    return 0 if learned.failed is None else len(learned.failed)
 
 
 def resolution_of(request: Request) -> float:

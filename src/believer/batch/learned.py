@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import cast
+from dataclasses import dataclass, field, replace
+from typing import Any, cast
 
 import numpy as np
 
@@ -70,6 +70,9 @@ class Learned:
     model : the same model, conditioned on failed trials; the same object where there are none.
     failed : failed trials with the value that they count as, in the model's units; None where there are none.
     warp : from the user's units to those of the model; None where they are the same.
+    base : the model at the last fit, where results were added to it since; None where none were.
+    since : what was added to it, failed trials at the end.
+    kept : what was computed of ``base``, for who asks again.
     """
 
     output: Output
@@ -80,6 +83,9 @@ class Learned:
     model: Model
     failed: Data | None = None
     warp: Warp | None = None
+    base: Model | None = None
+    since: Data | None = None
+    kept: dict[Any, Any] = field(default_factory=dict)
 
     @property
     def limits(self) -> Within | None:

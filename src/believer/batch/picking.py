@@ -28,7 +28,7 @@ _POOLED = Multistart(
 )
 """For candidates that are kept: more of them near good points, and fewer climbs (benchmarks/pool.py)."""
 
-_AGAIN, _FEW = 4, 16
+_AGAIN, _FEW = 4, 32
 """With how many lies there are so many further candidates near each good place: those that were there are used up."""
 
 
