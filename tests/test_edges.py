@@ -17,7 +17,6 @@ from journal_lines import edited
 from waiting import PATIENCE
 
 import believer as bv
-from believer.batch.random import is_new
 from believer.errors import (
     InvalidInput,
     JournalCorrupt,
@@ -27,6 +26,7 @@ from believer.errors import (
     SpaceExhausted,
     TrialError,
 )
+from believer.maximize.objective import is_new
 
 ROOT = Path(__file__).parents[1]
 SQUARE = bv.Space.unit(2)

@@ -37,7 +37,6 @@ from believer.batch.standing import best_places
 from believer.errors import InvalidInput
 from believer.maximize import Search
 from believer.maximize.multistart import MOST_SWEEPS
-from believer.maximize.screening import candidates
 from believer.surrogates.protocols import Joint
 
 MODES = ("max", "sample")
@@ -127,7 +126,7 @@ def _drawn(request: Request, given: Hallucination, where: Relevance) -> list[Cho
     region, rng = request.region, request.randomness(request.ids[1], "dpp")
     around = np.vstack([best_places(request), where.best, given.X[-1:]])
     neighbors = _NEIGHBORS + 2 * len(request.ids)
-    pool = candidates(_CANDIDATES, Search(region, around, request.avoid), neighbors, _WIDTHS, rng)
+    pool = Search(region, around, request.avoid).candidates(_CANDIDATES, neighbors, _WIDTHS, rng)
     pool = np.unique(pool, axis=0)
     pool = pool[where.holds(pool) & ~region.among(pool, taken(request.avoid, given.X, request))]
     k = min(len(request.ids) - 1, len(pool))

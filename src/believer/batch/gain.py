@@ -32,10 +32,11 @@ from believer.batch.hedge import resolution_of
 from believer.batch.request import Request
 from believer.batch.standing import standing
 from believer.capabilities import able
+from believer.numerics.cholesky import root_of
 from believer.numerics.sampling import normal_sobol, sobol
 from believer.surrogates.data import squared
 from believer.surrogates.gp import standardization
-from believer.surrogates.protocols import Joint, Model
+from believer.surrogates.protocols import LEAST_VARIANCE, Joint, Model
 from believer.surrogates.warp import Warp
 
 ENOUGH = 0.95
@@ -220,15 +221,13 @@ def _free_places(front: Array, low: Array, reference: Array) -> tuple[Array, flo
 
 def _drawn(model: Model, points: Array, shift: float, unit: float, place: int) -> Array | None:
     """Joint samples (S, m) of (f - shift) / unit at ``points`` (m, d), each ``place`` with samples of its own."""
-    from believer.acquisitions.joint_improvement import root_of  # loaded by those who use it
-
     if not able(model, Joint):
         return None
     at = model.joint(points)
     mean, covariance = (at.mean - shift) / unit, at.covariance / squared(unit)
     if not (np.isfinite(mean).all() and np.isfinite(covariance).all()):
         return None
-    samples: Array = mean + _normals(len(points), place) @ root_of(covariance[None]).lower[0].T
+    samples: Array = mean + _normals(len(points), place) @ root_of(covariance[None], LEAST_VARIANCE).lower[0].T
     return samples
 
 

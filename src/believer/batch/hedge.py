@@ -36,7 +36,6 @@ from believer.batch.request import Request
 from believer.batch.standing import real_incumbent, standing
 from believer.capabilities import able
 from believer.maximize.objective import Search
-from believer.maximize.screening import candidates
 from believer.space.region import Region
 from believer.surrogates.pool import Pool
 from believer.surrogates.protocols import Conditionable, Model, Prediction, Rescalable
@@ -49,6 +48,8 @@ NATS = 1.0 / 15.0
 
 MOST_NATS = 1e6
 """No results say more than that of anything."""
+
+_EXPECTED = LogEI()
 
 _SAME = 0.98
 """A factor above this is not worth a second model."""
@@ -140,7 +141,7 @@ def is_settled(request: Request, incumbent: float | None, at: Prediction) -> boo
     least = resolution_of(request)
     if least <= 0.0 or not len(at.mean) or incumbent is None:
         return False
-    return float(LogEI().pointwise(at.mean, at.std, incumbent).value.max()) < math.log(least)
+    return float(_EXPECTED.pointwise(at.mean, at.std, incumbent).value.max()) < math.log(least)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -174,5 +175,5 @@ class Calm:
         else:
             search = Search(request.region, request.region.project(standing(request).places()), request.avoid)
             rng = request.randomness(len(request.data), "quiet")
-            at = request.model.predict(candidates(_ASKED, search, _ASKED // 4, (0.2, 0.05, 0.01), rng))
+            at = request.model.predict(search.candidates(_ASKED, _ASKED // 4, (0.2, 0.05, 0.01), rng))
         return is_settled(request, standing(request).incumbent, at)

@@ -15,13 +15,13 @@ from believer.batch.capability import require
 from believer.batch.lies import Believe, ConstantLie
 from believer.batch.picking import counted, taken
 from believer.batch.pseudo import PseudoObservations
-from believer.batch.random import REPLACED, is_new
+from believer.batch.random import REPLACED
 from believer.batch.request import LIMITS, Choice, Chosen, Request, with_pending
 from believer.batch.standing import standing
 from believer.errors import InvalidInput, MissingCapability
 from believer.maximize.climb import ascend, climbed, stepped
 from believer.maximize.multistart import MOST_STARTS
-from believer.maximize.objective import ranked
+from believer.maximize.objective import is_new, ranked
 from believer.numerics import lbfgs
 from believer.numerics.sampling import normal_sobol
 from believer.space.combine import Copies

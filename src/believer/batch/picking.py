@@ -10,11 +10,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from believer.arrays import Array, frozen, no_rows
-from believer.batch.random import REPLACED, draw, is_new
+from believer.batch.random import REPLACED, draw
 from believer.batch.request import Choice, Request
 from believer.capabilities import able
 from believer.maximize import Candidates, Maximizer, Multistart, Objective, Search
-from believer.maximize.objective import ENUMERATE_UP_TO, Known, Spacing
+from believer.maximize.objective import ENUMERATE_UP_TO, Known, Spacing, is_new
 from believer.numerics.lbfgs import Settings as LBFGSSettings
 from believer.space.region import Region
 from believer.surrogates.protocols import Differentiable

@@ -22,7 +22,6 @@ from believer.batch.worth import STEEP, DrawnExcess, Held
 from believer.capabilities import able
 from believer.maximize import Objective
 from believer.maximize.objective import Search, first_distinct
-from believer.maximize.screening import candidates
 from believer.surrogates.gp import standardization
 from believer.surrogates.protocols import Paths, Pathwise, Sampling
 
@@ -85,7 +84,7 @@ class Thompson:
         if size is not None and size <= self.candidates:
             X = request.region.points()
         else:
-            X = candidates(self.candidates, search, _NEIGHBORS, _WIDTHS, request.randomness(trial, "maximize"))
+            X = search.candidates(self.candidates, _NEIGHBORS, _WIDTHS, request.randomness(trial, "maximize"))
         values = -model.sample(X, 1, request.randomness(trial, "path"))[0] if len(X) else np.zeros(0)
         found = first_distinct(X, values, search)
         if found is not None:

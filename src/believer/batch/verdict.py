@@ -9,7 +9,7 @@ from html import escape
 
 import numpy as np
 
-from believer.arrays import Array, read_only
+from believer.arrays import Array, read_only, rounded
 from believer.batch.gain import ENOUGH, Gain
 from believer.batch.learned import is_noisy
 from believer.capabilities import able
@@ -64,7 +64,7 @@ class Verdict:
         said = [f"{self.size} point{'' if self.size == 1 else 's'}"]
         said += [f"{near} pair{'' if near == 1 else 's'} nearly the same"] if self.size > 1 else []
         if self.gain is not None:
-            said.append(f"expected gain {amount(f'{self.gain.together:.2g}', self.units)}{self.gain.of}")
+            said.append(f"expected gain {amount(rounded(self.gain.together, 2), self.units)}{self.gain.of}")
         return f"Verdict({', '.join(said)})"
 
     def _repr_html_(self) -> str:
@@ -144,17 +144,22 @@ def _apart(q: int, mean: float | None, random_pair: float) -> str:
 def _worth(q: int, gain: Gain, units: str) -> str:
     points = f"{q} point{'s' if q > 1 else ''}"
     points += f" beside {gain.beside} pending" if gain.beside else ""
-    more = (f" {units}" if units else "") + (" more" if gain.beside else "") + gain.of
+    unit = f" {units}" if units else ""
+    more = unit + (" more" if gain.beside else "") + gain.of
     if not gain.matters:
-        least = f"less than {gain.resolution:.2g}{more}, the least that counts here" if gain.resolution else "nothing"
+        least = (
+            f"less than {rounded(gain.resolution, 2)}{more}, the least that counts here"
+            if gain.resolution
+            else "nothing"
+        )
         return f"{points}: expected to gain {least}"
     if q == 1:
-        return f"{points}: expected to gain {gain.together:.2g}{more}"
+        return f"{points}: expected to gain {rounded(gain.together, 2)}{more}"
     every = "both slots" if q == 2 else f"all {q} slots"
     slots = every if gain.slots == q else f"{gain.slots} slot{'s' if gain.slots > 1 else ''}"
     return (
-        f"{points}: the best alone is expected to gain {gain.alone:.2g}{more}, all together "
-        f"{amount(f'{gain.together:.2g}', units)} "
+        f"{points}: the best alone is expected to gain {rounded(gain.alone, 2)}{more}, all together "
+        f"{rounded(gain.together, 2)}{unit} "
         f"(the other{'s' if q > 2 else ''} add{'s' if q == 2 else ''} {gain.added:.0%}); "
         f"{ENOUGH:.0%} of that takes {slots}"
     )

@@ -29,6 +29,7 @@ import numpy as np
 from believer.acquisitions import View, completed, objective_on
 from believer.acquisitions.acquisition import ByPredictions, Several
 from believer.acquisitions.feasibility import FAR, Feasible, Within
+from believer.acquisitions.hypervolume import inferred_reference
 from believer.arrays import Array
 from believer.batch.request import Request
 from believer.batch.standing import Standing
@@ -107,7 +108,7 @@ def worth(
         return Worth(Feasible(None, limits), "feasibility")
     if able(acquisition, Several):
         aims = tuple(model for one, model in pairs if one.output.limits is None)
-        reference = here.reference() if request.reference is None else _near(request.reference, request)
+        reference = _reference(request, here) if request.reference is None else _near(request.reference, request)
         own = acquisition.of_several(aims, here.Y[here.front()], reference, request.randomness(trial, "weights"))
     else:
         assert incumbent is not None
@@ -115,6 +116,14 @@ def worth(
         assert one is not None
         own = objective_on(one, View(models[0], incumbent, request.data, lies))
     return Worth(Feasible(own, limits), f"{name} times feasibility") if limits else Worth(own, name)
+
+
+def _reference(request: Request, here: Standing) -> Array:
+    """r (k,), inferred; while no point has every objective, from the results of each."""
+    if len(here.ids):
+        return here.reference()
+    values = [one.data.Y for one in request.outputs if one.output.limits is None]
+    return np.concatenate([inferred_reference(Y.min(axis=0, keepdims=True), Y) for Y in values])
 
 
 def _near(reference: Array, request: Request) -> Array:

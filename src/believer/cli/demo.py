@@ -16,6 +16,7 @@ import numpy as np
 
 from believer import plot
 from believer._version import __version__
+from believer.arrays import rounded
 from believer.cli.arguments import at_least, writable
 from believer.cli.demos import DEMOS, Demo
 from believer.cli.demos.comparison import Reached, compare
@@ -137,8 +138,8 @@ def conclusion(demo: Demo, optimizer: Optimizer) -> str:
 
 
 def comparison(demo: Demo, reached: Sequence[Reached]) -> str:
-    """A table, and what it says of the batches."""
-    ours, single, chance = reached
+    """A table, and what it says of the batches: the first row beside each of the others."""
+    ours, *single, chance = reached
     width = max(len(one.method.label) for one in reached)
     lines = [
         f"  {'':<{width}}  {'equal evaluations':>20}  {f'equal rounds ({ours.needed})':>20}  {'rounds in all':>13}",
@@ -148,10 +149,13 @@ def comparison(demo: Demo, reached: Sequence[Reached]) -> str:
             for one in reached
         ),
     ]
-    if single.needed > ours.needed:
-        lines.append(_said(demo, "With as many evaluations", ours.evaluations, single.evaluations, "one at a time"))
-        lines.append(_said(demo, "In as many rounds", ours.rounds, single.rounds, "one at a time"))
-    lines.append(_said(demo, "With as many of both", ours.evaluations, chance.evaluations, "random points"))
+    for one in single:
+        lines.append(_said(demo, "At equal evaluations", ours.evaluations, one.evaluations, "one at a time"))
+        lines.append(_said(demo, "At equal rounds", ours.rounds, one.rounds, "one at a time"))
+    both = "At equal evaluations and rounds" if single else "At equal evaluations"
+    lines.append(_said(demo, both, ours.evaluations, chance.evaluations, "random points"))
+    if any(value is None for one in reached for value in (one.evaluations, one.rounds)):
+        lines.append("None: most runs found nothing within the limits.")
     return "\n".join(lines)
 
 
@@ -159,12 +163,13 @@ def _said(demo: Demo, when: str, ours: float | None, theirs: float | None, other
     """How batches compare with another way, whichever is ahead."""
     one, two = _amount(demo, ours), _amount(demo, theirs)
     if one == two:
-        return f"{when} batches and {other} reach the same: {one}."
+        same = "find nothing within the limits" if ours is None else f"reach the same: {one}"
+        return f"{when}, batches and {other} {same}."
     if ours is None or theirs is None:
         ahead = theirs is None
     else:
         ahead = (ours > theirs) == isinstance(next(iter(demo.goals.values())), Maximize)
-    return f"{when} batches are {'ahead of' if ahead else 'behind'} {other}: {one} against {two}."
+    return f"{when}, batches are {'ahead of' if ahead else 'behind'} {other}: {one} against {two}."
 
 
 def keep(demo: Demo, optimizer: Optimizer, folder: Path) -> Path | None:
@@ -192,8 +197,8 @@ def _figure(axes: Any, path: Path) -> None:
 def _amount(demo: Demo, value: float | None, name: str | None = None, digits: int = 4) -> str:
     """The value of an outcome in its units, by default of the objective."""
     if value is None:
-        return "nothing"
-    return amount(f"{value:.{digits}g}", demo.goals[name or next(iter(demo.goals))].units)
+        return "none"
+    return amount(rounded(value, digits), demo.goals[name or next(iter(demo.goals))].units)
 
 
 def _kept(optimizer: Optimizer) -> str:

@@ -9,6 +9,8 @@ import numpy as np
 from believer.arrays import finite, whole
 from believer.errors import InvalidInput, SpaceExhausted
 from believer.maximize.objective import (
+    MOST_CANDIDATES,
+    MOST_NEIGHBORS,
     Maximum,
     Objective,
     Search,
@@ -17,7 +19,6 @@ from believer.maximize.objective import (
     ranked,
     search_exhaustively,
 )
-from believer.maximize.screening import MOST_CANDIDATES, MOST_NEIGHBORS, candidates
 
 MOST_ROUNDS = 1000
 
@@ -57,7 +58,7 @@ class Candidates:
         exact = search_exhaustively(objective, search)
         if exact is not None:
             return exact
-        X = candidates(self.candidates, search, self.neighbors, (0.2, 0.05, 0.01), rng)
+        X = search.candidates(self.candidates, self.neighbors, (0.2, 0.05, 0.01), rng)
         if not len(X):
             raise SpaceExhausted("the constraint allows none of the thousands of points that were tried.", left=0)
         f = ranked(objective.value(X))

@@ -10,6 +10,8 @@ from believer.arrays import Array, IntArray, packed, shares, shown, whole
 from believer.errors import InvalidInput, MissingCapability, SpaceExhausted
 from believer.maximize.climb import ascend, stepped
 from believer.maximize.objective import (
+    MOST_CANDIDATES,
+    MOST_NEIGHBORS,
     Maximum,
     Objective,
     Search,
@@ -18,7 +20,6 @@ from believer.maximize.objective import (
     ranked,
     search_exhaustively,
 )
-from believer.maximize.screening import MOST_CANDIDATES, MOST_NEIGHBORS, candidates
 from believer.numerics import backend, lbfgs
 from believer.space.region import Region
 
@@ -102,7 +103,7 @@ class Multistart:
 
     def drawn(self, search: Search, rng: np.random.Generator) -> Array:
         """Candidates (m, d) of a ``search``, drawn with ``rng``."""
-        return candidates(self.candidates, search, self.neighbors, self.widths, rng)
+        return search.candidates(self.candidates, self.neighbors, self.widths, rng)
 
     def _stepped(self, objective: Objective, region: Region, X: Array, f: Array, scale: float) -> tuple[Array, Array]:
         """``X`` (s, d) and ``f`` (s,), before them what becomes of the best rows by turns of steps and climbs.

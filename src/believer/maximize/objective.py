@@ -21,6 +21,9 @@ _AT_FIRST = 64
 _AT_ONCE = 1 << 18
 """Numbers that distances are worked out from at once: 2 MB."""
 
+MOST_CANDIDATES, MOST_NEIGHBORS = 100_000, 10_000
+"""Of a search; all are kept, and evaluated, at once."""
+
 COUNT_UP_TO = 100_000
 """A finite region with no more points than this is listed, when it is not clear that any of them is left."""
 
@@ -148,6 +151,21 @@ class Search:
     spacing: Spacing | None = None
     known: Known | None = None
 
+    def candidates(self, count: int, neighbors: int, widths: tuple[float, ...], rng: np.random.Generator) -> Array:
+        """Space-filling points, and neighbors of the good points so far, all allowed: where to look before a climb.
+
+        Parameters
+        ----------
+        count : of space-filling points.
+        neighbors : of each good point.
+        widths : how far from it, in the cube.
+        rng : the source of random numbers.
+        """
+        X = self.region.sample(count, rng)
+        if neighbors and len(self.around):
+            X = np.vstack([self.region.near(self.around, neighbors, widths, rng), X])
+        return X
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Maximum:
@@ -241,6 +259,11 @@ def search_exhaustively(objective: Objective, search: Search) -> Maximum | None:
     if found is None:
         raise SpaceExhausted(f"all {len(points)} points of this finite space were handed out already.", left=0)
     return found
+
+
+def is_new(x: Array, region: Region, avoid: Array) -> bool:
+    """Whether ``x`` (d,) is allowed and not to be avoided."""
+    return bool(region.holds(x[None, :])[0]) and not region.among(x[None, :], avoid)[0]
 
 
 def remaining(region: Region, avoid: Array) -> Array | None:

@@ -317,7 +317,7 @@ class Goals:
         outcome : what was told.
         output : its name.
         """
-        return outcome.name if self.is_plain and outcome.objectives else output
+        return next(iter(outcome.objectives), output) if self.is_plain else output
 
     def _called(self, name: str, number: str, others: Set[str]) -> str:
         """What a number that was told under ``name`` is called here."""
@@ -404,8 +404,11 @@ class Goals:
         if output == DESIRABILITY and self.is_weighed:
             return {i: value for i, one in outcomes.items() if (value := self.value(one, output)) is not None}
         key = self.key_of_all(outcomes.values(), output)
-        named = [(i, one.objectives.get(key, one.constraints.get(output))) for i, one in outcomes.items()]
-        return {i: value for i, value in named if value is not None}
+        return {
+            i: value
+            for i, one in outcomes.items()
+            if (value := one.objectives.get(key, one.constraints.get(output))) is not None
+        }
 
     def key_of_all(self, outcomes: Iterable[Outcome], output: str) -> str:
         """The name that all outcomes have an output under.

@@ -116,9 +116,10 @@ def with_options(function: F) -> F:
     """``function`` with the options of a study in its signature and its docstring, in place of ``**options``."""
     own = inspect.signature(function)
     named = [p for p in own.parameters.values() if p.kind is not p.VAR_KEYWORD]
+    written = {name: getattr(one, "__forward_arg__", one) for name, one in Options.__annotations__.items()}
     listed = [
         inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=annotation)
-        for name, annotation in Options.__annotations__.items()
+        for name, annotation in written.items()
     ]
     function.__signature__ = own.replace(parameters=[*named, *listed])  # type: ignore[attr-defined]
     function.__doc__ = documented(function.__doc__)

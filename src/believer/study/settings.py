@@ -6,7 +6,7 @@ import os
 import platform
 import secrets
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Unpack
 
 import numpy as np
@@ -62,6 +62,7 @@ class StudySettings:
     seed : of all that is random.
     warp : "auto", results with a heavy tail are warped where that makes them more likely; or "none".
     resolution : the least improvement that matters, in units of y; None for one from the results.
+    labels : units and limits, for what is printed.
     """
 
     space: Space
@@ -76,6 +77,10 @@ class StudySettings:
     seed: int
     warp: str
     resolution: float | None
+    labels: Labels = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "labels", Labels.of(self.space, self.goals))
 
     @staticmethod
     @with_options
@@ -113,11 +118,6 @@ class StudySettings:
     def sign(self) -> float:
         """1 when the first objective is minimized, -1 when it is maximized: inside, everything is minimized."""
         return self.goals.outputs[0].sign
-
-    @property
-    def labels(self) -> Labels:
-        """Units and limits, for what is printed."""
-        return Labels.of(self.space, self.goals)
 
     def to_config(self) -> dict[str, Any]:
         """Plain JSON data; custom parts and the constraint by name."""

@@ -25,7 +25,7 @@ from believer.study.ledger import Counts, Ledger
 from believer.study.outcome import Outcome, copied
 from believer.study.serving import Serving
 from believer.study.settings import StudySettings, space_and_goals
-from believer.study.trials import Trial
+from believer.study.trials import TrialList
 
 _LAST = 10
 """Trials that a notebook lists: the last ones."""
@@ -125,21 +125,21 @@ class Study:
 
     @property
     @reading
-    def trials(self) -> tuple[Trial, ...]:
+    def trials(self) -> TrialList:
         """All trials, in id order."""
-        return tuple(trial.copy() for trial in self._ledger.trials)
+        return TrialList((trial.copy() for trial in self._ledger.trials), self._labels)
 
     @property
     @reading
-    def pending(self) -> tuple[Trial, ...]:
+    def pending(self) -> TrialList:
         """Trials handed out and not answered."""
-        return tuple(trial.copy() for trial in self._ledger.pending)
+        return TrialList((trial.copy() for trial in self._ledger.pending), self._labels)
 
     @property
     @reading
-    def outside(self) -> tuple[Trial, ...]:
+    def outside(self) -> TrialList:
         """Trials that the space has no place for since it was changed: they are kept, and no model learns from them."""
-        return tuple(self._ledger.trials[i].copy() for i in sorted(self._ledger.outside))
+        return TrialList((self._ledger.trials[i].copy() for i in sorted(self._ledger.outside)), self._labels)
 
     @property
     @reading

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, overload
+from typing import Any, Self, overload
 
 import numpy as np
 
@@ -54,6 +54,43 @@ class Trial:
         return replace(self, params=dict(self.params))
 
 
+class TrialList(tuple[Trial, ...]):
+    """Trials in id order: a tuple that a console shows in one line, and a notebook as a table with units.
+
+    Attributes
+    ----------
+    labels : units, for what is printed.
+    """
+
+    labels: Labels
+
+    def __new__(cls, trials: Iterable[Trial] = (), labels: Labels = NO_LABELS) -> Self:
+        """Of trials in id order."""
+        made = super().__new__(cls, trials)
+        made.labels = labels
+        return made
+
+    def __str__(self) -> str:
+        return "\n".join(f"{one.id}: {described(one.params, self.labels.parameters)}" for one in self) or "no trials"
+
+    def __repr__(self) -> str:
+        return f"TrialList({_counted(self)})"
+
+    def _repr_html_(self) -> str:
+        points = of_params([trial.params for trial in self], self.labels.parameters)
+        columns = [_ids(self), *points, column("why", [trial.provenance for trial in self])]
+        return html.block(_counted(self), html.table(columns))
+
+    def to_frame(self, library: str | None = None) -> Any:
+        """The trials as a data frame, a row each: id, parameters, origin and provenance.
+
+        Parameters
+        ----------
+        library : "pandas" or "polars". By default pandas if that is installed, else polars.
+        """
+        return _framed(self, library)
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Batch(Sequence[Trial]):
     """Trials proposed together, and how diverse they are. Printed, it says both.
@@ -98,19 +135,14 @@ class Batch(Sequence[Trial]):
         return "\n".join([*lines, self.verdict.sentence])
 
     def __repr__(self) -> str:
-        return f"Batch({self._counted()})"
+        return f"Batch({_counted(self.trials)})"
 
     def _repr_html_(self) -> str:
         points = of_params(self.params, self.labels.parameters)
         columns = [_ids(self.trials), *points, column("why", [trial.provenance for trial in self.trials])]
-        return html.block(f"Batch of {self._counted()}", html.table(columns), html.sentence(self.verdict.sentence))
-
-    def _counted(self) -> str:
-        ids = [trial.id for trial in self.trials]
-        if not ids:
-            return "0 trials"
-        run = f"ids {ids[0]}-{ids[-1]}" if len(ids) > 1 else f"id {ids[0]}"
-        return f"{len(ids)} trial{'' if len(ids) == 1 else 's'}, {run}"
+        return html.block(
+            f"Batch of {_counted(self.trials)}", html.table(columns), html.sentence(self.verdict.sentence)
+        )
 
     def to_frame(self, library: str | None = None) -> Any:
         """The trials as a data frame, a row each: id, parameters, origin and provenance.
@@ -119,15 +151,27 @@ class Batch(Sequence[Trial]):
         ----------
         library : "pandas" or "polars". By default pandas if that is installed, else polars.
         """
-        return frame(
-            {
-                "trial_id": [trial.id for trial in self.trials],
-                **params_by_column(self.params),
-                "origin": [trial.origin for trial in self.trials],
-                "provenance": [trial.provenance for trial in self.trials],
-            },
-            library,
-        )
+        return _framed(self.trials, library)
+
+
+def _counted(trials: Sequence[Trial]) -> str:
+    ids = [trial.id for trial in trials]
+    if not ids:
+        return "0 trials"
+    run = f"ids {ids[0]}-{ids[-1]}" if len(ids) > 1 else f"id {ids[0]}"
+    return f"{len(ids)} trial{'' if len(ids) == 1 else 's'}, {run}"
+
+
+def _framed(trials: Sequence[Trial], library: str | None) -> Any:
+    return frame(
+        {
+            "trial_id": [trial.id for trial in trials],
+            **params_by_column([trial.params for trial in trials]),
+            "origin": [trial.origin for trial in trials],
+            "provenance": [trial.provenance for trial in trials],
+        },
+        library,
+    )
 
 
 RESERVED = ("trial_id", "status", "value", "outside", "error", "origin", "provenance")

@@ -23,7 +23,7 @@ def mistakes(optimizer: Optimizer) -> str | None:
     if optimizer.best is None:
         return None
     wrong = optimizer.best[1] / 100.0 * _SAMPLES
-    return f"That is {wrong:.0f} of {_SAMPLES} patients on the wrong side; one patient is {100 / _SAMPLES:.2f} %."
+    return f"That is {wrong:.0f} of {_SAMPLES} patients misclassified; one patient is {100 / _SAMPLES:.2f} %."
 
 
 CLASSIFIER = Demo(

@@ -64,8 +64,9 @@ def simulate(params: dict[str, Any]) -> dict[str, float]:
 def crashes(optimizer: Optimizer) -> str | None:
     """How many simulations stopped."""
     count = optimizer.counts.failed
-    crashed = "No simulation crashed." if count == 0 else f"{count} of the simulations crashed, and were learned from."
-    return f"{crashed} Nothing is known of the best that there is."
+    crashed = "No simulation" if count == 0 else f"{count} of {optimizer.counts.answered} simulations"
+    learned = "; the model has learned where" if count else ""
+    return f"{crashed} crashed{learned}. The best possible value is not known."
 
 
 SIMULATION = Demo(
