@@ -149,7 +149,7 @@ class Part:
 
     def has(self, name: str) -> bool:
         """Whether there is a follower of that name."""
-        return any(known == name for known, _ in self.followers)
+        return name in dict(self.followers)
 
     def follower(self, name: str) -> Follower:
         """The follower of that name; the model's own where lengthscales cannot be shorter."""

@@ -73,9 +73,9 @@ class Worth:
         objective = self.objective
         if not pools or not able(objective, ByPredictions):
             return None
-        found = [next((pool for pool in pools if pool.model is model), None) for model in objective.models]
-        at = tuple([pool.predict() for pool in found if pool is not None])
-        if not at or len(at) < len(found):
+        kept, models = {id(pool.model): pool for pool in pools}, objective.models
+        at = tuple([kept[id(model)].predict() for model in models if id(model) in kept])
+        if not at or len(at) < len(models):
             return None
         whole = region.size is not None and region.size <= ENUMERATE_UP_TO
         return Known(pools[0].points, objective.of(at), whole)
