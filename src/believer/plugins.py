@@ -7,6 +7,7 @@ the door for those who optimize.
 from believer.acquisitions import (
     Acquisition,
     Bindable,
+    ByPredictions,
     PerPoint,
     Pointwise,
     PointwiseAcquisition,
@@ -25,7 +26,7 @@ from believer.batch.request import LIMITS, ONE, SEVERAL, Choice, Chosen, Randomn
 from believer.batch.standing import Standing, best_places, real_incumbent, standing
 from believer.batch.worth import Worth, bounded, worth
 from believer.maximize import Maximizer, Maximum, Objective, Search
-from believer.maximize.objective import Climb, Climbing
+from believer.maximize.objective import Climb, Climbing, Known
 from believer.numerics.sampling import stream
 from believer.propose import Proposal, propose, rehearse
 from believer.space.box import Box
@@ -39,6 +40,7 @@ from believer.study.outcome import Outcome
 from believer.study.settings import StudySettings
 from believer.study.trials import Batch, Trial
 from believer.surrogates.data import Data, joined, learnable, learned
+from believer.surrogates.pool import Pool, Pooling
 from believer.surrogates.protocols import (
     LEAST_VARIANCE,
     Bounded,
@@ -78,6 +80,7 @@ __all__ = [
     "Bindable",
     "Bounded",
     "Box",
+    "ByPredictions",
     "Choice",
     "Chosen",
     "Climb",
@@ -96,6 +99,7 @@ __all__ = [
     "JointGradient",
     "JointPrediction",
     "JointlyDifferentiable",
+    "Known",
     "Learned",
     "Lie",
     "Maximizer",
@@ -116,6 +120,8 @@ __all__ = [
     "Picked",
     "Pointwise",
     "PointwiseAcquisition",
+    "Pool",
+    "Pooling",
     "Prediction",
     "PredictionGradient",
     "Proposal",

@@ -18,7 +18,7 @@ from believer.arrays import Array, read_only
 from believer.batch.hedge import plausible
 from believer.batch.learned import Follower, Part
 from believer.batch.lies import Believe, Fantasy, Lie, lie_about
-from believer.batch.picking import drawn, drawn_near
+from believer.batch.picking import deserves_candidates, drawn, drawn_near
 from believer.batch.request import Request
 from believer.batch.standing import Standing, stand
 from believer.batch.worth import Worth, worth
@@ -40,6 +40,16 @@ PLAUSIBLE, SHORTEST = "plausible", "shortest"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Wanted:
+    """Candidates to be drawn near the point of a trial and near good places; ``then``: each output's lies and model."""
+
+    trial: int
+    x: Array
+    places: Array
+    then: tuple[tuple[int, Model], ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Belief:
     """The models of a request together with the lies that they were given.
 
@@ -48,11 +58,13 @@ class Belief:
     strategy : says what lies are, and how they reach models.
     parts : of each output of the request, in its order.
     region : where points were looked for.
+    wanted : lies near which there are to be more candidates, once another point is chosen.
     """
 
     strategy: PseudoObservations
     parts: tuple[Part, ...]
     region: Region
+    wanted: tuple[Wanted, ...] = ()
     _standing: Standing | None = field(init=False, repr=False, default=None)
 
     @staticmethod
@@ -172,11 +184,22 @@ class Belief:
         told = replace(self, parts=tuple(parts))
         if any(part.start is None for part in told.parts):
             return told
-        near = drawn_near(request, trial, x, len(told.lies.ids), told.standing(request).places())
-        if not len(near):
+        places = told.standing(request).places()
+        if not deserves_candidates(request, x, len(told.lies.ids), places):
             return told
-        added = [(*part.added, (len(part.ids), near, part.model)) for part in told.parts]
-        return replace(told, parts=tuple([replace(p, added=more) for p, more in zip(told.parts, added, strict=True)]))
+        then = Wanted(trial, x, places, tuple([(len(part.ids), part.model) for part in told.parts]))
+        return replace(told, wanted=(*told.wanted, then))
+
+    def _looked_around(self, request: Request) -> Belief:
+        """With the candidates that lies have made wanted: drawn only once there is another point to choose."""
+        parts, lies = list(self.parts), 0
+        for one in self.wanted:
+            lies = max(known for known, _ in one.then)
+            near = drawn_near(request, one.trial, one.x, lies, one.places)
+            if len(near):
+                pairs = zip(parts, one.then, strict=True)
+                parts = [replace(p, added=(*p.added, (known, near, model))) for p, (known, model) in pairs]
+        return replace(self, parts=tuple(parts), wanted=())
 
     def _lied(self, part: Part, request: Request, place: int, trial: int, x: Array) -> Part:
         learned, rng = part.learned, request.stream(trial, "lie", place)
@@ -199,11 +222,12 @@ class Belief:
         name : :data:`OWN`, :data:`PLAUSIBLE` or :data:`SHORTEST`.
         """
         nats, parts = self.strategy.hedge if name == PLAUSIBLE else math.inf, list[Part]()
-        for part in self.parts:
+        here = self._looked_around(request) if self.wanted else self
+        for part in here.parts:
             if not part.has(name):
                 part = part.following(name, *plausible(part.learned, request.region, nats))
             parts.append(part.caught_up(name))
-        return replace(self, parts=tuple(parts)), tuple([part.follower(name) for part in parts])
+        return replace(here, parts=tuple(parts)), tuple([part.follower(name) for part in parts])
 
     def is_about(self, request: Request, strategy: PseudoObservations) -> bool:
         """Whether it is of this ``strategy``, about the models of ``request``, and about its first pending points."""

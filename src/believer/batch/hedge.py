@@ -29,7 +29,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from believer.acquisitions import LogEI
+from believer.acquisitions import LogEI, PointwiseObjective
 from believer.arrays import Array
 from believer.batch.learned import Learned
 from believer.batch.request import Request
@@ -141,7 +141,8 @@ def is_settled(request: Request, incumbent: float | None, at: Prediction) -> boo
     least = resolution_of(request)
     if least <= 0.0 or not len(at.mean) or incumbent is None:
         return False
-    return float(_EXPECTED.pointwise(at.mean, at.std, incumbent).value.max()) < math.log(least)
+    expected = PointwiseObjective(_EXPECTED, request.model, incumbent).of((at,))
+    return float(expected.max()) < math.log(least)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -131,27 +131,37 @@ def drawn(request: Request, places: Array) -> Array | None:
     return X if len(X) else None
 
 
-def drawn_near(request: Request, trial: int, x: Array, lies: int, places: Array) -> Array:
-    """Further candidates (m, d), once there is a lie about the point of a trial; none where all points are candidates.
+def deserves_candidates(request: Request, x: Array, lies: int, places: Array) -> bool:
+    """Whether a lie about ``x`` (d,) brings further candidates: a good place does, and every few lies do.
 
-    With every few lies some are near each of the good places; where the point is one of these, many are near that.
+    Parameters
+    ----------
+    request : what the strategy was asked; where all points are candidates, none can be added.
+    x : the point, (d,).
+    lies : how many there are.
+    places : good points by all that is believed, (k, d).
+    """
+    size = request.region.size
+    if size is not None and size <= ENUMERATE_UP_TO:
+        return False
+    return lies % _AGAIN == 0 or bool((places == x).all(axis=1).any())
+
+
+def drawn_near(request: Request, trial: int, x: Array, lies: int, places: Array) -> Array:
+    """Further candidates (m, d): with every few lies near each good place; where the point is one, many near that.
 
     Parameters
     ----------
     request : what the strategy was asked.
     trial : that got the point; its randomness is used.
     x : the point, (d,).
-    lies : how many there are.
-    places : good points by all that is believed, (k, d).
+    lies : how many there were with the one about it.
+    places : good points by all that was believed, (k, d).
     """
-    region, near = request.region, list[Array]()
-    again, good = lies % _AGAIN == 0, bool((places == x).all(axis=1).any())
-    if not (again or good) or (region.size is not None and region.size <= ENUMERATE_UP_TO):
-        return no_rows(region.dim)
-    rng = request.randomness(trial, "near")
-    if again:
+    region, near, rng = request.region, [no_rows(request.region.dim)], request.randomness(trial, "near")
+    if lies % _AGAIN == 0:
         near.append(region.near(region.project(places), _FEW, _POOLED.widths, rng))
-    if good:
+    if (places == x).all(axis=1).any():
         near.append(region.near(x[None, :], _POOLED.neighbors, _POOLED.widths, rng))
     return np.vstack(near)
 
