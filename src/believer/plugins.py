@@ -7,7 +7,6 @@ the door for those who optimize.
 from believer.acquisitions import (
     Acquisition,
     Bindable,
-    ByPredictions,
     PerPoint,
     Pointwise,
     PointwiseAcquisition,
@@ -15,6 +14,7 @@ from believer.acquisitions import (
     View,
     objective_on,
 )
+from believer.acquisitions.acquisition import ByPredictions
 from believer.acquisitions.feasibility import Feasible, Within
 from believer.arrays import Array
 from believer.batch import Lie, Pending, Request, Strategy, Verdict
