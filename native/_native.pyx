@@ -10,11 +10,12 @@ objective.pxi      what a compiled search works on                     maximize/
 kernels.pxi        k, h between points                                 surrogates/gp_fit.py Hyperparameters.cross
 factor.pxi         inverse Cholesky factor: build, append              numerics/cholesky.py
 posterior.pxi      mean, std and their gradients                       surrogates/gp.py GPModel
+pool.pxi           candidates that follow a conditioned model          surrogates/gp_pool.py
 improvement.pxi    LogEI, EI, PI, UCB with gradients                   acquisitions/
 likelihood.pxi     log posterior of the hyperparameters                surrogates/gp_likelihood.py, gp_fit.py
 newton.pxi         minimization with curvature                         numerics/newton.py
 lbfgs.pxi          box-constrained L-BFGS, many starts                 numerics/lbfgs.py
-screening.pxi      which candidates to climb from                      maximize/multistart.py
+starts.pxi         which candidates to climb from                      maximize/multistart.py
 =================  ==================================================  ==========================================
 
 Arrays come in as C-contiguous float64, which is checked as they come in, and their shapes are checked against each other
@@ -28,7 +29,7 @@ from libc.math cimport INFINITY, M_PI, erfc, exp, fabs, isfinite, log, sqrt
 from libc.limits cimport INT_MAX
 from libc.stdlib cimport free
 from libc.string cimport memcpy, memmove, memset
-from scipy.linalg.cython_blas cimport ddot, dgemm, dsyrk, dtrmm, dtrmv
+from scipy.linalg.cython_blas cimport ddot, dgemm, dgemv, dsyrk, dtrmm, dtrmv
 from scipy.linalg.cython_lapack cimport dposv
 
 import numpy as np
@@ -58,8 +59,9 @@ include "objective.pxi"
 include "kernels.pxi"
 include "factor.pxi"
 include "posterior.pxi"
+include "pool.pxi"
 include "improvement.pxi"
 include "likelihood.pxi"
 include "newton.pxi"
 include "lbfgs.pxi"
-include "screening.pxi"
+include "starts.pxi"

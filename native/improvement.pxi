@@ -62,14 +62,14 @@ cdef class Improvement(Objective):
         free(mean)
         return good
 
-    cdef bint value_into(self, Py_ssize_t m, const double *X, double *f, bint bounded) noexcept nogil:
-        """Values f (m,) at X (m, d), or with the std that :meth:`Posterior.predict_into` has where it is ``bounded``."""
+    cdef bint value_into(self, Py_ssize_t m, const double *X, double *f) noexcept nogil:
+        """Values f (m,) at X (m, d)."""
         cdef Py_ssize_t i
         cdef double *mean = room(times(2, m))
         if mean == NULL:
             return False
         cdef double by_mean, by_std
-        cdef bint good = self.posterior.predict_into(m, X, mean, mean + m, bounded)
+        cdef bint good = self.posterior.values_into(m, X, mean, mean + m)
         for i in range(m if good else 0):
             self.pointwise(mean[i], mean[m + i], f + i, &by_mean, &by_std)
         free(mean)
@@ -81,10 +81,33 @@ cdef class Improvement(Objective):
         cdef double[::1] f_view = f
         cdef bint good
         with nogil:
-            good = self.value_into(X.shape[0], &X[0, 0], &f_view[0], False)
+            good = self.value_into(X.shape[0], &X[0, 0], &f_view[0])
         if not good:
             raise self.failure()
         return f
+
+    def of(self, const double[::1] mean, const double[::1] std):
+        """Values (m,) where the model predicts ``mean`` and ``std`` (m,)."""
+        cdef Py_ssize_t m = mean.shape[0], i
+        if std.shape[0] != m:
+            raise ValueError(f"means and stds must be as many; got {m} and {std.shape[0]}")
+        f = np.empty(m)
+        cdef double[::1] f_view = f
+        with nogil:
+            for i in range(m):
+                f_view[i] = self.ranked(mean[i], std[i])
+        return f
+
+    cdef double ranked(self, double mean, double std) noexcept nogil:
+        """α where the model predicts ``mean`` and ``std``, to 1e-13: candidates are only ranked by it.
+
+        From z = -5 on log(φ + z Φ) is good enough, and costs a tenth of the continued fraction.
+        """
+        cdef double z = (self.incumbent - self.parameter - mean) / std, value, by_mean, by_std
+        if self.kind == LOG_EI and -5.0 < z < -2.0:
+            return log(std) + log(exp(-0.5 * z * z - LOG_SQRT_2PI) + 0.5 * z * erfc(-SQRT_HALF * z))
+        self.pointwise(mean, std, &value, &by_mean, &by_std)
+        return value
 
     cdef void pointwise(self, double mean, double std, double *value, double *by_mean, double *by_std) noexcept nogil:
         """α, ∂α/∂μ and ∂α/∂σ where the model predicts ``mean`` and ``std``."""

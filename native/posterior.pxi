@@ -33,14 +33,13 @@ cdef class Posterior:
         self.columns = np.empty((self.dim, self.n + self.p))
         scaled_columns(self.n + self.p, self.dim, &X[0, 0], &lengthscales[0], &self.columns[0, 0])
 
-    cdef bint predict_into(self, Py_ssize_t m, const double *X, double *mean, double *std,
-                           bint bounded) noexcept nogil:
-        """Mean and std (m,) at X (m, d): the candidates of a screening, through one triangular product a block.
+    cdef bint predict_into(self, Py_ssize_t m, const double *X, double *mean, double *std, double *cross) noexcept nogil:
+        """Mean and variance (m,) of standardized y at X (m, d), through one triangular product a block.
 
-        The variance is the signal less a sum of squares. ``bounded`` counts the first half of them, for a quarter of
-        the work, which bounds the std from above; the mean is exact.
+        The variance is the signal less a sum of squares. ``cross`` takes the covariances (m, N) with the observations;
+        NULL for who does not want them.
         """
-        cdef Py_ssize_t N = self.n + self.p, d = self.dim, first = 0, i, counted, count = min(m, <Py_ssize_t> BLOCK)
+        cdef Py_ssize_t N = self.n + self.p, d = self.dim, first = 0, i, count = min(m, <Py_ssize_t> BLOCK)
         cdef double *work = room(plus(times(count, N + self.p), N + d))
         if work == NULL:
             return False
@@ -53,28 +52,36 @@ cdef class Posterior:
             for i in range(count):
                 scaled_row(d, X + (first + i) * d, &self.lengthscales[0], u)
                 kernel_row(self.kernel, N, d, u, &self.columns[0, 0], N, self.signal, K + i * N, h)
-                mean[first + i] = self.shift + self.scale * dot(N, K + i * N, &self.alpha[0])
-            counted = self.whiten_in_place(count, K, tails, bounded)
+                mean[first + i] = dot(N, K + i * N, &self.alpha[0])
+            if cross != NULL:
+                memcpy(cross + first * N, K, count * N * sizeof(double))
+            self.whiten_in_place(count, K, tails)
             for i in range(count):
-                std[first + i] = self.root(
-                    self.signal - dot(counted, K + i * N, K + i * N)
-                    - dot(0 if bounded else self.p, tails + i * self.p, tails + i * self.p)
+                std[first + i] = (
+                    self.signal - dot(self.n, K + i * N, K + i * N)
+                    - dot(self.p, tails + i * self.p, tails + i * self.p)
                 )
             first += count
         free(work)
         return True
 
-    cdef Py_ssize_t whiten_in_place(self, Py_ssize_t m, double *K, double *tails, bint bounded) noexcept nogil:
-        """The first columns of K (m, N) become those of K Wᵀ: all n of the base, or half of them where ``bounded``.
-
-        Returns how many. ``tails`` (m, p) takes those of the tail.
-        """
-        cdef int n = <int> self.n, p = <int> self.p, N = n + p, count = <int> m, columns = n // 2 if bounded else n
+    cdef void whiten_in_place(self, Py_ssize_t m, double *K, double *tails) noexcept nogil:
+        """The first n columns of K (m, N) become those of K Wᵀ; ``tails`` (m, p) takes those of the tail."""
+        cdef int n = <int> self.n, p = <int> self.p, N = n + p, count = <int> m
         cdef double one = 1.0, zero = 0.0
-        if p and not bounded:
+        if p:
             dgemm("T", "N", &p, &count, &N, &one, <double *> &self.tail[0, 0], &N, K, &N, &zero, tails, &p)
-        dtrmm("L", "U", "T", "N", &columns, &count, &one, <double *> &self.base[0, 0], &n, K, &N)
-        return columns
+        dtrmm("L", "U", "T", "N", &n, &count, &one, <double *> &self.base[0, 0], &n, K, &N)
+
+    cdef bint values_into(self, Py_ssize_t m, const double *X, double *mean, double *std) noexcept nogil:
+        """Mean and std (m,) at X (m, d), in the units of y."""
+        cdef Py_ssize_t i
+        if not self.predict_into(m, X, mean, std, NULL):
+            return False
+        for i in range(m):
+            mean[i] = self.shift + self.scale * mean[i]
+            std[i] = self.root(std[i])
+        return True
 
     cdef bint predict_with_gradient_into(self, Py_ssize_t m, const double *X, double *mean, double *std,
                                          double *mean_gradient, double *std_gradient) noexcept nogil:
@@ -124,10 +131,24 @@ cdef class Posterior:
         cdef double[::1] std_view = std
         cdef bint good
         with nogil:
-            good = self.predict_into(m, &X[0, 0], &mean_view[0], &std_view[0], False)
+            good = self.values_into(m, &X[0, 0], &mean_view[0], &std_view[0])
         if not good:
             raise MemoryError
         return mean, std
+
+    def pool(self, const double[:, ::1] X):
+        """Covariances (m, N) of X (m, d) with the observations; mean and variance (m,) there, of standardized y."""
+        cdef Py_ssize_t m = check_columns(X, self.dim)
+        cross, mean, variance = np.empty((m, self.n + self.p)), np.empty(m), np.empty(m)
+        cdef double[:, ::1] cross_view = cross
+        cdef double[::1] mean_view = mean
+        cdef double[::1] variance_view = variance
+        cdef bint good
+        with nogil:
+            good = self.predict_into(m, &X[0, 0], &mean_view[0], &variance_view[0], &cross_view[0, 0])
+        if not good:
+            raise MemoryError
+        return cross, mean, variance
 
     def predict_with_gradient(self, const double[:, ::1] X):
         """Mean and std (m,), and their gradients (m, d), at X (m, d)."""

@@ -78,7 +78,7 @@ def test_a_newer_engine_says_so_where_it_goes_on_and_replay_judges_each_stretch_
     ]
     found = replay(path)
     assert (found.identical, found.asks, found.older, found.engine) == (True, 3, 2, 1)
-    assert "2 asks were written by engine 1, this is engine 2: choices differ" in str(found)
+    assert f"2 asks were written by engine 1, this is engine {ENGINE}: choices differ" in str(found)
     assert "3 asks replayed, every suggestion identical" in str(found)
     edited(path, lambda record: record["trials"][1].update(params={"x": 0.5, "y": 0.5}, unit=[0.5, 0.5]), line=9)
     assert replay(path).line == 9
@@ -86,7 +86,7 @@ def test_a_newer_engine_says_so_where_it_goes_on_and_replay_judges_each_stretch_
 
 def test_of_an_older_stretch_everything_but_its_choices_is_checked(path: Path) -> None:
     by_engine_1(path)
-    assert str(replay(path)) == "2 asks were written by engine 1, this is engine 2: choices differ"
+    assert str(replay(path)) == f"2 asks were written by engine 1, this is engine {ENGINE}: choices differ"
     whole = path.read_bytes()
     for line, change, words in (
         (5, lambda r: r["request"].update(distinct=3), "no ask that could be made again"),
@@ -104,7 +104,7 @@ def test_a_journal_without_a_number_is_of_the_first_engine(tmp_path: Path) -> No
     path = Path(shutil.copy(OLDER, tmp_path))
     assert "engine" not in lines_of(path)[0]
     asks = sum(line["kind"] == "asked" for line in lines_of(path))
-    assert str(replay(path)) == f"{asks} asks were written by engine 1, this is engine 2: choices differ"
+    assert str(replay(path)) == f"{asks} asks were written by engine 1, this is engine {ENGINE}: choices differ"
     with Optimizer.load(path) as opt:
         begun = opt.events[0]
         assert isinstance(begun, Begun)

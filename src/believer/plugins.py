@@ -14,6 +14,7 @@ from believer.acquisitions import (
     View,
     objective_on,
 )
+from believer.acquisitions.acquisition import ByPredictions
 from believer.acquisitions.feasibility import Feasible, Within
 from believer.arrays import Array
 from believer.batch import Lie, Pending, Request, Strategy, Verdict
@@ -25,7 +26,7 @@ from believer.batch.request import LIMITS, ONE, SEVERAL, Choice, Chosen, Randomn
 from believer.batch.standing import Standing, best_places, real_incumbent, standing
 from believer.batch.worth import Worth, bounded, worth
 from believer.maximize import Maximizer, Maximum, Objective, Search
-from believer.maximize.objective import Climb, Climbing, Screening
+from believer.maximize.objective import Climb, Climbing, Known
 from believer.numerics.sampling import stream
 from believer.propose import Proposal, propose, rehearse
 from believer.space.box import Box
@@ -39,6 +40,7 @@ from believer.study.outcome import Outcome
 from believer.study.settings import StudySettings
 from believer.study.trials import Batch, Trial
 from believer.surrogates.data import Data, joined, learnable, learned
+from believer.surrogates.pool import Pool, Pooling
 from believer.surrogates.protocols import (
     LEAST_VARIANCE,
     Bounded,
@@ -78,6 +80,7 @@ __all__ = [
     "Bindable",
     "Bounded",
     "Box",
+    "ByPredictions",
     "Choice",
     "Chosen",
     "Climb",
@@ -96,6 +99,7 @@ __all__ = [
     "JointGradient",
     "JointPrediction",
     "JointlyDifferentiable",
+    "Known",
     "Learned",
     "Lie",
     "Maximizer",
@@ -116,6 +120,8 @@ __all__ = [
     "Picked",
     "Pointwise",
     "PointwiseAcquisition",
+    "Pool",
+    "Pooling",
     "Prediction",
     "PredictionGradient",
     "Proposal",
@@ -126,7 +132,6 @@ __all__ = [
     "Restorable",
     "Sampling",
     "Scaled",
-    "Screening",
     "Search",
     "Several",
     "Smoothing",

@@ -41,7 +41,7 @@ from believer.study import serialization
 from believer.study.events import Asked
 from believer.study.history import History, Table
 from believer.study.labels import NO_LABELS, Labels
-from believer.study.models import WARP, ModelCache, check_cache, counted_pending, written_of
+from believer.study.models import ADDED, WARP, ModelCache, check_cache, counted_pending, written_of
 from believer.study.settings import AUTO, LEARN, StudySettings
 from believer.study.trials import Batch, Trial, same_value
 from believer.surrogates.protocols import Bounded, Conditionable
@@ -251,6 +251,9 @@ class _Draft:
         warped = [name for name, state in states.items() if WARP in state]
         if warped:
             notes += f"; the worse half of {'the results' if one else ', '.join(warped)} warped"
+        added = len(states.get(first.output.name, {}).get(ADDED, ()))
+        if added:
+            notes += f"; hyperparameters of the last fit, {added:,} results ago"
         subset = states.get(first.output.name, {}).get("subset")
         if subset is not None:
             notes += f"; hyperparameters from {subset} of the results"

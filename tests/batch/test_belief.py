@@ -120,14 +120,16 @@ def test_q_points_are_chosen_one_after_the_other(hedge: float, limits: tuple[Wit
 def test_hedges_of_all_outputs_are_given_the_lies_whenever_they_are_made(limits: tuple[Within | None, ...]) -> None:
     request = declared(*limits)
     start = before(request, PseudoObservations(Believe(), hedge=0.1))
-    early, _, least = start.hedged(request, PLAUSIBLE)
-    _, first, same = early.with_lie(request, 20, AT[0]).hedged(request, PLAUSIBLE)
-    _, second, _ = start.with_lie(request, 20, AT[0]).hedged(request, PLAUSIBLE)
-    assert 0.5 <= same == least == min(part.hedge(PLAUSIBLE)[0] for part in early.parts)
-    for one, other in zip(first, second, strict=True):
-        np.testing.assert_allclose(one.predict(AT).mean, other.predict(AT).mean)
-        np.testing.assert_allclose(one.predict(AT).std, other.predict(AT).std, atol=1e-6)
-    assert start.hedged(request, SHORTEST)[2] == 0.5
+    early, before_lies = start.following(request, PLAUSIBLE)
+    _, first = early.with_lie(request, 20, AT[0]).following(request, PLAUSIBLE)
+    _, second = start.with_lie(request, 20, AT[0]).following(request, PLAUSIBLE)
+    for base, one, other in zip(before_lies, first, second, strict=True):
+        assert 0.5 <= base.factor == one.factor == other.factor < 1.0
+        assert one.model is not None
+        assert other.model is not None
+        np.testing.assert_array_equal(one.model.predict(AT).mean, other.model.predict(AT).mean)
+        np.testing.assert_array_equal(one.model.predict(AT).std, other.model.predict(AT).std)
+    assert [one.factor for one in start.following(request, SHORTEST)[1]] == [0.5] * len(before_lies)
 
 
 def test_the_front_that_is_believed_moves_with_every_point() -> None:

@@ -188,7 +188,8 @@ def test_a_hedge_is_told_the_lies_of_the_model() -> None:
     assert isinstance(belief, Belief)
     (part,) = belief.parts
     assert len(part.ids) == 5
-    (hedge,) = [model for _, _, model in part.hedges]
+    _, (follower,) = belief.following(request, PLAUSIBLE)
+    hedge = follower.model
     model = cast(GPModel, part.model)
     assert isinstance(hedge, GPModel)
     np.testing.assert_array_equal(hedge.X, model.X)
@@ -207,8 +208,9 @@ def test_points_after_the_first_maximize_the_acquisition_under_the_hedge() -> No
     assert first.provenance == "chosen at LogEI rank 1"
     belief = HEDGED.choose(replace(request, ids=(trial - 1,))).memory
     assert isinstance(belief, Belief)
-    belief, (hedge,), factor = belief.hedged(request, PLAUSIBLE)
-    assert f"under lengthscales {factor:.2g} times as long" in second.provenance
+    belief, (follower,) = belief.following(request, PLAUSIBLE)
+    assert f"under lengthscales {follower.factor:.2g} times as long" in second.provenance
+    hedge = cast(GPModel, follower.model)
     incumbent = belief.view(request).incumbent
 
     def worth(X: Array) -> Array:
@@ -233,7 +235,8 @@ def test_the_twins_find_points_that_are_as_good(d: int) -> None:
             found[name] = points(chosen)
             assert "under lengthscales" in chosen.choices[0].provenance
             belief = cast(Belief, HEDGED.choose(replace(request, ids=())).memory)
-            belief, (model,), _ = belief.hedged(request, PLAUSIBLE)
+            belief, (follower,) = belief.following(request, PLAUSIBLE)
+            model = cast(GPModel, follower.model)
             incumbent = belief.view(request).incumbent
     at = [model.predict(found[name]) for name in ("native", "python")]
     native, python = (float(LogEI().pointwise(one.mean, one.std, incumbent).value[0]) for one in at)
@@ -422,25 +425,15 @@ def test_the_least_improvement_that_matters_is_of_the_user_or_from_the_results()
     assert resolution_of(request_for(data=data, resolution=0.0)) == 0.0
 
 
-@dataclass(frozen=True)
-class Flat:
-    """Predicts N(mean, std²) everywhere."""
-
-    mean: float
-    std: float
-
-    def predict(self, X: Array) -> Prediction:
-        return Prediction(np.full(len(X), self.mean), np.full(len(X), self.std))
-
-
 @pytest.mark.parametrize("std", [1e-3, 1.0, 1e3])
 def test_it_is_settled_where_less_than_that_is_expected(std: float) -> None:
     """At the mean of the incumbent the expected improvement is σ / √(2π)."""
-    x, expected = np.array([0.5, 0.5]), std / math.sqrt(2.0 * math.pi)
+    expected, at = std / math.sqrt(2.0 * math.pi), Prediction(np.zeros(1), np.full(1, std))
     for resolution, settled in ((1.01 * expected, True), (0.99 * expected, False), (0.0, False)):
-        assert is_settled(request_for(resolution=resolution), Flat(0.0, std), 0.0, x[None, :]) == settled
-    assert not is_settled(request_for(resolution=1e9), Flat(0.0, std), None, x[None, :]), "nothing is to be beaten"
-    assert not is_settled(request_for(resolution=1e9), Flat(0.0, std), 0.0, x[None, :][:0]), "nobody was asked about"
+        assert is_settled(request_for(resolution=resolution), 0.0, at) == settled
+    assert not is_settled(request_for(resolution=1e9), None, at), "nothing is to be beaten"
+    nowhere = Prediction(np.zeros(0), np.zeros(0))
+    assert not is_settled(request_for(resolution=1e9), 0.0, nowhere), "nobody was asked about"
 
 
 @pytest.mark.parametrize("d", [1, 2])

@@ -294,7 +294,7 @@ def test_a_point_that_is_chosen_again_avoids_the_rest_of_the_batch(monkeypatch: 
     """Whatever the model says: here it repeats itself."""
     request = request_for(4)
 
-    def repeat(objective: Any, request: Request, trial: int, around: Array, avoid: Array) -> Picked:
+    def repeat(objective: Any, request: Request, trial: int, around: Array, avoid: Array, **_: Any) -> Picked:
         favorites = np.array([[0.25, 0.25], [0.5, 0.25], [0.75, 0.25], [0.25, 0.75]])
         return Picked(favorites[~request.region.among(favorites, avoid)][0], 0, False)
 

@@ -63,13 +63,12 @@ every_member = each("member", MEMBERS, ids=repr)
 def test_a_batch_of_one_is_the_sequential_choice(member: PseudoObservations) -> None:
     request = request_for((20,), maximizer=None)
     best_three = request.data.X[np.argsort(request.data.y)[:3]]
-    by_hand = Multistart().maximize(
-        PointwiseObjective(LogEI(), request.model, float(request.data.y.min())),
-        Search(request.region, best_three, request.avoid),
-        randomness(20, "maximize"),
-    )
+    objective = PointwiseObjective(LogEI(), request.model, float(request.data.y.min()))
+    search = Search(request.region, best_three, request.avoid)
+    by_hand = Multistart(starts=30, candidates=4096).maximize(objective, search, randomness(20, "maximize"))
     chosen = member.choose(request)
-    np.testing.assert_array_equal(points(chosen), by_hand.x[None, :])
+    np.testing.assert_allclose(points(chosen), by_hand.x[None, :], atol=1e-4)
+    assert objective.value(points(chosen))[0] == pytest.approx(by_hand.value, abs=1e-6)
     assert chosen.choices[0].provenance == "chosen at LogEI rank 1"
 
 

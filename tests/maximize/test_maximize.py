@@ -15,7 +15,7 @@ from believer.acquisitions import EI, UCB, LogEI, PerPoint, PointwiseObjective
 from believer.arrays import Array, BoolArray, frozen, near_any
 from believer.errors import InvalidInput, MissingCapability, SpaceExhausted
 from believer.maximize import Candidates, FixedStarts, Maximizer, Maximum, Multistart, Objective, Search
-from believer.maximize.objective import ENUMERATE_UP_TO, Climb, climb_from
+from believer.maximize.objective import ENUMERATE_UP_TO, Climb, Known, climb_from
 from believer.space.box import Block, Box
 from believer.surrogates.gp import posterior
 from believer.surrogates.gp_fit import Hyperparameters
@@ -510,9 +510,8 @@ def test_a_maximum_is_what_the_members_return() -> None:
 
 @dataclass(frozen=True)
 class Odd:
-    """A hill whose own screening and climbs are what they are said to be."""
+    """A hill whose own climbs are what they are said to be."""
 
-    screened: Any = None
     climbed: Any = None
 
     @property
@@ -526,22 +525,30 @@ class Odd:
     def value_with_gradient(self, X: Array) -> tuple[Array, Array]:
         return self.value(X), -2.0 * (X - 0.3)
 
-    def screen(self, X: Array, keep: int) -> Any:
-        return self.value(X).tolist() if self.screened is None else self.screened
-
     def climb(self, climb: Climb) -> Any:
         return climb_from(self, climb) if self.climbed is None else self.climbed
 
 
-def test_an_objective_may_screen_and_climb_by_itself_and_is_checked() -> None:
+def test_an_objective_may_climb_by_itself_and_is_checked() -> None:
     search = search_in(Box.cube(2), np.zeros((0, 2)), np.zeros((0, 2)))
     rng = np.random.default_rng
     found = Multistart().maximize(Odd(), search, rng(0))
     np.testing.assert_allclose(found.x, 0.3, atol=1e-3)
-    with pytest.raises(InvalidInput, match=r"Odd\.screen must give a value for each of \d+ points; got \(3,\)"):
-        Multistart().maximize(Odd(screened=[1.0, 2.0, 3.0]), search, rng(0))
     with pytest.raises(InvalidInput, match=r"Odd\.climb must give the ends"):
         Multistart().maximize(Odd(climbed="up"), search, rng(0))
+
+
+def test_candidates_that_are_known_are_not_drawn_and_never_beat_what_is_found() -> None:
+    """Of a few candidates, one of which is taken: the climbs begin there, and the best new one is a fallback."""
+    X = np.array([[0.1, 0.2], [0.6, 0.5], [0.9, 0.9]])
+    search = search_in(Box.cube(2), np.zeros((0, 2)), np.zeros((0, 2)))
+    found = Multistart().maximize(Odd(), replace(search, known=Known(X, Odd().value(X))), np.random.default_rng(0))
+    np.testing.assert_allclose(found.x, 0.3, atol=1e-3)
+    lattice = Box(np.zeros(1), np.ones(1), (Block(0, 1, np.linspace(0.0, 1.0, 5)[:, None], True),))
+    values = np.array([0.0, 3.0, 1.0, 2.0, 0.5])
+    listed = Search(lattice, X[:0, :1], lattice.points()[1:2], known=Known(lattice.points(), values, whole=True))
+    found = Multistart().maximize(Odd(), listed, np.random.default_rng(0))
+    assert (found.x[0], found.value, found.passed_over) == (0.75, 2.0, 1)
 
 
 def test_a_pickled_objective_is_compiled_again() -> None:

@@ -69,12 +69,22 @@ def rules(**changes: Any) -> Any:
     return SimpleNamespace(**{field.name: getattr(Settings(), field.name) for field in fields(Settings)} | changes)
 
 
-def screened(keep: int) -> Any:
-    """A screening that bounds its values, of so much data that it pays."""
-    n, m = 160, 400
-    X = np.random.default_rng(1).random((n + m, 2))
-    many = posterior(X=X[:n], base=np.eye(n), tail=np.zeros((0, n)), alpha=np.ones(n))
-    return native.screen(native.Improvement(many, 0, 0.0, 0.0), X[n:], keep)
+def told(**changes: Any) -> Any:
+    """Three candidates that know four observations, and one that came later, told of the sixth."""
+    parts: dict[str, Any] = {
+        "kernel": 0,
+        "C": np.zeros((3, 2)),
+        "x": np.ones(2),
+        "lengthscales": SCALES,
+        "signal": 1.0,
+        "cross": np.ones((3, 4)),
+        "later": np.ones((1, 3)),
+        "weights": np.ones(6),
+        "z": 1.0,
+        "mean": np.zeros(3),
+        "variance": np.ones(3),
+    }
+    return native.pool_told(*(parts | changes).values())
 
 
 def search(**changes: Any) -> Any:
@@ -114,6 +124,8 @@ TAKERS: dict[str, Callable[[Any], Any]] = {
     "covariance_factor with known noise": lambda X: native.covariance_factor(0, X, SCALES, 1.0, 2.0, np.ones(5)),
     "predict": lambda X: posterior().predict(X),
     "predict_with_gradient": lambda X: posterior().predict_with_gradient(X),
+    "pool": lambda X: posterior().pool(X),
+    "pool_told": lambda X: told(C=X),
     "value": lambda X: improvement().value(X),
     "value_with_gradient": lambda X: improvement().value_with_gradient(X),
     "minimize": lambda X: search(X0=X),
@@ -141,6 +153,23 @@ REFUSED: dict[str, Callable[[], Any]] = {
         f"covariance_factor: known noise {what}": partial(native.covariance_factor, 0, POINTS, SCALES, 1.0, 2.0, known)
         for what, known in NOISE_GONE_WRONG.items()
     },
+    "pool_told: no such kernel": lambda: told(kernel=3),
+    "pool_told: a long point": lambda: told(x=np.ones(3)),
+    "pool_told: few lengthscales": lambda: told(lengthscales=np.ones(1)),
+    "pool_told: few covariances": lambda: told(cross=np.ones((2, 4))),
+    "pool_told: covariances with nothing": lambda: told(cross=np.ones((3, 0))),
+    "pool_told: later covariances of four": lambda: told(later=np.ones((1, 4))),
+    "pool_told: later covariances with more": lambda: told(later=np.ones((2, 3))),
+    "pool_told: a short row": lambda: told(weights=np.ones(5)),
+    "pool_told: no row": lambda: told(weights=None),
+    "pool_told: few means": lambda: told(mean=np.zeros(2)),
+    "pool_told: many variances": lambda: told(variance=np.zeros(4)),
+    "pool_told: no candidates": lambda: told(
+        C=np.zeros((0, 2)), cross=np.ones((0, 4)), later=np.ones((1, 0)), mean=np.zeros(0), variance=np.zeros(0)
+    ),
+    "of: few stds": lambda: improvement().of(np.zeros(3), np.ones(2)),
+    "of: a table of means": lambda: improvement().of(np.zeros((3, 1)), np.ones(3)),
+    "of: no means": lambda: improvement().of(None, np.ones(3)),
     "cross: lengthscales of three columns": lambda: native.cross(0, POINTS, POINTS, np.ones(3), 1.0),
     "cross: no lengthscales": lambda: native.cross(0, POINTS, POINTS, None, 1.0),
     "append: a base that is not square": lambda: native.append(
@@ -242,7 +271,13 @@ HARMLESS: dict[str, Callable[[], Any]] = {
         for wanted in (1, 5, 6, 2**31, 2**61, 2**63 - 1)
         for among in (1, 2**63 - 1)
     },
-    **{f"screen: {keep} kept": partial(screened, keep) for keep in (-(2**63), -1, 0, 1, 7, 2**31, *WRAPPING)},
+    "pool: nowhere": lambda: posterior().pool(np.zeros((0, 2))),
+    "pool: at no numbers": lambda: posterior().pool(np.full((3, 2), np.nan)),
+    "pool_told: a longer row": lambda: told(weights=np.ones(9)),
+    "pool_told: nothing that came later": lambda: told(later=np.zeros((0, 3)), weights=np.ones(5)),
+    "pool_told: no numbers": lambda: told(x=np.full(2, np.nan), z=np.inf),
+    "of: nothing": lambda: improvement().of(np.zeros(0), np.zeros(0)),
+    "of: no numbers": lambda: improvement().of(np.full(3, np.nan), np.zeros(3)),
     "predict: at no numbers": lambda: posterior().predict_with_gradient(np.full((3, 2), np.nan)),
     "predict: at infinity": lambda: posterior().predict_with_gradient(np.full((3, 2), np.inf)),
     "newton: no values": lambda: hyper().newton(

@@ -14,7 +14,7 @@ import numpy as np
 from believer.arrays import Array
 from believer.maximize import Objective
 from believer.surrogates.data import Data
-from believer.surrogates.protocols import Model
+from believer.surrogates.protocols import Model, Prediction
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -51,6 +51,20 @@ class View:
     data: Data | None = None
     lies: Data | None = None
     outputs: tuple[Model, ...] = ()
+
+
+@runtime_checkable
+class ByPredictions(Protocol):
+    """An objective that is a function of what models predict, and nothing else: then nobody need predict it twice."""
+
+    @property
+    def models(self) -> tuple[Model, ...]:
+        """That predict; none where it is no such function after all."""
+        ...
+
+    def of(self, at: tuple[Prediction, ...]) -> Array:
+        """Values (m,) at points where the models predict ``at``, one entry for each, in their order."""
+        ...
 
 
 @runtime_checkable

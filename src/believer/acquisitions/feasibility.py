@@ -19,14 +19,14 @@ from typing import cast
 
 import numpy as np
 
-from believer.acquisitions.acquisition import Pointwise
+from believer.acquisitions.acquisition import ByPredictions, Pointwise
 from believer.arrays import Array, BoolArray, shown
 from believer.capabilities import able
 from believer.errors import InvalidInput
 from believer.maximize.objective import Objective
 from believer.numerics.intervals import log_probability
 from believer.numerics.special import log_cdf
-from believer.surrogates.protocols import Differentiable, Model
+from believer.surrogates.protocols import Differentiable, Model, Prediction
 
 FAR = 1e12
 """Standard deviations of results: what is farther from them is as good as nowhere, and its squares stay numbers."""
@@ -107,8 +107,26 @@ class Feasible:
     def value(self, X: Array) -> Array:
         """The sum (m,) at ``X`` (m, d)."""
         total = np.zeros(len(X)) if self.objective is None else self.objective.value(X)
-        for model, within in self.limits:
-            prediction = model.predict(X)
+        return self._limited(total, tuple([model.predict(X) for model, _ in self.limits]))
+
+    @property
+    def models(self) -> tuple[Model, ...]:
+        """Those of the objective, then those of the outputs; none if the objective is not a function of predictions."""
+        limited = tuple([model for model, _ in self.limits])
+        if self.objective is None:
+            return limited
+        return (*self.objective.models, *limited) if able(self.objective, ByPredictions) else ()
+
+    def of(self, at: tuple[Prediction, ...]) -> Array:
+        """The sum (m,) where the models of the objective, then those of the outputs, predict ``at``."""
+        own, limited = at[: len(at) - len(self.limits)], at[len(at) - len(self.limits) :]
+        total = np.zeros(len(at[0].mean))
+        if self.objective is not None:
+            total = cast(ByPredictions, self.objective).of(own)
+        return self._limited(total, limited)
+
+    def _limited(self, total: Array, at: tuple[Prediction, ...]) -> Array:
+        for (_, within), prediction in zip(self.limits, at, strict=True):
             total = total + within.pointwise(prediction.mean, prediction.std).value
         return total
 

@@ -25,11 +25,11 @@ from typing import Any
 
 import numpy as np
 
-from believer.acquisitions.several import OfSeveral, differentiable, gradient_on, in_parts, value_on
+from believer.acquisitions.several import OfSeveral, differentiable, gradient_on, in_parts, value_of, value_on
 from believer.arrays import Array, BoolArray, IntArray, as_points, as_values, frozen
 from believer.numerics.intervals import log_integral, uses_integral
 from believer.numerics.special import log_h
-from believer.surrogates.protocols import Model
+from believer.surrogates.protocols import Model, Prediction
 
 _AT_ONCE = 1 << 13
 
@@ -295,6 +295,10 @@ class LogEHVI:
     def value(self, X: Array) -> Array:
         """log EHVI (m,) at ``X`` (m, d)."""
         return value_on(self.models, self._edges.log_improvement, X)
+
+    def of(self, at: tuple[Prediction, ...]) -> Array:
+        """The same (m,) where the models predict ``at``."""
+        return value_of(self._edges.log_improvement, at)
 
     def value_with_gradient(self, X: Array) -> tuple[Array, Array]:
         """log EHVI (m,) and its derivatives by x (m, d) at ``X`` (m, d); needs models with gradients."""

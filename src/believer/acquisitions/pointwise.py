@@ -13,7 +13,7 @@ from believer.capabilities import able
 from believer.errors import MissingCapability
 from believer.maximize.objective import Climb, Objective, climb_from
 from believer.numerics import backend, lbfgs
-from believer.surrogates.protocols import Compiled, Differentiable, Model
+from believer.surrogates.protocols import Compiled, Differentiable, Model, Prediction
 
 if TYPE_CHECKING:
     from believer._native import Improvement
@@ -139,9 +139,18 @@ class PointwiseObjective:
     def value(self, X: Array) -> Array:
         """α (m,) at ``X`` (m, d)."""
         compiled = self.compiled()
+        return self.of((self.model.predict(X),)) if compiled is None else compiled.value(packed(X))
+
+    @property
+    def models(self) -> tuple[Model, ...]:
+        """The one model."""
+        return (self.model,)
+
+    def of(self, at: tuple[Prediction, ...]) -> Array:
+        """α (m,) where the model predicts the one entry of ``at``."""
+        (prediction,), compiled = at, self.compiled()
         if compiled is not None:
-            return compiled.value(packed(X))
-        prediction = self.model.predict(X)
+            return compiled.of(prediction.mean, prediction.std)
         return self.acquisition.pointwise(prediction.mean, prediction.std, self.incumbent).value
 
     def value_with_gradient(self, X: Array) -> tuple[Array, Array]:
@@ -152,11 +161,6 @@ class PointwiseObjective:
         p = cast(Differentiable, self.model).predict_with_gradient(X)
         at = self.acquisition.pointwise(p.mean, p.std, self.incumbent)
         return at.value, at.by_mean[:, None] * p.mean_gradient + at.by_std[:, None] * p.std_gradient
-
-    def screen(self, X: Array, keep: int) -> Array:
-        """α (m,) at ``X`` (m, d); of points that are not among the ``keep`` best it may be an upper bound."""
-        native, compiled = backend.native(), self.compiled()
-        return self.value(X) if native is None or compiled is None else native.screen(compiled, packed(X), keep)
 
     def climb(self, climb: Climb) -> lbfgs.Minimum:
         """Where the climbs end."""

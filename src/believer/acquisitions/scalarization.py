@@ -25,11 +25,11 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import erfcx, ndtr
 
-from believer.acquisitions.several import OfSeveral, differentiable, gradient_on, in_parts, value_on
+from believer.acquisitions.several import OfSeveral, differentiable, gradient_on, in_parts, value_of, value_on
 from believer.arrays import LARGEST, Array, as_values, finite, frozen, shown
 from believer.errors import InvalidInput
 from believer.numerics.special import log_cdf
-from believer.surrogates.protocols import Model
+from believer.surrogates.protocols import Model, Prediction
 
 _AT_ONCE = 1 << 16
 
@@ -200,6 +200,10 @@ class LogScalarizedEI:
     def value(self, X: Array) -> Array:
         """The logarithm (m,) at ``X`` (m, d)."""
         return value_on(self.models, self._formula, X)
+
+    def of(self, at: tuple[Prediction, ...]) -> Array:
+        """The same (m,) where the models predict ``at``."""
+        return value_of(self._formula, at)
 
     def value_with_gradient(self, X: Array) -> tuple[Array, Array]:
         """The logarithm (m,) and its derivatives by x (m, d) at ``X`` (m, d); needs models with gradients."""

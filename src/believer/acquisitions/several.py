@@ -10,7 +10,7 @@ import numpy as np
 
 from believer.arrays import Array
 from believer.capabilities import able
-from believer.surrogates.protocols import Differentiable, Model
+from believer.surrogates.protocols import Differentiable, Model, Prediction
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -40,7 +40,11 @@ def differentiable(models: tuple[Model, ...]) -> bool:
 
 def value_on(models: tuple[Model, ...], formula: Formula, X: Array) -> Array:
     """α (m,) of the ``formula`` on k ``models`` at ``X`` (m, d)."""
-    at = [model.predict(X) for model in models]
+    return value_of(formula, tuple([model.predict(X) for model in models]))
+
+
+def value_of(formula: Formula, at: tuple[Prediction, ...]) -> Array:
+    """α (m,) of the ``formula`` where k models predict ``at``."""
     return formula(np.stack([p.mean for p in at], axis=1), np.stack([p.std for p in at], axis=1)).value
 
 

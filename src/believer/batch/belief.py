@@ -8,7 +8,7 @@ objectives: a constant one would say nothing of limits, and these are believed, 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -16,14 +16,16 @@ import numpy as np
 from believer.acquisitions import View
 from believer.arrays import Array, read_only
 from believer.batch.hedge import plausible
-from believer.batch.learned import Part, conditioned
+from believer.batch.learned import Follower, Part
 from believer.batch.lies import Believe, Fantasy, Lie, lie_about
+from believer.batch.picking import deserves_candidates, drawn, drawn_near
 from believer.batch.request import Request
 from believer.batch.standing import Standing, stand
 from believer.batch.worth import Worth, worth
 from believer.capabilities import able
 from believer.errors import MissingCapability
 from believer.maximize import Objective
+from believer.space.region import Region
 from believer.surrogates.data import Data, joined
 from believer.surrogates.protocols import Conditionable, Model
 
@@ -38,6 +40,16 @@ PLAUSIBLE, SHORTEST = "plausible", "shortest"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Wanted:
+    """Candidates to be drawn near the point of a trial and near good places; ``then``: each output's lies and model."""
+
+    trial: int
+    x: Array
+    places: Array
+    then: tuple[tuple[int, Model], ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Belief:
     """The models of a request, together with the lies on which they are conditioned.
 
@@ -45,10 +57,36 @@ class Belief:
     ----------
     strategy : the strategy, which has the rule of the lies and the kind of update.
     parts : of each output of the request, in its order.
+    region : where points were looked for.
+    wanted : lies near which there are to be more candidates, once another point is chosen.
     """
 
     strategy: PseudoObservations
     parts: tuple[Part, ...]
+    region: Region
+    wanted: tuple[Wanted, ...] = ()
+    _standing: Standing | None = field(init=False, repr=False, default=None)
+
+    @staticmethod
+    def of(strategy: PseudoObservations, request: Request) -> Belief:
+        """The models of a request, before the first lie.
+
+        Parameters
+        ----------
+        strategy : says what lies are.
+        request : what it was asked.
+        """
+        return Belief(strategy, tuple([Part.of(learned) for learned in request.outputs]), request.region)
+
+    def with_candidates(self, request: Request) -> Belief:
+        """The same before the first lie, with candidates for all points; as it is where each point draws its own."""
+        here = self.standing(request)
+        X = drawn(request, here.places())
+        if X is None:
+            return self
+        kept = replace(self, parts=tuple([Part.of(learned, X) for learned in request.outputs]))
+        object.__setattr__(kept, "_standing", here)
+        return kept
 
     @property
     def models(self) -> tuple[Model, ...]:
@@ -77,7 +115,10 @@ class Belief:
 
     def standing(self, request: Request) -> Standing:
         """Where things stand, given what is real and what is believed."""
-        return stand(self.parts, request.surrogate)
+        if self._standing is None:
+            object.__setattr__(self, "_standing", stand(self.parts, request.surrogate))
+        assert self._standing is not None
+        return self._standing
 
     def incumbent(self, here: Standing) -> float | None:
         """f⁺, as the strategy reads it; None if nothing feasible is known."""
@@ -113,13 +154,15 @@ class Belief:
 
     def with_pending(self, request: Request) -> Belief:
         """With lies about all pending points of each output that it does not know yet."""
-        parts = []
-        for place, part in enumerate(self.parts):
-            pending, known = request.outputs[place].pending, len(part.ids)
-            for trial, x in zip(pending.ids[known:], pending.X[known:], strict=True):
-                part = self._lied(part, request, place, trial, x)
-            parts.append(part)
-        return replace(self, parts=tuple(parts))
+        told, waiting = self, dict[int, Array]()
+        for part, learned in zip(self.parts, request.outputs, strict=True):
+            known, pending = len(part.ids), learned.pending
+            waiting.update(zip(pending.ids[known:], pending.X[known:], strict=True))
+        for trial in sorted(waiting):
+            outputs = zip(self.parts, request.outputs, strict=True)
+            lacking = [trial in learned.pending.ids and trial not in part.ids for part, learned in outputs]
+            told = told._with(request, trial, waiting[trial], lacking)
+        return told
 
     def with_lie(self, request: Request, trial: int, x: Array) -> Belief:
         """[paper] Algorithm 1, lines 6-7 and 3, for every output: lie about a point and update the models.
@@ -130,45 +173,67 @@ class Belief:
         trial : that got the point.
         x : the point, (d,).
         """
-        parts = [self._lied(part, request, place, trial, x) for place, part in enumerate(self.parts)]
-        return replace(self, parts=tuple(parts))
+        return self._with(request, trial, x, [True] * len(self.parts))
+
+    def _with(self, request: Request, trial: int, x: Array, lacking: list[bool]) -> Belief:
+        """With a lie about ``x`` in each output that lacks its result, and with candidates where it deserves some."""
+        parts = [
+            self._lied(part, request, place, trial, x) if lacking[place] else part
+            for place, part in enumerate(self.parts)
+        ]
+        told = replace(self, parts=tuple(parts))
+        if any(part.start is None for part in told.parts):
+            return told
+        places = told.standing(request).places()
+        if not deserves_candidates(request, x, len(told.lies.ids), places):
+            return told
+        then = Wanted(trial, x, places, tuple([(len(part.ids), part.model) for part in told.parts]))
+        return replace(told, wanted=(*told.wanted, then))
+
+    def _looked_around(self, request: Request) -> Belief:
+        """With the candidates that lies have made wanted: drawn only once there is another point to choose."""
+        parts, lies = list(self.parts), 0
+        for one in self.wanted:
+            lies = max(known for known, _ in one.then)
+            near = drawn_near(request, one.trial, one.x, lies, one.places)
+            if len(near):
+                pairs = zip(parts, one.then, strict=True)
+                parts = [replace(p, added=(*p.added, (known, near, model))) for p, (known, model) in pairs]
+        return replace(self, parts=tuple(parts), wanted=())
 
     def _lied(self, part: Part, request: Request, place: int, trial: int, x: Array) -> Part:
         learned, rng = part.learned, request.stream(trial, "lie", place)
         lie = lie_about(self._lie(part), part.model, x, learned.data, learned.warp, learned.output.sign, rng)
         X, y = read_only(np.vstack([part.X, x])), read_only(np.append(part.y, lie))
         model = updated(part.model, self.strategy.update, request, place, trial, X, y)
-        new = Data(X[-1:], y[-1:])
-        hedges = tuple([(name, factor, conditioned(hedge, new)) for name, factor, hedge in part.hedges])
-        return replace(part, model=model, ids=(*part.ids, trial), X=X, y=y, hedges=hedges)
+        return replace(part, model=model, ids=(*part.ids, trial), X=X, y=y)
 
     def _lie(self, part: Part) -> Lie:
         """What is said of an output: limits never get a constant lie."""
         own = self.strategy.lie
         return own if part.learned.output.limits is None or isinstance(own, Fantasy) else Believe()
 
-    def hedged(self, request: Request, name: str) -> tuple[Belief, tuple[Model, ...], float]:
-        """With hedges of that name; their models, and the least factor of their lengthscales.
+    def following(self, request: Request, name: str) -> tuple[Belief, tuple[Follower, ...]]:
+        """With followers of that name that know all lies, one for each output; and these.
 
         Parameters
         ----------
         request : what the strategy was asked.
-        name : :data:`PLAUSIBLE` or :data:`SHORTEST`.
+        name : :data:`OWN`, :data:`PLAUSIBLE` or :data:`SHORTEST`.
         """
-        moves, nats = request.region.metric, self.strategy.hedge if name == PLAUSIBLE else math.inf
-        parts = []
-        for part in self.parts:
-            if part.hedged_along(moves) and any(known == name for known, _, _ in part.hedges):
-                parts.append(part)
-            else:
-                parts.append(part.with_hedge(name, *plausible(part.learned, request.region, nats), moves))
-        found = [part.hedge(name) for part in parts]
-        return replace(self, parts=tuple(parts)), tuple([m for _, m in found]), min([factor for factor, _ in found])
+        nats, parts = self.strategy.hedge if name == PLAUSIBLE else math.inf, list[Part]()
+        here = self._looked_around(request) if self.wanted else self
+        for part in here.parts:
+            if not part.has(name):
+                part = part.following(name, *plausible(part.learned, request.region, nats))
+            parts.append(part.caught_up(name))
+        return replace(here, parts=tuple(parts)), tuple([part.follower(name) for part in parts])
 
     def is_about(self, request: Request, strategy: PseudoObservations) -> bool:
         """Whether it is of this ``strategy``, about the models of ``request``, and about its first pending points."""
         return (
             self.strategy == strategy
+            and self.region is request.region
             and len(self.parts) == len(request.outputs)
             and all(
                 part.learned.model is now.model

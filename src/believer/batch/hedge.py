@@ -25,6 +25,7 @@ along grids of few values, a lengthscale is no distance: there it stays as it is
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -32,11 +33,12 @@ from believer.acquisitions import LogEI, PointwiseObjective
 from believer.arrays import Array
 from believer.batch.learned import Learned
 from believer.batch.request import Request
-from believer.batch.standing import standing
+from believer.batch.standing import real_incumbent, standing
 from believer.capabilities import able
 from believer.maximize.objective import Search
 from believer.space.region import Region
-from believer.surrogates.protocols import Conditionable, Model, Rescalable
+from believer.surrogates.pool import Pool
+from believer.surrogates.protocols import Conditionable, Model, Prediction, Rescalable
 
 SHORTEST = 0.5
 """The least c."""
@@ -69,23 +71,50 @@ def is_own(request: Request, trial: int, pending: int) -> bool:
 
 
 def shortened(learned: Learned, region: Region, factor: float) -> Model | None:
-    """The model under lengthscales ``factor`` times as long in free columns; None if that means nothing."""
-    model, moves = learned.model, region.metric
+    """The model under lengthscales ``factor`` times as long in free columns; None where that means nothing.
+
+    Where results were added to a model since it was fitted, it is that at the fit.
+    """
+    model, moves = learned.model if learned.base is None else learned.base, region.metric
     if not able(model, Rescalable) or not able(model, Conditionable) or not moves.any() or factor > _SAME:
         return None
     return model.with_lengthscales(np.where(moves, factor * model.lengthscales, model.lengthscales))
 
 
 def plausible(learned: Learned, region: Region, nats: float) -> tuple[float, Model | None]:
-    """c for T of ``nats`` a result, and the model under lengthscales cℓ; None if nothing can be hedged.  O(n³)."""
-    model, shortest = learned.model, shortened(learned, region, SHORTEST)
+    """c for T of ``nats`` a result, and the model under lengthscales cℓ; None where nothing can be hedged.  O(n³).
+
+    What it comes to is kept with the last fit: between two fits a hedge is told results as the model is, O(n²) each.
+    """
+    if learned.base is None or learned.since is None:
+        return _plausible(learned, region, nats)
+    key = nats, region.metric.tobytes()
+    if key not in learned.kept:
+        learned.kept[key] = (*_plausible(learned, region, nats), 0)
+    factor, model, told = learned.kept[key]
+    if model is not None:
+        results = len(learned.since) - _failures(learned)
+        model = model.condition(learned.since.at(slice(told, results)))
+        learned.kept[key] = factor, model, results
+        model = model.condition(learned.since.at(slice(results, None)))
+    return factor, model
+
+
+def _plausible(learned: Learned, region: Region, nats: float) -> tuple[float, Model | None]:
+    model = learned.model if learned.base is None else learned.base
+    shortest = shortened(learned, region, SHORTEST)
     if not able(model, Rescalable) or not able(shortest, Rescalable):
         return 1.0, None
-    against, allowed = model.log_evidence() - shortest.log_evidence(), nats * len(learned.data)
+    results = len(learned.data) - (0 if learned.since is None else len(learned.since) - _failures(learned))
+    against, allowed = model.log_evidence() - shortest.log_evidence(), nats * results
     if not against > allowed:
         return SHORTEST, shortest
     factor = SHORTEST ** math.sqrt(allowed / against)
     return factor, shortened(learned, region, factor)
+
+
+def _failures(learned: Learned) -> int:
+    return 0 if learned.failed is None else len(learned.failed)
 
 
 def resolution_of(request: Request) -> float:
@@ -100,21 +129,52 @@ def resolution_of(request: Request) -> float:
     return RESOLUTION * (float(y.mean()) - float(y.min()))
 
 
-def is_settled(request: Request, model: Model, incumbent: float | None, X: Array) -> bool:
-    """Whether ``model`` expects nothing that matters of ``X`` (m, d): improvements on f⁺ below the resolution."""
-    least = resolution_of(request)
-    if least <= 0.0 or not len(X) or incumbent is None:
-        return False
-    return float(PointwiseObjective(_EXPECTED, model, incumbent).screen(X, 1).max()) < math.log(least)
+def is_settled(request: Request, incumbent: float | None, at: Prediction) -> bool:
+    """Whether nothing that matters is expected where a model predicts ``at``: improvements on f⁺ below the resolution.
 
-
-def is_quiet(request: Request) -> bool:
-    """Whether the request's model expects nothing that matters anywhere: of some hundred candidates.
-
-    They are near the best points and everywhere, and the same until there is another result.
+    Parameters
+    ----------
+    request : what the strategy was asked.
+    incumbent : f⁺; None where nothing feasible is known.
+    at : mean and std (m,).
     """
-    here = standing(request)
-    search = Search(request.region, request.region.project(here.places()), request.avoid)
-    rng = request.randomness(len(request.data), "quiet")
-    pool = search.candidates(_ASKED, _ASKED // 4, (0.2, 0.05, 0.01), rng)
-    return is_settled(request, request.model, here.incumbent, pool)
+    least = resolution_of(request)
+    if least <= 0.0 or not len(at.mean) or incumbent is None:
+        return False
+    expected = PointwiseObjective(_EXPECTED, request.model, incumbent).of((at,))
+    return float(expected.max()) < math.log(least)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Calm:
+    """What the request's own model, before any lie, expects of points under way and of all others.
+
+    Parameters
+    ----------
+    request : what the strategy was asked.
+    pool : candidates under that model, which stand for all others; None where each point draws its own.
+    """
+
+    request: Request
+    pool: Pool | None
+    _minor: list[bool] = field(init=False, repr=False, default_factory=list)
+
+    def holds(self, X: Array) -> bool:
+        """Whether nothing that matters is expected of the points under way ``X`` (p, d), nor anywhere else.
+
+        As a rule a point under way is the model's own choice, the best that it knew: then its first says no at once.
+        """
+        if not len(X) or not all(self._minor):
+            return False
+        request, best = self.request, real_incumbent(self.request)
+        for row in range(len(self._minor), len(X)):
+            self._minor.append(is_settled(request, best, request.model.predict(X[row : row + 1])))
+            if not self._minor[-1]:
+                return False
+        if self.pool is not None:
+            at = self.pool.predict()
+        else:
+            search = Search(request.region, request.region.project(standing(request).places()), request.avoid)
+            rng = request.randomness(len(request.data), "quiet")
+            at = request.model.predict(search.candidates(_ASKED, _ASKED // 4, (0.2, 0.05, 0.01), rng))
+        return is_settled(request, standing(request).incumbent, at)

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import cast
+from typing import Any, cast
 
 import numpy as np
 
 from believer.acquisitions.feasibility import Within
-from believer.arrays import Array, BoolArray, no_rows
+from believer.arrays import Array, no_rows
 from believer.capabilities import able
 from believer.surrogates.data import Data
 from believer.surrogates.gp import standardization
+from believer.surrogates.pool import Pool, pool_of
 from believer.surrogates.protocols import Conditionable, Model, Prediction, Smoothing
 from believer.surrogates.warp import Warp
 
@@ -69,6 +70,9 @@ class Learned:
     model : the same model, conditioned on failed trials; the same object if there are none.
     failed : failed trials, with the values that they are given, in the model's units; None if there are none.
     warp : the warp from the user's units to those of the model; None if they are the same.
+    base : the model at the last fit if results were added to it since; None if none were.
+    since : the data that were added to it, failed trials at the end.
+    kept : values computed from ``base``, for the next call.
     """
 
     output: Output
@@ -79,6 +83,9 @@ class Learned:
     model: Model
     failed: Data | None = None
     warp: Warp | None = None
+    base: Model | None = None
+    since: Data | None = None
+    kept: dict[Any, Any] = field(default_factory=dict)
 
     @property
     def limits(self) -> Within | None:
@@ -116,9 +123,10 @@ class Part:
     learned : its results, and the model before the first lie.
     model : the model with the lies.
     ids, X, y : the trials with lies, their points (p, d) and the lies (p,), in this order.
-    hedges : models under shorter lengthscales that were given the same lies, by name, with the factor of each; None
-        where there can be none.
-    moves : the columns (d,) in which hedges have shorter lengthscales.
+    start : the candidates under the model before the first lie; None if each point draws its own.
+    added : the candidates that were added later, with the number of lies at that time, and the model then.
+    followers : models that are given the same lies when they are needed, by name: the candidates under the model, and
+        models under shorter lengthscales.
     """
 
     learned: Learned
@@ -126,40 +134,92 @@ class Part:
     ids: tuple[int, ...]
     X: Array
     y: Array
-    hedges: tuple[tuple[str, float, Model | None], ...] = ()
-    moves: BoolArray | None = field(default=None)
+    start: Pool | None = None
+    added: tuple[tuple[int, Array, Model], ...] = ()
+    followers: tuple[tuple[str, Follower], ...] = ()
 
     @staticmethod
-    def of(learned: Learned) -> Part:
-        """Before the first lie."""
-        return Part(learned, learned.model, (), no_rows(learned.data.X.shape[1]), no_rows(1)[:, 0])
-
-    def hedge(self, name: str) -> tuple[float, Model]:
-        """The factor of the hedge of that name, and its model; the model itself where there can be none."""
-        found = next((factor, model) for known, factor, model in self.hedges if known == name)
-        return (1.0, self.model) if found[1] is None else (found[0], found[1])
-
-    def with_hedge(self, name: str, factor: float, model: Model | None, moves: BoolArray) -> Part:
-        """With one more hedge, which is given the lies so far; those of an ask with other moves are gone.
+    def of(learned: Learned, candidates: Array | None = None) -> Part:
+        """Before the first lie.
 
         Parameters
         ----------
-        name : of the hedge.
-        factor : by which its lengthscales are shorter.
-        model : with these lengthscales; None if there can be none.
-        moves : the columns (d,) in which they are shorter.
+        learned : the output.
+        candidates : points (m, d) that are kept with what is predicted there; None without any.
         """
-        kept = self.hedges if self.hedged_along(moves) else ()
-        return replace(self, hedges=(*kept, (name, factor, conditioned(model, Data(self.X, self.y)))), moves=moves)
+        start = None if candidates is None else pool_of(learned.model, candidates)
+        nothing, own = no_rows(learned.data.X.shape[1]), Follower(1.0, learned.model, start)
+        return Part(learned, learned.model, (), nothing, no_rows(1)[:, 0], start, followers=((OWN, own),))
 
-    def hedged_along(self, moves: BoolArray) -> bool:
-        """Whether the hedges, if there are any, are shorter in these columns."""
-        return self.moves is not None and np.array_equal(self.moves, moves)
+    def has(self, name: str) -> bool:
+        """Whether there is a follower of that name."""
+        return name in dict(self.followers)
+
+    def follower(self, name: str) -> Follower:
+        """The follower of that name; the model's own where lengthscales cannot be shorter."""
+        found = dict(self.followers)[name]
+        return dict(self.followers)[OWN] if found.model is None else found
+
+    def following(self, name: str, factor: float, model: Model | None) -> Part:
+        """With one more follower, before the first lie.
+
+        Parameters
+        ----------
+        name : of the follower.
+        factor : by which its lengthscales are shorter.
+        model : with these lengthscales; None where there can be none.
+        """
+        pool = None if model is None or self.start is None else pool_of(model, self.start.points)
+        return replace(self, followers=(*self.followers, (name, Follower(factor, model, pool))))
+
+    def caught_up(self, name: str) -> Part:
+        """With a follower that knows all lies; the model's own, too, where that stands for it."""
+        asked = (name, OWN) if dict(self.followers)[name].model is None else (name,)
+        pairs = [(n, f.told(self, n == OWN) if n in asked else f) for n, f in self.followers]
+        return replace(self, followers=tuple(pairs))
 
 
-def conditioned(model: Model | None, data: Data) -> Model | None:
-    """A hedge that is given ``data``; None if there is no hedge."""
-    return None if model is None else cast(Conditionable, model).condition(data)
+OWN = "own"
+"""The follower that has the model's own lengthscales."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Follower:
+    """A model with candidates, given as many lies as it was asked for: one that nobody asks for costs nothing.
+
+    Lies and candidates reach it one by one in the order in which they came up, so that it does not matter when.
+
+    Attributes
+    ----------
+    factor : how much shorter than the model's its lengthscales are.
+    model : with these lengthscales; None where there can be none.
+    pool : candidates under it; None where each point draws its own.
+    lies, looked : how many lies, and how many of the candidates that were added, it knows.
+    """
+
+    factor: float
+    model: Model | None
+    pool: Pool | None
+    lies: int = 0
+    looked: int = 0
+
+    def told(self, part: Part, own: bool) -> Follower:
+        """The same with all lies of ``part``; ``own`` where the model is the part's."""
+        here = self
+        for lies, X, model in part.added[self.looked :]:
+            here = here._at(part, lies, model if own else None)
+            pool = None if here.pool is None else here.pool.extended(X)
+            here = replace(here, pool=pool, looked=here.looked + 1)
+        return here._at(part, len(part.ids), part.model if own else None)
+
+    def _at(self, part: Part, lies: int, model: Model | None) -> Follower:
+        """With so many ``lies``; ``model`` is the one that knows them, None where it has to be conditioned."""
+        if self.model is None or (lies == self.lies and (model is None or model is self.model)):
+            return self
+        if model is None:
+            data = Data(part.X[self.lies : lies], part.y[self.lies : lies])
+            model = cast(Conditionable, self.model).condition(data)
+        return replace(self, model=model, pool=None if self.pool is None else self.pool.under(model), lies=lies)
 
 
 def is_noisy(model: Model) -> bool:

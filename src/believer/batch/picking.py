@@ -9,14 +9,27 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from believer.arrays import Array, frozen
+from believer.arrays import Array, frozen, no_rows
 from believer.batch.random import REPLACED, draw
 from believer.batch.request import Choice, Request
+from believer.capabilities import able
 from believer.maximize import Candidates, Maximizer, Multistart, Objective, Search
-from believer.maximize.objective import Spacing, is_new
+from believer.maximize.objective import ENUMERATE_UP_TO, Known, Spacing, is_new
+from believer.numerics.lbfgs import Settings as LBFGSSettings
 from believer.space.region import Region
+from believer.surrogates.protocols import Differentiable
 
 _CLIMBING, _SCREENING = Multistart(), Candidates()
+
+_POOLED = Multistart(
+    starts=8,
+    neighbors=64,
+    climb=LBFGSSettings(max_rounds=50, gradient_tol=1e-3, value_tol=1e-6, heat=6, finalists=1),
+)
+"""For candidates that are kept: more of them near good points, and fewer climbs (benchmarks/pool.py)."""
+
+_AGAIN, _FEW = 4, 32
+"""With how many lies there are so many further candidates near each good place: those that were there are used up."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -58,6 +71,7 @@ def pick(
     avoid: Array,
     region: Region | None = None,
     spacing: Spacing | None = None,
+    known: Known | None = None,
 ) -> Picked:
     """The best point found that is not taken yet.
 
@@ -70,10 +84,11 @@ def pick(
     avoid : points (k, d) that are taken.
     region : a part of the request's to stay within; default all of it.
     spacing : from which points to stay away, where that can be; None for no such wish.
+    known : candidates with their values; None where they have to be drawn.
     """
     region = request.region if region is None else region
-    maximizer = maximizer_for(objective, request.maximizer)
-    search = Search(region, around, avoid, spacing)
+    maximizer = _POOLED if known is not None and objective.has_gradient else maximizer_for(objective, request.maximizer)
+    search = Search(region, around, avoid, spacing, known)
     best = maximizer.maximize(objective, search, request.randomness(trial, "maximize"))
     # Ours promise a new point. Another that cannot avoid points must not make a belief differ from what is handed out.
     if request.maximizer is None or is_new(best.x, request.region, avoid):
@@ -92,6 +107,63 @@ def maximizer_for(objective: Objective, wanted: Maximizer | None) -> Maximizer:
     if wanted is not None:
         return wanted
     return _CLIMBING if objective.has_gradient else _SCREENING
+
+
+def drawn(request: Request, places: Array) -> Array | None:
+    """Candidates (m, d) for every point that is asked for until there are other results; None where a maximizer draws.
+
+    They are drawn once for all of them, by the seed and the number of results: near the best of these, and everywhere;
+    of a small finite region all points. A maximizer of the user's own, and one without gradients, draw for themselves.
+
+    Parameters
+    ----------
+    request : what the strategy was asked.
+    places : good points by all results, (k, d).
+    """
+    region = request.region
+    if request.maximizer is not None or not all(able(one.model, Differentiable) for one in request.outputs):
+        return None
+    if region.size is not None and region.size <= ENUMERATE_UP_TO:
+        X = region.points()
+    else:
+        search = Search(region, region.project(places), request.avoid)
+        X = _POOLED.drawn(search, request.randomness(len(request.data), "pool"))
+    return X if len(X) else None
+
+
+def deserves_candidates(request: Request, x: Array, lies: int, places: Array) -> bool:
+    """Whether a lie about ``x`` (d,) brings further candidates: a good place does, and every few lies do.
+
+    Parameters
+    ----------
+    request : what the strategy was asked; where all points are candidates, none can be added.
+    x : the point, (d,).
+    lies : how many there are.
+    places : good points by all that is believed, (k, d).
+    """
+    size = request.region.size
+    if size is not None and size <= ENUMERATE_UP_TO:
+        return False
+    return lies % _AGAIN == 0 or bool((places == x).all(axis=1).any())
+
+
+def drawn_near(request: Request, trial: int, x: Array, lies: int, places: Array) -> Array:
+    """Further candidates (m, d): with every few lies near each good place; where the point is one, many near that.
+
+    Parameters
+    ----------
+    request : what the strategy was asked.
+    trial : that got the point; its randomness is used.
+    x : the point, (d,).
+    lies : how many there were with the one about it.
+    places : good points by all that was believed, (k, d).
+    """
+    region, near, rng = request.region, [no_rows(request.region.dim)], request.randomness(trial, "near")
+    if lies % _AGAIN == 0:
+        near.append(region.near(region.project(places), _FEW, _POOLED.widths, rng))
+    if (places == x).all(axis=1).any():
+        near.append(region.near(x[None, :], _POOLED.neighbors, _POOLED.widths, rng))
+    return np.vstack(near)
 
 
 def taken(avoid: Array, x: Array, request: Request) -> Array:

@@ -7,26 +7,23 @@ same computation.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from functools import cache, partial
 from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
 from believer.arrays import Array, finite, shown
 from believer.batch.belief import PLAUSIBLE, SHORTEST, Belief
-from believer.batch.hedge import MOST_NATS, is_own, is_quiet, is_settled, resolution_of
-from believer.batch.learned import Part, is_noisy
+from believer.batch.hedge import MOST_NATS, Calm, is_own, is_settled, resolution_of
+from believer.batch.learned import OWN, is_noisy
 from believer.batch.lies import Believe, Lie
 from believer.batch.picking import Picked, counted, pick, taken
 from believer.batch.repeat import repeated_instead
 from believer.batch.request import ONE, SEVERAL, Choice, Chosen, Request
-from believer.batch.standing import Standing, real_incumbent
+from believer.batch.standing import Standing
 from believer.batch.verdict import nearness
 from believer.batch.worth import refuse_acquisition
 from believer.errors import InvalidInput
-from believer.surrogates.protocols import Model
 
 if TYPE_CHECKING:
     from believer.batch.fantasies import Fantasized
@@ -85,11 +82,12 @@ class PseudoObservations:
         """Run [paper] Algorithm 1, lines 2-8, after pending points of ``request``; ``memory`` may hold lies."""
         refuse_acquisition(request)
         belief = self.resume(request, memory).with_pending(request)
-        choices, avoid, quiet = list[Choice](), request.avoid, cache(partial(is_quiet, request))
+        choices, avoid = list[Choice](), request.avoid
+        calm = Calm(request, belief.parts[0].start if isinstance(belief, Belief) else None)
         for trial in request.ids:
             here = belief.standing(request)
             if isinstance(belief, Belief):
-                belief, choice = self._picked(belief, request, here, trial, avoid, quiet)
+                belief, choice = self._picked(belief, request, here, trial, avoid, calm)
                 first, allowed = belief.parts[0], here.X[here.feasible] if here.limited else None
                 if request.repeat and here.any_feasible:
                     choice = repeated_instead(request, first.model, first.X, choice, allowed)
@@ -103,44 +101,48 @@ class PseudoObservations:
         return Chosen(tuple(choices), belief)
 
     def _picked(
-        self, belief: Belief, request: Request, here: Standing, trial: int, avoid: Array, quiet: Callable[[], bool]
+        self, belief: Belief, request: Request, here: Standing, trial: int, avoid: Array, calm: Calm
     ) -> tuple[Belief, Choice]:
         """The point of ``trial``, chosen by the models or by hedges; and the belief, with the hedges that were made.
 
-        ``quiet``: whether the model expects nothing that matters anywhere, before any lie.
+        ``calm``: whether the model expects nothing that matters anywhere, before any lie.
         """
         lies, around = belief.lies, request.region.project(here.places())
-        if not self.hedge:
-            found = belief.worth(request, here, trial)
-            picked = pick(found.objective, request, trial, around, avoid)
-            return belief, picked.choice(found.name, self.after(lies.ids))
         rule = replace(nearness(request.region, len(lies.ids) + 1, request.model), points=lies.X)
-        spacing = rule if request.distinct else None
+        spacing = rule if request.distinct and self.hedge else None
 
-        def picked_on(models: tuple[Model, ...], margin: float = 0.0) -> tuple[Picked, str]:
+        def picked_by(name: str, margin: float = 0.0) -> tuple[Picked, str, float]:
+            nonlocal belief
+            belief, followers = belief.following(request, name)
+            models = tuple([one.model for one in followers if one.model is not None])
             found = belief.worth(request, here, trial, models, margin)
-            return pick(found.objective, request, trial, around, avoid, spacing=spacing), found.name
+            known = found.known(tuple([one.pool for one in followers if one.pool is not None]), request.region)
+            picked = pick(found.objective, request, trial, around, avoid, spacing=spacing, known=known)
+            return picked, found.name, min([one.factor for one in followers])
 
+        if not self.hedge:
+            picked, name, _ = picked_by(OWN)
+            return belief, picked.choice(name, self.after(lies.ids))
         own, chosen, under = is_own(request, trial, len(lies.ids)), None, ""
         settled = False
         if own:
-            chosen = picked_on(belief.models)
+            chosen = picked_by(OWN)
         if len(request.outputs) == 1:
             if own and chosen is not None:
-                settled = is_settled(request, belief.model, belief.incumbent(here), chosen[0].x[None, :])
+                at = belief.model.predict(chosen[0].x[None, :])
+                settled = is_settled(request, belief.incumbent(here), at)
             else:
-                # As a rule a point under way is the model's own choice, the best that it knew: then this says no at
-                # once.
-                settled = is_settled(request, request.model, real_incumbent(request), lies.X) and quiet()
+                settled = calm.holds(lies.X)
         if settled or not own:
-            belief, models, factor = belief.hedged(request, SHORTEST if settled else PLAUSIBLE)
-            if factor < 1.0:
-                under = f" under lengthscales {factor:.2g} times as long"
+            hedge = SHORTEST if settled else PLAUSIBLE
+            belief, followers = belief.following(request, hedge)
+            if chosen is None or any(one.factor < 1.0 for one in followers):
+                chosen = picked_by(hedge, resolution_of(request) if settled else 0.0)
+            if chosen[2] < 1.0:
+                under = f" under lengthscales {chosen[2]:.2g} times as long"
                 under += ", as nothing that matters is expected otherwise" if settled else ""
-            if factor < 1.0 or chosen is None:
-                chosen = picked_on(models, resolution_of(request) if settled else 0.0)
         assert chosen is not None
-        picked, name = chosen
+        picked, name, _ = chosen
         choice = picked.choice(name, self.after(lies.ids) + under)
         known = replace(rule, points=np.vstack([request.data.X, lies.X]))
         if is_noisy(belief.model) and known.near(picked.x[None, :])[0]:
@@ -158,14 +160,14 @@ class PseudoObservations:
         samples = getattr(self.lie, "samples", 1)
         if samples == 1:
             same = isinstance(memory, Belief) and memory.is_about(request, self)
-            return cast(Belief, memory) if same else self.begin(request)
+            return cast(Belief, memory) if same else self.begin(request).with_candidates(request)
         from believer.batch import fantasies  # loaded by those who use it
 
         return fantasies.resumed(self, samples, request, memory)
 
     def begin(self, request: Request) -> Belief:
         """The models of a request before the first lie; a single one for a fantasy with many samples."""
-        return Belief(self, tuple(Part.of(learned) for learned in request.outputs))
+        return Belief.of(self, request)
 
     def after(self, ids: tuple[int, ...]) -> str:
         """ " after believing 2 points", for provenance, where ``ids`` were lied about."""

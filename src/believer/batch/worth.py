@@ -27,7 +27,7 @@ from typing import Protocol, cast
 import numpy as np
 
 from believer.acquisitions import View, completed, objective_on
-from believer.acquisitions.acquisition import Several
+from believer.acquisitions.acquisition import ByPredictions, Several
 from believer.acquisitions.feasibility import FAR, Feasible, Within
 from believer.acquisitions.hypervolume import inferred_reference
 from believer.arrays import Array
@@ -36,8 +36,11 @@ from believer.batch.standing import Standing
 from believer.capabilities import able
 from believer.errors import MissingCapability
 from believer.maximize import Objective
+from believer.maximize.objective import ENUMERATE_UP_TO, Known
+from believer.space.region import Region
 from believer.surrogates.data import Data
 from believer.surrogates.gp import standardization
+from believer.surrogates.pool import Pool
 from believer.surrogates.protocols import Differentiable, Model, Paths
 
 STEEP = 100.0
@@ -56,6 +59,26 @@ class Worth:
 
     objective: Objective
     name: str
+
+    def known(self, pools: tuple[Pool, ...], region: Region) -> Known | None:
+        """Candidates with their values.
+
+        None where a maximizer has to look for itself, as the objective is no function of predictions of the models.
+
+        Parameters
+        ----------
+        pools : what models of the request predict at the same candidates.
+        region : where the candidates are.
+        """
+        objective = self.objective
+        if not pools or not able(objective, ByPredictions):
+            return None
+        kept, models = {id(pool.model): pool for pool in pools}, objective.models
+        at = tuple([kept[id(model)].predict() for model in models if id(model) in kept])
+        if not at or len(at) < len(models):
+            return None
+        whole = region.size is not None and region.size <= ENUMERATE_UP_TO
+        return Known(pools[0].points, objective.of(at), whole)
 
 
 def worth(

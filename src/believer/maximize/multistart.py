@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from believer.arrays import Array, IntArray, packed, shares, shown, whole
-from believer.capabilities import able
 from believer.errors import InvalidInput, MissingCapability, SpaceExhausted
 from believer.maximize.climb import ascend, stepped
 from believer.maximize.objective import (
@@ -15,7 +14,6 @@ from believer.maximize.objective import (
     MOST_NEIGHBORS,
     Maximum,
     Objective,
-    Screening,
     Search,
     any_distinct,
     first_distinct,
@@ -38,7 +36,9 @@ _STEPPED = 4
 
 @dataclass(frozen=True, slots=True)
 class Multistart:
-    """Sobol candidates and neighbors of the incumbents are screened; the best are climbed from, all at once.
+    """Sobol candidates and neighbors of the incumbents are ranked; the best are climbed from, all at once.
+
+    Where the search knows candidates with their values already, these are taken, and none are drawn.
 
     Columns follow the gradient, those of scales as if they were continuous, and are rounded. From the best ends on,
     discrete blocks move from value to value wherever that is better, in turn with climbs of the continuous columns
@@ -87,12 +87,11 @@ class Multistart:
         exact = search_exhaustively(objective, search)
         if exact is not None:
             return exact
-        region = search.region
-        pool = search.candidates(self.candidates, self.neighbors, self.widths, rng)
+        region, known = search.region, search.known
+        pool = self.drawn(search, rng) if known is None else known.X
         if not len(pool):
             raise SpaceExhausted("the constraint allows none of the thousands of points that were tried.", left=0)
-        best = _AMONG * self.starts
-        values = ranked(_screened(objective, pool, best))
+        values = ranked(objective.value(pool) if known is None else known.values)
         # EI and UCB are in the units of y: a climb's tolerances are absolute, so small units must be scaled up.
         scale = min(1.0, float(np.ptp(values[np.isfinite(values)]))) or 1.0
         X = pool[_pick_starts(pool, values, self.starts)]
@@ -100,11 +99,11 @@ class Multistart:
         if region.decisions.count(None) < len(region.decisions):
             X, f = self._stepped(objective, region, X, f, scale)
         found = first_distinct(np.vstack([X, pool]), np.concatenate([f, values]), search)
-        if found is not None and np.count_nonzero(values >= found.value) > best:
-            # The best are taken, and what comes after them may be a bound: rank by exact values.
-            values = ranked(objective.value(pool))
-            found = first_distinct(np.vstack([X, pool]), np.concatenate([f, values]), search)
         return found if found is not None else any_distinct(objective, search, rng)
+
+    def drawn(self, search: Search, rng: np.random.Generator) -> Array:
+        """Candidates (m, d) of a ``search``, drawn with ``rng``."""
+        return search.candidates(self.candidates, self.neighbors, self.widths, rng)
 
     def _stepped(self, objective: Objective, region: Region, X: Array, f: Array, scale: float) -> tuple[Array, Array]:
         """``X`` (s, d) and ``f`` (s,), before them what becomes of the best rows by turns of steps and climbs.
@@ -127,18 +126,6 @@ class Multistart:
             if not high[0] > best + self.climb.value_tol * scale:
                 break
         return np.vstack([ends, X]), np.concatenate([high, f])
-
-
-def _screened(objective: Objective, pool: Array, keep: int) -> Array:
-    """Values (m,) of the candidates, as the objective screens them; InvalidInput if it gives anything else."""
-    if not able(objective, Screening):
-        return objective.value(pool)
-    values = np.asarray(objective.screen(pool, keep), dtype=np.float64)
-    if values.shape != (len(pool),):
-        raise InvalidInput(
-            f"{type(objective).__name__}.screen must give a value for each of {len(pool)} points; got {values.shape}."
-        )
-    return values
 
 
 def _pick_starts(pool: Array, values: Array, starts: int) -> IntArray:

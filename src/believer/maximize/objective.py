@@ -15,6 +15,9 @@ from believer.space.region import Region
 ENUMERATE_UP_TO = 4096
 """A finite region with no more points than this is searched exhaustively."""
 
+_AT_FIRST = 64
+"""Of the best points, how many are compared with others before it is asked for more."""
+
 _AT_ONCE = 1 << 18
 """Numbers that distances are worked out from at once: 2 MB."""
 
@@ -61,15 +64,6 @@ class Climb:
     moves: BoolArray
     scale: float
     settings: lbfgs.Settings
-
-
-@runtime_checkable
-class Screening(Protocol):
-    """An objective that can tell good candidates from bad ones for less than all their values."""
-
-    def screen(self, X: Array, keep: int) -> Array:
-        """Values (m,) at ``X`` (m, d); of those that are not among the ``keep`` best, an upper bound will do."""
-        ...
 
 
 @runtime_checkable
@@ -123,6 +117,22 @@ class Spacing:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Known:
+    """Candidates with their values.
+
+    Attributes
+    ----------
+    X : allowed points, (m, d).
+    values : of the objective there, (m,).
+    whole : whether these are all points of the region.
+    """
+
+    X: Array
+    values: Array
+    whole: bool = False
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Search:
     """Where to search, and what is known of the place.
 
@@ -132,12 +142,14 @@ class Search:
     around : good points so far (k, d), whose neighborhoods deserve candidates.
     avoid : points (k, d) that must not be proposed again.
     spacing : from which points to stay at some distance, if that can be; None for no such wish.
+    known : candidates whose values are known already; None where a maximizer is to draw some.
     """
 
     region: Region
     around: Array
     avoid: Array
     spacing: Spacing | None = None
+    known: Known | None = None
 
     def candidates(self, count: int, neighbors: int, widths: tuple[float, ...], rng: np.random.Generator) -> Array:
         """Space-filling points, and neighbors of the good points so far, all allowed: where to look before a climb.
@@ -204,16 +216,20 @@ def first_distinct(X: Array, values: Array, search: Search) -> Maximum | None:
     One that keeps the spacing, if any does. Rows that lie on each other count once among those passed over.
     """
     if search.spacing is not None:
-        order = np.argsort(-values, kind="stable")
-        for rows in (order[:64], order):  # as a rule one of the first will do
-            near = search.spacing.near(X[rows])
-            far = rows[~near & np.isfinite(values[rows])]
+        order, near = np.argsort(-values, kind="stable"), np.zeros(0, dtype=bool)
+        while len(near) < len(order):  # as a rule one of the first will do
+            fresh = order[len(near) : 4 * len(near) + _AT_FIRST]
+            near = np.concatenate([near, search.spacing.near(X[fresh])])
+            far = fresh[~near[-len(fresh) :] & np.isfinite(values[fresh])]
             found = _first_distinct(X[far], values[far], search) if len(far) else None
-            if found is not None:
-                better = rows[near & (values[rows] > found.value)]
-                if not search.region.among(X[better], search.avoid).all():  # else they are counted below
-                    return replace(found, spaced=True)
-                break
+            if found is None:
+                continue
+            rows = order[: len(near)]
+            better = rows[near & (values[rows] > found.value)]
+            # As a rule the first of them is new; if all are taken, they are counted below.
+            if any(not search.region.among(X[some], search.avoid).all() for some in (better[:1], better)):
+                return replace(found, spaced=True)
+            break
     return _first_distinct(X, values, search)
 
 
@@ -232,11 +248,14 @@ def _first_distinct(X: Array, values: Array, search: Search) -> Maximum | None:
 
 def search_exhaustively(objective: Objective, search: Search) -> Maximum | None:
     """The best of all points of a small finite region; None when the region is not one."""
-    size = search.region.size
+    size, known = search.region.size, search.known
     if size is None or size > ENUMERATE_UP_TO:
         return None
-    points = search.region.points()
-    found = first_distinct(points, objective.value(points), search) if len(points) else None
+    if known is None or not known.whole:
+        points = search.region.points()
+        known = Known(points, objective.value(points) if len(points) else np.zeros(0), True)
+    points = known.X
+    found = first_distinct(points, known.values, search) if len(points) else None
     if not len(points):
         raise SpaceExhausted("the constraint allows no point of this finite space.", left=0)
     if found is None:

@@ -7,14 +7,15 @@ the evidence decides. Such a model, what it is told and what strategies see of t
 from __future__ import annotations
 
 import logging
+import math
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
-from believer.arrays import shown
+from believer.arrays import shown, whole
 from believer.batch.learned import Learned, Pending
 from believer.batch.request import Randomness, Strategy
 from believer.batch.standing import learned_by
@@ -28,7 +29,7 @@ from believer.study.settings import AUTO, LEARN, NONE, StudySettings
 from believer.surrogates.data import Data, joined
 from believer.surrogates.gp_fit import CENTER_UP_TO, quarters
 from believer.surrogates.inspection import inspected
-from believer.surrogates.protocols import Conditionable, Evident, Model, Restorable, Verifiable
+from believer.surrogates.protocols import Bounded, Conditionable, Evident, Measuring, Model, Restorable, Verifiable
 from believer.surrogates.warp import Warp, warp_for
 
 _log = logging.getLogger(__name__)
@@ -41,13 +42,48 @@ WARP = "y_warp"
 """The name under which a model's hyperparameters hold its warp."""
 
 
+ADDED = "added"
+"""The name under which a model's hyperparameters hold the ids of results that came after the fit, in their order."""
+
+KEPT_FROM = 250
+"""With fewer results than this hyperparameters are fitted anew whenever there are others: that costs little."""
+
+GROWN, SURPRISING = 0.125, 1.0 / 15.0
+"""A fit to n results is due again once there are so many more, as a share of n; or once what came since was less likely
+than the model expects by so many nats for each of the n."""
+
+_OUTLIER = 100.0
+"""The most that z² counts: one result that is far off says little of hyperparameters."""
+
+_DECIDED_ON = 500
+"""Of more results than this a subset of so many decides whether a warp makes them more likely."""
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class _Fit:
-    """A model of results alone, the results in its units, and its warp."""
+    """A model of results alone, the results in its units, and its warp.
+
+    base, seen: the model at the last fit, and the results that it was fitted to, in the user's units.
+    ids: of the results in the order of ``data``; of these ``added`` came after the fit.
+    surprise: ½ Σ (z² - 1) of what came since, in nats, z being how many predicted deviations each was off.
+    kept: hedges of the base.
+    """
 
     model: Model
     data: Data
     warp: Warp | None
+    base: Model
+    seen: Data
+    ids: tuple[int, ...]
+    added: tuple[int, ...] = ()
+    surprise: float = 0.0
+    kept: dict[Any, Any] = field(default_factory=dict)
+
+    @property
+    def is_due(self) -> bool:
+        """Whether hyperparameters are to be fitted anew, by what was learned since the last fit."""
+        n = len(self.seen)
+        return len(self.added) > GROWN * n or self.surprise > SURPRISING * n
 
 
 @dataclass(slots=True, eq=False)
@@ -100,9 +136,13 @@ class ModelCache:
             if kept.failed is None or kept.failed[0] is not fit or not _same(kept.failed[1], told):
                 kept.failed = (fit, told, self._with_failures(table, fit, failed))
             model = kept.failed[2]
-        return Learned(
-            table.output, table.ids, fit.data, counted_pending(table.pending), fit.model, model, failed, fit.warp
+        learned = Learned(
+            table.output, fit.ids, fit.data, counted_pending(table.pending), fit.model, model, failed, fit.warp
         )
+        if not fit.added:
+            return learned
+        since = fit.data.at(slice(len(fit.seen), None))
+        return replace(learned, base=fit.base, since=since if failed is None else joined(since, failed), kept=fit.kept)
 
     def hyperparameters(self, history: History) -> dict[str, Any] | None:
         """Of the fits, by output, where the surrogate can write them down; each with its warp, where it has one."""
@@ -145,27 +185,72 @@ class ModelCache:
         surrogate, data, warp = self.settings.surrogate, table.data, self.settings.warp if table.output.warped else NONE
         previous, seen = None, 0
         if table.fitted is not None and able(surrogate, Restorable):
-            ids, state = table.fitted
-            known = data.at(np.isin(table.ids, ids))
+            ids, (state, added) = table.fitted[0], added_of(table.fitted[1])
+            there, fitted = {*ids}, {*ids} - {*added}
+            first = tuple([i for i in table.ids if i in fitted])
+            known = data.at(np.isin(table.ids, first))
             if len(known):
-                previous, seen = self._restored(surrogate, known, state, warp, kept), len(known)
-            if previous is not None and set(ids) == set(table.ids):
-                return previous
-        return self._chosen(data, previous, seen, warp)
+                previous, seen = self._restored(surrogate, first, known, state, warp, kept), len(known)
+            if previous is not None and there <= {*table.ids} and there >= {*added}:
+                new = tuple([i for i in table.ids if i not in there])
+                if not new or self._may_grow(previous, data):
+                    grown = self._grown(previous, table, (*added, *new), kept)
+                    if not new or not grown.is_due:
+                        return grown
+        return self._chosen(table, previous, seen, warp)
 
-    def _chosen(self, data: Data, previous: _Fit | None, seen: int, allowed: str) -> _Fit:
+    def _may_grow(self, fit: _Fit, data: Data) -> bool:
+        """Whether results may be added to a model in closed form, until a fit is due."""
+        surrogate = self.settings.surrogate
+        if able(surrogate, Bounded) and len(data) > surrogate.most_results:
+            return False
+        many = len(fit.seen) >= KEPT_FROM and data.noise is None
+        return many and able(fit.base, Conditionable) and able(fit.base, Measuring)
+
+    def _grown(self, fit: _Fit, table: Table, added: tuple[int, ...], kept: _Kept | None) -> _Fit:
+        """``fit`` with the results ``added``, one by one in that order: what is known of the first of them is kept."""
+        if not added:
+            return fit
+        if kept is not None and kept.fit.base is fit.base and kept.fit.added == added[: len(kept.fit.added)]:
+            fit = kept.fit
+        row = {trial: place for place, trial in enumerate(table.ids)}
+        for trial in added[len(fit.added) :]:
+            raw = table.data.at([row[trial]])
+            one = raw if fit.warp is None else fit.warp.data(raw)
+            model, at = cast(Conditionable, fit.model), fit.model.predict(one.X)
+            off = (float(one.y[0]) - float(at.mean[0])) / math.hypot(float(at.std[0]), cast(Measuring, model).noise_std)
+            fit = replace(
+                fit,
+                model=model.condition(one),
+                data=joined(fit.data, one),
+                ids=(*fit.ids, trial),
+                added=(*fit.added, trial),
+                surprise=fit.surprise + 0.5 * (min(off * off, _OUTLIER) - 1.0),
+            )
+        return fit
+
+    def _chosen(self, table: Table, previous: _Fit | None, seen: int, allowed: str) -> _Fit:
         """The fit to ``data`` as they are, or through a warp: whichever finds them more likely.
 
         With much data that is decided anew only when they have grown by a quarter since the last fit saw them.
         """
+        data, ids = table.data, table.ids
         n = len(data)
         warp = warp_for(data.y) if allowed == AUTO else None
         if warp is not None and previous is not None and n > CENTER_UP_TO and quarters(n) == quarters(seen):
-            return self._learned(data, warp if previous.warp is not None else None, previous)
-        plain = self._learned(data, None, previous)
+            return self._learned(data, ids, warp if previous.warp is not None else None, previous)
+        if warp is not None and n > _DECIDED_ON and able(self.settings.surrogate, Restorable):
+            some = np.sort(self.randomness(n, "warp").permutation(n)[:_DECIDED_ON])
+            found = self._more_likely(data.at(some), tuple([ids[i] for i in some]), warp, previous)
+            return self._learned(data, ids, found.warp, found if previous is None else previous)
+        return self._more_likely(data, ids, warp, previous)
+
+    def _more_likely(self, data: Data, ids: tuple[int, ...], warp: Warp | None, previous: _Fit | None) -> _Fit:
+        """The fit to ``data`` as they are, or through a ``warp``, by their evidence."""
+        plain = self._learned(data, ids, None, previous)
         if warp is None or not able(plain.model, Evident):
             return plain
-        warped = self._learned(data, warp, previous)
+        warped = self._learned(data, ids, warp, previous)
         if not able(warped.model, Evident):
             return plain
         rows = learned_by(self.settings.surrogate, data)
@@ -174,33 +259,53 @@ class ModelCache:
         gain = warped.model.log_evidence() + float(warp.log_slope(y).sum()) - plain.model.log_evidence()
         return warped if gain > 0.0 else plain
 
-    def _learned(self, data: Data, warp: Warp | None, previous: _Fit | None) -> _Fit:
+    def _learned(self, data: Data, ids: tuple[int, ...], warp: Warp | None, previous: _Fit | None) -> _Fit:
         given, rng = data if warp is None else warp.data(data), self.randomness(len(data), "fit")
         began = time.perf_counter()
-        model = self.settings.surrogate.fit(given, rng, None if previous is None else previous.model)
+        model = self.settings.surrogate.fit(given, rng, None if previous is None else previous.base)
         _log.debug("fitted %s to %d results in %.3f s", type(model).__name__, len(data), time.perf_counter() - began)
         inspected(model, data.X[:1])
-        return _Fit(model, given, warp)
+        return _Fit(model, given, warp, model, data, ids)
 
     def _restored(
-        self, surrogate: Restorable, seen: Data, state: dict[str, Any], allowed: str, kept: _Kept | None
+        self,
+        surrogate: Restorable,
+        ids: tuple[int, ...],
+        seen: Data,
+        state: dict[str, Any],
+        allowed: str,
+        kept: _Kept | None,
     ) -> _Fit | None:
         """The model behind the last proposal; None if it cannot have been of these results."""
-        if kept is not None and _same(kept.data, seen) and _described(surrogate, kept.fit) == state:
-            return kept.fit
+        if kept is not None and _same(kept.fit.seen, seen) and added_of(_described(surrogate, kept.fit))[0] == state:
+            fit, n = kept.fit, len(seen)
+            return replace(fit, model=fit.base, data=fit.data.at(slice(n)), ids=ids, added=(), surprise=0.0)
         try:
             warp, rest = warp_of(state)
             if warp is not None and (allowed != AUTO or not warp.is_like(warp_for(seen.y))):
                 return None  # of other values than these: no start for a fit to them
             given = seen if warp is None else warp.data(seen)
-            return _Fit(surrogate.restore(given, rest), given, warp)
+            model = surrogate.restore(given, rest)
+            return _Fit(model, given, warp, model, seen, ids)
         except (KeyError, TypeError, ValueError, NumericalError) as error:
             raise JournalError(f"the hyperparameters of the last fit, {shown(state)}, do not fit: {error}") from error
 
 
 def _described(surrogate: Restorable, fit: _Fit) -> dict[str, Any]:
-    state = surrogate.describe(fit.model)
-    return state if fit.warp is None else {**state, WARP: fit.warp.to_config()}
+    state = surrogate.describe(fit.base)
+    if fit.warp is not None:
+        state = {**state, WARP: fit.warp.to_config()}
+    return {**state, ADDED: list(fit.added)} if fit.added else state
+
+
+def added_of(state: dict[str, Any]) -> tuple[dict[str, Any], tuple[int, ...]]:
+    """What describes a fit, and the ids of results that the model was given after it, in that order."""
+    if ADDED not in state:
+        return state, ()
+    added = state[ADDED]
+    if not isinstance(added, list) or len({shown(i) for i in added}) < len(added):
+        raise InvalidInput(f"what came after a fit must be a list of different ids; got {shown(added)}.")
+    return {k: v for k, v in state.items() if k != ADDED}, tuple([whole(i, "the id of a trial", 0) for i in added])
 
 
 def warp_of(state: dict[str, Any]) -> tuple[Warp | None, dict[str, Any]]:
@@ -216,7 +321,7 @@ def warp_of(state: dict[str, Any]) -> tuple[Warp | None, dict[str, Any]]:
 def verified_fit(surrogate: Verifiable, state: dict[str, Any], n: int, d: int, goals: Goals) -> None:
     """An error unless ``state`` may be that of fits to at most n results in d columns, an output each."""
     for one in states_by_output(state, goals).values():
-        surrogate.verify(warp_of(one)[1], n, d)
+        surrogate.verify(warp_of(added_of(one)[0])[1], n, d)
 
 
 def counted_pending(pending: Pending) -> Pending:

@@ -32,6 +32,7 @@ from believer.surrogates.data import LEAST_SCALE, Data, extended, learnable, lea
 from believer.surrogates.gp_fit import DEFAULT, Hyperparameters, Preset
 from believer.surrogates.gp_noise import AUTO, INFER
 from believer.surrogates.kernels import KERNELS
+from believer.surrogates.pool import Predicted
 from believer.surrogates.protocols import (
     LEAST_VARIANCE,
     JointGradient,
@@ -46,6 +47,7 @@ if TYPE_CHECKING:
     from believer._native import Native, Posterior
     from believer.surrogates.gp_fantasies import GPFantasies
     from believer.surrogates.paths import KernelPaths
+    from believer.surrogates.pool import Pool
 
 MOST_NOISE = 1e6
 """The largest variance of the noise, as a share of that of y."""
@@ -163,6 +165,14 @@ class GPModel:
 
     def _root(self, variance: Array) -> Array:
         return np.sqrt(np.maximum(variance, LEAST_VARIANCE * self.hyper.signal))
+
+    def pool(self, X: Array) -> Pool:
+        """``X`` (m, d) with what is predicted there, to be kept while the model is conditioned.  O(m N²)."""
+        if type(self) is not GPModel:  # a class that is derived from it may predict something else
+            return Predicted(X, self)
+        from believer.surrogates.gp_pool import GPPool  # loaded by those who use it
+
+        return GPPool.of(self, X)
 
     def joint(self, X: Array) -> JointPrediction:
         """Latent mean (m,) and covariance (m, m)."""

@@ -1,7 +1,4 @@
-# Which candidates to climb from; twin: _screened and _pick_starts in maximize/multistart.py.
-
-cdef enum:
-    BOUNDED_FROM = 150
+# Which candidates to climb from; twin: _pick_starts in maximize/multistart.py.
 
 cdef Py_ssize_t best_rows(Py_ssize_t m, const double *values, Py_ssize_t most, Py_ssize_t *rows) noexcept nogil:
     """The rows of the ``most`` largest values, best first, equal ones in their order; returns how many there are."""
@@ -49,35 +46,3 @@ def pick_starts(const double[:, ::1] X, const double[::1] values, Py_ssize_t wan
                 count += 1
     return picked[:count]
 
-
-def screen(Improvement target not None, const double[:, ::1] X, Py_ssize_t keep):
-    """Values (m,) of the objective at X (m, d), exact for the ``keep`` best of them; others may be upper bounds.
-
-    The first rows are settled; of the others those that an upper bound leaves above the ``keep`` best of the first.
-    LogEI grows with the std, so a bound of that bounds it. All are exact where bounds are not worth it, and where all
-    values lie within 1, so that a caller may take their range for that of the exact ones.
-    """
-    cdef Py_ssize_t m = check_columns(X, target.dim), d = target.dim, first, i, count = 0
-    if target.kind != LOG_EI or target.posterior.n < BOUNDED_FROM or keep < 1 or m - keep <= keep:
-        return target.value(X)
-    first = 2 * keep
-    values, order, points = np.empty(m), np.empty(m, dtype=np.intp), np.empty((m - first, d))
-    cdef double[::1] view = values
-    cdef Py_ssize_t[::1] rows = order
-    cdef double[:, ::1] open_ = points
-    cdef double least
-    cdef bint good
-    with nogil:
-        good = target.value_into(first, &X[0, 0], &view[0], False)
-        good = good and target.value_into(m - first, &X[first, 0], &view[first], True)
-    if not good:
-        raise MemoryError
-    with nogil:
-        least = view[rows[best_rows(first, &view[0], keep, &rows[0]) - 1]]
-        for i in range(first, m):
-            if not view[i] <= least:
-                rows[count] = i
-                memcpy(&open_[count, 0], &X[i, 0], d * sizeof(double))
-                count += 1
-    values[order[:count]] = target.value(points[:count])
-    return values if np.ptp(values) >= 1.0 else target.value(X)

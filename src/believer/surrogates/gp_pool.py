@@ -1,0 +1,151 @@
+"""The pool of a Gaussian process: one more observation changes its predictions by rank one.
+
+======  =======================================================  ========
+symbol  meaning                                                  shape
+======  =======================================================  ========
+C       the candidates                                           (m, d)
+K       σ_f² k(C, X) with the N observations                     (m, N)
+w       the last row of W, appended with the observation x       (N + 1,)
+z       the last of the whitened data, w y
+c       σ_f² k(C, [X, x]) w, whitened covariance with x          (m,)
+======  =======================================================  ========
+
+[paper] Eq. 1-2 at all candidates: μ += c z, σ² -= c², which is what a prediction adds for one more row of the factor.
+A row of W is made when the model is conditioned; so a candidate costs O(N) for a lie, where a prediction costs O(N²).
+Covariances with what came later are kept apart, so that pools share the large part with the one that they came from.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from believer.arrays import Array, no_rows, packed, read_only
+from believer.numerics import backend
+from believer.surrogates.pool import pool_of
+from believer.surrogates.protocols import LEAST_VARIANCE, Model, Prediction
+
+if TYPE_CHECKING:
+    from believer.surrogates.gp import GPModel
+    from believer.surrogates.pool import Pool
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Block:
+    """Some of the candidates, (m, d), with the covariances (m, n) of the first observations and (p, m) of later ones.
+
+    ``mean`` and ``variance`` (m,) are of standardized y.
+    """
+
+    X: Array
+    cross: Array
+    later: Array
+    mean: Array
+    variance: Array
+
+    @staticmethod
+    def of(model: GPModel, X: Array) -> Block:
+        """``X`` (m, d) under ``model``.  O(m N²)."""
+        X = read_only(packed(X))
+        compiled = model.compiled()
+        if compiled is not None:
+            cross, mean, variance = compiled.pool(X)
+        else:
+            cross, _ = model.hyper.cross(X, model.X)
+            mean, V = cross @ model.alpha, model.factor.whiten(cross)
+            variance = model.hyper.signal - np.einsum("ij,ij->i", V, V)
+        return Block(X, read_only(cross), no_rows(len(X)), mean, variance)
+
+    def told(self, model: GPModel, row: int) -> Block:
+        """After the observation that is the ``row`` of ``model``, the next that the block does not know.  O(m N)."""
+        hyper, weights = model.hyper, model.factor.tail[row - len(model.factor.base)]
+        native = backend.native()
+        if native is not None:
+            later, mean, variance = native.pool_told(
+                native.KERNELS[hyper.kernel],
+                self.X,
+                model.X[row],
+                hyper.lengthscales,
+                hyper.signal,
+                self.cross,
+                self.later,
+                weights,
+                float(model.whitened[row]),
+                self.mean,
+                self.variance,
+            )
+            return Block(self.X, self.cross, later, mean, variance)
+        n = self.cross.shape[1]
+        near = hyper.cross(model.X[row : row + 1], self.X)[0]
+        c = self.cross @ weights[:n] + weights[n:row] @ self.later + weights[row] * near[0]
+        return replace(
+            self,
+            later=np.vstack([self.later, near]),
+            mean=self.mean + c * model.whitened[row],
+            variance=self.variance - c * c,
+        )
+
+    def joined(self, other: Block) -> Block:
+        """With the candidates of a block that knows as many observations.  O(m N)."""
+        pairs = ((self.cross, self.later), (other.cross, other.later))
+        return Block(
+            read_only(np.vstack([self.X, other.X])),
+            np.vstack([np.hstack([cross, later.T]) for cross, later in pairs]),
+            no_rows(len(self.X) + len(other.X)),
+            np.concatenate([self.mean, other.mean]),
+            np.concatenate([self.variance, other.variance]),
+        )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class GPPool:
+    """Candidates of a Gaussian process: those of the beginning, and those that were added."""
+
+    model: GPModel
+    blocks: tuple[Block, ...]
+
+    @staticmethod
+    def of(model: GPModel, X: Array) -> GPPool:
+        """``X`` (m, d) under ``model``.  O(m N²)."""
+        return GPPool(model, (Block.of(model, X),))
+
+    @property
+    def points(self) -> Array:
+        """Where it predicts, (m, d): the candidates."""
+        return self.blocks[0].X if len(self.blocks) == 1 else np.vstack([block.X for block in self.blocks])
+
+    def predict(self) -> Prediction:
+        """Mean and std (m,).  O(m)."""
+        model = self.model
+        if len(self.blocks) == 1:
+            mean, variance = self.blocks[0].mean, self.blocks[0].variance
+        else:
+            mean = np.concatenate([block.mean for block in self.blocks])
+            variance = np.concatenate([block.variance for block in self.blocks])
+        std = np.sqrt(np.maximum(variance, LEAST_VARIANCE * model.hyper.signal))
+        return Prediction(model.shift + model.scale * mean, model.scale * std)
+
+    def under(self, model: Model) -> Pool:
+        """The same candidates under another ``model``: O(m N) for each row if it was conditioned, else O(m N²)."""
+        own = self.model
+        if model is own:
+            return self
+        if type(model) is not type(own) or model.factor.base is not own.factor.base or model.hyper is not own.hyper:
+            return pool_of(model, self.points)
+        blocks = self.blocks
+        for row in range(len(own.y), len(model.y)):
+            blocks = tuple([block.told(model, row) for block in blocks])
+        return GPPool(model, blocks)
+
+    def extended(self, X: Array) -> GPPool:
+        """With more candidates ``X`` (k, d).  O(k N²), and a copy of some of those that were added before."""
+        if not len(X):
+            return self
+        first, *added = (*self.blocks, Block.of(self.model, X))
+        # A block joins the one before it once it is as large, so that there are few of them, and each is copied rarely.
+        while len(added) > 1 and len(added[-1].X) >= len(added[-2].X):
+            last = added.pop()
+            added.append(added.pop().joined(last))
+        return replace(self, blocks=(first, *added))
