@@ -143,12 +143,17 @@ def draw(rows: Sequence[dict[str, Any]], path: Path) -> None:
                 continue
             n = DESIGN + Q * np.arange(own.shape[1])
             low, middle, high = np.quantile(own, [0.25, 0.5, 0.75], axis=0)
-            axis.plot(n, middle, color=colors[name], label=f"{CALLED.get(name, name)}, {len(own)} runs")
+            axis.plot(n, middle, color=colors[name], label=CALLED.get(name, name))
             axis.fill_between(n, low, high, color=colors[name], alpha=0.18, linewidth=0)
-        axis.set(yscale="log", title=problem, xlabel="evaluations")
+        axis.set(yscale="log", title=f"{problem}, {_most(rows, problem)} seeds at most", xlabel="evaluations")
     axes[0].set_ylabel("best value so far")
     axes[0].legend(frameon=False, fontsize=8)
     figure.savefig(path, dpi=150)
+
+
+def _most(rows: Sequence[dict[str, Any]], problem: str) -> int:
+    """The runs of the member that has most of them."""
+    return max(sum((row["member"], row["problem"]) == (name, problem) for row in rows) for name in MEMBERS)
 
 
 def main() -> None:
