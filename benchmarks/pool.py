@@ -251,7 +251,7 @@ def main() -> None:
     elif command == "table":
         print(table(*map(Path, arguments)))
     else:
-        rows = [reached(50, 6, 8, 8), reached(500, 8, 16, 4), reached(2000, 10, 16, 1)]
+        rows = [reached(50, 6, 8, 6), reached(500, 8, 16, 3), reached(2000, 10, 16, 1)]
         head = ["n", "d", "q", "points", "kept: median", "10 %", "90 %", "searched again: median", "10 %", "90 %"]
         print("## Acquisition reached, as a share of what a search anew reaches\n\n" + markdown_table(head, rows))
 

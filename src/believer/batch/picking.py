@@ -28,8 +28,9 @@ _POOLED = Multistart(
 )
 """For candidates that are kept: more of them near good points, and fewer climbs (benchmarks/pool.py)."""
 
-_AGAIN, _FEW = 4, 32
-"""With how many lies there are so many further candidates near each good place: those that were there are used up."""
+_AGAIN, _OFTEN, _SELDOM, _FEW = 2, 16, 8, 48
+"""With how many lies there are so many further candidates near each good place, as those that were there are used up:
+with every second up to 16, then with every eighth, since all of them are kept."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -144,7 +145,11 @@ def deserves_candidates(request: Request, x: Array, lies: int, places: Array) ->
     size = request.region.size
     if size is not None and size <= ENUMERATE_UP_TO:
         return False
-    return lies % _AGAIN == 0 or bool((places == x).all(axis=1).any())
+    return _brings_more(lies) or bool((places == x).all(axis=1).any())
+
+
+def _brings_more(lies: int) -> bool:
+    return lies % (_AGAIN if lies <= _OFTEN else _SELDOM) == 0
 
 
 def drawn_near(request: Request, trial: int, x: Array, lies: int, places: Array) -> Array:
@@ -159,7 +164,7 @@ def drawn_near(request: Request, trial: int, x: Array, lies: int, places: Array)
     places : good points by all that was believed, (k, d).
     """
     region, near, rng = request.region, [no_rows(request.region.dim)], request.randomness(trial, "near")
-    if lies % _AGAIN == 0:
+    if _brings_more(lies):
         near.append(region.near(region.project(places), _FEW, _POOLED.widths, rng))
     if (places == x).all(axis=1).any():
         near.append(region.near(x[None, :], _POOLED.neighbors, _POOLED.widths, rng))
