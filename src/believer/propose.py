@@ -216,7 +216,7 @@ class _Draft:
 
     def params_at(self, x: Array) -> dict[str, Any]:
         """The point ``x`` in the user's terms; what is held is held to the bit."""
-        return {**self.settings.space.decode(x[None, :])[0], **self.held}
+        return self.settings.space.decode(x[None, :], self.held)[0]
 
     def add_queued(self, queued: list[dict[str, Any]]) -> None:
         """Points that the user wants, even if they repeat others."""
