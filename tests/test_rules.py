@@ -225,6 +225,23 @@ def test_thirty_parts_in_percent_steps_are_searched() -> None:
             study.tell(trial, trial.params["p3"])
 
 
+def test_discrete_and_ordinal_parameters_are_searched_and_summed() -> None:
+    space = bv.Space(
+        {"a": bv.Discrete([0, 0.1, 0.25, 0.5]), "b": bv.Float(0, 1), "heat": bv.Ordinal(["low", "mid", "high"])},
+        rules=[bv.sum_to(["a", "b"], 1.0)],
+    )
+    study = bv.Optimizer(space, n_init=4, seed=0)
+    assert space.region().size == 12
+    for _ in range(4):
+        for trial in checked(study, 3):
+            p = trial.params
+            study.tell(trial, (p["a"] - 0.25) ** 2 + (p["heat"] != "mid"))
+    assert study.best is not None
+    assert study.best[0] == {"a": 0.25, "b": 0.75, "heat": "mid"}
+    with pytest.raises(SpaceExhausted):  # what is left of the sum has one value for each of the others
+        study.ask(1)
+
+
 def test_a_function_is_asked_as_well() -> None:
     space = bv.Space(MIXED.parameters, lambda p: p["a"] > p["b"], rules=MIXED.rules)
     study = bv.Optimizer(space, n_init=4, seed=0)

@@ -21,7 +21,7 @@ from believer.batch import Believe, ConstantLie, Fantasy, PseudoObservations
 from believer.numerics.backend import name as backend
 from believer.optimizer import Optimizer
 from believer.replay import replay
-from believer.space import Categorical, Float, Int, Space, linear, max_parts, sum_to
+from believer.space import Categorical, Discrete, Float, Int, Ordinal, Space, linear, max_parts, sum_to
 from believer.study.goals import AtLeast, AtMost, Between, Desirability, Maximize, Minimize
 from believer.study.outcome import Outcome
 from believer.study.study import read_study
@@ -99,6 +99,7 @@ __all__ = [
     "Categorical",
     "ConstantLie",
     "Desirability",
+    "Discrete",
     "Fantasy",
     "Float",
     "Int",
@@ -108,6 +109,7 @@ __all__ = [
     "Minimize",
     "NeuralEnsemble",
     "Optimizer",
+    "Ordinal",
     "Outcome",
     "PseudoObservations",
     "RandomForest",

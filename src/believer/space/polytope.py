@@ -73,16 +73,24 @@ class Polytope:
         return chords.known_points(self.rules, self._basis)
 
     @cached_property
+    def _is_finite(self) -> bool:
+        """Whether grids leave continuous columns one value at most: those that are in an equation, and alone in it."""
+        alone = not (self.outer.continuous & ~self._ruled).any() and not self.rounded
+        return alone and not len(self.rules.directions(self.rules.moves & ~self.rules.gridded))
+
+    @cached_property
     def _listed(self) -> Array | None:
         """Every point that keeps the rules, whatever a function says of it; None where there are too many."""
-        return None if self.outer.size is None else listed(self.rules, self._rest)
+        return listed(self.rules, self._rest) if self._is_finite else None
 
     @property
     def size(self) -> int | None:
         """How many points there are, None when a column is continuous; of more than 100,000 no fewer than there are."""
-        if self.outer.size is None:
+        if not self._is_finite:
             return None
-        return self.outer.size if self._listed is None else len(self._listed)
+        return (
+            math.prod(len(block.values) for block in self.outer.blocks) if self._listed is None else len(self._listed)
+        )
 
     @property
     def decisions(self) -> tuple[int | None, ...]:

@@ -23,7 +23,7 @@ from believer.space.balance import balanced
 from believer.space.box import Block, Box
 from believer.space.feasible import conflict, geometry_of
 from believer.space.geometry import Geometry
-from believer.space.parameters import MOST_COLUMNS, Float, Parameter, from_config, to_config
+from believer.space.parameters import MOST_COLUMNS, Float, Parameter, from_config, kinds, to_config
 from believer.space.polytope import Polytope
 from believer.space.region import Region
 from believer.space.rules import Rule
@@ -40,7 +40,7 @@ class Space:
 
     Parameters
     ----------
-    parameters : by name, a Float, Int or Categorical each, or anything else that is a
+    parameters : by name, a Float, Int, Categorical, Ordinal or Discrete each, or anything else that is a
         :class:`~believer.space.parameter.Parameter`.
     constraint : ``constraint(params) -> bool`` says which points are allowed; None allows all.
     constraint_name : how a journal knows the constraint. By default it knows the constraint by what the function does,
@@ -83,9 +83,7 @@ class Space:
             if not isinstance(name, str) or not name:
                 raise InvalidInput(f"a parameter's name must be a non-empty str; got {shown(name)}.")
             if isinstance(parameter, type) or not able(parameter, Parameter):
-                raise InvalidInput(
-                    f"a parameter must be a Float, Int or Categorical; got {shown(parameter)} for {name!r}."
-                )
+                raise InvalidInput(f"a parameter must be a {kinds()}; got {shown(parameter)} for {name!r}.")
         if constraint is not None and not callable(constraint):
             raise InvalidInput(f"constraint must be a function of the params or None; got {shown(constraint)}.")
         if within is not None and not callable(within):

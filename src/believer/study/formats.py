@@ -13,7 +13,7 @@ format  what is new
         ``amended`` corrects one
 4       every study has outcomes, and hyperparameters by output; the first line and ``upgraded`` ones say the engine's
         number; a line ``changed`` has new settings; an event may have a time, ``at``
-5       a space may have rules
+5       a space may have rules, and parameters of the kinds Ordinal and Discrete
 ======  ==================================================================================================
 
 An older journal stays as it is: what is added to it follows an ``upgraded`` line and is written in the newest format.
