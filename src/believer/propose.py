@@ -32,9 +32,17 @@ from believer.batch.request import (
 )
 from believer.batch.verdict import Verdict, judge
 from believer.capabilities import able
-from believer.errors import BelieverError, InvalidInput, MissingCapability, MissingExtra, SpaceExhausted
+from believer.errors import (
+    BelieverError,
+    InvalidInput,
+    MissingCapability,
+    MissingExtra,
+    NoPointFound,
+    SpaceExhausted,
+)
 from believer.maximize.objective import ENUMERATE_UP_TO, remaining
 from believer.space import Float, Space
+from believer.space.hints import adds_up
 from believer.space.region import Region
 from believer.study import serialization
 from believer.study.events import Asked
@@ -44,6 +52,11 @@ from believer.study.models import WARP, ModelCache, check_cache, counted_pending
 from believer.study.settings import LEARN, StudySettings
 from believer.study.trials import Batch, Trial, same_value
 from believer.surrogates.protocols import Bounded, Conditionable
+
+_AS_RULES = (
+    "The constraint seems to add numbers up: what is a sum can be said as a rule, rules=[sum_to([...], total)] or "
+    "rules=[linear({...}, at_most=...)], and is searched directly then."
+)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -144,8 +157,10 @@ def propose(
             cache.memory = chosen.memory
             notes = draft.learned_from(outputs, described or {}) if needs_model(chooser) else ""
             draft.add_chosen(chosen, notes, serialization.is_custom(config))
-    except SpaceExhausted:
+    except SpaceExhausted as error:
         draft.refuse_exhausted(q, queued, count=True)
+        if isinstance(error, NoPointFound) and adds_up(settings.space.constraint):
+            raise NoPointFound(f"{error} {_AS_RULES}", error.left) from None
         raise
     wanted = {"strategy": config, "fixed": held, "distinct": bool(distinct), **({"repeat": True} if repeat else {})}
     judged_on = request if request is not None and needs_model(chooser) else None

@@ -8,7 +8,7 @@ import numpy as np
 
 from believer.arrays import Array, IntArray, packed, shares, shown, whole
 from believer.capabilities import able
-from believer.errors import InvalidInput, MissingCapability, SpaceExhausted
+from believer.errors import InvalidInput, MissingCapability
 from believer.maximize.climb import ascend, stepped
 from believer.maximize.objective import (
     Maximum,
@@ -17,6 +17,7 @@ from believer.maximize.objective import (
     Search,
     any_distinct,
     first_distinct,
+    none_allowed,
     ranked,
     search_exhaustively,
 )
@@ -89,7 +90,7 @@ class Multistart:
         region = search.region
         pool = candidates(self.candidates, search, self.neighbors, self.widths, rng)
         if not len(pool):
-            raise SpaceExhausted("the constraint allows none of the thousands of points that were tried.", left=0)
+            raise none_allowed(region)
         best = _AMONG * self.starts
         values = ranked(_screened(objective, pool, best))
         # EI and UCB are in the units of y: a climb's tolerances are absolute, so small units must be scaled up.
