@@ -9,9 +9,9 @@ Times are CPU seconds, the median of five studies, mixture and box in turn. Ways
 - free factors: all parts but the last are free, and a function forbids those that add up to more than 1;
 - BoTorch: qLogEI under an equality constraint, where it is installed.
 
-Problems: *yarn*, the elongation of yarn of three fibers (Cornell, *Experiments with mixtures*, 2002); *sparse*, the squared
-distance to a blend in which three of ten parts are present; *valley*, six parts, of which two have to be in balance, with
-a ripple.
+Problems: *yarn*, the elongation of yarn of three fibers (Cornell, *Experiments with mixtures*, 2002); *sparse*, the
+squared distance to a blend in which three of ten parts are present; *valley*, six parts, of which two have to be in
+balance, with a ripple.
 """
 
 from __future__ import annotations
@@ -158,7 +158,7 @@ def report(seeds: int, budget: int, q: int, ways: list[str]) -> str:
             for j, what in enumerate(("first ask", "ask(8) at n=100"))
         ),
         "",
-        f"Regret after {budget} evaluations in batches of {q}: median of {seeds} seeds (upper quartile), and CPU s a study.",
+        f"Regret after {budget} evaluations in batches of {q}: median of {seeds} seeds (upper quartile), CPU s a study.",
         "",
         "| problem | " + " | ".join(ways) + " |",
         "|---|" + "---|" * len(ways),

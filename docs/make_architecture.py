@@ -32,6 +32,7 @@ KINDS = {
 
 ROOMS: dict[str, tuple[float, str, str]] = {
     "errors": (2, GROUND, "one exception tree"),
+    "_interrupts": (0, GROUND, "Ctrl-C held back"),
     "_version": (4, GROUND, "the version"),
     "_lazy": (1, GROUND, "loaded when used"),
     "capabilities": (3, GROUND, "what an object can do"),
@@ -51,6 +52,8 @@ ROOMS: dict[str, tuple[float, str, str]] = {
     "progress": (3, TOOL, "a bar"),
     "plugins": (0, DOOR, "for authors and hosts"),
     "workers": (4, TOOL, "processes that may die"),
+    "result": (2, TOOL, "what a run found"),
+    "stopping": (3, TOOL, "when a run stops"),
     "evaluation": (4, TOOL, "trials under way"),
     "loop": (3, DOOR, "minimize"),
     "replay": (1, DOOR, "a journal verified"),
@@ -88,6 +91,14 @@ def bend(source: str, target: str) -> list[Point]:
             return [(x + 0.24, y - HIGH), (x + 0.24, v), (u - WIDE, v)]
         case "integrations", "plugins":
             return [(x, y - HIGH), (x, v), (u - WIDE, v)]
+        case "cli", "loop":
+            return [(x + WIDE, y - 0.2), (3.5, y - 0.2), (3.5, v + 0.12), (u + WIDE, v + 0.12)]
+        case "replay", "optimizer":
+            return [(x, y - HIGH), (x, v), (u - WIDE, v)]
+        case "loop", "progress":
+            return [(x - WIDE, y - 0.12), (2.53, y - 0.12), (2.53, v), (u - WIDE, v)]
+        case "plot", "result":
+            return [(x - WIDE, y - 0.12), (2.47, y - 0.12), (2.47, v), (u + WIDE, v)]
         case "study", "_version":
             return [(x + WIDE, y - 0.15), (3.5, y - 0.15), (3.5, v), (u - WIDE, v)]
         case "maximize", "capabilities":
@@ -100,6 +111,8 @@ def bend(source: str, target: str) -> list[Point]:
             return [(x + WIDE, y), (x + 0.5, y), (x + 0.5, v + 0.12), (u + WIDE, v + 0.12)]
         case "workers", "arrays":
             return [(x + WIDE, y - 0.12), (x + 0.5, y - 0.12), (x + 0.5, v), (u + WIDE, v)]
+        case "workers", "_interrupts":
+            return [(x + WIDE, y - 0.2), (x + 0.65, y - 0.2), (x + 0.65, v - 0.55), (u, v - 0.55), (u, v - HIGH)]
         case "diagnostics", "optimizer":
             return [(x - WIDE, y), (3.5, y), (3.5, y - 1.5), (u, y - 1.5), (u, v + HIGH)]
         case "diagnostics", "problems":
@@ -126,7 +139,7 @@ def draw(drawn: Arrows) -> Figure:
 
     figure = Figure(figsize=(10.2, 0.62 * len(ROW) + 0.6))
     axes = figure.add_axes((0.0, 0.0, 1.0, 1.0))
-    axes.set(xlim=(-1.0, 4.65), ylim=(-1.25, len(ROW) - 0.2))
+    axes.set(xlim=(-1.0, 4.72), ylim=(-1.25, len(ROW) - 0.2))
     axes.axis("off")
     for level, row in ROW.items():
         axes.text(-0.72, row, f"{level:g}", fontsize=9, color="#777777", ha="right", va="center")

@@ -37,7 +37,7 @@ LARGEST = 60 * 1024
 @cache
 def wave() -> bv.Optimizer:
     """A function of one number, five results."""
-    opt = bv.Optimizer(bv.Space({"dose": bv.Float(0.0, 10.0)}), strategy="kb", seed=0, n_init=1)
+    opt = bv.Optimizer(bv.Space({"dose": bv.Float(0.0, 10.0, units="mg")}), strategy="kb", seed=0, n_init=1)
     for dose in (0.4, 3.0, 5.0, 8.0, 9.6):
         opt.observe({"dose": dose}, math.sin(1.3 * dose + 0.4) + 0.25 * math.cos(2.6 * dose))
     return opt
@@ -59,9 +59,9 @@ def reaction_at(p: dict[str, Any]) -> dict[str, float]:
     """Yield and purity of a made-up reaction, in percent."""
     best = {"Pd/C": 82.0, "Pt/C": 96.0, "Raney Ni": 105.0}[p["catalyst"]]
     activity = {"Pd/C": 1.0, "Pt/C": 0.93, "Raney Ni": 0.75}[p["catalyst"]]
-    bell = math.exp(-(((p["temperature"] - best) / 28.0) ** 2) - (math.log10(p["minutes"] / 45.0) / 0.7) ** 2)
+    bell = math.exp(-(((p["temperature"] - best) / 28.0) ** 2) - (math.log10(p["time"] / 45.0) / 0.7) ** 2)
     yielded = 96.0 * activity * bell * (1.0 - 0.05 * abs(p["equivalents"] - 3))
-    purity = 99.5 - 0.0012 * max(p["temperature"] - 60.0, 0.0) ** 2 - 0.9 * math.log10(p["minutes"]) ** 2
+    purity = 99.5 - 0.0012 * max(p["temperature"] - 60.0, 0.0) ** 2 - 0.9 * math.log10(p["time"]) ** 2
     return {"yield": yielded, "purity": purity}
 
 
@@ -77,16 +77,18 @@ def reaction() -> bv.Optimizer:
     """A reaction with a limit on purity, on four reactors that never wait for each other; some runs fail."""
     space = bv.Space(
         {
-            "temperature": bv.Float(40, 140),
-            "minutes": bv.Float(5, 240, log=True),
+            "temperature": bv.Float(40, 140, units="°C"),
+            "time": bv.Float(5, 240, log=True, units="min"),
             "equivalents": bv.Int(1, 6),
             "catalyst": bv.Categorical(("Pd/C", "Pt/C", "Raney Ni")),
         }
     )
-    opt = bv.Optimizer(space, outcomes={"yield": bv.Maximize(), "purity": bv.AtLeast(96.0)}, seed=5, n_init=10)
+    opt = bv.Optimizer(
+        space, outcomes={"yield": bv.Maximize(units="%"), "purity": bv.AtLeast(96.0, units="%")}, seed=5, n_init=10
+    )
     now, done = [0.0], 0
     with clock(now):
-        under_way = [(now[0] + 60.0 * trial.params["minutes"] + 900.0, trial) for trial in opt.ask(4)]
+        under_way = [(now[0] + 60.0 * trial.params["time"] + 900.0, trial) for trial in opt.ask(4)]
         while done < 40:
             end, trial = min(under_way, key=lambda pair: pair[0])
             under_way.remove((end, trial))
@@ -97,7 +99,7 @@ def reaction() -> bv.Optimizer:
                 opt.tell(trial, reaction_at(trial.params))
             done += 1
             (new,) = opt.ask(1)
-            under_way.append((end + 60.0 * new.params["minutes"] + 900.0, new))
+            under_way.append((end + 60.0 * new.params["time"] + 900.0, new))
     return opt
 
 
@@ -132,7 +134,9 @@ def network() -> bv.Optimizer:
 @cache
 def trade_off() -> bv.Optimizer:
     """Strength against weight of a beam, both noisy, with a limit on its deflection."""
-    space = bv.Space({"height": bv.Float(2, 12), "width": bv.Float(1, 8), "holes": bv.Int(0, 4)})
+    space = bv.Space(
+        {"height": bv.Float(2, 12, units="cm"), "width": bv.Float(1, 8, units="cm"), "holes": bv.Int(0, 4)}
+    )
     goals: dict[str, Any] = {"strength": bv.Maximize(), "weight": bv.Minimize(), "deflection": bv.AtMost(6.0)}
     rng = np.random.default_rng(1)
     opt = bv.Optimizer(space, outcomes=goals, seed=1, n_init=9)
@@ -199,8 +203,8 @@ PICTURES = (
     Picture(
         "batches",
         "Batches on the map",
-        "Where each batch lies, over the model's mean in the slice through the best result, on the two parameters with "
-        "the shortest lengthscales. Points of a batch are joined in the order in which they were chosen.",
+        "Where each batch lies, over the model's mean in the slice through the best result, on the two parameters that "
+        "matter most. Points of a batch are joined in the order in which they were chosen.",
         "bv.plot.batches(opt)",
         lambda: plot.batches(valleys()),
     ),
@@ -252,7 +256,8 @@ PICTURES = (
     Picture(
         "front",
         "The front",
-        "Results of two objectives, those that no other beats, and what the models expect there without noise.",
+        "Results of two objectives, those that no other beats, and what the models expect there. Where results are "
+        "noisy, as here, the front and its hypervolume are of what is expected without noise.",
         "bv.plot.front(opt)",
         lambda: plot.front(trade_off()),
     ),

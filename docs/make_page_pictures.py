@@ -26,11 +26,11 @@ OUT = ROOT / "docs" / "figures" / "page"
 PHONE, DESK = 390, 1280
 SPACE = bv.Space(
     {
-        "temperature": bv.Float(40, 120),
+        "temperature": bv.Float(40, 120, units="°C"),
         "catalyst": bv.Categorical(["Pd", "Ni", "Cu"]),
-        "time": bv.Float(1, 24, log=True),
-        "loading": bv.Float(0.5, 10),
-        "stirring": bv.Int(100, 900),
+        "time": bv.Float(1, 24, log=True, units="h"),
+        "loading": bv.Float(0.5, 10, units="mol%"),
+        "stirring": bv.Int(100, 900, units="rpm"),
     }
 )
 
@@ -50,7 +50,7 @@ def react(params: dict[str, Any], rng: np.random.Generator) -> dict[str, float]:
 def study(path: Path) -> None:
     """Six batches of eight, two failed trials, and a batch of which three results are there."""
     rng = np.random.default_rng(3)
-    goals = {"yield": bv.Maximize(), "purity": bv.AtLeast(96)}
+    goals = {"yield": bv.Maximize(units="%"), "purity": bv.AtLeast(96, units="%")}
     with bv.Optimizer(SPACE, outcomes=goals, seed=2, journal=path) as optimizer:
         for number in range(7):
             for i, trial in enumerate(optimizer.ask(8)):

@@ -9,7 +9,7 @@ import numpy as np
 
 from believer import AtLeast, AtMost, Float, Maximize, Minimize, Optimizer, Space, Trial
 from believer.arrays import Array
-from believer.study.goals import Goal
+from believer.study.goal import Goal
 
 SPACE = Space({"x": Float(0.0, 1.0), "y": Float(-1.0, 1.0)})
 LIMITED: dict[str, Goal] = {"cost": Minimize(), "heat": AtMost(1.1)}

@@ -12,6 +12,7 @@ ROOT = Path(believer.__file__).parent
 # A file imports from a lower level, or from its own room. One entry for each file or folder of the package.
 LEVELS = {
     "errors": 0.0,
+    "_interrupts": 0.0,
     "_version": 0.0,
     "capabilities": 0.0,
     "_lazy": 0.5,
@@ -31,6 +32,8 @@ LEVELS = {
     "progress": 9.0,
     "plugins": 9.0,
     "workers": 9.0,
+    "result": 9.2,
+    "stopping": 9.4,
     "evaluation": 9.5,
     "loop": 10.0,
     "replay": 10.0,

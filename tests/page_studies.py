@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from believer import AtLeast, AtMost, Categorical, Float, Int, Maximize, Minimize, Optimizer, Space
-from believer.study.goals import Goal
+from believer.study.goal import Goal
 
 SCRIPT = "<script>window.hacked=1</script>"
 IMAGE = "<img src=x onerror=window.hacked=1>"

@@ -34,6 +34,15 @@ class Nothing:
     pass
 
 
+class MadeUp:
+    """Has whatever it is asked for, though its values have no dict."""
+
+    __slots__ = ()
+
+    def __getattr__(self, name: str) -> Any:
+        return name
+
+
 class Denies(GPModel):
     """Says that it has not what its class would have."""
 
@@ -48,7 +57,7 @@ def test_the_answer_is_that_of_isinstance(capability: Any) -> None:
     values = [
         *(fit, RandomForest(3).fit(DATA, np.random.default_rng(0))),
         Denies(*(getattr(fit, part.name) for part in fields(fit) if part.init)),
-        *(GP(), OnInstancesAlone(1, 2), Nothing(), grown, Nothing(), 3.0, None, GP),
+        *(GP(), OnInstancesAlone(1, 2), Nothing(), grown, Nothing(), MadeUp(), 3.0, None, GP),
     ]
     for _ in range(2):
         assert [able(value, capability) for value in values] == [isinstance(value, capability) for value in values]

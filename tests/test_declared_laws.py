@@ -12,7 +12,7 @@ from declared_studies import KINDS, LIMITED, SEVERAL, SPACE, begun, numbers_at, 
 from believer import AtLeast, AtMost, Between, LogEI, Maximize, Minimize, Optimizer, replay
 from believer.acquisitions.feasibility import Feasible
 from believer.acquisitions.pointwise import PointwiseObjective
-from believer.study.goals import Goal
+from believer.study.goal import Goal
 from believer.study.models import ModelCache
 
 LIES = ("hedged", "kb", "cl_min", "cl_max", "fantasy", "thompson")
@@ -203,7 +203,7 @@ def test_a_limit_that_nothing_keeps_is_searched_for_and_nothing_is_lost() -> Non
             opt.tell(trial, result(opt, trial))
     assert opt.best is None
     assert opt.counts.done == 11
-    with pytest.raises(ValueError, match="recommend needs a result that is within all limits; there is none yet"):
+    with pytest.raises(ValueError, match="recommend needs a feasible result"):
         opt.recommend()
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from believer import AtMost, Float, Maximize, Minimize, Optimizer, Space, minimize
 from believer.errors import EvaluationError, InvalidInput
-from believer.study.goals import Goal
+from believer.study.goal import Goal
 
 SPACE = Space({"x": Float(0.0, 1.0), "y": Float(0.0, 1.0)})
 LIMITED: dict[str, Goal] = {"cost": Minimize(), "heat": AtMost(1.2)}
@@ -91,12 +91,12 @@ def test_a_result_that_is_incomplete_now_and_then_has_failed_and_keeps_its_numbe
 @pytest.mark.parametrize(
     ("f", "outcomes", "rule"),
     [
-        (reaction, None, "numbers by name need outcomes"),
+        (reaction, None, "outcomes="),
         (lambda params: 1.0, LIMITED, "say which it is: {.cost"),
         (lambda params: {"cost": 1.0, "price": 2.0}, LIMITED, "got 'price'"),
         (lambda params: {"cost": "much", "heat": 2.0}, LIMITED, "cost must be a number"),
         (lambda params: {}, LIMITED, "at least one number"),
-        (lambda params: None, LIMITED, "needs a value"),
+        (lambda params: None, LIMITED, "have a value"),
     ],
 )
 def test_a_function_that_returns_something_else_is_a_clear_failure(f: Any, outcomes: Any, rule: str) -> None:
@@ -130,7 +130,7 @@ def test_points_to_begin_with_have_numbers_by_name() -> None:
 def test_values_by_name_without_outcomes_are_refused_before_a_journal_is_begun(tmp_path: Path) -> None:
     path = tmp_path / "study.jsonl"
     x0, y0 = [{"x": 0.1, "y": 0.1}], [{"cost": 1.0}]
-    with pytest.raises(InvalidInput, match="numbers by name"):
+    with pytest.raises(InvalidInput, match="outcomes="):
         minimize(reaction, SPACE, 2, x0=x0, y0=y0, journal=path, progress=False, q=3, seed=0)
     assert not path.exists()
 

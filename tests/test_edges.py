@@ -17,7 +17,6 @@ from journal_lines import edited
 from waiting import PATIENCE
 
 import believer as bv
-from believer.batch.random import is_new
 from believer.errors import (
     InvalidInput,
     JournalCorrupt,
@@ -27,6 +26,7 @@ from believer.errors import (
     SpaceExhausted,
     TrialError,
 )
+from believer.maximize.objective import is_new
 
 ROOT = Path(__file__).parents[1]
 SQUARE = bv.Space.unit(2)
@@ -174,7 +174,7 @@ def test_hyperparameters_that_do_not_fit_are_a_journal_error(tmp_path: Path) -> 
         state["lengths"] = state.pop("lengthscales")
 
     edited(path, damaged, line=3)
-    with pytest.raises(JournalError, match="no fit comes to"):
+    with pytest.raises(JournalError, match="no fit can produce"):
         bv.Optimizer.load(path)
 
 

@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 
 from believer import AtLeast, AtMost, Between, Desirability, Maximize, Minimize, Outcome
 from believer.errors import InvalidInput
-from believer.study.goals import DESIRABILITY, RUNS, Goal, Goals, checked_reference
+from believer.study.goal import Goal
+from believer.study.goals import DESIRABILITY, RUNS, Goals, checked_reference
 
 LARGE = st.floats(-1e100, 1e100, allow_nan=False)
 ANY = Goals({"yield": Maximize(), "cost": Minimize(), "purity": AtLeast(95), "heat": AtMost(3.5), "pH": Between(6, 8)})
@@ -41,13 +42,13 @@ ANY = Goals({"yield": Maximize(), "cost": Minimize(), "purity": AtLeast(95), "he
         (lambda: Goals({}), "outcomes must be a dict"),
         (lambda: Goals(cast(Any, [Minimize()])), "outcomes must be a dict"),
         (lambda: Goals({"a": cast(Any, Minimize)}), r"got .* for 'a'\. Say Minimize\(\.\.\.\)"),
-        (lambda: Goals({"a": cast(Any, "min")}), "an outcome is one of Minimize, Maximize, AtMost"),
-        (lambda: Goals({cast(Any, 1): Minimize()}), "an outcome has a name"),
-        (lambda: Goals({"": Minimize()}), "an outcome has a name"),
-        (lambda: Goals({RUNS: Minimize()}), "an outcome has a name other than"),
-        (lambda: Goals({"desirability": Minimize()}), "an outcome has a name other than"),
-        (lambda: Goals({"a": AtMost(1.0)}), "outcomes need something to optimize"),
-        (lambda: Goals({"a": Minimize(), "b": Desirability(0, 1)}), "no Minimize\\(\\) or Maximize\\(\\) beside them"),
+        (lambda: Goals({"a": cast(Any, "min")}), "one of Minimize, Maximize, AtMost"),
+        (lambda: Goals({cast(Any, 1): Minimize()}), "a name"),
+        (lambda: Goals({"": Minimize()}), "a name"),
+        (lambda: Goals({RUNS: Minimize()}), "name"),
+        (lambda: Goals({"desirability": Minimize()}), "name"),
+        (lambda: Goals({"a": AtMost(1.0)}), "something to optimize"),
+        (lambda: Goals({"a": Minimize(), "b": Desirability(0, 1)}), "desirabilities"),
     ],
 )
 def test_what_makes_no_sense_is_refused(make: Any, rule: str) -> None:

@@ -202,7 +202,7 @@ def test_a_trial_that_was_answered_cannot_be_abandoned_by_a_line(path: Path) -> 
         event.update({"kind": "abandoned", "id": 0})
 
     edited(path, abandoned, ENQUEUED)
-    with pytest.raises(JournalCorrupt, match="already has its result") as caught:
+    with pytest.raises(JournalCorrupt, match="already has a result") as caught:
         Optimizer.load(path)
     assert caught.value.line == ENQUEUED
 
@@ -629,7 +629,7 @@ def test_hyperparameters_that_no_fit_comes_to_are_found_at_load(tmp_path: Path, 
         study.ask(1)
     Optimizer.load(path).close()
     edited(path, lambda event: event.__setitem__("model", model), 6)
-    with pytest.raises(JournalCorrupt, match="hyperparameters that no fit comes to") as caught:
+    with pytest.raises(JournalCorrupt, match="hyperparameters that no fit can produce") as caught:
         Optimizer.load(path)
     assert caught.value.line == 6
 

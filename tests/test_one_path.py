@@ -22,7 +22,7 @@ from believer.batch.request import LIMITS, ONE, takes
 from believer.batch.request import SEVERAL as ANY
 from believer.capabilities import able
 from believer.errors import InvalidInput, MissingCapability
-from believer.study.goals import Goal
+from believer.study.goal import Goal
 from believer.surrogates import SURROGATES
 from believer.testing.requests import Subject, request
 

@@ -151,15 +151,15 @@ WRONG: dict[str, tuple[Callable[[Optimizer], object], type[BelieverError], str]]
     "distinct": (lambda o: o.ask(1, distinct="no"), InvalidInput, "distinct"),  # type: ignore[arg-type]
     "tell unknown": (lambda o: o.tell(99, 1.0), TrialError, "no trial 99; ids run from 0 to 6"),
     "tell negative": (lambda o: o.tell(-1, 1.0), TrialError, "no trial -1"),
-    "tell told": (lambda o: o.tell(0, 1.0), TrialError, "trial 0 already has its result .done.; a result is told once"),
-    "tell failed": (lambda o: o.tell(4, 1.0), TrialError, "trial 4 already has its result .failed."),
+    "tell told": (lambda o: o.tell(0, 1.0), TrialError, "trial 0 already has a result .done.; a trial is told once"),
+    "tell failed": (lambda o: o.tell(4, 1.0), TrialError, "trial 4 already.*failed"),
     "fail told": (lambda o: o.tell(0, error="no"), TrialError, "trial 0 already"),
     "tell text id": (lambda o: o.tell("5", 1.0), TrialError, "its id or its params; got '5'"),  # type: ignore[arg-type]
     "tell float id": (lambda o: o.tell(5.0, 1.0), TrialError, "got 5.0"),  # type: ignore[arg-type]
     "tell bool id": (lambda o: o.tell(True, 1.0), TrialError, "got True"),
-    "tell params": (lambda o: o.tell(NEW, 1.0), TrialError, "no pending trial has the params .* is for observe"),
-    "tell nothing": (lambda o: o.tell(5), InvalidInput, "needs a value, or error="),
-    "tell None": (lambda o: o.tell(5, None), InvalidInput, "needs a value"),
+    "tell params": (lambda o: o.tell(NEW, 1.0), TrialError, "no pending trial has the params .* observe"),
+    "tell nothing": (lambda o: o.tell(5), InvalidInput, "value, or error="),
+    "tell None": (lambda o: o.tell(5, None), InvalidInput, "have a value"),
     "tell text": (lambda o: o.tell(5, "1.0"), InvalidInput, "must be a number; got '1.0'"),  # type: ignore[arg-type]
     "tell bool": (lambda o: o.tell(5, True), InvalidInput, "must be a number; got True"),
     "tell list": (lambda o: o.tell(5, [1.0]), InvalidInput, "must be a number"),  # type: ignore[arg-type]
@@ -171,7 +171,7 @@ WRONG: dict[str, tuple[Callable[[Optimizer], object], type[BelieverError], str]]
     "tell a huge integer": (lambda o: o.tell(5, 10**400), InvalidInput, "within .1e.100"),
     "tell_many too much": (lambda o: o.tell_many([5, 6], [1.0, -1e101]), InvalidInput, "within"),
     "observe too much": (lambda o: o.observe(NEW, sys.float_info.max), InvalidInput, "within"),
-    "tell both": (lambda o: o.tell(5, 1.0, error="no"), InvalidInput, "a value or an error, not both"),
+    "tell both": (lambda o: o.tell(5, 1.0, error="no"), InvalidInput, "value or an error"),
     "tell_many lengths": (lambda o: o.tell_many([5], [1.0, 2.0]), InvalidInput, "got 1 and 2"),
     "tell_many twice": (lambda o: o.tell_many([5, 5], [1.0, 2.0]), TrialError, "told once"),
     "tell_many half": (lambda o: o.tell_many([5, 0], [1.0, 2.0]), TrialError, "trial 0 already"),
@@ -183,14 +183,14 @@ WRONG: dict[str, tuple[Callable[[Optimizer], object], type[BelieverError], str]]
     "observe nan": (lambda o: o.observe({**NEW, "lr": math.nan}, 1.0), InvalidInput, "got nan for 'lr'"),
     "observe fraction": (lambda o: o.observe({**NEW, "depth": 1.5}, 1.0), InvalidInput, "got 1.5 for 'depth'"),
     "observe list": (lambda o: o.observe([NEW], 1.0), InvalidInput, "mapping"),  # type: ignore[arg-type]
-    "observe nothing": (lambda o: o.observe(NEW), InvalidInput, "needs a value"),
+    "observe nothing": (lambda o: o.observe(NEW), InvalidInput, "have a value"),
     "observe text": (lambda o: o.observe(NEW, "low"), InvalidInput, "a number; got 'low'"),  # type: ignore[arg-type]
     "enqueue missing": (lambda o: o.enqueue({}), InvalidInput, "missing: lr, depth, kernel"),
     "enqueue outside": (lambda o: o.enqueue({**NEW, "depth": 0}), InvalidInput, "got 0 for 'depth'"),
     "enqueue None": (lambda o: o.enqueue(None), InvalidInput, "mapping"),  # type: ignore[arg-type]
     "enqueue forbidden": (lambda o: o.enqueue({**NEW, "depth": 8}), InvalidInput, "constraint does not allow"),
     "abandon unknown": (lambda o: o.abandon(7), TrialError, "no trial 7"),
-    "abandon done": (lambda o: o.abandon(1), TrialError, "nothing to abandon"),
+    "abandon done": (lambda o: o.abandon(1), TrialError, "abandon"),
     "abandon text": (lambda o: o.abandon("5"), TrialError, "got '5'"),  # type: ignore[arg-type]
     "predict a dict": (lambda o: o.predict(NEW), InvalidInput, "needs a list of params"),  # type: ignore[arg-type]
     "predict missing": (lambda o: o.predict([{"lr": 0.5}]), InvalidInput, "missing"),

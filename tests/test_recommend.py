@@ -64,7 +64,7 @@ def test_one_result_is_enough_and_none_is_too_few() -> None:
     optimizer = bv.Optimizer(bv.Space.unit(2), seed=0)
     trials = optimizer.ask(2)
     optimizer.tell(trials[0], error="crashed")
-    with pytest.raises(InvalidInput, match=r"recommend needs at least one result; tell or observe one first\."):
+    with pytest.raises(InvalidInput, match=r"recommend needs at least one result"):
         optimizer.recommend()
     optimizer.tell(trials[1], 3.0)
     assert optimizer.recommend().trial.id == 1

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import pickle
 import re
 from collections.abc import Callable
 from functools import lru_cache
@@ -17,9 +18,10 @@ from believer import AtLeast, Categorical, Float, Int, Maximize, Minimize, Optim
 from believer.errors import InvalidInput, MissingExtra
 from believer.study import frames
 from believer.study.columns import MOST_COLUMNS, MOST_ROWS, as_text, column
-from believer.study.goals import Goal
+from believer.study.goal import Goal
 from believer.study.html import convergence, table, text
 from believer.study.labels import NO_LABELS, described
+from believer.study.trials import TrialList
 
 HOSTILE = "<script>alert('1')</script>&\"\n\x1b[31m\ud800"
 LIMITED: dict[str, Goal] = {"yield": Maximize(units="%"), "cost": Minimize(units="€"), "purity": AtLeast(95, units="%")}
@@ -60,6 +62,7 @@ def shown(hostile: str = "DMF") -> dict[str, Any]:
     batch = single.ask(2)
     return {
         "Batch": batch,
+        "TrialList": many.trials,
         "Trial": batch[0],
         "Verdict": batch.verdict,
         "Optimizer": many,
@@ -71,7 +74,7 @@ def shown(hostile: str = "DMF") -> dict[str, Any]:
     }
 
 
-RICH = ["Batch", "Verdict", "Optimizer", "Optimizer of one", "Recommendation", "Front", "Result"]
+RICH = ["Batch", "TrialList", "Verdict", "Optimizer", "Optimizer of one", "Recommendation", "Front", "Result"]
 SHOWN = [*RICH, "Trial", "FrontPoint"]
 LIBRARIES = [
     pytest.param(name, marks=pytest.mark.skipif(not find_spec(name), reason=f"needs {name}"))
@@ -131,6 +134,17 @@ def test_reprs_say_what_a_thing_is() -> None:
     trial = batch[0]
     T, n, solvent, other = trial.params.values()
     assert repr(trial) == f"Trial(9, T={T:.4g}, n={n}, solvent={solvent!r}, =<i>={other})"
+
+
+def test_a_list_of_trials_is_a_tuple_and_is_shown_with_units() -> None:
+    opt = several()
+    assert repr(opt.pending) == "TrialList(1 trial, id 12)"
+    assert "T (°C)" in Page(opt.pending._repr_html_()).rows[0]
+    assert str(opt.pending).startswith("12: T=")
+    same = pickle.loads(pickle.dumps(opt.pending))
+    assert (str(same), list(same), hash(same)) == (str(opt.pending), [opt.trials[-1]], hash((opt.trials[-1],)))
+    assert str(TrialList()) == "no trials"
+    assert repr(TrialList()) == "TrialList(0 trials)"
 
 
 def test_a_repr_of_many_parameters_names_the_first() -> None:

@@ -23,6 +23,7 @@ from believer import (
     read_study,
     replay,
 )
+from believer.arrays import rounded
 from believer.errors import InvalidInput
 from believer.space.parameters import KINDS
 from believer.space.units import LONGEST, units_of
@@ -111,7 +112,7 @@ def test_units_of_a_journal_are_read_back_and_printed(tmp_path: Path) -> None:
     assert " kJ at T=" in said
     assert all(f"{trial.id}: T=" in str(batch) and " °C, n=" in str(batch) for trial in batch)
     assert verdict.gain is not None
-    assert f"{verdict.gain.together:.2g} kJ" in verdict.sentence
+    assert f"{rounded(verdict.gain.together, 2)} kJ" in verdict.sentence
     assert " °C, n=" in str(Optimizer.load(path, append=False).recommend())
     assert " kJ expected" in str(Optimizer.load(path, append=False).recommend())
 
@@ -183,3 +184,8 @@ def test_a_journal_of_a_study_without_units_does_not_name_them(tmp_path: Path) -
     worked(tmp_path / "study.jsonl").close()
     assert b"units" not in (tmp_path / "study.jsonl").read_bytes()
     assert len(read_events(tmp_path / "study.jsonl")) == 10
+
+
+def test_numbers_are_rounded_without_exponents_that_nobody_needs() -> None:
+    said = [rounded(value, 2) for value in (138.0, 0.0031, 91234.0, 2.5e7, -140.0, 0.1, 1e-9)]
+    assert said == ["140", "0.0031", "91000", "2.5e+07", "-140", "0.1", "1e-09"]

@@ -22,7 +22,7 @@ from believer.numerics.backend import name as backend
 from believer.optimizer import Optimizer
 from believer.replay import replay
 from believer.space import Categorical, Discrete, Float, Int, Ordinal, Space, linear, max_parts, sum_to
-from believer.study.goals import AtLeast, AtMost, Between, Desirability, Maximize, Minimize
+from believer.study.goal import AtLeast, AtMost, Between, Desirability, Maximize, Minimize
 from believer.study.outcome import Outcome
 from believer.study.study import read_study
 from believer.surrogates import GP, LOADED_ON_USE
@@ -46,11 +46,12 @@ if TYPE_CHECKING:
     from believer.batch import Verdict as Verdict
     from believer.diagnostics.sdd import sdd
     from believer.diagnostics.sdd_report import SDDReport as SDDReport
-    from believer.loop import Result as Result
-    from believer.loop import Seconds, Target, minimize
+    from believer.loop import minimize
     from believer.maximize import Candidates as Candidates
     from believer.maximize import Multistart as Multistart
     from believer.replay import Replay as Replay
+    from believer.result import Result as Result
+    from believer.stopping import Seconds, Target
     from believer.study.recommendation import Front as Front
     from believer.study.recommendation import Recommendation as Recommendation
     from believer.study.study import Study as Study
@@ -74,7 +75,9 @@ _LATER = {
     **dict.fromkeys(("Candidates", "Multistart"), "believer.maximize"),
     **dict.fromkeys(("EHVI", "Scalarized"), "believer.acquisitions"),
     **dict.fromkeys(("Batch", "Trial"), "believer.study.trials"),
-    **dict.fromkeys(("Result", "Seconds", "Target", "minimize"), "believer.loop"),
+    "minimize": "believer.loop",
+    "Result": "believer.result",
+    **dict.fromkeys(("Seconds", "Target"), "believer.stopping"),
     **dict.fromkeys(("Front", "Recommendation"), "believer.study.recommendation"),
     "Replay": "believer.replay",
     "SDDReport": "believer.diagnostics.sdd_report",

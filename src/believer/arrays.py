@@ -176,6 +176,12 @@ def shown(value: Any) -> str:
     return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}..."
 
 
+def rounded(value: float, digits: int) -> str:
+    """A number with so many digits that count, and without an exponent below a million: "140", "0.0031"."""
+    text = f"{value:.{digits}g}"
+    return f"{float(text):.0f}" if "e+" in text and abs(value) < 1e6 else text
+
+
 def near_any(X: Array, others: Array, tolerance: float | Array = SAME_POINT) -> BoolArray:
     """For each row of ``X`` (m, d): is it the same point as some row of ``others`` (k, d)?  O(m k d), memory bounded.
 

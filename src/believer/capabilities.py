@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-_DECLARED: WeakKeyDictionary[type, dict[Any, bool]] = WeakKeyDictionary()
+_DECLARED: WeakKeyDictionary[type, dict[Any, bool | None]] = WeakKeyDictionary()
 
 
 def able(value: object, capability: type[T]) -> TypeIs[T]:
@@ -20,11 +20,19 @@ def able(value: object, capability: type[T]) -> TypeIs[T]:
     """
     known = _DECLARED.setdefault(type(value), {})
     if capability not in known:
-        known[capability] = _declares(type(value), capability)
-    return known[capability] or isinstance(value, capability)
+        declared = _declares(type(value), capability)
+        known[capability] = declared if declared or _is_fixed(type(value)) else None
+    answer = known[capability]
+    return isinstance(value, capability) if answer is None else answer
 
 
 def _declares(cls: type, capability: type) -> bool:
     """Whether the class itself has all of it; an instance may have more."""
     names = [name for part in capability.__mro__ if getattr(part, "_is_protocol", False) for name in vars(part)]
     return all(getattr(cls, name, None) is not None for name in names if not name.startswith("_"))
+
+
+def _is_fixed(cls: type) -> bool:
+    """Whether no instance has more than the class: none has a dict, and what is missing is not made up."""
+    made_up = {"__getattr__", "__getattribute__"}
+    return cls.__dictoffset__ == 0 and all(made_up.isdisjoint(vars(base)) for base in cls.__mro__[:-1])

@@ -1,10 +1,10 @@
-"""The exceptions of believer: one root, a child for each thing that a caller can do something about.
+"""The exceptions of believer: one base class, and a child for each kind of error that a caller can handle.
 
 ::
 
     BelieverError
     ├── InvalidInput (ValueError)          an argument breaks a rule; nothing was done
-    ├── MissingCapability (TypeError)      a part cannot do what was asked; the text names one that can
+    ├── MissingCapability (TypeError)      a part cannot do what was asked; the text names parts that can
     ├── MissingExtra (ImportError)         an optional package is not installed; the text names the extra
     ├── SpaceExhausted                     a finite space has fewer unseen points than were asked for
     ├── TrialError                         no such trial, or one that already has its result
@@ -39,15 +39,15 @@ __all__ = [
 
 
 class BelieverError(Exception):
-    """Root of every exception that this library raises on purpose."""
+    """The base class of every exception that this library raises on purpose."""
 
 
 class InvalidInput(BelieverError, ValueError):
-    """An argument breaks a rule. The text says the rule, what came, and what to do."""
+    """An argument breaks a rule. The message says the rule, what was passed, and what to do."""
 
 
 class MissingCapability(BelieverError, TypeError):
-    """A surrogate, acquisition or strategy lacks an ability that the call needs."""
+    """A surrogate, acquisition function or strategy lacks a capability that the call needs."""
 
 
 class MissingExtra(BelieverError, ImportError):
@@ -55,9 +55,9 @@ class MissingExtra(BelieverError, ImportError):
 
     Attributes
     ----------
-    package : what is missing.
+    package : the package that is missing.
     extra : the extra that installs it.
-    of : the distribution whose extra it is.
+    of : the distribution that has the extra.
     """
 
     def __init__(self, package: str, extra: str, of: str = "believer") -> None:
@@ -71,12 +71,12 @@ class MissingExtra(BelieverError, ImportError):
 
 
 class SpaceExhausted(BelieverError):
-    """Fewer distinct points are left than were asked for.
+    """A finite space has fewer distinct points left than were asked for.
 
     Parameters
     ----------
     message : the rule, what came, what to do.
-    left : how many are left.
+    left : the number of points that are left.
     """
 
     def __init__(self, message: str, left: int) -> None:
@@ -103,7 +103,7 @@ class TrialError(BelieverError):
     Parameters
     ----------
     message : the rule, what came, what to do.
-    trial_id : which trial; None where it is about no one trial.
+    trial_id : the id of the trial; None if the error is not about a single trial.
     """
 
     def __init__(self, message: str, trial_id: int | None = None) -> None:
@@ -115,19 +115,19 @@ class TrialError(BelieverError):
 
 
 class NumericalError(BelieverError):
-    """A covariance stayed indefinite at the largest jitter that the policy allows."""
+    """A covariance matrix is not positive definite, even with the largest jitter that is allowed."""
 
 
 class EvaluationError(BelieverError):
-    """The function cannot be evaluated, here or at all; the study itself is intact."""
+    """The function cannot be evaluated. The study itself is intact."""
 
 
 class WorkerDied(EvaluationError):
-    """A worker process died while it did this task; other tasks are not concerned."""
+    """A worker process died while it ran this task. Other tasks are not affected."""
 
 
 class TookTooLong(EvaluationError):
-    """A task was ended because it took longer than it may; other tasks are not concerned."""
+    """A task was stopped because it exceeded its time limit. Other tasks are not affected."""
 
 
 class JournalError(BelieverError):
@@ -135,16 +135,16 @@ class JournalError(BelieverError):
 
 
 class JournalLocked(JournalError):
-    """Someone else is writing to this journal."""
+    """Another process, or another optimizer, is writing to this journal."""
 
 
 class JournalCorrupt(JournalError):
-    """A finished line cannot be understood.
+    """A complete line of a journal cannot be read.
 
     Parameters
     ----------
     message : the rule, what came, what to do.
-    line : its number, from 1.
+    line : the number of the line, from 1.
     """
 
     def __init__(self, message: str, line: int) -> None:

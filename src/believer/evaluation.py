@@ -63,7 +63,7 @@ def evaluate(f: Function, params: dict[str, Any], is_here: _Here | bool, by_name
     try:
         returned = f(params)
         if isinstance(returned, Mapping) and not by_name and set(returned) != {ONLY}:
-            raise InvalidInput(f"numbers by name need outcomes={{...}} that say what is wanted; got {shown(returned)}.")
+            raise InvalidInput(f"a dict of numbers needs declared outcomes, outcomes={{...}}; got {shown(returned)}.")
         outcome = outcome_of(returned, None, None)
         found = Failure(outcome) if isinstance(outcome, str) else outcome
     except BaseException as error:  # the user's function may raise anything; nearly all of it is a failed trial

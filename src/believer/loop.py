@@ -1,4 +1,4 @@
-"""minimize: an Optimizer at work on a function, inline or on any executor, in batches or one result at a time."""
+"""``minimize`` runs an Optimizer on a function, in this process or on any executor, in batches or asynchronously."""
 
 from __future__ import annotations
 
@@ -18,136 +18,19 @@ from believer.errors import EvaluationError, InvalidInput, SpaceExhausted
 from believer.evaluation import Answer, Evaluations, Failure, Function, OutOfTime, evaluate
 from believer.optimizer import Optimizer
 from believer.progress import Showing, following
+from believer.result import Result, best_of
 from believer.space import Space
 from believer.space.units import amount
-from believer.study import html
-from believer.study.columns import of_params
+from believer.stopping import Seconds, Stop, Target, stopper
 from believer.study.events import Failed, Observed, Told
 from believer.study.journal import PathLike
-from believer.study.labels import described, named
 from believer.study.options import Options, said, with_options
 from believer.study.outcome import ONLY, Outcome, Value, aligned, outcome_of
-from believer.study.recommendation import Front, Recommendation
 from believer.study.settings import StudySettings
 from believer.study.trials import Batch, Trial, same_params
 from believer.workers import Workers, error_text
 
-Stop = Callable[[Optimizer], bool]
-
 _log = logging.getLogger(__name__)
-
-
-@dataclass(frozen=True, slots=True)
-class Target:
-    """Stop as soon as a value is good enough.
-
-    Parameters
-    ----------
-    value : at least this good, in the user's units.
-    """
-
-    value: float
-
-    def __post_init__(self) -> None:
-        finite(self.value, "a target")
-
-    def __call__(self, optimizer: Optimizer) -> bool:
-        """Whether the best result reaches the target."""
-        best, sign = _best(optimizer), optimizer.settings.sign
-        return best is not None and sign * best[1] <= sign * self.value
-
-
-@dataclass(frozen=True, slots=True)
-class Seconds:
-    """Start no further evaluation after a while, and wait no longer than it takes for those that are under way.
-
-    After the limit they have as long as the longest evaluation of this run took so far, or the limit once more if none
-    has finished; then ``minimize`` returns and they stay pending. One in this process itself cannot be left.
-
-    Parameters
-    ----------
-    limit : how long, in seconds.
-    """
-
-    limit: float
-
-    def __post_init__(self) -> None:
-        finite(self.limit, "seconds")
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Result:
-    """What a run found, and why it stopped.
-
-    Attributes
-    ----------
-    params : the best point; None when there is none: every evaluation failed, nothing is within all limits, or there
-        are several objectives.
-    value : its value; None when there is none.
-    evaluations : how many were made, failed ones and those of a journal that was taken up included; not ``y0``, and not
-        those outside of a space that was changed.
-    failures : how many failed.
-    stopped : why: "budget", "stop" or "exhausted space".
-    optimizer : the study, to look at; its journal is closed.
-    """
-
-    params: dict[str, Any] | None
-    value: float | None
-    evaluations: int
-    failures: int
-    stopped: str
-    optimizer: Optimizer
-
-    @property
-    def recommended(self) -> Recommendation | None:
-        """What to use in the end, which is not always the best value seen (:meth:`Optimizer.recommend`); or None."""
-        try:
-            return self.optimizer.recommend()
-        except InvalidInput:  # no result, none within all limits as surely as is asked, or several objectives
-            return None
-
-    @property
-    def front(self) -> Front | None:
-        """The results to choose from, where there are several objectives (:attr:`Optimizer.front`); or None."""
-        return self.optimizer.front if _is_several(self.optimizer) else None
-
-    def __str__(self) -> str:
-        labels = self.optimizer.settings.labels
-        found = "no result"
-        if self.value is not None:
-            value = amount(f"{self.value:.6g}", labels.objective)
-            found = f"best {value} at {described(self.params or {}, labels.parameters)}"
-        front = self.front
-        if front:
-            found = f"{len(front)} on the front, hypervolume {front.hypervolume:.6g}"
-        elif self.value is None and self.optimizer.counts.done:
-            found = "no result within all limits"
-        failed = f", {self.failures} failed" if self.failures else ""
-        errors = [record["error"] for record in self.optimizer.records() if record["error"]]
-        why = f"; the first failure: {errors[0]}" if found == "no result" and errors else ""
-        return f"{found} ({self.evaluations} evaluations{failed}; stopped by {self.stopped}{why})"
-
-    def __repr__(self) -> str:
-        if self.params is None or self.value is None:
-            found = "no best value"
-        else:
-            found = f"best {self.value:.4g} at {named(self.params)}"
-        return f"Result({found}; {self.evaluations} evaluations, stopped by {self.stopped})"
-
-    def _repr_html_(self) -> str:
-        front, labels = self.front, self.optimizer.settings.labels
-        shown_front = "" if front is None else front._repr_html_()
-        best = "" if self.params is None else html.table(of_params([self.params], labels.parameters))
-        return html.block("Result", html.sentence(str(self)), best, self.optimizer._picture(), shown_front)
-
-    def to_frame(self, library: str | None = None) -> Any:
-        """All trials as a data frame, as :meth:`Optimizer.to_frame` has them.
-
-        Parameters
-        ----------
-        library : "pandas" or "polars". By default pandas if that is installed, else polars.
-        """
-        return self.optimizer.to_frame(library)
 
 
 @with_options
@@ -174,32 +57,32 @@ def minimize(
 
     Parameters
     ----------
-    f : takes one dict of parameters, returns a number, an :class:`Outcome`, or where ``outcomes`` are declared a dict
-        with a number or a list of replicates for each. An exception, NaN or an infinity is a failed trial and does not
-        end the run; an interrupt or ``sys.exit`` in this process does, and so does a function that is wrong:
-        ``EvaluationError`` if the first ``n_init`` evaluations of a run, at least two, all fail with the same exception
-        and the study has no result yet.
+    f : the function. It takes one dict of parameters and returns a number, an :class:`Outcome`, or, if ``outcomes`` are
+        declared, a dict with a number or a list of replicates for each. An exception, NaN or infinity makes the trial a
+        failed one, and the run goes on. An interrupt or ``sys.exit`` in this process ends the run. So does
+        ``EvaluationError``, which is raised if the first ``n_init`` evaluations (at least two) all fail with the same
+        exception and the study has no result yet.
     space : where to search.
-    budget : how many evaluations.
-    workers : a number of worker processes, of which one may die: its trial has failed then, and the run goes on (in a
-        script, keep the call under ``if __name__ == "__main__"``). Or any ``concurrent.futures.Executor``: when that
-        breaks, what was under way has failed and the run ends with ``EvaluationError``. None evaluates in this process.
-    q : how many evaluations run together. By default as many as there are workers, and 1 without workers; an executor
-        that does not say how many workers it has needs it.
+    budget : the number of evaluations.
+    workers : the number of worker processes (in a script, keep the call under ``if __name__ == "__main__"``). If a
+        worker dies, its trial has failed and the run goes on. Or any ``concurrent.futures.Executor``; if that breaks,
+        the trials under way have failed and the run ends with ``EvaluationError``. None evaluates in this process.
+    q : the number of evaluations that run together. By default the number of workers, or 1 without workers. It must be
+        given for an executor that does not say how many workers it has.
     mode : "async" hands a worker the next point as soon as it is free; "batch" waits for all q results before it asks
         again. By default "async" with workers, "batch" without.
-    journal : a path; a journal that is already there is taken up again, its unanswered trials first.
-    x0 : points to evaluate first, a list of params; not again when a journal is taken up.
-    y0 : their values, where these are known already: then they count as results, and not towards the budget.
-    stop : a target value (a number or ``Target``), ``Seconds``, or a callable of the optimizer; asked before every
-        evaluation that is started. What was handed out and not evaluated by then stays pending.
-    timeout : seconds that an evaluation may take, with worker processes (a number as ``workers``): they are killed
-        then, and the trial has failed. Importing the module of ``f`` does not count.
-    callback : called with the optimizer and each batch once all of its results are in.
-    progress : show on standard error how far the run is, with the best value so far: a bar on a terminal or in a
-        notebook, and elsewhere a line now and then. False is silent.
-    change : go on with a journal of other settings, as for :meth:`Optimizer.open`. Results outside of the new space do
-        not count towards the budget, and pending points outside of it are not evaluated.
+    journal : a path. If there is a journal already, the run goes on from it, and evaluates its pending trials first.
+    x0 : points to evaluate first, a list of params. They are not evaluated again when a run goes on from a journal.
+    y0 : the values of ``x0``, if they are known. They then count as results, and not towards the budget.
+    stop : a target value (a number or ``Target``), ``Seconds``, or a function of the optimizer. It is checked before
+        every evaluation. Trials that were handed out but not evaluated by then stay pending.
+    timeout : the seconds that an evaluation may take in a worker process (``workers`` must be a number). After that the
+        process is killed and the trial has failed. The time to import the module of ``f`` does not count.
+    callback : a function that is called with the optimizer and a batch once all results of the batch are in.
+    progress : whether to show progress and the best value so far on standard error: a bar on a terminal or in a
+        notebook, and a line now and then elsewhere.
+    change : whether to go on from a journal with other settings, as for :meth:`Optimizer.open`. Results outside the new
+        space do not count towards the budget, and pending points outside it are not evaluated.
     executor : the former name of ``workers``.
     {options}
     """
@@ -208,7 +91,7 @@ def minimize(
     said(options, ("budget", *own))
     if executor is not None:
         if workers is not None:
-            raise InvalidInput("executor is the former name of workers: pass one of them.")
+            raise InvalidInput("executor is the former name of workers. Pass only one of them.")
         warnings.warn("executor= is now called workers=.", DeprecationWarning, stacklevel=2)
         workers = executor
     if not callable(f):
@@ -223,13 +106,13 @@ def minimize(
         raise InvalidInput('mode="async" needs workers, e.g. workers=4, worker processes.')
     if callback is not None and not callable(callback):
         raise InvalidInput(f"callback must be a function of the optimizer and a batch; got {shown(callback)}.")
-    budget, stopper = whole(budget, "budget", 1), _stopper(stop, began)
+    budget, stops = whole(budget, "budget", 1), stopper(stop, began)
     points, values = _listed(x0, y0)
 
     def check(settings: StudySettings) -> None:
         if len(settings.goals.objectives) > 1 and isinstance(stop, Real | Target):
             raise InvalidInput(
-                "of several objectives none reaches a target alone: stop at Seconds(...), or by a function."
+                "a target needs a single objective, and this study has several. Stop with Seconds(...) or a function."
             )
         _refuse_unknown(settings, points, values)
 
@@ -243,7 +126,7 @@ def minimize(
         waiting = _waiting(optimizer)
         aside = _Aside(len(known), optimizer.counts.pending - len(waiting))
         run = _Run(
-            *(f, optimizer, bar, workers, budget + len(known), q, stopper, callback, timeout, began, limit, units),
+            *(f, optimizer, bar, workers, budget + len(known), q, stops, callback, timeout, began, limit, units),
             waiting=waiting,
             aside=aside,
         )
@@ -251,7 +134,7 @@ def minimize(
     finally:
         bar.close()
         optimizer.close()
-    params, value = _best(optimizer) or (None, None)
+    params, value = best_of(optimizer) or (None, None)
     counts = optimizer.counts
     _log.info("minimize stopped by %s after %d evaluations, %d failed", reason, counts.answered, counts.failed)
     failed = counts.failed - sum(row["status"] == "failed" for row in known)
@@ -259,7 +142,7 @@ def minimize(
 
 
 def _together(workers: int | Executor | None, q: int | None) -> int:
-    """How many evaluations run together; InvalidInput where nobody says."""
+    """How many evaluations run together; InvalidInput if nobody says."""
     if q is not None:
         return whole(q, "q", 1)
     if workers is None or isinstance(workers, int):
@@ -289,15 +172,6 @@ def _waiting(optimizer: Optimizer) -> list[Trial]:
     return [t for t in optimizer.pending if t.id not in outside and optimizer.space.allows(t.params)]
 
 
-def _is_several(optimizer: Optimizer) -> bool:
-    return len(optimizer.settings.goals.objectives) > 1
-
-
-def _best(optimizer: Optimizer) -> tuple[dict[str, Any], float] | None:
-    """The best result; None where there is none, or several objectives have none."""
-    return None if _is_several(optimizer) else optimizer.best
-
-
 def _listed(
     x0: Iterable[Mapping[str, Any]] | None, y0: Iterable[Value] | None
 ) -> tuple[list[Mapping[str, Any]], list[Value] | None]:
@@ -311,7 +185,7 @@ def _listed(
 
 
 def _refuse_unknown(settings: StudySettings, points: list[Mapping[str, Any]], values: list[Value] | None) -> None:
-    """InvalidInput where points to begin with and their values do not fit the study, or each other."""
+    """InvalidInput if points to begin with and their values do not fit the study, or each other."""
     checked = [settings.space.check(params) for params in points]
     if values is None:
         refused = [params for params in checked if not settings.space.allows(params)]
@@ -323,7 +197,7 @@ def _refuse_unknown(settings: StudySettings, points: list[Mapping[str, Any]], va
     names, goals = None, settings.goals
     for value in values:
         if goals.is_plain and isinstance(value, Mapping) and set(value) != {ONLY}:
-            raise InvalidInput(f"numbers by name need outcomes={{...}} that say what is wanted; got {shown(value)}.")
+            raise InvalidInput(f"a dict of numbers needs declared outcomes, outcomes={{...}}; got {shown(value)}.")
         outcome = outcome_of(value, None, None)
         if isinstance(outcome, Outcome):
             arranged = goals.arranged(goals.of_number(outcome))
@@ -359,19 +233,6 @@ def _checked(workers: Executor | int | None, timeout: float | None) -> Executor 
         where = "this process" if workers is None else f"a {type(workers).__name__}"
         raise InvalidInput(f"timeout needs worker processes that can be killed, e.g. workers=4; {where} cannot be.")
     return workers
-
-
-def _stopper(stop: float | Target | Seconds | Stop | None, began: float) -> Stop:
-    if stop is None:
-        return lambda optimizer: False
-    if isinstance(stop, Seconds):
-        deadline = began + stop.limit
-        return lambda optimizer: time.monotonic() >= deadline
-    if callable(stop) and not isinstance(stop, type):
-        return stop
-    if isinstance(stop, bool) or not isinstance(stop, Real):
-        raise InvalidInput(f"stop must be a target value, Seconds(...) or a callable; got {shown(stop)}.")
-    return Target(float(stop))
 
 
 @dataclass(frozen=True, slots=True)
@@ -551,7 +412,7 @@ class _Run:
             self.callback(self.optimizer, batch)
 
     def _show(self) -> None:
-        best, counts = _best(self.optimizer), self.optimizer.counts
+        best, counts = best_of(self.optimizer), self.optimizer.counts
         said = [f"{counts.failed} failed"] if counts.failed else []
         if best is not None:
             said.insert(0, f"best {amount(f'{best[1]:.6g}', self.units)}")

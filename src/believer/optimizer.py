@@ -1,9 +1,12 @@
-"""Ask and tell: the one object that changes, and only by events that are durable before a call returns.
+"""The optimizer, with ask and tell: the one object that changes, by events that are durable before a call returns.
 
-Every call first checks its input, then writes one event to the journal, then folds the event into the ledger; what an
-ask hands out is for :func:`~believer.propose.propose` to say. Loading folds the same events again, so a loaded
-optimizer is the one that was saved. Calls of several threads come one after the other; one that an exception ends
-half-way is made good by the next, so that file and memory always agree.
+Every call first checks its input, then writes one event to the journal, then folds the event into the ledger.
+:func:`~believer.propose.propose` decides which points an ask hands out. Loading folds the same events again, so a
+loaded optimizer equals the one that was saved. Calls from several threads run one after the other. If an exception ends
+a call half-way, the next call repairs what it left, so that file and memory always agree.
+
+The file is long because it is one class: every method takes the same lock, and most lines of each are what its users
+read. The work is done in other files.
 """
 
 from __future__ import annotations
@@ -71,13 +74,13 @@ _log = logging.getLogger(__name__)
 class Optimizer(Study):
     """Batch Bayesian optimization: ``ask`` for points, ``tell`` what they returned.
 
-    Threads may share one: their calls are taken one after the other.
+    Several threads may share an optimizer: their calls run one after the other.
 
     Parameters
     ----------
     space : where to search.
-    journal : a path; every event is written there before its call returns. A space with a region (``within=``) or a
-        kind of parameter of its own has none: such a study lives in memory only.
+    journal : a path; every event is written there before its call returns. A study whose space has a region
+        (``within=``) or a parameter type that is not the library's cannot have a journal: it lives in memory only.
     {options}
     """
 
@@ -104,20 +107,22 @@ class Optimizer(Study):
     @classmethod
     @with_options
     def open(cls, path: PathLike, space: Space, *, change: bool = False, **options: Unpack[Options]) -> Self:
-        """The study in the journal at ``path``, begun if there is none yet: a script that does so can be run again.
+        """Open the study in the journal at ``path``, or begin it if there is none: the same script can be run again and
+        again.
 
-        Only what is said is compared with the journal: an option that is left out goes on as it was. Raises
-        :class:`InvalidInput` that lists what differs. Units that were not there before are taken on without a word.
+        Only the options that are passed are compared with the journal; an option that is left out stays as it was. If
+        any differ, :class:`InvalidInput` lists them. Units that were not given before are added without an error.
 
         Parameters
         ----------
         path : of the journal.
         space : where to search.
-        change : go on with what is said now, where it differs. All results that fit the new space count; a new
-            parameter needs ``backfill=``, the value that it had in earlier results. One that is taken out is left out
-            of them; where it had a ``backfill``, only results at that value fit. Results that do not fit are kept, and
-            ``outside`` lists them; they count again where a later space has a place for them. A number counts under
-            the name that it was told under; that of a plain study is the only objective of other goals, and back.
+        change : whether to go on with the options passed now where they differ from the journal's. All results that fit
+            the new space count. A new parameter needs ``backfill=``, the value that it had in earlier results. A
+            parameter that is removed is dropped from earlier results; if it had a ``backfill``, only results at that
+            value fit. Results that do not fit are kept and listed in ``outside``; they count again if a later space
+            includes them. A number counts under the name that it was told under; the number of a plain study becomes
+            the only objective of declared goals, and the reverse.
         {options}
         """
         said(options, ("change",))
@@ -187,7 +192,7 @@ class Optimizer(Study):
 
     @property
     def settings(self) -> StudySettings:
-        """What it was made with."""
+        """The settings that the optimizer was made with."""
         return self._settings
 
     @changing
@@ -200,18 +205,20 @@ class Optimizer(Study):
         distinct: bool = True,
         repeat: bool = False,
     ) -> Batch:
-        """``q`` trials to evaluate now, good together and together with those still pending.
+        """Suggest ``q`` trials to evaluate now, chosen to be good together and together with the pending ones.
 
-        Raises :class:`SpaceExhausted` when a finite space has fewer than q distinct points left.
+        Raises :class:`SpaceExhausted` if a finite space has fewer than q distinct points left.
 
         Parameters
         ----------
-        q : how many.
-        strategy : another one than the optimizer's, for this call.
-        fixed : parameters held at a value.
-        distinct : no point equals another of the batch, a pending one or one of the history (1e-6 of the encoded cube).
-        repeat : where results are noisy, a point is measured again if that is worth more than a new one; provenance
-            says so (:mod:`~believer.batch.repeat`). Lies do so, of one objective; others refuse.
+        q : the number of trials.
+        strategy : a strategy for this call, in place of the optimizer's.
+        fixed : parameters that keep a fixed value in this call.
+        distinct : whether every point must differ from the others of the batch, from pending points and from evaluated
+            ones (by 1e-6 in the encoded cube).
+        repeat : whether an evaluated point may be measured again when results are noisy and a replicate is worth more
+            than a new point (:mod:`~believer.batch.repeat`). The provenance says when this happened. Only the
+            pseudo-observation strategies support it, for one objective; the others raise an error.
         """
         history = self._ledger.history(self.settings)
         proposal = propose(
@@ -232,16 +239,16 @@ class Optimizer(Study):
 
     @reading
     def predict(self, points: Iterable[Mapping[str, Any]], outcome: str | None = None) -> Prediction:
-        """Mean and std (m,) of the objective, without noise, in the user's units, from results so far.
+        """Predict the mean and std (m,) of the objective, without noise, in the user's units, from the results so far.
 
-        Where the model learns from warped results (``warp``) what it expects is no Gaussian: then ``mean`` is the
-        median and ``std`` half the width of the interval that holds the value with a chance of 68.3 %. Failed trials
-        count as they do for suggestions (``failures``).
+        If the model learns from warped results (``warp``), its prediction is not Gaussian: ``mean`` is then the median,
+        and ``std`` is half the width of the interval that contains the value with a probability of 68.3 %. Failed
+        trials count as they do for suggestions (``failures``).
 
         Parameters
         ----------
         points : a list of params.
-        outcome : which one; None is the only objective.
+        outcome : the name of the outcome; None for the only objective.
         """
         self._refuse_without_results("predict")
         try:
@@ -253,10 +260,10 @@ class Optimizer(Study):
         return self._insight.predict(self.space.encode(rows), outcome)
 
     def _refuse_without_results(self, what: str) -> None:
-        """InvalidInput where there is nothing that a model could learn from."""
+        """InvalidInput if there is nothing that a model could learn from."""
         ledger = self._ledger
         if not ledger.outcomes:
-            raise InvalidInput(f"{what} needs at least one result; tell or observe one first.")
+            raise InvalidInput(f"{what} needs at least one result. Use tell or observe first.")
         if ledger.outcomes.keys() <= ledger.outside:
             raise InvalidInput(
                 f"{what} needs at least one result within the space, and all {len(ledger.outcomes)} lie outside of it "
@@ -269,11 +276,12 @@ class Optimizer(Study):
 
     @reading
     def recommend(self) -> Recommendation:
-        """The evaluated point to use in the end, with what the model expects there.
+        """Recommend the evaluated point to use in the end, with the model's prediction there.
 
-        Where the model takes results to be noisy, the point with the best expected value: the best result, ``best``, is
-        partly luck then. Otherwise the best result's. Of points within all limits, as surely as these ask, where
-        outcomes are declared; of several objectives there is no best, and ``front`` has the points to choose from.
+        If the model infers noise, this is the point with the best posterior mean, because the best result, ``best``, is
+        then partly luck. Otherwise it is the point of the best result. With limits, only points that are feasible with
+        the required probability count. With several objectives there is no single best point; ``front`` lists the
+        points to choose from.
         """
         self._refuse_without_results("recommend")
         return self._insight.recommend(self._ledger.trials)
@@ -281,13 +289,14 @@ class Optimizer(Study):
     @property
     @reading
     def front(self) -> Front:
-        """Of several objectives: the results within all limits that no other such result beats in every objective."""
+        """The Pareto front of several objectives: the feasible results that no other feasible result beats in every
+        objective."""
         return self._insight.front(self._ledger.trials, self._ledger.outcomes)
 
     @property
     @reading
     def hypervolume(self) -> float:
-        """Of several objectives: how much the front dominates up to the reference point, ``front.reference``."""
+        """The hypervolume that the Pareto front dominates, up to the reference point ``front.reference``."""
         return self._insight.front(self._ledger.trials, self._ledger.outcomes).hypervolume
 
     @changing
@@ -301,16 +310,16 @@ class Optimizer(Study):
     ) -> None:
         """The result of a trial.
 
-        Where outcomes are declared, what is still missing may be told later: models learn from what is there.
+        If outcomes are declared, some of them may be told later; the models learn from those that are known.
 
         Parameters
         ----------
         trial : the trial, its id, or the params of one that is pending.
-        value : a number, an :class:`Outcome`, or where outcomes are declared a dict with a number for each, or a list
-            of replicates. NaN and infinities mark a failed evaluation; of one outcome among several, that one is lost
-            and the trial has failed, but what else it returned is kept and learned from.
-        noise : the known standard deviation of the number; of several, by name.
-        error : why there is no value, for a failed evaluation.
+        value : a number, an :class:`Outcome`, a list of replicates, or a dict with a number for each declared outcome.
+            NaN and infinities mark a failed evaluation. If only some of the declared outcomes are NaN or infinite, the
+            trial has failed, but its other outcomes are kept and the models learn from them.
+        noise : the known standard deviation of the number, or a dict of standard deviations by outcome.
+        error : the reason why a failed evaluation has no value.
         """
         self._record_answer(self._answer(trial, value, noise, error))
 
@@ -321,13 +330,13 @@ class Optimizer(Study):
         values: Iterable[Value],
         noise: Iterable[Noise | None] | None = None,
     ) -> None:
-        """Results of several trials; nothing is taken in when one of them is wrong.
+        """Tell the results of several trials; if one of them is invalid, none is recorded.
 
         Parameters
         ----------
-        trials : each as for :meth:`tell`.
-        values : one for each trial.
-        noise : the known standard deviations of the values, one each.
+        trials : trials, as for :meth:`tell`.
+        values : one value for each trial.
+        noise : the known standard deviation of each value.
         """
         try:
             answered, found = [*trials], [*values]
@@ -367,7 +376,7 @@ class Optimizer(Study):
         status = self._ledger.status(found.id)
         if status in ("done", "failed"):
             raise TrialError(
-                f"trial {found.id} already has its result ({status}); a result is told once, and amended by amend.",
+                f"trial {found.id} already has a result ({status}); a trial is told once. Use amend to correct it.",
                 found.id,
             )
         first = next((event.outcome for event in before if isinstance(event, Told)), None)
@@ -402,7 +411,7 @@ class Optimizer(Study):
                 found, key=lambda t: t.id in ledger.outcomes and not names.isdisjoint(ledger.outcomes[t.id].names)
             )
         raise TrialError(
-            f"no pending trial has the params {settled}; a result from elsewhere is for observe(params, ...)."
+            f"no pending trial has the params {settled}; use observe(params, ...) for a result from elsewhere."
         )
 
     def _outcome(
@@ -410,9 +419,7 @@ class Optimizer(Study):
     ) -> Outcome | str:
         goals = self.settings.goals
         if goals.is_plain and isinstance(value, Mapping) and set(value) != {ONLY}:
-            raise InvalidInput(
-                f"numbers by name are for a study that declares them, outcomes={{...}}; got {shown(value)}."
-            )
+            raise InvalidInput(f"a dict of numbers needs declared outcomes, outcomes={{...}}; got {shown(value)}.")
         outcome, names = outcome_of(value, noise, error), self._ledger.objectives or names
         if isinstance(outcome, str):
             return outcome
@@ -430,19 +437,19 @@ class Optimizer(Study):
         noise: Noise | None = None,
         error: str | None = None,
     ) -> None:
-        """Correct what was told of a trial: this stands in its place, and ``events`` has both.
+        """Correct the result of a trial: the new result replaces the old one, and ``events`` keeps both.
 
-        Of declared outcomes those that are not named stay as they were told; with ``error`` nothing does.
+        Declared outcomes that are not named keep their values, unless ``error`` is given.
 
         Parameters
         ----------
-        trial : the trial, or its id; one that has a result, a part of one, or a failure.
+        trial : a trial that has a result, a part of a result, or a failure; or its id.
         value, noise, error : as for :meth:`tell`.
         """
         found = self._own(trial)
         known = self._ledger.outcomes.get(found.id)
         if known is None and found.id not in self._ledger.errors:
-            raise TrialError(f"trial {found.id} has no result that could be amended; tell it.", found.id)
+            raise TrialError(f"trial {found.id} has no result to amend. Use tell first.", found.id)
         if self.settings.goals.is_plain and [*self._ledger.outcomes] == [found.id]:
             outcome = outcome_of(value, noise, error)  # the only result says how objectives are called
         else:
@@ -465,9 +472,9 @@ class Optimizer(Study):
         noise: Noise | None = None,
         error: str | None = None,
     ) -> Trial:
-        """A result from elsewhere; counts towards ``n_init``.
+        """Add a result from elsewhere. It counts towards ``n_init``.
 
-        The constraint is not asked: data are data.
+        The constraint of the space is not checked, because the result exists already.
 
         Parameters
         ----------
@@ -483,7 +490,7 @@ class Optimizer(Study):
 
     @changing
     def enqueue(self, params: Mapping[str, Any]) -> None:
-        """A point that the user wants next: the next ask hands it out first, even if it repeats another."""
+        """Queue a point of the user's: the next ask hands it out first, even if it repeats another point."""
         settled = self.space.check(params)
         if not self.space.allows(settled):
             what = next((repr(rule) for rule in self.space.rules if not rule.holds(settled)), "constraint")
@@ -492,30 +499,30 @@ class Optimizer(Study):
 
     @changing
     def abandon(self, trial: Trial | int) -> None:
-        """Stop waiting for a trial (its worker died); a result that still arrives is accepted.
+        """Stop waiting for a trial, for example because its worker died. A result that still arrives is accepted.
 
-        The point stays in the history, so it is not proposed again; ``enqueue`` it to retry.
+        The point stays in the history, so it is not suggested again. Use ``enqueue`` to try it again.
         """
         found = self._ledger.find(trial)
         status = self._ledger.status(found.id)
         if status in ("done", "failed"):
             raise TrialError(
-                f"trial {found.id} already has its result ({status}); there is nothing to abandon.", found.id
+                f"trial {found.id} already has its result ({status}); only a pending trial can be abandoned.", found.id
             )
         if status in ("pending", "partial"):
             self._record(Abandoned(found.id))
 
     @reading
     def snapshot(self) -> Study:
-        """The study as it stands now, to be looked at: what happens later does not change it."""
+        """A read-only copy of the study as it is now; later events do not change it."""
         return Study(_folded(list(self._ledger.events), self.settings), self._where)
 
     @reading
     def save(self, path: PathLike) -> None:
-        """Write the whole study to a journal at ``path``, atomically; an earlier state of this study is replaced.
+        """Write the whole study to a journal at ``path``, atomically. An earlier state of this study there is replaced.
 
-        Raises :class:`JournalError` when the file there is anything else, and :class:`InvalidInput` for a space that no
-        journal can hold: with a region (``within=``) or a kind of parameter of its own.
+        Raises :class:`JournalError` if the file at ``path`` is anything else, and :class:`InvalidInput` for a space
+        that no journal can hold: one with a region (``within=``) or a parameter type that is not the library's.
         """
         refuse_unreadable(self.space)
         with explained("write", as_path(path, "a journal"), "Choose another path."):
@@ -545,16 +552,16 @@ class Optimizer(Study):
         maximizer: Maximizer | None = None,
         append: bool = True,
     ) -> Self:
-        """The study in the journal at ``path``, ready to go on; further events are appended to it.
+        """Load the study in the journal at ``path``, ready to go on. Further events are appended to the journal.
 
-        What is not the library's own is passed again, and checked by name. No fit is run.
+        Parts that are not the library's own must be passed again; they are checked by name. No model is fitted.
 
         Parameters
         ----------
         path : of the journal.
-        surrogate, acquisition, strategy, maximizer : those of the constructor, where they are not the library's own.
-        constraint : the space's, where it has one.
-        append : False only reads the file, without its lock, and goes on in memory.
+        surrogate, acquisition, strategy, maximizer : those of the constructor, if they are not the library's own.
+        constraint : the constraint of the space, if it has one.
+        append : if False, the file is only read, without its lock, and the study goes on in memory.
         """
         journal, events = Journal.open(as_path(path, "a journal")) if append else (None, read_events(as_path(path)))
         try:
@@ -584,7 +591,7 @@ class Optimizer(Study):
 
     @changing
     def close(self) -> None:
-        """Release the journal; the optimizer can still be read, not changed."""
+        """Release the journal. The optimizer can still be read, but no longer changed."""
         if self._journal is not None:
             self._journal.close()
 
@@ -639,9 +646,9 @@ def _before_and_after(
         if is_constraint(found["constraint"], space.constraint, space.constraint_name):
             found["constraint"] = identity(space.constraint, space.constraint_name)
     except serialization.DamagedSettings as error:
-        raise JournalCorrupt(f"line {line} has settings that no study can have: {error}", line) from error
+        raise JournalCorrupt(f"line {line} has invalid settings: {error}", line) from error
     except (KeyError, TypeError, AttributeError) as error:
-        raise JournalCorrupt(f"line {line} lacks a setting, or has a wrong one: {error!r}", line) from error
+        raise JournalCorrupt(f"line {line} lacks a setting, or has an invalid one: {error!r}", line) from error
     named = with_units(found, {"space": space.to_config(), "outcomes": Goals(options["outcomes"]).to_config()})
     space = Space.from_config(named["space"], space.constraint, space.constraint_name)
     options["outcomes"] = Goals.from_config(named["outcomes"]).wanted
@@ -661,20 +668,20 @@ def _folded(events: list[Event], settings: StudySettings) -> Ledger:
     try:
         space, goals = space_and_goals(begun.config)
     except (InvalidInput, KeyError, TypeError, AttributeError) as error:
-        raise JournalCorrupt(f"line 1 lacks a setting, or has a wrong one: {error!r}", 1) from error
+        raise JournalCorrupt(f"line 1 lacks a setting, or has an invalid one: {error!r}", 1) from error
     ledger = Ledger.of(events, space, goals)
     ledger.go_on_in(settings.space)
     return ledger
 
 
 def settings_in(config: Mapping[str, Any], passed: Mapping[str, Any], line: int) -> StudySettings:
-    """The settings of a journal's line, with what was passed again."""
+    """The settings in a line of a journal, with the parts that were passed again."""
     try:
         return StudySettings.from_config(config, passed)
     except serialization.DamagedSettings as error:
-        raise JournalCorrupt(f"line {line} has settings that no study can have: {error}", line) from error
+        raise JournalCorrupt(f"line {line} has invalid settings: {error}", line) from error
     except (KeyError, TypeError, AttributeError) as error:
-        raise JournalCorrupt(f"line {line} lacks a setting, or has a wrong one: {error!r}", line) from error
+        raise JournalCorrupt(f"line {line} lacks a setting, or has an invalid one: {error!r}", line) from error
 
 
 def _verify_fits(events: list[Event], surrogate: Verifiable) -> None:
@@ -693,4 +700,6 @@ def _verify_fits(events: list[Event], surrogate: Verifiable) -> None:
             try:
                 verified_fit(surrogate, event.model, results, space.dim, goals)
             except (KeyError, TypeError, ValueError, JournalError) as error:
-                raise JournalCorrupt(f"line {line} has hyperparameters that no fit comes to: {error}", line) from error
+                raise JournalCorrupt(
+                    f"line {line} has hyperparameters that no fit can produce: {error}", line
+                ) from error

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,7 @@ from believer.acquisitions.acquisition import Several
 from believer.arrays import Array, frozen, shown, whole
 from believer.batch import LOADED_ON_USE, Learned, Request, Strategy
 from believer.batch.gain import expected_gain
-from believer.batch.random import REPLACED, design, draw, is_new
+from believer.batch.random import REPLACED, design, draw
 from believer.batch.request import (
     ONE,
     Chosen,
@@ -40,7 +41,7 @@ from believer.errors import (
     NoPointFound,
     SpaceExhausted,
 )
-from believer.maximize.objective import ENUMERATE_UP_TO, remaining
+from believer.maximize.objective import ENUMERATE_UP_TO, is_new, remaining
 from believer.space import Float, Space
 from believer.space.hints import adds_up
 from believer.space.region import Region
@@ -48,7 +49,7 @@ from believer.study import serialization
 from believer.study.events import Asked
 from believer.study.history import History, Table
 from believer.study.labels import NO_LABELS, Labels
-from believer.study.models import WARP, ModelCache, check_cache, counted_pending
+from believer.study.models import WARP, ModelCache, check_cache, counted_pending, written_of
 from believer.study.settings import LEARN, StudySettings
 from believer.study.trials import Batch, Trial, same_value
 from believer.surrogates.protocols import Bounded, Conditionable
@@ -67,7 +68,7 @@ class Proposal:
     ----------
     trials : with the ids that they will have.
     request : what was asked for, as plain data.
-    model : the hyperparameters that the points were chosen under, as plain data; None where no model had a say: a
+    model : the hyperparameters that the points were chosen under, as plain data; None if no model had a say: a
         design, or a strategy that needs none.
     judged : works out the verdict.
     labels : units, for what is printed.
@@ -124,7 +125,7 @@ def propose(
     check_cache(cache, settings)
     held = settings.space.check_fixed(fixed or {})
     chooser = settings.strategy if strategy is None else serialization.strategy_named(strategy)
-    config = serialization.to_config(chooser)
+    config, is_custom = cache.written if strategy is None else written_of(chooser)
     called, goals = partial(serialization.named, config), settings.goals
     refuse_outputs(chooser, called, len(goals.objectives), bool(goals.limited))
     if len(history.tables) > len(goals.outputs):
@@ -156,7 +157,7 @@ def propose(
             chosen = checked_answer(chooser.choose(request, cache.memory), request, chooser)
             cache.memory = chosen.memory
             notes = draft.learned_from(outputs, described or {}) if needs_model(chooser) else ""
-            draft.add_chosen(chosen, notes, serialization.is_custom(config))
+            draft.add_chosen(chosen, notes, is_custom)
     except SpaceExhausted as error:
         draft.refuse_exhausted(q, queued, count=True)
         if isinstance(error, NoPointFound) and adds_up(settings.space.constraint):
@@ -173,9 +174,7 @@ def propose(
             fits = tuple(replace(one, model=one.fit, failed=None) for one in judged_on.outputs)
             gain = expected_gain(replace(judged_on, outputs=(replace(fits[0], pending=pending), *fits[1:])), units)
         model = None if judged_on is None else judged_on.model
-        objectives = settings.goals.objectives
-        measured = settings.goals.units(objectives[0]) if len(objectives) == 1 else ""
-        return judge(units, draft.region, model, len(pending.ids), gain, measured)
+        return judge(units, draft.region, model, len(pending.ids), gain, settings.labels.objective)
 
     return Proposal(tuple(draft.trials), wanted, described, judged, settings.labels)
 
@@ -248,11 +247,12 @@ class _Draft:
         known, results = len(history.ids) + len(history.pending.ids), len(history.ids)
         if results >= min(len(self.settings.space) + 1, -(-n_init // 2)):
             known += len(history.failed)
-        points = design(index, n_init, self.region, self.cache.randomness(0, "design"))
-        learnable = all(table.ids for table in history.tables)
-        while len(self.trials) < q and (known + len(self.trials) < n_init or not learnable):
-            self.add_new(next(points), "design", f"point {index + 1} of a Latin hypercube")
-            index += 1
+        missing = max(n_init - known, 0) if all(table.ids for table in history.tables) else q
+        missing = min(missing, q) - len(self.trials)
+        if missing > 0:
+            points = design(index, n_init, self.region, self.cache.randomness(0, "design"))
+            for number, x in enumerate(islice(points, missing), index + 1):
+                self.add_new(x, "design", f"point {number} of a Latin hypercube")
 
     def learned_from(self, outputs: tuple[Learned, ...], hyperparameters: dict[str, Any]) -> str:
         """What provenance says of models that did not learn from everything; nothing as a rule."""
@@ -351,7 +351,7 @@ def rehearse(settings: StudySettings) -> None:
     goals, acquisition, strategy = settings.goals, settings.acquisition, settings.strategy
     if len(goals.objectives) == 1 and able(acquisition, Several):
         name = type(acquisition).__name__
-        raise MissingCapability(f"{name} trades several objectives for each other: declare them, outcomes={{...}}.")
+        raise MissingCapability(f"{name} is for several objectives. Declare them with outcomes={{...}}.")
     config = serialization.to_config(strategy)
     called = partial(serialization.named, config)
     refuse_outputs(strategy, called, len(goals.objectives), bool(goals.limited))

@@ -1,4 +1,4 @@
-"""Replay: make every suggestion of a journal again from its seed, and say where one differs."""
+"""Replay: compute every suggestion of a journal again from its seed, and report the first difference."""
 
 from __future__ import annotations
 
@@ -31,15 +31,15 @@ from believer.surrogates.protocols import Surrogate
 
 @dataclass(frozen=True, slots=True)
 class Replay:
-    """What came of a replay.
+    """The result of a replay.
 
     Attributes
     ----------
-    asks : how many were made again.
-    older : how many further asks were made by another engine, whose choices are not compared.
+    asks : the number of asks that were repeated.
+    older : the number of further asks by an earlier engine, whose choices are not compared.
     engine : the number of that engine.
-    line : the journal's line of the first that came out otherwise; None without any.
-    difference : what differed there; None without any.
+    line : the line in the journal of the first ask that differs; None if there is none.
+    difference : what differs there; None if nothing does.
     """
 
     asks: int
@@ -50,7 +50,7 @@ class Replay:
 
     @property
     def identical(self) -> bool:
-        """Whether every suggestion came out the same, bit for bit: so per processor, BLAS and backend."""
+        """Whether every suggestion is the same, bit for bit. That needs the same processor, BLAS and backend."""
         return self.line is None
 
     def __str__(self) -> str:
@@ -75,17 +75,17 @@ def replay(
     maximizer: Maximizer | list[Maximizer] | None = None,
     strategies: Sequence[Strategy] = (),
 ) -> Replay:
-    """Verify a journal: run its asks anew, fits included, against the results as they were told at the time.
+    """Verify a journal: repeat its asks, including the fits, with the results that were known at the time.
 
-    The same versions, backend, processor, BLAS and number of its threads are needed for "identical"; the journal's
-    first line names all but processor and BLAS. The file is only read.
+    For "identical" the versions, backend, processor, BLAS and number of BLAS threads must be the same; the first line
+    of the journal names all but processor and BLAS. The file is only read.
 
     Parameters
     ----------
-    path : of the journal.
-    surrogate, acquisition, strategy, constraint, maximizer : custom ones, as for ``Optimizer.load``. Of a study that
-        was changed also a list: those that it had before, and has now.
-    strategies : custom ones that single asks were made with.
+    path : the path of the journal.
+    surrogate, acquisition, strategy, constraint, maximizer : custom parts, as for ``Optimizer.load``. For a study that
+        was changed, a list of the earlier ones and the present one is possible.
+    strategies : custom strategies of single asks.
     """
     events = read_events(path)
     passed: dict[str, Any] = {
@@ -151,7 +151,7 @@ def _other_backend(begun: Event) -> str:
 
 
 class DamagedRequest(InvalidInput):
-    """What was asked for, in a journal, is nothing that anyone can ask for."""
+    """A journal holds a request that is invalid."""
 
 
 def _wanted(study: Optimizer, event: Asked, strategies: Sequence[Strategy]) -> Strategy:

@@ -26,6 +26,7 @@ from queue import Empty, SimpleQueue
 from types import TracebackType
 from typing import Any
 
+from believer._interrupts import held_back
 from believer.arrays import whole
 from believer.errors import EvaluationError, TookTooLong, WorkerDied
 
@@ -365,9 +366,9 @@ def error_text(error: BaseException) -> str:
 def _inherited() -> Iterator[None]:
     """What a process must find when it starts: BLAS reads its number of threads once, and Ctrl-C is for the parent.
 
-    The signal is held back here meanwhile, not lost.
+    A process inherits which signals are blocked; here, Ctrl-C takes effect when the process has started.
     """
-    with _processes, _interrupts_held_back():
+    with _processes, held_back(), _interrupts_blocked():
         unset = [name for name in ONE_THREAD if name not in os.environ]
         os.environ.update(dict.fromkeys(unset, "1"))
         try:
@@ -380,14 +381,14 @@ def _inherited() -> Iterator[None]:
 if sys.platform == "win32":
 
     @contextmanager
-    def _interrupts_held_back() -> Iterator[None]:
+    def _interrupts_blocked() -> Iterator[None]:
         yield  # not inherited there
 
 else:
     from multiprocessing import resource_tracker
 
     @contextmanager
-    def _interrupts_held_back() -> Iterator[None]:
+    def _interrupts_blocked() -> Iterator[None]:
         resource_tracker.ensure_running()  # would otherwise be started within, and let the signals through again
         before = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
         try:

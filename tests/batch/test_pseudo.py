@@ -227,7 +227,8 @@ def test_with_noise_the_incumbent_is_the_least_posterior_mean_over_results_and_l
     first = float(model.predict(data.X).mean.min())
     believed = model.condition(Data(points(chosen)[:1], model.predict(points(chosen)[:1]).mean))
     second = float(believed.predict(np.vstack([data.X, points(chosen)[:1]])).mean.min())
-    assert watch.seen == [first, second]
+    # The noise is 0.2 of the signal, so the condition of the matrix is near 100, and rounding far below the tolerance.
+    assert watch.seen == pytest.approx([first, second], rel=1e-9)
     assert first > data.y.min()
     assert second < first
     watch = Watching()

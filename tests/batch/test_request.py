@@ -84,7 +84,7 @@ def test_those_that_are_named_instead_are_all_that_can() -> None:
 
 def test_repeats_are_for_one_objective_and_strategies_that_weigh_them() -> None:
     refuse_repeats(STRATEGIES["kb"], lambda: "kb", 1)
-    with pytest.raises(MissingCapability, match="one objective"):
+    with pytest.raises(MissingCapability, match="objective"):
         refuse_repeats(STRATEGIES["kb"], lambda: "kb", 2)
-    with pytest.raises(MissingCapability, match="lp never measures a point again"):
+    with pytest.raises(MissingCapability, match="lp never repeats"):
         refuse_repeats(STRATEGIES["lp"], lambda: "lp", 1)

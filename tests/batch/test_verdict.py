@@ -157,7 +157,7 @@ CURVE = (0.12, 0.17, 0.2, 0.205, 0.21)
             (3.0e5, 3.1e5, 3.1e5),
             0,
             0.0,
-            "3 points: the best alone is expected to gain 3e+05, all together 3.1e+05 (the others add 3%); "
+            "3 points: the best alone is expected to gain 300000, all together 310000 (the others add 3%); "
             "95% of that takes 1 slot; no near-duplicates.",
         ),
         ((0.12,), 0, 1e-4, "1 point: expected to gain 0.12."),

@@ -145,7 +145,7 @@ def test_demo_leaves_environment_and_interrupts_as_they_were(run: Run) -> None:
 
 
 def test_the_comparison_is_printed_with_medians_of_its_runs(run: Run) -> None:
-    rows = re.findall(r"^  (\w+, \d at a time) +(nothing|\S+ %) +(nothing|\S+ %) +(\d+)$", run.out, re.MULTILINE)
+    rows = re.findall(r"^  (\w+, \d at a time) +(none|\S+ %) +(none|\S+ %) +(\d+)$", run.out, re.MULTILINE)
     if run.name != "reaction":
         assert rows == []
         return
@@ -154,7 +154,7 @@ def test_the_comparison_is_printed_with_medians_of_its_runs(run: Run) -> None:
         after = min(3 * method.q, BUDGET) - 1
         values = [versus._median([curve[i] for curve in curves], -1.0) for i in (-1, after)]
         assert (label, int(needed)) == (method.label, -(-BUDGET // method.q))
-        assert cells == ["nothing" if value is None else f"{value:.4g} %" for value in values]
+        assert cells == ["none" if value is None else f"{value:.4g} %" for value in values]
 
 
 @pytest.mark.parametrize(("place", "q", "strategy"), [(0, 4, None), (1, 1, None), (2, 4, "random")])
@@ -187,9 +187,9 @@ def test_medians_are_those_of_studies_that_are_asked_and_told(place: int, q: int
         ("classifier", 2.0, 3.0, "ahead of one at a time: 2 % against 3 %."),
         ("classifier", 4.0, 3.0, "behind one at a time: 4 % against 3 %."),
         ("classifier", 3.0, 3.0000001, "and one at a time reach the same: 3 %."),
-        ("reaction", None, 80.0, "behind one at a time: nothing against 80 %."),
-        ("simulation", 7.0, None, "ahead of one at a time: 7 kg/h against nothing."),
-        ("simulation", None, None, "and one at a time reach the same: nothing."),
+        ("reaction", None, 80.0, "behind one at a time: none against 80 %."),
+        ("simulation", 7.0, None, "ahead of one at a time: 7 kg/h against none."),
+        ("simulation", None, None, "and one at a time find nothing within the limits."),
     ],
 )
 def test_whoever_is_ahead_is_called_so(name: str, ours: float | None, theirs: float | None, said: str) -> None:
@@ -199,11 +199,19 @@ def test_whoever_is_ahead_is_called_so(name: str, ours: float | None, theirs: fl
         versus.Reached(single, theirs, theirs, 32),
         versus.Reached(chance, theirs, theirs, 4),
     ]
-    lines = demo.comparison(DEMOS[name], found).splitlines()[-3:]
+    lines = demo.comparison(DEMOS[name], found).splitlines()[4:]
     assert lines[0].endswith(said)
-    assert lines[0].startswith("With as many evaluations batches")
-    assert lines[1].startswith("In as many rounds batches")
+    assert lines[0].startswith("At equal evaluations, batches")
+    assert lines[1].startswith("At equal rounds, batches")
     assert "random points" in lines[2]
+    assert len(lines) == 3 + (ours is None or theirs is None)
+
+
+def test_one_at_a_time_is_compared_with_random_points_alone() -> None:
+    with ThreadPoolExecutor(1) as executor:
+        reached = versus.compare(DEMOS["function"], 1, (0,), 2, executor)
+    assert [one.method.q for one in reached] == [1, 1]
+    assert "random points" in demo.comparison(DEMOS["function"], reached).splitlines()[-1]
 
 
 def test_runs_without_a_result_within_the_limits_count_as_the_worst() -> None:

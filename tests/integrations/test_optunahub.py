@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import os
 import re
 import runpy
@@ -33,8 +34,8 @@ def test_every_setting_is_named_there() -> None:
     from believer.integrations.optuna import BelieverSampler
 
     (signature,) = re.findall(r"^### `BelieverSampler\(\*, (.*)\)`$", README, re.MULTILINE)
-    defaults = BelieverSampler.__init__.__kwdefaults__ or {}
-    assert signature == ", ".join(f"{name}={value!r}" for name, value in defaults.items()).replace("'", '"')
+    settings = inspect.signature(BelieverSampler).parameters.values()
+    assert signature == ", ".join(f"{one.name}={one.default!r}" for one in settings).replace("'", '"')
 
 
 def test_the_example_of_the_page_runs(monkeypatch: pytest.MonkeyPatch) -> None:

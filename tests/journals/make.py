@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 import believer as bv
-from believer.study.goals import Goal
+from believer.study.goal import Goal
 
 HERE = Path(__file__).parent
 MIXED = bv.Space(

@@ -330,7 +330,6 @@ def test_formulas_are_neutralized_as_the_library_does(chrome: Browser, tmp_path:
 @pytest.mark.slow
 def test_everything_is_reached_by_the_keyboard(chrome: Browser, pages: dict[str, Path]) -> None:
     chrome.open(pages["small"], DESK)
-    see(chrome, "#figure-convergence")
     kind = (
         "(e => e.closest('th') ? 'sort' : e.matches('.panel') ? 'panel' : e.matches('nav a') ? 'link' : "
         "e.matches('.skip') ? 'skip' : e.tagName)(document.activeElement)"
@@ -351,6 +350,7 @@ def test_everything_is_reached_by_the_keyboard(chrome: Browser, pages: dict[str,
     key(chrome, "Enter", 13, "\r")
     assert chrome.evaluate("document.querySelectorAll('#trials th')[1].ariaSort") == "ascending"
     assert chrome.evaluate("document.activeElement.dataset.column") == "1"  # it is where it was
+    see(chrome, "#figure-convergence")  # not before: some versions of Chromium go on with Tab from what was scrolled to
     chrome.evaluate("document.querySelector('#figure-convergence .panel').focus(), 1")
     key(chrome, "ArrowRight", 39)
     until(chrome, "document.querySelector('#figure-convergence .hovertext')")

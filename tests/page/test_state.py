@@ -206,11 +206,11 @@ def test_cells_are_exact_in_a_browser_or_text() -> None:
     assert cell("\ud800") == "\\ud800"
     assert numbers([1.23456789, np.nan, np.inf]) == [1.23457, None, None]
     assert [percent(p) for p in (0.0, 0.001, 0.5, 0.999, 1.0)] == [
-        "0 %",
+        "less than 1 %",
         "less than 1 %",
         "50 %",
         "more than 99 %",
-        "100 %",
+        "more than 99 %",
     ]
 
 

@@ -18,6 +18,7 @@ from believer.acquisitions.hypervolume import hypervolume
 from believer.batch import Believe
 from believer.errors import InvalidInput, MissingCapability
 from believer.plot import data
+from believer.plot.data.importance import relevance_of
 from believer.surrogates.data import Data
 
 Z = 1.959963984540054
@@ -292,15 +293,43 @@ def test_a_surface_is_the_prediction_on_a_grid() -> None:
         np.testing.assert_allclose(found.mean[row], at.mean, rtol=1e-9)
 
 
-def test_the_axes_of_a_surface_have_the_shortest_lengthscales() -> None:
-    study = mixed()
-    scales = study.hyperparameters
-    assert scales is not None
+def test_the_axes_of_a_surface_are_those_that_matter_and_not_those_with_the_shortest_lengthscales() -> None:
+    study = bv.Optimizer(
+        bv.Space({"idle": bv.Categorical(["a", "b"]), "x": bv.Float(0, 1), "y": bv.Float(0, 1)}), seed=0
+    )
+    for trial in study.ask(12):
+        study.tell(trial, (trial.params["x"] - 0.4) ** 2 + 0.3 * trial.params["y"])
+    found = data.surface(study)
+    assert {found.x.name, found.y.name} == {"x", "y"}
+
+
+def test_relevance_is_the_share_of_the_variance_that_goes_with_a_parameter() -> None:
+    study = bv.Optimizer(bv.Space({name: bv.Float(0, 1) for name in "abc"}), seed=0)
+    for trial in study.ask(40):
+        study.tell(trial, 3.0 * trial.params["a"] + trial.params["b"])
     source = data.study_of(study)
-    shortest = {a.name: min(source.learned("value").fit.lengthscales[a.start : a.stop]) for a in source.axes}  # type: ignore[attr-defined]
-    found = data.surface(source)
-    order = sorted((name for name in shortest if name != "one"), key=lambda name: shortest[name])
-    assert [found.x.name, found.y.name] == order[:2]
+    # Of a sum of independent parts: the variances 9/12 and 1/12 as shares of their sum.
+    np.testing.assert_allclose(relevance_of(source, "value"), [0.9, 0.1, 0.0], atol=0.1)
+    same = bv.Optimizer(study.space, seed=0)
+    for trial in same.ask(5):
+        same.tell(trial, 1.0)
+    np.testing.assert_array_equal(relevance_of(data.study_of(same), "value"), 0.0)
+
+
+def test_the_star_is_called_what_it_is() -> None:
+    assert data.study_of(limited()).star == "best result"
+    assert data.study_of(several()).star == "a result of the front"
+    never = bv.Optimizer(SPACE_OF_TWO, outcomes={"f": bv.Minimize(), "g": bv.AtMost(-1.0)}, seed=0)
+    first, *rest = never.ask(4)
+    never.tell(first, {"f": 1.0})
+    assert data.study_of(never).star == "best partial result"
+    for trial in rest:
+        never.tell(trial, {"f": 1.0, "g": 0.0})
+    assert data.study_of(never).star == "best result, outside a limit"
+    assert data.parallel_coordinates(never).star == data.surface(never).star == "best result, outside a limit"
+
+
+SPACE_OF_TWO = bv.Space({"x": bv.Float(0, 1), "y": bv.Float(0, 1)})
 
 
 # Importance
@@ -442,7 +471,7 @@ def test_the_front_is_that_of_the_study() -> None:
 
 
 def test_a_front_needs_several_objectives() -> None:
-    with pytest.raises(InvalidInput, match="a front is for several objectives"):
+    with pytest.raises(InvalidInput, match="a front needs several objectives"):
         data.front(one())
     with pytest.raises(InvalidInput, match="objectives must be two or more of f, g; got"):
         data.front(several(), objectives=["f", "h"])
@@ -551,6 +580,20 @@ def test_a_timeline_has_the_times_of_asks_and_answers(tmp_path: Path, monkeypatc
         assert found.busy.tolist() == [2, 2, 1, 0]
         assert found.utilization == pytest.approx(70.0 / 80.0)
     assert bv.replay(path).asks > 0
+
+
+def test_a_slot_holds_one_trial_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = [1000.0]
+    monkeypatch.setattr("believer.optimizer.time.time", lambda: now[0])
+    study = bv.Optimizer(bv.Space({"x": bv.Float(0, 1)}), seed=0)
+    for trial in study.ask(3):  # handed out together, and evaluated in no time
+        study.tell(trial, 1.0)
+    now[0] = 1010.0
+    first, _ = study.ask(2)
+    now[0] = 1020.0
+    study.tell(first, 1.0)
+    study.ask(1)  # the second of the two is pending and keeps its slot
+    assert data.timeline(study).lane.tolist() == [0, 1, 2, 0, 1, 0]
 
 
 def test_a_study_from_before_times_were_written_is_shown_by_its_events() -> None:

@@ -66,6 +66,19 @@ STUDIES: dict[str, Callable[[], bv.Optimizer]] = {
         n_init=4,
     ),
     "all the same": lambda: told(branin().space, 3, lambda p: 1.0),
+    "long names": lambda: told(
+        bv.Space(
+            {
+                "a parameter with a very long name " * 4: bv.Float(0, 1, units="mol per liter and hour"),
+                "which": bv.Categorical([f"number {i} of a list of many choices" for i in range(30)]),
+                "n" * 150: bv.Int(0, 9),
+            }
+        ),
+        2,
+        lambda p: float(sum(map(len, map(str, p.values())))),
+        outcomes={"how long " * 20: bv.Minimize(units="characters, counted one by one")},
+        n_init=4,
+    ),
     "a disc": lambda: studied(ROUND),
     "an angle": lambda: studied(TURNING),
     "thirteen": lambda: told(
@@ -74,7 +87,7 @@ STUDIES: dict[str, Callable[[], bv.Optimizer]] = {
 }
 
 
-WHOLE = ("mixed", "limited", "several", "one", "a disc", "an angle")
+WHOLE = ("mixed", "limited", "several", "one", "long names", "a disc", "an angle")
 """Studies of which every figure is drawn; of the others, those that depend on their axes."""
 
 OF_AXES = ("batches", "convergence", "evaluations", "lies", "parallel_coordinates", "slice")
@@ -101,6 +114,10 @@ def check_layout(axes: Any) -> None:
         assert page.x0 - 1 <= frame.x0 <= frame.x1 <= page.x1 + 1, block
         assert not any(frame.overlaps(each.get_window_extent()) for each in shown), block
     for each in shown:
+        for named in (each.xaxis.label, each.yaxis.label):
+            frame = named.get_window_extent()
+            assert not named.get_text() or page.x0 - 1 <= frame.x0 <= frame.x1 <= page.x1 + 1, named
+            assert not named.get_text() or page.y0 - 1 <= frame.y0 <= frame.y1 <= page.y1 + 1, named
         for axis, end in ((each.xaxis, "x"), (each.yaxis, "y")):
             frame = each.get_window_extent().padded(1.0)
             low, high = getattr(frame, f"interval{end}")

@@ -97,7 +97,7 @@ def finals(runs: Sequence[Run]) -> Finals:
 def _line(
     group: Group, kind: str, member: str, blocks: Sequence[Block], values: Finals, reference: str
 ) -> ClassLine | None:
-    """Not corrected yet; None where the member has no run."""
+    """Not corrected yet; None if the member has no run."""
     own = values[member]
     mine = [block for block in blocks if block in own]
     if not mine:

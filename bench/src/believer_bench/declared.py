@@ -25,7 +25,8 @@ from believer.acquisitions.hypervolume import hypervolume
 from believer.arrays import Array
 from believer.errors import InvalidInput
 from believer.experiments.loading import load
-from believer.study.goals import Goal, Goals, checked_reference
+from believer.study.goal import Goal
+from believer.study.goals import Goals, checked_reference
 from believer.study.outcome import Outcome, outcome_of
 from believer_bench.problems import FRONTS, LIMITS
 
@@ -133,7 +134,7 @@ def declared_by(problem: str) -> Declared:
 
 
 def declared_in(settings: Mapping[str, Any]) -> Declared | None:
-    """What the settings of a cell declare; None where there is one number."""
+    """What the settings of a cell declare; None if there is one number."""
     if "outcomes" in settings:
         return Declared(Goals.from_config(settings["outcomes"]), settings["reference"])
     return declared_by(settings["problem"]) if settings["problem"] in SEVERAL and "function" not in settings else None

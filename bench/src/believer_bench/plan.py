@@ -15,7 +15,7 @@ from believer.errors import InvalidInput, MissingCapability
 from believer.experiments import Cell, run
 from believer.space import Space
 from believer.study.files import PathLike
-from believer.study.goals import Goal
+from believer.study.goal import Goal
 from believer_bench.advice import default_strategy
 from believer_bench.contest import Contest, Function
 from believer_bench.declared import declare

@@ -55,7 +55,7 @@ class Course:
 
     batches: the points of each, T arrays, in the order of asks. spent: wall and processor seconds of the construction,
     then of ask and tell for each batch, (T + 1, 2). pending: points at work when each batch was asked for, T arrays
-    (p, d). verdicts: on each batch, None where the member gives none. member: as it was at the end. design: a digest of
+    (p, d). verdicts: on each batch, None if the member gives none. member: as it was at the end. design: a digest of
     the initial points.
     """
 
@@ -127,7 +127,7 @@ def run(
 def race(cell: Cell, others: Mapping[str, Entrant] | None = None) -> dict[str, Any]:
     """Run the cell; a row of plain JSON. ``others`` are members that cannot be found by their names.
 
-    ``values`` of all evaluations in order, the design's first, as the function returned them (None where it failed).
+    ``values`` of all evaluations in order, the design's first, as the function returned them (None if it failed).
     For each batch after the design: ``batches`` (its size), ``seconds`` and ``cpu_seconds`` of ask and tell, ``spread``
     (mean distance of its pairs in the cube, over that of random pairs), ``least`` (distance), ``near_duplicates``
     (pairs nearer than 1e-3) and ``near_by_verdict`` (pairs, of ours only). ``setup_seconds`` of the construction,
@@ -137,7 +137,7 @@ def race(cell: Cell, others: Mapping[str, Entrant] | None = None) -> dict[str, A
     Of a noisy problem, whose noise is that of the cell's seed, also ``truths`` beside the values, and ``recommended``,
     the true value at what the member recommends in the end (None if it says nothing).
 
-    Where outcomes are declared, ``values`` are what a run is judged by, the feasible value (None where there is none)
+    Where outcomes are declared, ``values`` are what a run is judged by, the feasible value (None if there is none)
     or the hypervolume so far, and ``outcomes`` has all numbers of each evaluation, None for what is missing.
 
     Raises ``InvalidInput`` if not one evaluation of the design succeeds.

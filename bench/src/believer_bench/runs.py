@@ -38,7 +38,7 @@ as when a problem, the initial design or what is logged is another, or old resul
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """What members are compared on. ``optimum`` is in the user's units, None where it is not known.
+    """What members are compared on. ``optimum`` is in the user's units, None if it is not known.
 
     mode: "async" where every worker asks by itself. measure: what runs are judged by.
     """

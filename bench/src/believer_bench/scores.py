@@ -58,7 +58,7 @@ def final(run: Run) -> float:
 
 
 def recommended(run: Run) -> float | None:
-    """l of what the member recommends in the end of a noisy problem; None where it says nothing."""
+    """l of what the member recommends in the end of a noisy problem; None if it says nothing."""
     if run.recommended is None:
         return None
     return float(_log(np.array([run.recommended]), measure_of(run.case.problem))[0])

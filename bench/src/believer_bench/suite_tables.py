@@ -171,7 +171,7 @@ def _judged(run: Run) -> bool:
 
 
 def _pairs(runs: Sequence[Run], name: str) -> str | None:
-    """The share of all pairs that are near by the cube, or by the verdict; None where there are none."""
+    """The share of all pairs that are near by the cube, or by the verdict; None if there are none."""
     judged = [run for run in runs if name == "near" or _judged(run)]
     total = sum(int(run.pairs.sum()) for run in judged)
     return f"{100.0 * sum(float(np.nansum(getattr(run, name))) for run in judged) / total:.2g} %" if total else None

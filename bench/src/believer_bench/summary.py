@@ -26,7 +26,7 @@ LEAST_FOR_INTERVAL = 6
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One member on one case. Values are in the user's units; None where there is nothing to say.
+    """One member on one case. Values are in the user's units; None if there is nothing to say.
 
     low, high: 95 % bootstrap interval of the median. rank: mean over the seeds. regret, and the share of the initial
     design's that is left, are medians. Distances and times are over all batches of all seeds: spread in shares of

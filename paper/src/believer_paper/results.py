@@ -31,7 +31,7 @@ class Loop:
     values (n,): as told, the design's first. truth (n,): the same without noise. batches: sizes (T). Distances are of
     the pairs of a batch, one number a batch (T,), NaN for a batch of one: in the unit cube, and ``_raw`` in the units
     of the box. seconds, cpu (T,): of ask and tell. foreign: CPU seconds within other libraries, in all.
-    moved: the share of the acquisition's starts that ended elsewhere; None where it is not known.
+    moved: the share of the acquisition's starts that ended elsewhere; None if it is not known.
     """
 
     seed: int

@@ -1,4 +1,4 @@
-"""What an acquisition is: what makes a point worth an experiment, given all that a study knows.
+"""The protocols of acquisition functions, which say how much a point is worth evaluating.
 
 A frozen recipe, to be maximized, stated for minimization of the objective. The easy case is a function of mean, std and
 incumbent, point by point (:class:`PerPoint`); one that looks at more makes its own objective (:class:`Bindable`).
@@ -19,7 +19,7 @@ from believer.surrogates.protocols import Model
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Pointwise:
-    """Values of an acquisition at m points, with their derivatives.
+    """Values of an acquisition function at m points, with their derivatives.
 
     Parameters
     ----------
@@ -35,15 +35,15 @@ class Pointwise:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class View:
-    """What an acquisition may look at.
+    """Everything that an acquisition function may use.
 
     Attributes
     ----------
-    model : of the objective, given real results and lies.
+    model : the model of the objective, conditioned on real results and lies.
     incumbent : f⁺, the value to beat.
-    data : real results; None where there are none to speak of.
-    lies : pseudo-observations that the model was given beside them, pending points first.
-    outputs : models of further outputs, one each, given the same.
+    data : the real results; None if there are none.
+    lies : the pseudo-observations on which the model is conditioned as well, pending points first.
+    outputs : the models of further outputs, conditioned in the same way.
     """
 
     model: Model
@@ -55,7 +55,7 @@ class View:
 
 @runtime_checkable
 class PerPoint(Protocol):
-    """An acquisition of one point at a time."""
+    """An acquisition function of one point at a time."""
 
     def pointwise(self, mean: Array, std: Array, incumbent: float) -> Pointwise:
         """α and its derivatives where the model predicts ``mean`` and ``std`` (m,); ``incumbent`` is f⁺."""
@@ -64,7 +64,7 @@ class PerPoint(Protocol):
 
 @runtime_checkable
 class Bindable(Protocol):
-    """An acquisition that makes an objective of what is known."""
+    """An acquisition function that makes its own objective from a view."""
 
     def on(self, view: View) -> Objective:
         """What a maximizer maximizes."""
@@ -73,7 +73,7 @@ class Bindable(Protocol):
 
 @runtime_checkable
 class Several(Protocol):
-    """An acquisition that trades several objectives for each other."""
+    """An acquisition function for several objectives."""
 
     def of_several(
         self, models: tuple[Model, ...], front: Array, reference: Array, rng: np.random.Generator

@@ -1,4 +1,4 @@
-"""Confidence-bound acquisitions."""
+"""Acquisition functions by confidence bounds."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Acquisitions that ask how far, or how surely, a point improves on the incumbent.
+"""Acquisition functions by improvement: its expectation, its logarithm, its probability.
 
 ======  ==============================
 symbol  meaning
@@ -104,7 +104,8 @@ class EI(_Improvement):
 class PI(_Improvement):
     """Probability of improvement Φ(z).
 
-    Not monotone in σ: where μ < f⁺ - ξ, less uncertainty makes improvement surer. [paper] Prop. 3 does not cover it.
+    It is not monotone in σ: where μ < f⁺ - ξ, less uncertainty makes an improvement more probable. [paper] Prop. 3 does
+    not cover it.
 
     Parameters
     ----------

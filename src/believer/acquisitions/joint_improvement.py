@@ -27,18 +27,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import reduce
-from typing import cast
 
 import numpy as np
 
 from believer.acquisitions.joint_limit import JointLimit
 from believer.arrays import Array, above_zero, shown
 from believer.errors import InvalidInput
+from believer.numerics.cholesky import Root, root_of
 from believer.surrogates.data import squared
 from believer.surrogates.protocols import LEAST_VARIANCE, JointGradient, JointlyDifferentiable
-
-LEAST_GAP = 1e-10
-"""Correlations within a group are shrunk by at least this share, so that equal points do not make Σ singular."""
 
 _TAIL = 0.1
 _UNDERFLOW = -35.0
@@ -149,59 +146,9 @@ def _draw(model: JointlyDifferentiable, A: Array, normals: Array, unit: float) -
     """Samples of ``model`` at ``A`` (b, m, d), of the base samples ``normals`` (S, m)."""
     b, m, _ = A.shape
     at = model.joint_with_gradient(A)
-    root = root_of(at.covariance / squared(unit))
+    root = root_of(at.covariance / squared(unit), LEAST_VARIANCE)
     deviations = (normals @ root.lower.transpose(2, 0, 1).reshape(m, b * m)).reshape(-1, b, m)
     return Drawn(at, root, normals, unit, deviations)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Root:
-    """Cholesky factors ``lower`` (b, m, m) of covariances, of which ``kept`` (b, m, m) is the share that went in."""
-
-    lower: Array
-    kept: Array
-
-    def pull(self, by_lower: Array) -> Array:
-        """Σ̄ = ½ L⁻ᵀ (P + Pᵀ) L⁻¹ with P = Φ(Lᵀ L̄), the lower triangle and half its diagonal ([Murray2016] sec. 3)."""
-        P = np.tril(self.lower.transpose(0, 2, 1) @ by_lower)
-        _diagonal(P)[...] *= 0.5
-        inverse = np.linalg.inv(self.lower)
-        by_covariance: Array = inverse.transpose(0, 2, 1) @ (0.5 * (P + P.transpose(0, 2, 1))) @ inverse
-        return by_covariance * self.kept
-
-
-def root_of(covariance: Array) -> Root:
-    """Factors of ``covariance`` (b, m, m), its correlations shrunk by what that takes, variances left as they are.
-
-    Shrinking by 1 / (1 + δ) adds δ to the eigenvalues of a correlation matrix before it is scaled back. δ is
-    ``LEAST_GAP``, or where that is too little, twice what the least eigenvalue lacks; derivatives take it as constant.
-    A variance that rounding has eaten is replaced by the least one, and goes with nothing.
-    """
-    variance = _diagonal(covariance)
-    sound = variance >= LEAST_VARIANCE
-    both = sound[:, :, None] & sound[:, None, :]
-    least = np.where(sound, 0.0, LEAST_VARIANCE)
-
-    def factored(gap: Array) -> Root:
-        kept = both / (1.0 + gap)[:, None, None]
-        _diagonal(kept)[...] = sound
-        shrunk = covariance * kept
-        _diagonal(shrunk)[...] += least
-        return Root(cast(Array, np.linalg.cholesky(shrunk)), kept)
-
-    try:
-        return factored(np.full(len(covariance), LEAST_GAP))
-    except np.linalg.LinAlgError:
-        std = np.sqrt(np.where(sound, variance, 1.0))
-        correlation = both * covariance / (std[:, :, None] * std[:, None, :])
-        lowest = np.linalg.eigvalsh(correlation)[:, 0]
-        return factored(LEAST_GAP + 2.0 * np.maximum(-lowest, 0.0))
-
-
-def _diagonal(matrices: Array) -> Array:
-    """The diagonals (b, m) of ``matrices`` (b, m, m), to be read or written."""
-    diagonal: Array = np.einsum("bii->bi", matrices)
-    return diagonal
 
 
 def _expected(

@@ -1,4 +1,4 @@
-"""An acquisition of one point at a time, and what it becomes on a model: what a maximizer maximizes."""
+"""Acquisition functions of one point at a time, and the objective that they make with a model."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class PointwiseAcquisition:
-    """What strategies ask of an acquisition beside its values, with answers that hold for any: a base class."""
+    """A base class of acquisition functions with defaults for everything that strategies need beside values."""
 
     __slots__ = ()
 
@@ -66,13 +66,13 @@ class PointwiseAcquisition:
         return None
 
     def code(self) -> tuple[str, float] | None:
-        """The name and the one number by which compiled code knows it; None where it does not."""
+        """The name and the one number by which compiled code knows it; None if it does not."""
         return None
 
 
 @dataclass(frozen=True, slots=True)
 class Defaulted(PointwiseAcquisition):
-    """An acquisition from elsewhere that has values alone, with the defaults for all else."""
+    """An acquisition function that only has values, completed with the defaults."""
 
     own: PerPoint
 
@@ -82,7 +82,7 @@ class Defaulted(PointwiseAcquisition):
 
 
 def completed(acquisition: Acquisition) -> PointwiseAcquisition:
-    """``acquisition`` with everything that strategies ask of one that goes point by point."""
+    """``acquisition`` with everything that strategies need of a pointwise acquisition function."""
     if isinstance(acquisition, PointwiseAcquisition):
         return acquisition
     if not able(acquisition, PerPoint):
@@ -94,7 +94,7 @@ def completed(acquisition: Acquisition) -> PointwiseAcquisition:
 
 
 def objective_on(acquisition: Acquisition, view: View) -> Objective:
-    """The objective of an acquisition, given what is known.
+    """The objective that an acquisition function makes from a view.
 
     Parameters
     ----------
@@ -118,7 +118,7 @@ class PointwiseObjective:
         return type(self), (self.acquisition, self.model, self.incumbent)
 
     def compiled(self) -> Improvement | None:
-        """The same in compiled code, made once; None where it exists in Python alone."""
+        """The same in compiled code, made once; None if it exists in Python alone."""
         if self._compiled is None:
             native = backend.native()
             if native is None:

@@ -1,4 +1,4 @@
-"""An acquisition of several outputs at once, each with a model of its own: k independent predictions at a point."""
+"""Acquisition functions of several outputs, each with its own model: k independent predictions at a point."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from believer.surrogates.protocols import Differentiable, Model
 
 @dataclass(frozen=True, slots=True, eq=False)
 class OfSeveral:
-    """Values of an acquisition of k outputs at m points, with their derivatives.
+    """Values of an acquisition function of k outputs at m points, with their derivatives.
 
     Parameters
     ----------

@@ -28,13 +28,15 @@ class EHVI:
 class Scalarized:
     """log of the improvement expected in the largest of the objectives, weighed at random a point ([Knowles2006]).
 
-    The cheap alternative where objectives are many: its price does not grow with the front.
+    The cheap alternative where objectives are many: its price does not grow with the front. While there is no front,
+    the reference is what is to be improved on.
     """
 
     def of_several(
         self, models: tuple[Model, ...], front: Array, reference: Array, rng: np.random.Generator
     ) -> Objective:
         """log EI of ``models`` for weights from ``rng``; ``front`` (m, k) and ``reference`` (k,) say the scales."""
+        front = front if len(front) else reference[None, :]  # all that it says is that points beyond it are no gain
         ideal = front.min(axis=0)
         scale = np.where(reference > ideal, reference - ideal, 1.0)
         way = Chebyshev(random_weights(len(models), rng), ideal, scale)

@@ -1,4 +1,4 @@
-"""What is believed of each output while points are out: models, and the lies that they were given.
+"""The belief about each output while points are pending: models, conditioned on lies.
 
 A point that was picked is lied about in all outputs at once, so that they stay consistent: what a batch counts on is
 one world. Where some outputs of a pending point are known already, only the others are lied about. Lies are about
@@ -39,11 +39,11 @@ PLAUSIBLE, SHORTEST = "plausible", "shortest"
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Belief:
-    """The models of a request together with the lies that they were given.
+    """The models of a request, together with the lies on which they are conditioned.
 
     Attributes
     ----------
-    strategy : says what lies are, and how they reach models.
+    strategy : the strategy, which has the rule of the lies and the kind of update.
     parts : of each output of the request, in its order.
     """
 
@@ -80,7 +80,7 @@ class Belief:
         return stand(self.parts, request.surrogate)
 
     def incumbent(self, here: Standing) -> float | None:
-        """f⁺, as the strategy reads it; None where nothing feasible is known."""
+        """f⁺, as the strategy reads it; None if nothing feasible is known."""
         return here.incumbent_of_data if self.strategy.incumbent == "data" else here.incumbent
 
     def worth(
@@ -180,7 +180,7 @@ class Belief:
 
 
 def believed(request: Request) -> Belief:
-    """The models of a request, given their own guess of what is pending in each output: Kriging Believer.
+    """The models of a request, conditioned on their own means at the pending points of each output: Kriging Believer.
 
     Parameters
     ----------

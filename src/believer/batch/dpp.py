@@ -37,7 +37,6 @@ from believer.batch.standing import best_places
 from believer.errors import InvalidInput
 from believer.maximize import Search
 from believer.maximize.multistart import MOST_SWEEPS
-from believer.maximize.screening import candidates
 from believer.surrogates.protocols import Joint
 
 MODES = ("max", "sample")
@@ -53,7 +52,7 @@ _WIDTHS = (0.2, 0.05, 0.01)
 
 @dataclass(frozen=True, slots=True)
 class DPP:
-    """A first point by the study's acquisition, then points of R⁺ with a large determinant ([Kathuria2016]).
+    """Choose a first point by the acquisition function, then points of R⁺ with a large determinant ([Kathuria2016]).
 
     Differs: R⁺ is that of ucb_pe, and as narrow. Greedy is all that the paper's maximization does; the exchanges can
     only raise its determinant. Pending points are believed, not part of the batch: every ask begins with a point of the
@@ -63,7 +62,7 @@ class DPP:
     ----------
     mode : "max" (the largest determinant that is found) or "sample" (the points are drawn, each set with a probability
         that is proportional to its determinant, among candidates of R⁺).
-    beta : a number or a schedule, for R⁺ alone.
+    beta : a number or a schedule; it is only used for R⁺.
     sweeps : how often at most each further point of "max" is chosen anew given all others, after the greedy choice and
         while a std gains a percent; 0 is greedy alone, which [Kathuria2016] show to be the rule of UCB-PE.
     """
@@ -79,7 +78,7 @@ class DPP:
         whole(self.sweeps, "sweeps", 0, MOST_SWEEPS)
 
     def choose(self, request: Request, memory: object = None) -> Chosen:
-        """The first point for ``request``, then the others together; ``memory`` plays no part."""
+        """The first point for ``request``, then the others together; ``memory`` is ignored."""
         require(request.model, Joint, "dpp")
         given = hallucinated(request, "dpp")
         choices = list(_FIRST.choose(replace(request, ids=request.ids[:1])).choices)
@@ -127,7 +126,7 @@ def _drawn(request: Request, given: Hallucination, where: Relevance) -> list[Cho
     region, rng = request.region, request.randomness(request.ids[1], "dpp")
     around = np.vstack([best_places(request), where.best, given.X[-1:]])
     neighbors = _NEIGHBORS + 2 * len(request.ids)
-    pool = candidates(_CANDIDATES, Search(region, around, request.avoid), neighbors, _WIDTHS, rng)
+    pool = Search(region, around, request.avoid).candidates(_CANDIDATES, neighbors, _WIDTHS, rng)
     pool = np.unique(pool, axis=0)
     pool = pool[where.holds(pool) & ~region.among(pool, taken(request.avoid, given.X, request))]
     k = min(len(request.ids) - 1, len(pool))

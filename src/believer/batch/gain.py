@@ -1,4 +1,4 @@
-"""How far is a batch expected to improve on the best so far? Said before anything is evaluated.
+"""The expected improvement of a whole batch on the best result so far.
 
 ======  ================================================================  ==========
 symbol  meaning                                                           shape
@@ -32,10 +32,11 @@ from believer.batch.hedge import resolution_of
 from believer.batch.request import Request
 from believer.batch.standing import standing
 from believer.capabilities import able
+from believer.numerics.cholesky import root_of
 from believer.numerics.sampling import normal_sobol, sobol
 from believer.surrogates.data import squared
 from believer.surrogates.gp import standardization
-from believer.surrogates.protocols import Joint, Model
+from believer.surrogates.protocols import LEAST_VARIANCE, Joint, Model
 from believer.surrogates.warp import Warp
 
 ENOUGH = 0.95
@@ -54,21 +55,22 @@ _IN_TEN = 10
 
 @dataclass(frozen=True, slots=True)
 class Gain:
-    """How much a batch is expected to improve on the best so far, in the user's units, as far as the model can tell.
+    """The expected improvement of a batch on the best result so far, in the user's units, according to the model.
 
-    Under noise it is the function without noise that is to improve on the least that the model believes in. Beside
-    pending points the gain is what the batch adds to theirs. That an evaluation may fail is left out. Take it for an
-    order of magnitude: over the suite batches gained about half of it. Of two that models chose, the one of which more
-    was expected gained more in 63 % of pairs. It is only as good as the model's σ, which is no probability in `MQRBF`.
+    Under noise, the gain is that of the function without noise over the smallest posterior mean. If there are pending
+    points, the gain is what the batch adds to theirs. Failures are not considered. The gain is an order of magnitude:
+    over the suite of problems, batches gained about half of it. Of two batches that models chose, the one with the
+    larger expected gain gained more in 63 % of pairs. It is only as good as the model's σ, which is not a probability
+    in `MQRBF`.
 
     Attributes
     ----------
-    curve : of the first j points of ``order``, j = 1 ... q; it never falls.
-    order : positions in the batch, each the one that adds most to those before it.
-    interval : the gain of the whole batch lies below the first number in one case of ten, above the second in another.
-    beside : how many pending points there are.
-    resolution : the least improvement that matters: the study's, or a small part of what was gained so far.
-    of : " of hypervolume" where there are several objectives; where there is one, nothing.
+    curve : the gain of the first j points of ``order``, j = 1 ... q; it never falls.
+    order : positions in the batch; each point adds most to those before it.
+    interval : the 80 % interval of the gain of the whole batch.
+    beside : the number of pending points.
+    resolution : the smallest improvement that matters: that of the study, or a small part of the gain so far.
+    of : " of hypervolume" for several objectives, otherwise "".
     """
 
     curve: tuple[float, ...]
@@ -106,7 +108,7 @@ class Gain:
 
 
 def expected_gain(request: Request, X: Array) -> Gain | None:
-    """What the batch ``X`` (q, d) is expected to gain; None without joint covariance, or any spread of results.
+    """The expected gain of the batch ``X`` (q, d); None without joint covariances or if all results are equal.
 
     None also where of several objectives no trial has all, and the user gave no reference.
 
@@ -220,15 +222,13 @@ def _free_places(front: Array, low: Array, reference: Array) -> tuple[Array, flo
 
 def _drawn(model: Model, points: Array, shift: float, unit: float, place: int) -> Array | None:
     """Joint samples (S, m) of (f - shift) / unit at ``points`` (m, d), each ``place`` with samples of its own."""
-    from believer.acquisitions.joint_improvement import root_of  # loaded by those who use it
-
     if not able(model, Joint):
         return None
     at = model.joint(points)
     mean, covariance = (at.mean - shift) / unit, at.covariance / squared(unit)
     if not (np.isfinite(mean).all() and np.isfinite(covariance).all()):
         return None
-    samples: Array = mean + _normals(len(points), place) @ root_of(covariance[None]).lower[0].T
+    samples: Array = mean + _normals(len(points), place) @ root_of(covariance[None], LEAST_VARIANCE).lower[0].T
     return samples
 
 

@@ -1,4 +1,4 @@
-"""Confidence bounds for batches: σ shrinks where results are under way, μ waits until they are there.
+"""Confidence bounds for batches: pending points reduce σ, but leave μ unchanged until their results arrive.
 
 ======  =====================================================================  ======
 symbol  meaning                                                                shape
@@ -48,7 +48,7 @@ _AT_THE_WALL = Candidates(candidates=256, neighbors=30, survivors=6)
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Hallucination:
-    """A model of real results, and the same told of points (k, d) as if they had returned what it expects, y (k,)."""
+    """A model of real results, and the same model conditioned on its own mean y (k,) at points (k, d)."""
 
     real: Conditionable
     model: Conditionable
@@ -70,7 +70,7 @@ class Hallucination:
 
 
 def hallucinated(request: Request, strategy: str) -> Hallucination:
-    """The request's model, told of the pending points; MissingCapability if ``strategy`` cannot condition it."""
+    """The request's model, conditioned on the pending points; MissingCapability if ``strategy`` cannot condition it."""
     require(request.model, Conditionable, strategy)
     model = cast(Conditionable, request.model)
     return Hallucination(model, model, frozen(np.zeros((0, request.region.dim))), frozen(np.zeros(0))).conditioned(
@@ -156,7 +156,7 @@ class GPBUCB:
         checked_beta(self.beta)
 
     def choose(self, request: Request, memory: object = None) -> Chosen:
-        """One point at a time for ``request``, each hallucinated before the next; ``memory`` plays no part."""
+        """One point at a time for ``request``, each hallucinated before the next; ``memory`` is ignored."""
         given = hallucinated(request, "gp_bucb")
         beta = beta_at(self.beta, len(request.data.y) + 1, request.region)
         choices: list[Choice] = []

@@ -35,7 +35,6 @@ from believer.batch.request import Request
 from believer.batch.standing import standing
 from believer.capabilities import able
 from believer.maximize.objective import Search
-from believer.maximize.screening import candidates
 from believer.space.region import Region
 from believer.surrogates.protocols import Conditionable, Model, Rescalable
 
@@ -47,6 +46,8 @@ NATS = 1.0 / 15.0
 
 MOST_NATS = 1e6
 """No results say more than that of anything."""
+
+_EXPECTED = LogEI()
 
 _SAME = 0.98
 """A factor above this is not worth a second model."""
@@ -68,7 +69,7 @@ def is_own(request: Request, trial: int, pending: int) -> bool:
 
 
 def shortened(learned: Learned, region: Region, factor: float) -> Model | None:
-    """The model under lengthscales ``factor`` times as long in free columns; None where that means nothing."""
+    """The model under lengthscales ``factor`` times as long in free columns; None if that means nothing."""
     model, moves = learned.model, region.metric
     if not able(model, Rescalable) or not able(model, Conditionable) or not moves.any() or factor > _SAME:
         return None
@@ -76,7 +77,7 @@ def shortened(learned: Learned, region: Region, factor: float) -> Model | None:
 
 
 def plausible(learned: Learned, region: Region, nats: float) -> tuple[float, Model | None]:
-    """c for T of ``nats`` a result, and the model under lengthscales cℓ; None where nothing can be hedged.  O(n³)."""
+    """c for T of ``nats`` a result, and the model under lengthscales cℓ; None if nothing can be hedged.  O(n³)."""
     model, shortest = learned.model, shortened(learned, region, SHORTEST)
     if not able(model, Rescalable) or not able(shortest, Rescalable):
         return 1.0, None
@@ -104,7 +105,7 @@ def is_settled(request: Request, model: Model, incumbent: float | None, X: Array
     least = resolution_of(request)
     if least <= 0.0 or not len(X) or incumbent is None:
         return False
-    return float(PointwiseObjective(LogEI(), model, incumbent).screen(X, 1).max()) < math.log(least)
+    return float(PointwiseObjective(_EXPECTED, model, incumbent).screen(X, 1).max()) < math.log(least)
 
 
 def is_quiet(request: Request) -> bool:
@@ -115,5 +116,5 @@ def is_quiet(request: Request) -> bool:
     here = standing(request)
     search = Search(request.region, request.region.project(here.places()), request.avoid)
     rng = request.randomness(len(request.data), "quiet")
-    pool = candidates(_ASKED, search, _ASKED // 4, (0.2, 0.05, 0.01), rng)
+    pool = search.candidates(_ASKED, _ASKED // 4, (0.2, 0.05, 0.01), rng)
     return is_settled(request, request.model, here.incumbent, pool)

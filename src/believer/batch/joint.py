@@ -1,4 +1,4 @@
-"""Joint q-EI: q points moved together, to where the best of them is expected to improve the most on the incumbent."""
+"""Joint q-EI: q points are moved together to maximize the expected improvement of the best of them."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from believer.batch.capability import require
 from believer.batch.lies import Believe, ConstantLie
 from believer.batch.picking import counted, taken
 from believer.batch.pseudo import PseudoObservations
-from believer.batch.random import REPLACED, is_new
+from believer.batch.random import REPLACED
 from believer.batch.request import LIMITS, Choice, Chosen, Request, with_pending
 from believer.batch.standing import standing
 from believer.errors import InvalidInput, MissingCapability
 from believer.maximize.climb import ascend, climbed, stepped
 from believer.maximize.multistart import MOST_STARTS
-from believer.maximize.objective import ranked
+from believer.maximize.objective import is_new, ranked
 from believer.numerics import lbfgs
 from believer.numerics.sampling import normal_sobol
 from believer.space.combine import Copies
@@ -45,22 +45,22 @@ _SWEPT = 48
 class QEI:
     """Maximize log q-EI over all q points at once ([Ginsbourger2010], [Ament2023] section 4.2).
 
-    The climb starts from the batches that the Kriging Believer and the Constant Liar choose one point at a time, and
-    from neighbors of the first; it ends no worse than either batch. Pending points take part as points that cannot
-    move. The margin ξ is that of the request's LogEI or EI; other acquisitions have no joint version here. The
-    request's maximizer chooses the greedy starts; the climb is L-BFGS whatever it is.
+    The climb starts from the batches that Kriging Believer and Constant Liar choose one point at a time, and from
+    neighbors of the first batch. It ends no worse than either of them. Pending points take part as points that cannot
+    move. The margin ξ is that of the study's LogEI or EI; other acquisition functions have no joint version here. The
+    study's maximizer chooses the greedy starts; the climb itself is always L-BFGS.
 
-    Where outcomes are declared, a sample of a point counts if all its limits hold in it; while nothing feasible is
-    known, the choice is the believer's.
+    With limits, a sample of a point counts if all limits hold in it. While no feasible point is known, Kriging Believer
+    chooses the batch.
 
-    One point with nothing pending is the sequential choice. Otherwise to ask for q points at once is not to ask q times
-    for one.
+    A single point without pending points is the sequential choice. Otherwise asking for q points at once differs from
+    asking q times for one.
 
     Parameters
     ----------
-    samples : number of base samples, a power of two for choice.
-    smoothing : how the corners of q-EI are rounded; None climbs q-EI as it is.
-    restarts : how many neighbors of the first batch to start from as well.
+    samples : the number of base samples, preferably a power of two.
+    smoothing : how the corners of q-EI are rounded; None leaves q-EI as it is.
+    restarts : the number of neighbors of the first batch that are starts as well.
     climb : when the climb stops.
     """
 
@@ -81,7 +81,7 @@ class QEI:
             raise InvalidInput(f"climb must be believer.numerics.LBFGSSettings(...); got {shown(self.climb)}.")
 
     def choose(self, request: Request, memory: object = None) -> Chosen:
-        """One climb over q·d variables for ``request``; ``memory`` counts where the choice is sequential."""
+        """One climb over q·d variables for ``request``; ``memory`` is used if the choice is sequential."""
         margin = _margin(request.acquisition)
         for learned in request.outputs:
             require(learned.model, JointlyDifferentiable, "qei")
@@ -179,7 +179,7 @@ def _margin(acquisition: Acquisition) -> float:
     if margin is not None:
         return margin
     raise MissingCapability(
-        f"qei maximizes the improvement of q points together, LogEI or EI; got {type(acquisition).__name__}. "
+        f"qei needs the acquisition function LogEI or EI; got {type(acquisition).__name__}. "
         "Strategies that take any acquisition: the lies (kb, cl_min, ...), lp, dpp, top_q."
     )
 

@@ -1,4 +1,4 @@
-"""What is known of one output, an objective or a limited number, and what is believed of it while results are out."""
+"""An output (an objective or a limited outcome), its results and its models, with and without pseudo-observations."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ class Output:
 
     Attributes
     ----------
-    name : what it is called.
-    sign : -1 where more is better; inside, less is.
-    limits : where it has to lie, inside; None for an objective, which is minimized.
-    probability : how surely it has to lie there for a point to count as feasible.
+    name : the name of the output.
+    sign : -1 if more is better; internally, less is always better.
+    limits : the limits, with the internal sign; None for an objective, which is minimized.
+    probability : the probability with which a feasible point must keep the limits.
     warped : whether results may be warped before a model learns them.
-    exact : whether what was seen is so, however noisy a model finds it.
+    exact : whether observed values are exact, even if the model infers noise.
     """
 
     name: str
@@ -43,7 +43,7 @@ class Output:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Pending:
-    """Points handed out and not answered yet, in the order of their trial ids.
+    """Points that were handed out and have no result yet, in the order of their trial ids.
 
     Parameters
     ----------
@@ -61,14 +61,14 @@ class Learned:
 
     Attributes
     ----------
-    output : what it is, and what is wanted of it; its limits are in the user's units.
-    ids : trials that have a result, in the order of ``data``.
+    output : the output; its limits are in the user's units.
+    ids : the trials that have a result, in the order of ``data``.
     data : the results, in the model's units.
-    pending : points whose result of this output has not come back.
-    fit : the model of results alone.
-    model : the same model, conditioned on failed trials; the same object where there are none.
-    failed : failed trials with the value that they count as, in the model's units; None where there are none.
-    warp : from the user's units to those of the model; None where they are the same.
+    pending : the points whose result of this output is pending.
+    fit : the model of the results.
+    model : the same model, conditioned on failed trials; the same object if there are none.
+    failed : failed trials, with the values that they are given, in the model's units; None if there are none.
+    warp : the warp from the user's units to those of the model; None if they are the same.
     """
 
     output: Output
@@ -102,23 +102,19 @@ class Learned:
         value = at.mean + z * at.std
         return value if self.warp is None else self.warp.inverse(value)
 
-    def to_units(self, data: Data) -> Data:
-        """``data`` in the user's units in those of the model."""
-        return data if self.warp is None else self.warp.data(data)
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Part:
-    """What is believed of one output.
+    """The belief about one output: its models, conditioned on lies.
 
     Attributes
     ----------
     learned : its results, and the model before the first lie.
     model : the model with the lies.
-    ids, X, y : trials that were lied about, their points (p, d) and the lies (p,), in that order.
+    ids, X, y : the trials with lies, their points (p, d) and the lies (p,), in this order.
     hedges : models under shorter lengthscales that were given the same lies, by name, with the factor of each; None
         where there can be none.
-    moves : the columns (d,) in which the lengthscales of hedges are shorter.
+    moves : the columns (d,) in which hedges have shorter lengthscales.
     """
 
     learned: Learned
@@ -146,7 +142,7 @@ class Part:
         ----------
         name : of the hedge.
         factor : by which its lengthscales are shorter.
-        model : with these lengthscales; None where there can be none.
+        model : with these lengthscales; None if there can be none.
         moves : the columns (d,) in which they are shorter.
         """
         kept = self.hedges if self.hedged_along(moves) else ()
@@ -158,10 +154,10 @@ class Part:
 
 
 def conditioned(model: Model | None, data: Data) -> Model | None:
-    """A hedge that is given ``data``; None where there is no hedge."""
+    """A hedge that is given ``data``; None if there is no hedge."""
     return None if model is None else cast(Conditionable, model).condition(data)
 
 
 def is_noisy(model: Model) -> bool:
-    """Whether the model takes its data to be noisy."""
+    """Whether the model infers noise."""
     return able(model, Smoothing) and model.is_noisy

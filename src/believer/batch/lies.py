@@ -1,6 +1,6 @@
-"""Lies: what a pending point is pretended to have returned. Stated for minimization, whatever the user's direction.
+"""Lies: the pseudo-observations at pending points. They are stated for minimization, whatever the user's direction is.
 
-Constant Liar and Kriging Believer are [Ginsbourger2010]'s; fantasies complete the family ([paper] section 3.7).
+Constant Liar and Kriging Believer are from [Ginsbourger2010]; fantasies complete the family ([paper] section 3.7).
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class Lie(Protocol):
     """A rule for pseudo-observations."""
 
     def value(self, model: Model, x: Array, data: Data, sign: float, rng: Generator) -> float:
-        """ỹ for one point, to be minimized.
+        """The pseudo-observation ỹ at one point, for minimization.
 
         Parameters
         ----------
@@ -42,22 +42,22 @@ class Lie(Protocol):
 
     @property
     def verb(self) -> str:
-        """What provenance calls it: "believing", "lying min about", ..."""
+        """The verb in the provenance: "believing", "lying min about", ..."""
         ...
 
 
 @runtime_checkable
 class Stated(Protocol):
-    """A lie that may be stated in the user's units, whatever those of the model are."""
+    """A lie that can be stated in the user's units."""
 
     @property
     def in_user_units(self) -> bool:
-        """Whether :meth:`Lie.value` looks at data in the user's units, and answers in them."""
+        """Whether :meth:`Lie.value` takes data in the user's units and returns a value in them."""
         ...
 
 
 def lie_about(lie: Lie, model: Model, x: Array, data: Data, warp: Warp | None, sign: float, rng: Generator) -> float:
-    """What ``lie`` says of ``x`` (d,), in the units of the model and of ``data``, which ``warp`` leads to."""
+    """The value of ``lie`` at ``x`` (d,), in the units of the model and of ``data``, that is, after the ``warp``."""
     if warp is None or not able(lie, Stated) or not lie.in_user_units:
         return lie.value(model, x, data, sign, rng)
     said = lie.value(model, x, Data(data.X, warp.inverse(data.Y)), sign, rng)
@@ -66,12 +66,12 @@ def lie_about(lie: Lie, model: Model, x: Array, data: Data, warp: Warp | None, s
 
 @dataclass(frozen=True, slots=True)
 class ConstantLie:
-    """The same value for every point.
+    """Constant Liar: the same value at every point.
 
     Parameters
     ----------
-    of : the "min", "max" or "mean" of real results, or a number in the user's units. "min" is the best value seen and
-        "max" the worst, whether the user minimizes or maximizes.
+    of : the "min", "max" or "mean" of real results, or a number in the user's units. "min" is the best observed value
+        and "max" the worst, whether the user minimizes or maximizes.
     """
 
     of: str | float = "min"
@@ -87,7 +87,7 @@ class ConstantLie:
     def value(self, model: Model, x: Array, data: Data, sign: float, rng: Generator) -> float:
         """min_i y_i, max_i y_i or the mean of ``data``, or the constant times ``sign``, in the user's units.
 
-        ``model``, ``x`` and ``rng`` play no part.
+        ``model``, ``x`` and ``rng`` are ignored.
         """
         if isinstance(self.of, str):
             seen = {"min": data.y.min(), "max": data.y.max(), "mean": data.y.mean()}
@@ -102,11 +102,11 @@ class ConstantLie:
 
 @dataclass(frozen=True, slots=True)
 class Believe:
-    """What the model predicts, μ + kσ.
+    """Kriging Believer: the model's prediction, μ + kσ.
 
     Parameters
     ----------
-    sigmas : k; 0 is Kriging Believer, -1 hopeful, +1 wary.
+    sigmas : k. 0 is Kriging Believer, a negative number is optimistic, a positive one pessimistic.
     """
 
     sigmas: float = 0.0
@@ -115,7 +115,7 @@ class Believe:
         finite(self.sigmas, "sigmas", MOST_SIGMAS)
 
     def value(self, model: Model, x: Array, data: Data, sign: float, rng: Generator) -> float:
-        """μ(x) + kσ(x) of ``model`` at ``x`` (d,); ``data``, ``sign`` and ``rng`` play no part."""
+        """μ(x) + kσ(x) of ``model`` at ``x`` (d,); ``data``, ``sign`` and ``rng`` are ignored."""
         at = model.predict(x[None, :])
         return float(at.mean[0] + self.sigmas * at.std[0])
 
@@ -127,12 +127,12 @@ class Believe:
 
 @dataclass(frozen=True, slots=True)
 class Fantasy:
-    """A draw from what the model expects to observe, N(μ, σ² + σ_n²)  ([paper] section 3.7).
+    """Fantasy: a draw from the posterior of an observation, N(μ, σ² + σ_n²) ([paper] section 3.7).
 
     Parameters
     ----------
-    samples : how many draws a batch's acquisition is averaged over ([Snoek2012] section 3.3). With 1, the draw is a lie
-        like any other; it is also what diagnostics look at, whatever the number.
+    samples : the number of draws over which the acquisition function is averaged ([Snoek2012] section 3.3). With 1 the
+        draw is a lie like any other. Diagnostics use one draw, whatever the number.
     """
 
     samples: int = 1
@@ -143,7 +143,7 @@ class Fantasy:
     def value(self, model: Model, x: Array, data: Data, sign: float, rng: Generator) -> float:
         """One ỹ ~ N(μ(x), σ²(x) + σ_n²) of ``model`` at ``x`` (d,), drawn with ``rng``.
 
-        A model that cannot sample is taken to be free of noise. ``data`` and ``sign`` play no part.
+        A model that cannot sample is assumed to be free of noise. ``data`` and ``sign`` are ignored.
         """
         if able(model, Sampling):
             return float(model.sample(x[None, :], 1, rng, noisy=True)[0, 0])

@@ -84,7 +84,7 @@ class LipschitzPenalization:
             above_zero(self.lipschitz, "lipschitz", 1.0 / LARGEST, LARGEST, "above zero, or None to estimate it")
 
     def choose(self, request: Request, memory: object = None) -> Chosen:
-        """One maximizer of log α⁺ + Σ_j log φ for each trial of ``request``; ``memory`` plays no part."""
+        """One maximizer of log α⁺ + Σ_j log φ for each trial of ``request``; ``memory`` is ignored."""
         best = real_incumbent(request)
         slope = estimate(request) if self.lipschitz is None else float(self.lipschitz)
 

@@ -1,4 +1,5 @@
-"""Local Penalization: the acquisition on the real data, made smaller around points that are taken. No model is updated.
+"""Local Penalization: the acquisition function on the real data, reduced around points that are taken. No model is
+updated.
 
 ======  ========================================================================  ========
 symbol  meaning                                                                   shape
@@ -91,7 +92,7 @@ class GaussianPenalty:
 
 @dataclass(frozen=True, slots=True)
 class LocalPenalization:
-    """Choose one point at a time, with a Gaussian penalty around those taken: φ = 1 - exp(-r²/2), [paper] section 4.5.
+    """Choose one point at a time, with a Gaussian penalty around taken points: φ = 1 - exp(-r²/2), [paper] section 4.5.
 
     q x ask(1) = ask(q), bit for bit. Without points taken, the choice is that of the acquisition alone.
 
@@ -112,7 +113,7 @@ class LocalPenalization:
             above_zero(self.radius, "radius", 1e-9, 1e9, "above zero, or None for the model's lengthscales")
 
     def choose(self, request: Request, memory: object = None) -> Chosen:
-        """One maximizer of log α⁺ + Σ_j log φ for each trial of ``request``; ``memory`` plays no part."""
+        """One maximizer of log α⁺ + Σ_j log φ for each trial of ``request``; ``memory`` is ignored."""
         lengthscales = self.lengthscales(request.model, request.region.dim)
         return penalized(request, lambda points: GaussianPenalty(points, lengthscales))
 

@@ -1,4 +1,4 @@
-"""One point of a batch: maximize what makes it good, keep it new, and say in words how it came about.
+"""One point of a batch: maximize the objective, keep the point new, and describe in words how it was chosen.
 
 Every strategy that chooses one point at a time is a loop around :func:`pick`; what differs is the objective.
 """
@@ -10,10 +10,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from believer.arrays import Array, frozen
-from believer.batch.random import REPLACED, draw, is_new
+from believer.batch.random import REPLACED, draw
 from believer.batch.request import Choice, Request
 from believer.maximize import Candidates, Maximizer, Multistart, Objective, Search
-from believer.maximize.objective import Spacing
+from believer.maximize.objective import Spacing, is_new
 from believer.space.region import Region
 
 _CLIMBING, _SCREENING = Multistart(), Candidates()
@@ -21,14 +21,14 @@ _CLIMBING, _SCREENING = Multistart(), Candidates()
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Picked:
-    """A point that was picked, and how.
+    """A point that was picked, and how it was picked.
 
     Attributes
     ----------
     x : the point, (d,).
-    passed_over : how many better ones were taken already.
-    replaced : whether it had to be replaced by a draw.
-    spaced : whether better ones were too near to others.
+    passed_over : the number of better points that were taken already.
+    replaced : whether the point had to be replaced by a random draw.
+    spaced : whether better points were too close to others.
     """
 
     x: Array

@@ -1,7 +1,8 @@
 """Sequential batch selection by pseudo-observations: [paper] Algorithm 1.
 
-Pick a point, lie about it, update the model, pick the next. Points that are pending from earlier batches pass through
-the same update before the first pick, so that asking for q points at once or one by one is the same computation.
+Pick a point, add a pseudo-observation (a lie) there, update the model, and pick the next point. Pending points of
+earlier batches pass through the same update before the first pick, so asking for q points at once or one by one is the
+same computation.
 """
 
 from __future__ import annotations
@@ -36,20 +37,21 @@ INCUMBENTS = ("believed", "data")
 
 @dataclass(frozen=True, slots=True)
 class PseudoObservations:
-    """Choose one point at a time, pretending that those chosen before have returned.
+    """Choose one point at a time, as if the points chosen before had already returned a result.
 
     Parameters
     ----------
-    lie : what they returned; with ``Fantasy(samples=S)`` the acquisition is averaged over S guesses of it.
-    update : how it reaches the model: "condition" (closed form, [paper] Eq. 1-2), "refit" (train again on data and
-        lies), "none" (the paper's parametric case), or "auto" (condition if the model can, else refit).
-    incumbent : f⁺ over real results and lies ("believed") or over real results alone ("data", the paper's convention;
-        with it, Kriging Believer can repeat a point).
-    hedge : with more than 0, one point in p + 1, with p under way, is chosen so, and the others under the shortest
-        lengthscales that the results do not speak against by more than so many nats each
-        (:mod:`~believer.batch.hedge`); where the model expects no more than the resolution of the study, under half of
-        its own, and to improve by that; and no two are nearly the same. 0 is [paper] Algorithm 1. Models without
-        lengthscales have nothing to hedge.
+    lie : the rule for the pseudo-observations. With ``Fantasy(samples=S)`` the acquisition function is averaged over S
+        draws.
+    update : how the model is updated: "condition" (in closed form, [paper] Eq. 1-2), "refit" (train again on data and
+        lies), "none" (the paper's parametric case), or "auto" (condition if the model can, otherwise refit).
+    incumbent : whether f⁺ is the best of real results and lies ("believed") or of real results only ("data", the
+        paper's convention, with which Kriging Believer can repeat a point).
+    hedge : 0 is [paper] Algorithm 1. Above 0, only one point in p + 1, with p points pending, is chosen under the
+        fitted lengthscales. The others are chosen under the shortest lengthscales whose log-likelihood is lower by at
+        most this number of nats for each result (:mod:`~believer.batch.hedge`). Where the model expects no more than
+        the resolution of the study, they are chosen under half of the fitted lengthscales, to improve by at least the
+        resolution. No two points are nearly the same. Models without lengthscales are not hedged.
     """
 
     lie: Lie = field(default_factory=Believe)
@@ -59,12 +61,12 @@ class PseudoObservations:
 
     @property
     def takes(self) -> str:
-        """Any outputs, unless the acquisition is averaged over many fantasies."""
+        """All kinds of outputs, unless the acquisition function is averaged over many fantasies."""
         return SEVERAL if self.repeats else ONE
 
     @property
     def repeats(self) -> bool:
-        """Whether it knows when to measure a point again: unless it averages over many fantasies."""
+        """Whether replicates are possible: yes, unless the acquisition function is averaged over many fantasies."""
         return getattr(self.lie, "samples", 1) == 1
 
     def __post_init__(self) -> None:
@@ -80,7 +82,7 @@ class PseudoObservations:
             raise InvalidInput('a hedge needs one model that is conditioned: one fantasy, and update="auto".')
 
     def choose(self, request: Request, memory: object = None) -> Chosen:
-        """[paper] Algorithm 1, lines 2-8, after the pending points of ``request``; ``memory`` may hold their lies."""
+        """Run [paper] Algorithm 1, lines 2-8, after pending points of ``request``; ``memory`` may hold lies."""
         refuse_acquisition(request)
         belief = self.resume(request, memory).with_pending(request)
         choices, avoid, quiet = list[Choice](), request.avoid, cache(partial(is_quiet, request))
@@ -146,12 +148,12 @@ class PseudoObservations:
         return belief, choice
 
     def resume(self, request: Request, memory: object) -> Belief | Fantasized:
-        """The belief of an earlier call, where it is about the same models and the first of the pending points.
+        """The belief of an earlier call, if it has the same models and the first of the pending points.
 
         Parameters
         ----------
-        request : what is asked now.
-        memory : what may be such a belief.
+        request : the present request.
+        memory : the memory of the earlier call, which may be a belief.
         """
         samples = getattr(self.lie, "samples", 1)
         if samples == 1:
@@ -162,7 +164,7 @@ class PseudoObservations:
         return fantasies.resumed(self, samples, request, memory)
 
     def begin(self, request: Request) -> Belief:
-        """The models of a request, before the first lie; of a fantasy with many samples, one."""
+        """The models of a request before the first lie; a single one for a fantasy with many samples."""
         return Belief(self, tuple(Part.of(learned) for learned in request.outputs))
 
     def after(self, ids: tuple[int, ...]) -> str:

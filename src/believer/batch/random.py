@@ -10,7 +10,7 @@ import numpy as np
 
 from believer.arrays import Array, frozen
 from believer.batch.request import SEVERAL, Choice, Chosen, Request
-from believer.maximize.objective import new_points
+from believer.maximize.objective import is_new, new_points
 from believer.numerics.sampling import latin_hypercube
 from believer.space.region import Region
 
@@ -29,7 +29,7 @@ class RandomBatch:
     takes: ClassVar[str] = SEVERAL
 
     def choose(self, request: Request, memory: object = None) -> Chosen:
-        """One uniform draw for each trial of ``request``, from the trial's own randomness; ``memory`` plays no part."""
+        """One uniform draw for each trial of ``request``, from the trial's own randomness; ``memory`` is ignored."""
         avoid = request.avoid
         choices = []
         for trial in request.ids:
@@ -37,11 +37,6 @@ class RandomBatch:
             choices.append(Choice(frozen(x), "uniform draw"))
             avoid = np.vstack([avoid, x]) if request.distinct else avoid
         return Chosen(tuple(choices))
-
-
-def is_new(x: Array, region: Region, avoid: Array) -> bool:
-    """Whether ``x`` (d,) is allowed and not to be avoided."""
-    return bool(region.holds(x[None, :])[0]) and not region.among(x[None, :], avoid)[0]
 
 
 def draw(region: Region, avoid: Array, rng: np.random.Generator, first: Array | None = None) -> tuple[Array, bool]:

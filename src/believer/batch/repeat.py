@@ -98,7 +98,7 @@ def repeated_instead(request: Request, model: Model, X: Array, choice: Choice, a
 def worth_repeating(
     model: Model, X: Array, noise: float | Array, x: Array, noise_there: float, scale: float
 ) -> Repeat | None:
-    """The measured point whose repetition is worth more than measuring ``x``, and most; None where there is none.
+    """The measured point whose repetition is worth more than measuring ``x``, and most; None if there is none.
 
     None also of a model that has no joint covariance or takes its data to be free of noise. Costs a prediction at ``X``
     and the joint posterior of up to 129 points.

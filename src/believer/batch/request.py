@@ -1,4 +1,4 @@
-"""What a strategy is asked, and what it answers."""
+"""The request to a strategy, and its answer."""
 
 from __future__ import annotations
 
@@ -27,23 +27,23 @@ ONE, LIMITS, SEVERAL = "one objective", "one objective within limits", "several 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Request:
-    """Everything that a strategy may look at to choose points.
+    """Everything that a strategy may use to choose points.
 
     Attributes
     ----------
     ids : the trials that need a point each.
-    outputs : what models learned of each output, at least one; objectives come first, then outputs with limits.
+    outputs : the fitted models of the outputs, at least one; objectives come first, then outputs with limits.
     surrogate : the recipe of the models.
-    acquisition : what makes a point worth an experiment.
+    acquisition : the acquisition function.
     region : where to search.
     avoid : points (k, d) that must not be proposed again.
     distinct : whether the batch's own points must differ as well.
     randomness : the generator that belongs to a trial id and a purpose.
-    maximizer : what the user wants the acquisition to be maximized with; None for what suits the objective.
-    resolution : the least improvement that matters to the user; None for one from the results.
-    reference : of several objectives, (k,), to be minimized; None for one that is inferred.
-    repeat : whether a measured point may be proposed again, where that is worth more than a new one; only strategies
-        with ``repeats = True`` in the body of their class are asked for it.
+    maximizer : the maximizer that the user chose; None for the one that suits the objective.
+    resolution : the smallest improvement that matters to the user; None for one from the results.
+    reference : the reference point of several objectives, (k,), for minimization; None if it is to be inferred.
+    repeat : whether an evaluated point may be chosen again if that is worth more than a new point. Only strategies
+        whose class has ``repeats = True`` are asked for this.
     """
 
     ids: tuple[int, ...]
@@ -80,7 +80,7 @@ class Request:
 
     @property
     def failed(self) -> Data | None:
-        """Failed trials, with the value that they count as in the first objective; None where there are none."""
+        """Failed trials, with the value that they count as in the first objective; None if there are none."""
         return self.outputs[0].failed
 
     @property
@@ -90,7 +90,7 @@ class Request:
 
     @property
     def warp(self) -> Warp | None:
-        """From the user's units to those of the first objective's model; None where they are the same."""
+        """From the user's units to those of the first objective's model; None if they are the same."""
         return self.outputs[0].warp
 
     @property
@@ -176,7 +176,7 @@ class Choice:
     ----------
     x : the point, (d,), in the encoded cube.
     provenance : in words, why it was chosen.
-    repeats : whether it is measured already, and meant to be measured again.
+    repeats : whether the point is a replicate of an evaluated point.
     """
 
     x: Array
@@ -190,8 +190,8 @@ class Chosen:
 
     Attributes
     ----------
-    choices : one for each trial of the request.
-    memory : may be handed back with the next request to save work, never to change it.
+    choices : a choice for each trial of the request.
+    memory : an object that may be passed with the next request to save work. It never changes the choice.
     """
 
     choices: tuple[Choice, ...]
@@ -207,18 +207,18 @@ class Strategy(Protocol):
         Parameters
         ----------
         request : all that may be looked at.
-        memory : what the last :class:`Chosen` remembered, to save work, never to change it; None without any.
+        memory : what the last :class:`Chosen` remembered, to save work, never to change it; None if there is none.
         """
         ...
 
 
 def needs_model(strategy: Strategy) -> bool:
-    """Whether a fit comes before the ``strategy`` is asked: always, unless its class says ``needs_model = False``."""
+    """Whether ``strategy`` needs a fitted model: yes, unless its class has ``needs_model = False``."""
     return bool(getattr(strategy, "needs_model", True))
 
 
 def takes(strategy: Strategy) -> str:
-    """What a strategy can choose for: what its class says as ``takes``, or :data:`ONE`."""
+    """The kind of study that a strategy supports: ``takes`` of its class, or :data:`ONE`."""
     return str(getattr(strategy, "takes", ONE))
 
 
@@ -263,7 +263,7 @@ def refuse_outputs(strategy: Strategy, name: Callable[[], str], objectives: int,
 
 
 def refuse_repeats(strategy: Strategy, name: Callable[[], str], objectives: int) -> None:
-    """MissingCapability where repeats were asked for, and nothing says when to repeat.
+    """MissingCapability if repeats were asked for, and nothing says when to repeat.
 
     Parameters
     ----------
@@ -272,17 +272,19 @@ def refuse_repeats(strategy: Strategy, name: Callable[[], str], objectives: int)
     objectives : how many there are.
     """
     if objectives > 1:
-        raise MissingCapability("repeat=True is for one objective: of several, nothing says what a repeat is worth.")
+        raise MissingCapability(
+            "repeat=True needs a single objective, because the worth of a replicate is not defined for several."
+        )
     if not getattr(strategy, "repeats", False):
         raise MissingCapability(
-            f"{name()} never measures a point again; strategies that do where it is worth it: "
-            f"{named_that(lambda one: getattr(one, 'repeats', False))}. To allow for equal points, say distinct=False."
+            f"{name()} never repeats a point. Strategies that do when it is worthwhile: "
+            f"{named_that(lambda one: getattr(one, 'repeats', False))}. To allow equal points, pass distinct=False."
         )
 
 
 @dataclass(frozen=True, slots=True)
 class NoModel:
-    """What stands for the model in a request to a strategy that needs none."""
+    """The placeholder for the model in a request to a strategy that needs none."""
 
     def predict(self, X: Array) -> Prediction:
         """MissingCapability: there is none."""

@@ -1,4 +1,4 @@
-"""Where a study stands: which points are feasible, the value to beat, the front. By results, or by results and lies.
+"""The standing of a study: feasible points, the incumbent and the Pareto front, by results or by results and lies.
 
 ======  =========================================================================================
 symbol  meaning
@@ -39,18 +39,18 @@ _ROUNDING = 1e-12
 
 @dataclass(frozen=True, eq=False)
 class Standing:
-    """How things stand at points where all objectives are known or believed.
+    """The standing at points where every objective is known or has a lie.
 
     Attributes
     ----------
-    ids : of their trials, (n,).
+    ids : the ids of their trials, (n,).
     X : the points, (n, d).
-    Y : their objectives, (n, k), to be minimized.
-    seen : the first objective as it was seen or believed, (n,), however noisy.
+    Y : their objectives, (n, k), for minimization.
+    seen : the first objective, as observed or as a lie, (n,), with its noise.
     log_feasible : Σ_j log P_j, (n,).
-    feasible : which points keep every limit as surely as is asked, (n,).
-    real : at which of them no objective is only believed, (n,).
-    limited : whether there are limits at all.
+    feasible : which points keep every limit with the required probability, (n,).
+    real : which points have no lie in any objective, (n,).
+    limited : whether there are limits.
     """
 
     ids: IntArray
@@ -69,7 +69,7 @@ class Standing:
 
     @property
     def incumbent(self) -> float | None:
-        """f⁺ of the first objective; None where nothing is feasible."""
+        """f⁺ of the first objective; None if nothing is feasible."""
         Y = self.Y[:, 0]
         if not self.limited:
             return float(Y.min()) if len(Y) else None
@@ -77,7 +77,7 @@ class Standing:
 
     @property
     def incumbent_of_data(self) -> float | None:
-        """f⁺ over real results as they were seen, [paper] Algorithm 1; None where none is feasible."""
+        """f⁺ over real results as they were seen, [paper] Algorithm 1; None if none is feasible."""
         real = self.seen[self.real & self.feasible]
         return float(real.min()) if len(real) else None
 
@@ -122,7 +122,7 @@ class Standing:
 
 
 def standing(request: Request) -> Standing:
-    """How things stand by real results alone, under the models of the request.
+    """The standing by real results only, under the models of the request.
 
     Parameters
     ----------
@@ -159,14 +159,14 @@ def best_places(request: Request, X: Array | None = None, y: Array | None = None
 
 
 def learned_by(surrogate: Surrogate, data: Data) -> IntArray | None:
-    """Rows of ``data`` that the surrogate's models learn from, where these are not all; None where they are."""
+    """Rows of ``data`` that the surrogate's models learn from, where these are not all; None if they are."""
     if able(surrogate, Bounded) and len(data) > surrogate.most_results:
         return learned_rows(data.y, surrogate.most_results)
     return None
 
 
 def stand(parts: Sequence[Part], surrogate: Surrogate) -> Standing:
-    """How things stand, of what is known and believed of all outputs.
+    """The standing by the results and lies of all outputs.
 
     Parameters
     ----------

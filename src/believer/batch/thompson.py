@@ -1,7 +1,7 @@
-"""Thompson sampling: a function drawn from the model for each point of the batch, and its minimum.
+"""Thompson sampling: for each point of the batch a function is drawn from the model and minimized.
 
-Workers need no lies to keep apart: each has its own idea of the objective, and goes where that is least
-([Kandasamy2018]). Draws are diverse where the model is unsure and agree where it is sure.
+No lies are needed to keep points apart, because each point minimizes its own draw of the objective ([Kandasamy2018]).
+Draws differ where the model is uncertain and agree where it is certain.
 """
 
 from __future__ import annotations
@@ -22,7 +22,6 @@ from believer.batch.worth import STEEP, DrawnExcess, Held
 from believer.capabilities import able
 from believer.maximize import Objective
 from believer.maximize.objective import Search, first_distinct
-from believer.maximize.screening import candidates
 from believer.surrogates.gp import standardization
 from believer.surrogates.protocols import Paths, Pathwise, Sampling
 
@@ -35,23 +34,23 @@ _WIDTHS = (0.2, 0.05, 0.01)
 
 @dataclass(frozen=True, slots=True)
 class Thompson:
-    """Choose for each trial the minimum of a function drawn from the model, its own ([Kandasamy2018]).
+    """Choose for each trial the minimum of its own draw from the model ([Kandasamy2018]).
 
-    The function is drawn whole and searched with gradients, where the model can do that (``paths``). A model that can
-    only draw values (``sample``) has them drawn jointly at ``candidates`` space-filling points and some neighbors of
-    the best results, and the point of the least is taken.
+    If the model can draw whole functions (``paths``), the function is minimized with gradients. If it can only draw
+    values (``sample``), they are drawn jointly at ``candidates`` space-filling points and some neighbors of the best
+    results, and the point with the smallest value is chosen.
 
-    The acquisition of the study plays no part. Pending points change nothing but that they are not proposed again: a
-    result that is not there yet says nothing about the objective. Where draws agree on a point, as they do when the
-    model is sure, the first trial gets it and the next ones the best that is left; provenance says so. A trial's draw
-    depends on its id and on the results alone, so q x ask(1) = ask(q), bit for bit.
+    The acquisition function of the study is ignored. Pending points are not suggested again, but have no other effect.
+    If several draws have the same minimum, as they do when the model is certain, the first trial gets it and the others
+    get the best points that are left; the provenance says so. The draw of a trial depends only on its id and on the
+    results, so q x ask(1) = ask(q), bit for bit.
 
-    Where outcomes are declared, a function is drawn for each: its limits hold in the world that was drawn, and several
-    objectives are weighed at random ([Paria2020]), the largest of them counting.
+    With several outcomes, a function is drawn for each of them. Limits must hold for the drawn functions, and several
+    objectives are combined by the largest of them under random weights ([Paria2020]).
 
     Parameters
     ----------
-    candidates : how many such space-filling points; a search of whole functions has the study's maximizer.
+    candidates : the number of space-filling points. Whole functions are searched by the study's maximizer.
     """
 
     candidates: int = 256
@@ -61,7 +60,7 @@ class Thompson:
         object.__setattr__(self, "candidates", whole(self.candidates, "candidates", 1, MOST_CANDIDATES))
 
     def choose(self, request: Request, memory: object = None) -> Chosen:
-        """One draw for each trial of ``request``, from the trial's own randomness; ``memory`` plays no part."""
+        """One draw for each trial of ``request``, from the trial's own randomness; ``memory`` is ignored."""
         model = request.model
         if len(request.outputs) > 1:
             for learned in request.outputs:
@@ -85,7 +84,7 @@ class Thompson:
         if size is not None and size <= self.candidates:
             X = request.region.points()
         else:
-            X = candidates(self.candidates, search, _NEIGHBORS, _WIDTHS, request.randomness(trial, "maximize"))
+            X = search.candidates(self.candidates, _NEIGHBORS, _WIDTHS, request.randomness(trial, "maximize"))
         values = -model.sample(X, 1, request.randomness(trial, "path"))[0] if len(X) else np.zeros(0)
         found = first_distinct(X, values, search)
         if found is not None:

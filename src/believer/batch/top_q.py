@@ -23,7 +23,7 @@ class TopQ:
     takes: ClassVar[str] = SEVERAL
 
     def choose(self, request: Request, memory: object = None) -> Chosen:
-        """The best point that is not taken yet, for each trial of ``request``; ``memory`` plays no part."""
+        """The best point that is not taken yet, for each trial of ``request``; ``memory`` is ignored."""
         refuse_acquisition(request)
         here, models = standing(request), tuple(learned.model for learned in request.outputs)
         around, avoid = request.region.project(here.places()), request.avoid

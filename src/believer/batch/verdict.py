@@ -1,4 +1,4 @@
-"""What is to be expected of a batch, and which of its points are nearly the same? Said before anything is evaluated."""
+"""The verdict on a batch, before it is evaluated: its expected gain, and which of its points are nearly the same."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from html import escape
 
 import numpy as np
 
-from believer.arrays import Array, read_only
+from believer.arrays import Array, read_only, rounded
 from believer.batch.gain import ENOUGH, Gain
 from believer.batch.learned import is_noisy
 from believer.capabilities import able
@@ -27,10 +27,10 @@ _RANDOM_PAIRS = 512
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What a batch is expected to gain, and distances within it, beside what random points would have.
+    """The expected gain of a batch, and distances within it, compared with random points.
 
-    Distances are in the unit cube and in lengthscales. Entries are None where they make no sense: no pair in a batch of
-    one, no lengthscales without a model that has some.
+    Distances are in the unit cube and in lengthscales. Entries are None if they are undefined: distances in a batch of
+    one, and lengthscales of a model that has none.
 
     Attributes
     ----------
@@ -39,10 +39,9 @@ class Verdict:
     min_lengthscales, mean_lengthscales : of two points, in the model's lengthscales.
     random_pair_distance : the mean distance of two uniform points of the region.
     near_duplicates : pairs of positions in the batch that are nearly the same (:func:`nearness`).
-    gain : what the points are expected to gain, alone and together; None without a model, and for one without joint
-        covariance.
-    sentence : all this in words.
-    units : of the gain; "" where none are given, and of several objectives.
+    gain : the expected gain of the points, singly and together; None without a model or without joint covariances.
+    sentence : the verdict in words.
+    units : the units of the gain; "" if none are given, and for several objectives.
     """
 
     size: int
@@ -64,7 +63,7 @@ class Verdict:
         said = [f"{self.size} point{'' if self.size == 1 else 's'}"]
         said += [f"{near} pair{'' if near == 1 else 's'} nearly the same"] if self.size > 1 else []
         if self.gain is not None:
-            said.append(f"expected gain {amount(f'{self.gain.together:.2g}', self.units)}{self.gain.of}")
+            said.append(f"expected gain {amount(rounded(self.gain.together, 2), self.units)}{self.gain.of}")
         return f"Verdict({', '.join(said)})"
 
     def _repr_html_(self) -> str:
@@ -85,7 +84,7 @@ def _pairs(d: int) -> tuple[Array, Array]:
 
 
 def nearness(region: Region, q: int, model: Model | None) -> Spacing:
-    """From when on points are nearly the same: a spacing around no point yet.
+    """The distance below which points are nearly the same, as a spacing without points.
 
     Nearer than a tenth of a lengthscale, or than 1e-3 in the cube; but no farther than a quarter of the radius of a
     ball that has 1/q of the cube's volume in the k columns that are no categories: the room of each of ``q`` points.
@@ -144,17 +143,22 @@ def _apart(q: int, mean: float | None, random_pair: float) -> str:
 def _worth(q: int, gain: Gain, units: str) -> str:
     points = f"{q} point{'s' if q > 1 else ''}"
     points += f" beside {gain.beside} pending" if gain.beside else ""
-    more = (f" {units}" if units else "") + (" more" if gain.beside else "") + gain.of
+    unit = f" {units}" if units else ""
+    more = unit + (" more" if gain.beside else "") + gain.of
     if not gain.matters:
-        least = f"less than {gain.resolution:.2g}{more}, the least that counts here" if gain.resolution else "nothing"
+        least = (
+            f"less than {rounded(gain.resolution, 2)}{more}, the least that counts here"
+            if gain.resolution
+            else "nothing"
+        )
         return f"{points}: expected to gain {least}"
     if q == 1:
-        return f"{points}: expected to gain {gain.together:.2g}{more}"
+        return f"{points}: expected to gain {rounded(gain.together, 2)}{more}"
     every = "both slots" if q == 2 else f"all {q} slots"
     slots = every if gain.slots == q else f"{gain.slots} slot{'s' if gain.slots > 1 else ''}"
     return (
-        f"{points}: the best alone is expected to gain {gain.alone:.2g}{more}, all together "
-        f"{amount(f'{gain.together:.2g}', units)} "
+        f"{points}: the best alone is expected to gain {rounded(gain.alone, 2)}{more}, all together "
+        f"{rounded(gain.together, 2)}{unit} "
         f"(the other{'s' if q > 2 else ''} add{'s' if q == 2 else ''} {gain.added:.0%}); "
         f"{ENOUGH:.0%} of that takes {slots}"
     )

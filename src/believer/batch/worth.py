@@ -1,4 +1,4 @@
-"""What a point is worth to a batch: one place for every strategy and every kind of study.
+"""The worth of a point to a batch: one place for every strategy and every kind of study.
 
 ======  ===================================================================================================
 symbol  meaning
@@ -29,6 +29,7 @@ import numpy as np
 from believer.acquisitions import View, completed, objective_on
 from believer.acquisitions.acquisition import Several
 from believer.acquisitions.feasibility import FAR, Feasible, Within
+from believer.acquisitions.hypervolume import inferred_reference
 from believer.arrays import Array
 from believer.batch.request import Request
 from believer.batch.standing import Standing
@@ -45,12 +46,12 @@ STEEP = 100.0
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Worth:
-    """What a maximizer maximizes, and what provenance calls it.
+    """The objective that a maximizer maximizes, with its name.
 
     Attributes
     ----------
-    objective : to be maximized.
-    name : for provenance.
+    objective : the objective, which is maximized.
+    name : the name in the provenance.
     """
 
     objective: Objective
@@ -74,7 +75,7 @@ def worth(
     models : one for each output of the request, given results and lies.
     here : where the study stands.
     trial : that gets the point; its randomness is used.
-    incumbent : f⁺; None where nothing feasible is known.
+    incumbent : f⁺; None if nothing feasible is known.
     lies : about the first objective, for acquisitions that look at them.
     """
     acquisition, name = request.acquisition, type(request.acquisition).__name__
@@ -84,7 +85,7 @@ def worth(
         return Worth(Feasible(None, limits), "feasibility")
     if able(acquisition, Several):
         aims = tuple(model for one, model in pairs if one.output.limits is None)
-        reference = here.reference() if request.reference is None else _near(request.reference, request)
+        reference = _reference(request, here) if request.reference is None else _near(request.reference, request)
         own = acquisition.of_several(aims, here.Y[here.front()], reference, request.randomness(trial, "weights"))
     else:
         assert incumbent is not None
@@ -92,6 +93,14 @@ def worth(
         assert one is not None
         own = objective_on(one, View(models[0], incumbent, request.data, lies))
     return Worth(Feasible(own, limits), f"{name} times feasibility") if limits else Worth(own, name)
+
+
+def _reference(request: Request, here: Standing) -> Array:
+    """r (k,), inferred; while no point has every objective, from the results of each."""
+    if len(here.ids):
+        return here.reference()
+    values = [one.data.Y for one in request.outputs if one.output.limits is None]
+    return np.concatenate([inferred_reference(Y.min(axis=0, keepdims=True), Y) for Y in values])
 
 
 def _near(reference: Array, request: Request) -> Array:
@@ -108,15 +117,14 @@ def refuse_acquisition(request: Request) -> None:
     several = able(acquisition, Several)
     if request.objectives > 1:
         if not several:
-            raise MissingCapability(
-                "several objectives need an acquisition that trades them for each other, EHVI or Scalarized; got "
-                f"{name}."
-            )
+            raise MissingCapability(f"several objectives need the acquisition function EHVI or Scalarized; got {name}.")
         return
     if several:
-        raise MissingCapability(f"{name} is for several objectives; for one there are LogEI, EI, PI and UCB.")
+        raise MissingCapability(f"{name} is for several objectives. For one objective use LogEI, EI, PI or UCB.")
     if request.limited and completed(acquisition).log() is None:
-        raise MissingCapability(f"limits weigh the logarithm of an improvement: LogEI, EI or PI; {name} has none.")
+        raise MissingCapability(
+            f"limits need an acquisition function whose logarithm is known: LogEI, EI or PI; got {name}."
+        )
 
 
 def bounded(request: Request, objective: Objective, root: float) -> Objective:

@@ -44,7 +44,7 @@ GROUP = "believer.commands"
 """The entry points by which other packages bring verbs."""
 
 VERBS: dict[str, Verb] = {
-    "demo": verb_in("believer.cli.demo", "solve a problem in batches, beside other ways to choose; --list names four"),
+    "demo": verb_in("believer.cli.demo", "solve a problem in batches, and compare; --list names the demos"),
     "report": verb_in("believer.cli.report", "write the page of a study, from its journal"),
     "sdd": verb_in("believer.cli.sdd", "diagnose whether surrogates can be lied to, with controls"),
     "watch": verb_in("believer.cli.watch", "serve the page of a study while it runs, or a list of studies"),

@@ -16,6 +16,7 @@ import numpy as np
 
 from believer import plot
 from believer._version import __version__
+from believer.arrays import rounded
 from believer.cli.arguments import at_least, writable
 from believer.cli.demos import DEMOS, Demo
 from believer.cli.demos.comparison import Reached, compare
@@ -23,7 +24,7 @@ from believer.errors import EvaluationError, MissingExtra
 from believer.loop import minimize
 from believer.optimizer import Optimizer
 from believer.space.units import amount
-from believer.study.goals import Maximize
+from believer.study.goal import Maximize
 from believer.study.labels import described
 from believer.study.trials import Batch
 from believer.workers import Workers
@@ -32,14 +33,14 @@ from believer.workers import Workers
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The options of ``believer demo``."""
     first, folder = next(iter(DEMOS)), Path("believer-demo")
-    parser.add_argument("name", nargs="?", choices=[*DEMOS], default=first, help="which one (default: %(default)s)")
-    parser.add_argument("--list", action="store_true", help="name the demos and end")
+    parser.add_argument("name", nargs="?", choices=[*DEMOS], default=first, help="which demo (default: %(default)s)")
+    parser.add_argument("--list", action="store_true", help="list the demos and exit")
     parser.add_argument("--out", type=Path, default=folder, help="folder for the files (default: %(default)s)")
     parser.add_argument("--budget", type=at_least(1), metavar="N", help="evaluations (default: those of the demo)")
     parser.add_argument("--q", type=at_least(1), default=8, help="points in a batch (default: %(default)s)")
     parser.add_argument("--workers", type=at_least(1), default=2, help="processes (default: %(default)s)")
-    parser.add_argument("--seed", type=at_least(0), default=0, help="of the study, and the first of those compared")
-    parser.add_argument("--seeds", type=at_least(0), metavar="N", help="how many are compared; 0 compares nothing")
+    parser.add_argument("--seed", type=at_least(0), default=0, help="seed of the study, and first seed compared")
+    parser.add_argument("--seeds", type=at_least(0), metavar="N", help="number of seeds compared; 0 for no comparison")
     parser.add_argument("--open", action="store_true", help="open the page of the study in a browser")
 
 
@@ -137,8 +138,8 @@ def conclusion(demo: Demo, optimizer: Optimizer) -> str:
 
 
 def comparison(demo: Demo, reached: Sequence[Reached]) -> str:
-    """A table, and what it says of the batches."""
-    ours, single, chance = reached
+    """A table, and what it says of the batches: the first row beside each of the others."""
+    ours, *single, chance = reached
     width = max(len(one.method.label) for one in reached)
     lines = [
         f"  {'':<{width}}  {'equal evaluations':>20}  {f'equal rounds ({ours.needed})':>20}  {'rounds in all':>13}",
@@ -148,10 +149,13 @@ def comparison(demo: Demo, reached: Sequence[Reached]) -> str:
             for one in reached
         ),
     ]
-    if single.needed > ours.needed:
-        lines.append(_said(demo, "With as many evaluations", ours.evaluations, single.evaluations, "one at a time"))
-        lines.append(_said(demo, "In as many rounds", ours.rounds, single.rounds, "one at a time"))
-    lines.append(_said(demo, "With as many of both", ours.evaluations, chance.evaluations, "random points"))
+    for one in single:
+        lines.append(_said(demo, "At equal evaluations", ours.evaluations, one.evaluations, "one at a time"))
+        lines.append(_said(demo, "At equal rounds", ours.rounds, one.rounds, "one at a time"))
+    both = "At equal evaluations and rounds" if single else "At equal evaluations"
+    lines.append(_said(demo, both, ours.evaluations, chance.evaluations, "random points"))
+    if any(value is None for one in reached for value in (one.evaluations, one.rounds)):
+        lines.append("None: most runs found nothing within the limits.")
     return "\n".join(lines)
 
 
@@ -159,12 +163,13 @@ def _said(demo: Demo, when: str, ours: float | None, theirs: float | None, other
     """How batches compare with another way, whichever is ahead."""
     one, two = _amount(demo, ours), _amount(demo, theirs)
     if one == two:
-        return f"{when} batches and {other} reach the same: {one}."
+        same = "find nothing within the limits" if ours is None else f"reach the same: {one}"
+        return f"{when}, batches and {other} {same}."
     if ours is None or theirs is None:
         ahead = theirs is None
     else:
         ahead = (ours > theirs) == isinstance(next(iter(demo.goals.values())), Maximize)
-    return f"{when} batches are {'ahead of' if ahead else 'behind'} {other}: {one} against {two}."
+    return f"{when}, batches are {'ahead of' if ahead else 'behind'} {other}: {one} against {two}."
 
 
 def keep(demo: Demo, optimizer: Optimizer, folder: Path) -> Path | None:
@@ -192,8 +197,8 @@ def _figure(axes: Any, path: Path) -> None:
 def _amount(demo: Demo, value: float | None, name: str | None = None, digits: int = 4) -> str:
     """The value of an outcome in its units, by default of the objective."""
     if value is None:
-        return "nothing"
-    return amount(f"{value:.{digits}g}", demo.goals[name or next(iter(demo.goals))].units)
+        return "none"
+    return amount(rounded(value, digits), demo.goals[name or next(iter(demo.goals))].units)
 
 
 def _kept(optimizer: Optimizer) -> str:

@@ -110,7 +110,7 @@ def diagnosis(
     left = remaining(source.region, np.zeros((0, source.region.dim)))
     if left is not None and q > len(left):
         few = len(left)
-        raise SpaceExhausted(f"q={q} points asked for, but this finite space has {few}; ask for fewer.", few)
+        raise SpaceExhausted(f"q={q} points were requested, but this finite space has only {few}. Ask for fewer.", few)
     strategy = PseudoObservations(ConstantLie("min") if lie is None else lie, update, incumbent)
     probe = Probe(
         surrogate,

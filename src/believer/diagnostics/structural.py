@@ -112,7 +112,7 @@ def standardized(probe: Probe, data: DataSet) -> tuple[Probe, DataSet]:
 
 
 def _frozen(lies: _Batches, seed: int) -> _Batches | None:
-    """The same with draws that a refit does not renew; None where the update is no refit, or draws nothing."""
+    """The same with draws that a refit does not renew; None if the update is no refit, or draws nothing."""
     recipe = lies.probe.surrogate
     if not isinstance(recipe, Stochastic) or not _refits(lies.probe.update, lies.model):
         return None

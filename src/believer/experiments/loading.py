@@ -40,7 +40,7 @@ def made(name: str) -> Any:
 
 
 def digest(module: str) -> str | None:
-    """Of the file of a module that is loaded; None where there is none."""
+    """Of the file of a module that is loaded; None if there is none."""
     path = getattr(sys.modules.get(module), "__file__", None)
     return None if path is None else hashlib.sha256(Path(path).read_bytes()).hexdigest()[:16]
 

@@ -20,7 +20,7 @@ def encode(value: Any, what: str, *, sort: bool = False) -> str:
     except (TypeError, ValueError, RecursionError) as error:
         raise InvalidInput(
             f"{what} must be plain JSON; got something else: {error}. Use float(x), int(x) or x.tolist() for NumPy's "
-            "numbers, and None where there is no finite number."
+            "numbers, and None if there is no finite number."
         ) from error
     if not same:
         raise InvalidInput(

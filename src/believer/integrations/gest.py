@@ -28,7 +28,7 @@ from believer.optimizer import Optimizer
 from believer.space import Categorical, Float, Int, Space
 from believer.space.parameters import Number, Parameter
 from believer.study.files import PathLike
-from believer.study.goals import AtLeast, AtMost, Between, Goal, Maximize, Minimize
+from believer.study.goal import AtLeast, AtMost, Between, Goal, Maximize, Minimize
 from believer.study.outcome import as_number
 from believer.study.recommendation import Recommendation
 

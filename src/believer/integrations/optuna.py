@@ -39,7 +39,8 @@ from believer.plugins import (
     stream,
 )
 from believer.space import Categorical, Float, Int, Space
-from believer.study.goals import AtMost, Goals, Maximize, Minimize
+from believer.study.goal import AtMost, Maximize, Minimize
+from believer.study.goals import Goals
 from believer.study.options import suggesting
 
 try:
@@ -353,7 +354,7 @@ class _Door:
         return Outcome({_objective(i): value for i, value in enumerate(values)}, limits)
 
     def fit_behind(self, trials: Sequence[Any]) -> Fitted | None:
-        """The hyperparameters that the last of them was chosen under; None where no fit is of these settings."""
+        """The hyperparameters that the last of them was chosen under; None if no fit is of these settings."""
         for trial in reversed(trials):
             fit = trial.system_attrs.get(KEY, {}).get("fit", {})
             if fit.get("of") == self.digest:

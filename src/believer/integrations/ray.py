@@ -163,7 +163,7 @@ class BelieverSearch(Searcher):  # type: ignore[misc]  # Ray has no types
         Parameters
         ----------
         trial_id : Tune's.
-        result : what it reported last, flat; None where Tune does not say.
+        result : what it reported last, flat; None if Tune does not say.
         error : whether it failed.
         """
         where, study = self._ready()

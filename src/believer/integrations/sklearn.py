@@ -155,7 +155,7 @@ class BatchSearchCV(BaseSearchCV):  # type: ignore[misc]
 
 
 def _ask(optimizer: Optimizer, q: int, n_iter: int) -> Batch | None:
-    """A batch of ``q``, or of what a finite space has left, with a warning; None where that is nothing."""
+    """A batch of ``q``, or of what a finite space has left, with a warning; None if that is nothing."""
     try:
         return optimizer.ask(q)
     except SpaceExhausted as error:

@@ -9,6 +9,8 @@ import numpy as np
 from believer.arrays import finite, whole
 from believer.errors import InvalidInput
 from believer.maximize.objective import (
+    MOST_CANDIDATES,
+    MOST_NEIGHBORS,
     Maximum,
     Objective,
     Search,
@@ -18,7 +20,6 @@ from believer.maximize.objective import (
     ranked,
     search_exhaustively,
 )
-from believer.maximize.screening import MOST_CANDIDATES, MOST_NEIGHBORS, candidates
 
 MOST_ROUNDS = 1000
 
@@ -58,7 +59,7 @@ class Candidates:
         exact = search_exhaustively(objective, search)
         if exact is not None:
             return exact
-        X = candidates(self.candidates, search, self.neighbors, (0.2, 0.05, 0.01), rng)
+        X = search.candidates(self.candidates, self.neighbors, (0.2, 0.05, 0.01), rng)
         if not len(X):
             raise none_allowed(search.region)
         f = ranked(objective.value(X))

@@ -92,7 +92,7 @@ def _climbed_alike(
 
 
 def _in_box(objective: Objective, climb: Climb) -> lbfgs.Minimum:
-    """Where the climbs end, by the objective's own where it has one; InvalidInput where that gives anything else."""
+    """Where the climbs end, by the objective's own where it has one; InvalidInput if that gives anything else."""
     if not able(objective, Climbing):
         return climb_from(objective, climb)
     found = objective.climb(climb)

@@ -11,6 +11,8 @@ from believer.capabilities import able
 from believer.errors import InvalidInput, MissingCapability
 from believer.maximize.climb import ascend, stepped
 from believer.maximize.objective import (
+    MOST_CANDIDATES,
+    MOST_NEIGHBORS,
     Maximum,
     Objective,
     Screening,
@@ -21,7 +23,6 @@ from believer.maximize.objective import (
     ranked,
     search_exhaustively,
 )
-from believer.maximize.screening import MOST_CANDIDATES, MOST_NEIGHBORS, candidates
 from believer.numerics import backend, lbfgs
 from believer.space.region import Region
 
@@ -82,13 +83,13 @@ class Multistart:
         """
         if not objective.has_gradient:
             raise MissingCapability(
-                "Multistart climbs with gradients, and this model gives none (predict_with_gradient); use Candidates()."
+                "Multistart climbs with gradients, and this model has none (predict_with_gradient). Use Candidates()."
             )
         exact = search_exhaustively(objective, search)
         if exact is not None:
             return exact
         region = search.region
-        pool = candidates(self.candidates, search, self.neighbors, self.widths, rng)
+        pool = search.candidates(self.candidates, self.neighbors, self.widths, rng)
         if not len(pool):
             raise none_allowed(region)
         best = _AMONG * self.starts
@@ -130,7 +131,7 @@ class Multistart:
 
 
 def _screened(objective: Objective, pool: Array, keep: int) -> Array:
-    """Values (m,) of the candidates, as the objective screens them; InvalidInput where it gives anything else."""
+    """Values (m,) of the candidates, as the objective screens them; InvalidInput if it gives anything else."""
     if not able(objective, Screening):
         return objective.value(pool)
     values = np.asarray(objective.screen(pool, keep), dtype=np.float64)

@@ -22,6 +22,9 @@ _BEGUN_FROM, _AROUND = 8, 1024
 _STEPS = (0.2, 0.05, 0.01, 2e-3, 4e-4, 1e-4, 2e-5)
 """Where random points are forbidden: known points that are begun from, points around all of them, and their steps."""
 
+MOST_CANDIDATES, MOST_NEIGHBORS = 100_000, 10_000
+"""Of a search; all are kept, and evaluated, at once."""
+
 COUNT_UP_TO = 100_000
 """A finite region with no more points than this is listed, when it is not clear that any of them is left."""
 
@@ -140,6 +143,23 @@ class Search:
     avoid: Array
     spacing: Spacing | None = None
 
+    def candidates(self, count: int, neighbors: int, widths: tuple[float, ...], rng: np.random.Generator) -> Array:
+        """Space-filling points, and neighbors of the good points so far, all allowed: where to look before a climb.
+
+        Parameters
+        ----------
+        count : of space-filling points.
+        neighbors : of each good point.
+        widths : how far from it, in the cube.
+        rng : the source of random numbers.
+        """
+        X = self.region.sample(count, rng)
+        if neighbors and len(self.around):
+            X = np.vstack([self.region.near(self.around, neighbors, widths, rng), X])
+        if not len(X) and self.region.ruled:
+            return beside(self.region, np.vstack([self.avoid, self.around]), self.avoid, rng)
+        return X
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Maximum:
@@ -178,7 +198,9 @@ def ranked(values: Array, all_bad: bool = False) -> Array:
     """Values with -inf for what is not finite; NumericalError when nothing is, unless that is all right here."""
     good = np.isfinite(values)
     if not good.any() and not all_bad:
-        raise NumericalError("the acquisition is not finite at any candidate; does the model predict finite values?")
+        raise NumericalError(
+            "the acquisition is not finite at any candidate; check that the model predicts finite values."
+        )
     return values if good.all() else np.where(good, values, -np.inf)
 
 
@@ -224,8 +246,13 @@ def search_exhaustively(objective: Objective, search: Search) -> Maximum | None:
     if not len(points):
         raise SpaceExhausted("the constraint allows no point of this finite space.", left=0)
     if found is None:
-        raise SpaceExhausted(f"all {len(points)} points of this finite space were handed out already.", left=0)
+        raise SpaceExhausted(f"all {len(points)} points of this finite space have been handed out already.", left=0)
     return found
+
+
+def is_new(x: Array, region: Region, avoid: Array) -> bool:
+    """Whether ``x`` (d,) is allowed and not to be avoided."""
+    return bool(region.holds(x[None, :])[0]) and not region.among(x[None, :], avoid)[0]
 
 
 def remaining(region: Region, avoid: Array) -> Array | None:
@@ -247,7 +274,9 @@ def new_points(region: Region, avoid: Array, rng: np.random.Generator) -> Array:
     points = remaining(region, avoid)
     if points is not None:
         if not len(points):
-            raise SpaceExhausted("every point of this finite space was handed out already, or is not allowed.", left=0)
+            raise SpaceExhausted(
+                "every point of this finite space has been handed out already or is not allowed.", left=0
+            )
         return points
     for attempt in range(16):
         points = region.spread(rng.random((1 << attempt, region.dim)))

@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, cast
 
+from believer._interrupts import held_back
 from believer.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -70,7 +71,7 @@ def _named(name: str, what: str) -> Any | None:
 
 
 def _best() -> Any | None:
-    """The compiled module, or None where there is none or it does not load; the latter with a warning."""
+    """The compiled module, or None if there is none or it does not load; the latter with a warning."""
     try:
         return _load()
     except (ImportError, TypeError) as reason:
@@ -84,7 +85,11 @@ def _best() -> Any | None:
 
 
 def _load() -> Any:
-    """Its import. A SciPy whose BLAS has other signatures than at the build makes it a TypeError."""
-    import believer._native as compiled
+    """Its import. A SciPy whose BLAS has other signatures than at the build makes it a TypeError.
+
+    What a compiled module does at its import may swallow an exception, and Ctrl-C with it.
+    """
+    with held_back():
+        import believer._native as compiled
 
     return compiled

@@ -90,7 +90,7 @@ def _bordered(full: Array) -> Bordered:
 
 
 def _full_inverse(A: Array) -> Array | None:
-    """A⁻¹, symmetric to the bit; None where a pivot is exactly zero."""
+    """A⁻¹, symmetric to the bit; None if a pivot is exactly zero."""
     lu, pivots, info = lapack.dgetrf(A.T)
     if info != 0:
         return None

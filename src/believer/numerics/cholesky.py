@@ -1,4 +1,4 @@
-"""Covariance factors that grow by rows.
+"""Covariance factors: one that grows by rows, and those of many small covariances at once.
 
 A :class:`Factor` holds W = L⁻¹, the inverse of the Cholesky factor of a covariance K = L Lᵀ. With it everything that a
 Gaussian process needs is a matrix product: K⁻¹ = Wᵀ W, the whitened cross-covariance is k Wᵀ, and appending a point
@@ -19,6 +19,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import cast
 
 import numpy as np
 from scipy.linalg import lapack
@@ -31,6 +32,7 @@ JITTER_STEPS = (0.0, 1e-10, 1e-9, 1e-8, 1e-7, 1e-6, 1e-5, 1e-4)
 """What may be added to the diagonal, in units of its size, tried in this order: bounded, and reported in the factor."""
 
 _LEAST_PIVOT = 1e-12
+_LEAST_GAP = 1e-10  # the share by which correlations are shrunk, so that equal points make no covariance singular
 _CUT_FROM = 256
 
 
@@ -133,3 +135,53 @@ def factor(K: Array, size: float | None = None) -> Factor:
         f"the covariance of {len(K)} points is not positive definite even with a jitter of {JITTER_STEPS[-1]:g} of its "
         "diagonal; are there infinite values, or a kernel that is not one?"
     )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Root:
+    """Cholesky factors ``lower`` (b, m, m) of covariances, of which ``kept`` (b, m, m) is the share that went in."""
+
+    lower: Array
+    kept: Array
+
+    def pull(self, by_lower: Array) -> Array:
+        """Σ̄ = ½ L⁻ᵀ (P + Pᵀ) L⁻¹ with P = Φ(Lᵀ L̄), the lower triangle and half its diagonal ([Murray2016] sec. 3)."""
+        P = np.tril(self.lower.transpose(0, 2, 1) @ by_lower)
+        _diagonal(P)[...] *= 0.5
+        inverse = np.linalg.inv(self.lower)
+        by_covariance: Array = inverse.transpose(0, 2, 1) @ (0.5 * (P + P.transpose(0, 2, 1))) @ inverse
+        return by_covariance * self.kept
+
+
+def root_of(covariance: Array, least: float) -> Root:
+    """Factors of ``covariance`` (b, m, m), its correlations shrunk by what that takes, variances left as they are.
+
+    Shrinking by 1 / (1 + δ) adds δ to the eigenvalues of a correlation matrix before it is scaled back. δ is
+    1e-10, or where that is too little, twice what the least eigenvalue lacks; derivatives take it as constant.
+    A variance that rounding has eaten, below ``least``, is replaced by that, and goes with nothing.
+    """
+    variance = _diagonal(covariance)
+    sound = variance >= least
+    both = sound[:, :, None] & sound[:, None, :]
+    missing = np.where(sound, 0.0, least)
+
+    def factored(gap: Array) -> Root:
+        kept = both / (1.0 + gap)[:, None, None]
+        _diagonal(kept)[...] = sound
+        shrunk = covariance * kept
+        _diagonal(shrunk)[...] += missing
+        return Root(cast(Array, np.linalg.cholesky(shrunk)), kept)
+
+    try:
+        return factored(np.full(len(covariance), _LEAST_GAP))
+    except np.linalg.LinAlgError:
+        std = np.sqrt(np.where(sound, variance, 1.0))
+        correlation = both * covariance / (std[:, :, None] * std[:, None, :])
+        lowest = np.linalg.eigvalsh(correlation)[:, 0]
+        return factored(_LEAST_GAP + 2.0 * np.maximum(-lowest, 0.0))
+
+
+def _diagonal(matrices: Array) -> Array:
+    """The diagonals (b, m) of ``matrices`` (b, m, m), to be read or written."""
+    diagonal: Array = np.einsum("bii->bi", matrices)
+    return diagonal

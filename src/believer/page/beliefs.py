@@ -11,11 +11,12 @@ import numpy as np
 from believer.arrays import Array
 from believer.errors import BelieverError, InvalidInput
 from believer.page import figures, model_figures
-from believer.page.cells import Json, number, percent, point
-from believer.page.rows import Rows, labels_of, pairs, table
+from believer.page.cells import Json, isolated, number, percent, point
+from believer.page.rows import Rows, labels_of, outcome, pairs, table
 from believer.plot.data import Source
 from believer.plot.data.feasibility import probability
 from believer.propose import propose
+from believer.space.units import units_by_name
 from believer.study.events import Asked
 from believer.study.goals import RUNS
 from believer.study.recommend import Insight
@@ -124,7 +125,7 @@ Drawing = Callable[[], Json]
 
 
 def _without_model(source: Source, rows: Rows, relevant: tuple[str, ...] | None) -> list[Drawing]:
-    """``relevant`` are the parameters that matter most; None where no model says so."""
+    """``relevant`` are the parameters that matter most; None if no model says so."""
     several = len(source.goals.objectives) > 1 and relevant is None  # a hypervolume is measured from the models' front
     return [
         *([] if several else [lambda: figures.convergence(source, rows)]),
@@ -176,9 +177,10 @@ def _best(source: Source, why: str) -> Json:
     if len(source.goals.objectives) > 1 or source.study.best is None:
         return {"text": [why]}
     params, value = source.study.best
-    label = source.label(source.outputs[0])
+    first = source.outputs[0]
+    said = f"{isolated(source.named(first))} {outcome(source, first, value)}"
     return {
-        "text": [f"The best result has {label} {number(value)}. {why}"],
+        "text": [f"The best result has {said}. {why}"],
         "tables": [pairs("The best result", _labeled(source, params))],
     }
 
@@ -191,17 +193,18 @@ def _recommended(source: Source) -> Json:
         found = insight.recommend(source.study.trials)
     except InvalidInput:
         return {"text": ["No result is within all limits as surely as they ask, so nothing can be recommended yet."]}
-    label, best = source.label(source.outputs[0]), source.study.best
-    low, high = found.interval
+    first, best = source.outputs[0], source.study.best
+    mean, low, high = (outcome(source, first, one) for one in (found.mean, *found.interval))
     text = [
-        f"Use the parameters of trial {found.trial.id}. The model expects {label} {number(found.mean)} there; with a "
-        f"probability of 95 % it lies between {number(low)} and {number(high)}, without the noise of a single result."
+        f"Use the parameters of trial {found.trial.id}. The model expects {isolated(source.named(first))} {mean} "
+        f"there; with a probability of 95 % it lies between {low} and {high}, without the noise of a single result."
     ]
     if found.outcomes:
         text.append(f"All limits are kept there with a probability of {percent(found.feasible)}.")
     if best is not None and best[0] != found.params:
         text.append(
-            f"The best single result, {number(best[1])}, is another trial: results are noisy, and it was partly luck."
+            f"The best single result, {outcome(source, first, best[1])}, is of another trial: the model takes "
+            "part of it for noise."
         )
     return {"text": text, "tables": _use(source, found)}
 
@@ -229,14 +232,11 @@ def _front(source: Source) -> Json:
         return {"text": ["No result is within all limits yet, so the Pareto front is empty."]}
     names = [source.label(name) for name in source.goals.objectives]
     more = f" The first {_MOST_ROWS} are listed." if len(found) > _MOST_ROWS else ""
-    reference = (
-        ""
-        if found.reference is None
-        else (
-            f" The hypervolume is {number(found.hypervolume)}, measured from {point(found.reference, {})}, which was "
-            + ("given." if found.is_given else "inferred from the results.")
-        )
-    )
+    reference = ""
+    if found.reference is not None:
+        corner = point(found.reference, units_by_name(source.goals.wanted))
+        whence = "given" if found.is_given else "inferred from the results"
+        reference = f" The hypervolume is {number(found.hypervolume)}, measured from {corner}, which was {whence}."
     text = [
         f"There are several objectives, so there is no single best trial. {len(found)} trial"
         f"{' is' if len(found) == 1 else 's are'} on the Pareto front: choose from these.{reference}{more}"

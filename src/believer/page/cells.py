@@ -93,7 +93,7 @@ def number(value: float) -> str:
 
 
 def percent(probability: float) -> str:
-    """A probability in a sentence; near certainty is not called certain."""
-    if 0.995 < probability < 1.0:
+    """A probability in a sentence; no model is certain, and near certainty is not called so."""
+    if probability > 0.995:
         return "more than 99 %"
-    return "less than 1 %" if 0.0 < probability < 0.005 else f"{probability:.0%}".replace("%", " %")
+    return "less than 1 %" if probability < 0.005 else f"{probability:.0%}".replace("%", " %")

@@ -8,14 +8,15 @@ from typing import Any
 
 from believer._version import __version__
 from believer.arrays import whole
-from believer.loop import Result
 from believer.optimizer import Optimizer
 from believer.page.beliefs import beliefs, without_refit
-from believer.page.cells import Json, isolated, number, point, readable
-from believer.page.rows import Rows, labels_of, pairs, rows_of, table, units_of
+from believer.page.cells import Json, isolated, point, readable
+from believer.page.rows import Rows, labels_of, outcome, pairs, rows_of, table, units_of
 from believer.plot.data import Source, StudyLike, study_of
 from believer.plot.data.feasibility import SUCCEEDS
+from believer.result import Result
 from believer.space.parameters import to_config
+from believer.space.units import units_by_name
 from believer.study import serialization
 from believer.study.events import Begun, Changed, Upgraded
 from believer.study.goals import RUNS
@@ -99,8 +100,8 @@ def found(source: Source) -> list[str]:
         return ["No trial has a result yet.", counted]
     if several:
         aims = ", ".join(
-            f"{source.label(name)} ({'highest' if source.sign(name) < 0.0 else 'lowest'} "
-            f"{number(_extreme(source, name))})"
+            f"{isolated(name)} ({'highest' if source.sign(name) < 0.0 else 'lowest'} "
+            f"{outcome(source, name, _extreme(source, name))})"
             for name in goals.objectives
         )
         return [f"Several objectives are optimized: {aims}.", counted, *_limits(source)]
@@ -109,9 +110,9 @@ def found(source: Source) -> list[str]:
     params, value = study.best
     word = "highest" if source.sign(first) < 0.0 else "lowest"
     within = " within all limits" if goals.limited else ""
-    label, where = isolated(source.label(first)), point(params, units_of(source))
+    label, where = isolated(source.named(first)), point(params, units_of(source))
     return [
-        f"The {word} {label}{within} so far is {number(value)}, of trial {source.best}: {where}.",
+        f"The {word} {label}{within} so far is {outcome(source, first, value)}, of trial {source.best}: {where}.",
         counted,
         *_improved(source, value),
         *_limits(source),
@@ -134,12 +135,11 @@ def _improved(source: Source, value: float) -> list[str]:
         return []
     start = sign * min(sign * v for v in designed)
     reached = sign * min(sign * v for v in chosen)
+    said = [outcome(source, first, one) for one in (start, reached)]
     if sign * reached >= sign * start:
-        return [f"The best is from the initial design; points of the model reached {number(reached)}."]
+        return [f"The best is from the initial design; points of the model reached {said[1]}."]
     size = trials.origin.count("design")
-    return [
-        f"The initial design of {size} trials reached {number(start)}; points of the model reached {number(reached)}."
-    ]
+    return [f"The initial design of {size} trials reached {said[0]}; points of the model reached {said[1]}."]
 
 
 def _limits(source: Source) -> list[str]:
@@ -182,7 +182,11 @@ def _settings(source: Source) -> Json:
             for name in ("n_init", "seed", "warp", "failures", "resolution")
             if config[name] is not None
         },
-        **({"reference": described(config["reference"])} if config["reference"] else {}),
+        **(
+            {"reference": described(config["reference"], units_by_name(source.goals.wanted))}
+            if config["reference"]
+            else {}
+        ),
         **(
             {"constraint": serialization.brief(constraint) if isinstance(constraint, str) else "yes"}
             if constraint

@@ -10,6 +10,7 @@ from believer.page.rows import Rows
 from believer.page.traces import figure, limit_lines, line, panel, parameter_axis, points, value_axis
 from believer.plot import data
 from believer.plot.data import Axis, Convergence, Evaluations, Source
+from believer.plot.data.source import with_article
 
 MOST_PAIRED = 4
 """Parameters that are shown pair by pair."""
@@ -92,7 +93,7 @@ def evaluations(source: Source, rows: Rows, names: tuple[str, ...] | None) -> Js
         "evaluations",
         "Where it was evaluated",
         f"Trials by pairs of parameters. Colors rank {found.label}, from blue for the worst to yellow for the best; "
-        f"the star is the best result, open squares are pending and crosses failed.{more}",
+        f"the star is {with_article(found.star)}, open squares are pending and crosses failed.{more}",
         [_pair(found, rows, x, y) for x, y in pairs] or [_alone(found, rows, axes[0])],
     )
 
@@ -162,7 +163,7 @@ def parallel(source: Source, rows: Rows) -> Json:
         if len(part)
     ]
     names = [*(axis.label for axis in found.axes), found.label]
-    ticks = {"tickmode": "array", "tickvals": [*range(len(names))], "ticktext": [label(name, 14) for name in names]}
+    ticks = {"tickmode": "array", "tickvals": [*range(len(names))], "ticktext": [label(name, 18) for name in names]}
     layout = {
         "xaxis": {"type": "linear", "range": [-0.2, len(names) - 0.8], **ticks},
         "yaxis": {"type": "linear", "showticklabels": False, "range": [-0.03, 1.03], "zeroline": False},
@@ -218,7 +219,7 @@ def diversity(source: Source, rows: Rows) -> Json:
     traces = [
         {**line(x, found.random_high, "@band", line={"width": 0, "color": "@band"}), "showlegend": False},
         {
-            **line(x, found.random_low, "@band", name="nearest two of as many random points (95 %)"),
+            **line(x, found.random_low, "@band", name="nearest two of random points"),
             **{"fill": "tonexty", "fillcolor": "@band", "line": {"width": 0, "color": "@band"}},
         },
         _marked(x, found.least, "@blue", "nearest two"),
@@ -233,7 +234,8 @@ def diversity(source: Source, rows: Rows) -> Json:
     return figure(
         "diversity",
         "How diverse the batches are",
-        "Distances between points of a batch in the encoded space, as shares of its diagonal.",
+        "Distances between points of a batch in the encoded space, as shares of its diagonal. The band holds 95 % of "
+        "the distances of the two nearest of as many random points.",
         [panel("Diversity of the batches", traces, layout, 340)],
     )
 
@@ -246,7 +248,7 @@ def timeline(source: Source, rows: Rows) -> Json:
     """When trials were under way."""
     found = data.timeline(source)
     unit, scale = _unit(float(found.end.max())) if found.is_timed else ("events", 1.0)
-    colors = {"done": "@blue", "failed": "@red", "pending": "@green", "partial": "@green", "abandoned": "@gray"}
+    colors = {"done": "@blue", "failed": "@red", "pending": "@green", "partial": "@orange", "abandoned": "@gray"}
     traces = []
     for status in dict.fromkeys(found.status):
         mask = np.array([one == status for one in found.status])

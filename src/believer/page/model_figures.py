@@ -12,6 +12,7 @@ from believer.page.traces import band, bars, figure, heat, limit_lines, line, pa
 from believer.plot import data
 from believer.plot.data import Curve, Feasibility, FrontPair, Importance, Lies, LieStep, Source
 from believer.plot.data.importance import lengthscales_of
+from believer.plot.data.source import with_article
 
 MOST_CURVES = 8
 """Parameters that an outcome is shown along: those that matter most."""
@@ -21,7 +22,7 @@ _MOST_INTERVALS = 300
 
 
 def by_relevance(source: Source) -> tuple[str, ...]:
-    """Names of the parameters that have more than one value, those with the shortest lengthscales first."""
+    """Names of the parameters that have more than one value, those that matter most first."""
     axes = source.by_relevance(source.outputs[0])
     return tuple(axis.name for axis in axes if not axis.is_constant) or tuple(axis.name for axis in axes)
 
@@ -33,13 +34,11 @@ def slices(source: Source, rows: Rows) -> Json:
     through = curves[0].through or {}
     left = len([axis for axis in source.axes if not axis.is_constant]) - len(names)
     more = (
-        f" The {len(names)} parameters with the shortest lengthscales are shown, of {len(names) + left}."
-        if left
-        else ""
+        f" The {len(names)} parameters that matter most to the model are shown, of {len(names) + left}." if left else ""
     )
     return figure(
         "slice",
-        "What the model expects around the best result",
+        f"What the model expects around {with_article(source.star)}",
         "Along each parameter, while the others stay at the star. The line is the expected value and the band holds "
         "the value, without noise, with a probability of 95 %. The nearer a result is to the slice, the stronger its "
         f"color.{more} The star: {point(through, units_of(source))}.",
@@ -174,7 +173,8 @@ def calibration(source: Source, rows: Rows) -> Json:
             panel(f"Calibration of {found.label}", [line(ends, ends, "@gray", dash="dash"), trace], layout, 320)
         )
         inside = float(((found.observed >= found.low) & (found.observed <= found.high)).mean())
-        words.append(f"{found.label}: {inside:.0%} of the results are in their 95 % interval, R² is {found.r2:.2f}.")
+        explained = f", R² is {found.r2:.2f}" if np.isfinite(found.r2) else ""
+        words.append(f"{found.label}: {inside:.0%} of the results are in their 95 % interval{explained}.")
     return figure(
         "calibration",
         "How well the model predicts",
@@ -188,8 +188,8 @@ def front(source: Source, rows: Rows) -> Json:
     return figure(
         "front",
         "The Pareto front",
-        "No result that keeps all limits is better in every objective than a point of the front. Crosses are 95 % "
-        "intervals of what is expected there, without noise.",
+        "No trial that keeps all limits beats a point of the front in all objectives, by what the models expect "
+        "without noise. Crosses are 95 % intervals of that.",
         [_front(pair) for pair in data.front(source)],
     )
 
@@ -234,8 +234,8 @@ def feasibility(source: Source, rows: Rows) -> Json:
     return figure(
         "feasibility",
         "Where the limits are kept",
-        "The probability that a point keeps its limits, while the other parameters stay at the best result. Trials: "
-        "blue keep them, orange do not, crosses failed.",
+        "The probability that a point keeps its limits, while the other parameters stay at "
+        f"{with_article(source.star)}. Trials: blue keep them, orange do not, crosses failed.",
         [_probable(found, rows, name, part) for name, part in parts.items()],
     )
 
@@ -283,7 +283,8 @@ def _step(found: Lies, step: LieStep) -> Json:
     axes, traces = found.axes, list[Json]()
     worth = np.where(np.isfinite(step.worth), step.worth, np.nan)
     if len(axes) == 2:
-        traces.append(heat(axes[0], axes[1], worth, found.worth_label))
+        ends: Json = {"zmin": 0.0, "zmax": 1.0} if not np.nanmax(worth, initial=0.0) else {}
+        traces.append(heat(axes[0], axes[1], worth, "acquisition", **ends))
     else:
         traces.append(line(axes[0].at, worth, "@blue"))
     if len(step.lie_ids):

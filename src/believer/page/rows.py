@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from believer.arrays import Array
-from believer.page.cells import Json, cell, numbers, readable
+from believer.page.cells import Json, cell, isolated, number, numbers, readable
 from believer.plot.data import Axis, Source
+from believer.space.units import amount
 from believer.study.table import parameters as columns_of_parameters
 
 _BEFORE, _AFTER = ("trial_id", "status", "value"), ("origin", "provenance", "error")
@@ -85,6 +86,18 @@ def labels_of(source: Source) -> dict[str, str]:
 def units_of(source: Source) -> dict[str, str]:
     """The units of the parameters that have some, by name."""
     return {axis.name: axis.units for axis in source.axes if axis.units}
+
+
+def outcome(source: Source, name: str, value: float) -> str:
+    """A value of an outcome in a sentence, with its units.
+
+    Parameters
+    ----------
+    source : the study.
+    name : of the outcome.
+    value : of it.
+    """
+    return amount(number(value), isolated(source.units(name)))
 
 
 def table(caption: str, head: Sequence[str], rows: Iterable[Sequence[Any]], plain: bool = False) -> Json:

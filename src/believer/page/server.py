@@ -54,7 +54,7 @@ class Shelf:
         self._summaries: dict[str, tuple[Version, list[str]]] = {}
 
     def live(self, key: str) -> Live | None:
-        """The study of that key; None where there is none."""
+        """The study of that key; None if there is none."""
         watched = self.studies().get(key)
         return None if watched is None else self._live.setdefault(key, Live(watched, self._next))
 

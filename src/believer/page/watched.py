@@ -32,7 +32,7 @@ class Watched:
     ----------
     name : how it is called.
     version : what changes whenever something happens to it; OSError where it is gone.
-    read : the study as it stands now.
+    read : the study as it is now.
     """
 
     name: str

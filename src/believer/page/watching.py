@@ -11,11 +11,11 @@ from typing import Self
 
 from believer.arrays import shown, whole
 from believer.errors import InvalidInput
-from believer.loop import Result
 from believer.optimizer import Optimizer
 from believer.page.document import plotly
 from believer.page.server import Server, Shelf, is_loopback
 from believer.page.watched import running, studies_at
+from believer.result import Result
 from believer.study.files import PathLike
 from believer.study.study import Study
 

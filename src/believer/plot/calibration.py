@@ -9,6 +9,7 @@ import numpy as np
 from believer.plot import data
 from believer.plot.data.source import StudyLike
 from believer.plot.figure import BLUE, GRAY, RED, legend, literal, panels, returned
+from believer.space.units import amount
 
 
 def calibration(study: StudyLike, *, outcome: str | None = None, ax: Any = None) -> Any:
@@ -32,7 +33,8 @@ def calibration(study: StudyLike, *, outcome: str | None = None, ax: Any = None)
     ends = float(found.observed.min()), float(found.observed.max())
     left.plot(ends, ends, color=GRAY, ls="--", lw=1.2, label="perfect")
     left.set(xlabel=f"observed {literal(found.label)}", ylabel="expected from the other results")
-    left.set_title(f"R² {found.r2:.2f}, RMSE {found.rmse:.3g}", fontsize=10)
+    explained = f"R² {found.r2:.2f}, " if np.isfinite(found.r2) else ""
+    left.set_title(f"{explained}RMSE {amount(f'{found.rmse:.3g}', found.units)}", fontsize=10)
     right.plot((0, 1), (0, 1), color=GRAY, ls="--", lw=1.2, label="perfect")
     right.plot(found.levels, found.coverage, "-o", color=BLUE, ms=3.5, lw=1.4)
     right.set(xlabel="level of the interval", ylabel="share of results within it", xlim=(0, 1), ylim=(0, 1.02))

@@ -47,8 +47,8 @@ def convergence(
 ) -> Axes:
     """Every result and the best so far against the number of evaluations; batches are shaded.
 
-    Of several objectives it shows the hypervolume of the results so far. Results that break a limit are hollow, failed
-    evaluations are crosses at the bottom.
+    Of several objectives it shows the hypervolume of the results so far. Results that break a limit are
+    hollow, partial ones half filled, and failed evaluations are crosses at the bottom.
 
     Parameters
     ----------
@@ -81,7 +81,7 @@ def convergence(
 def _title(found: data.Convergence) -> str:
     known = found.best[np.isfinite(found.best)]
     waiting = f", {found.pending} pending" if found.pending else ""
-    after = f"after {len(found.count)} evaluations{waiting}"
+    after = f"after {len(found.count)} evaluation{'' if len(found.count) == 1 else 's'}{waiting}"
     if found.maximize is None:
         return f"{literal(found.label)} {after}"
     if not len(known):
@@ -92,15 +92,17 @@ def _title(found: data.Convergence) -> str:
 def _draw_results(axes: Any, found: data.Convergence) -> None:
     """A marker for each result by its origin, hollow where it breaks a limit; a cross for each failure."""
     known, origin = np.isfinite(found.values), np.array(found.origin)
+    done = np.array([status == "done" for status in found.status])
     for label, marker, color, origins in _ORIGINS:
         own = known & np.isin(origin, origins)
         for rows, fill, more in (
-            (own & found.keeps_limits, color, ""),
-            (own & ~found.keeps_limits, "none", "breaks a limit"),
+            (own & found.keeps_limits, "full", ""),
+            (own & done & ~found.keeps_limits, "none", "breaks a limit"),
+            (own & ~done, "left", "partial result"),
         ):
             if rows.any():
-                edge = "white" if fill == color else color
-                style = {"mfc": fill, "mec": edge, "mew": 0.5 if fill == color else 1.2, "ms": 5.5, "ls": ""}
+                style = {"fillstyle": fill, "color": color, "markerfacecoloralt": "white", "ms": 5.5, "ls": ""}
+                style |= {"mec": "white", "mew": 0.5} if fill == "full" else {"mew": 1.2}
                 axes.plot(found.count[rows], found.values[rows], marker, label=more or label, **style)
     failed = np.array([status == "failed" for status in found.status])
     if failed.any():

@@ -12,7 +12,7 @@ from believer.errors import InvalidInput
 from believer.plot import data
 from believer.plot.data.dependence import CELLS, enough
 from believer.plot.data.evaluations import axes_named
-from believer.plot.data.source import StudyLike, study_of
+from believer.plot.data.source import StudyLike, study_of, with_article
 from believer.plot.figure import (
     BLACK,
     BLUE,
@@ -26,9 +26,9 @@ from believer.plot.figure import (
     returned,
     shades,
     spread,
+    where,
 )
 from believer.plot.parameters import MOST_LINES, draw_trials, readable
-from believer.study.labels import described
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -93,7 +93,7 @@ def slice(  # noqa: A001 (what it is called)
         else data.surface(source, parameters=one, outcome=outcome, through=through)
         for one in _wanted(source, parameters)
     ]
-    point = "the best result" if through is None else "the given point"
+    point = with_article(source.star) if through is None else "the given point"
     return _draw_all(found, f"slices through {point}", ax)
 
 
@@ -160,11 +160,13 @@ def draw_curve(axes: Any, found: data.Curve) -> None:
     axes.scatter(positions, found.values, s=16, color=BLACK, alpha=alpha, lw=0, zorder=3, label="results")
     if found.best is not None:
         style = {"mfc": "none", "mec": RED, "mew": 1.6, "ms": 13, "ls": ""}
-        axes.plot(positions[found.best], found.values[found.best], "*", zorder=4, label="best result", **style)
+        axes.plot(
+            positions[found.best], found.values[found.best], "*", zorder=4, clip_on=False, label=found.star, **style
+        )
     for limit in found.limits:
         if np.isfinite(limit):
             axes.axhline(limit, color=RED, ls=":", lw=1.4, label="limit")
-    axes.set_ylabel(literal(found.label))
+    axes.set_ylabel(literal(found.label, 20))
     _focus(axes, found)
 
 
@@ -187,10 +189,10 @@ def _draw_surface(axes: Any, found: data.Surface) -> None:
     xs, ys = spread(found.x, found.at[:, 0]), spread(found.y, found.at[:, 1])
     state = np.array(found.status)
     done = np.isin(state, ("done", "partial"))
-    axes.plot(xs[done], ys[done], "o", color=BLACK, mec="white", mew=0.5, ms=4, ls="", label="results")
+    axes.plot(xs[done], ys[done], "o", color=BLACK, mec="white", mew=0.5, ms=4, ls="", clip_on=False, label="results")
     if found.best is not None:
         style = {"mfc": "none", "mec": RED, "mew": 1.6, "ms": 13, "ls": ""}
-        axes.plot(xs[found.best], ys[found.best], "*", zorder=4, clip_on=False, label="best result", **style)
+        axes.plot(xs[found.best], ys[found.best], "*", zorder=4, clip_on=False, label=found.star, **style)
     if found.x.is_number and found.y.is_number and np.nanmax(found.std) > 0.0 and min(found.std.shape) > 1:
         lines = axes.contour(found.x.at, found.y.at, found.std, 3, colors=ORANGE, linewidths=1.1)
         axes.clabel(lines, fmt=lambda level: f"±{level:.2g}", fontsize=7)
@@ -228,7 +230,7 @@ def batches(
     Parameters
     ----------
     study : an optimizer, a result, a study that was read, or a path.
-    parameters : one or two; None for the two with the shortest lengthscales.
+    parameters : one or two; None for the two that matter most.
     outcome : which one; None for the first objective.
     ax : where to draw; None for a new figure.
     """
@@ -249,22 +251,16 @@ def batches(
         for batch in np.unique(found.batch[chosen]):
             rows = chosen & (found.batch == batch)
             axes.plot(xs[rows], ys[rows], "-", color=batch_colors()(batch / last), lw=1.1, zorder=2, clip_on=False)
-        draw_trials(axes, xs, ys, found.status, found.batch, found.best)
-        axes.set_title(_where(found), fontsize=10)
+        draw_trials(axes, xs, ys, found.status, found.batch, found.best, found.star)
+        axes.set_title(where(source, found.through, (found.x, found.y)), fontsize=10)
     legend(grid, ax)
     result: Axes = returned(grid)
     return result
 
 
-def _where(found: data.Surface) -> str:
-    held = {name: value for name, value in (found.through or {}).items() if name not in (found.x.name, found.y.name)}
-    text = described(held)
-    return f"slice at {literal(text)}" if 0 < len(text) <= 70 else "slice through the best result" if held else ""
-
-
 def _draw_batches_on_curve(axes: Any, source: data.Source, curve: data.Curve) -> None:
     draw_curve(axes, curve)
-    axes.collections[-1].set_visible(False)  # the results, which are drawn by batch instead
+    axes.collections[-1].remove()  # the results, which are drawn by batch instead
     rows = [source.trials.row(int(i)) for i in curve.ids]
     status, batch = [source.trials.status[i] for i in rows], source.trials.batch[rows]
-    draw_trials(axes, spread(curve.axis, curve.at), curve.values, status, batch, None)
+    draw_trials(axes, spread(curve.axis, curve.at), curve.values, status, batch, None, "")

@@ -9,8 +9,22 @@ import numpy as np
 
 from believer.arrays import Array
 from believer.plot import data
-from believer.plot.data.source import StudyLike
-from believer.plot.figure import BLACK, BLUE, GRAY, GREEN, ORANGE, RED, dress, legend, literal, panels, returned, spread
+from believer.plot.data.source import StudyLike, study_of
+from believer.plot.figure import (
+    BLACK,
+    BLUE,
+    GRAY,
+    GREEN,
+    ORANGE,
+    RED,
+    dress,
+    legend,
+    literal,
+    panels,
+    returned,
+    spread,
+    where,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -21,6 +35,7 @@ _MARKS = (
     ("failed", "X", BLACK, "white"),
     ("no result yet", "s", "none", BLACK),
 )
+_LONGEST = 70
 _LINES = (BLUE, ORANGE, GREEN, RED, GRAY)
 
 
@@ -42,7 +57,8 @@ def feasibility(
     through : another point than the best result.
     ax : where to draw; None for a new figure.
     """
-    found = data.feasibility(study, parameters=parameters, through=through)
+    source = study_of(study)
+    found = data.feasibility(source, parameters=parameters, through=through)
     grid = panels(ax, 1, 1, (6.2, 4.4))
     axes = grid[0, 0]
     dress(axes, "x", found.axes[0])
@@ -61,7 +77,10 @@ def feasibility(
         if rows.any():
             style = {"mfc": fill, "mec": edge, "mew": 0.8, "ms": 6, "ls": "", "zorder": 3, "clip_on": False}
             axes.plot(xs[rows], ys[rows], marker, label=name, **style)
-    axes.set_title(f"feasible: {', '.join(literal(name) for name in found.parts)}", fontsize=10)
+    held = where(source, found.through, found.axes)
+    named = ", ".join(literal(name) for name in found.parts)
+    limits = named if len(named) <= _LONGEST else f"all {len(found.parts)} limits"
+    axes.set_title(f"limits: {limits}" + (f"\n{held}" if held else ""), fontsize=10)
     legend(grid, ax)
     result: Axes = returned(grid)
     return result

@@ -5,6 +5,7 @@ matplotlib is an extra: it is imported inside the functions that draw, never wit
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -12,6 +13,9 @@ import numpy as np
 from believer.arrays import Array, shown
 from believer.errors import InvalidInput, MissingExtra
 from believer.plot.data.axis import Axis as Parameter
+from believer.plot.data.source import Source, with_article
+from believer.space.units import units_by_name
+from believer.study.labels import described
 
 if TYPE_CHECKING:
     from matplotlib.axis import Axis
@@ -22,6 +26,8 @@ if TYPE_CHECKING:
 BLACK, ORANGE, BLUE, GREEN, RED = "#000000", "#E69F00", "#0072B2", "#009E73", "#D55E00"
 GRAY, SHADE = "#767676", "#EFEFEF"
 _CROWDED = 60
+_CHOICES, _NARROW_CHOICES = 20, 8
+"""Ticks along an axis; of more choices, every second or third has one."""
 
 
 def new_figure(width: float, height: float) -> Figure:
@@ -42,22 +48,19 @@ def entitle(figure: Figure, name: str, title: str) -> None:
 
 
 def legend_below(figure: Figure) -> None:
-    """One legend for all panels, each label once, outside of the data."""
+    """One legend for all panels, each label once, outside of the data, in as few rows as fit the page."""
     named = {label: h for axes in figure.axes for h, label in zip(*axes.get_legend_handles_labels(), strict=True)}
-    columns = max(1, _columns([*named], figure.get_figwidth()))
     size = 9 if figure.get_figwidth() >= 9.0 else 8
-    layout = {"ncols": columns, "frameon": False, "fontsize": size, "columnspacing": 1.5}
-    figure.legend(named.values(), named.keys(), loc="outside lower center", **layout)
-
-
-def _columns(labels: list[str], width: float) -> int:
-    """The most columns that fit into a figure of that width, in inches, in rows that are about equally full."""
-    for rows in range(1, len(labels) + 1):
-        columns = -(-len(labels) // rows)
-        longest = [max(len(label) for label in labels[i * rows : (i + 1) * rows] or [""]) for i in range(columns)]
-        if sum(0.062 * length + 0.55 for length in longest) <= width:
-            return columns
-    return 1
+    layout: dict[str, Any] = {"loc": "outside lower center", "frameon": False, "fontsize": size, "columnspacing": 1.5}
+    columns = 0
+    for rows in range(1, len(named) + 1):
+        if (tried := -(-len(named) // rows)) == columns:
+            continue  # the same as with one row less
+        columns = tried
+        legend = figure.legend(named.values(), named.keys(), ncols=columns, **layout)
+        if columns == 1 or legend.get_window_extent().width <= figure.bbox.width:
+            return
+        legend.remove()
 
 
 def plain_ticks(axis: Axis) -> None:
@@ -130,10 +133,12 @@ def dress(axes: Any, which: Literal["x", "y"], parameter: Parameter, narrow: boo
     from matplotlib.ticker import LogLocator, MaxNLocator
 
     axis = axes.xaxis if which == "x" else axes.yaxis
-    axis.set_label_text(literal(parameter.label))
+    axis.set_label_text(_label(parameter, narrow), **({"fontsize": 8} if narrow else {}))
     if parameter.choices:
-        axis.set_ticks(range(len(parameter.choices)), [_short(choice) for choice in parameter.choices])
-        if which == "x" and sum(len(_short(choice)) for choice in parameter.choices) > (8 if narrow else _CROWDED):
+        step = -(-len(parameter.choices) // (_NARROW_CHOICES if narrow else _CHOICES))
+        shown = [short(choice) for choice in parameter.choices[::step]]
+        axis.set_ticks(range(0, len(parameter.choices), step), shown)
+        if which == "x" and sum(map(len, shown)) > (8 if narrow else _CROWDED):
             axis.set_tick_params(rotation=40 if narrow else 30)
     elif parameter.is_whole and not parameter.is_log:
         axis.set_major_locator(MaxNLocator(nbins=3 if narrow else 6, integer=True))
@@ -149,13 +154,46 @@ def dress(axes: Any, which: Literal["x", "y"], parameter: Parameter, narrow: boo
             axis.set_minor_locator(LogLocator(subs="auto", numticks=12))
 
 
-def literal(text: str) -> str:
-    """A user's word, with no sign that matplotlib would read as mathematics."""
+def literal(text: str, most: int = 24) -> str:
+    """A user's word, with no sign that matplotlib would read as mathematics; without its middle where it is long.
+
+    Parameters
+    ----------
+    text : any.
+    most : so many characters are shown; names that count often differ at their ends.
+    """
+    if len(text) > most:
+        head = most // 2
+        text = f"{text[:head]}…{text[len(text) - (most - 1 - head) :]}"
     return text.replace("$", r"\$")
 
 
-def _short(text: str, most: int = 18) -> str:
+def short(text: str, most: int = 18) -> str:
+    """The beginning of a choice, as a tick shows it."""
     return literal(text if len(text) <= most else text[: most - 1] + "…")
+
+
+def _label(parameter: Parameter, narrow: bool) -> str:
+    """The name with its units; on two lines where there is little room."""
+    if not narrow:
+        return literal(parameter.label)
+    return literal(parameter.name, 13) + (f"\n({literal(parameter.units, 11)})" if parameter.units else "")
+
+
+def where(source: Source, through: Mapping[str, Any] | None, axes: Sequence[Parameter]) -> str:
+    """Where a slice lies, for a title: "slice at solvent=DMF, time=2 h"; "" where nothing is held.
+
+    Parameters
+    ----------
+    source : the study.
+    through : the point of the slice.
+    axes : along which it goes.
+    """
+    held = {name: value for name, value in (through or {}).items() if name not in [axis.name for axis in axes]}
+    text = described(held, units_by_name(source.space.parameters))
+    if not held:
+        return ""
+    return f"slice at {literal(text, 70)}" if len(text) <= 70 else f"slice through {with_article(source.star)}"
 
 
 def spread(parameter: Parameter, positions: Array) -> Array:

@@ -20,7 +20,8 @@ _COLUMNS = 3
 def front(study: StudyLike, *, objectives: Sequence[str] | None = None, ax: Any = None) -> Any:
     """The results of two objectives, those that no other beats, and what the models expect there.
 
-    Bars are 95 % intervals of the objectives without noise. With more than two objectives there is a panel for each
+    Where results are noisy, the front is of what the models expect without noise, and so is its hypervolume. Bars are
+    95 % intervals of that. With more than two objectives there is a panel for each
     pair of them.
 
     Parameters
@@ -51,7 +52,7 @@ def _draw_pair(axes: Any, pair: data.FrontPair) -> None:
     on[pair.on_front] = True
     for rows, fill, label in (
         (~on & pair.keeps_limits, GRAY, "beaten by another"),
-        (~on & ~pair.keeps_limits, "none", "breaks a limit"),
+        (~on & ~pair.keeps_limits, "none", "breaks a limit, or partial"),
     ):
         if rows.any():
             style = {"mfc": fill, "mec": GRAY, "ms": 5, "ls": "", "zorder": 1}

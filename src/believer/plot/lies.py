@@ -9,9 +9,21 @@ import numpy as np
 
 from believer.batch import Strategy
 from believer.plot import data
-from believer.plot.data.source import StudyLike
-from believer.plot.figure import BLACK, BLUE, GREEN, ORANGE, RED, dress, legend, literal, panels, returned, shades
-from believer.study.labels import described
+from believer.plot.data.source import StudyLike, study_of
+from believer.plot.figure import (
+    BLACK,
+    BLUE,
+    GREEN,
+    ORANGE,
+    RED,
+    dress,
+    legend,
+    literal,
+    panels,
+    returned,
+    shades,
+    where,
+)
 
 if TYPE_CHECKING:
     pass
@@ -39,11 +51,12 @@ def lies(
     batch : "pending" for trials that have no result yet, "next" for those that would be asked for now; None for
         pending ones if there are any.
     strategy : another one than the study's; it must be one that lies.
-    parameters : one or two; None for the two with the shortest lengthscales, or the only one.
+    parameters : one or two; None for the two that matter most, or the only one.
     outcome : which one; None for the first objective.
     ax : an array of axes, (2, q + 1); None for a new figure.
     """
-    found = data.lies(study, q, batch=batch, strategy=strategy, parameters=parameters, outcome=outcome)
+    source = study_of(study)
+    found = data.lies(source, q, batch=batch, strategy=strategy, parameters=parameters, outcome=outcome)
     columns = len(found.steps)
     flat = len(found.axes) == 1
     shared = {"sharex": True, "sharey": "row" if flat else True}
@@ -56,8 +69,8 @@ def lies(
     for axes, step in zip(grid[0], found.steps, strict=True):
         axes.set_title(_title(step.lies - found.steps[0].lies, found.verb), fontsize=10)
     if ax is None:
-        held = described({k: v for k, v in (found.through or {}).items() if k not in [a.name for a in found.axes]})
-        more = f", at {literal(held)}" if 0 < len(held) <= 60 else ", slice through its first point" if held else ""
+        held = where(source, found.through, found.axes)
+        more = "" if not held else f", {held}" if held.startswith("slice at") else ", slice through its first point"
         which = "the pending batch" if found.batch == "pending" else "the next batch"
         grid[0, 0].figure.suptitle(f"{which}, lie by lie{more}", fontsize=10)
     legend(grid, ax)
@@ -107,6 +120,8 @@ def _draw_maps(grid: Any, found: data.Lies) -> None:
     x, y = found.axes
     means = np.concatenate([step.mean.ravel() for step in found.steps])
     ends = np.nanquantile(means, (0.25, 1.0) if found.maximize else (0.0, 0.75))
+    if not ends[1] - ends[0] > 1e-9 * np.abs(ends).max():  # all the same but for rounding
+        ends = ends[0] + np.array([-0.5, 0.5]) * (float(np.abs(ends).max()) or 1.0)
     worths = np.concatenate([step.worth[np.isfinite(step.worth)] for step in found.steps])
     top = (float(worths.min()), float(worths.max())) if len(worths) else (0.0, 1.0)
     # An improvement is worth little almost everywhere: shades are its square root.
@@ -119,7 +134,7 @@ def _draw_maps(grid: Any, found: data.Lies) -> None:
         worth = below.pcolormesh(x.edges, y.edges, np.ma.masked_invalid(step.worth), **colors)
         bars = [mean, worth]
         alpha = 0.15 + 0.85 * found.nearness
-        above.scatter(*found.at.T, s=18, color=BLACK, alpha=alpha, lw=0, zorder=3, label="results")
+        above.scatter(*found.at.T, s=18, color=BLACK, alpha=alpha, lw=0, zorder=3, clip_on=False, label="results")
         for panel in (above, below):
             _draw_marks(panel, step)
             dress(panel, "x", x)

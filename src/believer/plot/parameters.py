@@ -12,7 +12,20 @@ from believer.arrays import Array, IntArray
 from believer.errors import InvalidInput
 from believer.plot import data
 from believer.plot.data.source import StudyLike, study_of
-from believer.plot.figure import BLACK, BLUE, GRAY, RED, batch_colors, dress, legend, literal, panels, returned, spread
+from believer.plot.figure import (
+    BLACK,
+    BLUE,
+    GRAY,
+    RED,
+    batch_colors,
+    dress,
+    legend,
+    literal,
+    panels,
+    returned,
+    short,
+    spread,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -56,7 +69,7 @@ def evaluations(
         else:
             dress(axes, "y", found.axes[row], narrow=True)
             xs, ys = (spread(found.axes[i], found.at[:, i]) for i in (column, row))
-            draw_trials(axes, xs, ys, found.status, found.batch, found.best, size=22)
+            draw_trials(axes, xs, ys, found.status, found.batch, found.best, found.star, size=22)
         axes.tick_params(labelsize=8)
         if row < p - 1:
             axes.set_xlabel("")
@@ -69,7 +82,14 @@ def evaluations(
 
 
 def draw_trials(
-    axes: Any, xs: Array, ys: Array, status: Sequence[str], batch: IntArray, best: int | None, size: float = 34
+    axes: Any,
+    xs: Array,
+    ys: Array,
+    status: Sequence[str],
+    batch: IntArray,
+    best: int | None,
+    star: str,
+    size: float = 34,
 ) -> None:
     """Trials at (n,) positions by what became of them, in the colors of their batches; a star at the best.
 
@@ -79,7 +99,8 @@ def draw_trials(
     xs, ys : positions, (n,) each.
     status : of the trials, n of them.
     batch : numbers of the asks, (n,).
-    best : the row of the best result; None without one.
+    best : the row of the star; None without one.
+    star : what that is, in words.
     size : of the markers.
     """
     state, last = np.array(status), max(int(batch.max()), 1)
@@ -88,15 +109,17 @@ def draw_trials(
     waiting = ~done & ~failed
     if done.any():
         style = {"s": size, "fc": colors[done], "ec": "white", "lw": 0.5}
-        axes.scatter(xs[done], ys[done], zorder=3, label="result (later batches are lighter)", **style)
+        axes.scatter(xs[done], ys[done], zorder=3, clip_on=False, label="result (later batches are lighter)", **style)
     if waiting.any():
         style = {"s": size, "fc": "none", "ec": colors[waiting], "lw": 1.4}
-        axes.scatter(xs[waiting], ys[waiting], zorder=3, label="no result yet", **style)
+        axes.scatter(xs[waiting], ys[waiting], zorder=3, clip_on=False, label="no result yet", **style)
     if failed.any():
-        axes.plot(xs[failed], ys[failed], "x", color=BLACK, ms=0.9 * size**0.5, ls="", zorder=3, label="failed")
+        axes.plot(
+            xs[failed], ys[failed], "x", color=BLACK, ms=0.9 * size**0.5, ls="", zorder=3, clip_on=False, label="failed"
+        )
     if best is not None:
         style = {"mfc": "none", "mec": RED, "mew": 1.6, "ms": 2.6 * size**0.5, "ls": ""}
-        axes.plot(xs[best], ys[best], "*", zorder=5, clip_on=False, label="best result", **style)
+        axes.plot(xs[best], ys[best], "*", zorder=5, clip_on=False, label=star, **style)
 
 
 def readable(source: data.Source, parameters: Sequence[str] | None, most: int) -> Sequence[str] | None:
@@ -158,7 +181,7 @@ def parallel_coordinates(
         style: Any = {"colors": GRAY, "lw": 0.9, "linestyles": ":", "label": "failed"}
         axes.add_collection(LineCollection([*lines[failed]], **style))
     if found.best is not None and known[found.best]:
-        best = f"best: {found.values[found.best]:.4g}"
+        best = f"{found.star}: {found.values[found.best]:.4g}"
         axes.plot(*lines[found.best].T, "-o", color=RED, lw=2.4, ms=5, zorder=5, label=best)
     _draw_scales(axes, found.axes)
     bar = axes.figure.colorbar(ScalarMappable(norm, cmap), ax=axes, pad=0.02, extend="min" if found.maximize else "max")
@@ -188,7 +211,7 @@ def _draw_scales(axes: Any, parameters: tuple[data.Axis, ...]) -> None:
         else:
             marks = [(0.0, f"{parameter.low:.4g}"), (1.0, f"{parameter.high:.4g}")]
         for height, text in marks:
-            axes.text(place - 0.03, height, literal(str(text)), bbox=box, **style)
+            axes.text(place - 0.03, height, short(str(text)), bbox=box, **style)
     axes.set_xticks(range(len(parameters)), [literal(parameter.label) for parameter in parameters])
     if sum(len(parameter.label) for parameter in parameters) > 60:
         axes.tick_params(axis="x", rotation=25)

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 _UNITS = ((3 * 86400.0, 86400.0, "days"), (3 * 3600.0, 3600.0, "hours"), (180.0, 60.0, "minutes"))
 _MOST_NUMBERED = 60
+_LEAST_WIDTH, _ROOM = 0.004, 0.03
+"""Of the whole time: the least width of a bar, and how far beyond the last event trials under way are drawn."""
 
 
 def timeline(study: StudyLike, *, ax: Axes | None = None) -> Axes:
@@ -33,10 +35,12 @@ def timeline(study: StudyLike, *, ax: Axes | None = None) -> Axes:
     grid = panels(ax, 1, 1, (6.4, min(1.6 + 0.26 * lanes, 7.0)))
     axes = grid[0, 0]
     unit, name = _unit(float(found.end.max())) if found.is_timed else (1.0, "")
-    begin, length = found.begin / unit, (found.end - found.begin) / unit
+    whole = float(found.end.max()) / unit or 1.0
+    begin, length = found.begin / unit, np.maximum((found.end - found.begin) / unit, _LEAST_WIDTH * whole)
     state, colors = np.array(found.status), batch_colors()(found.batch / max(int(found.batch.max()), 1))
     done = state == "done"
     waiting = np.isin(state, ("pending", "partial", "abandoned"))
+    length[np.isin(state, ("pending", "partial"))] += _ROOM * whole
     for rows, label, style in (
         (done, "result", {"ec": "white", "lw": 0.5}),
         (state == "failed", "failed", {"ec": "white", "hatch": "////", "lw": 0.5}),
@@ -46,7 +50,7 @@ def timeline(study: StudyLike, *, ax: Axes | None = None) -> Axes:
             fill = {} if "fill" in style else {"color": colors[rows]}
             axes.barh(found.lane[rows], length[rows], left=begin[rows], height=0.8, label=label, **fill, **style)
     if len(found.ids) <= _MOST_NUMBERED:
-        wide = length > 0.03 * max(float((found.end / unit).max()), 1e-12)
+        wide = length > 0.03 * whole
         for i in np.flatnonzero(wide):
             color = BLACK if waiting[i] else "white"
             place = begin[i] + 0.5 * length[i], found.lane[i]
@@ -55,6 +59,7 @@ def timeline(study: StudyLike, *, ax: Axes | None = None) -> Axes:
     axes.set_ylabel("slot")
     step = -(-lanes // 12)
     axes.set_yticks(range(0, lanes, step), [str(lane + 1) for lane in range(0, lanes, step)])
+    axes.set_xlim(0.0, (1.0 + _ROOM) * whole)
     axes.set_xlabel(f"{name} since the first ask" if found.is_timed else "events (the journal holds no times)")
     axes.set_title(f"{found.utilization:.0%} of {lanes} slot{'s' if lanes > 1 else ''} in use", fontsize=10)
     legend(grid, ax)

@@ -32,8 +32,8 @@ class Seeded(Protocol):
 class Problem:
     """``function(params) -> float``, to be minimized over ``space``.
 
-    ``optimum`` is the least value and ``optimizer`` the params that reach it; None where they are not known. Where
-    results have noise, ``truth`` is the function without it, of which the optimum is; None where there is no noise.
+    ``optimum`` is the least value and ``optimizer`` the params that reach it; None if they are not known. Where
+    results have noise, ``truth`` is the function without it, of which the optimum is; None if there is no noise.
     ``kind`` is the class of the suite that it belongs to, if any.
     """
 

@@ -88,7 +88,7 @@ class Box:
     lower, upper : the box, (d,) each.
     blocks : columns that take one of a few values.
     feasible : ``(m, d) -> (m,) bool``, which points are allowed; None allows all.
-    settle : rounds points (m, d) to values too many for a block; None where there are no such columns.
+    settle : rounds points (m, d) to values too many for a block; None if there are no such columns.
     tolerance : coordinates that differ by no more, for all columns or for each (d,), are the same.
 
     Attributes

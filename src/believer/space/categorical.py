@@ -21,13 +21,13 @@ Choice: TypeAlias = str | int | float | bool | None
 
 @dataclass(frozen=True, slots=True)
 class Categorical:
-    """One of several choices, none nearer to any other; 1, 1.0 and True are three different choices.
+    """One of several choices without an order; 1, 1.0 and True are three different choices.
 
     Parameters
     ----------
     choices : a list or tuple of at least one str, int, float, bool or None.
-    backfill : what trials had that were made before the study had this parameter; see ``Optimizer.open``.
-    units : shown beside the values, such as "°C"; never converted, and no part of what makes two parameters equal.
+    backfill : the value that this parameter had in trials from before it was added; see ``Optimizer.open``.
+    units : shown with the values, such as "°C". Units are never converted, and do not affect equality.
     """
 
     choices: Sequence[Choice] = field(compare=False, hash=True)
@@ -52,7 +52,7 @@ class Categorical:
             ):
                 raise InvalidInput(f"a choice must be a str, int, finite float, bool or None; got {shown(choice)}.")
             if index.setdefault((type(choice), choice), i) != i:
-                raise InvalidInput(f"choices must differ from each other, drop one; got twice {choice!r}.")
+                raise InvalidInput(f"choices must differ from each other; got {choice!r} twice. Remove one.")
         object.__setattr__(self, "choices", choices)
         object.__setattr__(self, "_index", index)
         keep_backfill(self)
@@ -63,7 +63,7 @@ class Categorical:
 
     @property
     def width(self) -> int:
-        """A column for each choice."""
+        """One column for each choice."""
         return len(self.choices)
 
     @property
@@ -73,12 +73,12 @@ class Categorical:
 
     @property
     def ordered(self) -> bool:
-        """No: every choice is as near as any other."""
+        """No, because every choice is equally near to any other."""
         return False
 
     @property
     def rounded(self) -> bool:
-        """No: the choices are listed."""
+        """No, because the choices are listed."""
         return False
 
     @property
@@ -87,7 +87,7 @@ class Categorical:
         return 1e-9
 
     def check(self, value: Any, name: str) -> Choice:
-        """The choice that ``value`` is; InvalidInput, with the ``name``, where it is none."""
+        """The choice that equals ``value``; InvalidInput, with the ``name``, if there is none."""
         return self.choices[self.place(value, name)]
 
     def encode(self, values: Sequence[Any], name: str) -> Array:
@@ -101,7 +101,7 @@ class Categorical:
         return [self.choices[i] for i in U.argmax(axis=1)]
 
     def grid(self) -> Array:
-        """The rows of a unit matrix (k, k)."""
+        """The rows of the identity matrix (k, k)."""
         return np.eye(len(self.choices))
 
     def to_config(self) -> dict[str, Any]:

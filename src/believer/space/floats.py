@@ -26,16 +26,15 @@ class Float:
     """A real number in [low, high].
 
     A grid of more than ``MAX_GRID`` values is searched as if continuous, and rounded by ``Space.decode``. A range so
-    narrow that it holds few floats is a grid of these: where neighbors lie further apart than what tells two points
-    from each other, 1e-6 of the range.
+    narrow that neighboring floats are more than 1e-6 of the range apart is a grid of these floats.
 
     Parameters
     ----------
     low, high : the bounds, low < high.
-    log : spread it over magnitudes.
-    step : makes it one of low, low + step, ...; None is continuous.
-    backfill : what trials had that were made before the study had this parameter; see ``Optimizer.open``.
-    units : shown beside the values, such as "°C"; never converted, and no part of what makes two parameters equal.
+    log : whether to search on a logarithmic scale.
+    step : restricts the values to low, low + step, ...; None is continuous.
+    backfill : the value that this parameter had in trials from before it was added; see ``Optimizer.open``.
+    units : shown with the values, such as "°C". Units are never converted, and do not affect equality.
     """
 
     low: float
@@ -55,7 +54,7 @@ class Float:
         if not math.isfinite(self.high - self.low):
             raise InvalidInput(f"high - low must be finite; got low={self.low}, high={self.high}.")
         if self.log and self.step is not None:
-            raise InvalidInput(f"log and step exclude each other, drop one; got log=True, step={self.step}.")
+            raise InvalidInput(f"log and step cannot be combined; got log=True, step={self.step}.")
         if self.log and self.low > 0 and math.log(self.low) == math.log(self.high):
             raise InvalidInput(f"log bounds must differ in their logarithms; got low={self.low}, high={self.high}.")
         if self.step is not None and 0 < self.step < scale.TOLERANCE * max(abs(self.low), abs(self.high)):
@@ -84,27 +83,28 @@ class Float:
 
     @property
     def ordered(self) -> bool:
-        """Yes: numbers lie on a scale."""
+        """Yes, because numbers lie on a scale."""
         return True
 
     @property
     def rounded(self) -> bool:
-        """Has it too many values to list, and yet fewer than the cube tells apart?
+        """Whether there are too many values to list, but fewer than the cube can tell apart.
 
-        A long grid; or a Float over magnitudes that begins among the least numbers there are.
+        This is so for a long grid, and for a Float on a logarithmic scale that begins near the smallest positive
+        number.
         """
         k = self.count
         return self._coarse if k is None else k > MAX_GRID
 
     @property
     def slack(self) -> float:
-        """What rounding may do to the position of a value."""
+        """How far rounding may move the position of a value."""
         return scale.slack(self)
 
     def check(self, value: Any, name: str) -> float:
-        """``value`` as a float; InvalidInput, with the ``name``, where it does not fit.
+        """``value`` as a float; InvalidInput, with the ``name``, if it is not allowed.
 
-        One at most 1e-9 (relative) outside the bounds, or off the grid, moves onto them.
+        A value that is at most 1e-9 (relative) outside the bounds or off the grid is moved onto them.
         """
         if type(value) is float and self.step is None and self.low <= value <= self.high:  # nearly always
             return value

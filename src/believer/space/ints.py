@@ -28,10 +28,10 @@ class Int:
     Parameters
     ----------
     low, high : the bounds, low <= high.
-    log : spread it over magnitudes.
-    step : from one value to the next.
-    backfill : what trials had that were made before the study had this parameter; see ``Optimizer.open``.
-    units : shown beside the values, such as "°C"; never converted, and no part of what makes two parameters equal.
+    log : whether to search on a logarithmic scale.
+    step : the distance from one value to the next.
+    backfill : the value that this parameter had in trials from before it was added; see ``Optimizer.open``.
+    units : shown with the values, such as "°C". Units are never converted, and do not affect equality.
     """
 
     low: int
@@ -70,21 +70,21 @@ class Int:
 
     @property
     def ordered(self) -> bool:
-        """Yes: numbers lie on a scale."""
+        """Yes, because numbers lie on a scale."""
         return True
 
     @property
     def rounded(self) -> bool:
-        """Has it too many values to list?"""
+        """Whether there are too many values to list."""
         return self.count > MAX_GRID
 
     @property
     def slack(self) -> float:
-        """What rounding may do to the position of a value."""
+        """How far rounding may move the position of a value."""
         return scale.slack(self)
 
     def check(self, value: Any, name: str) -> int:
-        """``value`` as an int; InvalidInput, with the ``name``, where it is not on the grid."""
+        """``value`` as an int; InvalidInput, with the ``name``, if it is not on the grid."""
         if type(value) is int and self.step == 1 and self.low <= value <= self.high:  # nearly always
             return value
         number = scale.whole(value)

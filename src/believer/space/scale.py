@@ -51,7 +51,7 @@ def whole(value: Any) -> int | None:
 
 
 def keep(p: Number, name: str, number: float | None, what: str) -> None:
-    """Replace a field of a frozen parameter by the ``number`` that it stands for; InvalidInput where there is none."""
+    """Replace a field of a frozen parameter by the ``number`` that it stands for; InvalidInput if there is none."""
     if number is None:
         raise InvalidInput(f"{name} must be {what}; got {name}={shown(getattr(p, name))}.")
     object.__setattr__(p, name, number)

@@ -1,6 +1,6 @@
 """The search space: named parameters in a fixed order, and the encoding of their values into the unit cube.
 
-The columns of ``believer.space.parameters`` stand side by side, in the order of the names.
+The encoded columns of the parameters are next to each other, in the order of the names.
 """
 
 from __future__ import annotations
@@ -36,15 +36,15 @@ RegionOf: TypeAlias = Callable[[Box], Region]
 
 @dataclass(frozen=True, slots=True, init=False, repr=False)
 class Space:
-    """Named parameters in a fixed order, and which points are allowed.
+    """The search space: named parameters in a fixed order, and a rule for which points are allowed.
 
     Parameters
     ----------
-    parameters : by name, a Float, Int, Categorical, Ordinal or Discrete each, or anything else that is a
+    parameters : a Float, Int, Categorical, Ordinal or Discrete for each name, or any other
         :class:`~believer.space.parameter.Parameter`.
     constraint : ``constraint(params) -> bool`` says which points are allowed; None allows all.
-    constraint_name : how a journal knows the constraint. By default it knows the constraint by what the function does,
-        and a study that goes on with an edited function has to say so.
+    constraint_name : the name of the constraint in a journal. By default a journal identifies the constraint by the
+        code of the function, and a study that goes on with edited code has to pass ``change=True``.
     rules : what must hold at every point that is handed out, such as ``[sum_to(["a", "b", "c"], 1.0)]``; made by
         :func:`~believer.space.rules.sum_to`, :func:`~believer.space.rules.linear` and
         :func:`~believer.space.rules.max_parts`. Points are searched where they hold; none is drawn and thrown away.
@@ -120,37 +120,37 @@ class Space:
 
     @staticmethod
     def unit(d: int) -> Space:
-        """The cube itself: x0, ..., x{d-1}, each ``Float(0, 1)``."""
+        """The unit cube as a space: parameters x0, ..., x{d-1}, each ``Float(0, 1)``."""
         d = whole(d, "d", 1, MOST_COLUMNS)
         return Space({f"x{j}": Float(0.0, 1.0) for j in range(d)})
 
     @property
     def parameters(self) -> Mapping[str, Parameter]:
-        """Name to parameter, in order, read-only."""
+        """The parameters by name, in order, read-only."""
         return MappingProxyType(dict(self._items))
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The parameters' names, in order."""
+        """The names of the parameters, in order."""
         return tuple(dict(self._items))
 
     @property
     def groups(self) -> tuple[int, ...] | None:
-        """The parameter, from 0 on, that each encoded column belongs to; None where each parameter has one column."""
+        """For each encoded column the number of its parameter, from 0; None if each parameter has one column."""
         if self.dim == len(self._items):
             return None
         return tuple(i for i, (start, stop) in enumerate(self._places) for _ in range(start, stop))
 
     @property
     def size(self) -> int | None:
-        """How many points there are, allowed or not; None when a parameter is continuous."""
+        """The number of points, allowed or not; None if a parameter is continuous."""
         counts = [parameter.count for _, parameter in self._items]
         return None if None in counts else math.prod(k for k in counts if k is not None)
 
     def check(self, params: Mapping[str, Any]) -> dict[str, Any]:
-        """One full assignment as plain Python values in the space's order; InvalidInput says what is wrong.
+        """Check a point with all parameters and return it as plain Python values, in the order of the space.
 
-        A Float at most 1e-9 (relative) outside its bounds, or off its grid, moves onto them.
+        A Float that is at most 1e-9 (relative) outside its bounds or off its grid is moved onto them.
         """
         given = self.check_fixed(params)
         if len(given) < len(self._items):
@@ -159,7 +159,7 @@ class Space:
         return given
 
     def check_fixed(self, fixed: Mapping[str, Any]) -> dict[str, Any]:
-        """A partial assignment, checked as by ``check``."""
+        """Check values of some of the parameters, as by ``check``."""
         if not isinstance(fixed, Mapping):
             raise InvalidInput(f"params must be a mapping of names to values; got {shown(fixed)}.")
         checked = {name: p.check(fixed[name], name) for name, p in self._items if name in fixed}
@@ -169,7 +169,7 @@ class Space:
         return checked
 
     def allows(self, params: Mapping[str, Any]) -> bool:
-        """Do rules and constraint hold at ``params`` (assumed checked), and is the point ``within`` the region?"""
+        """Whether the point ``params`` (already checked) keeps rules and constraint, and lies ``within`` the region."""
         if not all(rule.holds(params) for rule in self.rules):
             return False
         if self.within is not None:
@@ -186,7 +186,7 @@ class Space:
         return bool(verdict)
 
     def encode(self, points: Iterable[Mapping[str, Any]]) -> Array:
-        """Points of the unit cube (n, dim) for n assignments, which are checked on the way."""
+        """Encode n points, which are checked first, as rows (n, dim) of the unit cube."""
         rows = list(points)
         names = dict(self._items).keys()
         for row in rows:
@@ -200,19 +200,19 @@ class Space:
         return X
 
     def misplaced(self, points: Iterable[Mapping[str, Any]], X: Array) -> int | None:
-        """The first row that is not where its assignment is encoded, but for rounding; None where all are.
+        """The first row that differs from the encoding of its point by more than rounding; None if there is none.
 
         Parameters
         ----------
-        points : n assignments.
-        X : (n, dim), the rows that they are said to be encoded as.
+        points : n points.
+        X : their supposed encodings, (n, dim).
         """
         apart = np.abs(self.encode(points) - X) > np.concatenate([np.full(p.width, p.slack) for _, p in self._items])
         rows = np.flatnonzero(apart.any(axis=1))
         return int(rows[0]) if len(rows) else None
 
     def decode(self, X: npt.ArrayLike, held: Mapping[str, Any] | None = None) -> list[dict[str, Any]]:
-        """The assignment nearest to each row of ``X`` (n, dim), always within bounds and on the grids.
+        """The point nearest to each row of ``X`` (n, dim), always within bounds and on the grids.
 
         decode(encode([p])) is [p]: exactly for discrete values, to 1e-12 of the value or of the range for a Float.
         Where ``rules`` are equations, numbers have 13 decimals, and add up to the last of them.
@@ -230,7 +230,7 @@ class Space:
         return [balanced(point, self.rules, dict(self._items), kept) for point in points] if self.rules else points
 
     def region(self, fixed: Mapping[str, Any] | None = None) -> Region:
-        """Where encoded points may lie, with the parameters in ``fixed`` held at their values."""
+        """The region of allowed encoded points, with the parameters in ``fixed`` at their values."""
         values = self.check_fixed(fixed or {})
         box = self._box(values)
         if self.within is not None:
@@ -273,7 +273,8 @@ class Space:
         return found
 
     def to_config(self) -> dict[str, Any]:
-        """Plain JSON data from which ``from_config`` makes an equal space; a constraint is only mentioned."""
+        """Plain JSON data from which ``from_config`` makes an equal space. Of a constraint it only says that there is
+        one."""
         config: dict[str, Any] = {
             "parameters": [{"name": name, **to_config(p)} for name, p in self._items],
             "constrained": self.constraint is not None,
@@ -286,13 +287,13 @@ class Space:
     def from_config(
         config: Mapping[str, Any], constraint: Constraint | None = None, constraint_name: str | None = None
     ) -> Space:
-        """The space of ``to_config``.
+        """The inverse of ``to_config``.
 
         Parameters
         ----------
         config : what ``to_config`` returned.
-        constraint : a function is no JSON, so a space that had a constraint needs it again.
-        constraint_name : how a journal knows it, as for a space.
+        constraint : the constraint, which must be passed again because JSON cannot hold a function.
+        constraint_name : the name of the constraint in a journal.
         """
         try:
             entries, constrained, within = config["parameters"], config["constrained"], config.get("within", False)
@@ -306,7 +307,7 @@ class Space:
         if len(parameters) < len(entries):
             raise InvalidInput(f"names must differ from each other; got {shown([entry['name'] for entry in entries])}.")
         if forgotten:
-            raise InvalidInput("this space had a constraint, which a config cannot hold; pass it as constraint=.")
+            raise InvalidInput("this space had a constraint, which a config cannot hold. Pass it as constraint=...")
         if within:
             raise InvalidInput("this space had a region of its own (within=), which a config cannot hold.")
         return Space(parameters, constraint, constraint_name=constraint_name, rules=rules)

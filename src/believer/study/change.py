@@ -140,7 +140,7 @@ def _said(config: Any) -> str:
 
 
 def adapted(params: Mapping[str, Any], space: Space, fill: Mapping[str, Any]) -> dict[str, Any] | None:
-    """A point of another space in this one; None where it has no place.
+    """A point of another space in this one; None if it has no place.
 
     A parameter that is new is at what earlier results had, its ``backfill``. One that is none any more is left out;
     where it had a ``backfill``, only points at that value have a place here.

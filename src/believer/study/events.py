@@ -1,6 +1,6 @@
 """The events of a study: frozen values. How one is written as a line of JSON is for its journal's format to say.
 
-``at`` is the wall-clock time of an event, in seconds since 1970 (UTC); None where it is not known. It is for those who
+``at`` is the wall-clock time of an event, in seconds since 1970 (UTC); None if it is not known. It is for those who
 look at a study: nothing is computed from it, and two events that differ in it alone are equal.
 """
 

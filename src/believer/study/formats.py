@@ -266,7 +266,7 @@ def _outcome(record: Json, version: int) -> Outcome:
 
 
 def _verified(line: str) -> str:
-    """The line without its checksum; InvalidInput where that is missing, or belongs to another line."""
+    """The line without its checksum; InvalidInput if that is missing, or belongs to another line."""
     text, checksum = _apart(line)
     if checksum is None:
         raise InvalidInput(f"a line must end with its checksum; got {line[-80:]!r}.")
@@ -282,7 +282,7 @@ def is_damaged(line: str) -> bool:
 
 
 def _apart(line: str) -> tuple[str, str | None]:
-    """A line without its checksum, and that; None where there is none."""
+    """A line without its checksum, and that; None if there is none."""
     end = -len(_CHECKSUM.format("00000000"))
     text, checksum = line[:end] + "}", line[end:][10:18]
     return (text, checksum) if line[end:] == _CHECKSUM.format(checksum) else (line, None)
@@ -330,7 +330,7 @@ def parse_object(line: str, what: str = "an event") -> Json:
 
 
 def _as_written(line: str) -> Any:
-    """What ``line`` says if this library may have written it; None where keys may come twice, or numbers be no floats.
+    """What ``line`` says if this library may have written it; None if keys may come twice, or numbers be no floats.
 
     Most lines are: to write a record again is quicker than to look at each of its keys and numbers while reading.
     """

@@ -16,13 +16,13 @@ _WIDEST = 2**63
 
 
 def frame(columns: Mapping[str, Sequence[Any]], library: str | None = None) -> Any:
-    """Columns by name as a data frame; MissingExtra where the library is not installed.
+    """Columns by name as a data frame; MissingExtra if the library is not installed.
 
     A column that mixes kinds, such as the choices 1 and "a", holds them as they are.
 
     Parameters
     ----------
-    columns : their cells, equally many; None where there is nothing.
+    columns : their cells, equally many; None if there is nothing.
     library : "pandas" or "polars". By default pandas if that is installed, else polars.
     """
     if library is not None and library not in LIBRARIES:

@@ -1,26 +1,39 @@
-"""What is wanted of each number that an evaluation returns: less of it, more of it, or to stay within limits.
+"""The goals of a study: which outcomes are minimized, which are maximized, and which must stay within limits.
 
-A study of a plain number minimizes or maximizes the outcome "value". One with several declares them once, by name::
+A study of a plain number minimizes or maximizes the outcome "value". A study with several outcomes declares them by
+name::
 
     outcomes={"yield": Maximize(), "cost": Minimize(), "purity": AtLeast(95)}
 
-Each number that is optimized or limited becomes an output, with a model of its own. Inside, an objective is minimized
-and the good side of a limit is the lower one, whatever the user's direction.
+Each number that is optimized or limited becomes an output, with a model of its own. Internally every objective is
+minimized and every one-sided limit is an upper limit, whatever the user's direction is.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Set
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, TypeAlias
+from typing import Any
 
 from believer.acquisitions.feasibility import Within
 from believer.arrays import LARGEST, finite, shown
-from believer.batch.learned import LIKELY, Output
+from believer.batch.learned import Output
 from believer.errors import InvalidInput
-from believer.space.units import amount, call_of, config_of, keep_units, labeled, units_of
+from believer.space.units import units_of
+from believer.study.goal import (
+    KINDS,
+    AtLeast,
+    AtMost,
+    Between,
+    Desirability,
+    Goal,
+    Maximize,
+    Minimize,
+    from_config,
+    to_config,
+)
 from believer.study.outcome import ONLY, Outcome
 
 DESIRABILITY = "desirability"
@@ -30,165 +43,13 @@ RUNS = "(runs)"
 """The output that says whether an evaluation comes back at all: -1 where it did, 1 where it failed."""
 
 
-@dataclass(frozen=True, slots=True)
-class Minimize:
-    """The less, the better.
-
-    Parameters
-    ----------
-    units : shown beside the values; never converted, and no part of what makes two goals equal.
-    """
-
-    units: str = field(default="", kw_only=True, repr=False, compare=False)
-
-    def __post_init__(self) -> None:
-        keep_units(self)
-
-    def __repr__(self) -> str:
-        return call_of(self)
-
-
-@dataclass(frozen=True, slots=True)
-class Maximize:
-    """The more, the better.
-
-    Parameters
-    ----------
-    units : shown beside the values; never converted, and no part of what makes two goals equal.
-    """
-
-    units: str = field(default="", kw_only=True, repr=False, compare=False)
-
-    def __post_init__(self) -> None:
-        keep_units(self)
-
-    def __repr__(self) -> str:
-        return call_of(self)
-
-
-@dataclass(frozen=True, slots=True)
-class AtMost:
-    """A limit from above.
-
-    Parameters
-    ----------
-    threshold : in the user's units; it may be reached.
-    probability : how surely it must be kept for a point to count as feasible.
-    units : as those of :class:`Minimize`.
-    """
-
-    threshold: float
-    probability: float = LIKELY
-    units: str = field(default="", kw_only=True, repr=False, compare=False)
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "threshold", finite(self.threshold, "the threshold of a limit", LARGEST))
-        object.__setattr__(self, "probability", _probability(self.probability))
-        keep_units(self)
-
-    def __repr__(self) -> str:
-        return call_of(self)
-
-
-@dataclass(frozen=True, slots=True)
-class AtLeast:
-    """A limit from below.
-
-    Parameters
-    ----------
-    threshold : in the user's units; it may be reached.
-    probability : how surely it must be kept for a point to count as feasible.
-    units : as those of :class:`Minimize`.
-    """
-
-    threshold: float
-    probability: float = LIKELY
-    units: str = field(default="", kw_only=True, repr=False, compare=False)
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "threshold", finite(self.threshold, "the threshold of a limit", LARGEST))
-        object.__setattr__(self, "probability", _probability(self.probability))
-        keep_units(self)
-
-    def __repr__(self) -> str:
-        return call_of(self)
-
-
-@dataclass(frozen=True, slots=True)
-class Between:
-    """Limits from below and from above.
-
-    Parameters
-    ----------
-    low, high : in the user's units; both may be reached.
-    probability : how surely they must be kept for a point to count as feasible.
-    units : as those of :class:`Minimize`.
-    """
-
-    low: float
-    high: float
-    probability: float = LIKELY
-    units: str = field(default="", kw_only=True, repr=False, compare=False)
-
-    def __post_init__(self) -> None:
-        for name in ("low", "high"):
-            object.__setattr__(self, name, finite(getattr(self, name), name, LARGEST))
-        if not self.low < self.high:
-            raise InvalidInput(f"low must lie below high; got {self.low!r} and {self.high!r}.")
-        object.__setattr__(self, "probability", _probability(self.probability))
-        keep_units(self)
-
-    def __repr__(self) -> str:
-        return call_of(self)
-
-
-@dataclass(frozen=True, slots=True)
-class Desirability:
-    """One of several numbers that are weighed into one, to be maximized ([Derringer1980]).
-
-    Each is worth 0 at ``bad`` and beyond, 1 at ``good`` and beyond, and in between what a straight line says. The
-    objective is their geometric mean: nothing makes up for what is worth nothing.
-
-    Parameters
-    ----------
-    bad, good : in the user's units; good is the larger one where more is better.
-    weight : how much it counts beside the others.
-    units : as those of :class:`Minimize`.
-    """
-
-    bad: float
-    good: float
-    weight: float = 1.0
-    units: str = field(default="", kw_only=True, repr=False, compare=False)
-
-    def __post_init__(self) -> None:
-        for name in ("bad", "good", "weight"):
-            object.__setattr__(self, name, finite(getattr(self, name), name, LARGEST))
-        if self.bad == self.good:
-            raise InvalidInput(f"bad and good must differ; got {self.bad!r} for both.")
-        if self.weight <= 0.0:
-            raise InvalidInput(f"a weight must be above zero; got {self.weight!r}.")
-        keep_units(self)
-
-    def __repr__(self) -> str:
-        return call_of(self)
-
-    def worth(self, value: float) -> float:
-        """From 0 to 1, of ``value`` in the user's units."""
-        return min(1.0, max(0.0, (value - self.bad) / (self.good - self.bad)))
-
-
-Goal: TypeAlias = Minimize | Maximize | AtMost | AtLeast | Between | Desirability
-_GOALS = {cls.__name__: cls for cls in (Minimize, Maximize, AtMost, AtLeast, Between, Desirability)}
-
-
 @dataclass(frozen=True)
 class Goals:
-    """What is wanted, by the names of the outcomes.
+    """The goal of each outcome, by name.
 
     Parameters
     ----------
-    wanted : for each outcome.
+    wanted : the goal of each outcome.
     """
 
     wanted: Mapping[str, Goal]
@@ -199,25 +60,32 @@ class Goals:
             raise InvalidInput(f'outcomes must be a dict such as {{"yield": Maximize()}}; got {shown(wanted)}.')
         for name, goal in wanted.items():
             if not isinstance(name, str) or not name or name in (RUNS, DESIRABILITY):
-                raise InvalidInput(f'an outcome has a name other than "", "{RUNS}", "{DESIRABILITY}"; got {name!r}.')
-            if not isinstance(goal, tuple(_GOALS.values())):
-                made = f" Say {goal.__name__}(...)." if isinstance(goal, type) and goal in _GOALS.values() else ""
-                raise InvalidInput(f"an outcome is one of {', '.join(_GOALS)}; got {shown(goal)} for {name!r}.{made}")
+                raise InvalidInput(
+                    f'an outcome must have a name other than "", "{RUNS}", "{DESIRABILITY}"; got {name!r}.'
+                )
+            if not isinstance(goal, tuple(KINDS.values())):
+                made = f" Say {goal.__name__}(...)." if isinstance(goal, type) and goal in KINDS.values() else ""
+                raise InvalidInput(
+                    f"the goal of an outcome must be one of {', '.join(KINDS)}; got {shown(goal)} for {name!r}.{made}"
+                )
         if not self.aims:
-            raise InvalidInput("outcomes need something to optimize: Minimize(), Maximize() or Desirability(...).")
+            raise InvalidInput(
+                "outcomes must include something to optimize: Minimize(), Maximize() or Desirability(...)."
+            )
         weighed = [isinstance(wanted[name], Desirability) for name in self.aims]
         if any(weighed) and not all(weighed):
-            raise InvalidInput("desirabilities add up to the only objective: no Minimize() or Maximize() beside them.")
+            raise InvalidInput("desirabilities make up the only objective; Minimize() and Maximize() cannot join them.")
         object.__setattr__(self, "wanted", dict(wanted))
 
     @staticmethod
     def plain(maximize: bool) -> Goals:
-        """Those of a study of one number."""
+        """The goals of a study of one number."""
         return Goals({ONLY: Maximize() if maximize else Minimize()})
 
     @cached_property
     def is_plain(self) -> bool:
-        """Whether the only outcome is "value": then the first result may give it another name, and further numbers."""
+        """Whether the only outcome is "value". The first result may then give it another name, and return further
+        numbers."""
         return tuple(self.wanted) == (ONLY,) and not self.is_weighed
 
     @staticmethod
@@ -230,7 +98,7 @@ class Goals:
             number, or two.
         """
         limits = {name: limit if isinstance(limit, tuple) else (limit,) for name, (_, limit) in plain.items()}
-        kinds = {name: _GOALS[kind.title().replace("_", "")] for name, (kind, _) in plain.items()}
+        kinds = {name: KINDS[kind.title().replace("_", "")] for name, (kind, _) in plain.items()}
         return Goals({name: kind(*(x for x in limits[name] if x is not None)) for name, kind in kinds.items()})
 
     @cached_property
@@ -240,22 +108,22 @@ class Goals:
 
     @cached_property
     def limited(self) -> tuple[str, ...]:
-        """Outcomes that have to stay within limits."""
+        """Outcomes that must stay within limits."""
         return tuple(name for name in self.wanted if name not in self.aims)
 
     @cached_property
     def is_weighed(self) -> bool:
-        """Whether the objective is that of desirabilities."""
+        """Whether the objective is a weighted mean of desirabilities."""
         return isinstance(self.wanted[self.aims[0]], Desirability)
 
     @cached_property
     def objectives(self) -> tuple[str, ...]:
-        """Outputs that are optimized: the outcomes, or what their desirabilities add up to."""
+        """Outputs that are optimized: the outcomes, or the one objective that combines their desirabilities."""
         return (DESIRABILITY,) if self.is_weighed else self.aims
 
     @cached_property
     def outputs(self) -> tuple[Output, ...]:
-        """What models learn: objectives, then what is limited, in the order in which they were declared."""
+        """The outputs that models learn: objectives, then limited outcomes, in the order of their declaration."""
         one = len(self.objectives) == 1
         signs = {n: -1.0 if n == DESIRABILITY or isinstance(self.wanted[n], Maximize) else 1.0 for n in self.objectives}
         found = [Output(name, sign, warped=one and name != DESIRABILITY) for name, sign in signs.items()]
@@ -270,7 +138,7 @@ class Goals:
         return tuple(found)
 
     def arranged(self, outcome: Outcome) -> Outcome:
-        """``outcome`` with each number where it belongs; InvalidInput for one that the study does not know.
+        """``outcome`` sorted into objectives and constraints; InvalidInput for a name that the study does not know.
 
         Parameters
         ----------
@@ -296,7 +164,7 @@ class Goals:
         )
 
     def of_number(self, outcome: Outcome) -> Outcome:
-        """A plain number as the only outcome of the study; ``outcome`` itself where there are several, or names.
+        """Give a plain number the name of the only outcome. Anything else is returned as it is.
 
         Parameters
         ----------
@@ -310,14 +178,14 @@ class Goals:
         )
 
     def key(self, outcome: Outcome, output: str) -> str:
-        """The name that an outcome has an output under.
+        """The name under which an outcome holds an output.
 
         Parameters
         ----------
         outcome : what was told.
         output : its name.
         """
-        return outcome.name if self.is_plain and outcome.objectives else output
+        return next(iter(outcome.objectives), output) if self.is_plain else output
 
     def _called(self, name: str, number: str, others: Set[str]) -> str:
         """What a number that was told under ``name`` is called here."""
@@ -325,9 +193,9 @@ class Goals:
         return other if name not in self.wanted and other in self.wanted and other not in others else name
 
     def regarded(self, outcome: Outcome, number: str) -> Outcome | None:
-        """What was told, maybe under other goals, with each number where it belongs; None where nothing is left.
+        """An outcome told under other goals, sorted by these goals; None if no number is left.
 
-        Numbers that nothing is wanted of are kept beside those that are, as constraints.
+        Numbers without a goal are kept with the others, as constraints.
 
         Parameters
         ----------
@@ -351,7 +219,7 @@ class Goals:
         )
 
     def unwanted(self, outcome: Outcome, number: str) -> Outcome | None:
-        """The part of what was told that nothing is wanted of; None where there is none.
+        """The part of an outcome that has no goal; None if there is none.
 
         Parameters
         ----------
@@ -362,7 +230,7 @@ class Goals:
         return outcome.without(seen) if seen < told else None
 
     def missing(self, outcome: Outcome | None) -> tuple[str, ...]:
-        """Outcomes of which nothing was told yet.
+        """Outcomes that have not been told yet.
 
         Parameters
         ----------
@@ -376,7 +244,7 @@ class Goals:
         return tuple(name for name in self.wanted if name not in known)
 
     def whole(self, outcomes: Mapping[int, Outcome]) -> frozenset[int]:
-        """Ids of outcomes of which nothing is missing.
+        """Ids of the outcomes that are complete.
 
         Parameters
         ----------
@@ -394,7 +262,7 @@ class Goals:
         )
 
     def column(self, outcomes: Mapping[int, Outcome], output: str) -> dict[int, float]:
-        """What each of the outcomes says of an output, as :meth:`value` does, where it says anything.
+        """The values of an output, as by :meth:`value`, for all outcomes that have one.
 
         Parameters
         ----------
@@ -404,11 +272,14 @@ class Goals:
         if output == DESIRABILITY and self.is_weighed:
             return {i: value for i, one in outcomes.items() if (value := self.value(one, output)) is not None}
         key = self.key_of_all(outcomes.values(), output)
-        named = [(i, one.objectives.get(key, one.constraints.get(output))) for i, one in outcomes.items()]
-        return {i: value for i, value in named if value is not None}
+        return {
+            i: value
+            for i, one in outcomes.items()
+            if (value := one.objectives.get(key, one.constraints.get(output))) is not None
+        }
 
     def key_of_all(self, outcomes: Iterable[Outcome], output: str) -> str:
-        """The name that all outcomes have an output under.
+        """The name under which all outcomes hold an output.
 
         Parameters
         ----------
@@ -419,7 +290,7 @@ class Goals:
         return output if first is None else self.key(first, output)
 
     def value(self, outcome: Outcome, output: str) -> float | None:
-        """What an outcome says of an output, in the user's units; None for nothing.
+        """The value of an output in an outcome, in the user's units; None if there is none.
 
         Parameters
         ----------
@@ -443,14 +314,15 @@ class Goals:
         return math.exp(sum(weight * math.log(worth) for worth, weight in worths) / total)
 
     def weighed_std(self, outcome: Outcome, stds: Mapping[str, float]) -> float:
-        """The standard deviation of the weighed objective: half of what it differs by where a value is one off.
+        """The standard deviation of the weighted objective: half the change when a value moves by one std to either
+        side.
 
-        Not its derivative: near a worth of zero that has no bounds, and beyond it there is none.
+        The derivative is not used, because it is unbounded near a desirability of zero and does not exist beyond.
 
         Parameters
         ----------
-        outcome : what was told, of all that is weighed.
-        stds : how far each of it may be off.
+        outcome : the outcome, with all numbers that are weighed.
+        stds : the standard deviation of each number.
         """
         told, squares = outcome.objectives, 0.0
         for name, std in stds.items():
@@ -459,7 +331,7 @@ class Goals:
         return math.sqrt(squares)
 
     def keeps_limits(self, outcome: Outcome) -> bool:
-        """Whether an outcome was seen to be within all limits.
+        """Whether an outcome was observed to be within all limits.
 
         Parameters
         ----------
@@ -473,7 +345,7 @@ class Goals:
         return True
 
     def units(self, name: str) -> str:
-        """Of an outcome or an output; "" where none are given.
+        """The units of an outcome or an output; "" if none are given.
 
         Parameters
         ----------
@@ -483,11 +355,11 @@ class Goals:
 
     def to_config(self) -> dict[str, Any]:
         """Plain JSON data."""
-        return {name: _config(goal) for name, goal in self.wanted.items()}
+        return {name: to_config(goal) for name, goal in self.wanted.items()}
 
     @staticmethod
     def from_config(config: Any) -> Goals:
-        """Inverse of :meth:`to_config`; InvalidInput for what no goals can be.
+        """The inverse of :meth:`to_config`; InvalidInput if ``config`` cannot be goals.
 
         Parameters
         ----------
@@ -495,78 +367,22 @@ class Goals:
         """
         if not isinstance(config, Mapping):
             raise InvalidInput(f"outcomes must be a dict; got {shown(config)}.")
-        wanted: dict[str, Any] = {}
-        for name, part in config.items():
-            if not isinstance(part, Mapping) or not isinstance(part.get("type"), str) or part["type"] not in _GOALS:
-                raise InvalidInput(f"the outcome {name!r} must be one of {', '.join(_GOALS)}; got {shown(part)}.")
-            try:
-                wanted[name] = _GOALS[part["type"]](**{key: part[key] for key in part if key != "type"})
-            except TypeError as error:
-                raise InvalidInput(f"the outcome {name!r} has settings that it cannot have: {error}.") from error
-        return Goals(wanted)
+        return Goals({name: from_config(name, part) for name, part in config.items()})
 
 
 def checked_reference(reference: Any, goals: Goals) -> dict[str, float] | None:
-    """A reference point by the names of the objectives; InvalidInput for any other.
+    """The reference point by the names of the objectives; InvalidInput if it is not one.
 
     Parameters
     ----------
-    reference : the point; None for one that is inferred.
-    goals : of the study.
+    reference : the point; None if it is to be inferred.
+    goals : the goals of the study.
     """
     if reference is None:
         return None
     names = goals.objectives
     if len(names) < 2:
-        raise InvalidInput("a reference point is for several objectives; this study has one.")
+        raise InvalidInput("a reference point needs several objectives; this study has one.")
     if not isinstance(reference, Mapping) or reference.keys() != set(names):
         raise InvalidInput(f"reference must have a number for each of {', '.join(names)}; got {shown(reference)}.")
     return {name: finite(reference[name], f"reference of {name}", LARGEST) for name in names}
-
-
-def _config(goal: Goal) -> dict[str, Any]:
-    settings = {part.name: getattr(goal, part.name) for part in fields(goal) if part.name != "units"}
-    return {"type": type(goal).__name__, **settings, **config_of(goal.units)}
-
-
-def words(goal: Goal) -> str:
-    """What is wanted, in words and with units: "maximize", "at least 95 %".
-
-    Parameters
-    ----------
-    goal : of one outcome.
-    """
-    match goal:
-        case AtMost(threshold=limit):
-            return f"at most {amount(f'{limit:g}', goal.units)}"
-        case AtLeast(threshold=limit):
-            return f"at least {amount(f'{limit:g}', goal.units)}"
-        case Between(low=low, high=high):
-            return f"between {low:g} and {amount(f'{high:g}', goal.units)}"
-        case Desirability(bad=bad, good=good):
-            return f"bad at {bad:g}, good at {amount(f'{good:g}', goal.units)}"
-    return labeled("maximize" if isinstance(goal, Maximize) else "minimize", goal.units)
-
-
-def bounds(goal: Goal) -> str:
-    """The limits of an outcome, without units: "≥ 95"; "" of one that has none.
-
-    Parameters
-    ----------
-    goal : of one outcome.
-    """
-    match goal:
-        case AtMost(threshold=limit):
-            return f"≤ {limit:g}"
-        case AtLeast(threshold=limit):
-            return f"≥ {limit:g}"
-        case Between(low=low, high=high):
-            return f"{low:g} to {high:g}"
-    return ""
-
-
-def _probability(probability: Any) -> float:
-    number = finite(probability, "a probability", LARGEST)
-    if not 0.0 < number < 1.0:
-        raise InvalidInput(f"a probability must lie between 0 and 1; got {probability!r}.")
-    return number

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from believer.acquisitions.feasibility import Within
-from believer.arrays import Array, read_only, shown, whole
+from believer.arrays import Array, IntArray, read_only, shown, whole
 from believer.batch.learned import Output, Pending
 from believer.errors import InvalidInput, JournalError
 from believer.numerics.sampling import stream
@@ -39,7 +39,7 @@ class Table:
     ids : trials that have it.
     data : their points, values, and known noise.
     pending : points whose result of this output may still come.
-    fitted : the hyperparameters behind the last proposal, a warm start; None without any.
+    fitted : the hyperparameters behind the last proposal, a warm start; None if there is none.
     """
 
     output: Output
@@ -108,7 +108,7 @@ class History:
         for number, params, returned in _in_order(trials):
             trial_id = whole(number, "the id of a trial", 0)
             if trial_id in points:
-                raise InvalidInput(f"each trial has one id; got {trial_id} twice.")
+                raise InvalidInput(f"each trial must have its own id; got {trial_id} twice.")
             points[trial_id] = settings.space.check(params)
             answer = returned if isinstance(returned, str) or returned is None else outcome_of(returned, None, None)
             if isinstance(answer, Outcome):
@@ -155,7 +155,7 @@ class History:
         fitted : as for :meth:`of`; where outcomes are declared it may be by output.
         """
         goals, waiting, vain = settings.goals, tuple(sorted(pending)), frozenset(failed)
-        study = _Points(points, settings)
+        study = _Points.of(points, settings)
         out = Pending(waiting, study.at(waiting))
         answered = goals.whole(outcomes)
         first = next(iter(outcomes.values()), None) if goals.is_plain else None
@@ -164,7 +164,7 @@ class History:
             tables=study.tables(outcomes, vain, answered, out, _by_output(fitted, goals)),
             failed=study.at(sorted(vain)),
             pending=out,
-            taken=study.at(points),
+            taken=study.X,
             queue=queue,
             next_id=next_id if next_id is not None else max(points, default=-1) + 1,
             designed=len(points) if designed is None else designed,
@@ -174,13 +174,20 @@ class History:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Points:
-    """The points of all trials, by id."""
+    """The points ``X`` (n, d) of all trials, in the order of their ``ids`` (n,)."""
 
-    points: Mapping[int, Array]
+    ids: IntArray
+    X: Array
     settings: StudySettings
 
+    @staticmethod
+    def of(points: Mapping[int, Array], settings: StudySettings) -> _Points:
+        X = read_only(np.array([*points.values()]).reshape(-1, settings.space.dim))
+        return _Points(np.fromiter(points, np.int64), X, settings)
+
     def at(self, ids: Iterable[int]) -> Array:
-        return read_only(np.array([self.points[i] for i in ids]).reshape(-1, self.settings.space.dim))
+        """The points of some of them, (m, d)."""
+        return read_only(self.X[np.searchsorted(self.ids, np.fromiter(ids, np.int64))])
 
     def data(self, ids: Iterable[int], Y: Sequence[Sequence[float]], noise: Sequence[Sequence[float]] | None) -> Data:
         X = self.at(ids)
@@ -216,7 +223,9 @@ class _Points:
         return tuple(tables)
 
     def _noise(self, name: str, ids: tuple[int, ...], outcomes: Sequence[Outcome]) -> list[list[float]] | None:
-        """Standard deviations of the results of an output, as told or as replicates show; None where none is known."""
+        """Standard deviations of the results of an output, as told or as replicates show; None if none is known."""
+        if not [one for one in outcomes if one.noise or one.replicates]:
+            return None
         goals = self.settings.goals
         if goals.is_weighed and name == DESIRABILITY:
             columns = {aim: column for aim in goals.aims if (column := self._noise(aim, ids, outcomes)) is not None}

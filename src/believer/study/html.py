@@ -62,7 +62,7 @@ def convergence(values: Sequence[float | None], best: Sequence[float | None], un
 
     Parameters
     ----------
-    values : of each trial; None where there is none.
+    values : of each trial; None if there is none.
     best : so far, at each trial; None before the first.
     units : of the values.
     """

@@ -8,7 +8,8 @@ from typing import Any
 
 from believer.space import Space
 from believer.space.units import amount, units_by_name
-from believer.study.goals import Goals, bounds, words
+from believer.study.goal import bounds, words
+from believer.study.goals import Goals
 
 _LONGEST = 60
 """Characters of a text that is shown in full on a line with others."""
@@ -28,6 +29,7 @@ class Labels:
     wanted : of each outcome, in words: "maximize", "at least 95 %".
     limits : of outcomes that have any, as a cell of a table has them: "≥ 95".
     ascending : the objectives, and whether less of each is better.
+    objective : units of the only objective; "" where there are several, or none are given.
     """
 
     parameters: Mapping[str, str] = field(default_factory=dict)
@@ -35,6 +37,7 @@ class Labels:
     wanted: Mapping[str, str] = field(default_factory=dict)
     limits: Mapping[str, str] = field(default_factory=dict)
     ascending: Mapping[str, bool] = field(default_factory=dict)
+    objective: str = ""
 
     @staticmethod
     def of(space: Space, goals: Goals) -> Labels:
@@ -51,12 +54,8 @@ class Labels:
             {name: words(goal) for name, goal in goals.wanted.items()},
             {name: bounds(goals.wanted[name]) for name in goals.limited},
             {output.name: output.sign > 0.0 for output in goals.outputs if output.limits is None},
+            goals.units(goals.objectives[0]) if len(goals.objectives) == 1 else "",
         )
-
-    @property
-    def objective(self) -> str:
-        """Units of the only objective; "" where there are several, or none are given."""
-        return self.outcomes.get(next(iter(self.ascending)), "") if len(self.ascending) == 1 else ""
 
 
 NO_LABELS = Labels()

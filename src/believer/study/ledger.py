@@ -1,4 +1,7 @@
-"""The ledger: the events of a study folded into what is known now."""
+"""The ledger: the events of a study folded into what is known now.
+
+The file is long because each kind of event is folded here: only together can they say what a study knows.
+"""
 
 from __future__ import annotations
 
@@ -221,7 +224,7 @@ class Ledger:
         self._barred = {number for number, params in waiting if not space.allows(params)}
 
     def value(self, trial_id: int) -> float | None:
-        """What is optimized, in the user's units; None where it is not known, or is not one number."""
+        """What is optimized, in the user's units; None if it is not known, or is not one number."""
         outcome, names = self.outcomes.get(trial_id), self.goals.objectives
         return None if outcome is None or len(names) > 1 else self.goals.value(outcome, names[0])
 
@@ -257,7 +260,7 @@ class Ledger:
         """The trial with this id; TrialError when there is none."""
         trial_id = trial.id if isinstance(trial, Trial) else trial
         if isinstance(trial_id, bool) or not isinstance(trial_id, int | np.integer):
-            raise TrialError(f"a trial is given by itself, its id or its params; got {shown(trial)}.")
+            raise TrialError(f"a trial must be given as a Trial, its id or its params; got {shown(trial)}.")
         if not 0 <= int(trial_id) < len(self.trials):
             raise TrialError(f"there is no trial {trial_id}; ids run from 0 to {self.next_id - 1}.", int(trial_id))
         return self.trials[int(trial_id)]
@@ -450,7 +453,7 @@ class Ledger:
     def _add(self, trial: Trial) -> None:
         dim, unit = self.space.dim, trial.unit
         if trial.id != self.next_id:
-            raise TrialError(f"trial {trial.id} is out of order; the next id is {self.next_id}.", trial.id)
+            raise TrialError(f"trial {trial.id} is out of order; the next id must be {self.next_id}.", trial.id)
         if unit.shape != (dim,) or not ((unit >= 0.0) & (unit <= 1.0)).all():
             raise TrialError(f"trial {trial.id} must have {dim} coordinates in [0, 1]; got {unit}.", trial.id)
         params = self.space.check(trial.params)

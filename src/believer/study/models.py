@@ -16,13 +16,14 @@ import numpy as np
 
 from believer.arrays import shown
 from believer.batch.learned import Learned, Pending
-from believer.batch.request import Randomness
+from believer.batch.request import Randomness, Strategy
 from believer.batch.standing import learned_by
 from believer.capabilities import able
 from believer.errors import InvalidInput, JournalError, NumericalError
 from believer.numerics.sampling import stream
 from believer.study.goals import Goals
 from believer.study.history import Fitted, History, Table, states_by_output
+from believer.study.serialization import is_custom, to_config
 from believer.study.settings import AUTO, LEARN, NONE, StudySettings
 from believer.surrogates.data import Data, joined
 from believer.surrogates.gp_fit import CENTER_UP_TO, quarters
@@ -74,6 +75,7 @@ class ModelCache:
         self.settings = settings
         self.memory: object = None
         self.region = settings.space.region()
+        self.written = written_of(settings.strategy)
         self.randomness: Randomness = partial(stream, settings.seed)
         """The generator of a trial id and a purpose, from the study's seed."""
         self._kept: dict[str, _Kept] = {}
@@ -110,7 +112,7 @@ class ModelCache:
         return {"outputs": {t.output.name: _described(surrogate, self._fit(t).fit) for t in history.tables}}
 
     def _failures(self, history: History, table: Table) -> Data | None:
-        """Failed trials as the worst real result; None where there are none, or a model learns where they happen."""
+        """Failed trials as the worst real result; None if there are none, or a model learns where they happen."""
         if not len(history.failed) or self.settings.failures == LEARN or table.output.limits is not None:
             return None
         failed = history.failed[-MOST_TOLD:]
@@ -220,6 +222,12 @@ def counted_pending(pending: Pending) -> Pending:
     ids, step = pending.ids, MOST_TOLD // 2
     first = max(0, -(-(len(ids) - MOST_TOLD) // step) * step)
     return Pending(ids[first:], pending.X[first:]) if first else pending
+
+
+def written_of(strategy: Strategy) -> tuple[Any, bool]:
+    """A strategy as a journal has it, and whether it is, or has, a part that is not the library's own."""
+    config = to_config(strategy)
+    return config, is_custom(config)
 
 
 def check_cache(cache: ModelCache, settings: StudySettings) -> None:

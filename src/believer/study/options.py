@@ -1,7 +1,7 @@
-"""The options of a study, said once: what a user may say, what each means, and how doors show them.
+"""The options of a study, defined once: their names, what each means, and how every entry point documents them.
 
-Every door takes ``**options: Unpack[Options]``. :func:`with_options` puts the list into its signature and docstring, so
-that ``help()`` shows each option with its meaning.
+Every entry point takes ``**options: Unpack[Options]``. :func:`with_options` puts the list into its signature and
+docstring, so that ``help()`` shows each option with its meaning.
 """
 
 from __future__ import annotations
@@ -17,40 +17,41 @@ from believer.arrays import shown
 from believer.batch import Strategy
 from believer.errors import InvalidInput
 from believer.maximize import Maximizer
-from believer.study.goals import Goal
+from believer.study.goal import Goal
 from believer.surrogates.protocols import Surrogate
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 
 class Options(TypedDict, total=False):
-    """What a user may say of a study; what is left out, or None, takes its default.
+    """The options of a study. An option that is left out, or is None, has its default.
 
     Parameters
     ----------
-    outcomes : what evaluations return, where that is more than one number: for each name ``Minimize()``,
+    outcomes : the outcomes of an evaluation, if it returns more than one number: for each name ``Minimize()``,
         ``Maximize()``, ``AtLeast(...)``, ``AtMost(...)``, ``Between(...)`` or ``Desirability(...)``. By default one
         number, "value", is minimized.
-    maximize : whether that number is maximized instead.
-    reference : of several objectives, a value for each that every point worth having beats; hypervolumes are measured
-        from there. By default the worst of all results, or a tenth of the front's range beyond it.
-    failures : what a failed evaluation tells: "worst", it counts as the worst result; or "learn", a model learns where
-        evaluations fail. By default "worst" for one objective without limits, "learn" otherwise.
-    surrogate : the model's recipe, a value or a name ("gp", "forest", ...). By default the Gaussian process.
-    acquisition : what makes a point worth an experiment, a value or a name ("LogEI", "EI", ...). By default LogEI, and
-        EHVI for several objectives.
-    strategy : how q points are chosen together, a name ("kb", "qei", ...) or a value. By default "hedged" for one
-        objective without limits, "kb" otherwise.
-    maximizer : how the acquisition is maximized. By default what suits the model.
-    n_init : how many results or pending trials there are before the model takes over. By default twice the number of
-        parameters.
-    seed : the same seed and the same calls give the same suggestions, per processor and BLAS. By default one is drawn;
-        the journal has it, ``settings.seed`` has it, and the printed study shows it.
-    warp : "auto": where results have a heavy tail on the bad side, and are more likely so, the model learns from a warp
-        of them that leaves the better half as it is; or "none". By default "auto".
-    resolution : the least improvement that matters, in units of the objective. Where no more is to be expected, points
-        are chosen elsewhere. By default a ten-thousandth of the distance from the mean result to the best. With limits
-        or several objectives it only counts in verdicts.
+    maximize : whether the one number is maximized instead of minimized.
+    reference : the reference point of the hypervolume, with a value for each of several objectives: the worst values
+        that are still acceptable. By default the worst of all results, or a tenth of the front's range beyond the
+        front.
+    failures : how failed evaluations count. With "worst" a failed evaluation counts as the worst result; with "learn" a
+        model learns where evaluations fail. By default "worst" for one objective without limits, "learn" otherwise.
+    surrogate : the surrogate model, an object or a name ("gp", "forest", ...). By default a Gaussian process.
+    acquisition : the acquisition function, an object or a name ("LogEI", "EI", ...). By default LogEI, and EHVI for
+        several objectives.
+    strategy : the batch strategy, which chooses q points together: a name ("kb", "qei", ...) or an object. By
+        default "hedged" for one objective without limits, "kb" otherwise.
+    maximizer : how the acquisition function is maximized. By default the maximizer that suits the model.
+    n_init : the size of the initial design: the number of results and pending trials before the model chooses points.
+        By default twice the number of parameters.
+    seed : the random seed. The same seed and the same calls give the same suggestions on the same processor and BLAS.
+        By default a seed is drawn; the journal, ``settings.seed`` and the printed study show it.
+    warp : "auto" or "none". With "auto", results with a heavy tail on the bad side are warped before the model learns
+        from them, if that makes them more likely; the better half stays as it is. By default "auto".
+    resolution : the smallest improvement that matters, in units of the objective. Where the model expects less, points
+        are chosen elsewhere. By default a ten-thousandth of the distance from the mean result to the best one. With
+        limits or several objectives it only affects verdicts.
     """
 
     outcomes: Mapping[str, Goal] | None
@@ -71,12 +72,13 @@ NAMES: tuple[str, ...] = tuple(Options.__annotations__)
 
 
 def said(options: Mapping[str, Any], others: Iterable[str] = ()) -> dict[str, Any]:
-    """The options that were said, not None; InvalidInput for one that there is not, with the nearest name.
+    """The options that were given and are not None. An unknown option raises ``UnknownOption``, which suggests the
+    nearest name.
 
     Parameters
     ----------
     options : by name.
-    others : further names that the door takes, for the suggestion.
+    others : further names that the entry point accepts, for the suggestion.
     """
     others = [*others]
     for name in options:
@@ -86,11 +88,11 @@ def said(options: Mapping[str, Any], others: Iterable[str] = ()) -> dict[str, An
 
 
 class UnknownOption(InvalidInput, TypeError):
-    """An option that there is not: Python itself calls that a TypeError, and so do hosts."""
+    """An unknown option. It is a TypeError as well, as Python and other tools have it."""
 
 
 def unknown_option(name: str, names: Iterable[str]) -> UnknownOption:
-    """The error for an option that there is not, which suggests the nearest of the ``names`` that there are."""
+    """The error for an unknown option, which suggests the nearest of the ``names``."""
     names = [*names]
     near = difflib.get_close_matches(name, names, 1)
     hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(names)}."
@@ -98,7 +100,7 @@ def unknown_option(name: str, names: Iterable[str]) -> UnknownOption:
 
 
 def suggesting(function: F) -> F:
-    """``function`` that raises InvalidInput for an option that it has not, with the nearest name."""
+    """``function``, which then raises ``UnknownOption`` for an option that it does not have, with the nearest name."""
     named = inspect.signature(function).parameters.values()
     names = [p.name for p in named if p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)]
 
@@ -116,9 +118,10 @@ def with_options(function: F) -> F:
     """``function`` with the options of a study in its signature and its docstring, in place of ``**options``."""
     own = inspect.signature(function)
     named = [p for p in own.parameters.values() if p.kind is not p.VAR_KEYWORD]
+    written = {name: getattr(one, "__forward_arg__", one) for name, one in Options.__annotations__.items()}
     listed = [
         inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=annotation)
-        for name, annotation in Options.__annotations__.items()
+        for name, annotation in written.items()
     ]
     function.__signature__ = own.replace(parameters=[*named, *listed])  # type: ignore[attr-defined]
     function.__doc__ = documented(function.__doc__)
@@ -126,7 +129,7 @@ def with_options(function: F) -> F:
 
 
 def documented(doc: str | None) -> str | None:
-    """``doc`` with the list of options where it says ``{options}``."""
+    """``doc`` with the list of options in place of ``{options}``."""
     if doc is None or Options.__doc__ is None:  # python -OO
         return doc
     listed = inspect.cleandoc(Options.__doc__).partition("----------\n")[2]

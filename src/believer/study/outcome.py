@@ -1,4 +1,4 @@
-"""What a trial returned: named objectives and constraints, and how far each can be trusted."""
+"""The outcome of a trial: named objectives and constraints, with their noise."""
 
 from __future__ import annotations
 
@@ -27,16 +27,16 @@ Noise: TypeAlias = "float | Mapping[str, float]"
 class Outcome:
     """The numbers that one evaluation returned, in the user's units.
 
-    A plain number is ``Outcome.of(number)``, with the one objective "value".
+    A plain number is ``Outcome.of(number)``; its only objective is "value".
 
     Parameters
     ----------
-    objectives : values by name. In a study that declares no outcomes, the first one named is what is optimized, and
-        further ones are kept with it, stored and listed.
-    constraints : values by name, of what has to stay within limits.
+    objectives : values by name. In a study without declared outcomes the first one is optimized; the others are stored
+        and listed with it.
+    constraints : values of the limited outcomes, by name.
     noise : known standard deviations, by the name of the objective or constraint.
-    replicates : single measurements, by the name of the objective or constraint that is their mean.
-    lost : names of what was evaluated in vain: it came back as no number.
+    replicates : single measurements, by the name of the objective or constraint whose value is their mean.
+    lost : names of outcomes that failed: they were evaluated, but came back as NaN or infinite.
     """
 
     objectives: dict[str, float]
@@ -57,7 +57,9 @@ class Outcome:
             return
         twice = self.objectives.keys() & self.constraints.keys()
         if twice:
-            raise InvalidInput(f"a name is an objective's or a constraint's, not both; got {', '.join(sorted(twice))}.")
+            raise InvalidInput(
+                f"a name must be either an objective's or a constraint's; got {', '.join(sorted(twice))}."
+            )
         known = self.objectives.keys() | self.constraints.keys()
         for what, names in (("noise", self.noise.keys()), ("replicates", self.replicates.keys())):
             if unknown := sorted(names - known):
@@ -65,48 +67,48 @@ class Outcome:
                     f"{what} must be named after an objective or a constraint; got {', '.join(unknown)}."
                 )
         if both := sorted(known & set(self.lost)):
-            raise InvalidInput(f"what is lost has no number; got one for {', '.join(both)}.")
+            raise InvalidInput(f"a lost outcome cannot have a number; got one for {', '.join(both)}.")
         for name, std in self.noise.items():
             if std < 0.0:
                 raise InvalidInput(f"noise must be a standard deviation, zero or more; got {std!r} for {name}.")
 
     @staticmethod
     def of(value: float, noise: float | None = None) -> Outcome:
-        """One nameless number, ``value``, and its standard deviation ``noise`` where that is known."""
+        """A number without a name, ``value``, with its standard deviation ``noise`` if that is known."""
         return Outcome({ONLY: value}, noise={} if noise is None else {ONLY: noise})
 
     @property
     def name(self) -> str:
-        """Of the objective that is optimized."""
+        """The name of the objective that is optimized."""
         return next(iter(self.objectives))
 
     @property
     def value(self) -> float:
-        """Of the objective that is optimized."""
+        """The value of the objective that is optimized."""
         return self.objectives[self.name]
 
     @property
     def std(self) -> float | None:
-        """The known standard deviation of ``value``, None where it is unknown."""
+        """The known standard deviation of ``value``; None if it is unknown."""
         return self.noise.get(self.name)
 
     @property
     def is_plain(self) -> bool:
-        """Whether it is one nameless number, and nothing else is known."""
+        """Whether the outcome is a single number without a name, and nothing else."""
         more = self.constraints or self.noise or self.replicates or self.lost
         return tuple(self.objectives) == (ONLY,) and not more
 
     @property
     def names(self) -> set[str]:
-        """Of all that is known of: numbers, and what is lost."""
+        """The names of all numbers, known and lost."""
         return {*self.objectives, *self.constraints, *self.lost}
 
     def and_of(self, other: Outcome) -> Outcome:
-        """With what ``other`` has and this has not."""
+        """This outcome, with the numbers of ``other`` that it lacks."""
         return self if other.names <= self.names else self.with_more(other.without(self.names))
 
     def without(self, names: Set[str]) -> Outcome:
-        """The rest of it; InvalidInput where nothing is left."""
+        """The outcome without some of its numbers; InvalidInput if none is left."""
 
         def rest(named: dict[str, Any]) -> dict[str, Any]:
             return {name: value for name, value in named.items() if name not in names}
@@ -120,7 +122,7 @@ class Outcome:
         )
 
     def with_more(self, other: Outcome) -> Outcome:
-        """With what came later; InvalidInput for a number that is there already."""
+        """The outcome with numbers that came later; InvalidInput for a number that it already has."""
         if again := sorted(self.names & other.names):
             raise InvalidInput(f"{', '.join(again)} was told already; amend(trial, ...) corrects a result.")
         return Outcome(
@@ -133,18 +135,18 @@ class Outcome:
 
 
 def outcome_of(value: Value | None, noise: Noise | None, error: str | None) -> Outcome | str:
-    """What was told of a trial, or the reason why there is nothing; InvalidInput where it is neither."""
+    """The outcome that was told, or the reason for a failure; InvalidInput for anything else."""
     if error is not None:
         if value is not None:
-            raise InvalidInput(f"a trial has a value or an error, not both; got {shown(value)} and {shown(error)}.")
+            raise InvalidInput(f"a trial must have either a value or an error; got {shown(value)} and {shown(error)}.")
         if noise is not None:
-            raise InvalidInput(f"a failed evaluation has no noise; got {shown(noise)} and {shown(error)}.")
+            raise InvalidInput(f"a failed evaluation cannot have noise; got {shown(noise)} and {shown(error)}.")
         return error if type(error) is str else shown(error)
     if value is None:
-        raise InvalidInput("a result needs a value, or error=... for a failed evaluation.")
+        raise InvalidInput("a result must have a value, or error=... for a failed evaluation.")
     if isinstance(value, Outcome):
         if noise is not None:
-            raise InvalidInput("the noise of an outcome goes into it: Outcome(objectives, constraints, noise).")
+            raise InvalidInput("the noise of an Outcome is part of it: Outcome(objectives, constraints, noise).")
         return value
     if isinstance(value, Mapping):
         return _by_name(value, noise)
@@ -161,7 +163,7 @@ def _by_name(values: Mapping[str, Any], noise: Noise | None) -> Outcome:
     """Numbers by name, or lists of replicates, of which the mean counts; what is no number is lost."""
     if noise is not None and not isinstance(noise, Mapping):
         if len(values) != 1:
-            raise InvalidInput(f'noise must say of which outcome, e.g. noise={{"yield": 0.2}}; got {shown(noise)}.')
+            raise InvalidInput(f'noise must be given by outcome, e.g. noise={{"yield": 0.2}}; got {shown(noise)}.')
         noise = {next(iter(values)): noise}
     numbers: dict[str, float] = {}
     replicates: dict[str, tuple[float, ...]] = {}
@@ -170,7 +172,9 @@ def _by_name(values: Mapping[str, Any], noise: Noise | None) -> Outcome:
         if not isinstance(name, str):
             raise InvalidInput(f"an outcome has a name; got {shown(name)}.")
         if value is None:
-            raise InvalidInput(f"{name} is None: leave it out if it is still to come, and tell NaN if it is lost.")
+            raise InvalidInput(
+                f"{name} is None. Leave it out if it comes later, and pass NaN if its evaluation failed."
+            )
         is_list = isinstance(value, list | tuple) or (isinstance(value, np.ndarray) and value.ndim == 1)
         each = value if is_list else (value,)
         single = [as_number(one, name) for one in each]
@@ -189,12 +193,12 @@ def _by_name(values: Mapping[str, Any], noise: Noise | None) -> Outcome:
 
 
 def copied(outcome: Outcome) -> Outcome:
-    """The same with dicts of its own: what a caller does to them stays with the caller."""
+    """A copy with its own dicts, so that a caller cannot change the original."""
     return replace(outcome)
 
 
 def aligned(outcome: Outcome, names: tuple[str, ...] | None) -> Outcome:
-    """A copy of ``outcome`` with its objectives in the order of ``names``; InvalidInput where they are not the same."""
+    """A copy of ``outcome`` with its objectives in the order of ``names``; InvalidInput if the names differ."""
     names = tuple(outcome.objectives) if names is None else names
     if not names:
         raise InvalidInput("an outcome needs at least one objective; got none.")
@@ -207,7 +211,7 @@ def aligned(outcome: Outcome, names: tuple[str, ...] | None) -> Outcome:
 
 
 def as_number(value: Any, what: str) -> float:
-    """``value`` as a float that is not too large; NaN and infinities pass."""
+    """``value`` as a float; InvalidInput if it is too large. NaN and infinities are allowed."""
     if type(value) is float and -LARGEST <= value <= LARGEST:  # nearly always
         return value
     odd = isinstance(value, np.ndarray) and value.ndim > 0  # NumPy 1 makes a number of some
@@ -262,7 +266,7 @@ def _names(names: Any) -> tuple[str, ...]:
     if not isinstance(names, list | tuple) or not all(isinstance(name, str) for name in names):
         raise InvalidInput(f"lost must be a list of names; got {shown(names)}.")
     if len(set(names)) < len(names):
-        raise InvalidInput(f"what is lost is named once; got {', '.join(names)}.")
+        raise InvalidInput(f"each lost outcome must be named once; got {', '.join(names)}.")
     return tuple(names)
 
 

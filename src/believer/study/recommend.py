@@ -45,13 +45,15 @@ class Insight:
         return Prediction(tables[place].output.sign * at.mean, at.std)
 
     def recommend(self, trials: Sequence[Trial]) -> Recommendation:
-        """The evaluated point to use in the end, of ``trials`` by id; InvalidInput where there is none."""
+        """The evaluated point to use in the end, of ``trials`` by id; InvalidInput if there is none."""
         goals = self.settings.goals
         if len(goals.objectives) > 1:
-            raise InvalidInput("of several objectives there is no best point: front has those to choose from.")
+            raise InvalidInput(
+                "several objectives have no single best point. Use front, which lists the points to choose from."
+            )
         here = self._standing()
         if here is None or not here.any_feasible:
-            raise InvalidInput("recommend needs a result that is within all limits; there is none yet.")
+            raise InvalidInput("recommend needs a feasible result, and there is none yet.")
         best = int(np.argmin(np.where(here.feasible, here.Y[:, 0], np.inf)))
         trial = trials[int(here.ids[best])]
         found = self._recommendation(trial, self.cache.learned(self.history), goals.outputs[0].sign)
@@ -70,7 +72,7 @@ class Insight:
         """The Pareto front of ``trials`` and their ``outcomes``, both by id; InvalidInput for one objective."""
         goals, settings = self.settings.goals, self.settings
         if len(goals.objectives) == 1:
-            raise InvalidInput("a front is for several objectives; this study has one: see best and recommend().")
+            raise InvalidInput("a front needs several objectives, and this study has one. Use best or recommend().")
         here, aims = self._standing(), [output for output in goals.outputs if output.limits is None]
         if here is None or not len(here.ids):
             return Front((), settings.reference, settings.reference is not None, 0.0, settings.labels)
@@ -108,7 +110,7 @@ class Insight:
         return found
 
     def _standing(self) -> Standing | None:
-        """How things stand by real results alone of which nothing is missing; None where an output has none."""
+        """How things stand by real results alone of which nothing is missing; None if an output has none."""
         tables = self.history.tables
         if not all(table.ids for table in tables):
             return None

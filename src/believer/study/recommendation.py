@@ -1,4 +1,4 @@
-"""What to use in the end: not always the best value that was observed."""
+"""What to use in the end, which is not always the best observed value."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ NORMAL_95 = 1.959963984540054
 
 @dataclass(frozen=True, slots=True)
 class Expected:
-    """What a model expects of an outcome, in the user's units.
+    """The posterior of an outcome at a point, in the user's units.
 
     Attributes
     ----------
-    mean : without noise; the median, where the model learns from warped results.
-    std : how uncertain that mean is.
+    mean : the posterior mean, without noise; the median if the model learns from warped results.
+    std : the posterior standard deviation.
     """
 
     mean: float
@@ -33,18 +33,18 @@ class Expected:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Recommendation:
-    """The evaluated point to use, and what the model expects there; all in the user's units.
+    """The evaluated point to use, and the model's prediction there, in the user's units.
 
     Attributes
     ----------
-    trial : that evaluated it.
+    trial : the id of the trial.
     params : the point.
-    mean : of the objective there, without noise; the median, where the model learns from warped results.
-    std : how uncertain that mean is.
-    interval : where the objective without noise lies there, with a probability of 95 %.
-    feasible : the probability that all limits are kept there; 1 without any.
-    outcomes : what is expected of each declared outcome there; empty where none is declared.
-    labels : units and limits, for what is printed.
+    mean : the posterior mean of the objective there, without noise; the median if the model learns from warped results.
+    std : the posterior standard deviation.
+    interval : the 95 % credible interval of the objective there, without noise.
+    feasible : the probability that all limits are kept there; 1 without limits.
+    outcomes : the posterior of each declared outcome there; empty if none is declared.
+    labels : units and limits, for printing.
     """
 
     trial: Trial
@@ -92,16 +92,16 @@ class Recommendation:
 
 @dataclass(frozen=True, slots=True)
 class FrontPoint:
-    """A result that no other beats in every objective; all in the user's units.
+    """A result on the Pareto front, in the user's units: no other result beats it in every objective.
 
     Attributes
     ----------
-    trial : that evaluated it.
+    trial : the id of the trial.
     params : the point.
-    values : of the objectives, as they were seen; as they are expected, where results are noisy.
-    expected : what the models expect of each outcome there.
-    feasible : the probability that all limits are kept there; 1 without any.
-    told : what was told of each outcome.
+    values : the observed values of the objectives; if results are noisy, the posterior means.
+    expected : the posterior of each outcome there.
+    feasible : the probability that all limits are kept there; 1 without limits.
+    told : the observed value of each outcome.
     """
 
     trial: Trial
@@ -120,18 +120,18 @@ class FrontPoint:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Front(Sequence[FrontPoint]):
-    """The results to choose from, where there are several objectives. Printed, it is a table of them.
+    """The Pareto front: the results to choose from if there are several objectives. It prints as a table.
 
     The table begins with the best of the first objective.
 
     Attributes
     ----------
-    points : in the order of their trials.
+    points : the points, in the order of their trials.
     reference : the point from which the hypervolume is measured, by objective; None before any result.
-    is_given : whether the user gave it; otherwise it is inferred: the worst of all results, or a tenth of the
-        front's range beyond it.
-    hypervolume : how much is dominated by the front, up to the reference.
-    labels : units and limits, for what is printed.
+    is_given : whether the user gave the reference. Otherwise it is inferred: the worst of all results, or a tenth of
+        the front's range beyond the front.
+    hypervolume : the volume that the front dominates, up to the reference.
+    labels : units and limits, for printing.
     """
 
     points: tuple[FrontPoint, ...]
@@ -171,10 +171,10 @@ class Front(Sequence[FrontPoint]):
         return html.block("Front", html.sentence(self._head(), self._wanted()), picture, table)
 
     def to_frame(self, library: str | None = None) -> Any:
-        """The points as a data frame, a row each, as they are listed when it is printed.
+        """The points as a data frame with a row for each point, in the order in which they are printed.
 
-        Of each outcome it has what was told under its name, and what is expected as ``name.expected`` and
-        ``name.std``; ``feasible`` is the probability that all limits are kept.
+        Each outcome has its observed value under its name, and its posterior as ``name.expected`` and ``name.std``;
+        ``feasible`` is the probability that all limits are kept.
 
         Parameters
         ----------

@@ -177,7 +177,7 @@ def refuse_nested(config: Any, what: str) -> None:
             for inner in (outer.values() if isinstance(outer, dict) else outer)
         ]
     if level:
-        raise DamagedSettings(f"the journal's settings for {what} are nested more than {MOST_NESTED} deep.")
+        raise DamagedSettings(f"the journal's settings for {what} are nested deeper than {MOST_NESTED} deep.")
 
 
 def _completed(config: Any, what: str) -> Any:

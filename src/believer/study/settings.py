@@ -6,7 +6,7 @@ import os
 import platform
 import secrets
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Unpack
 
 import numpy as np
@@ -62,6 +62,7 @@ class StudySettings:
     seed : of all that is random.
     warp : "auto", results with a heavy tail are warped where that makes them more likely; or "none".
     resolution : the least improvement that matters, in units of y; None for one from the results.
+    labels : units and limits, for what is printed.
     """
 
     space: Space
@@ -76,6 +77,10 @@ class StudySettings:
     seed: int
     warp: str
     resolution: float | None
+    labels: Labels = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "labels", Labels.of(self.space, self.goals))
 
     @staticmethod
     @with_options
@@ -113,11 +118,6 @@ class StudySettings:
     def sign(self) -> float:
         """1 when the first objective is minimized, -1 when it is maximized: inside, everything is minimized."""
         return self.goals.outputs[0].sign
-
-    @property
-    def labels(self) -> Labels:
-        """Units and limits, for what is printed."""
-        return Labels.of(self.space, self.goals)
 
     def to_config(self) -> dict[str, Any]:
         """Plain JSON data; custom parts and the constraint by name."""
@@ -180,7 +180,7 @@ def goals_of(given: Mapping[str, Any]) -> Goals:
     """What is wanted, as the options ``outcomes`` and ``maximize`` say it."""
     outcomes, maximize = given.get("outcomes"), _flag(given.get("maximize", False))
     if outcomes is not None and maximize:
-        raise InvalidInput("outcomes say themselves what is maximized: Maximize(); leave maximize out.")
+        raise InvalidInput("maximize is for a single number. Leave it out, and declare Maximize() in outcomes.")
     return Goals.plain(maximize) if outcomes is None else Goals(outcomes)
 
 
@@ -238,7 +238,7 @@ def refuse_unreadable(space: Space) -> None:
             what = what or f"a parameter of a kind of its own ({name}, a {type(parameter).__name__})"
     if what:
         raise InvalidInput(
-            f"a space with {what} cannot be read back from a journal: such a study lives in memory only."
+            f"a space with {what} cannot be read back from a journal. Such a study lives in memory only."
         )
 
 

@@ -1,4 +1,4 @@
-"""A study, to be looked at: what was handed out, what came back, what is best. An optimizer is one that goes on."""
+"""A study that can be read: its trials, their results, and the best of them. An optimizer is a study that goes on."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from believer.study.ledger import Counts, Ledger
 from believer.study.outcome import Outcome, copied
 from believer.study.serving import Serving
 from believer.study.settings import StudySettings, space_and_goals
-from believer.study.trials import Trial
+from believer.study.trials import TrialList
 
 _LAST = 10
 """Trials that a notebook lists: the last ones."""
@@ -35,7 +35,7 @@ T = TypeVar("T")
 
 
 def reading(method: Callable[Concatenate[Any, P], T]) -> Callable[Concatenate[Any, P], T]:
-    """A method that looks at a study: it waits until no other thread changes it."""
+    """Decorate a method that reads a study: it waits until no other thread changes the study."""
 
     @wraps(method)
     def in_turn(self: Study, /, *args: P.args, **options: P.kwargs) -> T:
@@ -47,7 +47,7 @@ def reading(method: Callable[Concatenate[Any, P], T]) -> Callable[Concatenate[An
 
 
 def changing(method: Callable[Concatenate[Any, P], T]) -> Callable[Concatenate[Any, P], T]:
-    """A method that changes a study: one at a time, and none from within another."""
+    """Decorate a method that changes a study: one runs at a time, and none from within another."""
 
     @wraps(method)
     def in_turn(self: Study, /, *args: P.args, **options: P.kwargs) -> T:
@@ -62,14 +62,14 @@ def changing(method: Callable[Concatenate[Any, P], T]) -> Callable[Concatenate[A
 
 
 class Study:
-    """What a journal tells of a study, at one moment: made by :func:`read_study`.
+    """A study at one moment, as :func:`read_study` reads it from a journal.
 
-    Printed, it says what is known.
+    It prints as a summary.
 
     Parameters
     ----------
-    ledger : what its events add up to.
-    where : the path of its journal, if it has one.
+    ledger : the state after all events.
+    where : the path of the journal, if there is one.
     """
 
     def __init__(self, ledger: Ledger, where: str | None) -> None:
@@ -104,73 +104,73 @@ class Study:
 
     @property
     def space(self) -> Space:
-        """Where it searches; of a study that was only read, without its constraint."""
+        """The search space. A study that was only read has it without its constraint."""
         return self._ledger.space
 
     @property
     @reading
     def goals(self) -> Goals:
-        """What is wanted of each outcome."""
+        """The goal of each outcome."""
         return self._ledger.goals
 
     @reading
     def history(self, settings: StudySettings) -> History:
-        """The study as it stands, frozen: what proposals and models begin with.
+        """The study as it is now, as a frozen value: the input of proposals and models.
 
         Parameters
         ----------
-        settings : of the study.
+        settings : the settings of the study.
         """
         return self._ledger.history(settings)
 
     @property
     @reading
-    def trials(self) -> tuple[Trial, ...]:
+    def trials(self) -> TrialList:
         """All trials, in id order."""
-        return tuple(trial.copy() for trial in self._ledger.trials)
+        return TrialList((trial.copy() for trial in self._ledger.trials), self._labels)
 
     @property
     @reading
-    def pending(self) -> tuple[Trial, ...]:
-        """Trials handed out and not answered."""
-        return tuple(trial.copy() for trial in self._ledger.pending)
+    def pending(self) -> TrialList:
+        """Trials that were handed out and have no result yet."""
+        return TrialList((trial.copy() for trial in self._ledger.pending), self._labels)
 
     @property
     @reading
-    def outside(self) -> tuple[Trial, ...]:
-        """Trials that the space has no place for since it was changed: they are kept, and no model learns from them."""
-        return tuple(self._ledger.trials[i].copy() for i in sorted(self._ledger.outside))
+    def outside(self) -> TrialList:
+        """Trials outside the space since it was changed. They are kept, but no model learns from them."""
+        return TrialList((self._ledger.trials[i].copy() for i in sorted(self._ledger.outside)), self._labels)
 
     @property
     @reading
     def outcomes(self) -> dict[int, Outcome]:
-        """What trials returned, by their ids: every objective and constraint, with what is known of their noise."""
+        """The outcomes of trials by id: every objective and constraint, with its known noise."""
         return {trial_id: copied(outcome) for trial_id, outcome in sorted(self._ledger.outcomes.items())}
 
     @reading
     def outcome(self, trial_id: int) -> Outcome | None:
-        """What the trial of that id returned so far; None for nothing."""
+        """The outcome of the trial with that id so far; None if there is none."""
         found = self._ledger.outcomes.get(trial_id)
         return None if found is None else copied(found)
 
     @property
     @reading
     def queued(self) -> tuple[dict[str, Any], ...]:
-        """Points enqueued and not handed out yet; after a change of the space, those that it allows."""
+        """Points that were enqueued and not handed out yet. After a change of the space, only those that it allows."""
         return tuple(dict(params) for params in self._ledger.next_wanted)
 
     @property
     @reading
     def counts(self) -> Counts:
-        """How many trials are done, failed, pending and abandoned."""
+        """The numbers of trials that are done, failed, pending and abandoned."""
         return self._ledger.counts
 
     @property
     @reading
     def best(self) -> tuple[dict[str, Any], float] | None:
-        """Parameters and value of the best result; None before the first. Among equals, the first.
+        """Parameters and value of the best result; None before the first result. Of equal results, the first.
 
-        Where outcomes are declared, of results within all limits; InvalidInput for several objectives.
+        With limits, only feasible results count. InvalidInput for several objectives.
         """
         goals = self._ledger.goals
         if len(goals.objectives) > 1:
@@ -185,9 +185,10 @@ class Study:
     @property
     @reading
     def hyperparameters(self) -> dict[str, Any] | None:
-        """Of the model behind the last ask, as plain data; None before the first fit, and after an amendment.
+        """The hyperparameters of the model behind the last ask, as plain data; None before the first fit and after an
+        amendment.
 
-        Of several outputs they are by name.
+        If there are several outputs, they are by name.
         """
         if self._ledger.model is None:
             return None
@@ -197,21 +198,21 @@ class Study:
     @property
     @reading
     def events(self) -> tuple[Event, ...]:
-        """Everything that happened, in order: what the journal holds. They are the study's own: look, do not touch."""
+        """Everything that happened, in order, as the journal has it. The events must not be changed."""
         return tuple(self._ledger.events)
 
     @reading
     def records(self) -> list[dict[str, Any]]:
-        """The history as a table of plain dicts, one a trial.
+        """The history as a list of plain dicts, one for each trial.
 
-        After a change of the space, parameters that it has no more keep their columns, and where trials lie outside of
-        it, the column "outside" says which.
+        After a change of the space, parameters that were removed keep their columns. If some trials lie outside the new
+        space, the column "outside" marks them.
         """
         return table.records(self._ledger)
 
     @reading
     def to_frame(self, library: str | None = None) -> Any:
-        """The history as a data frame, one row a trial, with the columns of :meth:`records`.
+        """The history as a data frame with one row for each trial and the columns of :meth:`records`.
 
         Parameters
         ----------
@@ -221,29 +222,30 @@ class Study:
 
     @reading
     def to_csv(self, path: PathLike, *, raw: bool = False) -> None:
-        """The history as a CSV file with a header, written whole or not at all.
+        """Write the history to a CSV file with a header, as a whole or not at all.
 
-        Text that a spreadsheet would run as a formula, as it begins with ``=``, ``+``, ``-`` or ``@``, gets an
-        apostrophe before it, and so does text that begins with one: without its first apostrophe it is what it was. So
-        does what would begin a cell in the midst of a text, after ``;``, a tab or a new line.
+        A spreadsheet would run text that begins with ``=``, ``+``, ``-`` or ``@`` as a formula. Such text gets an
+        apostrophe in front, and so does text that begins with an apostrophe, so that removing the first apostrophe
+        restores the text. The same applies after ``;``, a tab or a new line within a text, where a spreadsheet might
+        begin a new cell.
 
         Parameters
         ----------
-        path : of the file; one that is there is replaced.
-        raw : write text as it is, for programs that run none.
+        path : the path of the file; an existing file is replaced.
+        raw : whether to write text as it is, for programs that do not run formulas.
         """
         table.write_csv(self._ledger, path, raw)
 
     def report(self, path: PathLike, *, next_q: int | None = None) -> str:
-        """Write the page of the study, one HTML file that needs no other and no network; its path.
+        """Write the page of the study, a single HTML file that needs no network, and return its path.
 
-        Needs the extra ``report``. The study is not changed: what would be asked for next is worked out, not asked for.
+        It needs the extra ``report``. The study is not changed: the next batch is computed but not handed out.
 
         Parameters
         ----------
         path : of the file; one that is there is replaced.
-        next_q : points of the next batch that it shows; 0 for none, None for as many as the last batch had, in a study
-            of up to 500 results.
+        next_q : the number of points of the next batch that the page shows; 0 for none. By default as many as the last
+            batch had, in a study of up to 500 results.
         """
         written: str = above("believer.page", "report")(self, path, next_q=next_q)
         return written
@@ -256,17 +258,17 @@ class Study:
         token: bool | str | None = None,
         next_q: int | None = None,
     ) -> Serving:
-        """Serve the page of the study, which follows it as results come in, until the answer is closed.
+        """Serve the page of the study, which is updated as results come in, until the returned object is closed.
 
-        Printed, the answer says the address. Needs the extra ``report``.
+        The returned object prints its address. It needs the extra ``report``.
 
         Parameters
         ----------
-        host : the address to listen at; this machine alone can reach the usual one.
-        port : to listen at; 0 for any free one, None for 8765 or the first free one after it.
-        token : a secret that whoever opens the page must have; True makes one, None makes one where others than this
-            machine can reach the page.
-        next_q : as for :meth:`report`.
+        host : the address to listen on. By default only this machine can reach it.
+        port : the port to listen on; 0 for any free port. By default 8765, or the first free port after it.
+        token : a secret that is needed to open the page. True makes one. By default one is made if other machines can
+            reach the page.
+        next_q : see :meth:`report`.
         """
         served: Serving = above("believer.page", "watch")(self, host=host, port=port, token=token, next_q=next_q)
         return served
@@ -364,9 +366,9 @@ class Study:
 
 
 def read_study(path: PathLike) -> Study:
-    """The study in the journal at ``path`` as it stands now, to be looked at while it runs, here or elsewhere.
+    """Read the study in the journal at ``path`` as it is now, also while it runs, here or elsewhere.
 
-    The file is only read: no lock is taken, and whoever writes to it is neither asked nor stopped. What is not the
+    The file is only read: no lock is taken, and a process that writes to it is not disturbed. Parts that are not the
     library's own need not be passed.
 
     Parameters
@@ -391,4 +393,4 @@ def _check_shown(config: dict[str, Any], line: int) -> None:
         if "seed" not in config:
             raise InvalidInput("a seed must be there.")
     except (InvalidInput, KeyError, TypeError, AttributeError) as error:
-        raise JournalCorrupt(f"line {line} lacks a setting, or has a wrong one: {error!r}", line) from error
+        raise JournalCorrupt(f"line {line} lacks a setting, or has an invalid one: {error!r}", line) from error

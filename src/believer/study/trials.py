@@ -1,10 +1,10 @@
-"""Trials, and batches of them: what is handed out."""
+"""Trials and batches, which an ask hands out."""
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, overload
+from typing import Any, Self, overload
 
 import numpy as np
 
@@ -22,10 +22,10 @@ class Trial:
 
     Attributes
     ----------
-    id : its number in the study, from 0.
+    id : the number of the trial in the study, from 0.
     params : the point in the user's terms.
-    unit : the same in the encoded cube, (dim,).
-    provenance : in words, why it was chosen.
+    unit : the point in the encoded cube, (dim,).
+    provenance : why the point was chosen, in words.
     origin : "design", "model", "enqueued" or "observed".
     """
 
@@ -50,19 +50,56 @@ class Trial:
         return f"Trial({self.id}, {named(self.params)})"
 
     def copy(self) -> Trial:
-        """The same trial with params of its own: what a caller does to them stays with the caller."""
+        """A copy with its own params, so that a caller cannot change the original."""
         return replace(self, params=dict(self.params))
+
+
+class TrialList(tuple[Trial, ...]):
+    """Trials in id order: a tuple that a console shows in one line, and a notebook as a table with units.
+
+    Attributes
+    ----------
+    labels : units, for what is printed.
+    """
+
+    labels: Labels
+
+    def __new__(cls, trials: Iterable[Trial] = (), labels: Labels = NO_LABELS) -> Self:
+        """Of trials in id order."""
+        made = super().__new__(cls, trials)
+        made.labels = labels
+        return made
+
+    def __str__(self) -> str:
+        return "\n".join(f"{one.id}: {described(one.params, self.labels.parameters)}" for one in self) or "no trials"
+
+    def __repr__(self) -> str:
+        return f"TrialList({_counted(self)})"
+
+    def _repr_html_(self) -> str:
+        points = of_params([trial.params for trial in self], self.labels.parameters)
+        columns = [_ids(self), *points, column("why", [trial.provenance for trial in self])]
+        return html.block(_counted(self), html.table(columns))
+
+    def to_frame(self, library: str | None = None) -> Any:
+        """The trials as a data frame, a row each: id, parameters, origin and provenance.
+
+        Parameters
+        ----------
+        library : "pandas" or "polars". By default pandas if that is installed, else polars.
+        """
+        return _framed(self, library)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Batch(Sequence[Trial]):
-    """Trials proposed together, and how diverse they are. Printed, it says both.
+    """Trials that were suggested together, with a verdict on them. It prints both.
 
     Attributes
     ----------
-    trials : in id order.
-    verdict : how diverse they are.
-    labels : units, for what is printed.
+    trials : the trials, in the order of their ids.
+    verdict : what the batch is expected to gain, and how diverse it is.
+    labels : units, for printing.
     """
 
     trials: tuple[Trial, ...]
@@ -71,7 +108,7 @@ class Batch(Sequence[Trial]):
 
     @property
     def unit(self) -> Array:
-        """The points as (q, dim)."""
+        """The points in the encoded cube, (q, dim)."""
         return np.array([trial.unit for trial in self.trials])
 
     @property
@@ -98,36 +135,43 @@ class Batch(Sequence[Trial]):
         return "\n".join([*lines, self.verdict.sentence])
 
     def __repr__(self) -> str:
-        return f"Batch({self._counted()})"
+        return f"Batch({_counted(self.trials)})"
 
     def _repr_html_(self) -> str:
         points = of_params(self.params, self.labels.parameters)
         columns = [_ids(self.trials), *points, column("why", [trial.provenance for trial in self.trials])]
-        return html.block(f"Batch of {self._counted()}", html.table(columns), html.sentence(self.verdict.sentence))
-
-    def _counted(self) -> str:
-        ids = [trial.id for trial in self.trials]
-        if not ids:
-            return "0 trials"
-        run = f"ids {ids[0]}-{ids[-1]}" if len(ids) > 1 else f"id {ids[0]}"
-        return f"{len(ids)} trial{'' if len(ids) == 1 else 's'}, {run}"
+        return html.block(
+            f"Batch of {_counted(self.trials)}", html.table(columns), html.sentence(self.verdict.sentence)
+        )
 
     def to_frame(self, library: str | None = None) -> Any:
-        """The trials as a data frame, a row each: id, parameters, origin and provenance.
+        """The trials as a data frame with a row for each trial: id, parameters, origin and provenance.
 
         Parameters
         ----------
         library : "pandas" or "polars". By default pandas if that is installed, else polars.
         """
-        return frame(
-            {
-                "trial_id": [trial.id for trial in self.trials],
-                **params_by_column(self.params),
-                "origin": [trial.origin for trial in self.trials],
-                "provenance": [trial.provenance for trial in self.trials],
-            },
-            library,
-        )
+        return _framed(self.trials, library)
+
+
+def _counted(trials: Sequence[Trial]) -> str:
+    ids = [trial.id for trial in trials]
+    if not ids:
+        return "0 trials"
+    run = f"ids {ids[0]}-{ids[-1]}" if len(ids) > 1 else f"id {ids[0]}"
+    return f"{len(ids)} trial{'' if len(ids) == 1 else 's'}, {run}"
+
+
+def _framed(trials: Sequence[Trial], library: str | None) -> Any:
+    return frame(
+        {
+            "trial_id": [trial.id for trial in trials],
+            **params_by_column([trial.params for trial in trials]),
+            "origin": [trial.origin for trial in trials],
+            "provenance": [trial.provenance for trial in trials],
+        },
+        library,
+    )
 
 
 RESERVED = ("trial_id", "status", "value", "outside", "error", "origin", "provenance")
@@ -135,7 +179,7 @@ RESERVED = ("trial_id", "status", "value", "outside", "error", "origin", "proven
 
 
 def column_names(names: Sequence[str]) -> dict[str, str]:
-    """The columns of parameters by their names: one that bears the name of another column is prefixed."""
+    """The column of each parameter; a parameter with the name of another column gets a prefix."""
     columns: dict[str, str] = {}
     for name in names:
         found = name
@@ -146,7 +190,7 @@ def column_names(names: Sequence[str]) -> dict[str, str]:
 
 
 def params_by_column(points: Sequence[Mapping[str, Any]]) -> dict[str, list[Any]]:
-    """Parameters as the columns of a table; None where a point has none of a name."""
+    """Parameters as the columns of a table; None if a point lacks a parameter."""
     names = column_names(list(dict.fromkeys(name for params in points for name in params)))
     return {found: [params.get(name) for params in points] for name, found in names.items()}
 
@@ -156,7 +200,7 @@ def _ids(trials: Sequence[Trial]) -> Column:
 
 
 def same_value(a: Any, b: Any) -> bool:
-    """Equal as parameters are: 1, 1.0 and True are three different choices."""
+    """Whether two parameter values are the same; 1, 1.0 and True are three different values."""
     return type(a) is type(b) and bool(a == b)
 
 
@@ -168,5 +212,5 @@ def same_params(a: Mapping[str, Any], b: Mapping[str, Any]) -> bool:
 
 
 def key_of(params: Mapping[str, Any]) -> Hashable:
-    """What two points have in common if and only if they are the same, parameter by parameter."""
+    """A key that is equal for two points if and only if all of their parameters are the same."""
     return tuple(part for name in sorted(params) for part in (name, type(params[name]), params[name]))

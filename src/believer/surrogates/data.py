@@ -30,10 +30,10 @@ class Data:
     ----------
     X : points of the encoded cube, (n, d).
     Y : values, (n, k); a list of one output's, (n,), is a table of one column.
-    noise : known standard deviations of the values, shaped like ``Y``, 0 where none is known; None where no value has
+    noise : known standard deviations of the values, shaped like ``Y``, 0 where none is known; None if no value has
         a known one. A model's own noise, fixed or inferred, comes on top; models that have none ignore
         what is known.
-    groups : the parameter, from 0 on, that each of the d columns belongs to; None where each is one of its own. A
+    groups : the parameter, from 0 on, that each of the d columns belongs to; None if each is one of its own. A
         model with a lengthscale for each column has one for each parameter.
     """
 
@@ -86,7 +86,7 @@ def joined(*parts: Data) -> Data:
 
 
 def variances(std: Array | None, scale: float) -> Array | None:
-    """Known standard deviations (n,) as variances of y over ``scale``; None where nothing is known."""
+    """Known standard deviations (n,) as variances of y over ``scale``; None if nothing is known."""
     if std is None or not std.any():
         return None
     return read_only(np.square(np.minimum(packed(std), LARGEST_STD * scale) / scale))

@@ -202,10 +202,10 @@ class FixedRBF:
 
     Parameters
     ----------
-    centers : how many; they are Sobol points that depend on their number and on d alone, never on data.
+    centers : the number of centers. They are Sobol points, which depend on their number and on d but never on data.
     spread : ε; None is the median distance of two centers, as [paper] has it of its data.
-    noise : variance of noise and misfit as a share of the variance of y, or "infer": a basis that is fixed cannot pass
-        through all results, so it has to be told, or to find out, how far it may stay off.
+    noise : the variance of noise and misfit as a share of the variance of y, or "infer". A fixed basis cannot pass
+        through all results, so the size of the residuals must be given or inferred.
     """
 
     centers: int = 64
@@ -223,7 +223,7 @@ class FixedRBF:
     def fit(self, data: Data, rng: np.random.Generator, previous: Model | None = None) -> FixedRBFModel:
         """Learn v and noise from ``data``, X (n, d) and y (n,), then the exact posterior.
 
-        Nothing is random: ``rng`` and ``previous`` play no part.
+        Nothing is random: ``rng`` and ``previous`` are ignored.
         """
         X, y, std = learnable(data, "a radial basis network")
         shift, scale = standardization(y)

@@ -34,7 +34,7 @@ _BLOCK = 256
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ForestModel:
-    """A fitted forest. It is constant in pieces, so that it has no gradients that a search could use."""
+    """A fitted forest. It is piecewise constant, so it has no useful gradients."""
 
     feature: IntArray
     threshold: Array
@@ -82,9 +82,9 @@ class RandomForest:
 
     Each tree is grown on its own resample and looks at all columns for each split, scikit-learn's default for
     regression. The mean is that of the trees, and σ is the standard deviation over the trees ([Hutter2011]): how much
-    the prediction depends on which data were drawn. It is no posterior: it need not grow away from the data, and it
-    knows nothing of the values that share a leaf. New data enter by growing all trees anew, from 20,000 results at
-    most (:mod:`~believer.surrogates.subset`).
+    the prediction depends on which data were drawn. It is not a posterior: it need not grow away from the data, and it
+    ignores the differences between values that share a leaf. New data need all trees to be grown again, from at most
+    20,000 results (:mod:`~believer.surrogates.subset`).
 
     Differs: y is shifted by its first value and scaled by a power of two before trees are grown. scikit-learn stops
     at a variance of 2e-16 whatever the units of y, and ties between splits, frequent in small nodes, are settled by
@@ -92,8 +92,8 @@ class RandomForest:
 
     Parameters
     ----------
-    trees : how many, two or more.
-    min_leaf : the least number of observations in a leaf.
+    trees : the number of trees, two or more.
+    min_leaf : the smallest number of observations in a leaf.
     seed : None draws resamples from the generator that ``fit`` gets; a number fixes them (:meth:`with_fixed_draws`).
     extra : extremely randomized trees ([Geurts2006]): each sees all data, and draws the thresholds to choose from.
     """
@@ -118,7 +118,7 @@ class RandomForest:
     def fit(self, data: Data, rng: np.random.Generator, previous: Model | None = None) -> ForestModel:
         """Grow all trees on ``data``, X (n, d) and y (n,), resampled with ``rng``.  O(trees n d log² n).
 
-        ``previous`` plays no part.
+        ``previous`` is ignored.
         """
         X, y, _ = learnable(data, "a random forest", self.most_results)
         drawn = None if self.extra else resamples(len(X), self.trees, rng, self.seed)

@@ -56,9 +56,9 @@ NOISY_FROM = 1e-5
 
 @dataclass(frozen=True, slots=True, eq=False)
 class GPModel:
-    """A fitted Gaussian process. Predictions are latent (without noise) and in the units of the y that was given.
+    """A fitted Gaussian process. Predictions are latent (without noise) and in the units of the given y.
 
-    ``known`` is D, None where no observation's noise is known.
+    ``known`` is D, None if no observation's noise is known.
     """
 
     hyper: Hyperparameters
@@ -138,7 +138,7 @@ class GPModel:
         )
 
     def compiled(self) -> Posterior | None:
-        """The same posterior in compiled code, made once; None where the Python twin is to run."""
+        """The same posterior in compiled code, made once; None if the Python twin is to run."""
         native = backend.native()
         if native is None or type(self) is not GPModel:  # a class that is derived from it may predict something else
             return None
@@ -341,17 +341,17 @@ def fit_gp(
 class GP:
     """Gaussian process recipe.
 
-    The posterior is exact for up to 5,000 results. Of more, a model learns from 5,000: half of them the best ones, an
-    eighth the latest, the others at even steps from the rest (:mod:`~believer.surrogates.subset`). ``SparseGP`` looks
-    at all.
+    The posterior is exact for up to 5,000 results. If there are more, the model learns from a subset of 5,000: half of
+    them are the best ones, an eighth the latest, and the others are taken from the rest at even steps
+    (:mod:`~believer.surrogates.subset`). ``SparseGP`` uses all results.
 
     Parameters
     ----------
     kernel : "matern52", "matern32" or "se", each with one lengthscale for every parameter (ARD): the columns of a
         category share theirs.
-    noise : variance of the noise as a share of the variance of y (1e-6: deterministic); or "infer", which learns it; or
-        "auto", which takes results as deterministic unless they say otherwise: points that were evaluated again gave
-        another value, or the data are much more likely with noise than without.
+    noise : the variance of the noise as a share of the variance of y (1e-6 for deterministic results); or "infer",
+        which learns it; or "auto", which assumes deterministic results unless replicates differ or the data are much
+        more likely with noise than without.
     """
 
     kernel: str = "matern52"

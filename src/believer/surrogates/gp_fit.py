@@ -237,7 +237,7 @@ def _top(
 
 
 def _tied(groups: tuple[int, ...] | None, d: int) -> tuple[IntArray | None, IntArray]:
-    """Which lengthscale of θ each column has (d,), None where each has its own; and the first column of each (s,)."""
+    """Which lengthscale of θ each column has (d,), None if each has its own; and the first column of each (s,)."""
     if groups is None:
         return None, np.arange(d)
     tied = np.array(groups, dtype=np.intp)

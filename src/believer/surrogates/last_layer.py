@@ -1,4 +1,5 @@
-"""A neural network whose last layer is Bayesian: features are learnt once, then frozen, and weights conditioned on.
+"""A neural network with a Bayesian last layer: its features are learned once and frozen, and the weights are
+conditioned.
 
 ======  ===================================================================  ==========
 symbol  meaning                                                              shape
@@ -146,8 +147,8 @@ def posterior(basis: Basis, X: Array, y: Array, std: Array | None = None) -> Las
 class LastLayer:
     """Last-layer Bayesian network recipe: one network is trained, its last hidden layer becomes the features.
 
-    Every fit begins at fresh initial weights, never at the last fit's. Of more than 5,000 results, so many are learned
-    from (:mod:`~believer.surrogates.subset`).
+    Every fit begins at fresh initial weights, never at the last fit's. If there are more than 5,000 results, it uses a
+    subset of 5,000 (:mod:`~believer.surrogates.subset`).
 
     Differs: the paper names this model and gives no settings. Network and training are those of its ensemble; v and
     σ_n² maximize the evidence under weak priors (``linear.by_evidence``), lest a rough y be called noise altogether.
@@ -178,7 +179,7 @@ class LastLayer:
         """Train on ``data``, X (n, d) and y (n,), choose v and σ_n², then the exact posterior of the last layer.
 
         Known noise counts from the second step on: training takes all results alike. ``rng`` draws initial weights and
-        held-out data; ``previous`` plays no part.
+        held-out data; ``previous`` is ignored.
         """
         X, y, std = learnable(data, "a neural network", self.most_results)
         shift, scale = standardization(y)

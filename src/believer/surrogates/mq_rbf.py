@@ -202,7 +202,7 @@ def process_scale(model: MQRBFModel, y: Array) -> float:
 class MQRBF:
     """Multiquadric recipe: every observation is a center ([paper] appendix "MQ-RBF Uncertainty").
 
-    Of more than 5,000 observations, so many (:mod:`~believer.surrogates.subset`).
+    If there are more than 5,000 observations, it uses a subset of 5,000 (:mod:`~believer.surrogates.subset`).
 
     Parameters
     ----------

@@ -34,7 +34,7 @@ from believer.surrogates.protocols import LEAST_VARIANCE, Model, Prediction, Pre
 class NeuralModel:
     """Trained networks, and the shift and scale that bring their outputs to the units of the y that was given.
 
-    It cannot be conditioned: weights depend on all the data, so a lie reaches it by a refit or not at all.
+    It cannot be conditioned: the weights depend on all data, so only a refit can take a lie into account.
     """
 
     networks: Networks
@@ -74,8 +74,8 @@ def _spread(apart: Array) -> Array:
 class NeuralEnsemble:
     """Neural network ensemble recipe ([paper] appendix): networks that differ by initial weights and held-out data.
 
-    What the paper leaves open is listed in ``surrogates/network.py``. Of more than 2,000 results, which take half a
-    minute, so many are learned from (:mod:`~believer.surrogates.subset`).
+    What the paper leaves open is listed in ``surrogates/network.py``. If there are more than 2,000 results, which take
+    half a minute, it uses a subset of 2,000 (:mod:`~believer.surrogates.subset`).
 
     Differs: the paper does not say how the spread is normalized; here the variance is divided by the number of
     networks, as in [Lakshminarayanan2017]. Every fit begins at fresh initial weights, never at the last fit's.
@@ -106,7 +106,7 @@ class NeuralEnsemble:
         return replace(self, seed=whole(seed, "seed", 0))
 
     def fit(self, data: Data, rng: np.random.Generator, previous: Model | None = None) -> NeuralModel:
-        """Train on ``data``, X (n, d) and y (n,), from weights drawn with ``rng``; ``previous`` plays no part."""
+        """Train on ``data``, X (n, d) and y (n,), from weights drawn with ``rng``; ``previous`` is ignored."""
         X, y, _ = learnable(data, "a neural network", self.most_results)
         shift, scale = standardization(y)
         seeds = seeds_of(self.members, rng, self.seed)

@@ -1,8 +1,8 @@
-"""What a surrogate is, and what a fitted model may be able to do.
+"""The protocols of surrogates and of fitted models.
 
 A :class:`Surrogate` is a recipe; ``fit`` turns data into a :class:`Model`, a frozen value. The other protocols are
-capabilities: they are asked for where they are needed (``isinstance``), never declared in a list.
-All ``X`` are points of the encoded unit cube, all values are to be minimized.
+capabilities: they are checked where they are needed (``isinstance``), and never declared in a list.
+All ``X`` are points of the encoded unit cube, and all values are minimized.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class Prediction:
     Attributes
     ----------
     mean : (m,).
-    std : (m,), above zero everywhere, be it ever so little.
+    std : (m,), positive everywhere.
     """
 
     mean: Array
@@ -72,7 +72,7 @@ class JointPrediction:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class JointGradient:
-    """Means and covariances of b groups of q points, and the way back to the points.
+    """Means and covariances of b groups of q points, with their derivatives by the points.
 
     Attributes
     ----------
@@ -90,7 +90,7 @@ class JointGradient:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FantasyGradient:
-    """Means and stds of S models at m points, and the way back to the points.
+    """Means and stds of S models at m points, with their derivatives by the points.
 
     Attributes
     ----------
@@ -106,23 +106,23 @@ class FantasyGradient:
 
 
 class Fantasies(Protocol):
-    """S posteriors that were told of the same points, each of values of its own."""
+    """S posteriors, conditioned on the same points, each with its own values."""
 
     def predict(self, X: Array) -> Prediction:
         """Latent means (S, m) and stds (S, m), or (1, m) if all share one, at ``X`` (m, d)."""
         ...
 
     def predict_with_gradient(self, X: Array) -> FantasyGradient:
-        """The same, and the way back to ``X`` (m, d)."""
+        """The same, with the derivatives by ``X`` (m, d)."""
         ...
 
     def fantasize(self, x: Array, rng: np.random.Generator) -> tuple[Self, Array]:
-        """All of them told of ``x`` (d,), and what: observations (S,), each drawn with ``rng`` from its posterior."""
+        """All of them conditioned on ``x`` (d,), and the observations (S,), drawn with ``rng``."""
         ...
 
 
 class Paths(Protocol):
-    """Functions drawn from a model, each as good as any other guess of what the objective is."""
+    """Functions drawn from the posterior of a model."""
 
     def value(self, X: Array) -> Array:
         """Every function at ``X`` (m, d), as (count, m)."""
@@ -135,7 +135,7 @@ class Paths(Protocol):
 
 @runtime_checkable
 class Model(Protocol):
-    """What was learnt from data: frozen, never mutated."""
+    """A fitted model. It is frozen and never changes."""
 
     def predict(self, X: Array) -> Prediction:
         """Latent mean and std at ``X`` (m, d)."""
@@ -143,18 +143,18 @@ class Model(Protocol):
 
 
 class Surrogate(Protocol):
-    """A recipe with frozen settings."""
+    """A recipe for fitting models, with frozen settings."""
 
     def fit(self, data: Data, rng: np.random.Generator, previous: Model | None = None) -> Model:
         """Learn from data.
 
-        What is known of the noise counts in models that give each observation a noise; the others ignore it.
+        Known noise is used by models in which each observation has its own noise; other models ignore it.
 
         Parameters
         ----------
-        data : ``X`` (n, d), ``y`` (n,) and what is known of the noise.
+        data : ``X`` (n, d), ``y`` (n,) and the known noise.
         rng : the source of random numbers.
-        previous : the last fit, a warm start; None without any.
+        previous : the last fit, for a warm start; None if there is none.
         """
         ...
 
@@ -228,7 +228,7 @@ class Fantasizing(Protocol):
 
 @runtime_checkable
 class Smoothing(Protocol):
-    """A model that takes its data to be noisy."""
+    """A model that may infer that its data are noisy."""
 
     @property
     def is_noisy(self) -> bool:
@@ -238,7 +238,7 @@ class Smoothing(Protocol):
 
 @runtime_checkable
 class Recalling(Protocol):
-    """A model that tells its mean at the points that it knows for less than a prediction there."""
+    """A model that returns its mean at its own data at a lower cost than a prediction."""
 
     def mean_at_data(self) -> Array:
         """The posterior mean (N,) at the points that it was fitted to, then at those that it was conditioned on."""
@@ -247,17 +247,17 @@ class Recalling(Protocol):
 
 @runtime_checkable
 class Measuring(Protocol):
-    """A model that knows how noisy one more measurement would be."""
+    """A model that knows the noise of a further measurement."""
 
     @property
     def noise_std(self) -> float:
-        """Its standard deviation, in the units of y, beside what is known of single results."""
+        """The standard deviation of the noise, in the units of y, apart from the known noise of single results."""
         ...
 
 
 @runtime_checkable
 class Evident(Protocol):
-    """A model that knows how likely its data are: by that, one way of learning from them is chosen over another."""
+    """A model that knows the likelihood of its data, by which alternatives are compared."""
 
     def log_evidence(self) -> float:
         """log p(y | X), in the units of the y that it was given, at the hyperparameters that were found."""
@@ -266,7 +266,7 @@ class Evident(Protocol):
 
 @runtime_checkable
 class Scaled(Protocol):
-    """A model that knows how far its correlations reach."""
+    """A model that has lengthscales."""
 
     @property
     def lengthscales(self) -> Array:
@@ -276,7 +276,7 @@ class Scaled(Protocol):
 
 @runtime_checkable
 class Rescalable(Protocol):
-    """A model that can be had under other lengthscales, and says how likely its data are under them: see ``hedge``."""
+    """A model that can be rebuilt under other lengthscales, with the likelihood of its data; see ``hedge``."""
 
     @property
     def lengthscales(self) -> Array:
@@ -284,11 +284,11 @@ class Rescalable(Protocol):
         ...
 
     def with_lengthscales(self, lengthscales: Array) -> Self:
-        """The model of the same data under other ``lengthscales`` (d,), all else as it is."""
+        """The model of the same data under other ``lengthscales`` (d,), with everything else unchanged."""
         ...
 
     def log_evidence(self) -> float:
-        """log p(y | X), up to a constant that the lengthscales play no part in."""
+        """log p(y | X), up to a constant that does not depend on the lengthscales."""
         ...
 
 
@@ -297,23 +297,23 @@ class Compiled(Protocol):
     """A model that may exist in compiled code, so that whole searches run there."""
 
     def compiled(self) -> Posterior | None:
-        """The compiled posterior; None where the Python twin is to run."""
+        """The compiled posterior; None if the Python twin is to run."""
         ...
 
 
 @runtime_checkable
 class Bounded(Protocol):
-    """A surrogate that learns from some of the results where there are too many of them; provenance says so."""
+    """A surrogate that learns from a subset if there are too many results; the provenance says so."""
 
     @property
     def most_results(self) -> int:
-        """How many its ``fit`` looks at, at most; which: :func:`believer.surrogates.data.learned`."""
+        """The largest number of results that ``fit`` uses; :func:`believer.surrogates.data.learned` says which."""
         ...
 
 
 @runtime_checkable
 class Restorable(Protocol):
-    """A surrogate whose fitted models can be written down and rebuilt without fitting."""
+    """A surrogate whose fitted models can be stored and rebuilt without a fit."""
 
     def describe(self, model: Any) -> dict[str, Any]:
         """Hyperparameters of a model that this surrogate fitted, as plain JSON data."""
@@ -326,7 +326,7 @@ class Restorable(Protocol):
 
 @runtime_checkable
 class Verifiable(Protocol):
-    """A restorable surrogate that can tell, before anything is computed, what it never described."""
+    """A restorable surrogate that can check a stored state before anything is computed."""
 
     def verify(self, state: dict[str, Any], n: int, d: int) -> None:
         """InvalidInput unless ``state`` may be of a model of ``n`` results at points of ``d`` columns."""
@@ -338,7 +338,7 @@ class Stochastic(Protocol):
     """A surrogate whose fit draws random numbers of its own: bootstraps, initial weights, validation splits."""
 
     def with_fixed_draws(self, seed: int) -> Surrogate:
-        """The recipe with draws that depend on ``seed`` and on an observation's position, on nothing else.
+        """The recipe with draws that depend only on ``seed`` and on the position of an observation.
 
         Two fits on data of which one extends the other then differ by the additional data alone.
         """

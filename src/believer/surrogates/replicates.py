@@ -53,7 +53,7 @@ class ReplicateNoise:
     ----------
     std : standard deviations (n,) of the results, each the mean of r_i measurements; what a user gave, where given.
     pooled : the standard deviation of one measurement, if it is the same everywhere.
-    model : of log(σ²(x) / σ_p²), (k,) or fewer data; None where one variance serves all.
+    model : of log(σ²(x) / σ_p²), (k,) or fewer data; None if one variance serves all.
     """
 
     std: Array
@@ -69,7 +69,7 @@ def noise_of_means(
     known: Array | None = None,
     groups: tuple[int, ...] | None = None,
 ) -> ReplicateNoise | None:
-    """What is known of the noise of n results, of which some are means of replicates; None where none are.
+    """What is known of the noise of n results, of which some are means of replicates; None if none are.
 
     A point that was measured once has the noise of the others: σ_p, or σ(x) of the second model. Replicates of a result
     whose noise was given say nothing here: who gave it knows better. O(k³) for each step of a fit, O(n k²) to predict.

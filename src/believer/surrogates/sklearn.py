@@ -1,7 +1,7 @@
 """Any scikit-learn regressor as a surrogate.
 
-One whose ``predict`` takes ``return_std`` is asked for it. Around any other, an ensemble is fitted to bootstrap
-resamples, and its spread is the uncertainty.
+If ``predict`` takes ``return_std``, the regressor gives the standard deviation itself. For any other regressor an
+ensemble is fitted to bootstrap resamples, and its spread is the uncertainty.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from believer.surrogates.protocols import LEAST_STD, Model, Prediction
 
 
 def scikit_learn(module: str) -> Any:
-    """A module of scikit-learn by its full name; MissingExtra where it is not installed."""
+    """A module of scikit-learn by its full name; MissingExtra if it is not installed."""
     try:
         import_module("sklearn")
         return import_module(module)
@@ -86,7 +86,7 @@ class SklearnSurrogate:
     Parameters
     ----------
     estimator : an instance; it is copied now, and a copy is fitted to standardized y in every fit.
-    members : how many copies, two or more, of an estimator without ``return_std``.
+    members : the number of copies, two or more, of an estimator without ``return_std``.
     seed : None draws random numbers from the generator that ``fit`` gets; a number fixes them. Either way every
         ``random_state`` inside the estimator is set from them, whatever it was: that is what makes a study repeatable.
     """
@@ -109,7 +109,7 @@ class SklearnSurrogate:
     ) -> SklearnModel | SklearnEnsemble:
         """Fit copies of the estimator to ``data``, X (n, d) and y (n,); ``rng`` gives what is random.
 
-        ``previous`` plays no part.
+        ``previous`` is ignored.
         """
         X, y, _ = learnable(data, "a scikit-learn regressor")
         shift, scale = standardization(y)

@@ -83,8 +83,8 @@ class SVR:
 
     C = 10 and ε = 0.01 suit deterministic objectives: close to interpolation. scikit-learn's C = 1, ε = 0.1 are made
     for noisy y. The quadratic program has no closed-form update: new data enter by solving it anew, which with a much
-    larger C and a much smaller γ can take minutes. Of more than 2,000 results, which take half a minute, so many are
-    learned from (:mod:`~believer.surrogates.subset`).
+    larger C and a much smaller γ can take minutes. If there are more than 2,000 results, which take half a minute, it
+    uses a subset of 2,000 (:mod:`~believer.surrogates.subset`).
 
     Parameters
     ----------
@@ -119,7 +119,7 @@ class SVR:
     def fit(self, data: Data, rng: np.random.Generator, previous: Model | None = None) -> SVRModel:
         """Solve one quadratic program for each member on ``data``, X (n, d) and y (n,).  O(members n²) and more.
 
-        Resamples are drawn with ``rng``; ``previous`` plays no part.
+        Resamples are drawn with ``rng``; ``previous`` is ignored.
         """
         X, y, _ = learnable(data, "support vector regression", self.most_results)
         shift, scale = standardization(y)

@@ -90,7 +90,7 @@ class Warp:
 
 
 def warp_for(y: Array) -> Warp | None:
-    """The warp of results ``y`` (n,); None where the worse half does not reach far, or the better half is of one value.
+    """The warp of results ``y`` (n,); None if the worse half does not reach far, or the better half is of one value.
 
     It depends on the values alone: not on their order, and with their unit as they do.
     """

@@ -44,8 +44,8 @@ class SeveralProblem:
     space : of the params.
     function : from params to the outcomes, a number for each name of ``goals``.
     goals : by outcome, what is wanted of it; columns of outcomes are in this order.
-    optimum : the best feasible value of the only objective; None where there are several, or it is not known.
-    optimizer : params that reach it; None where they are not known.
+    optimum : the best feasible value of the only objective; None if there are several, or it is not known.
+    optimizer : params that reach it; None if they are not known.
     reference : with several objectives, the point (in their own units and order) up to which hypervolume is measured.
     hypervolume : of the ideal front, from ``reference``; None with one objective.
     """
@@ -103,7 +103,7 @@ class SeveralProblem:
         return np.asarray((self.violations(Y) <= 0.0).all(axis=1))
 
     def reference_to_minimize(self) -> Array:
-        """The reference point (o,) beside ``to_minimize``. Raises InvalidInput where there is none."""
+        """The reference point (o,) beside ``to_minimize``. Raises InvalidInput if there is none."""
         if self.reference is None:
             raise InvalidInput(f"hypervolume needs a reference point; {self.name!r} has one objective and none.")
         signs = [1.0 if self.goals[name][0] == "minimize" else -1.0 for name in self.objectives]
@@ -125,7 +125,7 @@ def best_feasible(problem: SeveralProblem, Y: Array) -> Array:
 def feasible_regret(problem: SeveralProblem, Y: Array) -> Array:
     """``best_feasible`` above the optimum (m,); inf before anything feasible.
 
-    Raises InvalidInput where the optimum is not known.
+    Raises InvalidInput if the optimum is not known.
     """
     if problem.optimum is None:
         raise InvalidInput(f"regret needs a known optimum; {problem.name!r} has none.")

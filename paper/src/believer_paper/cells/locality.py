@@ -16,7 +16,7 @@ of the cube itself hardly any is near x*.
 Fields: x, value: of the lie. random_pair: R. edges (13,): of the bins of r, R/8 apart; counts (12,): points of the rays
 in each. far_points: the share of them with r > R/2. And for ``mean`` and for ``std``, each in units of the std of y:
   before, at_lie: the model's at x*, and Δ there; largest: the largest Δ.
-  bins (12,): mean Δ in each bin, over ``largest``; None where a bin is empty.
+  bins (12,): mean Δ in each bin, over ``largest``; None if a bin is empty.
   spearman: rank correlation of Δ with r along the rays; -1 is an effect that only falls.
   rises: the share of outward steps along the rays in which Δ grows by more than a hundredth of ``largest``.
   far_share: of the sum of Δ along the rays, the part at r > R/2; an effect that is the same everywhere has far_points.

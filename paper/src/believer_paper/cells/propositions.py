@@ -1,4 +1,4 @@
-"""The paper's propositions on random situations: cells of kind "theory", which settings["topic"] tells apart.
+"""The paper's propositions on random situations: cells of kind "theory", which settings["topic"] distinguishes.
 
 ======  ==========================================================================
 symbol  meaning

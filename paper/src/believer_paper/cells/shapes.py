@@ -68,7 +68,7 @@ def penalties(rng: np.random.Generator) -> dict[str, Any]:
     """Eq. 4: ``{"z", "std_ratio", "exact", "printed"}``, lists with one random point of each of 25 situations.
 
     Only points count at which the lie took 1 % of σ or more. exact: ψ. printed: ψ as printed, with the prior kernel;
-    None where what it is the root of is negative.
+    None if what it is the root of is negative.
     """
     rows = []
     for scene in _scenes(rng):

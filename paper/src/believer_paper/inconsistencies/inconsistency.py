@@ -33,7 +33,7 @@ class Inconsistency:
 
 
 Check: TypeAlias = Callable[[], Inconsistency | None]
-"""Looks at the paper's numbers as they are now; None where they agree."""
+"""Looks at the paper's numbers as they are now; None if they agree."""
 
 
 def span(value: float, unit: float) -> tuple[float, float]:

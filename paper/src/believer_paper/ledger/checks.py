@@ -105,7 +105,7 @@ def mostly(successes: int, trials: int) -> str:
 class Contrast:
     """Two configurations on the same seeds.
 
-    d (m,): ours - theirs. spread: s. effect: how often a value of ours exceeds one of theirs, None where that makes no
+    d (m,): ours - theirs. spread: s. effect: how often a value of ours exceeds one of theirs, None if that makes no
     sense. p: of the signed-rank test, corrected once the contrast is in a :func:`family`.
     """
 

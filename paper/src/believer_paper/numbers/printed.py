@@ -29,9 +29,9 @@ Key = TypeVar("Key")
 
 @dataclass(frozen=True, slots=True)
 class Printed:
-    """A mean and its standard deviation; None where no spread is printed. bound: "<" stands before the mean.
+    """A mean and its standard deviation; None if no spread is printed. bound: "<" stands before the mean.
 
-    n: over how many seeds or data sets; None where it is one, or where the paper does not say.
+    n: over how many seeds or data sets; None if it is one, or where the paper does not say.
     """
 
     mean: float
@@ -42,7 +42,7 @@ class Printed:
 
 @dataclass(frozen=True, slots=True)
 class Distances:
-    """The least and the mean distance of a batch's pairs, "Diverse?", and seconds; None where that is not printed."""
+    """The least and the mean distance of a batch's pairs, "Diverse?", and seconds; None if that is not printed."""
 
     minimum: float
     mean: float

@@ -27,5 +27,5 @@ class Watch:
 
     @property
     def share_moved(self) -> float | None:
-        """The share of starts that ended elsewhere than they began; None where none were counted."""
+        """The share of starts that ended elsewhere than they began; None if none were counted."""
         return self.moved / self.starts if self.starts else None

@@ -59,7 +59,7 @@ class Summary:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """The paper's number, None where it prints none, and ours."""
+    """The paper's number, None if it prints none, and ours."""
 
     paper: Printed | None
     ours: Summary
@@ -71,7 +71,7 @@ class Comparison:
 
     @property
     def standard_error(self) -> float | None:
-        """Of the difference; None where there is no spread, or nothing to compare, or values that are not independent.
+        """Of the difference; None if there is no spread, or nothing to compare, or values that are not independent.
 
         √(s_o²/n_o + s_p²/n_p), either spread standing in for one that is missing.
         """
@@ -94,7 +94,7 @@ class Comparison:
 
     @property
     def within(self) -> bool | None:
-        """Whether the difference is at most two standard errors; None where the rule has no answer."""
+        """Whether the difference is at most two standard errors; None if the rule has no answer."""
         if self.paper is not None and self.paper.bound and self.ours.mean < self.paper.mean:
             return True
         return None if self.errors is None else self.errors <= WITHIN

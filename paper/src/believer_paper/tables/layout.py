@@ -20,7 +20,7 @@ from believer_paper.tables.comparison import RULE, Comparison, summarize
 class Quantity:
     """A number of the paper and our values for it, by preset, one a seed.
 
-    paper: None where it prints none. decimals: to be shown; None for four digits. first: whether the first seed's value
+    paper: None if it prints none. decimals: to be shown; None for four digits. first: whether the first seed's value
     is shown. independent: whether the values are, so that an interval of their median makes sense. counted: as what it
     counts when the report says how far the numbers agree; "" for times, and for what is printed or compared elsewhere.
     """
@@ -57,7 +57,7 @@ class Words:
     judged: bool = True
 
     def agrees(self, preset: str) -> bool | None:
-        """Whether the answers are the same; None where they are not compared."""
+        """Whether the answers are the same; None if they are not compared."""
         return self.ours[preset][0] == self.paper if self.judged and self.paper is not None else None
 
 

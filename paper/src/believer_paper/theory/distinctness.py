@@ -60,7 +60,7 @@ _DENSITY_AT_ZERO = 1.0 / np.sqrt(2.0 * np.pi)
 class Guarantee:
     """What a proof promises about the next point, and what a search finds: x₁ is ``step.x``, the best of α' ``best``.
 
-    promise: the condition of this module under which x₁ cannot be chosen again; None where none applies.
+    promise: the condition of this module under which x₁ cannot be chosen again; None if none applies.
     """
 
     situation: Situation
@@ -150,7 +150,7 @@ def guarantee(situation: Situation, rng: np.random.Generator) -> Guarantee:
 
 
 def promise(situation: Situation, step: Step, best: Maximum) -> str | None:
-    """The condition of this module that holds; None where none does, or the model is no exact Gaussian process."""
+    """The condition of this module that holds; None if none does, or the model is no exact Gaussian process."""
     model, acquisition = situation.model, situation.acquisition
     if not isinstance(model, GPModel) or situation.box.size is not None:
         return None

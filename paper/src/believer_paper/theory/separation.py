@@ -124,7 +124,7 @@ def next_step(
     x: None is the minimizer of the mean. lie: None believes the mean. incumbent: f⁺ after the lie; None is the mean at
     x then, which it is for Kriging Believer with the believed f⁺ if no result is better. Columns in which x lies at an
     end of the box, the mean falling outwards, stay as they are. No step is expected where all do, or where rounding
-    leaves nothing of C. The step knows no box, and with a large ``strain`` means nothing. InvalidInput where the mean
+    leaves nothing of C. The step knows no box, and with a large ``strain`` means nothing. InvalidInput if the mean
     does not curve upwards.
     """
     arguments.exact_process(model)

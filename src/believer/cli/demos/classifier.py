@@ -7,7 +7,7 @@ from typing import Any
 from believer.cli.demos.demo import Demo
 from believer.optimizer import Optimizer
 from believer.problems import svm_breast_cancer
-from believer.study.goals import Minimize
+from believer.study.goal import Minimize
 
 _PROBLEM = svm_breast_cancer()
 _SAMPLES = 569
@@ -23,7 +23,7 @@ def mistakes(optimizer: Optimizer) -> str | None:
     if optimizer.best is None:
         return None
     wrong = optimizer.best[1] / 100.0 * _SAMPLES
-    return f"That is {wrong:.0f} of {_SAMPLES} patients on the wrong side; one patient is {100 / _SAMPLES:.2f} %."
+    return f"That is {wrong:.0f} of {_SAMPLES} patients misclassified; one patient is {100 / _SAMPLES:.2f} %."
 
 
 CLASSIFIER = Demo(

@@ -34,7 +34,7 @@ class Method:
 
 @dataclass(frozen=True, slots=True)
 class Reached:
-    """Medians over seeds of the best value within the limits; None where most runs have none.
+    """Medians over seeds of the best value within the limits; None if most runs have none.
 
     Attributes
     ----------
@@ -51,10 +51,10 @@ class Reached:
 
 
 def methods(q: int) -> tuple[Method, ...]:
-    """Batches of ``q``, one point at a time, and random points."""
+    """Batches of ``q``, one point at a time where ``q`` is more, and random points."""
     return (
         Method(f"believer, {q} at a time", q),
-        Method("believer, 1 at a time", 1),
+        *([Method("believer, 1 at a time", 1)] if q > 1 else []),
         Method(f"random, {q} at a time", q, (("strategy", "random"), ("n_init", 1))),
     )
 

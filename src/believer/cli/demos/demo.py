@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from believer.optimizer import Optimizer
 from believer.space import Space
-from believer.study.goals import Goal
+from believer.study.goal import Goal
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -7,7 +7,7 @@ from typing import Any
 from believer.cli.demos.demo import Demo
 from believer.optimizer import Optimizer
 from believer.problems import hartmann6
-from believer.study.goals import Minimize
+from believer.study.goal import Minimize
 
 _PROBLEM = hartmann6()
 OPTIMUM = -3.3223680114155147

@@ -17,7 +17,7 @@ import numpy as np
 from believer.cli.demos.demo import Demo
 from believer.optimizer import Optimizer
 from believer.space import Categorical, Int, Space
-from believer.study.goals import AtLeast, Maximize
+from believer.study.goal import AtLeast, Maximize
 
 SEED = 2026
 """Of the factors of solvents and bases, and of the errors of measurement."""

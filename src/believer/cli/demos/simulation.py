@@ -15,7 +15,7 @@ from typing import Any
 from believer.cli.demos.demo import Demo
 from believer.optimizer import Optimizer
 from believer.space import Float, Space
-from believer.study.goals import AtLeast, AtMost, Maximize
+from believer.study.goal import AtLeast, AtMost, Maximize
 
 _STEPS, _LENGTH = 300, 2.0  # of the solver; m
 _AT_400 = 0.2  # 1/s, the rate at 400 K
@@ -64,8 +64,9 @@ def simulate(params: dict[str, Any]) -> dict[str, float]:
 def crashes(optimizer: Optimizer) -> str | None:
     """How many simulations stopped."""
     count = optimizer.counts.failed
-    crashed = "No simulation crashed." if count == 0 else f"{count} of the simulations crashed, and were learned from."
-    return f"{crashed} Nothing is known of the best that there is."
+    crashed = "No simulation" if count == 0 else f"{count} of {optimizer.counts.answered} simulations"
+    learned = "; the model has learned where" if count else ""
+    return f"{crashed} crashed{learned}. The best possible value is not known."
 
 
 SIMULATION = Demo(

@@ -43,8 +43,9 @@ function listed(given) {
   for (const cells of given.rows) {
     const row = element("tr");
     cells.forEach((cell) => {
-      const kind = typeof cell === "number" ? "number" : "";
-      row.append(element("td", { dir: "auto", class: kind }, clipped(shownCell(cell), 1000)));
+      const text = clipped(shownCell(cell), 1000);
+      const kind = typeof cell === "number" ? "number" : text.length > 40 ? "long" : "";
+      row.append(element("td", { dir: "auto", class: kind }, text));
     });
     body.append(row);
   }

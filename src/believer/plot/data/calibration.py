@@ -51,7 +51,9 @@ class Calibration:
     levels : probabilities (k,).
     coverage : the share of results within the central interval of each level, (k,).
     rmse : root of the mean squared error, in the user's units.
-    r2 : share of the variance of results that is explained; below 0 for worse than their mean.
+    r2 : share of the variance of results that is explained; below 0 for worse than their mean, NaN where they
+        are all the same.
+    units : of the outcome; "" without any.
     method : "leave-one-out, closed form" or "cross-validation in 20 parts".
     """
 
@@ -66,6 +68,7 @@ class Calibration:
     coverage: Array
     rmse: float
     r2: float
+    units: str
     method: str
 
 
@@ -92,7 +95,7 @@ def calibration(study: StudyLike, *, outcome: str | None = None) -> Calibration:
         for value in (at.mean, at.mean - NORMAL_95 * std, at.mean + NORMAL_95 * std, y)
     )
     inside = 2.0 * np.exp(log_cdf(np.abs(z))[0]) - 1.0  # the least level whose central interval holds the result
-    error = float(((seen - mean) ** 2).mean())
+    error, variance = float(((seen - mean) ** 2).mean()), float(seen.var())
     return Calibration(
         source.label(name),
         np.array(learned.ids, dtype=np.int64)[rows],
@@ -104,7 +107,8 @@ def calibration(study: StudyLike, *, outcome: str | None = None) -> Calibration:
         LEVELS,
         (inside[None, :] <= LEVELS[:, None]).mean(axis=1),
         float(np.sqrt(error)),
-        1.0 - error / (float(seen.var()) or 1.0),
+        1.0 - error / variance if variance > 0.0 else np.nan,
+        source.units(name),
         method,
     )
 

@@ -11,7 +11,7 @@ from believer.acquisitions.hypervolume import hypervolume, nondominated
 from believer.arrays import Array, BoolArray, IntArray, finite
 from believer.errors import InvalidInput
 from believer.plot.data.source import Source, StudyLike, study_of
-from believer.study.goals import AtLeast, AtMost, Between
+from believer.study.goal import AtLeast, AtMost, Between
 
 HYPERVOLUME = "hypervolume"
 """What is drawn of several objectives: how much the results dominate, up to the reference point."""
@@ -51,7 +51,7 @@ class Convergence:
     spans : batches, in order.
     limits : the least and the greatest value that the outcome may have; infinite where there is no limit.
     target : the value to reach; None for none.
-    optimum : the best possible value; None where it is not known.
+    optimum : the best possible value; None if it is not known.
     pending : how many trials have no result yet.
     """
 
@@ -72,7 +72,7 @@ class Convergence:
 
     @property
     def regret(self) -> Array:
-        """How far the best so far is from the optimum, (n,); InvalidInput where that is not known."""
+        """How far the best so far is from the optimum, (n,); InvalidInput if that is not known."""
         if self.optimum is None:
             raise InvalidInput("the regret is the distance from the optimum: pass optimum=.")
         return np.abs(self.best - self.optimum)

@@ -57,6 +57,7 @@ class Curve:
     nearness : how near each trial is to a slice in the other parameters, from 0 to 1, (n,); all 1 for an average.
     best : the row of the best result; None without one.
     limits : the least and the greatest value that the outcome may have; infinite where there is no limit.
+    star : what the best row is, in words.
     """
 
     axis: Axis
@@ -71,6 +72,7 @@ class Curve:
     nearness: Array
     best: int | None
     limits: tuple[float, float]
+    star: str
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -92,6 +94,7 @@ class Surface:
     ids : of the trials, (n,).
     best : the row of the best result; None without one.
     maximize : whether more is better.
+    star : what the best row is, in words.
     """
 
     x: Axis
@@ -108,6 +111,7 @@ class Surface:
     ids: IntArray
     best: int | None
     maximize: bool
+    star: str
 
 
 def partial_dependence(
@@ -168,7 +172,7 @@ def surface(
     Parameters
     ----------
     study : an optimizer, a result, a study that was read, or a path.
-    parameters : two of them; None for those with the shortest lengthscales.
+    parameters : two of them; None for those that matter most.
     outcome : which one; None for the first objective.
     through : the point of the slice; None for the best result.
     samples : S, for the average over so many points; None for a slice.
@@ -201,16 +205,17 @@ def surface(
         trials.ids,
         None if source.best is None else trials.row(source.best),
         source.sign(name) < 0.0,
+        source.star,
     )
 
 
 def two_axes(source: Source, outcome: str, parameters: Sequence[str] | None) -> tuple[Axis, Axis]:
-    """The axes of a surface; InvalidInput where there are not two.
+    """The axes of a surface; InvalidInput if there are not two.
 
     Parameters
     ----------
     source : the study.
-    outcome : whose lengthscales say which matter most.
+    outcome : to which they matter most.
     parameters : names; None for the two that matter most.
     """
     axes = source.by_relevance(outcome) if parameters is None else axes_named(source, parameters)
@@ -309,6 +314,7 @@ def _curve(source: Source, outcome: str, axis: Axis, Z: Array, through: dict[str
         np.ones(len(rows)) if through is None else nearness(source, outcome, trials.X[rows], Z[0], (axis,)),
         int(np.flatnonzero(rows == best)[0]) if best is not None and best in rows else None,
         limits_of(source, outcome),
+        source.star,
     )
 
 

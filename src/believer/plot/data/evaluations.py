@@ -33,6 +33,7 @@ class Evaluations:
     maximize : whether more is better.
     bins : edges of the bars of a histogram on each axis.
     counts : how many trials are in each bar.
+    star : what the best row is, in words.
     """
 
     label: str
@@ -47,6 +48,7 @@ class Evaluations:
     maximize: bool
     bins: tuple[Array, ...]
     counts: tuple[IntArray, ...]
+    star: str
 
 
 def evaluations(
@@ -80,6 +82,7 @@ def evaluations(
         source.sign(name) < 0.0,
         bins,
         tuple(np.histogram(column[np.isfinite(column)], e)[0] for e, column in zip(bins, at.T, strict=True)),
+        source.star,
     )
 
 

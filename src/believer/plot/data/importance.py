@@ -36,6 +36,12 @@ MOST_RESULTS = 600
 _WORK = 5e10
 """Of all predictions by permutation: with many results, some of them are shuffled and predicted."""
 
+_LEAST_POINTS, _MOST_POINTS, _RELEVANCE_WORK = 16, 256, 2e9
+"""How parameters are put in order: by predictions at so many points, within so much work."""
+
+_NOTHING = 1e-6
+"""A smaller share of the variance is none."""
+
 _WIDEST = 4.0
 """How far an interval of log ℓ is looked for, to either side."""
 
@@ -95,7 +101,7 @@ def importance(
 
 
 def lengthscales_of(source: Source, outcome: str) -> Array | None:
-    """The shortest lengthscale of each parameter, (p,); infinite for one with one value, None where there are none.
+    """The shortest lengthscale of each parameter, (p,); infinite for one with one value, None if there are none.
 
     Parameters
     ----------
@@ -107,6 +113,36 @@ def lengthscales_of(source: Source, outcome: str) -> Array | None:
         return None
     scales = model.lengthscales
     return np.array([np.inf if a.is_constant else float(scales[a.start : a.stop].min()) for a in source.axes])
+
+
+def relevance_of(source: Source, outcome: str) -> Array:
+    """How much each parameter matters to the model, (p,): the total effects of its mean over the space.
+
+    T_j = E[(μ(a) - μ(a with b_j))²] / 2 Var(μ), for points a and b of the space ([Jansen1999]). A parameter that the
+    results do not depend on has next to none, whatever its lengthscale is.
+
+    Parameters
+    ----------
+    source : the study.
+    outcome : its name.
+    """
+    learned, rng = source.learned(outcome), source.cache.randomness(0, "relevance")
+    n, p = len(learned.ids), len(source.axes)
+    count = int(np.clip(_RELEVANCE_WORK / (p * n**2), _LEAST_POINTS, _MOST_POINTS))
+    A, B = (source.cache.region.sample(count, rng) for _ in range(2))
+    m = min(len(A), len(B))  # of a region that is hard to find points of, fewer than were asked for
+    if m < 2:
+        return np.zeros(p)
+    # Points of a sample are evenly spread: in their order they would not be independent of the other's.
+    A, B = A[:m], B[rng.permutation(len(B))[:m]]
+    at, moved = learned.fit.predict(A).mean, np.zeros(p)
+    for j, axis in enumerate(source.axes):
+        if not axis.is_constant:
+            mixed = A.copy()
+            mixed[:, axis.start : axis.stop] = B[:, axis.start : axis.stop]
+            moved[j] = 0.5 * ((learned.fit.predict(mixed).mean - at) ** 2).mean()
+    share: Array = moved / (float(at.var()) or 1.0)
+    return np.where((share > _NOTHING) & (moved > _NOTHING * learned.data.y.var()), share, 0.0)
 
 
 def _by_lengthscales(source: Source, outcome: str) -> tuple[Array, Array, Array]:

@@ -93,7 +93,7 @@ class Lies:
     verb : what is done to points of the batch: "believing".
     batch : "pending" or "next".
     steps : before the first lie, and after each.
-    through : the point of the slice, in the user's terms; None where there is nothing else to hold.
+    through : the point of the slice, in the user's terms; None if there is nothing else to hold.
     at : positions of the n results, (n, 1) or (n, 2).
     values : results, (n,).
     nearness : how near each is to the slice, from 0 to 1, (n,).

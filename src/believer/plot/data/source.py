@@ -18,10 +18,10 @@ import numpy as np
 from believer.arrays import Array, shown
 from believer.batch.learned import Learned
 from believer.errors import InvalidInput
-from believer.loop import Result
 from believer.optimizer import Optimizer
 from believer.plot.data.axis import Axis, axes_of
 from believer.plot.data.trials import Trials, trials_of
+from believer.result import Result
 from believer.space import Space
 from believer.study import serialization
 from believer.study.events import Begun, Changed
@@ -121,14 +121,20 @@ class Source:
         return outcome
 
     def label(self, outcome: str) -> str:
-        """How an outcome is called: a plain study may have named its number when it told the first."""
-        if outcome == ONLY and self.goals.is_plain:
-            first = next((one for one in self.study.outcomes.values() if one.objectives), None)
-            name = ONLY if first is None else first.name
-        else:
-            name = outcome
-        units = str(getattr(self.goals.wanted.get(outcome), "units", None) or "")
-        return f"{name} ({units})" if units else name
+        """How an outcome is called, with its units."""
+        units = self.units(outcome)
+        return f"{self.named(outcome)} ({units})" if units else self.named(outcome)
+
+    def named(self, outcome: str) -> str:
+        """The name of an outcome: a plain study may have named its number when it told the first."""
+        if outcome != ONLY or not self.goals.is_plain:
+            return outcome
+        first = next((one for one in self.study.outcomes.values() if one.objectives), None)
+        return ONLY if first is None else first.name
+
+    def units(self, outcome: str) -> str:
+        """Of an outcome; "" without any."""
+        return str(getattr(self.goals.wanted.get(outcome), "units", None) or "")
 
     def sign(self, outcome: str) -> float:
         """-1 where more of it is better."""
@@ -182,6 +188,18 @@ class Source:
                 return int(trials.ids[np.argmin(np.where(rows, values, np.inf))])
         return None
 
+    @property
+    def star(self) -> str:
+        """What :attr:`best` is, in words: figures mark it with a star."""
+        if self.best is None:
+            return ""
+        row = self.trials.row(self.best)
+        if len(self.goals.objectives) > 1 and self._settings is not None and len(self.front):
+            return "a result of the front"
+        if not self.trials.is_done[row]:
+            return "best partial result"
+        return "best result" if self.trials.keeps_limits[row] else "best result, outside a limit"
+
     def center(self, through: Mapping[str, Any] | None = None) -> tuple[dict[str, Any], Array]:
         """The point that slices go through: in the user's terms, and encoded, (d,).
 
@@ -198,20 +216,30 @@ class Source:
         return params, self.space.encode([params])[0]
 
     def axis(self, name: str) -> Axis:
-        """The parameter of that name; InvalidInput where there is none."""
+        """The parameter of that name; InvalidInput if there is none."""
         found = next((axis for axis in self.axes if axis.name == name), None)
         if found is None:
             raise InvalidInput(f"a parameter must be one of {', '.join(self.space.names)}; got {shown(name)}.")
         return found
 
     def by_relevance(self, outcome: str) -> tuple[Axis, ...]:
-        """Axes by their shortest lengthscale, in the order of the space where a model has none; constant ones last."""
-        from believer.plot.data.importance import lengthscales_of  # it is made of sources
+        """Axes by how much the model's mean changes along them; constant ones last.
 
-        scales = lengthscales_of(self, outcome)
-        places = range(len(self.axes)) if scales is None else scales
-        order = sorted(zip(places, range(len(self.axes)), strict=True))
-        return tuple(sorted((self.axes[i] for _, i in order), key=lambda axis: axis.is_constant))
+        Where that says nothing, as of a model that expects the same everywhere, the shortest lengthscale comes first.
+        """
+        from believer.plot.data.importance import lengthscales_of, relevance_of  # it is made of sources
+
+        if outcome not in self._relevant:
+            scales = lengthscales_of(self, outcome)
+            places = range(len(self.axes)) if scales is None else scales
+            order = sorted(zip(-relevance_of(self, outcome), places, range(len(self.axes)), strict=True))
+            axes = [self.axes[i] for *_, i in order]
+            self._relevant[outcome] = tuple(sorted(axes, key=lambda axis: axis.is_constant))
+        return self._relevant[outcome]
+
+    @cached_property
+    def _relevant(self) -> dict[str, tuple[Axis, ...]]:
+        return {}
 
 
 StudyLike: TypeAlias = Optimizer | Result | Study | Source | str | os.PathLike[str]
@@ -243,6 +271,11 @@ def study_of(study: StudyLike) -> Source:
     )
 
 
+def with_article(star: str) -> str:
+    """What a star marks, in a sentence: "the best result", "a result of the front"."""
+    return star if star.startswith("a ") else f"the {star}"
+
+
 def _last_config(study: Study) -> dict[str, Any]:
     return next(event.config for event in reversed(study.events) if isinstance(event, Begun | Changed))
 
@@ -252,7 +285,7 @@ def _surrogate_name(study: Study) -> str:
 
 
 def _restored(study: Study) -> tuple[tuple[str, ...], StudySettings | None]:
-    """What had to be replaced, and the settings; None where the surrogate is not the library's own."""
+    """What had to be replaced, and the settings; None if the surrogate is not the library's own."""
     config = upgraded_config(_last_config(study))
     if serialization.is_custom(config["surrogate"]):
         return (), None

@@ -71,7 +71,7 @@ def timeline(study: StudyLike) -> Timeline:
     waiting = [trials.status[i] in ("pending", "partial") for i in rows]
     end = np.array([last if w else ended.get(i, last) for i, w in zip(ids.tolist(), waiting, strict=True)]) - origin
     end = np.maximum(end, begin)
-    lane = _lanes(begin, end)
+    lane = _lanes(begin, np.where(waiting, np.inf, end))  # who has no result yet leaves no slot
     moments = np.unique(np.concatenate([begin, end]))
     busy = np.array([int(((begin <= t) & (end > t)).sum()) for t in moments], dtype=np.int64)
     whole = (last - origin) * (int(lane.max()) + 1)
@@ -101,10 +101,11 @@ def _times(events: tuple[Event, ...]) -> tuple[list[float], bool]:
 
 
 def _lanes(begin: Array, end: Array) -> IntArray:
-    free, lanes = list[float](), np.zeros(len(begin), dtype=np.int64)
+    """The first slot that is free for each trial; those that are handed out together are in different ones."""
+    taken, lanes = list[tuple[float, float]](), np.zeros(len(begin), dtype=np.int64)
     for i in np.argsort(begin, kind="stable"):
-        lane = next((j for j, until in enumerate(free) if until <= begin[i]), len(free))
-        if lane == len(free):
-            free.append(0.0)
-        free[lane], lanes[i] = float(end[i]), lane
+        here = (float(begin[i]), float(end[i]))
+        lane = next((j for j, (since, until) in enumerate(taken) if until <= here[0] and since < here[0]), len(taken))
+        taken[lane:] = [here, *taken[lane + 1 :]]
+        lanes[i] = lane
     return lanes
