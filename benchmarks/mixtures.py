@@ -158,7 +158,7 @@ def report(seeds: int, budget: int, q: int, ways: list[str]) -> str:
             for j, what in enumerate(("first ask", "ask(8) at n=100"))
         ),
         "",
-        f"Regret after {budget} evaluations in batches of {q}: median of {seeds} seeds (upper quartile), CPU s a study.",
+        f"Regret after {budget} evaluations in batches of {q}: median of {seeds} seeds (upper quartile), CPU s each.",
         "",
         "| problem | " + " | ".join(ways) + " |",
         "|---|" + "---|" * len(ways),
