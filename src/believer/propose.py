@@ -50,7 +50,7 @@ from believer.study.events import Asked
 from believer.study.history import History, Table
 from believer.study.labels import NO_LABELS, Labels
 from believer.study.models import WARP, ModelCache, check_cache, counted_pending, written_of
-from believer.study.settings import LEARN, StudySettings
+from believer.study.settings import AUTO, LEARN, StudySettings
 from believer.study.trials import Batch, Trial, same_value
 from believer.surrogates.protocols import Bounded, Conditionable
 
@@ -152,7 +152,7 @@ def propose(
                 outputs = tuple(cache.learned(history, place) for place in range(len(history.tables)))
                 described = cache.hyperparameters(history)
             else:
-                outputs = tuple(_unlearned(table) for table in history.tables)
+                outputs = tuple(_unlearned(cache, history, table) for table in history.tables)
             request = draft.request(q, outputs)
             chosen = checked_answer(chooser.choose(request, cache.memory), request, chooser)
             cache.memory = chosen.memory
@@ -315,6 +315,7 @@ class _Draft:
             resolution=settings.resolution,
             reference=reference,
             repeat=self.repeat,
+            answered_then=self.history.answered_then,
         )
 
     def refuse_exhausted(self, q: int, queued: list[dict[str, Any]], count: bool = False) -> None:
@@ -383,6 +384,8 @@ def _refuse_learned_failures(strategy: Strategy, name: Callable[[], str]) -> Non
         )
 
 
-def _unlearned(table: Table) -> Learned:
-    """An output for a strategy that needs no model."""
-    return Learned(table.output, table.ids, table.data, counted_pending(table.pending), NoModel(), NoModel())
+def _unlearned(cache: ModelCache, history: History, table: Table) -> Learned:
+    """An output for a strategy that needs no model, or makes its own; it says whether results may be warped."""
+    output = replace(table.output, warped=table.output.warped and cache.settings.warp == AUTO)
+    pending, failed = counted_pending(table.pending), cache.failures(history, table)
+    return Learned(output, table.ids, table.data, pending, NoModel(), NoModel(), failed)

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from believer.batch.penalization import GaussianPenalty, LocalPenalization
     from believer.batch.thompson import Thompson
     from believer.batch.top_q import TopQ
+    from believer.batch.trust_region import TrustRegion
 
 LOADED_ON_USE = {
     "DPP": "dpp",
@@ -37,6 +38,7 @@ LOADED_ON_USE = {
     "QEI": "joint",
     "Thompson": "thompson",
     "TopQ": "top_q",
+    "TrustRegion": "trust_region",
     "UCBPE": "hallucination",
 }
 """Strategies, and the modules of this room that they are in."""
@@ -86,6 +88,7 @@ STRATEGIES: Mapping[str, Strategy] = _Strategies(
         "dpp": "DPP",
         "gp_bucb": "GPBUCB",
         "ucb_pe": "UCBPE",
+        "trust_region": "TrustRegion",
         "top_q": "TopQ",
         "random": RandomBatch(),
     }
@@ -118,6 +121,7 @@ __all__ = [
     "Strategy",
     "Thompson",
     "TopQ",
+    "TrustRegion",
     "Verdict",
     "judge",
     "random_pair_distance",

@@ -102,6 +102,10 @@ class Learned:
         value = at.mean + z * at.std
         return value if self.warp is None else self.warp.inverse(value)
 
+    def to_units(self, data: Data) -> Data:
+        """``data`` in the units of the model, given in the user's units."""
+        return data if self.warp is None else self.warp.data(data)
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Part:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 import numpy as np
@@ -44,6 +44,7 @@ class Request:
     reference : the reference point of several objectives, (k,), for minimization; None if it is to be inferred.
     repeat : whether an evaluated point may be chosen again if that is worth more than a new point. Only strategies
         whose class has ``repeats = True`` are asked for this.
+    answered_then : for each trial so far that a strategy chose, how many trials had been answered at that time.
     """
 
     ids: tuple[int, ...]
@@ -58,6 +59,7 @@ class Request:
     resolution: float | None = None
     reference: Array | None = None
     repeat: bool = False
+    answered_then: Mapping[int, int] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if not self.outputs:

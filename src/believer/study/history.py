@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence, Set
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -64,6 +64,7 @@ class History:
     next_id : the id that the next trial gets.
     designed : how many points of the space-filling design were handed out.
     unused : names of further numbers that results have and nothing is wanted of.
+    answered_then : of each trial that a strategy chose, how many had been answered at that time.
     """
 
     ids: tuple[int, ...]
@@ -75,6 +76,7 @@ class History:
     next_id: int
     designed: int
     unused: tuple[str, ...] = ()
+    answered_then: Mapping[int, int] = field(default_factory=dict)
 
     @property
     def data(self) -> Data:
@@ -140,6 +142,7 @@ class History:
         next_id: int | None = None,
         designed: int | None = None,
         fitted: Fitted | Mapping[str, Fitted] | None = None,
+        answered_then: Mapping[int, int] | None = None,
     ) -> History:
         """The same of trials whose points are encoded already, which takes most of the time.
 
@@ -153,6 +156,8 @@ class History:
         next_id : None for that after the last.
         designed : how many points were of a design; None for all.
         fitted : as for :meth:`of`; where outcomes are declared it may be by output.
+        answered_then : of each trial that a strategy chose, how many had been answered at that time; None takes the
+            trials after the design for chosen one by one, each when those before it had been answered.
         """
         goals, waiting, vain = settings.goals, tuple(sorted(pending)), frozenset(failed)
         study = _Points.of(points, settings)
@@ -169,7 +174,19 @@ class History:
             next_id=next_id if next_id is not None else max(points, default=-1) + 1,
             designed=len(points) if designed is None else designed,
             unused=() if first is None else tuple(first.objectives)[1:],
+            answered_then=_one_by_one(points, out, settings.n_init) if answered_then is None else answered_then,
         )
+
+
+def _one_by_one(points: Mapping[int, Array], pending: Pending, n_init: int) -> dict[int, int]:
+    """How many trials had been answered when each of those after the design was chosen, if all were waited for."""
+    ids, waiting = sorted(points), set(pending.ids)
+    answered, found = 0, {}
+    for place, trial in enumerate(ids):
+        if place >= n_init:
+            found[trial] = answered
+        answered += trial not in waiting
+    return found
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -123,6 +123,8 @@ class Ledger:
     """For each output: trials of which it is known, as they came in."""
     _within: dict[int, float] = field(default_factory=dict)
     """What is optimized, of results that are whole and within all limits; nothing for several objectives."""
+    answered_then: dict[int, int] = field(default_factory=dict)
+    """Of each trial that a strategy chose, how many had been answered, or abandoned, at that time."""
     _fit: tuple[dict[str, int], dict[str, Any]] | None = None
     """How many results the models of the last ask had seen, and their hyperparameters."""
 
@@ -207,6 +209,7 @@ class Ledger:
             next_id=self.next_id,
             designed=len([trial for trial in self.trials if trial.origin == "design"]),
             fitted=self.fitted,
+            answered_then=dict(self.answered_then),
         )
 
     @property
@@ -291,6 +294,8 @@ class Ledger:
                     elif trial.origin not in ("design", "model"):
                         raise TrialError(f"a trial is not handed out by {trial.origin!r}.", trial.id)
                     self._add(trial)
+                    if trial.origin == "model":
+                        self.answered_then[trial.id] = len(self._arrived.get(RUNS, ())) + len(self.abandoned)
             case Told(id=trial_id, outcome=outcome):
                 self._answer(trial_id)
                 self._keep(trial_id, outcome)

@@ -94,7 +94,7 @@ class ModelCache:
         table = history.tables[place]
         kept = self._fit(table)
         fit, failed, model = kept.fit, None, kept.fit.model
-        told = self._failures(history, table)
+        told = self.failures(history, table)
         if told is not None:
             failed = told if fit.warp is None else fit.warp.data(told)
             if kept.failed is None or kept.failed[0] is not fit or not _same(kept.failed[1], told):
@@ -111,8 +111,14 @@ class ModelCache:
             return None
         return {"outputs": {t.output.name: _described(surrogate, self._fit(t).fit) for t in history.tables}}
 
-    def _failures(self, history: History, table: Table) -> Data | None:
-        """Failed trials as the worst real result; None if there are none, or a model learns where they happen."""
+    def failures(self, history: History, table: Table) -> Data | None:
+        """Failed trials as the worst real result; None if there are none, or a model learns where they happen.
+
+        Parameters
+        ----------
+        history : of the study.
+        table : of the output that they are told to.
+        """
         if not len(history.failed) or self.settings.failures == LEARN or table.output.limits is not None:
             return None
         failed = history.failed[-MOST_TOLD:]

@@ -1,0 +1,306 @@
+"""Batches inside a box that grows and shrinks: a local search for budgets beyond a thousand, by conditioning.
+
+======  ===================================================================================
+symbol  meaning                                                                      shape
+======  ===================================================================================
+c       the center of the box: the best trial since the box began                    (d,)
+L       its side, see ``trust_box``
+ℓ       lengthscales of the model of the objective, where it has them                (d,)
+L_j     side along column j: L ℓ_j / (Π ℓ_k)^{1/k}, the means over columns cut        (d,)
+======  ===================================================================================
+
+A model of everything is dear, and in many dimensions it knows little of any place in particular. The model here learns
+the results nearest to c alone, and points are chosen, believed and conditioned on as everywhere else ([paper] Algorithm
+1), but in the box ([Eriksson2019]).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import ClassVar
+
+import numpy as np
+
+from believer.arrays import Array, BoolArray, IntArray, frozen, whole
+from believer.batch.hedge import NATS
+from believer.batch.learned import Learned, is_noisy
+from believer.batch.lies import Believe
+from believer.batch.picking import taken
+from believer.batch.pseudo import PseudoObservations
+from believer.batch.random import REPLACED, draw
+from believer.batch.request import LIMITS, Choice, Chosen, Request, with_pending
+from believer.batch.trust_box import BoxState, box_state, merits_of
+from believer.capabilities import able
+from believer.errors import SpaceExhausted
+from believer.numerics.sampling import latin_hypercube
+from believer.space.narrowed import Narrowed
+from believer.surrogates.data import Data, joined
+from believer.surrogates.gp import standardization
+from believer.surrogates.protocols import Conditionable, Evident, Model, Rescalable
+from believer.surrogates.warp import Warp, warp_for
+
+MOST_LOCAL = 100_000
+
+_LONGEST = 8.0
+"""How many times as long as the others, in the geometric mean, a side may be; and as short."""
+
+
+def _hedged() -> PseudoObservations:
+    return PseudoObservations(Believe(), hedge=NATS)
+
+
+@dataclass(frozen=True, slots=True)
+class TrustRegion:
+    """Hedged Kriging Believer in a box around the best point, under a model of the nearest results alone.
+
+    The box doubles after three batches in a row that found something better, and halves after failures; when it has
+    become tiny another one begins at space-filling points (:mod:`~believer.batch.trust_box`). All of that is worked out
+    from the results at each ask. Nothing is fitted to all results, so that a batch costs the same whether there are a
+    thousand of them or many times that. Pending points are believed wherever they are; q x ask(1) = ask(q), bit for
+    bit.
+
+    Of the columns of a space those are cut in which a lengthscale means a distance: categories and short scales are
+    searched whole. For one objective, with limits or without: several have no single best point to center on.
+
+    Parameters
+    ----------
+    results : how many results, at most, the model learns from: those nearest to the center.
+    within : chooses inside the box.
+    """
+
+    results: int = 500
+    within: PseudoObservations = field(default_factory=_hedged)
+    needs_model: ClassVar[bool] = False
+    takes: ClassVar[str] = LIMITS
+
+    def __post_init__(self) -> None:
+        whole(self.results, "results", 2, MOST_LOCAL)
+
+    def choose(self, request: Request, memory: object = None) -> Chosen:
+        """A point in the box for each trial of ``request``; ``memory`` may hold the models of an earlier call."""
+        state, design = _state(request)
+        begun = design if state.begun is None else state.begun
+        first = min(len(request.ids), design - begun)
+        choices = _space_filling(request, state, begun, first, design) if first else ()
+        if first == len(request.ids):
+            return Chosen(choices, memory)
+        if first:
+            request = _after(request, choices)
+        local = self._local(request, state, memory)
+        asked = replace(request, outputs=local.outputs, region=local.region)
+        found = self._within_box(asked, local.belief)
+        note = local.describe(state)
+        more = tuple([replace(choice, provenance=choice.provenance + note) for choice in found.choices])
+        return Chosen((*choices, *more), replace(local, belief=found.memory))
+
+    def _within_box(self, asked: Request, belief: object) -> Chosen:
+        """Points of the box; of the whole region for trials that find every point of the box handed out."""
+        try:
+            return self.within.choose(asked, belief)
+        except SpaceExhausted:
+            if len(asked.ids) == 1:
+                if not isinstance(asked.region, Narrowed):
+                    raise
+                return self.within.choose(replace(asked, region=asked.region.whole), belief)
+        choices = tuple[Choice, ...]()
+        for trial in asked.ids:  # one by one, as these may have been asked for
+            found = self._within_box(replace(asked, ids=(trial,)), belief)
+            choices, belief = (*choices, *found.choices), found.memory
+            asked = replace(_after(replace(asked, ids=(trial,)), found.choices), ids=asked.ids)
+        return Chosen(choices, belief)
+
+    def _local(self, request: Request, state: BoxState, memory: object) -> _Local:
+        """The models near the center and the box around it; those of ``memory`` where they are the same."""
+        center = _center(request, state)
+        nearest = tuple([_nearest(one, center, self.results) for one in request.outputs])
+        if isinstance(memory, _Local) and memory.is_of(self, request, state, nearest):
+            outputs = tuple(
+                [replace(old, pending=one.pending) for old, one in zip(memory.outputs, request.outputs, strict=True)]
+            )
+            return replace(memory, outputs=outputs)
+        outputs = tuple([_learned(request, place, *at) for place, at in enumerate(nearest)])
+        region = _box(request, outputs[0], center, state.length)
+        return _Local(self, state, tuple([rows for rows, _ in nearest]), outputs, region, len(request.data), None)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Local:
+    """The models of a box, what they learned from, and what is believed of them."""
+
+    strategy: TrustRegion
+    state: BoxState
+    rows: tuple[IntArray, ...]
+    outputs: tuple[Learned, ...]
+    region: Narrowed
+    known: int
+    belief: object
+
+    def is_of(
+        self,
+        strategy: TrustRegion,
+        request: Request,
+        state: BoxState,
+        nearest: tuple[tuple[IntArray, IntArray], ...],
+    ) -> bool:
+        """Whether a new call would come to the same models and the same box."""
+        return (
+            (self.strategy, self.state.length, self.state.center, self.known)
+            == (strategy, state.length, state.center, len(request.data))
+            and self.region.whole is request.region
+            and len(self.outputs) == len(request.outputs)
+            and all(
+                np.array_equal(rows, at[0]) and _is_same(old, one, *at)
+                for rows, old, one, at in zip(self.rows, self.outputs, request.outputs, nearest, strict=True)
+            )
+        )
+
+    def describe(self, state: BoxState) -> str:
+        """What provenance says of the box."""
+        known, learned = self.known, len(self.outputs[0].data)
+        of = f"all {known:,} results" if learned == known else f"the {learned:,} nearest of {known:,} results"
+        number = f", number {state.boxes + 1}," if state.boxes else ""
+        about = "" if state.center is None else f" about trial {state.center}"
+        return f"; in a box{number} {state.length:.3g} wide{about}, by a model of {of}"
+
+
+def _state(request: Request) -> tuple[BoxState, int]:
+    """How the box stands, its center as a trial's id; and how many points a further box begins with."""
+    ids = np.array(request.outputs[0].ids, dtype=np.int64)
+    for one in request.outputs[1:]:
+        ids = np.intersect1d(ids, one.ids)
+    objective = _at(request.outputs[0], ids)
+    excess, kept = np.zeros(len(ids)), np.ones(len(ids), dtype=bool)
+    for one in request.limited:
+        limits, values = one.limits, _at(one, ids)
+        assert limits is not None
+        beyond = np.maximum(np.maximum(values - limits.high, limits.low - values), 0.0)
+        excess += beyond / standardization(one.data.y)[1]
+        kept &= beyond == 0.0
+    dim = max(1, request.region.freedom)
+    design, pending = 2 * dim, request.outputs[0].pending.ids
+    merits = merits_of(objective, excess, kept) if len(ids) else objective
+    state = box_state(ids.tolist(), merits, pending, request.answered_then, dim, design)
+    return state if state.center is None else replace(state, center=int(ids[state.center])), design
+
+
+def _at(one: Learned, ids: IntArray) -> Array:
+    """The results (n,) of an output in trials ``ids``, all of which have one."""
+    values: Array = one.data.y[np.searchsorted(one.ids, ids)]
+    return values
+
+
+def _center(request: Request, state: BoxState) -> Array:
+    """c (d,): the best point of the box; before it has one, the middle of the region."""
+    if state.center is None:
+        middle: Array = request.region.project(np.full((1, request.region.dim), 0.5))[0]
+        return middle
+    first = request.outputs[0]
+    center: Array = first.data.X[int(np.searchsorted(first.ids, state.center))]
+    return center
+
+
+def _nearest(one: Learned, center: Array, most: int) -> tuple[IntArray, IntArray]:
+    """Rows of an output's results and of its failures that are nearest to ``center``, ``most`` each at most."""
+    failed = np.zeros((0, len(center))) if one.failed is None else one.failed.X
+    rows, vain = (_rows(X, center, count) for X, count in ((one.data.X, most), (failed, most // 4)))
+    return rows, vain
+
+
+def _rows(X: Array, center: Array, most: int) -> IntArray:
+    if len(X) <= most:
+        return np.arange(len(X))
+    return np.sort(np.argsort(((X - center) ** 2).sum(axis=1), kind="stable")[:most])
+
+
+def _is_same(old: Learned, one: Learned, rows: IntArray, vain: IntArray) -> bool:
+    """Whether what ``old`` was learned from is what stands in those rows now."""
+    told = None if one.failed is None or not len(vain) else one.failed.at(vain)
+    pairs = [
+        (old.data, one.data.at(rows)),
+        *([(old.failed, told)] if old.failed is not None and told is not None else []),
+    ]
+    return (
+        old.ids == tuple([one.ids[row] for row in rows])
+        and (old.failed is None) == (told is None)
+        and all(_equal(was, old.to_units(now)) for was, now in pairs)
+    )
+
+
+def _equal(was: Data, now: Data) -> bool:
+    """The same points, values and noise."""
+    if (was.noise is None) != (now.noise is None):
+        return False
+    same = np.array_equal(was.X, now.X) and np.array_equal(was.Y, now.Y)
+    return same and (was.noise is None or now.noise is None or np.array_equal(was.noise, now.noise))
+
+
+def _learned(request: Request, place: int, rows: IntArray, vain: IntArray) -> Learned:
+    """An output learned from some of its results, and told of some failures."""
+    one = request.outputs[place]
+    data, ids = one.data.at(rows), tuple([one.ids[row] for row in rows])
+    fit, warp, data = _fitted(request, place, data)
+    if one.failed is None or not len(vain):
+        return replace(one, ids=ids, data=data, fit=fit, model=fit, failed=None, warp=warp)
+    failed = one.failed.at(vain)
+    failed = failed if warp is None else warp.data(failed)
+    if able(fit, Conditionable):
+        model: Model = fit.condition(failed)
+    else:
+        model = request.surrogate.fit(joined(data, failed), _stream(request, place, len(rows), "failed"), fit)
+    return replace(one, ids=ids, data=data, fit=fit, model=model, failed=failed, warp=warp)
+
+
+def _fitted(request: Request, place: int, data: Data) -> tuple[Model, Warp | None, Data]:
+    """The model of ``data`` as they are or through a warp, whichever finds them more likely; and its units."""
+    surrogate, warp = request.surrogate, warp_for(data.y) if request.outputs[place].output.warped else None
+    plain = surrogate.fit(data, _stream(request, place, len(data), "fit"))
+    if warp is None or not able(plain, Evident):
+        return plain, None, data
+    bent = warp.data(data)
+    warped = surrogate.fit(bent, _stream(request, place, len(data), "fit"), plain)
+    if not able(warped, Evident):
+        return plain, None, data
+    gain = warped.log_evidence() + float(warp.log_slope(data.y).sum()) - plain.log_evidence()
+    return (warped, warp, bent) if gain > 0.0 else (plain, None, data)
+
+
+def _stream(request: Request, place: int, n: int, purpose: str) -> np.random.Generator:
+    return request.stream(n, f"{purpose} of a box", place)
+
+
+def _box(request: Request, first: Learned, center: Array, length: float) -> Narrowed:
+    """The box of side L_j around c, or around the best of what is inside it where results are noisy."""
+    cut = request.region.metric
+    sides = np.full(request.region.dim, length)
+    if able(first.model, Rescalable) and cut.any():
+        relative = np.log(first.model.lengthscales[cut])
+        weights = np.exp(relative - relative.mean())
+        sides[cut] = length * np.minimum(np.maximum(weights, 1.0 / _LONGEST), _LONGEST)
+    box = Narrowed(request.region, center - 0.5 * sides, center + 0.5 * sides)
+    if not is_noisy(first.model):
+        return box
+    inside: BoolArray = box.inside(first.data.X)
+    if not inside.any():
+        return box
+    among = first.data.X[inside]
+    center = among[int(np.argmin(first.model.predict(among).mean))]
+    return Narrowed(request.region, center - 0.5 * sides, center + 0.5 * sides)
+
+
+def _space_filling(request: Request, state: BoxState, begun: int, count: int, design: int) -> tuple[Choice, ...]:
+    """The next ``count`` of the points that a further box begins with."""
+    rng = request.randomness(state.boxes, "design of a box")
+    points, avoid, choices = request.region.spread(latin_hypercube(design, request.region.dim, rng)), request.avoid, []
+    for trial, number in zip(request.ids[:count], range(begun, begun + count), strict=True):
+        x, replaced = draw(request.region, avoid, request.randomness(trial, "random"), points[number])
+        avoid = taken(avoid, x, request)
+        what = f"point {number + 1} of a Latin hypercube, from which box number {state.boxes + 1} begins"
+        choices.append(Choice(frozen(x), what + (REPLACED if replaced else "")))
+    return tuple(choices)
+
+
+def _after(request: Request, choices: tuple[Choice, ...]) -> Request:
+    """The request for the trials that are left, with those that have a point pending."""
+    ids, X = request.ids[: len(choices)], np.array([choice.x for choice in choices])
+    avoid = np.vstack([request.avoid, X]) if request.distinct else request.avoid
+    return replace(with_pending(request, ids, X), ids=request.ids[len(choices) :], avoid=avoid)

@@ -1,0 +1,148 @@
+"""A region of any kind, cut down to a box: where a local search looks.
+
+Columns in which a distance means something are cut; the values of categories and of short scales all stay, since a box
+says nothing of them. What is lawful comes before what is inside: where a rule moves a point out of the box, it lies
+there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from believer.arrays import Array, BoolArray
+from believer.space.region import Region, bounds
+
+_SLACK = 1e-9
+"""What rounding may add to a side."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Narrowed:
+    """A :class:`~believer.space.region.Region`: the points of ``whole`` between ``lower`` and ``upper``, (d,) each.
+
+    Parameters
+    ----------
+    whole : the region that is cut down.
+    lower, upper : the box; columns that are not in ``whole.metric`` are not cut.
+
+    Attributes
+    ----------
+    share : how long the sides are, as a share of those of the region, in the geometric mean over the columns cut.
+    """
+
+    whole: Region
+    lower: Array
+    upper: Array
+    share: float = field(init=False)
+    _cut: BoolArray = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        least, most = bounds(self.whole)
+        cut = self.whole.metric & (most > least)
+        lower = np.where(cut, np.minimum(np.maximum(self.lower, least), most), least)
+        upper = np.where(cut, np.maximum(np.minimum(self.upper, most), lower), most)
+        sides = np.maximum((upper - lower)[cut] / (most - least)[cut], _SLACK)
+        for name, value in (("lower", lower), ("upper", upper), ("_cut", cut)):
+            value.flags.writeable = False
+            object.__setattr__(self, name, value)
+        object.__setattr__(self, "share", float(np.exp(np.log(sides).mean())) if len(sides) else 1.0)
+
+    @property
+    def dim(self) -> int:
+        """That of the whole."""
+        return self.whole.dim
+
+    @property
+    def size(self) -> int | None:
+        """That of the whole."""
+        return self.whole.size
+
+    @property
+    def decisions(self) -> tuple[int | None, ...]:
+        """Those of the whole."""
+        return self.whole.decisions
+
+    @property
+    def metric(self) -> BoolArray:
+        """Those of the whole."""
+        return self.whole.metric
+
+    @property
+    def freedom(self) -> int:
+        """That of the whole."""
+        return self.whole.freedom
+
+    @property
+    def ruled(self) -> bool:
+        """Whether the whole is."""
+        return self.whole.ruled
+
+    @property
+    def rounded(self) -> bool:
+        """Whether the whole is."""
+        return self.whole.rounded
+
+    def points(self) -> Array:
+        """Those of the whole that are inside, (n, d)."""
+        points = self.whole.points()
+        return points[self.inside(points)]
+
+    def inside(self, X: Array) -> BoolArray:
+        """Which rows of ``X`` (m, d) lie in the box."""
+        outside = np.maximum(X - self.upper, self.lower - X)
+        within: BoolArray = np.all((outside <= _SLACK) | ~self._cut, axis=1)
+        return within
+
+    def spread(self, U: Array) -> Array:
+        """Points (m, d) from uniform numbers ``U`` (m, d): those columns that are cut fill the box."""
+        return self.project(self._shrunk(self.whole.spread(U)))
+
+    def sample(self, m: int, rng: np.random.Generator) -> Array:
+        """``m`` lawful points (m, d) of the whole from ``rng``, moved into the box; fewer where a rule forbids some."""
+        points = self.project(self._shrunk(self.whole.sample(m, rng)))
+        return points[self.whole.holds(points)] if self.ruled else points
+
+    def near(self, X: Array, m: int, widths: tuple[float, ...], rng: np.random.Generator) -> Array:
+        """``m`` lawful neighbors of each row of ``X`` (k, d) from ``rng``; ``widths`` are shares of the box."""
+        close = self.project(self.whole.near(X, m, tuple(self.share * width for width in widths), rng))
+        return close[self.whole.holds(close)] if self.ruled else close
+
+    def project(self, X: Array, inside: Array | None = None) -> Array:
+        """The lawful points nearest to those of the box that are nearest to ``X`` (m, d); ``inside`` as for any."""
+        return self.whole.project(np.minimum(np.maximum(X, self.lower), self.upper), inside)
+
+    def free(self, X: Array, relaxed: bool = False) -> BoolArray:
+        """What may move from ``X`` (m, d) in the whole; ``relaxed`` as there."""
+        return self.whole.free(X, relaxed)
+
+    def box(self) -> tuple[Array, Array] | None:
+        """The box, where the whole has one."""
+        return None if self.whole.box() is None else (self.lower, self.upper)
+
+    def steps(self, X: Array) -> Iterator[Array]:
+        """Alternatives (s, a, d) to the rows of ``X`` (s, d); the row itself in place of what lies outside."""
+        for found in self.whole.steps(X):
+            within = self.inside(found.reshape(-1, self.dim)).reshape(found.shape[:2])
+            yield np.where(within[:, :, None], found, X[:, None, :])
+
+    def neighbors(self, x: Array) -> Array:
+        """Those of ``x`` (d,) that are inside, (m, d)."""
+        found = self.whole.neighbors(x)
+        return found[self.inside(found)]
+
+    def holds(self, X: Array) -> BoolArray:
+        """Which rows of ``X`` (m, d) are lawful, in the box or not."""
+        return self.whole.holds(X)
+
+    def among(self, X: Array, others: Array) -> BoolArray:
+        """Which rows of ``X`` (m, d) are the same point as some row of ``others`` (k, d)."""
+        return self.whole.among(X, others)
+
+    def _shrunk(self, X: Array) -> Array:
+        """Points ``X`` (m, d) of the whole, mapped into the box column by column."""
+        least, most = bounds(self.whole)
+        share = np.where(self._cut, (self.upper - self.lower) / np.where(self._cut, most - least, 1.0), 1.0)
+        return np.where(self._cut, self.lower + (X - least) * share, X)
