@@ -51,6 +51,15 @@ def test_the_guide_to_several_outcomes_runs_from_top_to_bottom(module: ModuleTyp
     assert module.weighed.best is not None
 
 
+def test_the_guide_to_spaces_runs_from_top_to_bottom(module: ModuleType, capsys: pytest.CaptureFixture[str]) -> None:
+    for number, block in enumerate(blocks_of("spaces.md"), start=1):
+        exec(compile(block, f"spaces.md, block {number}", "exec"), module.__dict__)
+    assert module.opt.best[1] > 98.0
+    assert "these rules cannot hold together" in capsys.readouterr().out
+    for trial in (*module.opt.trials, *module.flour.trials):
+        assert (module.space if "cure" in trial.params else module.recipes).allows(trial.params)
+
+
 def test_the_guide_to_notebooks_runs_from_top_to_bottom(module: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
     log, root = logging.getLogger("believer"), logging.getLogger()
     monkeypatch.setattr(root, "handlers", [*root.handlers])

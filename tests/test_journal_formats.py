@@ -66,7 +66,7 @@ def test_a_journal_of_earlier_code_loads_and_goes_on_as_it_would_have(path: Path
 
 def test_there_are_journals_of_every_format_and_many_kinds() -> None:
     assert [path.parent.name for path in JOURNALS] == [
-        *(f"format{n}" for n, count in ((1, 12), (2, 16), (3, 19), (4, 22)) for _ in range(count))
+        *(f"format{n}" for n, count in ((1, 12), (2, 16), (3, 19), (4, 22), (5, 3)) for _ in range(count))
     ]
     for path in JOURNALS:
         lines = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
@@ -120,14 +120,14 @@ def test_a_newer_format_in_the_middle_is_refused_in_one_sentence(tmp_path: Path)
     Optimizer(Space.unit(1), journal=path, seed=0).close()
     with path.open("a", encoding="utf-8") as file:
         file.write('{"kind":"upgraded","format":9,"by":"someone"}\n{"kind":"dreamt"}\n')
-    with pytest.raises(JournalTooNew, match=r"has journal format 9; this version of believer reads up to format 4\."):
+    with pytest.raises(JournalTooNew, match=r"has journal format 9; this version of believer reads up to format 5\."):
         Optimizer.load(path)
 
 
 def test_a_flipped_format_is_damage_and_no_newer_version(tmp_path: Path) -> None:
     path = tmp_path / "study.jsonl"
     Optimizer(Space.unit(1), journal=path, seed=0).close()
-    path.write_bytes(path.read_bytes().replace(b'"format":4', b'"format":5'))
+    path.write_bytes(path.read_bytes().replace(b'"format":5', b'"format":6'))
     with pytest.raises(JournalCorrupt, match="checksum"):
         Optimizer.load(path)
 

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from believer.errors import InvalidInput
 from believer.space import Space
 from believer.space.box import Box
-from believer.space.parameters import MAX_GRID, Categorical, Float, Int, Number, Parameter
+from believer.space.parameters import MAX_GRID, Categorical, Discrete, Float, Int, Number, Ordinal, Parameter
 from believer.space.region import bounds
 
 law = settings(max_examples=60)
@@ -56,7 +56,22 @@ categoricals = st.lists(
     max_size=5,
     unique_by=lambda choice: (type(choice), choice),
 ).map(Categorical)
-parameters = linear_floats() | log_floats() | stepped_floats() | ints() | categoricals
+ordinals = st.lists(
+    st.sampled_from(["low", "mid", "high", 1, 1.0, True, None]),
+    min_size=1,
+    max_size=5,
+    unique_by=lambda choice: (type(choice), choice),
+).map(Ordinal)
+
+
+@st.composite
+def discretes(draw: st.DrawFn) -> Discrete:
+    whole = draw(st.lists(st.integers(-50, 10_000), min_size=1, max_size=8, unique=True))
+    values: list[float] = [value * 0.25 for value in whole] if draw(st.booleans()) else [*whole]
+    return Discrete(values, log=min(values) > 0 and draw(st.booleans()))
+
+
+parameters = linear_floats() | log_floats() | stepped_floats() | ints() | categoricals | ordinals | discretes()
 spaces = st.dictionaries(st.text(min_size=1, max_size=3), parameters, min_size=1, max_size=5).map(Space)
 
 
@@ -91,12 +106,12 @@ def test_decode_stays_inside_and_is_canonical(case: tuple[Space, Any]) -> None:
             value = params[name]
             assert type(value) is type(checked[name])
             assert value == checked[name]
-            if isinstance(parameter, Categorical):
+            if isinstance(parameter, Categorical | Ordinal):
                 assert any(type(value) is type(choice) and value == choice for choice in parameter.choices)
             else:
                 assert isinstance(parameter, Number)
                 assert parameter.low <= value <= parameter.high
-                assert type(value) is (int if isinstance(parameter, Int) else float)
+                assert type(value) is (type(parameter.low) if isinstance(parameter, Int | Discrete) else float)
 
 
 @law
@@ -177,7 +192,7 @@ def test_spaces_are_picklable_values(space: Space) -> None:
 
 
 @law
-@given(st.lists(stepped_floats() | ints() | categoricals, min_size=1, max_size=3))
+@given(st.lists(stepped_floats() | ints() | categoricals | ordinals | discretes(), min_size=1, max_size=3))
 def test_size_counts_the_points_of_the_region(members: list[Parameter]) -> None:
     space = Space({f"p{j}": member for j, member in enumerate(members)})
     size, region = space.size, space.region()
@@ -455,7 +470,10 @@ AnySpace: Any = Space
         (lambda: AnySpace([1]), "a space needs a mapping of at least one name to a parameter; got [1]."),
         (lambda: AnySpace({"": AnyInt(1, 2)}), "a parameter's name must be a non-empty str; got ''."),
         (lambda: AnySpace({3: AnyInt(1, 2)}), "a parameter's name must be a non-empty str; got 3."),
-        (lambda: AnySpace({"x": (0, 1)}), "a parameter must be a Float, Int or Categorical; got (0, 1) for 'x'."),
+        (
+            lambda: AnySpace({"x": (0, 1)}),
+            "a parameter must be a Float, Int, Categorical, Ordinal or Discrete; got (0, 1) for 'x'.",
+        ),
         (lambda: AnySpace({"x": AnyInt(1, 2)}, 3), "constraint must be a function of the params or None; got 3."),
         (lambda: AnySpace.from_config({}), "config must be what Space.to_config returned; got {}."),
         (lambda: AnySpace.from_config(None), "config must be what Space.to_config returned; got None."),
@@ -467,7 +485,8 @@ AnySpace: Any = Space
         ),
         (
             lambda: AnySpace.from_config({"parameters": [{"name": "x", "kind": "Real"}], "constrained": False}),
-            "a parameter that a config describes must be a Float, Int or Categorical; got the kind 'Real' for 'x'.",
+            "a parameter that a config describes must be a Float, Int, Categorical, Ordinal or Discrete; "
+            "got the kind 'Real' for 'x'.",
         ),
     ],
 )
@@ -529,3 +548,45 @@ def test_missing_values_and_wrong_shapes_are_named() -> None:
         space.check([0.5, 1])  # type: ignore[arg-type]
     with pytest.raises(InvalidInput, match="X must have 2 columns; got 3"):
         space.decode(np.zeros((1, 3)))
+
+
+def test_an_ordinal_has_its_places_on_one_column() -> None:
+    space = Space({"level": Ordinal(["low", "mid", "high"])})
+    assert (space.dim, space.size) == (1, 3)
+    np.testing.assert_array_equal(space.region().points(), [[0.0], [0.5], [1.0]])
+    assert [p["level"] for p in space.decode([[0.2], [0.25], [0.26], [1.0]])] == ["low", "low", "mid", "high"]
+    assert repr(Ordinal(["a", 1], units="x")) == "Ordinal(choices=('a', 1), units='x')"
+    assert Ordinal([1, 2]) != Ordinal([1.0, 2]) != Ordinal([2, 1.0])
+
+
+def test_discrete_numbers_lie_where_their_sizes_say() -> None:
+    dose = Discrete([10, 0, 2.5, 1, 5], units="mg")
+    assert (dose.values, dose.low, dose.high) == ((0.0, 1.0, 2.5, 5.0, 10.0), 0.0, 10.0)
+    np.testing.assert_allclose(dose.grid()[:, 0], [0.0, 0.1, 0.25, 0.5, 1.0])
+    assert dose.decode(np.array([[0.17], [0.18], [0.9]])) == [1.0, 2.5, 10.0]
+    assert dose.check(2.5 + 1e-12, "dose") == 2.5
+    np.testing.assert_allclose(Discrete([1, 10, 100], log=True).grid()[:, 0], [0.0, 0.5, 1.0])
+    assert Discrete([1, 2]).check(2.0, "n") == 2
+    assert type(Discrete([*np.array([1, 2])]).check(2.0, "n")) is int
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: Discrete([]),
+        lambda: Discrete("12"),  # type: ignore[arg-type]
+        lambda: Discrete([1, "2"]),  # type: ignore[list-item]
+        lambda: Discrete([1.0, 1.0]),
+        lambda: Discrete([0, 1], log=True),
+        lambda: Discrete([1.0, float("inf")]),
+        lambda: Discrete([1, 2], backfill=3),
+        lambda: Discrete([1, 2]).check(1.5, "n"),
+        lambda: Discrete([1, 2]).check("1", "n"),
+        lambda: Ordinal([]),
+        lambda: Ordinal(["a", "a"]),
+        lambda: Ordinal(["a", "b"]).check("c", "n"),
+    ],
+)
+def test_what_is_no_list_of_values_is_refused(make: Any) -> None:
+    with pytest.raises(InvalidInput):
+        make()

@@ -128,7 +128,7 @@ def studied(space: bv.Space, **options: Any) -> bv.Optimizer:
 
 def test_both_are_what_a_space_asks_for() -> None:
     assert isinstance(Angle(), Parameter)
-    with pytest.raises(InvalidInput, match="a parameter must be a Float, Int or Categorical"):
+    with pytest.raises(InvalidInput, match="a parameter must be a Float, Int, Categorical"):
         bv.Space({"angle": Angle})  # type: ignore[dict-item]
     with pytest.raises(InvalidInput, match="within must be a function of the box"):
         bv.Space({"angle": Angle()}, within=Disc())  # type: ignore[arg-type]
@@ -228,7 +228,9 @@ def test_a_point_outside_the_disc_is_not_allowed() -> None:
 def test_a_config_says_what_it_cannot_hold(tmp_path: Path) -> None:
     config = TURNING.to_config()
     assert config["parameters"][0] == {"name": "angle", "kind": "Angle"}
-    with pytest.raises(InvalidInput, match="must be a Float, Int or Categorical; got the kind 'Angle' for 'angle'"):
+    with pytest.raises(
+        InvalidInput, match="must be a Float, Int, Categorical, Ordinal or Discrete; got the kind 'Angle' for 'angle'"
+    ):
         bv.Space.from_config(config)
     with pytest.raises(InvalidInput, match="a region of its own"):
         bv.Space.from_config(ROUND.to_config())

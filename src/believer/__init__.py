@@ -21,7 +21,7 @@ from believer.batch import Believe, ConstantLie, Fantasy, PseudoObservations
 from believer.numerics.backend import name as backend
 from believer.optimizer import Optimizer
 from believer.replay import replay
-from believer.space import Categorical, Float, Int, Space
+from believer.space import Categorical, Discrete, Float, Int, Ordinal, Space, linear, max_parts, sum_to
 from believer.study.goal import AtLeast, AtMost, Between, Desirability, Maximize, Minimize
 from believer.study.outcome import Outcome
 from believer.study.study import read_study
@@ -102,6 +102,7 @@ __all__ = [
     "Categorical",
     "ConstantLie",
     "Desirability",
+    "Discrete",
     "Fantasy",
     "Float",
     "Int",
@@ -111,6 +112,7 @@ __all__ = [
     "Minimize",
     "NeuralEnsemble",
     "Optimizer",
+    "Ordinal",
     "Outcome",
     "PseudoObservations",
     "RandomForest",
@@ -124,10 +126,13 @@ __all__ = [
     "backend",
     "benchmark",
     "errors",
+    "linear",
+    "max_parts",
     "minimize",
     "read_study",
     "replay",
     "sdd",
+    "sum_to",
 ]
 
 

@@ -87,6 +87,16 @@ class SpaceExhausted(BelieverError):
         return str(self.args[0])
 
 
+class NoPointFound(SpaceExhausted):
+    """A space has infinitely many points, and among those that were tried none is allowed and new.
+
+    Parameters
+    ----------
+    message : the rule, what came, what to do.
+    left : 0, as far as is known.
+    """
+
+
 class TrialError(BelieverError):
     """The trial is unknown, or already has a result.
 

@@ -493,7 +493,8 @@ class Optimizer(Study):
         """Queue a point of the user's: the next ask hands it out first, even if it repeats another point."""
         settled = self.space.check(params)
         if not self.space.allows(settled):
-            raise InvalidInput(f"the space's constraint does not allow {settled}.")
+            what = next((repr(rule) for rule in self.space.rules if not rule.holds(settled)), "constraint")
+            raise InvalidInput(f"the space's {what} does not allow {settled}.")
         self._record(Enqueued(settled))
 
     @changing

@@ -33,9 +33,17 @@ from believer.batch.request import (
 )
 from believer.batch.verdict import Verdict, judge
 from believer.capabilities import able
-from believer.errors import BelieverError, InvalidInput, MissingCapability, MissingExtra, SpaceExhausted
+from believer.errors import (
+    BelieverError,
+    InvalidInput,
+    MissingCapability,
+    MissingExtra,
+    NoPointFound,
+    SpaceExhausted,
+)
 from believer.maximize.objective import ENUMERATE_UP_TO, is_new, remaining
 from believer.space import Float, Space
+from believer.space.hints import adds_up
 from believer.space.region import Region
 from believer.study import serialization
 from believer.study.events import Asked
@@ -45,6 +53,11 @@ from believer.study.models import ADDED, WARP, ModelCache, check_cache, counted_
 from believer.study.settings import AUTO, LEARN, StudySettings
 from believer.study.trials import Batch, Trial, same_value
 from believer.surrogates.protocols import Bounded, Conditionable
+
+_AS_RULES = (
+    "The constraint seems to add numbers up: what is a sum can be said as a rule, rules=[sum_to([...], total)] or "
+    "rules=[linear({...}, at_most=...)], and is searched directly then."
+)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -145,8 +158,10 @@ def propose(
             cache.memory = chosen.memory
             notes = draft.learned_from(outputs, described or {}) if needs_model(chooser) else ""
             draft.add_chosen(chosen, notes, is_custom)
-    except SpaceExhausted:
+    except SpaceExhausted as error:
         draft.refuse_exhausted(q, queued, count=True)
+        if isinstance(error, NoPointFound) and adds_up(settings.space.constraint):
+            raise NoPointFound(f"{error} {_AS_RULES}", error.left) from None
         raise
     wanted = {"strategy": config, "fixed": held, "distinct": bool(distinct), **({"repeat": True} if repeat else {})}
     judged_on = request if request is not None and needs_model(chooser) else None
@@ -215,7 +230,7 @@ class _Draft:
 
     def params_at(self, x: Array) -> dict[str, Any]:
         """The point ``x`` in the user's terms; what is held is held to the bit."""
-        return {**self.settings.space.decode(x[None, :])[0], **self.held}
+        return self.settings.space.decode(x[None, :], self.held)[0]
 
     def add_queued(self, queued: list[dict[str, Any]]) -> None:
         """Points that the user wants, even if they repeat others."""

@@ -179,6 +179,18 @@ def changed() -> bv.Optimizer:
     return opt
 
 
+def ruled(*rules: Any, **settings: Any) -> bv.Optimizer:
+    """A mixture of four parts, one of them in steps, beside a temperature."""
+    parts = {"a": bv.Float(0, 1), "b": bv.Float(0, 0.6), "c": bv.Float(0, 1), "d": bv.Float(0, 0.5, step=0.05)}
+    space = bv.Space({**parts, "warm": bv.Float(1, 100, log=True)}, rules=[bv.sum_to([*parts], 1.0), *rules])
+    opt = bv.Optimizer(space, seed=7, n_init=5, **settings)
+    for _ in range(4):
+        for trial in opt.ask(3):
+            opt.tell(trial, _bowl({**trial.params, "warm": trial.params["warm"] / 100}))
+    opt.ask(1, fixed={"d": 0.1})
+    return opt
+
+
 def gone_on(name: str) -> bv.Optimizer:
     """A journal of format 3, and so of the first engine, that went on."""
     opt = bv.Optimizer.load(HERE / "format3" / f"{name}.jsonl", append=False)
@@ -215,6 +227,9 @@ STUDIES: dict[str, Callable[[], bv.Optimizer]] = {
     "hedged_one_goal": one_goal,
     "changed": changed,
     "gone_on_limits": lambda: gone_on("kb_limits"),
+    "kb_mixture": lambda: ruled(strategy="kb"),
+    "hedged_ruled": lambda: ruled(bv.linear({"a": 2, "b": 1}, at_most=1.2), bv.max_parts([*"abcd"], 3)),
+    "random_ruled": lambda: ruled(bv.linear({"a": 1, "d": -1}, at_least=-0.25), strategy="random"),
 }
 
 
@@ -237,12 +252,12 @@ def seen(study: bv.Optimizer) -> dict[str, Any]:
 
 
 def main() -> None:
-    """Make the journals of the format that is named."""
+    """Make the journals of the format that is named; all, or those that are named after it."""
     folder = HERE / f"format{int(sys.argv[1])}"
     folder.mkdir(exist_ok=True)
     for name, make in STUDIES.items():
         path = folder / f"{name}.jsonl"
-        if path.exists():
+        if path.exists() or name not in (sys.argv[2:] or STUDIES):
             continue
         study = make()
         study.save(path)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from believer.arrays import finite, whole
-from believer.errors import InvalidInput, SpaceExhausted
+from believer.errors import InvalidInput
 from believer.maximize.objective import (
     MOST_CANDIDATES,
     MOST_NEIGHBORS,
@@ -16,6 +16,7 @@ from believer.maximize.objective import (
     Search,
     any_distinct,
     first_distinct,
+    none_allowed,
     ranked,
     search_exhaustively,
 )
@@ -60,7 +61,7 @@ class Candidates:
             return exact
         X = search.candidates(self.candidates, self.neighbors, (0.2, 0.05, 0.01), rng)
         if not len(X):
-            raise SpaceExhausted("the constraint allows none of the thousands of points that were tried.", left=0)
+            raise none_allowed(search.region)
         f = ranked(objective.value(X))
         width = 0.2
         for _ in range(self.rounds):

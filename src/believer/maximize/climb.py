@@ -137,14 +137,16 @@ def projected(
         step[rows[~enough]] *= 0.5
         going[rows[~enough]] = step[rows[~enough]] > _SHORTEST
         done, there, value, slope = rows[enough], there[enough], value[enough], slope[enough]
+        if not len(done):
+            continue
         s, y = there - x[done], slope - g[done]
         bend = (s * y).sum(axis=1)
         curved = np.where(bend > 0.0, (s * s).sum(axis=1) / np.where(bend > 0.0, bend, 1.0), _LONGEST)
         spectral[done], gained = np.clip(curved, _SHORTEST, _LONGEST), np.abs(f[done] - value)
         x[done], f[done], g[done], step[done] = there, value, slope, 1.0
         past[calls % _LOOKED_BACK, done] = value
-        move[done] = region.project(there - spectral[done, None] * slope) - there
-        pull = np.abs(region.project(there - slope) - there).max(axis=1)
+        ways = region.project(np.vstack([there - spectral[done, None] * slope, there - slope]))
+        move[done], pull = ways[: len(done)] - there, np.abs(ways[len(done) :] - there).max(axis=1)
         going[done] = (pull > settings.gradient_tol) & (gained > settings.value_tol * np.maximum(np.abs(value), 1.0))
         better = done[value < least[done]]
         best[better], least[better] = x[better], f[better]

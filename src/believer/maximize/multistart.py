@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from believer.arrays import Array, IntArray, packed, shares, shown, whole
-from believer.errors import InvalidInput, MissingCapability, SpaceExhausted
+from believer.errors import InvalidInput, MissingCapability
 from believer.maximize.climb import ascend, stepped
 from believer.maximize.objective import (
     MOST_CANDIDATES,
@@ -17,6 +17,7 @@ from believer.maximize.objective import (
     Search,
     any_distinct,
     first_distinct,
+    none_allowed,
     ranked,
     search_exhaustively,
 )
@@ -90,7 +91,7 @@ class Multistart:
         region, known = search.region, search.known
         pool = self.drawn(search, rng) if known is None else known.X
         if not len(pool):
-            raise SpaceExhausted("the constraint allows none of the thousands of points that were tried.", left=0)
+            raise none_allowed(region)
         values = ranked(objective.value(pool) if known is None else known.values)
         # EI and UCB are in the units of y: a climb's tolerances are absolute, so small units must be scaled up.
         scale = min(1.0, float(np.ptp(values[np.isfinite(values)]))) or 1.0

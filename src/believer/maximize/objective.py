@@ -8,7 +8,7 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 
 from believer.arrays import Array, BoolArray
-from believer.errors import NumericalError, SpaceExhausted
+from believer.errors import NoPointFound, NumericalError, SpaceExhausted
 from believer.numerics import lbfgs
 from believer.space.region import Region
 
@@ -20,6 +20,10 @@ _AT_FIRST = 64
 
 _AT_ONCE = 1 << 18
 """Numbers that distances are worked out from at once: 2 MB."""
+
+_BEGUN_FROM, _AROUND = 8, 1024
+_STEPS = (0.2, 0.05, 0.01, 2e-3, 4e-4, 1e-4, 2e-5)
+"""Where random points are forbidden: known points that are begun from, points around all of them, and their steps."""
 
 MOST_CANDIDATES, MOST_NEIGHBORS = 100_000, 10_000
 """Of a search; all are kept, and evaluated, at once."""
@@ -164,6 +168,8 @@ class Search:
         X = self.region.sample(count, rng)
         if neighbors and len(self.around):
             X = np.vstack([self.region.near(self.around, neighbors, widths, rng), X])
+        if not len(X) and self.region.ruled:
+            return beside(self.region, np.vstack([self.avoid, self.around]), self.avoid, rng)
         return X
 
 
@@ -281,7 +287,8 @@ def remaining(region: Region, avoid: Array) -> Array | None:
 def new_points(region: Region, avoid: Array, rng: np.random.Generator) -> Array:
     """Some allowed points (m, d) of the region, at least one, that are not among ``avoid``: all of a finite region's.
 
-    Raises :class:`SpaceExhausted` when there are none, or none is found in some ten thousand draws.
+    Where a rule by function allows none of some ten thousand draws, points beside those of ``avoid`` that it allows.
+    Raises :class:`SpaceExhausted` when there are none; :class:`NoPointFound` when none is found.
     """
     points = remaining(region, avoid)
     if points is not None:
@@ -296,8 +303,45 @@ def new_points(region: Region, avoid: Array, rng: np.random.Generator) -> Array:
         points = points[~region.among(points, avoid)]
         if len(points):
             return points
-    why = "satisfies the constraint and is new; is the constraint too tight?" if region.ruled else "is new"
-    raise SpaceExhausted(f"none of 65,535 random points {why}", left=0)
+    if not region.ruled:
+        raise NoPointFound("none of 65,535 random points is new: their parameters leave too few values.", left=0)
+    points = beside(region, avoid, avoid, rng)
+    if len(points):
+        return points
+    raise NoPointFound(
+        "none of 65,535 random points satisfies the constraint and is new, and no point near to those that are known "
+        f"does; {int(region.holds(avoid).sum())} of the known points satisfy it; is the constraint too tight? "
+        "Enqueue or observe a point that satisfies it, and the search begins there.",
+        left=0,
+    )
+
+
+def none_allowed(region: Region) -> SpaceExhausted:
+    """The error for a region of which no candidate is allowed."""
+    tried = "the constraint allows none of the thousands of points that were tried"
+    if region.size is not None:
+        return SpaceExhausted(f"{tried}.", left=0)
+    return NoPointFound(f"{tried}. Enqueue or observe a point that it allows: the search begins there.", left=0)
+
+
+def beside(region: Region, known: Array, avoid: Array, rng: np.random.Generator) -> Array:
+    """New points (m, d) near to those of ``known`` (k, d) that are allowed, as far away as is found; none without any.
+
+    Parameters
+    ----------
+    region : with a rule by function.
+    known : points, allowed or not.
+    avoid : points that are not new.
+    rng : draws them.
+    """
+    allowed = known[region.holds(known)][-_BEGUN_FROM:]
+    for width in _STEPS if len(allowed) else ():
+        points = region.near(allowed, _AROUND // len(allowed), (width,), rng)
+        points = points[region.holds(points)]
+        points = points[~region.among(points, avoid)]
+        if len(points):
+            return points
+    return allowed[:0]
 
 
 def any_distinct(objective: Objective, search: Search, rng: np.random.Generator) -> Maximum:

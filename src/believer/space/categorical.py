@@ -88,12 +88,12 @@ class Categorical:
 
     def check(self, value: Any, name: str) -> Choice:
         """The choice that equals ``value``; InvalidInput, with the ``name``, if there is none."""
-        return self.choices[self._place(value, name)]
+        return self.choices[self.place(value, name)]
 
     def encode(self, values: Sequence[Any], name: str) -> Array:
         """One-hot rows (n, k) of ``values`` of ``name``."""
         rows = np.zeros((len(values), len(self.choices)))
-        rows[range(len(values)), [self._place(value, name) for value in values]] = 1.0
+        rows[range(len(values)), [self.place(value, name) for value in values]] = 1.0
         return rows
 
     def decode(self, U: Array) -> list[Choice]:
@@ -108,13 +108,14 @@ class Categorical:
         """The choices."""
         return {"choices": list(self.choices)}
 
-    def _place(self, value: Any, name: str) -> int:
+    def place(self, value: Any, name: str) -> int:
+        """The place of ``value`` among the choices, from 0; InvalidInput, with the ``name``, where it has none."""
         try:
             return self._index[type(value), value]
         except (KeyError, TypeError):
             known = plain(value)
             if type(known) is not type(value):
-                return self._place(known, name)
+                return self.place(known, name)
             raise InvalidInput(
                 f"a value must be one of {list(self.choices)}; got {shown(value)} for {name!r}."
             ) from None

@@ -11,14 +11,41 @@ from typing import Any
 
 from believer.errors import InvalidInput
 from believer.space.categorical import Categorical
+from believer.space.discrete import Discrete
 from believer.space.floats import Float
 from believer.space.ints import Int
+from believer.space.ordinal import Ordinal
 from believer.space.parameter import MAX_GRID, MOST_COLUMNS, Number, Parameter, backfill_of
 from believer.space.units import config_of, units_of
 
-__all__ = ["KINDS", "MAX_GRID", "MOST_COLUMNS", "Categorical", "Float", "Int", "Number", "Parameter", "from_config"]
+__all__ = [
+    "KINDS",
+    "MAX_GRID",
+    "MOST_COLUMNS",
+    "Categorical",
+    "Discrete",
+    "Float",
+    "Int",
+    "Number",
+    "Ordinal",
+    "Parameter",
+    "from_config",
+    "kinds",
+]
 
-KINDS: dict[str, Callable[..., Parameter]] = {"Float": Float, "Int": Int, "Categorical": Categorical}
+KINDS: dict[str, Callable[..., Parameter]] = {
+    "Float": Float,
+    "Int": Int,
+    "Categorical": Categorical,
+    "Ordinal": Ordinal,
+    "Discrete": Discrete,
+}
+
+
+def kinds() -> str:
+    """The names of all kinds, for an error."""
+    *names, last = KINDS
+    return f"{', '.join(names)} or {last}"
 
 
 def to_config(p: Parameter) -> dict[str, Any]:
@@ -37,10 +64,8 @@ def from_config(name: str, kind: str, **settings: Any) -> Parameter:
     settings : what its ``to_config`` returned.
     """
     if isinstance(kind, str) and kind not in KINDS:
-        *kinds, last = KINDS
-        known = f"{', '.join(kinds)} or {last}"
         raise InvalidInput(
-            f"a parameter that a config describes must be a {known}; got the kind {kind!r} for {name!r}."
+            f"a parameter that a config describes must be a {kinds()}; got the kind {kind!r} for {name!r}."
         )
     try:
         return KINDS[kind](**settings)

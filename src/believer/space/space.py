@@ -6,7 +6,7 @@ The encoded columns of the parameters are next to each other, in the order of th
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate, chain, pairwise
 from types import MappingProxyType
@@ -18,9 +18,15 @@ import numpy.typing as npt
 from believer.arrays import SAME_POINT, Array, BoolArray, as_points, frozen, shown, whole
 from believer.capabilities import able
 from believer.errors import InvalidInput
+from believer.space import rules as linear_rules
+from believer.space.balance import balanced
 from believer.space.box import Block, Box
-from believer.space.parameters import MOST_COLUMNS, Float, Parameter, from_config, to_config
+from believer.space.feasible import conflict, geometry_of
+from believer.space.geometry import Geometry
+from believer.space.parameters import MOST_COLUMNS, Float, Parameter, from_config, kinds, to_config
+from believer.space.polytope import Polytope
 from believer.space.region import Region
+from believer.space.rules import Rule
 
 _SAME_VALUE = 1e-12
 
@@ -34,10 +40,14 @@ class Space:
 
     Parameters
     ----------
-    parameters : a Float, Int or Categorical for each name, or any other :class:`~believer.space.parameter.Parameter`.
+    parameters : a Float, Int, Categorical, Ordinal or Discrete for each name, or any other
+        :class:`~believer.space.parameter.Parameter`.
     constraint : ``constraint(params) -> bool`` says which points are allowed; None allows all.
     constraint_name : the name of the constraint in a journal. By default a journal identifies the constraint by the
         code of the function, and a study that goes on with edited code has to pass ``change=True``.
+    rules : what must hold at every point that is handed out, such as ``[sum_to(["a", "b", "c"], 1.0)]``; made by
+        :func:`~believer.space.rules.sum_to`, :func:`~believer.space.rules.linear` and
+        :func:`~believer.space.rules.max_parts`. Points are searched where they hold; none is drawn and thrown away.
     within : ``within(box)`` gives the :class:`~believer.space.region.Region` to search, a part of the box that the
         parameters span; None searches all of it.
 
@@ -50,9 +60,12 @@ class Space:
     constraint: Constraint | None
     constraint_name: str | None
     within: RegionOf | None
+    rules: tuple[Rule, ...]
     dim: int = field(init=False, compare=False)
     _places: tuple[tuple[int, int], ...] = field(compare=False)
     """The first column of each parameter, and that after its last."""
+    _ruled: Geometry | None = field(compare=False)
+    """Where the rules hold, with nothing held."""
 
     def __init__(
         self,
@@ -60,6 +73,7 @@ class Space:
         constraint: Constraint | None = None,
         *,
         constraint_name: str | None = None,
+        rules: Iterable[Rule] = (),
         within: RegionOf | None = None,
     ) -> None:
         """Check the names; the parameters have checked themselves."""
@@ -69,9 +83,7 @@ class Space:
             if not isinstance(name, str) or not name:
                 raise InvalidInput(f"a parameter's name must be a non-empty str; got {shown(name)}.")
             if isinstance(parameter, type) or not able(parameter, Parameter):
-                raise InvalidInput(
-                    f"a parameter must be a Float, Int or Categorical; got {shown(parameter)} for {name!r}."
-                )
+                raise InvalidInput(f"a parameter must be a {kinds()}; got {shown(parameter)} for {name!r}.")
         if constraint is not None and not callable(constraint):
             raise InvalidInput(f"constraint must be a function of the params or None; got {shown(constraint)}.")
         if within is not None and not callable(within):
@@ -91,10 +103,15 @@ class Space:
         object.__setattr__(self, "constraint", constraint)
         object.__setattr__(self, "constraint_name", constraint_name)
         object.__setattr__(self, "within", within)
+        object.__setattr__(self, "rules", linear_rules.checked_rules(rules, parameters))
+        if self.rules and within is not None:
+            raise InvalidInput("rules and within exclude each other: let the region keep the rules.")
+        object.__setattr__(self, "_ruled", self._geometry(self._box({}), {}) if self.rules else None)
 
     def __repr__(self) -> str:
         """The call that makes this space."""
         within = "" if self.within is None else f", within={self.within!r}"
+        within = f", rules={[*self.rules]!r}" if self.rules else within
         return f"Space({dict(self._items)!r}{'' if self.constraint is None else f', {self.constraint!r}'}{within})"
 
     def __len__(self) -> int:
@@ -152,7 +169,9 @@ class Space:
         return checked
 
     def allows(self, params: Mapping[str, Any]) -> bool:
-        """Whether the point ``params`` (already checked) satisfies the constraint and lies ``within`` the region."""
+        """Whether the point ``params`` (already checked) keeps rules and constraint, and lies ``within`` the region."""
+        if not all(rule.holds(params) for rule in self.rules):
+            return False
         if self.within is not None:
             return bool(self.region().holds(self.encode([params]))[0])
         if self.constraint is None:
@@ -192,20 +211,38 @@ class Space:
         rows = np.flatnonzero(apart.any(axis=1))
         return int(rows[0]) if len(rows) else None
 
-    def decode(self, X: npt.ArrayLike) -> list[dict[str, Any]]:
+    def decode(self, X: npt.ArrayLike, held: Mapping[str, Any] | None = None) -> list[dict[str, Any]]:
         """The point nearest to each row of ``X`` (n, dim), always within bounds and on the grids.
 
         decode(encode([p])) is [p]: exactly for discrete values, to 1e-12 of the value or of the range for a Float.
+        Where ``rules`` are equations, numbers have 13 decimals, and add up to the last of them.
+
+        Parameters
+        ----------
+        X : the rows.
+        held : values that stand in place of what is decoded.
         """
         U = np.clip(as_points(X, self.dim), 0.0, 1.0)
         placed = zip(self._items, self._places, strict=True)
         columns = [parameter.decode(U[:, start:stop]) for (_, parameter), (start, stop) in placed]
-        names = self.names
-        return [dict(zip(names, values, strict=True)) for values in zip(*columns, strict=True)]
+        names, kept = self.names, held or {}
+        points = [{**dict(zip(names, values, strict=True)), **kept} for values in zip(*columns, strict=True)]
+        return [balanced(point, self.rules, dict(self._items), kept) for point in points] if self.rules else points
 
     def region(self, fixed: Mapping[str, Any] | None = None) -> Region:
         """The region of allowed encoded points, with the parameters in ``fixed`` at their values."""
         values = self.check_fixed(fixed or {})
+        box = self._box(values)
+        if self.within is not None:
+            return self.within(box)
+        if not self.rules:
+            return box
+        geometry = self._geometry(box, values) if values else self._ruled
+        assert geometry is not None
+        return Polytope(box, geometry)
+
+    def _box(self, values: Mapping[str, Any]) -> Box:
+        """The box of all parameters, those of ``values`` held there."""
         lower, upper, blocks = np.zeros(self.dim), np.ones(self.dim), []
         for name, p, start, stop in self._layout():
             rows = p.encode([values[name]], name) if name in values else p.grid()
@@ -214,8 +251,26 @@ class Space:
                 blocks.append(Block(start, stop, frozen(rows), p.ordered))
         feasible = None if self.constraint is None else self._feasible
         settle = self._settle if any(p.rounded for _, p in self._items) else None
-        box = Box(frozen(lower), frozen(upper), tuple(blocks), feasible, settle, self._tolerance())
-        return box if self.within is None else self.within(box)
+        return Box(frozen(lower), frozen(upper), tuple(blocks), feasible, settle, self._tolerance())
+
+    def _geometry(self, box: Box, values: Mapping[str, Any]) -> Geometry:
+        """Where the rules hold; InvalidInput, with those that are to blame, where they hold nowhere."""
+        parameters, starts = dict(self._items), {name: start for name, _, start, _ in self._layout()}
+        grids = {block.start: block.values[:, 0] for block in box.blocks if block.ordered and len(block.values) > 1}
+
+        def geometry(rules: Sequence[Rule]) -> Geometry | None:
+            return geometry_of(rules, parameters, starts, box.lower, box.upper, grids)
+
+        found = geometry(self.rules)
+        if found is None:
+            blamed = conflict(self.rules, lambda rules: geometry(rules) is not None)
+            names = dict.fromkeys(name for rule in blamed for name in rule.names)
+            said = ", ".join(f"{name}={values.get(name, parameters[name])!r}" for name in names)
+            which = "this rule cannot hold" if len(blamed) == 1 else "these rules cannot hold together"
+            raise InvalidInput(
+                f"{which}: {' and '.join(map(repr, blamed))}, with {said}. Change one of them, or a parameter's bounds."
+            )
+        return found
 
     def to_config(self) -> dict[str, Any]:
         """Plain JSON data from which ``from_config`` makes an equal space. Of a constraint it only says that there is
@@ -224,6 +279,8 @@ class Space:
             "parameters": [{"name": name, **to_config(p)} for name, p in self._items],
             "constrained": self.constraint is not None,
         }
+        if self.rules:
+            config["rules"] = [linear_rules.to_config(rule) for rule in self.rules]
         return config if self.within is None else {**config, "within": True}
 
     @staticmethod
@@ -240,6 +297,7 @@ class Space:
         """
         try:
             entries, constrained, within = config["parameters"], config["constrained"], config.get("within", False)
+            rules = [linear_rules.from_config(rule) for rule in config.get("rules", ())]
             parameters = {entry["name"]: from_config(**entry) for entry in entries}
             forgotten = constrained and constraint is None
         except (AttributeError, KeyError, TypeError) as error:
@@ -252,7 +310,7 @@ class Space:
             raise InvalidInput("this space had a constraint, which a config cannot hold. Pass it as constraint=...")
         if within:
             raise InvalidInput("this space had a region of its own (within=), which a config cannot hold.")
-        return Space(parameters, constraint, constraint_name=constraint_name)
+        return Space(parameters, constraint, constraint_name=constraint_name, rules=rules)
 
     def _layout(self) -> Iterator[tuple[str, Parameter, int, int]]:
         for (name, parameter), (start, stop) in zip(self._items, self._places, strict=True):

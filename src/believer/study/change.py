@@ -9,6 +9,7 @@ from believer.arrays import Array, frozen
 from believer.errors import InvalidInput
 from believer.space import Space
 from believer.space.parameter import backfill_of
+from believer.space.rules import from_config as rule_from
 from believer.space.units import config_of
 from believer.study import serialization
 from believer.study.constraints import called
@@ -35,6 +36,8 @@ def differences(found: Mapping[str, Any], wanted: Mapping[str, Any]) -> list[str
             ]
             if [*before] != [*after] and not _changed(before, after):
                 lines.append(f"order of the parameters: {', '.join(before)}, now {', '.join(after)}")
+            if (ruled := _ruled(then)) != _ruled(now):
+                lines.append(f"rules: {ruled}, now {_ruled(now)}")
         elif name == "outcomes" and then is not None:
             lines += [f"outcome {o}: {_said(then.get(o))}, now {_said(now.get(o))}" for o in _changed(then, now)]
         elif name == "constraint":
@@ -65,6 +68,11 @@ def _parameters(config: Any) -> dict[str, Any]:
     """By name, what says which values there are: not what earlier results had."""
     said = ("name", "backfill")
     return {part["name"]: {k: v for k, v in part.items() if k not in said} for part in config["parameters"]}
+
+
+def _ruled(config: Any) -> str:
+    """The rules of a space, as they are written."""
+    return ", ".join(repr(rule_from(rule)) for rule in config.get("rules", ())) or "none"
 
 
 def with_units(found: Mapping[str, Any], wanted: Mapping[str, Any]) -> dict[str, Any]:

@@ -1,0 +1,107 @@
+"""Sums that hold in the user's units to the last digit: what rounding leaves over is given to one part of each.
+
+Encoding and decoding rounds each number for itself, so that three parts may add up to 0.9999999999999999. Numbers are
+written here with as many decimals as matter, and one of each equation takes what is left, in exact arithmetic.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Mapping, Sequence
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any
+
+from believer.space.parameter import Parameter
+from believer.space.rules import Linear, Rule
+
+_DIGITS = 13
+"""Decimals of a number in [0, 1] that are kept."""
+
+_NEARLY = 1e-6
+"""A point that fails a rule by more of its terms was never meant to keep it."""
+
+
+def balanced(
+    params: dict[str, Any], rules: Sequence[Rule], parameters: Mapping[str, Parameter], held: Collection[str]
+) -> dict[str, Any]:
+    """``params`` with equations that hold but for rounding made to hold exactly, in decimals.
+
+    Parameters
+    ----------
+    params : the point, in the user's units.
+    rules : of which the equations matter.
+    parameters : by name.
+    held : names of those whose values must not change.
+    """
+    equations = [rule for rule in rules if isinstance(rule, Linear) and rule.is_equation and _nearly(rule, params)]
+    if not equations:
+        return params
+    names = dict.fromkeys(name for rule in rules for name in rule.names)
+    free = [name for name in names if parameters[name].count is None and name not in held]
+    rounded = {**params, **{name: _shortened(params[name], parameters[name]) for name in free}}
+    exact = {name: _written(rounded[name]) for name in names}
+    rows = [_Row(rule) for rule in equations]
+    pivots: dict[str, _Row] = {}
+    for row in rows:
+        rooms = {
+            name: _room(rounded[name], parameters[name]) for name in free if name not in pivots and row.terms.get(name)
+        }
+        pivot = max(rooms, key=rooms.__getitem__, default=None)
+        if pivot is not None:
+            row.scale(pivot)
+            for other in rows:
+                if other is not row:
+                    other.take(row, pivot)
+            pivots[pivot] = row
+    for pivot, row in pivots.items():
+        left = row.total - sum(c * exact[name] for name, c in row.terms.items() if name != pivot)
+        number: Any = parameters[pivot]
+        rounded[pivot] = min(max(float(left), number.low), number.high)
+    return rounded
+
+
+class _Row:
+    """An equation in exact arithmetic, while others are solved for their pivots."""
+
+    def __init__(self, rule: Linear) -> None:
+        assert rule.at_most is not None
+        self.terms = {name: _written(c) for name, c in rule.terms}
+        self.total = _written(rule.at_most)
+
+    def scale(self, pivot: str) -> None:
+        by = self.terms[pivot]
+        self.terms = {name: c / by for name, c in self.terms.items()}
+        self.total /= by
+
+    def take(self, row: _Row, pivot: str) -> None:
+        by = self.terms.get(pivot)
+        if by:
+            names = dict.fromkeys((*self.terms, *row.terms))
+            self.terms = {name: self.terms.get(name, Fraction(0)) - by * row.terms.get(name, 0) for name in names}
+            self.total -= by * row.total
+
+
+def _nearly(rule: Linear, params: Mapping[str, Any]) -> bool:
+    assert rule.at_most is not None
+    parts = [c * params[name] for name, c in rule.terms]
+    return bool(abs(math.fsum(parts) - rule.at_most) <= _NEARLY * max(map(abs, [*parts, rule.at_most])))
+
+
+def _written(value: float) -> Fraction:
+    """A number as it is written in decimals: 0.1 is a tenth."""
+    return Fraction(Decimal(repr(float(value))))
+
+
+def _shortened(value: float, parameter: Any) -> float:
+    """``value`` with the decimals that matter; a bound stays as it is."""
+    if value in (parameter.low, parameter.high):
+        return value
+    digits = _DIGITS - math.ceil(math.log10(parameter.high - parameter.low))
+    short = round(value, digits) if digits < 300 else value
+    return float(min(max(short, parameter.low), parameter.high))
+
+
+def _room(value: float, parameter: Any) -> float:
+    """How far a number is from its nearer bound."""
+    return float(min(value - parameter.low, parameter.high - value))

@@ -1,0 +1,127 @@
+"""One of a few given numbers, as one column: its position between the least and the greatest."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from types import EllipsisType
+from typing import Any
+
+import numpy as np
+
+from believer.arrays import Array, shown
+from believer.errors import InvalidInput
+from believer.space import scale
+from believer.space.parameter import MAX_GRID, keep_backfill
+from believer.space.units import call_of, keep_units
+
+
+@dataclass(frozen=True, slots=True)
+class Discrete:
+    """One of the given numbers, which need not be evenly spaced: the sizes that can be bought, the doses on the shelf.
+
+    Numbers that are near to each other are taken to do nearly the same.
+
+    Parameters
+    ----------
+    values : a list or tuple of at least one number, in any order; all ints, or all floats.
+    log : compare them by magnitude: 1, 10, 100 are evenly spaced then.
+    backfill : what trials had that were made before the study had this parameter; see ``Optimizer.open``.
+    units : shown beside the values, such as "°C"; never converted, and no part of what makes two parameters equal.
+
+    Attributes
+    ----------
+    low, high : the least and the greatest.
+    step : None, as the values need not be evenly spaced.
+    """
+
+    values: Sequence[float]
+    log: bool = field(default=False, kw_only=True)
+    backfill: float | EllipsisType = field(default=..., kw_only=True, repr=False, compare=False)
+    units: str = field(default="", kw_only=True, repr=False, compare=False)
+    low: float = field(init=False, repr=False, compare=False)
+    high: float = field(init=False, repr=False, compare=False)
+    step: None = field(init=False, default=None, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        """Check the rules, keep a sorted tuple of plain Python numbers."""
+        given = self.values
+        if isinstance(given, str | bytes) or not isinstance(given, Sequence | np.ndarray) or len(given) == 0:
+            raise InvalidInput(f"values must be a list or tuple of at least one number; got {shown(given)}.")
+        if len(given) > MAX_GRID:
+            raise InvalidInput(f"values must be {MAX_GRID:,} at most; got {len(given):,}. Use Float with a step.")
+        numbers = [scale.real(value) for value in given]
+        if None in numbers:
+            raise InvalidInput(f"a value must be a finite number; got {shown(given[numbers.index(None)])}.")
+        exact = all(isinstance(scale.plain(value), int) for value in given)
+        values = sorted(int(value) if exact else float(value) for value in given)
+        object.__setattr__(self, "values", tuple(values))
+        object.__setattr__(self, "low", values[0])
+        object.__setattr__(self, "high", values[-1])
+        scale.check_scale(self)
+        positions = self.grid()[:, 0]
+        if len(values) > 1 and not (np.diff(positions) > 1e-9).all():
+            raise InvalidInput(
+                f"values must differ from each other by more than 1e-9 of their range; got {shown(list(given))}."
+            )
+        keep_backfill(self)
+        keep_units(self)
+
+    def __repr__(self) -> str:
+        return call_of(self)
+
+    @property
+    def width(self) -> int:
+        """One column."""
+        return 1
+
+    @property
+    def count(self) -> int:
+        """Number of values k."""
+        return len(self.values)
+
+    @property
+    def ordered(self) -> bool:
+        """Yes: numbers lie on a scale."""
+        return True
+
+    @property
+    def rounded(self) -> bool:
+        """No: the values are listed."""
+        return False
+
+    @property
+    def slack(self) -> float:
+        """What rounding may do to the position of a value."""
+        return scale.slack(self)
+
+    def check(self, value: Any, name: str) -> float:
+        """The value that ``value`` is, to 1e-9 of its size; InvalidInput, with the ``name``, where it is none."""
+        number = scale.real(value)
+        if number is None:
+            raise InvalidInput(f"a value must be a finite number; got {shown(value)} for {name!r}.")
+        nearest = min(self.values, key=lambda known: abs(known - number))
+        if abs(nearest - number) > scale.TOLERANCE * abs(nearest):
+            said = shown(list(self.values))
+            raise InvalidInput(f"a value must be one of {said}; got {shown(value)} for {name!r}.")
+        return nearest
+
+    def encode(self, values: Sequence[Any], name: str) -> Array:
+        """Positions (n, 1) of ``values`` of ``name``."""
+        numbers = np.array([self.check(value, name) for value in values], dtype=np.float64)
+        return scale.positions(self, numbers, self.log)[:, None]
+
+    def decode(self, U: Array) -> list[float]:
+        """The values whose positions are nearest to ``U`` (n, 1)."""
+        grid, at = self.grid()[:, 0], U[:, 0]
+        right = np.minimum(np.maximum(grid.searchsorted(at), 1), len(grid) - 1)
+        left = np.maximum(right - 1, 0)
+        return [self.values[i] for i in np.where(at - grid[left] <= grid[right] - at, left, right)]
+
+    def grid(self) -> Array:
+        """Positions (k, 1) of the values."""
+        return scale.positions(self, np.array(self.values, dtype=np.float64), self.log)[:, None]
+
+    def to_config(self) -> dict[str, Any]:
+        """The values, and whether by magnitude."""
+        return {"values": list(self.values), "log": self.log}

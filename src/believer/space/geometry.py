@@ -1,0 +1,99 @@
+"""The part of the cube in which linear rules hold, as arrays.
+
+=======  ==============================================================================
+symbol   meaning
+=======  ==============================================================================
+j        number of columns that are in some rule
+r        number of rules that are sums
+A        their coefficients in the cube (r, j), the largest of each row 1
+group    columns of which no more than k may differ from 0
+=======  ==============================================================================
+
+Encoding is affine for numbers on a plain scale, x = low + u (high - low), so that a rule in the user's units is one in
+the cube. Rules that are no equations are kept by a margin: rounding to short decimals must not break them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from believer.arrays import Array, BoolArray, IntArray
+from believer.space.projection import Part
+
+MARGIN = 1e-10
+KEPT = 1e-9
+"""Rules that are no equations are kept with so much to spare, where continuous columns are in them; and a point keeps a
+rule that it fails by no more."""
+
+
+@dataclass(frozen=True, eq=False)
+class Geometry:
+    """Points u (j,) of a box with low ≤ A u ≤ high, on grids, with at most so many parts.
+
+    Attributes
+    ----------
+    columns : of the space, those that are in some rule (j,).
+    lower, upper : the box, (j,) each.
+    values : of each column the positions of its grid, in order; None where it is continuous, or held.
+    A, low, high : the sums, (r, j) and (r,) each.
+    groups : pairs of columns, from 0 to j - 1, and how many of them may differ from 0.
+    center : of the largest ball that fits in where there were no grids and no groups, (j,).
+    """
+
+    columns: IntArray
+    lower: Array
+    upper: Array
+    values: tuple[Array | None, ...]
+    A: Array
+    low: Array
+    high: Array
+    groups: tuple[tuple[IntArray, int], ...]
+    center: Array
+
+    @cached_property
+    def equations(self) -> BoolArray:
+        """Which sums have one value only, (r,)."""
+        return np.equal(self.low, self.high)
+
+    @cached_property
+    def moves(self) -> BoolArray:
+        """Which columns have width, (j,)."""
+        return np.greater(self.upper, self.lower)
+
+    @cached_property
+    def gridded(self) -> BoolArray:
+        """Which columns have a grid, (j,)."""
+        return np.array([values is not None for values in self.values], dtype=bool)
+
+    @cached_property
+    def parts(self) -> tuple[Part, ...]:
+        """Sums that share columns with each other, by rows, and their columns; one after the other."""
+        left, found = list(range(len(self.A))), []
+        while left:
+            rows = [left.pop(0)]
+            columns = self.A[rows[0]] != 0.0
+            while more := [r for r in left if (columns & (self.A[r] != 0.0)).any()]:
+                rows += more
+                left = [r for r in left if r not in more]
+                columns = (self.A[rows] != 0.0).any(axis=0)
+            found.append((np.array(sorted(rows), dtype=np.intp), np.flatnonzero(columns)))
+        return tuple(found)
+
+    @cached_property
+    def loose(self) -> bool:
+        """Whether there are neither grids nor groups."""
+        return not (self.groups or self.gridded.any())
+
+    def directions(self, columns: BoolArray) -> Array:
+        """An orthonormal basis (f, j) of the ways that lead from lawful points to others, along ``columns`` (j,)."""
+        E = self.A[np.ix_(self.equations, columns)]
+        basis = np.zeros((0, len(columns)))
+        if columns.any():
+            _, s, V = np.linalg.svd(E) if len(E) else (None, np.zeros(0), np.eye(int(columns.sum())))
+            free = V[int((s > 1e-9 * max(1.0, s.max(initial=0.0))).sum()) :]
+            basis = np.zeros((len(free), len(columns)))
+            basis[:, columns] = free
+        return basis

@@ -1,0 +1,91 @@
+"""A choice whose values have an order, as one column: its place among them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from types import EllipsisType
+from typing import Any
+
+import numpy as np
+
+from believer.arrays import Array
+from believer.space.categorical import Categorical, Choice
+from believer.space.parameter import keep_backfill
+from believer.space.units import call_of, keep_units
+
+
+@dataclass(frozen=True, slots=True)
+class Ordinal:
+    """One of several choices that have an order, as "low", "mid", "high": neighbors do more nearly the same.
+
+    Parameters
+    ----------
+    choices : in their order, a list or tuple of at least one str, int, float, bool or None.
+    backfill : what trials had that were made before the study had this parameter; see ``Optimizer.open``.
+    units : shown beside the values, such as "°C"; never converted, and no part of what makes two parameters equal.
+    """
+
+    choices: Sequence[Choice] = field(compare=False, hash=True)
+    backfill: Choice | EllipsisType = field(default=..., kw_only=True, repr=False, compare=False)
+    units: str = field(default="", kw_only=True, repr=False, compare=False)
+    _listed: Categorical = field(init=False, repr=False, hash=False)
+    """The same choices, without their order."""
+
+    def __post_init__(self) -> None:
+        """Check the rules, keep a tuple of plain Python values."""
+        object.__setattr__(self, "_listed", Categorical(self.choices))
+        object.__setattr__(self, "choices", self._listed.choices)
+        keep_backfill(self)
+        keep_units(self)
+
+    def __repr__(self) -> str:
+        return call_of(self)
+
+    @property
+    def width(self) -> int:
+        """One column."""
+        return 1
+
+    @property
+    def count(self) -> int:
+        """Number of choices k."""
+        return len(self.choices)
+
+    @property
+    def ordered(self) -> bool:
+        """Yes: neighbors are nearer to each other than to others."""
+        return True
+
+    @property
+    def rounded(self) -> bool:
+        """No: the choices are listed."""
+        return False
+
+    @property
+    def slack(self) -> float:
+        """What rounding may do to the place of a choice."""
+        return 1e-9
+
+    def check(self, value: Any, name: str) -> Choice:
+        """The choice that ``value`` is; InvalidInput, with the ``name``, where it is none."""
+        return self._listed.check(value, name)
+
+    def encode(self, values: Sequence[Any], name: str) -> Array:
+        """Places (n, 1) of ``values`` of ``name``, from 0 for the first choice to 1 for the last."""
+        places = np.array([self._listed.place(value, name) for value in values], dtype=np.float64)
+        return (places / max(1, len(self.choices) - 1))[:, None]
+
+    def decode(self, U: Array) -> list[Choice]:
+        """The choices whose places are nearest to ``U`` (n, 1); of two the first."""
+        last = len(self.choices) - 1
+        return [self.choices[min(max(i, 0), last)] for i in np.ceil(U[:, 0] * last - 0.5).astype(np.intp)]
+
+    def grid(self) -> Array:
+        """Places (k, 1) of the choices."""
+        k = len(self.choices)
+        return (np.arange(k, dtype=np.float64) / max(1, k - 1))[:, None]
+
+    def to_config(self) -> dict[str, Any]:
+        """The choices."""
+        return {"choices": list(self.choices)}

@@ -1,0 +1,292 @@
+"""Where linear rules hold: sums of parts, weighted sums, at most so many parts; a region that is never drawn by chance.
+
+The columns that are in no rule are those of the box around it. u stands for the columns that are, (m, j).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+
+import numpy as np
+
+from believer.arrays import Array, BoolArray, IntArray
+from believer.numerics.sampling import sobol
+from believer.space import chords
+from believer.space.box import FEASIBLE_TRIES, Box
+from believer.space.geometry import KEPT, Geometry
+from believer.space.listing import listed
+from believer.space.projection import excess
+from believer.space.rounding import ABSENT, as_it_is, lawful, settled
+
+_HALVINGS = 12
+_UNIFORM = math.sqrt(12.0)
+"""The width of a uniform distribution, in standard deviations."""
+
+_SCRAMBLE = 7919.0
+"""Further digits of a uniform number are another one."""
+
+
+@dataclass(frozen=True, eq=False)
+class Polytope:
+    """A :class:`~believer.space.region.Region`: the points of a box that keep linear rules.
+
+    Parameters
+    ----------
+    box : all columns, with their grids and choices, and the rule by function if there is one.
+    rules : what holds for some of them.
+
+    Attributes
+    ----------
+    dim : number of columns d.
+    """
+
+    outer: Box
+    rules: Geometry
+    dim: int = field(init=False, repr=False)
+    _rest: Box = field(init=False, repr=False)
+    """The box without rules: its columns that are in some move freely, its others as they do in all."""
+
+    def __post_init__(self) -> None:
+        columns = set(self.rules.columns.tolist())
+        blocks = tuple(block for block in self.outer.blocks if block.start not in columns)
+        object.__setattr__(self, "dim", self.outer.dim)
+        object.__setattr__(self, "_rest", replace(self.outer, blocks=blocks, feasible=None))
+
+    @cached_property
+    def _ruled(self) -> BoolArray:
+        """Columns (d,) that are in some rule."""
+        ruled = np.zeros(self.dim, dtype=bool)
+        ruled[self.rules.columns] = True
+        return ruled
+
+    @cached_property
+    def _basis(self) -> Array:
+        """Of the directions that points can move in, (f, j)."""
+        return self.rules.directions(self.rules.moves)
+
+    @cached_property
+    def _known(self) -> Array:
+        """Uniform points of the columns in rules, without regard to grids and groups."""
+        return chords.known_points(self.rules, self._basis)
+
+    @cached_property
+    def _is_finite(self) -> bool:
+        """Whether grids leave continuous columns one value at most: those that are in an equation, and alone in it."""
+        alone = not (self.outer.continuous & ~self._ruled).any() and not self.rounded
+        return alone and not len(self.rules.directions(self.rules.moves & ~self.rules.gridded))
+
+    @cached_property
+    def _listed(self) -> Array | None:
+        """Every point that keeps the rules, whatever a function says of it; None where there are too many."""
+        return listed(self.rules, self._rest) if self._is_finite else None
+
+    @property
+    def size(self) -> int | None:
+        """How many points there are, None when a column is continuous; of more than 100,000 no fewer than there are."""
+        if not self._is_finite:
+            return None
+        return (
+            math.prod(len(block.values) for block in self.outer.blocks) if self._listed is None else len(self._listed)
+        )
+
+    @property
+    def decisions(self) -> tuple[int | None, ...]:
+        """None for each continuous degree of freedom, then the number of values of each block, and of sets of parts."""
+        smooth = len(self.rules.directions(self.rules.moves & ~self.rules.gridded))
+        smooth += int(np.count_nonzero(self.outer.continuous & ~self._ruled))
+        counts = tuple(len(block.values) for block in self.outer.blocks)
+        return (None,) * smooth + counts + tuple(math.comb(len(columns), k) for columns, k in self.rules.groups)
+
+    @property
+    def metric(self) -> BoolArray:
+        """Those of the box."""
+        return self.outer.metric
+
+    @property
+    def freedom(self) -> int:
+        """Degrees of freedom: a mixture of k parts has k - 1, and with at most k parts of n, n - k fewer."""
+        outside = (self.outer.upper > self.outer.lower) & ~self._ruled
+        for block in self._rest.blocks:
+            outside[block.start : block.stop] &= block.ordered
+        absent = sum(len(columns) - most for columns, most in self.rules.groups)
+        return int(outside.sum()) + max(len(self._basis) - absent, 0)
+
+    @property
+    def ruled(self) -> bool:
+        """Whether there is a rule by function as well."""
+        return self.outer.ruled
+
+    @property
+    def rounded(self) -> bool:
+        """Whether there are columns with more values than a block lists."""
+        return self.outer.rounded
+
+    def points(self) -> Array:
+        """Every lawful point of a finite region of no more than 100,000."""
+        assert self._listed is not None
+        return self._listed[self.holds(self._listed)]
+
+    def spread(self, U: Array) -> Array:
+        """Points (m, d) from uniform numbers ``U`` (m, d): uniform where the rules hold, but for grids."""
+        out, u = self._rest.spread(U), U[:, self.rules.columns]
+        start = u[:, -1:] if len(self._basis) < u.shape[1] else (_SCRAMBLE * u[:, :1]) % 1.0
+        found = chords.spread(self.rules, self._basis, self._known, np.hstack([start, u[:, : len(self._basis)]]))
+        found, kept = lawful(self.rules, found)
+        if (
+            not kept.all()
+        ):  # grids of several rules: what is near to none of their points takes the place of one that is
+            found = found[np.resize(np.flatnonzero(kept), len(found))] if kept.any() else settled(self.rules, found)
+        out[:, self.rules.columns] = found
+        return out
+
+    def sample(self, m: int, rng: np.random.Generator) -> Array:
+        """``m`` lawful Sobol points from ``rng``; fewer where a rule by function is hard to satisfy."""
+        read = np.ones(self.dim, dtype=bool)
+        for block in self._rest.blocks:  # of a block the first column alone is read
+            read[block.start + 1 : block.stop] = False
+        U = np.zeros((m, self.dim))
+        U[:, read] = sobol(m, int(np.count_nonzero(read)), rng)
+        points = self.spread(U)
+        if not self.ruled:
+            return points
+        points = points[self.holds(points)]
+        for attempt in range(FEASIBLE_TRIES):
+            if len(points) >= m // 4:
+                break
+            more = self.spread(rng.random((m << min(attempt, 4), self.dim)))
+            points = np.vstack([points, more[self.holds(more)]])
+        return points[:m]
+
+    def near(self, X: Array, m: int, widths: tuple[float, ...], rng: np.random.Generator) -> Array:
+        """``m`` lawful neighbors of each row of ``X`` (k, d), as (k m, d); without those that a function forbids.
+
+        Columns in rules move by shares of what the rules leave them, and are projected.
+        """
+        columns, start = self.rules.columns, np.repeat(self.project(X), m, axis=0)
+        out = self._rest.near(start, 1, widths, rng)
+        share = np.array((1.0, 0.5, min(1.0, 3.0 / len(columns))))[rng.integers(3, size=(len(start), 1))]
+        moved = rng.random((len(start), len(columns))) < share
+        width = np.array(widths)[rng.integers(len(widths), size=(len(start), 1))] * _UNIFORM * self._known.std(axis=0)
+        step = np.where(moved, width * rng.standard_normal(moved.shape), 0.0)
+        found, kept = lawful(self.rules, start[:, columns] + step)
+        out[:, columns] = np.where(kept[:, None], found, start[:, columns])
+        return out[self.holds(out)] if self.ruled else out
+
+    def project(self, X: Array, inside: Array | None = None) -> Array:
+        """The lawful points nearest to ``X`` (m, d): exactly for one sum, and nearly so for several, and on grids.
+
+        With ``inside`` (m, d), lawful points: where a rule by function forbids that, the last point that it allows of a
+        bisection of the way to there.
+        """
+        out = self._rest.project(X)
+        out[:, self.rules.columns] = settled(self.rules, X[:, self.rules.columns])
+        if inside is None or not self.ruled:
+            return out
+        good, bad = np.where(self.holds(out)[:, None], out, inside), out
+        for _ in range(_HALVINGS):
+            middle = self.project(0.5 * (good + bad))
+            allowed = self.holds(middle)[:, None]
+            good, bad = np.where(allowed, middle, good), np.where(allowed, bad, middle)
+        return good
+
+    def free(self, X: Array, relaxed: bool = False) -> BoolArray:
+        """The continuous columns (m, d), absent parts only where a further one may be present; (1, d) without groups.
+
+        ``relaxed`` makes no difference: columns on grids move in steps.
+        """
+        moves = self.outer.free(X)
+        if not self.rules.groups:
+            return moves
+        moves = np.repeat(moves, len(X), axis=0)
+        for group, most in self.rules.groups:
+            columns = self.rules.columns[group]
+            present = X[:, columns] > ABSENT
+            moves[:, columns] &= present | (present.sum(axis=1) < most)[:, None]
+        return moves
+
+    def box(self) -> None:
+        """None: columns in a rule do not move each for itself."""
+
+    def steps(self, X: Array) -> Iterator[Array]:
+        """Alternatives (s, a, d) to the rows of ``X`` (s, d): a block after the other, then exchanges between parts."""
+        yield from self._rest.steps(X)
+        for i, values in enumerate(self.rules.values):
+            if values is not None:
+                there = 2 ** np.arange((len(values) - 1).bit_length())
+                yield self._exchanged(X, i, np.concatenate([there, -there]))
+        for group, most in self.rules.groups:
+            for rank in range(most):
+                yield self._replaced(X, group, rank)
+
+    def neighbors(self, x: Array) -> Array:
+        """Lawful points (m, d) one value from ``x`` (d,) away on a scale, or on two that are in a rule together."""
+        found, one = [self._rest.neighbors(x)], np.array([1, -1])
+        found += [self._exchanged(x[None, :], int(i), one)[0] for i in np.flatnonzero(self.rules.gridded)]
+        points = np.vstack(found)
+        points = points[(points != x).any(axis=1)]
+        lawful_ones: Array = points[self.holds(points)]
+        return lawful_ones
+
+    def _exchanged(self, X: Array, i: int, steps: IntArray) -> Array:
+        """Alternatives (s, a, d) in which column i of the rules takes ``steps`` on its grid, alone or for another's.
+
+        Continuous columns take what is left of a sum. What is not lawful is the row itself.
+        """
+        rules, u = self.rules, X[:, self.rules.columns]
+        values = rules.values[i]
+        assert values is not None
+        index = np.abs(u[:, i, None] - values).argmin(axis=1)
+        there = values[np.minimum(np.maximum(index[:, None] + steps, 0), len(values) - 1)]
+        moved = np.repeat(u[:, None, :], len(steps), axis=1)
+        moved[:, :, i] = there
+        alternatives = [moved]
+        for h in np.flatnonzero(rules.gridded[i + 1 :]) + i + 1:
+            together = np.flatnonzero(rules.equations & (rules.A[:, i] != 0.0) & (rules.A[:, h] != 0.0))
+            if len(together):
+                other, rate = moved.copy(), rules.A[together[0], i] / rules.A[together[0], h]
+                other[:, :, h] -= rate * (there - u[:, i, None])
+                alternatives.append(other)
+        return self._lawful(X, np.concatenate(alternatives, axis=1))
+
+    def _replaced(self, X: Array, group: IntArray, rank: int) -> Array:
+        """Alternatives (s, k, d) in which each part of a group takes the place of the part of that rank by size.
+
+        Where that is absent, a part comes in with half of the largest.
+        """
+        u = X[:, self.rules.columns]
+        rows, order = np.arange(len(u)), np.argsort(-u[:, group], axis=1, kind="stable")
+        out, first = group[order[:, rank]], group[order[:, 0]]
+        size = np.where(u[rows, out] > ABSENT, u[rows, out], 0.5 * u[rows, first])
+        moved = np.repeat(u[:, None, :], len(group), axis=1)
+        for k, part in enumerate(group):
+            absent = u[:, part] <= ABSENT
+            at = rows[absent]
+            moved[at, k, out[absent]] = 0.0
+            moved[at, k, part] = size[absent]
+        return self._lawful(X, moved)
+
+    def _lawful(self, X: Array, moved: Array) -> Array:
+        """The rows of ``X`` (s, d) with ``moved`` (s, a, j) in the columns of the rules, where these can be so."""
+        s, a, j = moved.shape
+        found, kept = as_it_is(self.rules, moved.reshape(s * a, j))
+        points = np.repeat(X[:, None, :], a, axis=1)
+        same = np.repeat(X[:, self.rules.columns], a, axis=0)
+        points[:, :, self.rules.columns] = np.where(kept[:, None], found, same).reshape(s, a, j)
+        return points
+
+    def holds(self, X: Array) -> BoolArray:
+        """Which rows of ``X`` (m, d) keep the rules, to rounding, and the rule by function."""
+        u = X[:, self.rules.columns]
+        kept: BoolArray = excess(u, self.rules.A, self.rules.low, self.rules.high) <= KEPT
+        for group, most in self.rules.groups:
+            kept &= (u[:, group] > ABSENT).sum(axis=1) <= most
+        if self.outer.feasible is not None and kept.any():
+            kept[kept] = self.outer.feasible(X[kept])
+        return kept
+
+    def among(self, X: Array, others: Array) -> BoolArray:
+        """Which rows of ``X`` (m, d) are the same point as some row of ``others`` (k, d)."""
+        return self.outer.among(X, others)

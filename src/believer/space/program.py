@@ -1,0 +1,78 @@
+"""The nearest lawful point by a program in whole numbers: exact with grids and parts that may be absent, and slow."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from believer.arrays import Array
+from believer.space.geometry import KEPT, Geometry
+from believer.space.projection import excess, onto_rules
+
+
+def by_program(given: Geometry, x: Array) -> Array | None:
+    """The point (j,) nearest to ``x`` (j,), by the sum of distances, by a program in whole numbers; None without one.
+
+    Exact with grids and groups, and slow: milliseconds a point.
+
+    Parameters
+    ----------
+    given : the set.
+    x : the point.
+    """
+    from scipy.optimize import Bounds, LinearConstraint, milp
+
+    j = len(x)
+    grids = [(i, values) for i, values in enumerate(given.values) if values is not None]
+    uniform = [np.ptp(np.diff(values)) < 1e-9 for _, values in grids]
+    counts = [1 if even else len(values) for (_, values), even in zip(grids, uniform, strict=True)]
+    total = 2 * j + sum(counts) + sum(len(columns) for columns, _ in given.groups)
+    rows, low, high = [np.hstack([given.A, np.zeros((len(given.A), total - j))])], [given.low], [given.high]
+    upper, whole = np.concatenate([given.upper, np.full(j, np.inf), np.ones(total - 2 * j)]), np.zeros(total)
+
+    def add(entries: Mapping[int, float], least: float, most: float) -> None:
+        row = np.zeros((1, total))
+        row[0, list(entries)] = list(entries.values())
+        rows.append(row)
+        low.append(np.array([least]))
+        high.append(np.array([most]))
+
+    for i in range(j):  # |u_i - x_i| ≤ t_i
+        add({i: 1.0, j + i: -1.0}, -np.inf, x[i])
+        add({i: 1.0, j + i: 1.0}, x[i], np.inf)
+    at = 2 * j
+    for (i, values), even, k in zip(grids, uniform, counts, strict=True):
+        whole[at : at + k] = 1
+        if even:
+            upper[at] = len(values) - 1
+            add({i: 1.0, at: -float(values[1] - values[0])}, values[0], values[0])
+        else:
+            add({i: 1.0, **{at + n: -float(v) for n, v in enumerate(values)}}, 0.0, 0.0)
+            add({at + n: 1.0 for n in range(k)}, 1.0, 1.0)
+        at += k
+    for columns, most in given.groups:
+        whole[at : at + len(columns)] = 1
+        for n, i in enumerate(columns):
+            add({int(i): 1.0, at + n: -float(given.upper[i])}, -np.inf, 0.0)
+        add({at + n: 1.0 for n in range(len(columns))}, 0.0, most)
+        at += len(columns)
+    solved = milp(
+        np.concatenate([np.zeros(j), np.ones(j), np.zeros(total - 2 * j)]),
+        integrality=whole,
+        bounds=Bounds(np.concatenate([given.lower, np.zeros(total - j)]), upper),
+        constraints=LinearConstraint(np.vstack(rows), np.concatenate(low), np.concatenate(high)),
+    )
+    if solved.x is None:
+        return None
+    found = np.minimum(np.maximum(solved.x[:j], given.lower), given.upper)
+    lower, upper = given.lower.copy(), given.upper.copy()
+    for i, values in grids:
+        lower[i] = upper[i] = values[np.abs(values - found[i]).argmin()]
+    for columns, most in given.groups:
+        absent = columns[np.argsort(-found[columns], kind="stable")[most:]]
+        upper[absent] = 0.0
+    near = np.minimum(np.maximum(found, lower), upper)[None, :]
+    if not given.gridded[given.moves].all():
+        near = onto_rules(found[None, :], lower, upper, given.A, given.low, given.high, given.parts)
+    return near[0] if excess(near, given.A, given.low, given.high)[0] <= KEPT else None
