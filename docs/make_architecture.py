@@ -46,11 +46,13 @@ ROOMS: dict[str, tuple[float, str, str]] = {
     "acquisitions": (2, ENGINE, "what a point is worth"),
     "batch": (2, ENGINE, "q points together"),
     "study": (2, STUDY, "events, journal, ledger"),
+    "trees": (4, TOOL, "processes and theirs"),
     "propose": (2, STUDY, "history in, batch out"),
     "optimizer": (2, DOOR, "ask and tell"),
     "progress": (3, TOOL, "a bar"),
     "plugins": (0, DOOR, "for authors and hosts"),
     "workers": (4, TOOL, "processes that may die"),
+    "program": (3, TOOL, "a solver as the function"),
     "evaluation": (4, TOOL, "trials under way"),
     "loop": (3, DOOR, "minimize"),
     "replay": (1, DOOR, "a journal verified"),
@@ -88,6 +90,14 @@ def bend(source: str, target: str) -> list[Point]:
             return [(x + 0.24, y - HIGH), (x + 0.24, v), (u - WIDE, v)]
         case "integrations", "plugins":
             return [(x, y - HIGH), (x, v), (u - WIDE, v)]
+        case "loop", "optimizer":
+            return [(x - 0.3, y - HIGH), (2.5, y - 0.5), (2.5, v + 0.5), (u + 0.2, v + HIGH)]
+        case "loop", "progress":
+            return [(x - 0.2, y - HIGH), (2.53, y - 0.5), (2.53, v + 0.5), (u - 0.2, v + HIGH)]
+        case "program", "trees":
+            return [(x + 0.2, y - HIGH), (3.47, y - 0.5), (3.47, v + 0.5), (u - 0.2, v + HIGH)]
+        case "program", "study":
+            return [(x - 0.2, y - HIGH), (2.5, y - 0.6), (2.5, v + 0.2), (u + WIDE, v + 0.2)]
         case "study", "_version":
             return [(x + WIDE, y - 0.15), (3.5, y - 0.15), (3.5, v), (u - WIDE, v)]
         case "maximize", "capabilities":

@@ -50,6 +50,8 @@ if TYPE_CHECKING:
     from believer.loop import Seconds, Target, minimize
     from believer.maximize import Candidates as Candidates
     from believer.maximize import Multistart as Multistart
+    from believer.program import Finished as Finished
+    from believer.program import Program as Program
     from believer.replay import Replay as Replay
     from believer.study.recommendation import Front as Front
     from believer.study.recommendation import Recommendation as Recommendation
@@ -74,6 +76,7 @@ _LATER = {
     **dict.fromkeys(("Candidates", "Multistart"), "believer.maximize"),
     **dict.fromkeys(("EHVI", "Scalarized"), "believer.acquisitions"),
     **dict.fromkeys(("Batch", "Trial"), "believer.study.trials"),
+    **dict.fromkeys(("Finished", "Program"), "believer.program"),
     **dict.fromkeys(("Result", "Seconds", "Target", "minimize"), "believer.loop"),
     **dict.fromkeys(("Front", "Recommendation"), "believer.study.recommendation"),
     "Replay": "believer.replay",
