@@ -52,6 +52,7 @@ ROOMS: dict[str, tuple[float, str, str]] = {
     "progress": (3, TOOL, "a bar"),
     "plugins": (0, DOOR, "for authors and hosts"),
     "workers": (4, TOOL, "processes that may die"),
+    "clusters": (4, TOOL, "clusters as workers"),
     "program": (3, TOOL, "a solver as the function"),
     "evaluation": (4, TOOL, "trials under way"),
     "loop": (3, DOOR, "minimize"),

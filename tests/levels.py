@@ -32,6 +32,7 @@ LEVELS = {
     "progress": 9.0,
     "plugins": 9.0,
     "workers": 9.0,
+    "clusters": 9.3,
     "program": 9.5,
     "evaluation": 9.5,
     "loop": 10.0,

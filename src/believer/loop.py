@@ -14,6 +14,7 @@ from numbers import Integral, Real
 from typing import Any, Unpack
 
 from believer.arrays import finite, shown, whole
+from believer.clusters import TimeLimited, opened
 from believer.errors import EvaluationError, InvalidInput, SpaceExhausted
 from believer.evaluation import Answer, Evaluations, Failure, Function, OutOfTime, evaluate
 from believer.optimizer import Optimizer
@@ -156,7 +157,7 @@ def minimize(
     space: Space,
     budget: int = 50,
     *,
-    workers: int | Executor | None = None,
+    workers: int | Executor | Any = None,
     q: int | None = None,
     mode: str | None = None,
     journal: PathLike | None = None,
@@ -167,7 +168,7 @@ def minimize(
     callback: Callable[[Optimizer, Batch], None] | None = None,
     progress: bool = True,
     change: bool = False,
-    executor: int | Executor | None = None,
+    executor: int | Executor | Any = None,
     **options: Unpack[Options],
 ) -> Result:
     """Minimize ``f(params)`` over ``space`` with ``budget`` evaluations, the initial design included.
@@ -183,7 +184,8 @@ def minimize(
     budget : how many evaluations.
     workers : a number of worker processes, of which one may die: its trial has failed then, and the run goes on (in a
         script, keep the call under ``if __name__ == "__main__"``). Or any ``concurrent.futures.Executor``: when that
-        breaks, what was under way has failed and the run ends with ``EvaluationError``. None evaluates in this process.
+        breaks, what was under way has failed and the run ends with ``EvaluationError``. Or a Dask client or cluster, or
+        the address of a cluster, "tcp://host:8786", "ray://host:10001" or "ray". None evaluates in this process.
     q : how many evaluations run together. By default as many as there are workers, and 1 without workers; an executor
         that does not say how many workers it has needs it.
     mode : "async" hands a worker the next point as soon as it is free; "batch" waits for all q results before it asks
@@ -193,8 +195,9 @@ def minimize(
     y0 : their values, where these are known already: then they count as results, and not towards the budget.
     stop : a target value (a number or ``Target``), ``Seconds``, or a callable of the optimizer; asked before every
         evaluation that is started. What was handed out and not evaluated by then stays pending.
-    timeout : seconds that an evaluation may take, with worker processes (a number as ``workers``): they are killed
-        then, and the trial has failed. Importing the module of ``f`` does not count.
+    timeout : seconds that an evaluation may take, with worker processes (a number as ``workers``) or on a cluster: its
+        process and all that it has started are killed then, and the trial has failed. Importing the module of ``f``
+        does not count.
     callback : called with the optimizer and each batch once all of its results are in.
     progress : show on standard error how far the run is, with the best value so far: a bar on a terminal or in a
         notebook, and elsewhere a line now and then. False is silent.
@@ -211,6 +214,11 @@ def minimize(
             raise InvalidInput("executor is the former name of workers: pass one of them.")
         warnings.warn("executor= is now called workers=.", DeprecationWarning, stacklevel=2)
         workers = executor
+    if workers is not None and not isinstance(workers, Integral | Executor):
+        with opened(workers) as cluster:
+            given: dict[str, Any] = {"q": q, "mode": mode, "journal": journal, "x0": x0, "y0": y0, "stop": stop}
+            given |= {"timeout": timeout, "callback": callback, "progress": progress, "change": change, **options}
+            return minimize(f, space, budget, workers=cluster, **given)
     if not callable(f):
         raise InvalidInput(f"f must be a function of one dict of parameters; got {shown(f)}.")
     workers = _checked(workers, timeout)
@@ -343,21 +351,18 @@ def _begin(optimizer: Optimizer, points: list[dict[str, Any]], values: list[Valu
             optimizer.observe(params, values[place])
 
 
-def _checked(workers: Executor | int | None, timeout: float | None) -> Executor | int | None:
+def _checked(workers: Any, timeout: float | None) -> Executor | int | None:
     """The executor, or the number of processes as an int."""
     if isinstance(workers, Integral):
         workers = whole(workers, "workers, where it is a number of worker processes,", 1)
-    elif workers is not None and not callable(getattr(workers, "submit", None)):
-        raise InvalidInput(
-            f"workers must be a number of processes or a concurrent.futures.Executor; got {shown(workers)}."
-        )
     if timeout is None:
         return workers
     if finite(timeout, "timeout") <= 0.0:
         raise InvalidInput(f"timeout must be a number of seconds above zero; got {shown(timeout)}.")
-    if not isinstance(workers, int | Workers):
+    if not isinstance(workers, int | TimeLimited):
         where = "this process" if workers is None else f"a {type(workers).__name__}"
-        raise InvalidInput(f"timeout needs worker processes that can be killed, e.g. workers=4; {where} cannot be.")
+        rule = "timeout needs worker processes that can be killed, e.g. workers=4, or a Dask or Ray cluster"
+        raise InvalidInput(f"{rule}; {where} cannot be.")
     return workers
 
 

@@ -171,7 +171,7 @@ class _Process:
         self._pipe, theirs = context.Pipe()
         self._process = context.Process(target=_work, args=(theirs,))
         try:
-            with _inherited():
+            with _inherited(), _as_a_parent():
                 self._process.start()
         except Exception as error:
             self._pipe.close()
@@ -421,6 +421,18 @@ def _inherited() -> Iterator[None]:
         finally:
             for name in unset:
                 os.environ.pop(name, None)
+
+
+@contextmanager
+def _as_a_parent() -> Iterator[None]:
+    """A daemon, as a worker of Dask is, may have no children of multiprocessing's; ours end with it, whatever it is."""
+    config: dict[str, Any] = multiprocessing.current_process()._config  # type: ignore[attr-defined]
+    before = config.pop("daemon", None)
+    try:
+        yield
+    finally:
+        if before is not None:
+            config["daemon"] = before
 
 
 if sys.platform == "win32":
