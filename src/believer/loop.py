@@ -351,7 +351,7 @@ def _begin(optimizer: Optimizer, points: list[dict[str, Any]], values: list[Valu
             optimizer.observe(params, values[place])
 
 
-def _checked(workers: Any, timeout: float | None) -> Executor | int | None:
+def _checked(workers: Any, timeout: float | None) -> Any:
     """The executor, or the number of processes as an int."""
     if isinstance(workers, Integral):
         workers = whole(workers, "workers, where it is a number of worker processes,", 1)

@@ -12,7 +12,7 @@ from believer import space as engine
 from believer.arrays import Array, shown
 from believer.errors import InvalidInput
 
-__all__ = ["Categorical", "Integer", "Real", "Space"]
+__all__ = ["Categorical", "Dimension", "Integer", "Real", "Space"]
 
 
 def one_of(value: Any, choices: Collection[Any], what: str) -> Any:
@@ -29,8 +29,12 @@ def check_random_state(seed: Any) -> np.random.RandomState:
     return np.random.RandomState(int(seed)) if isinstance(seed, Integral) else seed or np.random.mtrand._rand
 
 
+class Dimension:
+    """One column of a point."""
+
+
 @dataclass
-class Number:
+class Number(Dimension):
     """What :class:`Real` and :class:`Integer` share."""
 
     low: Any
@@ -88,7 +92,7 @@ class Integer(Number):
 
 
 @dataclass
-class Categorical:
+class Categorical(Dimension):
     """One of several categories.
 
     Parameters
@@ -132,7 +136,7 @@ class Categorical:
 
 def check_dimension(dimension: Any) -> Any:
     """A dimension itself, or that of ``(low, high)``, ``(low, high, prior)``, with a base, or of categories."""
-    if isinstance(dimension, Number | Categorical):
+    if isinstance(dimension, Dimension):
         return dimension
     given = tuple(dimension) if isinstance(dimension, list | tuple | np.ndarray) else ()
     has_names = any(isinstance(end, str | bool | np.bool_) for end in given[:2])
