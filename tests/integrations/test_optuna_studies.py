@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import json
 import logging
 import math
 import urllib.request
@@ -145,13 +146,16 @@ def test_the_page_of_a_storage_follows_its_studies(tmp_path: Path) -> None:
     study = optuna.create_study(storage=url, study_name="first")
     study.optimize(cost, n_trials=4, catch=ValueError)
 
-    def text(page: Any) -> str:
-        with urllib.request.urlopen(page.url) as answer:
-            return str(answer.read().decode())
+    def answered(page: Any, path: str) -> Any:
+        with urllib.request.urlopen(page.url + path) as answer:
+            return json.load(answer)
 
     with watch_study(url, port=0) as page:
-        assert "first" in text(page)
+        (first,) = answered(page, "list.json")["studies"]
+        before = answered(page, first["href"] + "state.json")
+        study.optimize(cost, n_trials=1, catch=ValueError)
+        assert answered(page, first["href"] + "state.json") != before
         optuna.create_study(storage=url, study_name="second")  # has no result yet
-        assert "second" in text(page)
-    with watch_study(study, port=0) as page:
-        assert "relu" in text(page)
+        names = {one["name"]: one["text"] for one in answered(page, "list.json")["studies"]}
+        assert names.keys() == {"first", "second"}
+        assert "cannot be read" in names["second"][0]
