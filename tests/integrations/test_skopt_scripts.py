@@ -212,5 +212,8 @@ def test_a_search_is_cloned_and_made_again() -> None:
     again = base.clone(search).set_params(n_points=1)
     assert search.fit(X, y).best_params_ == again.fit(X, y).best_params_
     assert type(search.best_params_["C"]) is float
+    objects = skopt.BayesSearchCV(svm.SVC(), {"estimator": Categorical([svm.SVC(), svm.LinearSVC()])})
+    dim = base.clone(objects).search_spaces["estimator"]  # of other objects
+    assert [dim.from_engine(dim.to_engine(each)) for each in dim.categories] == list(dim.categories)
     with pytest.raises(InvalidInput, match="callback"):
         search.fit(X, y, callback=3)

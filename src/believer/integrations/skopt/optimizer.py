@@ -40,7 +40,7 @@ def estimator_of(name: str | None) -> Any:
         from believer.integrations.skopt.learning import GradientBoostingQuantileRegressor
 
         return lambda: SklearnSurrogate(GradientBoostingQuantileRegressor())
-    return _ESTIMATORS[one_of(known, _ESTIMATORS, "base_estimator")]
+    return _ESTIMATORS[one_of(known, [*_ESTIMATORS, "GBRT"], "base_estimator")]
 
 
 _FILLS = {"lhs": latin_hypercube, "grid": latin_hypercube, "sobol": sobol, "halton": sobol, "hammersly": sobol}

@@ -25,7 +25,7 @@ def cook_estimator(base_estimator: Any, space: Any = None, **options: Any) -> An
     if not isinstance(base_estimator, str | None):
         return base_estimator
     made = optimizer.estimator_of(base_estimator)
-    return made(**{k: v for k, v in options.items() if k not in ("random_state", "n_jobs")})
+    return made(**{k: v for k, v in options.items() if k not in ("random_state", "n_jobs", "normalize_y")})
 
 
 def normalize_dimensions(dimensions: Any) -> Space:

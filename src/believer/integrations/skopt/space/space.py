@@ -119,8 +119,17 @@ class Categorical(Dimension):
             self.parameter = engine.Categorical(self.categories)
         except InvalidInput:  # values that are no plain data are known by their places
             self.parameter = engine.Categorical(range(k))
-        self.to_engine = dict(zip(self.categories, self.parameter.choices, strict=True)).__getitem__
-        self.from_engine = dict(zip(self.parameter.choices, self.categories, strict=True)).__getitem__
+
+    def to_engine(self, value: Any) -> Any:
+        """A category in the engine's terms; KeyError where it is none."""
+        for category, choice in zip(self.categories, self.parameter.choices, strict=True):
+            if category is value or category == value:
+                return choice
+        raise KeyError(value)
+
+    def from_engine(self, choice: Any) -> Any:
+        """The category that a choice of the engine's stands for."""
+        return self.categories[self.parameter.choices.index(choice)]
 
     def __contains__(self, value: Any) -> bool:
         return value in self.categories
