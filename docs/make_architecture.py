@@ -89,6 +89,8 @@ def bend(source: str, target: str) -> list[Point]:
             return [(x, y - HIGH), (x, v + 0.5), (u - 0.24, v + 0.5), (u - 0.24, v + HIGH)]
         case "integrations", "plot":
             return [(x + 0.24, y - HIGH), (x + 0.24, v), (u - WIDE, v)]
+        case "integrations", "page":
+            return [(x + 0.12, y - HIGH), (1.5, y - 0.5), (1.5, v + 0.5), (u - 0.12, v + HIGH)]
         case "integrations", "plugins":
             return [(x, y - HIGH), (x, v), (u - WIDE, v)]
         case "loop", "optimizer":
