@@ -4,8 +4,8 @@
 
     python benchmarks/skopt_tests.py path/to/scikit-optimize > benchmarks/results/skopt_tests.md
 
-The tests are copied to a temporary folder, in which ``skopt`` stands for ``believer.integrations.skopt``. A file that takes
-longer than ``LIMIT`` seconds is left, and its last tests are listed as not run.
+The tests are copied to a temporary folder, in which ``skopt`` stands for ``believer.integrations.skopt``. A file that
+takes longer than ``LIMIT`` seconds is left, and its last tests are listed as not run.
 """
 
 from __future__ import annotations
