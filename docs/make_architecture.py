@@ -47,13 +47,16 @@ ROOMS: dict[str, tuple[float, str, str]] = {
     "acquisitions": (2, ENGINE, "what a point is worth"),
     "batch": (2, ENGINE, "q points together"),
     "study": (2, STUDY, "events, journal, ledger"),
+    "trees": (4, TOOL, "processes and theirs"),
     "propose": (2, STUDY, "history in, batch out"),
     "optimizer": (2, DOOR, "ask and tell"),
     "progress": (3, TOOL, "a bar"),
     "plugins": (0, DOOR, "for authors and hosts"),
     "workers": (4, TOOL, "processes that may die"),
     "result": (2, TOOL, "what a run found"),
-    "stopping": (3, TOOL, "when a run stops"),
+    "stopping": (2, TOOL, "when a run stops"),
+    "clusters": (4, TOOL, "clusters as workers"),
+    "program": (3, TOOL, "a solver as the function"),
     "evaluation": (4, TOOL, "trials under way"),
     "loop": (3, DOOR, "minimize"),
     "replay": (1, DOOR, "a journal verified"),
@@ -89,6 +92,10 @@ def bend(source: str, target: str) -> list[Point]:
             return [(x, y - HIGH), (x, v + 0.5), (u - 0.24, v + 0.5), (u - 0.24, v + HIGH)]
         case "integrations", "plot":
             return [(x + 0.24, y - HIGH), (x + 0.24, v), (u - WIDE, v)]
+        case "integrations", "page":
+            return [(x + 0.12, y - HIGH), (1.5, y - 0.5), (1.5, v + 0.5), (u - 0.12, v + HIGH)]
+        case "integrations", "clusters":
+            return [(x + 0.36, y - HIGH), (x + 0.36, v), (u - WIDE, v)]
         case "integrations", "plugins":
             return [(x, y - HIGH), (x, v), (u - WIDE, v)]
         case "cli", "loop":
@@ -99,6 +106,12 @@ def bend(source: str, target: str) -> list[Point]:
             return [(x - WIDE, y - 0.12), (2.53, y - 0.12), (2.53, v), (u - WIDE, v)]
         case "plot", "result":
             return [(x - WIDE, y - 0.12), (2.47, y - 0.12), (2.47, v), (u + WIDE, v)]
+        case "loop", "stopping":
+            return [(x - 0.3, y - HIGH), (2.5, y - 0.5), (2.5, v + 0.5), (u + 0.2, v + HIGH)]
+        case "program", "trees":
+            return [(x + 0.2, y - HIGH), (3.47, y - 0.5), (3.47, v + 0.5), (u - 0.2, v + HIGH)]
+        case "program", "study":
+            return [(x - 0.2, y - HIGH), (2.5, y - 0.6), (2.5, v + 0.2), (u + WIDE, v + 0.2)]
         case "study", "_version":
             return [(x + WIDE, y - 0.15), (3.5, y - 0.15), (3.5, v), (u - WIDE, v)]
         case "maximize", "capabilities":

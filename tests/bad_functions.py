@@ -5,9 +5,13 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
+import struct
+import subprocess
 import sys
+import threading
 import time
 from concurrent.futures import CancelledError
+from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
@@ -122,6 +126,44 @@ def fork_and_leave(mark: str) -> None:
         time.sleep(10 * PATIENCE)
     Path(mark).write_text(str(child))
     os._exit(5)
+
+
+def solver(folder: str) -> None:
+    """Hangs in a program, whose children hang as well: one in its group, one in a session of its own, one forsaken."""
+    script = (
+        f"cd {folder}; echo $$ > shell; sleep 6000 & echo $! > child; "
+        f"{sys.executable} -c 'import os; os.setsid(); print(os.getpid(), flush=True); "
+        'os.execlp("sleep", "sleep", "6000")\' > own & '
+        "(sleep 6000 & echo $! > forsaken); touch ready; wait"
+    )
+    subprocess.run(["/bin/sh", "-c", script], check=False)
+
+
+def die_above_a_solver(folder: str) -> None:
+    """Dies, while the program that it started goes on."""
+    threading.Thread(target=solver, args=(folder,), daemon=True).start()
+    wait_for(Path(folder, "ready").exists)
+    os._exit(7)
+
+
+def stop_in_the_answer() -> None:
+    """Stops its process when ten bytes of its answer are sent."""
+
+    def part(pipe: Any, message: bytes) -> None:
+        os.write(pipe.fileno(), struct.pack("!i", 1000) + bytes(10))
+        os.kill(os.getpid(), signal.SIGSTOP)
+
+    Connection._send_bytes = part  # type: ignore[attr-defined]
+
+
+def dead_in_the_answer(mark: str) -> None:
+    """Dies when ten bytes of its answer are sent, and a child of its own has the pipe open."""
+
+    def part(pipe: Any, message: bytes) -> None:
+        os.write(pipe.fileno(), struct.pack("!i", 1000) + bytes(10))
+        fork_and_leave(mark)
+
+    Connection._send_bytes = part  # type: ignore[attr-defined]
 
 
 def unpicklable() -> Any:

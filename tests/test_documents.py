@@ -78,6 +78,18 @@ def test_the_guide_to_notebooks_runs_from_top_to_bottom(module: ModuleType, monk
     assert module.result.value is not None
 
 
+def test_the_guide_to_programs_runs_from_top_to_bottom(
+    module: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for number, block in enumerate(blocks_of("programs.md"), start=1):
+        exec(compile(block, f"programs.md, block {number}", "exec"), module.__dict__)
+    assert module.result.params["material"] == "titanium"
+    assert 0.7 < module.result.params["thickness"] < 1.5
+    failed = [row["error"] for row in module.result.optimizer.records() if row["status"] == "failed"]
+    assert all("mesh failed: the wall is too thin" in error for error in failed)
+
+
 def test_the_guide_to_optuna_runs_from_top_to_bottom(module: ModuleType) -> None:
     pytest.importorskip("optuna")
     for number, block in enumerate(blocks_of("optuna.md"), start=1):

@@ -292,3 +292,15 @@ def test_provenance_says_when_a_design_point_was_replaced() -> None:
     narrow = Optimizer(Space({"x": Float(0.0, 1.0)}, lambda params: params["x"] > 0.75), n_init=4, seed=0)
     replaced = [trial for trial in narrow.ask(4) if "; replaced by a uniform draw" in trial.provenance]
     assert len(replaced) == 3
+
+
+def test_a_batch_says_how_many_earlier_trials_are_still_out() -> None:
+    study = Optimizer(Space({"x": Float(0.0, 1.0)}), seed=0)
+    first = study.ask(3)
+    assert first.earlier == 0
+    assert "earlier" not in str(first)
+    study.tell(first[0], 1.0)
+    second = study.ask(2)
+    assert second.earlier == 2
+    assert "2 earlier trials have no result yet" in str(second)
+    assert "2 earlier trials have no result yet" in second._repr_html_()

@@ -109,13 +109,11 @@ def test_the_death_of_an_idle_process_is_no_fault_of_the_next_task() -> None:
 @posix_only
 def test_a_death_is_seen_although_a_child_of_the_dead_holds_its_pipe(tmp_path: Path) -> None:
     mark = tmp_path / "mark"
-    try:
-        with Workers(1) as workers:
-            with pytest.raises(WorkerDied, match="exit code 5"):
-                workers.submit(bad.fork_and_leave, str(mark)).result()
-            assert workers.submit(abs, -1).result() == 1
-    finally:
-        os.kill(pid_in(mark), signal.SIGKILL)
+    with Workers(1) as workers:
+        with pytest.raises(WorkerDied, match="exit code 5"):
+            workers.submit(bad.fork_and_leave, str(mark)).result()
+        assert workers.submit(abs, -1).result() == 1
+    wait_for(lambda: not alive(pid_in(mark)))
 
 
 def test_a_task_that_takes_too_long_is_ended_and_the_next_has_a_process(tmp_path: Path) -> None:
@@ -123,6 +121,58 @@ def test_a_task_that_takes_too_long_is_ended_and_the_next_has_a_process(tmp_path
         slow = workers.submit_within(0.2, bad.stay, str(tmp_path / "mark"))
         with pytest.raises(TookTooLong, match=r"^took longer than 0\.2 s$"):
             slow.result()
+        assert workers.submit(abs, -1).result() == 1
+
+
+def pids_of_solver(folder: Path) -> list[int]:
+    wait_for((folder / "ready").exists)
+    marks = [folder / name for name in ("shell", "child", "forsaken", "own")]
+    wait_for(lambda: all(mark.exists() and mark.read_text().strip() for mark in marks))
+    return [int(mark.read_text()) for mark in marks]
+
+
+@posix_only
+def test_a_time_limit_ends_all_that_the_task_has_started(tmp_path: Path) -> None:
+    with Workers(1) as workers:
+        hung = workers.submit_within(2.0, bad.solver, str(tmp_path))
+        pids = pids_of_solver(tmp_path)
+        with pytest.raises(TookTooLong):
+            hung.result()
+        wait_for(lambda: not any(map(alive, pids)))
+
+
+@posix_only
+def test_an_exception_in_the_block_ends_all_that_the_task_has_started(tmp_path: Path) -> None:
+    with suppress(KeyboardInterrupt), Workers(1) as workers:
+        workers.submit(bad.solver, str(tmp_path))
+        pids = pids_of_solver(tmp_path)
+        raise KeyboardInterrupt
+    wait_for(lambda: not any(map(alive, pids)))
+
+
+@posix_only
+def test_a_process_that_dies_takes_what_it_has_started_with_it(tmp_path: Path) -> None:
+    """But not what has left its group, whose parent nobody can tell any more."""
+    with Workers(1) as workers:
+        dead = workers.submit(bad.die_above_a_solver, str(tmp_path))
+        *group, own = pids_of_solver(tmp_path)
+        with pytest.raises(WorkerDied, match="exit code 7"):
+            dead.result()
+        wait_for(lambda: not any(map(alive, group)))
+    with suppress(ProcessLookupError):
+        os.kill(own, signal.SIGKILL)
+
+
+@posix_only
+def test_a_process_that_stops_in_its_answer_is_out_of_time(tmp_path: Path) -> None:
+    with Workers(1) as workers:
+        stopped = workers.submit_within(0.2, bad.stop_in_the_answer)
+        with pytest.raises(TookTooLong, match="stopped in its answer"):
+            stopped.result()
+        dead = workers.submit(bad.dead_in_the_answer, str(tmp_path / "mark"))
+        with pytest.raises(WorkerDied, match="exit code 5"):
+            dead.result()
+        wait_for(lambda: not alive(pid_in(tmp_path / "mark")))
         assert workers.submit(abs, -1).result() == 1
 
 
@@ -240,9 +290,10 @@ def test_a_process_ends_with_its_parent_whatever_it_is_doing(
         import bad_functions
         from believer.workers import Workers
         if __name__ == "__main__":
-            workers = Workers(3)
+            workers = Workers(4)
             for mark in {[str(mark) for mark in marks]}:
                 workers.submit(bad_functions.stay, mark)
+            workers.submit(bad_functions.solver, {str(tmp_path)!r})
             print(workers.submit(bad_functions.process).result(), flush=True)
             sys.stdin.read()
     """
@@ -251,7 +302,10 @@ def test_a_process_ends_with_its_parent_whatever_it_is_doing(
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         idle = int(process.stdout.readline())
-        pids = [idle, *map(pid_in, marks)]
+        *group, own = pids_of_solver(tmp_path)
+        pids = [idle, *map(pid_in, marks), *group]
         assert all(map(alive, pids))
         end(process)
     wait_for(lambda: not any(map(alive, pids)))
+    with suppress(ProcessLookupError):  # left the group: ended too, if its worker had the time to look for it
+        os.kill(own, signal.SIGKILL)

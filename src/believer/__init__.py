@@ -49,6 +49,8 @@ if TYPE_CHECKING:
     from believer.loop import minimize
     from believer.maximize import Candidates as Candidates
     from believer.maximize import Multistart as Multistart
+    from believer.program import Finished as Finished
+    from believer.program import Program as Program
     from believer.replay import Replay as Replay
     from believer.result import Result as Result
     from believer.stopping import Seconds, Target
@@ -78,6 +80,7 @@ _LATER = {
     "minimize": "believer.loop",
     "Result": "believer.result",
     **dict.fromkeys(("Seconds", "Target"), "believer.stopping"),
+    **dict.fromkeys(("Finished", "Program"), "believer.program"),
     **dict.fromkeys(("Front", "Recommendation"), "believer.study.recommendation"),
     "Replay": "believer.replay",
     "SDDReport": "believer.diagnostics.sdd_report",

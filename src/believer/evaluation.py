@@ -11,10 +11,11 @@ from functools import partial
 from typing import Any
 
 from believer.arrays import shown
+from believer.clusters import TimeLimited
 from believer.errors import BelieverError, EvaluationError, InvalidInput, TookTooLong, WorkerDied
 from believer.study.outcome import ONLY, Outcome, Value, outcome_of
 from believer.study.trials import Trial
-from believer.workers import LOOK_UP, Workers, error_text
+from believer.workers import LOOK_UP, error_text
 
 Function = Callable[[dict[str, Any]], Value]
 
@@ -107,7 +108,9 @@ class Evaluations:
     def submit(self, trial: Trial) -> None:
         """Have it evaluated; ``EvaluationError`` if the executor takes no more work."""
         executor = self.executor
-        submit = partial(executor.submit_within, self.timeout) if isinstance(executor, Workers) else executor.submit
+        submit = executor.submit
+        if self.timeout is not None and isinstance(executor, TimeLimited):
+            submit = partial(executor.submit_within, self.timeout)
         try:
             future = submit(evaluate, self.f, dict(trial.params), _Here(), self.by_name)
             if not isinstance(future, Future):

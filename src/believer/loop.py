@@ -14,6 +14,7 @@ from numbers import Integral, Real
 from typing import Any, Unpack
 
 from believer.arrays import finite, shown, whole
+from believer.clusters import TimeLimited, opened
 from believer.errors import EvaluationError, InvalidInput, SpaceExhausted
 from believer.evaluation import Answer, Evaluations, Failure, Function, OutOfTime, evaluate
 from believer.optimizer import Optimizer
@@ -39,7 +40,7 @@ def minimize(
     space: Space,
     budget: int = 50,
     *,
-    workers: int | Executor | None = None,
+    workers: int | Executor | Any = None,
     q: int | None = None,
     mode: str | None = None,
     journal: PathLike | None = None,
@@ -50,7 +51,7 @@ def minimize(
     callback: Callable[[Optimizer, Batch], None] | None = None,
     progress: bool = True,
     change: bool = False,
-    executor: int | Executor | None = None,
+    executor: int | Executor | Any = None,
     **options: Unpack[Options],
 ) -> Result:
     """Minimize ``f(params)`` over ``space`` with ``budget`` evaluations, the initial design included.
@@ -66,7 +67,8 @@ def minimize(
     budget : the number of evaluations.
     workers : the number of worker processes (in a script, keep the call under ``if __name__ == "__main__"``). If a
         worker dies, its trial has failed and the run goes on. Or any ``concurrent.futures.Executor``; if that breaks,
-        the trials under way have failed and the run ends with ``EvaluationError``. None evaluates in this process.
+        the trials under way have failed and the run ends with ``EvaluationError``. Or a Dask client or cluster, or the
+        address of a cluster, "tcp://host:8786", "ray://host:10001" or "ray". None evaluates in this process.
     q : the number of evaluations that run together. By default the number of workers, or 1 without workers. It must be
         given for an executor that does not say how many workers it has.
     mode : "async" hands a worker the next point as soon as it is free; "batch" waits for all q results before it asks
@@ -76,8 +78,9 @@ def minimize(
     y0 : the values of ``x0``, if they are known. They then count as results, and not towards the budget.
     stop : a target value (a number or ``Target``), ``Seconds``, or a function of the optimizer. It is checked before
         every evaluation. Trials that were handed out but not evaluated by then stay pending.
-    timeout : the seconds that an evaluation may take in a worker process (``workers`` must be a number). After that the
-        process is killed and the trial has failed. The time to import the module of ``f`` does not count.
+    timeout : the seconds that an evaluation may take, with worker processes (a number as ``workers``) or on a cluster.
+        After that its process and all processes that it has started are killed, and the trial has failed. The time to
+        import the module of ``f`` does not count.
     callback : a function that is called with the optimizer and a batch once all results of the batch are in.
     progress : whether to show progress and the best value so far on standard error: a bar on a terminal or in a
         notebook, and a line now and then elsewhere.
@@ -94,6 +97,11 @@ def minimize(
             raise InvalidInput("executor is the former name of workers. Pass only one of them.")
         warnings.warn("executor= is now called workers=.", DeprecationWarning, stacklevel=2)
         workers = executor
+    if workers is not None and not isinstance(workers, Integral | Executor):
+        with opened(workers) as cluster:
+            given: dict[str, Any] = {"q": q, "mode": mode, "journal": journal, "x0": x0, "y0": y0, "stop": stop}
+            given |= {"timeout": timeout, "callback": callback, "progress": progress, "change": change, **options}
+            return minimize(f, space, budget, workers=cluster, **given)
     if not callable(f):
         raise InvalidInput(f"f must be a function of one dict of parameters; got {shown(f)}.")
     workers = _checked(workers, timeout)
@@ -217,21 +225,18 @@ def _begin(optimizer: Optimizer, points: list[dict[str, Any]], values: list[Valu
             optimizer.observe(params, values[place])
 
 
-def _checked(workers: Executor | int | None, timeout: float | None) -> Executor | int | None:
+def _checked(workers: Any, timeout: float | None) -> Any:
     """The executor, or the number of processes as an int."""
     if isinstance(workers, Integral):
         workers = whole(workers, "workers, where it is a number of worker processes,", 1)
-    elif workers is not None and not callable(getattr(workers, "submit", None)):
-        raise InvalidInput(
-            f"workers must be a number of processes or a concurrent.futures.Executor; got {shown(workers)}."
-        )
     if timeout is None:
         return workers
     if finite(timeout, "timeout") <= 0.0:
         raise InvalidInput(f"timeout must be a number of seconds above zero; got {shown(timeout)}.")
-    if not isinstance(workers, int | Workers):
+    if not isinstance(workers, int | TimeLimited):
         where = "this process" if workers is None else f"a {type(workers).__name__}"
-        raise InvalidInput(f"timeout needs worker processes that can be killed, e.g. workers=4; {where} cannot be.")
+        rule = "timeout needs worker processes that can be killed, e.g. workers=4, or a Dask or Ray cluster"
+        raise InvalidInput(f"{rule}; {where} cannot be.")
     return workers
 
 

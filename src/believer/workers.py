@@ -2,7 +2,8 @@
 
 Each process has a thread here and a pipe between the two, so that a death has one culprit: the task that it was given.
 That task's future gets ``WorkerDied``, the next task a new process, and the other processes never notice. Processes are
-spawned, never forked: nothing depends on what the parent happens to hold in memory.
+spawned, never forked: nothing depends on what the parent happens to hold in memory. A process that is killed, or dies,
+takes with it all processes that its task has started.
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ from typing import Any
 from believer._interrupts import held_back
 from believer.arrays import whole
 from believer.errors import EvaluationError, TookTooLong, WorkerDied
+from believer.trees import Tree, end_here, lead
 
 LOOK_UP = 1.0
 """Seconds between looks at other things than results: an endless wait cannot be interrupted on Windows."""
@@ -36,7 +38,7 @@ LOOK_UP = 1.0
 ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")
 
 _GRACE = 5.0
-"""Seconds in which a process with nothing left to do has to end before it is killed."""
+"""Seconds for a process with nothing left to do to end, and for an answer to come in whole, before it is killed."""
 
 _STARTS = 5
 """Processes in a row that may be killed before they get their task."""
@@ -93,7 +95,7 @@ class Workers(Executor):
         return self.submit_within(None, fn, *args, **kwargs)
 
     def submit_within(self, timeout: float | None, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
-        """As ``submit``; the process is killed when the call takes longer than ``timeout`` seconds.
+        """As ``submit``; the process, and all that it has started, is killed when it takes longer than ``timeout``.
 
         The clock starts when ``fn`` is called: starting the process and importing the module of ``fn`` do not count.
         """
@@ -170,13 +172,15 @@ class _Process:
         self._pipe, theirs = context.Pipe()
         self._process = context.Process(target=_work, args=(theirs,))
         try:
-            with _inherited():
+            with _inherited(), _as_a_parent():
                 self._process.start()
         except Exception as error:
             self._pipe.close()
             raise EvaluationError(f"a worker process cannot start ({error_text(error)}).") from error
         finally:
             theirs.close()
+        assert self._process.pid is not None
+        self._tree = Tree(self._process.pid)
 
     def say(self, message: bytes) -> None:
         """Send it; ``_Ended`` if nobody is there."""
@@ -195,12 +199,48 @@ class _Process:
                 # A child that it forked may hold the pipe open.
                 if self._exit_code() is not None and not self._pipe.poll():
                     raise _Ended
-            return self._pipe.recv_bytes()
-        except (EOFError, OSError) as error:
+        except OSError as error:
             raise _Ended from error
+        with self._held_to(max(deadline, time.monotonic() + _GRACE) if timeout is not None else math.inf) as late:
+            try:
+                return self._pipe.recv_bytes()
+            except (EOFError, OSError) as error:
+                if late.is_set():
+                    raise TookTooLong(f"took longer than {timeout:g} s, and stopped in its answer") from error
+                raise _Ended from error
+
+    @contextmanager
+    def _held_to(self, deadline: float) -> Iterator[threading.Event]:
+        """End what keeps a message from coming: the process itself at the deadline, or those that a dead one left.
+
+        The event says that it was the deadline. Reading cannot be bounded in any other way that all systems have.
+        """
+        done, late = threading.Event(), threading.Event()
+
+        def watch() -> None:
+            while not done.wait(max(0.0, min(LOOK_UP, deadline - time.monotonic()))):
+                if self._exit_code() is not None:
+                    self._tree.kill_rest()
+                    return
+                if time.monotonic() >= deadline:
+                    late.set()
+                    self.kill()
+                    return
+
+        watcher = threading.Thread(target=watch, daemon=True)
+        watcher.start()
+        try:
+            yield late
+        finally:
+            done.set()
+            watcher.join()
 
     def kill(self) -> None:
-        self._process.kill()
+        """End it, and all that it has started."""
+        with _processes:  # while nobody can have waited for it, its number is its own
+            if self._process.exitcode is None:
+                self._tree.kill()
+                self._process.kill()
 
     def leave(self) -> None:
         """Let it end, which it does when its pipe is closed; kill it if it does not."""
@@ -217,7 +257,12 @@ class _Process:
         self.kill()
         self._pipe.close()
         self._wait()
+        self._tree.close()
         return code
+
+    def end_rest(self) -> None:
+        """End what it left behind that died in its task, just now."""
+        self._tree.kill_rest()
 
     def _wait(self, patience: float = _GRACE) -> int | None:
         deadline = time.monotonic() + patience
@@ -283,6 +328,7 @@ class _Slot:
                 message = process.hear(task.timeout)
         except (_Ended, TookTooLong) as error:
             code, self._process = process.bury(0.0 if isinstance(error, TookTooLong) else _GRACE), None
+            process.end_rest()
             if isinstance(error, TookTooLong):
                 raise
             raise WorkerDied(f"its worker died ({_cause(code)})") from None
@@ -378,6 +424,18 @@ def _inherited() -> Iterator[None]:
                 os.environ.pop(name, None)
 
 
+@contextmanager
+def _as_a_parent() -> Iterator[None]:
+    """A daemon, as a worker of Dask is, may have no children of multiprocessing's; ours end with it, whatever it is."""
+    config: dict[str, Any] = multiprocessing.current_process()._config  # type: ignore[attr-defined]
+    before = config.pop("daemon", None)
+    try:
+        yield
+    finally:
+        if before is not None:
+            config["daemon"] = before
+
+
 if sys.platform == "win32":
 
     @contextmanager
@@ -399,13 +457,14 @@ else:
 
 def _prepare() -> None:
     """What a worker does first: leave Ctrl-C to the parent, and leave with it."""
+    lead()
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_leave_with_the_parent, daemon=True).start()
 
 
 def _leave_with_the_parent() -> None:
-    """A worker whose parent was killed would wait for work for ever."""
+    """A worker whose parent was killed would wait for work for ever, and what it has started would go on."""
     parent = multiprocessing.parent_process()
     if parent is not None:
         parent.join()
-        os._exit(1)
+        end_here()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import threading
 from collections.abc import Iterator
@@ -10,6 +11,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from bad_functions import LINE
+from cluster_functions import Killing, unsteady
 from local_ray import HAS_RAY, local_cluster, needs_ray, posix
 from waiting import PATIENCE, wait_for
 
@@ -59,6 +62,28 @@ def square(cell: Cell) -> dict[str, Any]:
 
 def raises(text: str) -> None:
     raise ValueError(text)
+
+
+def test_a_time_limit_and_a_death_fail_their_trials_alone(address: str) -> None:
+    with connected(address):
+        found = bv.minimize(unsteady, LINE, 10, workers="ray", timeout=1.0, seed=0, n_init=8, progress=False)
+    errors = [row["error"] for row in found.optimizer.records() if row["error"]]
+    assert found.evaluations == 10
+    assert found.failures < 10
+    assert {re.sub(r"\d+", "", error) for error in errors} == {"took longer than  s", "its worker died (exit code )"}
+
+
+@slow
+@posix
+def test_nothing_is_lost_of_sixteen_processes_of_which_one_is_killed(address: str, tmp_path: Path) -> None:
+    path, f = tmp_path / "study.jsonl", Killing(tmp_path / "killed")
+    with connected(address, cpus=0.125, retries=1) as executor:
+        found = bv.minimize(f, LINE, 48, workers=executor, seed=0, journal=path, progress=False)
+    assert f.mark.exists()
+    assert (found.evaluations, found.failures) == (48, 0)
+    study = bv.read_study(path)
+    assert (study.counts.done, study.counts.pending) == (48, 0)
+    assert len({row["x"] for row in study.records()}) == 48
 
 
 @posix

@@ -304,11 +304,34 @@ def test_what_breaks_a_rule_is_refused_by_fit(space: Any, options: Any, says: st
         search.fit(X, y)
 
 
-def test_a_distribution_is_refused_with_what_to_say_instead() -> None:
-    from scipy.stats import loguniform
+def test_distributions_with_bounds_are_searched_within_them_and_others_are_refused() -> None:
+    from scipy.stats import loguniform, norm, randint, uniform
 
-    with pytest.raises(InvalidInput, match=r"'C'.*Float\(low, high, log=True\)"):
-        searching(SVC(), {"C": loguniform(1e-3, 1e3)}).fit(X, y)
+    space = {"C": loguniform(1e-2, 1e2), "degree": randint(2, 4), "tol": uniform(1e-4, 1e-2)}
+    search = BatchSearchCV(SVC(), space, n_iter=12, q=4, random_state=0, cv=2).fit(X, y)
+    C, degree, tol = (np.array(search.cv_results_[f"param_{name}"], dtype=float) for name in space)
+    assert ((C >= 1e-2) & (C <= 1e2)).all()
+    assert (C < 1.0).any()
+    assert set(degree) == {2, 3}
+    assert ((tol >= 1e-4) & (tol <= 1e-4 + 1e-2)).all()
+    for refused in (norm(0, 1), loguniform(1e-2, 1e2, loc=1.0)):
+        with pytest.raises(InvalidInput, match="'C'"):
+            BatchSearchCV(SVC(), {"C": refused}).fit(X, y)
+
+
+def test_spaces_in_a_list_take_turns_and_the_best_so_far_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
+    spaces = [
+        {"C": bv.Float(0.1, 10.0), "kernel": ["rbf"]},
+        {"degree": [2, 3], "kernel": ["poly"]},  # has two points
+    ]
+    search = BatchSearchCV(SVC(), spaces, n_iter=8, q=2, random_state=0, cv=2, verbose=1).fit(X, y)
+    kernels = [params["kernel"] for params in search.cv_results_["params"]]
+    assert kernels == ["rbf"] * 2 + ["poly"] * 2 + ["rbf"] * 4
+    printed = [line for line in capsys.readouterr().out.splitlines() if "[BatchSearchCV]" in line]
+    assert len(printed) == 4
+    assert f"{search.best_score_:.6g}" in printed[-1]
+    with pytest.raises(InvalidInput, match="spaces"):
+        BatchSearchCV(SVC(), []).fit(X, y)
 
 
 def test_it_prints_what_it_fits(capsys: pytest.CaptureFixture[str]) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import webbrowser
-from pathlib import Path
 
 from believer.cli.arguments import at_least
 from believer.page.watching import PORT, watch
@@ -12,7 +11,11 @@ from believer.page.watching import PORT, watch
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The options of ``believer watch``."""
-    parser.add_argument("study", type=Path, help="the journal of a study, or a folder of journals; they are only read")
+    parser.add_argument(
+        "study",
+        help="the journal of a study, a folder of journals, or the storage of Optuna's at an address such as "
+        "sqlite:///study.db; they are only read",
+    )
     parser.add_argument(
         "--host",
         default="127.0.0.1",
@@ -29,7 +32,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Serve the page until Ctrl-C."""
     given = {"host": arguments.host, "port": arguments.port, "next_q": arguments.next}
-    with watch(arguments.study, token=arguments.token or None, **given) as page:
+    study = arguments.study
+    if "://" in study:
+        from believer.integrations.optuna_studies import studies_in
+
+        study = studies_in(study)
+    with watch(study, token=arguments.token or None, **given) as page:
         print(f"Watching {arguments.study} at {page.url} (Ctrl-C ends it).", flush=True)
         try:
             if arguments.open:

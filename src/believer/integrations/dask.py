@@ -2,8 +2,12 @@
 
 ::
 
+    result = bv.minimize(f, space, workers=client, timeout=600)
+
     with connected("tcp://10.0.0.5:8786") as executor:
         run(cells, work, store="results.jsonl", executor=executor)
+
+The guide is docs/dask.md.
 
 When a worker dies, the scheduler gives its tasks to another; after several deaths (``allowed-failures`` of the cluster,
 3 by default) a task fails with ``KilledWorker``, and the others go on. Results are fetched as they come in, and the
@@ -19,9 +23,10 @@ from contextlib import contextmanager
 from functools import partial
 from typing import Any
 
-from believer.errors import EvaluationError, InvalidInput, MissingExtra
+from believer.clusters import result_of, run_within
+from believer.errors import EvaluationError, InvalidInput, MissingExtra, WorkerDied
 
-__all__ = ["TIMEOUT", "ClusterExecutor", "connected"]
+__all__ = ["TIMEOUT", "ClusterExecutor", "connected", "opened"]
 
 TIMEOUT = 10.0
 """Seconds in which a scheduler has to answer: at first, and again after a connection was lost."""
@@ -35,6 +40,39 @@ def connected(address: str, timeout: float = TIMEOUT) -> Iterator[Executor]:
     address makes no sense, or if the cluster has no worker, or one with several threads: what cells measure (CPU
     seconds) is of their whole process, so that two must not share one.
     """
+    with _client(address, timeout) as client:
+        _check_workers(client.nthreads(), address)
+        yield ClusterExecutor(client)
+
+
+@contextmanager
+def opened(given: Any) -> Iterator[Executor]:
+    """An executor on a client, a cluster, or the cluster whose scheduler listens at an address; these stay as they are.
+
+    It runs as many calls together as the cluster has threads now.
+    """
+    if isinstance(given, str):
+        with _client(given, TIMEOUT) as client:
+            yield _counted(client)
+        return
+    from distributed import Client
+
+    if getattr(given, "asynchronous", False):
+        raise InvalidInput(f"a {type(given).__name__} must not be asynchronous: make it with asynchronous=False.")
+    if isinstance(given, Client):
+        yield _counted(given)
+        return
+    with Client(given, timeout=TIMEOUT, set_as_default=False) as client:
+        yield _counted(client)
+
+
+def _counted(client: Any) -> ClusterExecutor:
+    if client.status != "running":
+        raise InvalidInput(f"a Dask client must be connected; this one is {client.status}.")
+    return ClusterExecutor(client, sum(client.nthreads().values()))
+
+
+def _client(address: str, timeout: float) -> Any:
     try:
         from distributed import Client
         from distributed.comm import resolve_address
@@ -42,7 +80,7 @@ def connected(address: str, timeout: float = TIMEOUT) -> Iterator[Executor]:
         raise MissingExtra("distributed", "dask") from error
     try:
         resolve_address(address)  # before a client is there that would wait for one it cannot understand
-        client = Client(address, timeout=timeout, set_as_default=False)
+        return Client(address, timeout=timeout, set_as_default=False)
     except ValueError as error:
         raise InvalidInput(f"a Dask address must be like tcp://host:8786; got {address!r}: {error}.") from error
     except OSError as error:
@@ -50,9 +88,6 @@ def connected(address: str, timeout: float = TIMEOUT) -> Iterator[Executor]:
             f"no Dask scheduler answers at {address} within {timeout:g} s. Check the address and the network, or start "
             "one there: dask scheduler."
         ) from error
-    with client:
-        _check_workers(client.nthreads(), address)
-        yield ClusterExecutor(client)
 
 
 def _check_workers(threads: dict[str, int], address: str) -> None:
@@ -74,10 +109,16 @@ class ClusterExecutor(Executor):
     Differs: ``Client.get_executor`` leaves a future pending for ever when the connection is lost while its result is
     fetched, and raises an exception of its own from ``submit`` afterwards. Here every future ends, and ``submit`` to a
     closed client raises ``RuntimeError``, as executors do.
+
+    Parameters
+    ----------
+    client : connected to the cluster.
+    count : how many calls run together; 0 does not say.
     """
 
-    def __init__(self, client: Any) -> None:
+    def __init__(self, client: Any, count: int = 0) -> None:
         self._client = client
+        self._max_workers = count or None
 
     def submit(self, function: Callable[..., Any], /, *args: Any, **options: Any) -> Future[Any]:
         """Run ``function`` on a worker; two calls with the same arguments are two runs."""
@@ -92,6 +133,15 @@ class ClusterExecutor(Executor):
         theirs.add_done_callback(partial(_hand_over, ours))
         return ours
 
+    def submit_within(
+        self, timeout: float | None, fn: Callable[..., Any], /, *args: Any, **options: Any
+    ) -> Future[Any]:
+        """As ``submit``, in a process of its own on the worker, which is killed after ``timeout`` seconds."""
+        from distributed.protocol.pickle import cloudpickle
+
+        dumped = cloudpickle.dumps(partial(fn, *args, **options))
+        return self.submit(run_within, timeout, dumped)
+
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
         """Nothing to do: ``connected`` closes the connection, and the cluster is not ours."""
 
@@ -100,8 +150,14 @@ def _hand_over(ours: Future[Any], theirs: Any) -> None:
     """End our future as theirs ended; called in a thread of the client's."""
     if not ours.set_running_or_notify_cancel():
         return
+    from distributed.scheduler import KilledWorker
+
     try:
-        result = theirs.result()
+        result = result_of(theirs.result())
+    except KilledWorker as error:
+        died = WorkerDied(f"its workers died, one after the other (KilledWorker: {error})")
+        died.__cause__ = error
+        ours.set_exception(died)
     except BaseException as error:
         ours.set_exception(error)
     else:

@@ -15,6 +15,7 @@ import hashlib
 import json
 import logging
 import math
+import re
 import secrets
 import threading
 from collections.abc import Mapping, Sequence
@@ -50,7 +51,9 @@ try:
 except ImportError as error:
     raise MissingExtra("optuna", "optuna") from error
 
-__all__ = ["BelieverSampler"]
+from believer.integrations.optuna_studies import export_study, import_study, watch_study
+
+__all__ = ["BelieverSampler", "export_study", "import_study", "watch_study"]
 
 ABOUT_TO_SHOW = timedelta(seconds=30)
 """A trial that runs without a point for longer is not being sampled: its worker died, or never asks."""
@@ -60,6 +63,8 @@ MOST_ROUNDS = 100
 
 KEY, IGNORED = "believer", "ignored"
 """Of our system attribute; and what a trial returned that is neither a result nor a failure: its point is taken."""
+
+NOTES = "system attributes of believer"
 
 _log = logging.getLogger(__name__)
 
@@ -189,7 +194,7 @@ class BelieverSampler(BaseSampler):  # type: ignore[misc]
             again = list[dict[str, Any]]()
             for _ in range(MOST_ROUNDS if len(fixed) < len(searched) else 0):
                 before, unseen = self._read(door, trials, trial.number)
-                point, record = door.chosen(before, unseen + again, door.fit_behind(trials), fixed)
+                point, record = self._chosen(door, before, unseen + again, door.fit_behind(trials), fixed)
                 study._storage.set_trial_system_attr(trial._trial_id, KEY, record)
                 trials = study.get_trials(deepcopy=False)
                 clashes = door.clashes(point, before, self._read(door, trials, trial.number)[0])
@@ -197,6 +202,18 @@ class BelieverSampler(BaseSampler):  # type: ignore[misc]
                     break
                 again = [{} for number in clashes if number < trial.number]  # they may choose again, too
         return {name: searched[name].to_external_repr(value) for name, value in point.items()}
+
+    def _chosen(self, door: _Door, known: Any, unseen: Any, fitted: Fitted | None, fixed: Any) -> Any:
+        """What the door chooses, without the last fit where what was kept of it is damaged."""
+        try:
+            return door.chosen(known, unseen, fitted, fixed)
+        except JournalError:
+            if fitted is None:
+                raise
+            self._say_once(
+                "%s have a fit that is damaged, noted before trial %d: it is left out.", NOTES, max(fitted[0])
+            )
+            return door.chosen(known, unseen, None, fixed)
 
     def sample_independent(self, study: Any, trial: Any, param_name: str, param_distribution: Any) -> Any:
         """A value of ``param_name`` by itself, of ``param_distribution``, for ``trial`` of ``study``."""
@@ -260,6 +277,10 @@ class BelieverSampler(BaseSampler):  # type: ignore[misc]
         """Trials with a point, but for that of ``number``; and what is fixed of those that earlier ones are to get."""
         known, unseen, recent = list[_Seen](), list[dict[str, Any]](), datetime.now() - ABOUT_TO_SHOW
         for each in trials:
+            if KEY in each.system_attrs and not _noted(each):
+                self._say_once(
+                    "%s of trial %d are damaged: they are left out, there and elsewhere.", NOTES, each.number
+                )
             if each.number == number:
                 continue
             seen = door.seen.get(each.number)
@@ -326,13 +347,14 @@ class _Door:
             if isinstance(distribution, CategoricalDistribution) and not ours:
                 value = int(distribution.to_internal_repr(value))
             return self.settings.space.check_fixed({name: value})
-        except (KeyError, TypeError, ValueError):
+        except (KeyError, TypeError, ValueError, OverflowError):
             return {}
 
     def look(self, trial: Any, returned: list[float] | str | None = None) -> _Seen:
         """What is known of a trial's point: what it has, what is fixed of it, what its worker said it will get."""
-        has = {**(trial.system_attrs.get("fixed_params") or {}), **trial.params}
-        said = trial.system_attrs.get(KEY, {}).get("point", {})
+        fixed = trial.system_attrs.get("fixed_params")
+        has = {**(fixed if isinstance(fixed, dict) else {}), **trial.params}
+        said = _noted(trial).get("point", {})
         last = self.seen.get(trial.number)
         if last is not None and last.shown == (has, said) and returned is None:
             return last
@@ -356,7 +378,7 @@ class _Door:
     def fit_behind(self, trials: Sequence[Any]) -> Fitted | None:
         """The hyperparameters that the last of them was chosen under; None if no fit is of these settings."""
         for trial in reversed(trials):
-            fit = trial.system_attrs.get(KEY, {}).get("fit", {})
+            fit = _noted(trial).get("fit", {})
             if fit.get("of") == self.digest:
                 bits = reversed(f"{int(fit['ids'], 16):b}")
                 return tuple(i for i, bit in enumerate(bits) if bit == "1"), fit["model"]
@@ -373,10 +395,6 @@ class _Door:
                 proposal = propose(settings, history, fixed=held, cache=self.cache)
             except SpaceExhausted:
                 proposal = propose(settings, history, fixed=held, distinct=False, cache=self.cache)
-            except JournalError:
-                if fitted is None:
-                    raise
-                return self.chosen(known, unseen, None, fixed)  # what was kept of the last fit is damaged
             point = proposal.trials[0].params
             guessed.append(_Seen(history.next_id, None, point, settings.space.encode([point])[0], None))
         record: dict[str, Any] = {"point": point}
@@ -421,6 +439,23 @@ def _parameter(distribution: Any) -> Float | Int | Categorical | None:
         return kind(distribution.low, distribution.high, log=distribution.log, step=distribution.step)
     except InvalidInput:
         return None
+
+
+def _noted(trial: Any) -> dict[str, Any]:
+    """What a worker has noted of a trial in the storage; empty where it is damaged, as anyone may write there."""
+    noted = trial.system_attrs.get(KEY)
+    if not isinstance(noted, dict) or not isinstance(noted.get("point"), dict):
+        return {}
+    if "fit" not in noted:
+        return noted
+    fit = noted["fit"]
+    is_whole = (
+        isinstance(fit, dict)
+        and isinstance(fit.get("model"), dict)
+        and all(isinstance(fit.get(it), str) for it in ("of", "ids"))
+    )
+    # The numbers of earlier trials, as bits.
+    return noted if is_whole and re.fullmatch(f"[0-9a-f]{{1,{trial.number // 4 + 1}}}", fit["ids"]) else {}
 
 
 def _objective(place: int) -> str:

@@ -14,13 +14,22 @@ import copy
 import socket
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor, Future
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
 from believer.arrays import finite, shown, whole
-from believer.errors import EvaluationError, InvalidInput, JournalCorrupt, MissingExtra, SpaceExhausted, WorkerDied
+from believer.clusters import result_of, run_within
+from believer.errors import (
+    EvaluationError,
+    InvalidInput,
+    JournalCorrupt,
+    MissingExtra,
+    SpaceExhausted,
+    TookTooLong,
+    WorkerDied,
+)
 from believer.optimizer import Optimizer
 from believer.plugins import StudySettings
 from believer.propose import rehearse
@@ -34,7 +43,7 @@ from believer.study.trials import same_params
 
 try:
     import ray
-    from ray import exceptions
+    from ray import cloudpickle, exceptions
     from ray.tune.result import DEFAULT_METRIC
     from ray.tune.search import Searcher, sample
     from ray.tune.search.variant_generator import assign_value, parse_spec_vars
@@ -42,7 +51,7 @@ try:
 except ImportError as error:
     raise MissingExtra("Ray Tune", "ray") from error
 
-__all__ = ["TIMEOUT", "BelieverSearch", "connected"]
+__all__ = ["TIMEOUT", "BelieverSearch", "connected", "opened"]
 
 TIMEOUT = 10.0
 """Seconds in which someone has to listen at an address."""
@@ -333,6 +342,11 @@ def connected(address: str | None = None, *, cpus: float = 1.0, retries: int = 0
             ray.shutdown()
 
 
+def opened(given: str) -> AbstractContextManager[Executor]:
+    """``connected`` to the address of a cluster; "ray" stands for None."""
+    return connected(None if given == "ray" else given)
+
+
 def _connect(address: str | None) -> None:
     try:
         if address not in (None, "auto", "local"):  # Ray would try for minutes where nobody listens
@@ -352,6 +366,7 @@ class _ClusterExecutor(Executor):
 
     def __init__(self, cpus: float, retries: int) -> None:
         self._task = ray.remote(num_cpus=cpus, max_retries=retries)(lambda call: call())
+        self._max_workers = max(1, int(ray.cluster_resources().get("CPU", 0.0) // cpus))
         self._under_way: set[Future[Any]] = set()
         self._is_closed = False
 
@@ -366,6 +381,12 @@ class _ClusterExecutor(Executor):
         ours.add_done_callback(partial(self._cancel, task))
         task.future().add_done_callback(partial(_hand_over, ours))
         return ours
+
+    def submit_within(
+        self, timeout: float | None, fn: Callable[..., Any], /, *args: Any, **options: Any
+    ) -> Future[Any]:
+        """As ``submit``, in a process of its own beside the worker, which is killed after ``timeout`` seconds."""
+        return self.submit(run_within, timeout, cloudpickle.dumps(partial(fn, *args, **options)))
 
     def _cancel(self, task: Any, ours: Future[Any]) -> None:
         """Interrupt the task of a future that was cancelled; in the end kill it, as an interrupt may be lost."""
@@ -385,7 +406,10 @@ def _hand_over(ours: Future[Any], theirs: Future[Any]) -> None:
         return
     error, lost = theirs.exception(), (exceptions.NodeDiedError, exceptions.ObjectLostError)
     if error is None:
-        ours.set_result(theirs.result())
+        try:
+            ours.set_result(result_of(theirs.result()))
+        except (TookTooLong, WorkerDied) as ended:
+            ours.set_exception(ended)
     elif isinstance(error, (exceptions.WorkerCrashedError, exceptions.OutOfMemoryError, *lost)):
         ours.set_exception(WorkerDied(f"the Ray worker died of it, or with it ({type(error).__name__})"))
     else:  # the function raised, or Ray did

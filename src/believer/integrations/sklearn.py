@@ -13,7 +13,7 @@ from __future__ import annotations
 import math
 import re
 import warnings
-from collections.abc import Callable, Iterable, Mapping, Set
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from itertools import count
 from typing import Any
@@ -21,12 +21,11 @@ from typing import Any
 import numpy as np
 
 from believer.acquisitions import Acquisition
-from believer.arrays import LARGEST, Array, shown, whole
+from believer.arrays import LARGEST, shown, whole
 from believer.batch import Strategy
 from believer.errors import InvalidInput, MissingExtra, SpaceExhausted
 from believer.optimizer import Optimizer
-from believer.space import Categorical, Space
-from believer.space.parameters import Parameter
+from believer.space import Categorical, Float, Int, Space
 from believer.study.trials import Batch
 from believer.surrogates.protocols import Surrogate
 
@@ -59,14 +58,16 @@ class BatchSearchCV(BaseSearchCV):  # type: ignore[misc]
     ----------
     estimator : what is tuned, a Pipeline for instance.
     space : where to search: a :class:`believer.Space`, or a dict of names ("C", "svc__C") to ``Float``, ``Int``,
-        ``Categorical`` or a list of choices, which may be any objects.
+        ``Categorical``, a ``uniform``, ``loguniform`` or ``randint`` of SciPy, or a list of choices, which may be any
+        objects. Or a list of such spaces, which take turns by batches, each with a model of its own.
     n_iter : how many candidates are tried. Fewer, with a warning, if the space has fewer.
     q : how many are chosen and evaluated together: q times the number of folds fits run at once, given the jobs.
     scoring : one score or several, as for ``RandomizedSearchCV``. The model learns from the one that ``refit`` names,
         else from the first.
     refit : fit the best candidate to all data in the end. With several scores, the name of the one that decides; or a
         function of ``cv_results_`` that returns the index of the best.
-    n_jobs, cv, verbose, pre_dispatch, error_score, return_train_score : as for ``RandomizedSearchCV``.
+    n_jobs, cv, verbose, pre_dispatch, error_score, return_train_score : as for ``RandomizedSearchCV``. With
+        ``verbose`` the best so far is printed after each batch.
     random_state : an int makes a search reproducible.
     noise : tell the model the standard error of each mean over folds. It then comes back to the neighborhood of good
         candidates, where the same folds have nothing new to say; so by default it is left to find out by itself.
@@ -76,7 +77,7 @@ class BatchSearchCV(BaseSearchCV):  # type: ignore[misc]
     def __init__(
         self,
         estimator: Any,
-        space: Space | Mapping[str, Parameter | list[Any] | Array],
+        space: Space | Mapping[str, Any] | Sequence[Space | Mapping[str, Any]],
         *,
         n_iter: int = 32,
         q: int = 4,
@@ -119,48 +120,89 @@ class BatchSearchCV(BaseSearchCV):  # type: ignore[misc]
     def _run_search(self, evaluate_candidates: Callable[..., dict[str, Any]]) -> None:
         """Called by ``fit``: ask, evaluate, tell, until there were ``n_iter`` candidates."""
         left, q = whole(self.n_iter, "n_iter", 1), whole(self.q, "q", 1)
-        space, lists = _numbered(self.space)
         seed = int(check_random_state(self.random_state).randint(MOST_SEED))
-        optimizer = Optimizer(
-            space,
-            surrogate=self.surrogate,
-            acquisition=self.acquisition,
-            strategy=self.strategy,
-            n_init=self.n_init,
-            seed=seed,
-            maximize=True,
-        )
+        searches = [self._begun(space, (seed + i) % MOST_SEED) for i, space in enumerate(_listed(self.space))]
         # An iterable of splits is the same for every batch as it is, and may be had only once.
-        folds = None if isinstance(self.cv, Iterable) else _SameFolds(self.cv, is_classifier(self.estimator))
+        folds = None if isinstance(self.cv, Iterable) else SameFolds(self.cv, is_classifier(self.estimator))
         number, failure, results = 0, None, None
-        while left > 0 and (batch := _ask(optimizer, min(q, left), self.n_iter)) is not None:
+        while left > 0 and searches:
+            search = searches.pop(0)
+            if (batch := _ask(search.optimizer, min(q, left))) is None:
+                continue
+            searches.append(search)
             extra = {"batch": [number] * len(batch), "provenance": [trial.provenance for trial in batch]}
             left, number = left - len(batch), number + 1
-            points = [point | {name: objects[point[name]] for name, objects in lists.items()} for point in batch.params]
             try:
-                results = evaluate_candidates(points, cv=folds, more_results=extra)
+                results = evaluate_candidates(search.candidates(batch), cv=folds, more_results=extra)
                 scores = _scores(results, self.refit)[-len(batch) :]
             except ValueError as error:
                 if self.error_score == "raise" or not re.match(r"\s*All the \d+ fits failed", str(error)):
                     raise
                 failure, scores = error, [(math.nan, None)] * len(batch)
                 warnings.warn(f"{error}\nThe search goes on without this batch.", FitFailedWarning, stacklevel=2)
-            for trial, (mean, std) in zip(batch, scores, strict=True):
-                if abs(mean) <= LARGEST:
-                    optimizer.tell(trial, mean, noise=std if self.noise else None)
-                else:
-                    optimizer.tell(trial, error=f"a score of {mean}")
+            search.tell(batch, scores, self.noise)
+            if self.verbose:
+                print(f"[BatchSearchCV] {self.n_iter - left} of {self.n_iter} candidates, {_best(results, self.refit)}")
+        if left > 0:
+            size = self.n_iter - left
+            warnings.warn(f"the space has {size} points, fewer than n_iter={self.n_iter}: all are tried.", stacklevel=2)
         if failure is not None and results is None:
             raise failure
 
+    def _begun(self, given: Any, seed: int) -> _Search:
+        """The search of one space."""
+        space, lists = _numbered(given)
+        parts: dict[str, Any] = {
+            "surrogate": self.surrogate,
+            "acquisition": self.acquisition,
+            "strategy": self.strategy,
+        }
+        return _Search(Optimizer(space, **parts, n_init=self.n_init, seed=seed, maximize=True), lists)
 
-def _ask(optimizer: Optimizer, q: int, n_iter: int) -> Batch | None:
-    """A batch of ``q``, or of what a finite space has left, with a warning; None if that is nothing."""
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Search:
+    """One space: its optimizer, in which lists of any objects stand as the numbers of their members, and these."""
+
+    optimizer: Optimizer
+    lists: dict[str, list[Any]]
+
+    def candidates(self, batch: Batch) -> list[dict[str, Any]]:
+        """The settings of an estimator that a batch stands for."""
+        return [point | {name: objects[point[name]] for name, objects in self.lists.items()} for point in batch.params]
+
+    def tell(self, batch: Batch, scores: list[tuple[float, float | None]], noise: bool) -> None:
+        """The mean and the standard error of each candidate's score."""
+        for trial, (mean, std) in zip(batch, scores, strict=True):
+            if abs(mean) <= LARGEST:
+                self.optimizer.tell(trial, mean, noise=std if noise else None)
+            else:
+                self.optimizer.tell(trial, error=f"a score of {mean}")
+
+
+def _listed(space: Any) -> list[Any]:
+    if not isinstance(space, list):
+        return [space]
+    if not space:
+        raise InvalidInput("a list of spaces must have one at least; got none.")
+    return space
+
+
+def _best(results: Mapping[str, Any] | None, refit: Any) -> str:
+    """The best candidate so far, in words."""
+    means = np.array([mean for mean, _ in _scores(results, refit)] if results else [math.nan])
+    if not np.isfinite(means).any() or results is None:
+        return "none with a score yet"
+    best = int(np.nanargmax(means))
+    said = ", ".join(f"{name}={shown(value)}" for name, value in results["params"][best].items())
+    return f"best {means[best]:.6g} at {said}"
+
+
+def _ask(optimizer: Optimizer, q: int) -> Batch | None:
+    """A batch of ``q``, or of what a finite space has left; None if that is nothing."""
     try:
         return optimizer.ask(q)
     except SpaceExhausted as error:
-        size = len(optimizer.trials) + error.left
-        warnings.warn(f"the space has {size} points, fewer than n_iter={n_iter}: all are tried.", stacklevel=2)
         return optimizer.ask(error.left) if error.left else None
 
 
@@ -176,7 +218,7 @@ def _scores(results: Mapping[str, Any], refit: Any) -> list[tuple[float, float |
 
 
 @dataclass(slots=True, eq=False)
-class _SameFolds:
+class SameFolds:
     """A splitter that splits once: one that shuffles would give each batch folds of its own."""
 
     cv: Any
@@ -188,19 +230,32 @@ class _SameFolds:
         return self.splits
 
 
+def _bounded(name: str, value: Any) -> Any:
+    """A distribution of SciPy as the parameter with its bounds; anything else as it is."""
+    if not hasattr(value, "rvs"):
+        return value
+    kind = getattr(getattr(value, "dist", None), "name", type(value).__name__)
+    if kind in ("uniform", "loguniform", "reciprocal", "randint"):
+        low, high = value.support()
+        if kind == "randint":
+            return Int(int(low), int(high))
+        if kind == "uniform" or math.isclose(value.median(), math.sqrt(low) * math.sqrt(high), rel_tol=1e-6):  # no loc
+            return Float(float(low), float(high), log=kind != "uniform")
+    raise InvalidInput(
+        f"of distributions uniform, loguniform and randint have bounds to search in; got {kind} for {name!r}. Say "
+        "Float(low, high) or Float(low, high, log=True), or Int, of believer."
+    )
+
+
 def _numbered(space: Any) -> tuple[Space, dict[str, list[Any]]]:
     """The space, in which lists of any objects stand as the numbers of their members; and these lists."""
     if isinstance(space, Space):
         return space, {}
     if not isinstance(space, Mapping):
         raise InvalidInput(f"space must be a believer.Space or a dict; got {shown(space)}.")
+    space = {name: _bounded(name, value) for name, value in space.items()}
     lists = {name: list(value) for name, value in space.items() if isinstance(value, list | np.ndarray)}
     for name, value in space.items():
-        if hasattr(value, "rvs"):
-            raise InvalidInput(
-                f"distributions have no bounds to search in; got one for {name!r}. Say Float(low, high) or "
-                "Float(low, high, log=True), or Int, of believer."
-            )
         if isinstance(value, tuple | Set | range):
             raise InvalidInput(
                 f"a range is Float(low, high) or Int(low, high) of believer, and choices are a list; got "

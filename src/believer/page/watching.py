@@ -6,15 +6,16 @@ import os
 import secrets
 import socket
 import threading
+from collections.abc import Callable
 from types import TracebackType
-from typing import Self
+from typing import Any, Self
 
 from believer.arrays import shown, whole
 from believer.errors import InvalidInput
 from believer.optimizer import Optimizer
 from believer.page.document import plotly
 from believer.page.server import Server, Shelf, is_loopback
-from believer.page.watched import running, studies_at
+from believer.page.watched import Watched, running, studies_at
 from believer.result import Result
 from believer.study.files import PathLike
 from believer.study.study import Study
@@ -81,7 +82,7 @@ class Watch:
 
 
 def watch(
-    study: Optimizer | Result | Study | PathLike,
+    study: Optimizer | Result | Study | PathLike | Watched | Callable[[], dict[str, Watched]],
     *,
     host: str = "127.0.0.1",
     port: int | None = None,
@@ -94,7 +95,8 @@ def watch(
 
     Parameters
     ----------
-    study : an ``Optimizer``, a ``Result``, a study that was read from a journal, the path of a journal, or a folder.
+    study : an ``Optimizer``, a ``Result``, a study that was read from a journal, the path of a journal, or a folder;
+        or what another tool keeps, as a ``Watched``, or as a function that returns several by key.
     host : the address to listen at; this machine alone can reach the usual one.
     port : to listen at; 0 for any free one, None for 8765 or the first free one after it.
     token : a secret that whoever opens the page must have; True makes one, None makes one where others than this
@@ -112,9 +114,11 @@ def watch(
     return Watch(_listening(host, port, _shelf(study, next_q), secret))
 
 
-def _shelf(study: Optimizer | Result | Study | PathLike, next_q: int | None) -> Shelf:
-    if isinstance(study, Result | Optimizer):
-        only = running(study.optimizer if isinstance(study, Result) else study)
+def _shelf(study: Any, next_q: int | None) -> Shelf:
+    if callable(study):
+        return Shelf(True, study, "Studies", next_q)
+    if isinstance(study, Result | Optimizer | Watched):
+        only = study if isinstance(study, Watched) else running(study.optimizer if isinstance(study, Result) else study)
         return Shelf(False, lambda: {only.key: only}, only.name.removesuffix(".jsonl"), next_q)
     path = study
     if isinstance(path, Study):

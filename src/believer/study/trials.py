@@ -100,11 +100,13 @@ class Batch(Sequence[Trial]):
     trials : the trials, in the order of their ids.
     verdict : what the batch is expected to gain, and how diverse it is.
     labels : units, for printing.
+    earlier : the number of trials of earlier batches without a result; the batch is good together with them.
     """
 
     trials: tuple[Trial, ...]
     verdict: Verdict
     labels: Labels = field(default=NO_LABELS)
+    earlier: int = 0
 
     @property
     def unit(self) -> Array:
@@ -132,7 +134,12 @@ class Batch(Sequence[Trial]):
     def __str__(self) -> str:
         units = self.labels.parameters
         lines = [f"{trial.id}: {described(trial.params, units)}  ({trial.provenance})" for trial in self.trials]
-        return "\n".join([*lines, self.verdict.sentence])
+        return "\n".join([*lines, self.verdict.sentence, *([self._still_out] if self.earlier else [])])
+
+    @property
+    def _still_out(self) -> str:
+        trials = "1 earlier trial has" if self.earlier == 1 else f"{self.earlier} earlier trials have"
+        return f"{trials} no result yet, and this batch is chosen beside them: opt.pending lists them."
 
     def __repr__(self) -> str:
         return f"Batch({_counted(self.trials)})"
@@ -140,9 +147,8 @@ class Batch(Sequence[Trial]):
     def _repr_html_(self) -> str:
         points = of_params(self.params, self.labels.parameters)
         columns = [_ids(self.trials), *points, column("why", [trial.provenance for trial in self.trials])]
-        return html.block(
-            f"Batch of {_counted(self.trials)}", html.table(columns), html.sentence(self.verdict.sentence)
-        )
+        said = [self.verdict.sentence, *([self._still_out] if self.earlier else [])]
+        return html.block(f"Batch of {_counted(self.trials)}", html.table(columns), *map(html.sentence, said))
 
     def to_frame(self, library: str | None = None) -> Any:
         """The trials as a data frame with a row for each trial: id, parameters, origin and provenance.

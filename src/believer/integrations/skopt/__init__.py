@@ -1,22 +1,32 @@
 """scikit-optimize's names on this library's engine; docs/skopt.md says what differs, and what cannot be had."""
 
-from typing import Any
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
 from believer.integrations.skopt import callbacks, space, utils
-from believer.integrations.skopt.optimizer import Optimizer, dummy_minimize, forest_minimize, gp_minimize
+from believer.integrations.skopt.optimizer import (
+    Optimizer,
+    dummy_minimize,
+    expected_minimum_random_sampling,
+    forest_minimize,
+    gbrt_minimize,
+    gp_minimize,
+)
 from believer.integrations.skopt.space import Space
 from believer.integrations.skopt.utils import OptimizeResult, dump, expected_minimum, load
 
-__all__ = ["OptimizeResult", "Optimizer", "Space", "callbacks", "dummy_minimize", "dump", "expected_minimum"]
-__all__ += ["forest_minimize", "gp_minimize", "load", "space", "utils"]
+if TYPE_CHECKING:
+    from believer.integrations.skopt import acquisition, benchmarks, learning, plots, sampler
+    from believer.integrations.skopt.searchcv import BayesSearchCV
 
-_ELSEWHERE = {
-    "BayesSearchCV": "believer.integrations.sklearn has BatchSearchCV",
-    "gbrt_minimize": "pass a scikit-learn regressor to forest_minimize as base_estimator",
-}
+__all__ = ["BayesSearchCV", "OptimizeResult", "Optimizer", "Space", "acquisition", "benchmarks", "callbacks"]
+__all__ += ["dummy_minimize", "dump", "expected_minimum", "expected_minimum_random_sampling", "forest_minimize"]
+__all__ += ["gbrt_minimize", "gp_minimize", "learning", "load", "plots", "sampler", "space", "utils"]
 
 
 def __getattr__(name: str) -> Any:
-    if name in _ELSEWHERE:
-        raise ImportError(f"{name} is not here: {_ELSEWHERE[name]}.")
+    if name in ("acquisition", "benchmarks", "learning", "plots", "sampler"):
+        return import_module(f"believer.integrations.skopt.{name}")
+    if name == "BayesSearchCV":  # which needs scikit-learn
+        return import_module("believer.integrations.skopt.searchcv").BayesSearchCV
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

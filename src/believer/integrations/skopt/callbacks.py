@@ -41,6 +41,22 @@ class DeltaYStopper(EarlyStopper):
         return len(best) == self.n_best and best[-1] - best[0] < self.delta
 
 
+class StdStopper(EarlyStopper):
+    """Enough when the last model is sure of some evaluated point: a standard deviation of ``threshold`` at most.
+
+    ``log_interval`` plays no part.
+    """
+
+    def __init__(self, threshold: float, log_interval: int = 10) -> None:
+        self.threshold = threshold
+
+    def _criterion(self, result: Any) -> Any:
+        if not result.models:
+            return False
+        stds = result.models[-1].predict(result.space.transform(result.x_iters), return_std=True)[1]
+        return np.min(stds) <= self.threshold
+
+
 class ThresholdStopper(EarlyStopper):
     """Enough when a value is ``threshold`` at most."""
 

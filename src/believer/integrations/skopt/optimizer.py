@@ -31,6 +31,18 @@ from believer.surrogates import GP, RandomForest, SklearnSurrogate
 
 _FOREST = partial(RandomForest, trees=100, min_leaf=3)
 _ESTIMATORS: dict[str, Any] = {"GP": GP, "RF": _FOREST, "ET": partial(_FOREST, extra=True), "DUMMY": lambda: None}
+
+
+def estimator_of(name: str | None) -> Any:
+    """What makes the surrogate that scikit-optimize calls so."""
+    known = str(name).upper()
+    if known == "GBRT":
+        from believer.integrations.skopt.learning import GradientBoostingQuantileRegressor
+
+        return lambda: SklearnSurrogate(GradientBoostingQuantileRegressor())
+    return _ESTIMATORS[one_of(known, [*_ESTIMATORS, "GBRT"], "base_estimator")]
+
+
 _FILLS = {"lhs": latin_hypercube, "grid": latin_hypercube, "sobol": sobol, "halton": sobol, "hammersly": sobol}
 _KINDS = {"Real": Real, "Integer": Integer, "Categorical": Categorical}
 _SEEDS = 2**31 - 1
@@ -60,7 +72,8 @@ class Optimizer:
     Parameters
     ----------
     dimensions : of the search space, each as for :func:`~believer.integrations.skopt.space.check_dimension`.
-    base_estimator : "GP", "RF", "ET", "dummy", a scikit-learn regressor, or a surrogate of this library.
+    base_estimator : "GP", "RF", "ET", "GBRT", "dummy", a scikit-learn regressor, or a surrogate of this library.
+    n_random_starts : the former name of ``n_initial_points``.
     n_initial_points, initial_point_generator : how many results come before the model takes over, and from where:
         "random", as in scikit-optimize; "lhs", "grid": Latin; "sobol", "halton", "hammersly": Sobol's.
     acq_func, acq_func_kwargs : "EI" or "PI" with ``xi``, "LCB" with ``kappa``; "gp_hedge" is this library's LogEI.
@@ -73,25 +86,28 @@ class Optimizer:
         self,
         dimensions: Any,
         base_estimator: Any = "gp",
-        *,
+        n_random_starts: int | None = None,
         n_initial_points: int = 10,
         initial_point_generator: Any = "random",
+        n_jobs: int = 1,
         acq_func: str = "gp_hedge",
         acq_optimizer: str = "auto",
         random_state: Any = None,
+        model_queue_size: int | None = None,
         acq_func_kwargs: dict[str, Any] | None = None,
         acq_optimizer_kwargs: dict[str, Any] | None = None,
-        n_jobs: int = 1,
-        model_queue_size: int | None = None,
     ) -> None:
         self.specs = {"args": {k: v for k, v in locals().items() if k != "self"}, "function": "Optimizer"}
+        if n_random_starts is not None:
+            warnings.warn("n_random_starts= is now called n_initial_points=.", DeprecationWarning, stacklevel=3)
+            n_initial_points = n_random_starts
         self.rng, given = check_random_state(random_state), {"xi": 0.01, "kappa": 1.96, **(acq_func_kwargs or {})}
         worths = {"gp_hedge": LogEI(), "EI": LogEI(given["xi"]), "PI": PI(given["xi"]), "LCB": UCB(given["kappa"] ** 2)}
         worth = worths[one_of(acq_func, worths, "acq_func")]
         self._n_initial_points = whole(n_initial_points, "n_initial_points", 0)
         seed = (self.rng if isinstance(base_estimator, str) else copy.deepcopy(self.rng)).randint(_SEEDS)
         if isinstance(base_estimator, str | None):
-            base_estimator = _ESTIMATORS[one_of(str(base_estimator).upper(), _ESTIMATORS, "base_estimator")]()
+            base_estimator = estimator_of(base_estimator)()
         is_regressor = hasattr(base_estimator, "get_params")
         self.base_estimator_ = SklearnSurrogate(base_estimator) if is_regressor else base_estimator
         climbs = not isinstance(self.base_estimator_, RandomForest | None)
@@ -174,6 +190,20 @@ class Optimizer:
             self._history = history
             self.models = [*self.models, *([Model(history, self._cache)] if history.ids else [])]
         return self.get_result()
+
+    def update_next(self) -> None:
+        """Choose the next point anew, as after a change of ``acq_func_kwargs`` or of the model by hand."""
+        self._asked = {}
+
+    def copy(self, random_state: Any = None) -> "Optimizer":
+        """An optimizer with the same results, which goes on by itself, with another ``random_state`` if one is given.
+
+        Of the initial points it has those that are left.
+        """
+        other = copy.copy(self)
+        other.rng = copy.deepcopy(self.rng) if random_state is None else check_random_state(random_state)
+        other.Xi, other.yi, other.models, other._asked = list(self.Xi), list(self.yi), list(self.models), {}
+        return other
 
     def run(self, func: Any, n_iter: int = 1) -> OptimizeResult:
         """Ask for a point and tell what ``func`` makes of it, ``n_iter`` times."""
@@ -269,6 +299,23 @@ def forest_minimize(func: Any, dimensions: Any, base_estimator: Any = "ET", **op
     return base_minimize(func, dimensions, base_estimator, acq_optimizer="sampling", **options)
 
 
+def gbrt_minimize(func: Any, dimensions: Any, base_estimator: Any = None, **options: Any) -> OptimizeResult:
+    """Minimize by boosted trees; needs scikit-learn.
+
+    Parameters
+    ----------
+    func, dimensions : as for :func:`gp_minimize`, whose options follow by name.
+    base_estimator : a GradientBoostingRegressor with ``loss="quantile"``, or a GradientBoostingQuantileRegressor.
+    """
+    if base_estimator is None:
+        base_estimator = "GBRT"
+    elif not hasattr(base_estimator, "quantiles"):
+        from believer.integrations.skopt.learning import GradientBoostingQuantileRegressor
+
+        base_estimator = GradientBoostingQuantileRegressor(base_estimator=base_estimator)
+    return base_minimize(func, dimensions, base_estimator, acq_optimizer="sampling", **options)
+
+
 def dummy_minimize(func: Any, dimensions: Any, **options: Any) -> OptimizeResult:
     """Random search, or the points of an ``initial_point_generator``.
 
@@ -300,6 +347,22 @@ def expected_minimum(res: OptimizeResult, n_random_starts: int = 20, random_stat
     search = Search(res.space.engine.region(), learned.data.X[[np.argmin(learned.data.y)]], learned.data.X[:0])
     x = maximizer_for(worth, None).maximize(worth, search, rng).x[None, :]
     return res.space.inverse_transform(x)[0], float(model.predict(x)[0])
+
+
+def expected_minimum_random_sampling(
+    res: OptimizeResult, n_random_starts: int = 100000, random_state: Any = None
+) -> tuple[Any, float]:
+    """Where the last model is least among random points, and what it expects there.
+
+    Parameters
+    ----------
+    res : the result.
+    n_random_starts, random_state : how many points there are, and what draws them.
+    """
+    points = res.space.rvs(n_random_starts, check_random_state(random_state))
+    means = last_model(res).predict(res.space.transform(points))
+    best = int(np.argmin(means))
+    return points[best], float(means[best])
 
 
 def dump(res: OptimizeResult, filename: Any, store_objective: bool = True, **kwargs: Any) -> None:

@@ -57,7 +57,11 @@ def _curves(args: Any, curve: Any, ylabel: str, true_minimum: float | None, ysca
 
 
 def plot_gaussian_process(res: Any, ax: Any = None, objective: Any = None, n_points: int = 1000, **others: Any) -> Any:
-    """The last model of a function of one number and its data, beside the ``objective``, at ``n_points``."""
+    """The last model of a function of one number and its data, beside the ``objective``, at ``n_points``.
+
+    Of the ``others``, ``n_calls`` takes the model as it was, and the data there were, after so many calls.
+    """
+    res = _after(res, others.pop("n_calls", -1))
     _warn_of(others)
     if res.space.n_dims != 1 or not isinstance(res.space.dimensions[0], Number):
         raise InvalidInput(f"plot_gaussian_process draws functions of one number; the space is {res.space}.")
@@ -73,6 +77,18 @@ def plot_gaussian_process(res: Any, ax: Any = None, objective: Any = None, n_poi
     ax.set(xlabel="x", ylabel="f(x)")
     ax.legend()
     return ax
+
+
+def _after(res: Any, n_calls: int) -> Any:
+    """The result as it was after so many calls; a negative number is that of the end."""
+    if n_calls < 0 or n_calls >= len(res.x_iters):
+        return res
+    behind = len(res.x_iters) - n_calls
+    if behind >= len(res.models):
+        first = len(res.x_iters) - len(res.models) + 1
+        raise InvalidInput(f"n_calls must be {first} at least, when there was a model first; got {n_calls}.")
+    kept = {"x_iters": res.x_iters[:n_calls], "func_vals": res.func_vals[:n_calls], "models": res.models[:-behind]}
+    return OptimizeResult({**res, **kept})
 
 
 def partial_dependence(

@@ -12,7 +12,7 @@ from believer import space as engine
 from believer.arrays import Array, shown
 from believer.errors import InvalidInput
 
-__all__ = ["Categorical", "Integer", "Real", "Space"]
+__all__ = ["Categorical", "Dimension", "Integer", "Real", "Space"]
 
 
 def one_of(value: Any, choices: Collection[Any], what: str) -> Any:
@@ -29,8 +29,12 @@ def check_random_state(seed: Any) -> np.random.RandomState:
     return np.random.RandomState(int(seed)) if isinstance(seed, Integral) else seed or np.random.mtrand._rand
 
 
+class Dimension:
+    """One column of a point."""
+
+
 @dataclass
-class Number:
+class Number(Dimension):
     """What :class:`Real` and :class:`Integer` share."""
 
     low: Any
@@ -88,7 +92,7 @@ class Integer(Number):
 
 
 @dataclass
-class Categorical:
+class Categorical(Dimension):
     """One of several categories.
 
     Parameters
@@ -115,8 +119,17 @@ class Categorical:
             self.parameter = engine.Categorical(self.categories)
         except InvalidInput:  # values that are no plain data are known by their places
             self.parameter = engine.Categorical(range(k))
-        self.to_engine = dict(zip(self.categories, self.parameter.choices, strict=True)).__getitem__
-        self.from_engine = dict(zip(self.parameter.choices, self.categories, strict=True)).__getitem__
+
+    def to_engine(self, value: Any) -> Any:
+        """A category in the engine's terms; KeyError where it is none."""
+        for category, choice in zip(self.categories, self.parameter.choices, strict=True):
+            if category is value or category == value:
+                return choice
+        raise KeyError(value)
+
+    def from_engine(self, choice: Any) -> Any:
+        """The category that a choice of the engine's stands for."""
+        return self.categories[self.parameter.choices.index(choice)]
 
     def __contains__(self, value: Any) -> bool:
         return value in self.categories
@@ -132,7 +145,7 @@ class Categorical:
 
 def check_dimension(dimension: Any) -> Any:
     """A dimension itself, or that of ``(low, high)``, ``(low, high, prior)``, with a base, or of categories."""
-    if isinstance(dimension, Number | Categorical):
+    if isinstance(dimension, Dimension):
         return dimension
     given = tuple(dimension) if isinstance(dimension, list | tuple | np.ndarray) else ()
     has_names = any(isinstance(end, str | bool | np.bool_) for end in given[:2])

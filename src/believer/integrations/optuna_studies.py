@@ -1,0 +1,207 @@
+"""Optuna's studies as studies of this library, for its pages and journals, and back."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from believer.arrays import shown
+from believer.errors import InvalidInput, MissingExtra
+from believer.optimizer import Optimizer
+from believer.page.content import source_of
+from believer.page.watched import Watched
+from believer.page.watching import Watch, watch
+from believer.space import Categorical, Float, Int, Space
+from believer.study.files import PathLike
+from believer.study.goal import AtLeast, AtMost, Between, Maximize, Minimize
+from believer.study.study import Study, read_study
+
+try:
+    import optuna
+    from optuna.distributions import (
+        BaseDistribution,
+        CategoricalDistribution,
+        FloatDistribution,
+        IntDistribution,
+    )
+    from optuna.trial import TrialState, create_trial
+except ImportError as error:
+    raise MissingExtra("optuna", "optuna") from error
+
+__all__ = ["export_study", "import_study", "watch_study"]
+
+
+def import_study(study: Any, journal: PathLike | None = None) -> Optimizer:
+    """A study of Optuna's, whichever sampler has written it, as one of this library.
+
+    It has the parameters that all finished trials have in common with the same range, but for constants, and every
+    finished trial that lies in them: a pruned one with the last value that it reported, a failed one as failed. Trials
+    that run or wait are left out. Several objectives have the names that ``study.set_metric_names`` gave, else
+    "value 0" and so on; constraints are limits at 0. Choices that are no plain values are known by their texts.
+
+    Parameters
+    ----------
+    study : of Optuna's; it is only read.
+    journal : where to write the journal of it, a new file; None keeps it in memory.
+    """
+    finished = [trial for trial in study.get_trials(deepcopy=False) if trial.state.is_finished()]
+    searched = _searched(finished)
+    parameters = {name: parameter for name, (parameter, _) in searched.items()}
+    names = _names(study)
+    limits = sorted({name for trial in finished for name in trial.constraints})
+    wanted = {name: Maximize() if each.name == "MAXIMIZE" else Minimize() for name, each in names.items()}
+    goals: dict[str, Any] = {"outcomes": {**wanted, **{_limit(name): AtMost(0.0) for name in limits}}}
+    if len(names) == 1 and not limits:
+        goals = {"maximize": isinstance(wanted[next(iter(names))], Maximize)}
+    optimizer = Optimizer(Space(parameters), journal=journal, seed=0, **goals)
+    for trial in finished:
+        if searched.keys() <= trial.params.keys():
+            params = {name: coded(trial.params[name]) for name, (_, coded) in searched.items()}
+            optimizer.observe(params, **_told(trial, list(names), goals))
+    return optimizer
+
+
+def export_study(
+    study: Optimizer | Study | PathLike, storage: Any = None, study_name: str | None = None, sampler: Any = None
+) -> Any:
+    """A new study of Optuna's with the results and failures of one of this library; trials under way are left out.
+
+    Parameters
+    ----------
+    study : an ``Optimizer``, a study that was read, or the path of a journal.
+    storage, study_name, sampler : as for ``optuna.create_study``.
+    """
+    source: Any = study if isinstance(study, Optimizer | Study) else read_study(study)
+    goals = source.goals
+    if goals.is_weighed:
+        raise InvalidInput("objectives that are weighed have no counterpart in Optuna: export the numbers by to_csv.")
+    aims = {name: "maximize" if isinstance(goals.wanted[name], Maximize) else "minimize" for name in goals.objectives}
+    distributions = {name: _distribution(name, parameter) for name, parameter in source.space.parameters.items()}
+    made = optuna.create_study(
+        storage=storage, study_name=study_name, sampler=sampler, directions=[*aims.values()] or None
+    )
+    if not goals.is_plain and aims:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", optuna.exceptions.ExperimentalWarning)
+            made.set_metric_names([*aims])
+    for row, trial in zip(source.records(), source.trials, strict=True):
+        known = {"params": dict(trial.params), "distributions": distributions}
+        if trial.params.keys() != distributions.keys():  # of a space of before
+            continue
+        if row["status"] == "failed":
+            made.add_trial(create_trial(state=TrialState.FAIL, user_attrs={"error": row["error"]}, **known))
+        elif row["status"] == "done" and None not in (values := [row[name] for name in aims]):
+            made.add_trial(create_trial(values=values, constraints=_beyond(goals.wanted, row) or None, **known))
+    return made
+
+
+def _beyond(wanted: Mapping[str, Any], row: Mapping[str, Any]) -> dict[str, float]:
+    """How far each limit is broken, where that is known: 0 at most where it is kept."""
+    beyond = {}
+    for name, goal in wanted.items():
+        value = row.get(name)
+        match goal:
+            case AtMost() if value is not None:
+                beyond[name] = value - goal.threshold
+            case AtLeast() if value is not None:
+                beyond[name] = goal.threshold - value
+            case Between() if value is not None:
+                beyond[name] = max(goal.low - value, value - goal.high)
+    return beyond
+
+
+def watch_study(study: Any, **options: Any) -> Watch:
+    """Serve the page of a study of Optuna's, or of all studies of a storage, which follows them while they run.
+
+    Parameters
+    ----------
+    study : of Optuna's, or the address of a storage, "sqlite:///study.db". It is only read.
+    options : host, port, token and next_q, as for :meth:`believer.Optimizer.watch`.
+    """
+    if isinstance(study, str):
+        return watch(studies_in(study), **options)
+    return watch(_watched(study), **options)
+
+
+def studies_in(storage: str) -> Callable[[], dict[str, Watched]]:
+    """The studies of a storage that are there now, by key."""
+    try:
+        opened = optuna.storages.get_storage(storage)
+        optuna.get_all_study_names(opened)
+    except Exception as error:  # a driver's own
+        raise InvalidInput(f"{storage} is no storage of Optuna's that can be opened: {error}") from error
+
+    def now() -> dict[str, Watched]:
+        names = optuna.get_all_study_names(opened)
+        found = [_watched(optuna.load_study(study_name=name, storage=opened)) for name in names]
+        return {one.key: one for one in found}
+
+    return now
+
+
+def _watched(study: Any) -> Watched:
+    def version() -> tuple[object, ...]:
+        return tuple(trial.datetime_complete for trial in study.get_trials(deepcopy=False))
+
+    return Watched(study.study_name, version, lambda: source_of(import_study(study)))
+
+
+def _searched(finished: list[Any]) -> dict[str, tuple[Any, Callable[[Any], Any]]]:
+    """What all trials with a result share: each as a parameter, and what codes a value of it."""
+    shared: dict[str, BaseDistribution] | None = None
+    for trial in finished:
+        if trial.state == TrialState.COMPLETE:
+            own = trial.distributions
+            shared = own if shared is None else {k: v for k, v in shared.items() if own.get(k) == v}
+    found = {name: _parameter(each) for name, each in (shared or {}).items() if not each.single()}
+    if not found:
+        raise InvalidInput(
+            "a study must have a finished trial, and a parameter that all of these share; this has none."
+        )
+    return found
+
+
+def _parameter(distribution: Any) -> tuple[Any, Callable[[Any], Any]]:
+    if isinstance(distribution, CategoricalDistribution):
+        try:
+            return Categorical(distribution.choices), lambda value: value
+        except InvalidInput:
+            texts = [f"{i}: {shown(choice)}" for i, choice in enumerate(distribution.choices)]
+            return Categorical(texts), lambda value: texts[int(distribution.to_internal_repr(value))]
+    kind = Float if isinstance(distribution, FloatDistribution) else Int
+    return kind(distribution.low, distribution.high, log=distribution.log, step=distribution.step), lambda value: value
+
+
+def _distribution(name: str, parameter: Any) -> BaseDistribution:
+    match parameter:
+        case Categorical():
+            return CategoricalDistribution(parameter.choices)
+        case Float() if not (parameter.log and parameter.step):
+            return FloatDistribution(parameter.low, parameter.high, log=parameter.log, step=parameter.step)
+        case Int() if not (parameter.log and parameter.step not in (None, 1)):
+            return IntDistribution(parameter.low, parameter.high, log=parameter.log, step=parameter.step or 1)
+        case _:
+            raise InvalidInput(f"Optuna has no parameter like {name!r}, {parameter!r}.")
+
+
+def _names(study: Any) -> Mapping[str, Any]:
+    """The direction of each objective, by name."""
+    said = study.metric_names or [f"value {i}" for i in range(len(study.directions))]
+    return dict(zip(said, study.directions, strict=True))
+
+
+def _limit(name: str) -> str:
+    return f"constraint {name}"
+
+
+def _told(trial: Any, names: list[str], goals: Mapping[str, Any]) -> dict[str, Any]:
+    """What a finished trial returned, or why it returned nothing."""
+    values = trial.values if trial.state != TrialState.FAIL else None
+    if values is None or not all(map(math.isfinite, values)):
+        return {"error": str(trial.user_attrs.get("error") or trial.state.name)}
+    if "outcomes" not in goals:
+        return {"value": values[0]}
+    limits = {_limit(name): value for name, value in trial.constraints.items() if math.isfinite(value)}
+    return {"value": {**dict(zip(names, values, strict=True)), **limits}}

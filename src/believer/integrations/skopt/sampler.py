@@ -1,0 +1,59 @@
+"""The designs of ``skopt.sampler``, each drawn by this library's own."""
+
+from typing import Any
+
+from believer.integrations.skopt.optimizer import cook_initial_point_generator
+from believer.integrations.skopt.space import Space, check_random_state
+
+__all__ = ["Grid", "Halton", "Hammersly", "InitialPointGenerator", "Lhs", "Sobol"]
+
+
+class InitialPointGenerator:
+    """Points to begin with. ``_name`` is the design.
+
+    Parameters
+    ----------
+    options : of scikit-optimize's; they play no part.
+    """
+
+    _name = "random"
+
+    def __init__(self, **options: Any) -> None:
+        pass
+
+    def generate(self, dimensions: Any, n_samples: int, random_state: Any = None) -> list[Any]:
+        """``n_samples`` points of a space with these ``dimensions``."""
+        space, rng = Space(dimensions), check_random_state(random_state)
+        generate = cook_initial_point_generator(self._name)
+        seed = rng.randint(2**31 - 1)
+        return space.rvs(n_samples, rng) if generate is None else generate(space, n_samples, int(seed))
+
+
+class Lhs(InitialPointGenerator):
+    """A Latin hypercube."""
+
+    _name = "lhs"
+
+
+class Sobol(InitialPointGenerator):
+    """Sobol's sequence."""
+
+    _name = "sobol"
+
+
+class Halton(InitialPointGenerator):
+    """Sobol's sequence, which fills the space at least as evenly."""
+
+    _name = "halton"
+
+
+class Hammersly(InitialPointGenerator):
+    """Sobol's sequence, which fills the space at least as evenly."""
+
+    _name = "hammersly"
+
+
+class Grid(InitialPointGenerator):
+    """A Latin hypercube, which no number of points makes uneven."""
+
+    _name = "grid"

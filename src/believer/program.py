@@ -1,0 +1,224 @@
+"""A program as the function to minimize: a command with parameters in it, run in a folder of its own."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import os
+import string
+import subprocess
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from believer.arrays import finite, shown, whole
+from believer.errors import EvaluationError, InvalidInput, TookTooLong
+from believer.study.outcome import Value
+from believer.trees import Tree
+
+_LAST_LINES = 5
+"""Lines of what a program wrote last that go into the record of a failed trial."""
+
+_TAIL = 4000
+"""Bytes at the end of a file that are looked at for these lines."""
+
+_IN_A_GROUP: dict[str, Any]
+if sys.platform == "win32":
+    _IN_A_GROUP = {"creationflags": subprocess.CREATE_NEW_PROCESS_GROUP}
+else:
+    _IN_A_GROUP = {"process_group": 0}
+
+
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """A program that has ended with exit code 0, for ``parse`` to read.
+
+    Attributes
+    ----------
+    folder : where it ran, with the files that it wrote; stdout.txt and stderr.txt are among them.
+    params : what it was run with.
+    """
+
+    folder: Path
+    params: Mapping[str, Any]
+
+    @property
+    def stdout(self) -> str:
+        """What it wrote to standard output."""
+        return (self.folder / "stdout.txt").read_text(encoding="utf-8", errors="replace")
+
+    @property
+    def stderr(self) -> str:
+        """What it wrote to standard error."""
+        return (self.folder / "stderr.txt").read_text(encoding="utf-8", errors="replace")
+
+
+def last_line(run: Finished) -> Any:
+    """The number, or the JSON object of numbers by name, in the last line of standard output that is not empty."""
+    lines = run.stdout.split("\n")
+    said = next((line.strip() for line in reversed(lines) if line.strip()), "")
+    try:
+        return float(said)
+    except ValueError:
+        pass
+    try:
+        found = json.loads(said)
+    except ValueError:
+        found = None
+    if not isinstance(found, dict):
+        raise EvaluationError(
+            f"the last line on standard output must be a number or a JSON object; got {shown(said)}. Pass parse=, a "
+            "function that reads the result."
+        )
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """A program as the ``f`` of :func:`minimize`: it is run for every trial, and its result is read.
+
+    Each run has a folder of its own, ``folder``/000001 and so on, with params.json, stdout.txt, stderr.txt and what the
+    program writes there. A run that ends with another exit code than 0, or takes longer than ``timeout``, has failed:
+    the record of the trial has the folder and the last lines of standard error. When a run is over, however it ends,
+    all processes that it has started are ended, also when this process is interrupted or killed.
+
+    Parameters
+    ----------
+    command : the program and its arguments, in which ``{x}`` stands for parameter x, and ``{folder}`` for the folder of
+        the run; ``{{`` is a brace. There is no shell in between.
+    parse : called with a :class:`Finished`, returns what ``f`` returns. By default the last line of standard output is
+        the number, or a JSON object of numbers by name.
+    files : input files, by name, and their text with parameters in it, written to the folder before the run.
+    folder : where the folders of the runs are.
+    timeout : seconds that a run may take.
+    retries : how often it is run again when it has failed.
+    env : variables of the environment, besides those that are there.
+    """
+
+    command: Sequence[str]
+    parse: Callable[[Finished], Value] = last_line
+    files: Mapping[str, str] = field(default_factory=dict)
+    folder: str | os.PathLike[str] = "runs"
+    timeout: float | None = None
+    retries: int = 0
+    env: Mapping[str, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if isinstance(self.command, str) or not self.command or not all(isinstance(one, str) for one in self.command):
+            rule = 'command must be a list of strings, as ["solver", "--x={x}"]'
+            raise InvalidInput(f"{rule}; got {shown(self.command)}.")
+        if not callable(self.parse):
+            raise InvalidInput(f"parse must be a function of a finished run; got {shown(self.parse)}.")
+        if self.timeout is not None and finite(self.timeout, "timeout") <= 0.0:
+            raise InvalidInput(f"timeout must be a number of seconds above zero; got {shown(self.timeout)}.")
+        whole(self.retries, "retries", 0)
+        for name in self.files:
+            if Path(name).is_absolute() or ".." in Path(name).parts:
+                raise InvalidInput(f"files must be in the folder of the run; got {shown(name)}.")
+        for text in (*self.command, *self.files.values()):
+            _check(text)
+
+    def __call__(self, params: Mapping[str, Any]) -> Value:
+        """Run it with these parameters, again if it fails and may; what was read of the result."""
+        for left in range(self.retries, -1, -1):
+            folder = _new_folder(Path(self.folder))
+            try:
+                return self._run(folder, params)
+            except EvaluationError as error:
+                if not left:
+                    tries = f", in the last of {self.retries + 1} tries" if self.retries else ""
+                    raise type(error)(f"{error}{tries} ({folder})") from error.__cause__
+        raise AssertionError  # not reached
+
+    def _run(self, folder: Path, params: Mapping[str, Any]) -> Value:
+        values = {**params, "folder": str(folder.resolve())}
+        (folder / "params.json").write_text(json.dumps(dict(params), default=str, indent=1), encoding="utf-8")
+        for name, text in self.files.items():
+            path = folder / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(_filled(text, values), encoding="utf-8")
+        command = [_filled(text, values) for text in self.command]
+        code = _code(command, folder, {**os.environ, **self.env}, self.timeout)
+        if code:
+            ended = f"exit code {code}" if code > 0 else f"signal {-code}"
+            raise EvaluationError(f"the program ended with {ended}{_last_words(folder)}")
+        try:
+            return self.parse(Finished(folder, dict(params)))
+        except EvaluationError:
+            raise
+        except Exception as error:
+            raise EvaluationError(f"its result cannot be read, {type(error).__name__}: {error}") from error
+
+
+def _code(command: list[str], folder: Path, env: Mapping[str, str], timeout: float | None) -> int:
+    """The exit code of a program that was run in ``folder``; nothing that it has started lives when this returns."""
+    with open(folder / "stdout.txt", "wb") as out, open(folder / "stderr.txt", "wb") as err:
+        try:
+            process = subprocess.Popen(
+                command, cwd=folder, env=env, stdin=subprocess.DEVNULL, stdout=out, stderr=err, **_IN_A_GROUP
+            )
+        except (OSError, ValueError) as error:  # no such program, or no program
+            raise EvaluationError(f"{command[0]} cannot be started: {error}") from error
+    try:
+        tree = Tree(process.pid)
+    except BaseException:  # an interrupt
+        process.kill()
+        process.wait()
+        raise
+    try:
+        return process.wait(timeout)
+    except subprocess.TimeoutExpired as error:
+        raise TookTooLong(f"the program took longer than {timeout:g} s{_last_words(folder)}") from error
+    finally:
+        if process.returncode is None:
+            tree.kill()
+            process.kill()
+            process.wait()
+        tree.kill_rest()
+        tree.close()
+
+
+def _check(text: str) -> None:
+    """InvalidInput unless it is a text with names in braces."""
+    try:
+        names = [name for _, name, _, _ in string.Formatter().parse(text) if name is not None]
+    except ValueError as error:
+        raise InvalidInput(f"a template has names in braces; {error} in {shown(text)}.") from error
+    if "" in names:
+        raise InvalidInput(f"a template names its parameters, as {{x}}; got {shown(text)}.")
+
+
+def _filled(text: str, values: Mapping[str, Any]) -> str:
+    try:
+        return text.format_map(values)
+    except KeyError as error:
+        rule = f"a template must name parameters; got {error} in {shown(text)}"
+        raise InvalidInput(f"{rule}, there are {', '.join(values)}.") from None
+    except (ValueError, TypeError, AttributeError, IndexError) as error:
+        raise InvalidInput(f"a template cannot be filled in: {error} in {shown(text)}.") from error
+
+
+def _new_folder(parent: Path) -> Path:
+    """The next free number; several processes may look for one at once."""
+    parent.mkdir(parents=True, exist_ok=True)
+    there = [int(name) for name in os.listdir(parent) if name.isdecimal()]
+    for number in itertools.count(max(there, default=0) + 1):
+        try:
+            (parent / f"{number:06}").mkdir()
+        except FileExistsError:
+            continue
+        return parent / f"{number:06}"
+    raise AssertionError  # not reached
+
+
+def _last_words(folder: Path) -> str:
+    """The last lines that it wrote to standard error, or without any to standard output."""
+    for name in ("stderr.txt", "stdout.txt"):
+        with open(folder / name, "rb") as file:
+            file.seek(max(0, file.seek(0, os.SEEK_END) - _TAIL))
+            lines = file.read().decode("utf-8", "replace").strip().splitlines()
+        if lines:
+            return ": " + " | ".join(lines[-_LAST_LINES:])
+    return ""

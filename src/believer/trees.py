@@ -1,0 +1,192 @@
+"""The tree of a process: the process and all that come from it, which end together.
+
+On POSIX the process leads a group of its own, which holds its descendants unless they leave it; those that did are
+found by their parents. A shell waits beside it, and ends the group when this process is gone. On Windows the process is
+put in a job object, which the system ends when this process is gone.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from contextlib import suppress
+
+if sys.platform == "win32":
+    import ctypes
+    from ctypes import wintypes
+
+    _KILL_ON_JOB_CLOSE, _EXTENDED_LIMITS = 0x2000, 9
+    _SET_QUOTA_AND_TERMINATE = 0x0101
+    _kernel = ctypes.WinDLL("kernel32", use_last_error=True)
+    for _function, _returned, _taken in (
+        (_kernel.CreateJobObjectW, wintypes.HANDLE, (wintypes.LPVOID, wintypes.LPCWSTR)),
+        (
+            _kernel.SetInformationJobObject,
+            wintypes.BOOL,
+            (wintypes.HANDLE, ctypes.c_int, wintypes.LPVOID, wintypes.DWORD),
+        ),
+        (_kernel.OpenProcess, wintypes.HANDLE, (wintypes.DWORD, wintypes.BOOL, wintypes.DWORD)),
+        (_kernel.AssignProcessToJobObject, wintypes.BOOL, (wintypes.HANDLE, wintypes.HANDLE)),
+        (_kernel.TerminateJobObject, wintypes.BOOL, (wintypes.HANDLE, wintypes.UINT)),
+        (_kernel.CloseHandle, wintypes.BOOL, (wintypes.HANDLE,)),
+    ):
+        _function.restype, _function.argtypes = _returned, _taken
+
+    class _Limits(ctypes.Structure):
+        """JOBOBJECT_EXTENDED_LIMIT_INFORMATION of the Windows API."""
+
+        _fields_ = (
+            ("process_time", ctypes.c_int64),
+            ("job_time", ctypes.c_int64),
+            ("flags", wintypes.DWORD),
+            ("least_working_set", ctypes.c_size_t),
+            ("most_working_set", ctypes.c_size_t),
+            ("processes", wintypes.DWORD),
+            ("affinity", ctypes.c_size_t),
+            ("priority", wintypes.DWORD),
+            ("scheduling", wintypes.DWORD),
+            ("transfers", ctypes.c_uint64 * 6),
+            ("memory", ctypes.c_size_t * 4),
+        )
+
+    class Tree:
+        """The tree of a process that was just started.
+
+        Parameters
+        ----------
+        pid : of the process.
+        """
+
+        def __init__(self, pid: int) -> None:
+            self._job = _kernel.CreateJobObjectW(None, None)
+            limits = _Limits(flags=_KILL_ON_JOB_CLOSE)
+            _kernel.SetInformationJobObject(self._job, _EXTENDED_LIMITS, ctypes.byref(limits), ctypes.sizeof(limits))
+            process = _kernel.OpenProcess(_SET_QUOTA_AND_TERMINATE, False, pid)
+            if process:
+                _kernel.AssignProcessToJobObject(self._job, process)
+                _kernel.CloseHandle(process)
+
+        def kill(self) -> None:
+            """End all of it, now."""
+            if self._job:
+                _kernel.TerminateJobObject(self._job, 1)
+
+        def kill_rest(self) -> None:
+            """End what a process left behind that has ended."""
+            self.kill()
+
+        def close(self) -> None:
+            """Watch over it no longer; what is left of it ends."""
+            if self._job:
+                _kernel.CloseHandle(self._job)
+                self._job = None
+
+    def lead() -> None:
+        """Nothing: whoever started this process has put it in a job."""
+
+    def end_here() -> None:
+        """End this process; its job goes with the process that made it."""
+        os._exit(1)
+
+else:
+    import signal
+
+    _GUARD = 'read -r line; sleep 5; kill -s KILL -- "-$1"'
+    """What ends a group when its input is closed, which happens when this process ends in whatever way.
+
+    Seconds later, as a process that hears of it can end more: descendants that left the group.
+    """
+
+    class Tree:
+        """The tree of a process that was just started, and leads a group of its own.
+
+        Parameters
+        ----------
+        pid : of the process.
+        """
+
+        def __init__(self, pid: int) -> None:
+            self._pid = pid
+            self._guard: subprocess.Popen[bytes] | None = None
+            with suppress(OSError):  # without a shell, a process that has died leaves its group
+                self._guard = subprocess.Popen(
+                    ["/bin/sh", "-c", _GUARD, "guard", str(pid)],
+                    stdin=subprocess.PIPE,
+                    stdout=subprocess.DEVNULL,
+                    stderr=subprocess.DEVNULL,
+                    start_new_session=True,
+                )
+
+        def kill(self) -> None:
+            """End all of it, now. The process must not have been waited for: its number could be another's."""
+            for pid in _stopped(self._pid):
+                _send(pid, signal.SIGKILL)
+
+        def kill_rest(self) -> None:
+            """End what a process left behind in its group that has ended just now."""
+            with suppress(OSError):
+                os.killpg(self._pid, signal.SIGKILL)
+
+        def close(self) -> None:
+            """Watch over it no longer."""
+            guard, self._guard = self._guard, None
+            if guard is not None:
+                guard.kill()
+                guard.communicate()
+
+    def lead() -> None:
+        """Have this process lead a group of its own."""
+        with suppress(OSError):  # it leads a session
+            os.setpgid(0, 0)
+
+    def end_here() -> None:
+        """End this process, which leads a group, and all that came from it."""
+        for pid in _stopped(os.getpid()):
+            if pid != os.getpid():
+                _send(pid, signal.SIGKILL)
+        os.killpg(0, signal.SIGKILL)
+
+    def _stopped(root: int) -> list[int]:
+        """A process and its descendants, stopped so that no more come, but not this one that asks."""
+        found: list[int] = []
+        fresh = [root]
+        while fresh:
+            for pid in fresh:
+                if pid != os.getpid():
+                    with suppress(OSError):
+                        os.kill(pid, signal.SIGSTOP)
+            found += fresh
+            children = _children()
+            fresh = [child for pid in found for child in children.get(pid, ()) if child not in found]
+        return found
+
+    def _send(pid: int, number: signal.Signals) -> None:
+        """To a process, and to the group that it leads, if it does."""
+        for send in (os.killpg, os.kill):
+            with suppress(OSError):
+                send(pid, number)
+
+    def _children() -> dict[int, list[int]]:
+        """The children of every process that can be seen."""
+        children: dict[int, list[int]] = {}
+        for pid, parent in _from_files() or _from_ps():
+            children.setdefault(parent, []).append(pid)
+        return children
+
+    def _from_files() -> list[tuple[int, int]]:
+        """Each process and its parent, as Linux tells them."""
+        found = []
+        with suppress(OSError):
+            for name in filter(str.isdigit, os.listdir("/proc")):
+                with suppress(OSError, ValueError, IndexError), open(f"/proc/{name}/stat", "rb") as file:
+                    found.append((int(name), int(file.read().rpartition(b")")[2].split()[1])))
+        return found
+
+    def _from_ps() -> list[tuple[int, int]]:
+        """Each process and its parent, where there are no files of them."""
+        with suppress(OSError, ValueError, subprocess.SubprocessError):
+            listed = subprocess.run(["ps", "-A", "-o", "pid=,ppid="], capture_output=True, check=True, timeout=10.0)
+            pairs = [line.split() for line in listed.stdout.splitlines()]
+            return [(int(pid), int(parent)) for pid, parent in pairs]
+        return []
