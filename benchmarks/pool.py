@@ -7,7 +7,7 @@
 ``run`` is called once with each checkout on PYTHONPATH (each with its own compiled module), ``believer bench --suite
 quick --strategies hedged --seeds 10 --out BENCH_...`` likewise; ``table`` prints what ``results/pool.md`` holds.
 
-The rule, written before anything was measured. Candidates that are drawn once for all points between two results, and
+The rule. (Some settings of climbs and neighbors were tried on two functions before it was written.) Candidates that are drawn once for all points between two results, and
 few climbs, are kept if
 
 - the median over points of the ratio of acquisitions reached, to a search that draws anew and climbs from ten starts,

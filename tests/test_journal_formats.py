@@ -26,9 +26,6 @@ OTHERWISE = tuple(f"format{n}-{name}" for n in (1, 2) for name in ("dpp_everythi
 """Studies that go on otherwise today, since a category has one lengthscale, not one for each of its columns. What they
 said stays, and so do the hyperparameters of their last fit."""
 
-POOLED = ("changed", "cl_", "gone_on_limits", "hedged_", "kb_", "qei_limits", "ucb_refit")
-"""Studies that go on otherwise since engine 3, which draws candidates once for all points between two results."""
-
 
 def named(path: Path) -> str:
     """A journal of this folder as tests call it."""
@@ -58,7 +55,7 @@ def test_a_journal_of_earlier_code_loads_and_goes_on_as_it_would_have(path: Path
         by_output = (model or {}).get("outputs", {"value": model})
         assert study.hyperparameters == (by_output if len(by_output) > 1 else next(iter(by_output.values())))
         following = [{"id": t.id, "params": study.space.check(t.params), "origin": t.origin} for t in study.ask(2)]
-    if named(path) in OTHERWISE or path.stem.startswith(POOLED):
+    if named(path) in OTHERWISE:
         for trial in (*following, *then["next"]):
             del trial["params"]
     assert following == [near(trial) for trial in then["next"]]

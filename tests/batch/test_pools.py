@@ -10,6 +10,7 @@ from each import each
 
 import believer as bv
 from believer import Optimizer, Space
+from believer.batch import picking
 from believer.study.models import ModelCache
 
 STUDIES: dict[str, dict[str, Any]] = {
@@ -32,8 +33,11 @@ def started(name: str) -> Optimizer:
 
 @pytest.mark.both_backends
 @each("name", STUDIES)
-def test_a_batch_is_the_same_however_it_is_asked_for_and_whatever_is_remembered(name: str) -> None:
+def test_a_batch_is_the_same_however_it_is_asked_for_and_whatever_is_remembered(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """More points than bring further candidates; and a cache that is lost after every other point."""
+    monkeypatch.setattr(picking, "POOLED_FROM", 1)
     together, apart = started(name), started(name)
     whole, parts = together.ask(7), list[Any]()
     for turn in range(7):

@@ -28,6 +28,9 @@ _POOLED = Multistart(
 )
 """For candidates that are kept: more of them near good points, and fewer climbs (benchmarks/pool.py)."""
 
+POOLED_FROM = 200
+"""Results from which on candidates are kept for all points of a batch."""
+
 _AGAIN, _OFTEN, _SELDOM, _FEW = 2, 16, 8, 48
 """With how many lies there are so many further candidates near each good place, as those that were there are used up:
 with every second up to 16, then with every eighth, since all of them are kept."""
@@ -114,7 +117,8 @@ def drawn(request: Request, places: Array) -> Array | None:
     """Candidates (m, d) for every point that is asked for until there are other results; None where a maximizer draws.
 
     They are drawn once for all of them, by the seed and the number of results: near the best of these, and everywhere;
-    of a small finite region all points. A maximizer of the user's own, and one without gradients, draw for themselves.
+    of a small finite region all points. A maximizer of the user's own, and one without gradients, draw for themselves;
+    so does every point below ``POOLED_FROM`` results, where a prediction costs no more than what keeps it up to date.
 
     Parameters
     ----------
@@ -122,7 +126,11 @@ def drawn(request: Request, places: Array) -> Array | None:
     places : good points by all results, (k, d).
     """
     region = request.region
-    if request.maximizer is not None or not all(able(one.model, Differentiable) for one in request.outputs):
+    if (
+        len(request.data) < POOLED_FROM
+        or request.maximizer is not None
+        or not all(able(one.model, Differentiable) for one in request.outputs)
+    ):
         return None
     if region.size is not None and region.size <= ENUMERATE_UP_TO:
         X = region.points()
