@@ -7,8 +7,8 @@
 ``run`` is called once with each checkout on PYTHONPATH (each with its own compiled module), ``believer bench --suite
 quick --strategies hedged --seeds 10 --out BENCH_...`` likewise; ``table`` prints what ``results/pool.md`` holds.
 
-The rule. (Some settings of climbs and neighbors were tried on two functions before it was written.) Candidates that are drawn once for all points between two results, and
-few climbs, are kept if
+The rule. (Some settings of climbs and neighbors were tried on two functions before it was written.) Candidates that are
+drawn once for all points between two results, and few climbs, are kept if
 
 - the median over points of the ratio of acquisitions reached, to a search that draws anew and climbs from ten starts,
   is at least 0.99 at n = 50, 500 and 2,000, over points of which something that matters is expected;
