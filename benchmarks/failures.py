@@ -57,7 +57,7 @@ def run(problem: Problem, seed: int) -> tuple[int, float]:
     """How many evaluations failed, and the least distance."""
     fails, optimum = problem
     wanted = {"cost": bv.Minimize(), "load": bv.AtMost(2.0)}
-    opt = bv.Optimizer(bv.Space.unit(len(optimum)), outcomes=wanted, seed=seed)
+    opt = bv.Optimizer(bv.Space.cube(len(optimum)), outcomes=wanted, seed=seed)
     for _ in range(10):
         for trial in opt.ask(4):
             x = list(trial.params.values())

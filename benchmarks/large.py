@@ -76,10 +76,10 @@ def cell(model: str, name: str, n: int, rounds: int, seed: int) -> dict[str, Any
         found = propose(settings, history, Q, cache=cache)
         seconds.append(time.process_time() - began)
         fitted = None if found.model is None else {"value": (history.ids, found.model["outputs"]["value"])}
-        units = np.array([trial.unit for trial in found.trials])
+        units = np.array([trial.encoded for trial in found.trials])
         known = len(points)
         for trial, value in zip(found.trials, problem.evaluate(units), strict=True):
-            points[trial.id], outcomes[trial.id] = trial.unit, bv.Outcome({"value": float(value)})
+            points[trial.id], outcomes[trial.id] = trial.encoded, bv.Outcome({"value": float(value)})
             chosen[trial.id] = known
             best = min(best, float(value))
     optimum = float(problem.optimum or 0.0)

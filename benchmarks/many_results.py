@@ -81,8 +81,8 @@ def long_study(problem: Problem, n: int, rng: np.random.Generator) -> tuple[Arra
         count = n // 20
         U = rng.random((count, d))
         if part:
-            around = X[np.argsort(y)[rng.integers(20, size=count)]]
-            V = np.clip(around + 0.3 * 0.6**part * rng.standard_normal((count, d)), 0.0, 1.0)
+            near_best = X[np.argsort(y)[rng.integers(20, size=count)]]
+            V = np.clip(near_best + 0.3 * 0.6**part * rng.standard_normal((count, d)), 0.0, 1.0)
         else:
             V = rng.random((count, d))
         new = rng.permutation(np.vstack([U, V]))

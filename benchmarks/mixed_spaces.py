@@ -46,7 +46,7 @@ def _categories(*sizes: int) -> dict[str, bv.Categorical]:
 
 
 SPACES = {
-    FLOATS: bv.Space.unit(5),
+    FLOATS: bv.Space.cube(5),
     "5 integers of 10 to 100": bv.Space({f"i{j}": bv.Int(1, k) for j, k in enumerate((10, 20, 40, 70, 100))}),
     "2 floats, 2 integers, a category of 4": bv.Space(
         {"f0": bv.Float(0, 1), "f1": bv.Float(0, 1), "i0": bv.Int(1, 12), "i1": bv.Int(1, 60), **_categories(4)}
@@ -71,10 +71,10 @@ def step(space: bv.Space, seed: int) -> float:
     """Seconds to tell the last of N results and to ask for Q points."""
     optimizer = bv.Optimizer(space, n_init=N - Q, seed=seed)
     batch = optimizer.ask(N - Q)
-    for trial, y in zip(batch, objective(np.array([t.unit for t in batch]), seed), strict=True):
+    for trial, y in zip(batch, objective(np.array([t.encoded for t in batch]), seed), strict=True):
         optimizer.tell(trial, float(y))
     batch = optimizer.ask(Q)
-    values = objective(np.array([t.unit for t in batch]), seed)
+    values = objective(np.array([t.encoded for t in batch]), seed)
     began = time.process_time()
     for trial, y in zip(batch, values, strict=True):
         optimizer.tell(trial, float(y))
@@ -122,8 +122,8 @@ def regret(space: bv.Space, seed: int, varied: bool, tied: bool) -> float:
         optimizer = bv.Optimizer(space, n_init=10, seed=seed, maximize=True)
         for _ in range(10):
             for trial in optimizer.ask(5):
-                optimizer.tell(trial, table[trial.unit.tobytes()])
-    return max(table.values()) - max(table[trial.unit.tobytes()] for trial in optimizer.trials)
+                optimizer.tell(trial, table[trial.encoded.tobytes()])
+    return max(table.values()) - max(table[trial.encoded.tobytes()] for trial in optimizer.trials)
 
 
 def ties(seeds: int) -> Table:

@@ -121,16 +121,18 @@ def run(name: str, share: float, seed: int, surrogate: Any, known: bool = False)
     """One optimization; with ``known`` each result comes with the standard deviation of its noise."""
     (function, d, optimum), unit, rng = FUNCTIONS[name], spread(name), np.random.default_rng([seed, 7])
     std = share * unit
-    opt = bv.Optimizer(bv.Space.unit(d), surrogate=surrogate, seed=seed)
+    opt = bv.Optimizer(bv.Space.cube(d), surrogate=surrogate, seed=seed)
     while opt.counts.done < EVALUATIONS:
         for trial in opt.ask(BATCH):
-            value = float(function(trial.unit[None, :])[0]) + std * float(rng.standard_normal())
+            value = float(function(trial.encoded[None, :])[0]) + std * float(rng.standard_normal())
             opt.tell(trial, value, noise=std if known else None)
     assert opt.best is not None
     history = opt._ledger.history(opt.settings)
     model = opt._cache.learned(history).model
     assert isinstance(model, GPModel)
-    chosen = np.vstack([opt.recommend().trial.unit, least_mean(model, history.data.X), opt.space.encode([opt.best[0]])])
+    chosen = np.vstack(
+        [opt.recommend().trial.encoded, least_mean(model, history.data.X), opt.space.encode([opt.best[0]])]
+    )
     regrets = (function(chosen) - optimum) / unit
     return Run(float(regrets[0]), float(regrets[1]), float(regrets[2]), model.is_noisy)
 

@@ -27,7 +27,7 @@ outside the race), all outcomes standardized (limits and reference point with th
 they should), one point after another: ``qLogExpectedImprovement`` with constraints above the best feasible value (256
 samples), or, as it advises while nothing is feasible, ``qLogProbabilityOfFeasibility``; for several objectives
 ``qLogExpectedHypervolumeImprovement`` (128 samples, compiled where a compiler is found), constraints included, from the
-same reference point. How hard it searches is in ``RESTARTS``, ``RAW_SAMPLES`` and ``MOST_STEPS``. ``optuna``:
+same reference point. How hard it searches is in ``RESTARTS``, ``RAW_SAMPLES`` and ``MAX_STEPS``. ``optuna``:
 ``GPSampler``, told that there is no noise, four trials asked before any is told, limits by ``set_constraint``; it knows
 no reference point. ``random``: uniform points.
 """
@@ -71,7 +71,7 @@ from believer_bench.race import design
 
 RESULTS = Path(__file__).parent / "results"
 BATCH, BATCHES = 4, 8
-RESTARTS, RAW_SAMPLES, MOST_STEPS = 5, 256, 100
+RESTARTS, RAW_SAMPLES, MAX_STEPS = 5, 256, 100
 """Of BoTorch. Its tutorials have 10, 512 and 200; at 30 results the values found differed by 0.01 in log at most, which
 the sampling of the criterion does alone, and the whole race fits into an hour and a half of one core."""
 NOISE = 1e-6
@@ -127,7 +127,7 @@ class Believer:
 
     def ask(self, q: int) -> Array:
         self._batch = list(self._optimizer.ask(q))
-        return np.array([trial.unit for trial in self._batch])
+        return np.array([trial.encoded for trial in self._batch])
 
     def tell(self, X: Array, Y: Array) -> None:
         for trial, row in zip(self._batch, Y, strict=True):
@@ -156,7 +156,7 @@ class BoTorch:
                 q=q,
                 num_restarts=RESTARTS,
                 raw_samples=RAW_SAMPLES,
-                options={"maxiter": MOST_STEPS},
+                options={"maxiter": MAX_STEPS},
                 sequential=True,
             )
         found: Array = points.detach().numpy().copy()

@@ -108,10 +108,10 @@ def reached(n: int, d: int, q: int, seeds: int) -> list[str]:
     kept, again = list[float](), list[float]()
     pick = pseudo.pick
 
-    def watched(objective: Any, request: Any, trial: int, around: Array, avoid: Array, **more: Any) -> Any:
-        found = pick(objective, request, trial, around, avoid, **more)
+    def watched(objective: Any, request: Any, trial: int, near_best: Array, avoid: Array, **more: Any) -> Any:
+        found = pick(objective, request, trial, near_best, avoid, **more)
         if more.get("known") is not None:
-            search = Search(request.region, around, avoid, more.get("spacing"))
+            search = Search(request.region, near_best, avoid, more.get("spacing"))
             first, second = (
                 Multistart().maximize(objective, search, request.randomness(trial, purpose)).value
                 for purpose in ("maximize", "once more")
@@ -159,7 +159,7 @@ def timed(n: int, d: int, q: int, seed: int) -> Iterator[tuple[str, float]]:
     for name, asked in (("tell + ask(q)", q), ("ask(q) again", q), ("ask(1), 2 q pending", 1)):
         start = time.process_time()
         if name.startswith("tell"):
-            optimizer.tell_many(batch, [float(v) for v in waves(batch.unit, w)])
+            optimizer.tell_many(batch, [float(v) for v in waves(batch.encoded, w)])
         optimizer.ask(asked)
         yield name, time.process_time() - start
 
@@ -170,7 +170,7 @@ def regret(budget: int, d: int, q: int, design: int, f: Function, seed: int) -> 
     optimizer = bv.Optimizer(space_of(d), seed=seed, n_init=design)
     while optimizer.counts.done < budget:
         batch = optimizer.ask(q)
-        optimizer.tell_many(batch, [float(v) for v in f(batch.unit, w)])
+        optimizer.tell_many(batch, [float(v) for v in f(batch.encoded, w)])
     assert optimizer.best is not None
     return float(optimizer.best[1])
 

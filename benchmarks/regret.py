@@ -49,12 +49,12 @@ Factory = Callable[[Array, Array, int], Member]
 
 def ours(X0: Array, y0: Array, seed: int, **options: Any) -> Ours:
     """Our optimizer over the unit cube."""
-    return Ours(Space.unit(X0.shape[1]), X0, y0, seed, **options)
+    return Ours(Space.cube(X0.shape[1]), X0, y0, seed, **options)
 
 
 def theirs(X0: Array, y0: Array, seed: int, peer: str) -> Theirs:
     """A peer over the unit cube."""
-    return Theirs(peer, Space.unit(X0.shape[1]), X0, y0, seed)
+    return Theirs(peer, Space.cube(X0.shape[1]), X0, y0, seed)
 
 
 PEERS = {
@@ -92,7 +92,7 @@ class Problem:
 
     def design(self, seed: int) -> Array:
         """The initial design of ``seed``, (2d, d), the same for every member."""
-        return design(Space.unit(self.d), 2 * self.d, seed)
+        return design(Space.cube(self.d), 2 * self.d, seed)
 
 
 PROBLEMS = {

@@ -91,7 +91,7 @@ def fifty() -> Table:
             (
                 name,
                 round(spent, 2),
-                len({tuple(np.round(trial.unit, 6)) for trial in batch}),
+                len({tuple(np.round(trial.encoded, 6)) for trial in batch}),
                 None if batch.verdict.gain is None else batch.verdict.gain.together,
                 None if batch.verdict.gain is None else batch.verdict.gain.slots,
                 batch.verdict.min_distance,

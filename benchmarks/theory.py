@@ -32,7 +32,7 @@ from believer.arrays import Array, frozen
 from believer.batch import Believe, ConstantLie, Data, Lie
 from believer.numerics.special import normal_pdf
 from believer.problems import hartmann6
-from believer.report import Table, Value
+from believer.report import Plain, Table
 from believer.surrogates.gp import GPModel, posterior
 from believer.surrogates.gp_fit import Hyperparameters
 from believer.surrogates.kernels import KERNELS
@@ -109,7 +109,7 @@ def random_situations() -> Table:
         ("EI", EI(), "data", 1.0),
         ("UCB", UCB(), "data", 1.0),
     ]
-    rows: list[tuple[Value, ...]] = []
+    rows: list[tuple[Plain, ...]] = []
     for name, acquisition, incumbent, noise in kinds:
         for label, lie in LIES.items():
             found = theory.tally(Family(acquisition, lie, incumbent, noise), TRIES, np.random.default_rng(0))
@@ -245,7 +245,7 @@ def batches_of_two() -> Table:
     for n, noise in ((32, 0.0), (128, 0.0), (128, 0.01), (128, 0.1)):
         rng = np.random.default_rng([2, n, round(100 * noise)])
         found.append((2, n, noise, theory.pairs(n, noise**2, 40, rng, dim=2)))
-    rows: list[tuple[Value, ...]] = []
+    rows: list[tuple[Plain, ...]] = []
     for d, n, noise, one in found:
         kb, place, believed = one.distance["KB"], float(np.median(one.place)), float(np.median(one.believed))
         ratios = [float(np.median(apart / one.place)) for apart in one.distance.values()]
@@ -262,7 +262,7 @@ def batches_of_two() -> Table:
 
 def slopes() -> Table:
     """How fast c falls with n: halfway between equidistant results, the value there believed."""
-    rows: list[tuple[Value, ...]] = []
+    rows: list[tuple[Plain, ...]] = []
     for kernel, nu in (("matern52", 2.5), ("matern32", 1.5), ("se", math.inf)):
         for noise, few in ((0.0, 16), (1e-2, 64)):
             if kernel == "se" and noise == 0.0:

@@ -127,10 +127,10 @@ def judged(problem: Problem, settings: StudySettings, history: History, unit: fl
                 batch = propose(settings, history, q, strategy=strategy, cache=cache).batch
             except SpaceExhausted:
                 continue
-            gain = cast(Gain, expected_gain(asked, batch.unit))
-            singles = np.maximum(best - truth.evaluate(batch.unit)[list(gain.order)], 0.0)
-            words = judge(batch.unit, asked.region, learned.model, 0, gain).sentence
-            worth = effective_size(learned.model, batch.unit)
+            gain = cast(Gain, expected_gain(asked, batch.encoded))
+            singles = np.maximum(best - truth.evaluate(batch.encoded)[list(gain.order)], 0.0)
+            words = judge(batch.encoded, asked.region, learned.model, 0, gain).sentence
+            worth = effective_size(learned.model, batch.encoded)
             yield Judged(
                 problem.name, problem.kind, len(history.ids), q, strategy, gain, unit, tuple(singles), worth, words
             )

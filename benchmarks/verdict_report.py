@@ -68,7 +68,7 @@ class Judged:
 def calibration(rows: Sequence[Judged]) -> list[str]:
     """Batches, mean expected and measured, their ratio, rank correlation, coverage; the same for the added part."""
     expected, got = np.array([r.expected for r in rows]), np.array([r.got for r in rows])
-    more = np.array([(r.gain.together - r.gain.alone) / r.unit for r in rows])
+    more = np.array([(r.gain.together - r.gain.single) / r.unit for r in rows])
     more_got = np.array([(r.measured[-1] - r.measured[0]) / r.unit for r in rows])
     correlation = rank_correlation(expected, got)
     return [

@@ -50,7 +50,7 @@ def valleys() -> bv.Optimizer:
     opt = bv.Optimizer(problem.space, seed=3, n_init=8, strategy="kb")
     for q in (8, 4, 4, 4):
         for trial in opt.ask(q):
-            opt.tell(trial, float(problem.evaluate(trial.unit[None, :])[0]))
+            opt.tell(trial, float(problem.evaluate(trial.encoded[None, :])[0]))
     opt.ask(3)
     return opt
 

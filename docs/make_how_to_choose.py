@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 
 from believer.batch import STRATEGIES
 from believer.experiments import read_store
-from believer.report import Table, Value, png
-from believer_bench.advice import Advice, Standing, advise, is_ours
+from believer.report import Plain, Table, png
+from believer_bench.advice import Advice, Placing, advise, is_ours
 from believer_bench.curves import draw_overview
 from believer_bench.problems import PROBLEMS
 from believer_bench.ranking import pairs_needed
@@ -31,7 +31,7 @@ LARGE = 100
 
 FIGURES = Path("figures") / "choose"
 
-MOST_CURVES = 12
+MAX_CURVES = 12
 """With more problems and sizes of batches than this there are no curves of each."""
 
 STRATEGY = {
@@ -120,7 +120,7 @@ def page(report: BenchReport, sources: Sequence[str]) -> tuple[str, dict[str, Fi
     parts += ["## Every strategy", _strategy_table(), *(_ranks(a, plain, clock) for a in advice)]
     parts += ["## Workers that finish at different times", PENDING, "## Budgets beyond a thousand", MANY]
     parts += _surrogates(report, plain, clock)
-    peers = _beside(report, "Other libraries, from the same initial points", lambda member: not is_ours(member))
+    peers = _compared(report, "Other libraries, from the same initial points", lambda member: not is_ours(member))
     parts += [part for part in peers if part not in parts]  # how to read the table is said once
     parts += ["## Curves", *_curves(report, figures), *_notices(report), *_made(report, sources)]
     return "\n\n".join(part for part in parts if part) + "\n", figures
@@ -142,7 +142,7 @@ def _made(report: BenchReport, sources: Sequence[str]) -> list[str]:
 
 def _short(found: Sequence[Advice], clock: str) -> str:
     """The answer in a table: one row a batch size."""
-    rows: list[tuple[Value, ...]] = []
+    rows: list[tuple[Plain, ...]] = []
     reference = found[0].reference if found else ""
     for advice in found:
         best = advice.best
@@ -173,7 +173,7 @@ def _short(found: Sequence[Advice], clock: str) -> str:
     return Table("In short", columns, rows).markdown().rstrip("\n") if rows else ""
 
 
-def _ms(standing: Standing, clock: str) -> str:
+def _ms(standing: Placing, clock: str) -> str:
     return "not timed" if standing.ms is None else f"{duration(standing.ms)}{clock}"
 
 
@@ -200,7 +200,7 @@ def _surrogates(report: BenchReport, runs: Sequence[Run], clock: str) -> list[st
     names = dict.fromkeys(surrogate for member in members_of(runs) if (surrogate := member.partition("@")[2]))
     if not names:
         return [f"## {title}", "This run has the default surrogate only."]
-    parts = _beside(report, title, lambda member: "@" in member)
+    parts = _compared(report, title, lambda member: "@" in member)
     for name in names:
         own = [run for run in runs if run.member.partition("@")[2] == name]
         found = advise(own, report.reference or "", clock)
@@ -208,11 +208,11 @@ def _surrogates(report: BenchReport, runs: Sequence[Run], clock: str) -> list[st
     return parts
 
 
-def _beside(report: BenchReport, title: str, keep: Callable[[str], bool]) -> list[str]:
+def _compared(report: BenchReport, title: str, keep: Callable[[str], bool]) -> list[str]:
     """The reference against some other members, problem by problem, over the seeds that both have."""
     ms = {(line.case, line.member): line.cpu_ms for line in report.lines}
     found = [c for c in report.comparisons if c.case is not None and keep(c.theirs)]
-    rows: list[list[Value]] = []
+    rows: list[list[Plain]] = []
     for c in sorted(found, key=lambda c: (c.case.q if c.case else 0, c.theirs)):
         assert c.case is not None
         times = [ms[c.case, member] for member in (c.theirs, c.ours)]
@@ -242,10 +242,10 @@ def _ranks(advice: Advice, runs: Sequence[Run], clock: str) -> str:
     """All ranked members of one batch size; a batch of one point has no spread."""
     if len(advice.standings) < 2:
         return ""
-    rows: list[list[Value]] = []
+    rows: list[list[Plain]] = []
     for s in advice.standings:
         apart = median(run.spread for run in runs if run.member == s.member and run.case.q == advice.q)
-        spread: list[Value] = [] if advice.q == 1 else ["-" if apart is None else f"{apart:.0%}"]
+        spread: list[Plain] = [] if advice.q == 1 else ["-" if apart is None else f"{apart:.0%}"]
         time = None if s.ms is None else duration(s.ms).removesuffix(" ms")
         rows.append([s.member, f"{s.rank:.1f}", time, *spread, advice.verdict_on(s)])
     columns = ["member", "mean rank", f"ms{clock} a batch", "spread (of random)", "beside the best"]
@@ -271,7 +271,7 @@ def _how_to_read(found: Sequence[Advice]) -> str:
 
 
 def _curves(report: BenchReport, figures: dict[str, Figure]) -> list[str]:
-    if len(cases_of(report.runs)) > MOST_CURVES:
+    if len(cases_of(report.runs)) > MAX_CURVES:
         return [
             "One problem says little here: [the suite's reports](../benchmarks/results/suite) have profiles by class."
         ]

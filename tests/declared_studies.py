@@ -31,7 +31,7 @@ def numbers_at(unit: Array) -> dict[str, float]:
 def result(optimizer: Optimizer, trial: Trial) -> dict[str, float]:
     """What an evaluation of the trial returns."""
     wanted = optimizer.settings.goals.wanted
-    return {name: value for name, value in numbers_at(trial.unit).items() if name in wanted}
+    return {name: value for name, value in numbers_at(trial.encoded).items() if name in wanted}
 
 
 def begun(outcomes: Mapping[str, Goal] = LIMITED, n: int = 5, space: Space = SPACE, **settings: Any) -> Optimizer:

@@ -205,7 +205,9 @@ class Change:
     edits: tuple[tuple[int, Path_, Any], ...]
 
     def __str__(self) -> str:
-        edits = [f"line {line + 1} {'.'.join(map(str, place))} = {_told(new)}" for line, place, new in self.edits]
+        edits = [
+            f"line {line + 1} {'.'.join(map(str, place))} = {_with_result(new)}" for line, place, new in self.edits
+        ]
         return f"{self.kind} ({self.backend}{', first line alone' if self.head else ''}): {'; '.join(edits)}"
 
     @property
@@ -228,7 +230,7 @@ class Change:
         return changed
 
 
-def _told(new: Any) -> str:
+def _with_result(new: Any) -> str:
     if new is GONE:
         return "nothing"
     text = json.dumps(new)
@@ -319,7 +321,7 @@ def outcome(change: Change, path: Path) -> str:
         try:
             for _ in range(2):
                 for trial in study.ask(2):
-                    study.tell(trial, dict.fromkeys(goals.wanted, float(trial.unit.sum())))
+                    study.tell(trial, dict.fromkeys(goals.wanted, float(trial.encoded.sum())))
             at = study.predict([trial.params for trial in study.trials[-3:]], first)
         except allowed as error:
             return f"no ask: {type(error).__name__}"

@@ -53,7 +53,7 @@ LONGEST = 150
 """Events after which a journal is laid aside and another begun."""
 
 SPACES: list[Space] = [
-    Space.unit(2),
+    Space.cube(2),
     Space({"lr": Float(1e-4, 10.0, log=True), "n": Int(1, 60), "c": Categorical(["a", None, 2.5, True])}),
     Space({"s": Float(0.0, 50.0, step=0.125), "far": Float(1e6, 1e6 + 1.0)}),
 ]
@@ -295,7 +295,7 @@ class Life:
         time.monotonic, time.time = jump(monotonic), jump(now)
         try:
             result = minimize(
-                lambda p: p["x0"], Space.unit(1), 3, q=2, stop=Seconds(3.0), progress=False, strategy="random", seed=0
+                lambda p: p["x0"], Space.cube(1), 3, q=2, stop=Seconds(3.0), progress=False, strategy="random", seed=0
             )
         finally:
             time.monotonic, time.time = monotonic, now
@@ -307,7 +307,7 @@ class Life:
         path = self.path.with_suffix(".workers")
         path.unlink(missing_ok=True)
         result = minimize(
-            deadly, Space.unit(2), 8, q=2, workers=2, journal=path, progress=False, strategy="random",
+            deadly, Space.cube(2), 8, q=2, workers=2, journal=path, progress=False, strategy="random",
             seed=self.rng.getrandbits(30), mode=self.rng.choice(("batch", "async")),
         )  # fmt: skip
         rows = read_study(path).records()

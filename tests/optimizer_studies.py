@@ -27,7 +27,7 @@ def on_the_diagonal(params: dict[str, Any]) -> bool:
 
 
 SPACES: dict[str, Space] = {
-    "cube": Space.unit(2),
+    "cube": Space.cube(2),
     "mixed": Space({"lr": Float(1e-5, 1.0, log=True), "depth": Int(1, 8), "kernel": Categorical(["rbf", "poly", 3])}),
     "constrained": Space({"x": Float(-5.0, 10.0), "y": Float(0.0, 15.0)}, below),
     "line": Space({"x": Float(-3.0, 7.0)}),
@@ -41,7 +41,7 @@ any_strategy = pytest.mark.parametrize("strategy", NAMES)
 
 def value_of(trial: Trial) -> float:
     """A smooth bowl with a few ripples, over the encoded cube of any space."""
-    return float(((trial.unit - 0.35) ** 2).sum() + 0.1 * np.sin(9.0 * trial.unit).sum())
+    return float(((trial.encoded - 0.35) ** 2).sum() + 0.1 * np.sin(9.0 * trial.encoded).sum())
 
 
 def tell_all(optimizer: Optimizer, batch: Iterable[Trial], sign: float = 1.0) -> None:
@@ -65,12 +65,12 @@ def assert_lawful(space: Space, trials: Sequence[Trial]) -> None:
     for trial in trials:
         assert space.check(trial.params) == trial.params
         assert space.allows(trial.params)
-        assert gap(trial.unit, space.encode([trial.params])[0]) <= 1e-12
+        assert gap(trial.encoded, space.encode([trial.params])[0]) <= 1e-12
 
 
 def assert_distinct(trials: Sequence[Trial]) -> None:
     for a, b in itertools.combinations(trials, 2):
-        assert gap(a.unit, b.unit) > SAME_POINT, (a.params, b.params)
+        assert gap(a.encoded, b.encoded) > SAME_POINT, (a.params, b.params)
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,7 +89,7 @@ class SpyLie:
 
 
 def units(trials: Iterable[Trial]) -> list[tuple[float, ...]]:
-    return [tuple(trial.unit.tolist()) for trial in trials]
+    return [tuple(trial.encoded.tolist()) for trial in trials]
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,7 +9,7 @@ from typing import Any, Self
 import numpy as np
 
 from believer.arrays import Array
-from believer.diagnostics.measurement import Measurement, Part
+from believer.diagnostics.measurement import Measurement, SddPart
 from believer.surrogates import GP, GPModel
 from believer.surrogates.data import Data
 from believer.surrogates.protocols import Model, Prediction
@@ -148,9 +148,9 @@ class FixableTilt:
         return FixableTilt(seed)
 
 
-def batch(apart: float, *responses: float) -> Part:
+def batch(apart: float, *responses: float) -> SddPart:
     """Two points that far apart, and how far the lie moved the acquisition (not at all, unless told)."""
-    return Part(((0.0, 0.0), (apart, 0.0)), 0.01, responses or (0.0,))
+    return SddPart(((0.0, 0.0), (apart, 0.0)), 0.01, responses or (0.0,))
 
 
 def measured(**parts: Any) -> Measurement:

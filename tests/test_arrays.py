@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from each import each
 
-from believer.arrays import MOST_SEED, above_zero, checked_seed, finite, shares, shown, whole
+from believer.arrays import MAX_SEED, above_zero, checked_seed, finite, shares, shown, whole
 from believer.errors import InvalidInput
 
 NESTED: list[Any] = []
@@ -71,9 +71,9 @@ def test_what_must_be_above_zero_has_a_least_and_a_most(value: float) -> None:
 
 def test_a_seed_has_128_bits_at_most() -> None:
     assert checked_seed(None) is None
-    assert checked_seed(MOST_SEED) == MOST_SEED
+    assert checked_seed(MAX_SEED) == MAX_SEED
     with pytest.raises(InvalidInput, match="seed must be a whole number"):
-        checked_seed(MOST_SEED + 1)
+        checked_seed(MAX_SEED + 1)
 
 
 @each("values", [0.5, "0.5", None, (0.5, "0.5"), (True,), (math.nan,), (1.1,), (-0.1,), (0.5,) * 4])

@@ -23,7 +23,7 @@ from waiting import PATIENCE, wait_for
 
 from believer import Optimizer, Outcome, Seconds, minimize
 from believer.errors import EvaluationError
-from believer.evaluation import Answer, Evaluations
+from believer.evaluation import Answer, UnderWay
 from believer.workers import Workers
 
 MODES = pytest.mark.parametrize("mode", ["batch", "async"])
@@ -407,11 +407,11 @@ def test_what_comes_in_after_the_seconds_is_told() -> None:
 
     told: list[Answer] = []
     with ThreadPoolExecutor(1) as threads:
-        under_way = Evaluations(f, threads, lambda trial, answer: told.append(answer), None, time.monotonic(), 0.1)
+        under_way = UnderWay(f, threads, lambda trial, answer: told.append(answer), None, time.monotonic(), 0.1)
         under_way.longest = PATIENCE
         under_way.submit(Optimizer(LINE, seed=0).ask(1)[0])
         threading.Timer(0.3, free.set).start()
-        assert [trial.id for trial in under_way.settle()] == [0]
+        assert [trial.id for trial in under_way.collect()] == [0]
     assert told[0].outcome == Outcome.of(0.0)
 
 

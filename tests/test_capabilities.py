@@ -9,7 +9,7 @@ import numpy as np
 from each import each
 
 from believer import GP, RandomForest
-from believer.capabilities import able
+from believer.capabilities import has
 from believer.surrogates import protocols
 from believer.surrogates.data import Data
 from believer.surrogates.gp import GPModel
@@ -60,4 +60,4 @@ def test_the_answer_is_that_of_isinstance(capability: Any) -> None:
         *(GP(), OnInstancesAlone(1, 2), Nothing(), grown, Nothing(), MadeUp(), 3.0, None, GP),
     ]
     for _ in range(2):
-        assert [able(value, capability) for value in values] == [isinstance(value, capability) for value in values]
+        assert [has(value, capability) for value in values] == [isinstance(value, capability) for value in values]

@@ -109,7 +109,7 @@ def test_a_trial_that_was_asked_for_before_a_change_can_be_told_after_it(path: P
         assert opt.counts.pending == 0
         with pytest.raises(TrialError, match="already has a result"):
             opt.tell(second, 0.5)
-        other = Optimizer(Space.unit(3), seed=1).ask(1)[0]
+        other = Optimizer(Space.cube(3), seed=1).ask(1)[0]
         with pytest.raises(TrialError, match="is it from another study"):
             opt.tell(other, 0.5)
 

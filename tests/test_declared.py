@@ -239,7 +239,7 @@ def test_an_amendment_stands_in_place_of_what_was_told_and_events_have_both() ->
     assert (opt.outcomes[2], opt.counts.done) == (right, 5)
     kinds = [type(event) for event in opt.events if getattr(event, "id", None) == 2]
     assert kinds == [Told, Amended, Amended, Told, Amended, Amended]
-    np.testing.assert_array_equal(opt.ask(2).unit, begun(LIMITED).ask(2).unit, "as if nothing had been wrong")
+    np.testing.assert_array_equal(opt.ask(2).encoded, begun(LIMITED).ask(2).encoded, "as if nothing had been wrong")
 
 
 def test_an_amendment_after_an_ask_starts_the_next_fit_anew() -> None:
@@ -285,7 +285,7 @@ def test_points_are_enqueued_fixed_and_repeated() -> None:
     batch = opt.ask(3, fixed={"y": 0.25})
     assert batch[0].params == {"x": 0.5, "y": 0.25}
     assert [trial.params["y"] for trial in batch] == [0.25] * 3
-    assert len({tuple(trial.unit) for trial in batch}) == 3
+    assert len({tuple(trial.encoded) for trial in batch}) == 3
     opt.ask(2, distinct=False)
     noisy = begun(LIMITED, surrogate=GP(noise=0.5))
     assert len(noisy.ask(3, distinct=False)) == 3
@@ -359,7 +359,7 @@ class Front:
 
 def test_an_acquisition_of_ones_own_is_given_models_front_and_reference() -> None:
     opt = begun(SEVERAL, acquisition=Front(), reference={"yield": 1.0, "cost": 2.0}, strategy="kb")
-    np.testing.assert_array_equal(opt.ask(2).unit, begun_with_reference().ask(2).unit)
+    np.testing.assert_array_equal(opt.ask(2).encoded, begun_with_reference().ask(2).encoded)
     assert [(k, columns, reference.tolist()) for k, columns, reference in Front.seen] == [(2, 2, [2.0, -1.0])] * 2
 
 
@@ -387,7 +387,7 @@ BELOW = Space({"x": Float(0.0, 1.0), "y": Float(0.0, 1.0)}, lambda params: param
         (MIXED, 4, 3),
         (BELOW, 4, 3),
         (Space({"x": Float(-3.0, 7.0)}), 3, 2),
-        (Space.unit(50), 3, 2),
+        (Space.cube(50), 3, 2),
         (SPACE, 1, 2),
         (SPACE, 4, 30),
     ],
@@ -396,7 +396,7 @@ BELOW = Space({"x": Float(0.0, 1.0), "y": Float(0.0, 1.0)}, lambda params: param
 def test_points_are_new_and_allowed_in_any_space(space: Space, n: int, q: int, outcomes: dict[str, Goal]) -> None:
     opt = begun(outcomes, n, space, maximizer=Multistart(starts=2, candidates=32, neighbors=4))
     batch = opt.ask(q)
-    assert len({tuple(trial.unit) for trial in opt.trials}) == n + q
+    assert len({tuple(trial.encoded) for trial in opt.trials}) == n + q
     assert all(space.allows(trial.params) for trial in batch)
 
 
@@ -420,7 +420,7 @@ def test_results_without_spread_and_of_any_size_are_worked_with(outcomes: dict[s
             )
     at = opt.predict([trial.params for trial in opt.trials], "heat")
     assert np.isfinite([at.mean, at.std]).all()
-    assert np.isfinite(opt.ask(2).unit).all()
+    assert np.isfinite(opt.ask(2).encoded).all()
 
 
 ONE: dict[str, Goal] = {"cost": Minimize()}
@@ -449,7 +449,7 @@ def test_goals_as_far_from_results_as_they_may_be_are_worked_with(name: str) -> 
     for scale, acquisition in itertools.product((1.0, 1e-60), acquisitions):
         opt = Optimizer(SPACE, n_init=4, outcomes=outcomes, reference=reference, acquisition=acquisition)
         for trial in opt.ask(4):
-            opt.tell(trial, {n: scale * float(((trial.unit - i / 4) ** 2).sum()) for i, n in enumerate(outcomes)})
+            opt.tell(trial, {n: scale * float(((trial.encoded - i / 4) ** 2).sum()) for i, n in enumerate(outcomes)})
         for strategy in ("kb", "hedged", "fantasy", "thompson", *(() if several else ("qei", "gp_bucb", "ucb_pe"))):
             batch = opt.ask(2, strategy=strategy)
             assert [trial.origin for trial in batch] == ["model", "model"]
@@ -461,11 +461,11 @@ def test_goals_as_far_from_results_as_they_may_be_are_worked_with(name: str) -> 
 def test_several_objectives_and_limits_are_weighed_together(objectives: int, acquisition: Any) -> None:
     wanted: dict[str, Goal] = {f"f{i}": Minimize() for i in range(objectives)}
     wanted |= {f"c{i}": AtMost(1.5 + i) for i in range(5)}
-    opt = Optimizer(Space.unit(3), n_init=5, outcomes=wanted, acquisition=acquisition, seed=0)
+    opt = Optimizer(Space.cube(3), n_init=5, outcomes=wanted, acquisition=acquisition, seed=0)
     for _ in range(4):
         for trial in opt.ask(2):
-            aims = {f"f{i}": float(((trial.unit - i / 4) ** 2).sum()) for i in range(objectives)}
-            opt.tell(trial, aims | {f"c{i}": float(trial.unit[i % 3] * (1 + i)) for i in range(5)})
+            aims = {f"f{i}": float(((trial.encoded - i / 4) ** 2).sum()) for i in range(objectives)}
+            opt.tell(trial, aims | {f"c{i}": float(trial.encoded[i % 3] * (1 + i)) for i in range(5)})
     assert 1 <= len(opt.front) <= 8
     assert opt.hypervolume > 0.0
     assert "times feasibility" in opt.trials[-1].provenance
@@ -636,7 +636,7 @@ def test_what_a_point_is_expected_to_gain_is_its_expected_hypervolume_improvemen
 def test_volumes_that_no_float_holds_are_no_error() -> None:
     opt = Optimizer(SPACE, n_init=4, outcomes=dict.fromkeys("abcd", Minimize()), seed=0)
     for trial in opt.ask(4):
-        opt.tell(trial, {name: 1e90 * float(((trial.unit - i / 4) ** 2).sum()) for i, name in enumerate("abcd")})
+        opt.tell(trial, {name: 1e90 * float(((trial.encoded - i / 4) ** 2).sum()) for i, name in enumerate("abcd")})
     assert len(opt.ask(2)) == 2
     assert opt.hypervolume == math.inf
 

@@ -244,10 +244,10 @@ def test_amendments_of_failures_do_not_make_lawful_fits_look_wrong(tmp_path: Pat
         for trial in opt.ask(4):
             opt.tell(trial, error="no")
         for trial in opt.trials:
-            opt.amend(trial, float(trial.unit.sum()))
-        following = opt.ask(2).unit
+            opt.amend(trial, float(trial.encoded.sum()))
+        following = opt.ask(2).encoded
     with Optimizer.load(path) as loaded:
-        assert [trial.unit.tolist() for trial in loaded.pending] == following.tolist()
+        assert [trial.encoded.tolist() for trial in loaded.pending] == following.tolist()
         loaded.ask(1)
 
 

@@ -24,7 +24,7 @@ any_lie = pytest.mark.parametrize("strategy", LIES)
 @any_lie
 def test_to_ask_for_points_one_by_one_is_to_ask_for_them_together(outcomes: dict[str, Goal], strategy: str) -> None:
     together, single = (begun(outcomes, strategy=strategy) for _ in range(2))
-    np.testing.assert_array_equal(together.ask(4).unit, [single.ask(1)[0].unit for _ in range(4)])
+    np.testing.assert_array_equal(together.ask(4).encoded, [single.ask(1)[0].encoded for _ in range(4)])
 
 
 @any_kind
@@ -39,7 +39,7 @@ def test_the_order_in_which_results_come_in_makes_no_difference(outcomes: dict[s
                 opt.tell(i, {name: told.pop(name)})
             if told:
                 opt.tell(i, told)
-        return opt.ask(2).unit
+        return opt.ask(2).encoded
 
     first = suggested([0, 1, 2, 3, 4], False)
     np.testing.assert_array_equal(first, suggested([3, 0, 4, 2, 1], False))
@@ -83,7 +83,7 @@ def test_a_study_is_replayed_loaded_and_goes_on_bit_for_bit(
             opt.recommend()
         with Optimizer.load(copy) as loaded:
             assert (loaded.records(), loaded.events, loaded.counts) == (opt.records(), opt.events, opt.counts)
-            np.testing.assert_array_equal(loaded.ask(2).unit, opt.ask(2).unit)
+            np.testing.assert_array_equal(loaded.ask(2).encoded, opt.ask(2).encoded)
 
 
 @any_kind
@@ -96,7 +96,7 @@ def test_looking_changes_no_suggestion(outcomes: dict[str, Goal]) -> None:
         else:
             str(watched.recommend())
         batches = watched.ask(2), alone.ask(2)
-        np.testing.assert_array_equal(batches[0].unit, batches[1].unit)
+        np.testing.assert_array_equal(batches[0].encoded, batches[1].encoded)
         for opt, batch in zip((watched, alone), batches, strict=True):
             opt.tell(batch[0], result(opt, batch[0]))
 
@@ -109,7 +109,7 @@ def near(a: Any, b: Any, atol: float = 1e-3) -> None:
 def test_the_order_in_which_outcomes_are_declared_makes_no_difference(strategy: str) -> None:
     outcomes: dict[str, Goal] = {"cost": Minimize(), "yield": Maximize(), "heat": AtMost(1.4), "purity": AtLeast(0.6)}
     backwards = dict(reversed(outcomes.items()))
-    near(begun(outcomes, strategy=strategy).ask(3).unit, begun(backwards, strategy=strategy).ask(3).unit)
+    near(begun(outcomes, strategy=strategy).ask(3).encoded, begun(backwards, strategy=strategy).ask(3).encoded)
 
 
 @pytest.mark.parametrize("name", ["cost", "yield", "heat"])
@@ -121,7 +121,7 @@ def test_the_units_of_an_outcome_make_no_difference(name: str, unit: float) -> N
         for trial in opt.ask(6):
             told = result(opt, trial)
             opt.tell(trial, {**told, name: scale * told[name]})
-        return opt.ask(2).unit
+        return opt.ask(2).encoded
 
     near(suggested(1.0), suggested(unit))
 
@@ -129,7 +129,7 @@ def test_the_units_of_an_outcome_make_no_difference(name: str, unit: float) -> N
 def test_limits_that_hold_by_far_leave_the_study_that_has_none() -> None:
     opt = begun({"cost": Minimize(), "heat": AtMost(1e4), "purity": Between(-1e4, 1e4)}, strategy="kb")
     plain = begun({"cost": Minimize()}, strategy="kb")
-    near(opt.ask(3).unit, plain.ask(3).unit)
+    near(opt.ask(3).encoded, plain.ask(3).encoded)
 
 
 def test_the_worth_of_a_point_is_log_ei_where_limits_hold_by_far() -> None:
@@ -153,9 +153,9 @@ def test_to_maximize_is_to_minimize_the_negative(strategy: str) -> None:
     )
     for opt, sign in ((up, 1.0), (down, -1.0)):
         for trial in opt.ask(5):
-            at = numbers_at(trial.unit)
+            at = numbers_at(trial.encoded)
             opt.tell(trial, {"a": -sign * at["cost"], "b": -sign * at["heat"], "c": sign * at["yield"]})
-    np.testing.assert_array_equal(up.ask(3).unit, down.ask(3).unit)
+    np.testing.assert_array_equal(up.ask(3).encoded, down.ask(3).encoded)
     assert up.hypervolume == down.hypervolume
 
 
@@ -169,7 +169,7 @@ def test_an_objective_that_is_constant_leaves_the_other_to_be_optimized(constant
             opt.tell(trial, {**result(opt, trial), constant: value})
     assert len(opt.front) == 1
     assert opt.front[0].values[constant] == pytest.approx(value, abs=1e-9)
-    assert np.abs(opt.front[0].trial.unit - best).max() < 0.1, other
+    assert np.abs(opt.front[0].trial.encoded - best).max() < 0.1, other
 
 
 def test_where_evaluations_fail_points_stay_away() -> None:
@@ -180,13 +180,13 @@ def test_where_evaluations_fail_points_stay_away() -> None:
         opt, deep = Optimizer(SPACE, n_init=8, outcomes=outcomes, strategy="kb", seed=seed), []
         for _ in range(6):
             for trial in opt.ask(4):
-                if trial.unit.min() < 0.5:
+                if trial.encoded.min() < 0.5:
                     opt.tell(trial, result(opt, trial))
                 elif told:
                     opt.tell(trial, error="burnt")
                 else:
                     opt.abandon(trial)
-                deep.append(trial.unit.min() > 0.65)
+                deep.append(trial.encoded.min() > 0.65)
         return float(np.mean(deep[8:]))
 
     told, untold = (np.mean([run(told, seed) for seed in range(3)]) for told in (True, False))
@@ -237,7 +237,7 @@ def test_fantasies_of_outcomes_are_independent_of_each_other() -> None:
     """Both numbers are the same, so that models are: what is drawn for them must differ all the same."""
     opt = Optimizer(SPACE, n_init=5, outcomes={"a": Minimize(), "b": Minimize()}, strategy="fantasy", seed=0)
     for trial in opt.ask(5):
-        opt.tell(trial, dict.fromkeys("ab", numbers_at(trial.unit)["cost"]))
+        opt.tell(trial, dict.fromkeys("ab", numbers_at(trial.encoded)["cost"]))
     opt.ask(3)
     one, other = (part.y for part in opt._cache.memory.parts)  # type: ignore[attr-defined]
     assert not np.isclose(one, other).any()

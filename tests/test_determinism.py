@@ -42,7 +42,7 @@ any_pseudo = pytest.mark.parametrize("strategy", PSEUDO)
 
 def bits(trials: Any) -> list[tuple[int, bytes, dict[str, Any], str]]:
     """All that an ask hands out; floats by their bits, in ``unit``."""
-    return [(trial.id, trial.unit.tobytes(), trial.params, trial.provenance) for trial in trials]
+    return [(trial.id, trial.encoded.tobytes(), trial.params, trial.provenance) for trial in trials]
 
 
 def constraint_of(name: str) -> Callable[[dict[str, Any]], bool] | None:

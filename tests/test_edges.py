@@ -29,7 +29,7 @@ from believer.errors import (
 from believer.maximize.objective import is_new
 
 ROOT = Path(__file__).parents[1]
-SQUARE = bv.Space.unit(2)
+SQUARE = bv.Space.cube(2)
 
 
 def test_neighbors_on_a_long_grid_are_different_points() -> None:
@@ -54,7 +54,7 @@ def test_a_constraint_that_is_never_true_is_an_error_not_an_end() -> None:
 
 
 def test_save_replaces_an_earlier_state_of_the_study_and_nothing_else(tmp_path: Path) -> None:
-    study, other = bv.Optimizer(SQUARE, seed=0), bv.Optimizer(bv.Space.unit(3), seed=0)
+    study, other = bv.Optimizer(SQUARE, seed=0), bv.Optimizer(bv.Space.cube(3), seed=0)
     study.save(tmp_path / "study.jsonl")
     study.ask(2)
     study.save(tmp_path / "study.jsonl")
@@ -121,7 +121,7 @@ def test_an_acquisition_that_is_nowhere_finite_is_named() -> None:
         (lambda: bv.PseudoObservations(lie="min"), "lie must be a lie"),  # type: ignore[arg-type]
         (lambda: bv.Multistart(starts=0), "starts must be a whole number"),
         (lambda: bv.Candidates(candidates=-1), "candidates must be a whole number"),
-        (lambda: bv.Space.unit(1.5), "d must be a whole number"),  # type: ignore[arg-type]
+        (lambda: bv.Space.cube(1.5), "d must be a whole number"),  # type: ignore[arg-type]
         (lambda: bv.Seconds("a"), "seconds must be a finite number"),  # type: ignore[arg-type]
         (lambda: bv.Target(np.nan), "a target must be a finite number"),
         (lambda: bv.minimize(min, SQUARE, workers=3.0, q=3, mode="batch", seed=0), "workers must be"),  # type: ignore[arg-type]
@@ -210,7 +210,7 @@ def test_the_readme_is_short_and_has_no_gaps() -> None:
 
 
 def test_what_the_manual_says_to_say_can_be_said(tmp_path: Path) -> None:
-    space, params = bv.Space.unit(2), {"x0": 0.1, "x1": 0.2}
+    space, params = bv.Space.cube(2), {"x0": 0.1, "x1": 0.2}
     with bv.Optimizer.open(tmp_path / "study.jsonl", space, surrogate="gp", acquisition="EI", seed=0) as opt:
         batch = opt.ask(3)
         opt.tell(batch[0], 0.42, noise=0.05)

@@ -31,7 +31,7 @@ def lines_of(path: Path) -> list[dict[str, Any]]:
 def go_on(opt: Optimizer, rounds: int = 2) -> None:
     for _ in range(rounds):
         for trial in opt.ask(2):
-            opt.tell(trial, float(((trial.unit - 0.3) ** 2).sum()))
+            opt.tell(trial, float(((trial.encoded - 0.3) ** 2).sum()))
 
 
 @pytest.fixture
@@ -183,7 +183,7 @@ def test_other_goals_bring_what_is_usual_for_them(tmp_path: Path) -> None:
     both = {"a": Minimize(), "b": Minimize()}
     with Optimizer(SPACE, journal=path, outcomes=both, reference={"a": 3.0, "b": 3.0}, n_init=2, seed=0) as opt:
         for trial in opt.ask(3):
-            opt.tell(trial, {"a": float(trial.unit.sum()), "b": float(trial.unit[0])})
+            opt.tell(trial, {"a": float(trial.encoded.sum()), "b": float(trial.encoded[0])})
         several = opt.settings
     found = minimize(
         lambda p: {"a": p["x"]}, SPACE, 5, journal=path, change=True, outcomes={"a": Minimize()}, progress=False

@@ -60,7 +60,7 @@ def bits(value: Any) -> Any:
     if isinstance(value, float):
         return struct.pack("d", value)
     if isinstance(value, Trial):
-        parts = (value.id, value.params, value.unit.tolist(), value.provenance, value.origin)
+        parts = (value.id, value.params, value.encoded.tolist(), value.provenance, value.origin)
         return [bits(part) for part in parts]
     if isinstance(value, Outcome):
         return [bits(getattr(value, part)) for part in ("objectives", "constraints", "noise")]

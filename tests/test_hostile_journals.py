@@ -279,7 +279,7 @@ def test_hyperparameters_that_no_fit_comes_to_are_refused(surrogate: Any, name: 
     path = tmp_path / "study.jsonl"
     with Optimizer(SPACE, surrogate=surrogate, n_init=3, maximizer=CLIMBING, journal=path, seed=0) as study:
         for trial in study.ask(3):
-            study.tell(trial, float(trial.unit.sum()))
+            study.tell(trial, float(trial.encoded.sum()))
         study.ask(1)
     lines = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
     for value in LATER[name]:

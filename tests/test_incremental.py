@@ -28,9 +28,9 @@ def bowl(unit: Any, rough: float = 0.0) -> float:
 
 
 def begun(path: Path | None = None) -> Optimizer:
-    optimizer = Optimizer(Space.unit(2), n_init=14, seed=0, journal=path)
+    optimizer = Optimizer(Space.cube(2), n_init=14, seed=0, journal=path)
     for trial in optimizer.ask(14):
-        optimizer.tell(trial, bowl(trial.unit))
+        optimizer.tell(trial, bowl(trial.encoded))
     return optimizer
 
 
@@ -47,14 +47,14 @@ def out_of_order(optimizer: Optimizer, path: Path | None) -> tuple[list[Any], li
             optimizer.close()
             optimizer = Optimizer.load(path)
         batch = optimizer.ask(2 if turn % 2 == 0 else 1)
-        seen += [(trial.id, trial.unit.tobytes(), trial.provenance) for trial in batch]
+        seen += [(trial.id, trial.encoded.tobytes(), trial.provenance) for trial in batch]
         order.append(added(optimizer))
         out = optimizer.pending
         for trial in out[:1] if turn % 3 == 2 else out[-1:]:
             if trial.id % 7 == 5:
                 optimizer.tell(trial, error="lost")
             else:
-                optimizer.tell(trial, bowl(trial.unit))
+                optimizer.tell(trial, bowl(trial.encoded))
     optimizer.close()
     return seen, order
 
@@ -75,7 +75,7 @@ def test_hyperparameters_stay_until_a_fit_is_due() -> None:
     optimizer, kept = begun(), list[int]()
     optimizer.ask(1)
     for _ in range(10):
-        optimizer.tell_many(optimizer.pending, [bowl(trial.unit) for trial in optimizer.pending])
+        optimizer.tell_many(optimizer.pending, [bowl(trial.encoded) for trial in optimizer.pending])
         why = optimizer.ask(1)[0].provenance
         kept.append(len(added(optimizer)))
         said = f"hyperparameters of the last fit, {kept[-1]} results ago"
@@ -88,7 +88,9 @@ def test_results_that_surprise_the_model_bring_a_fit(monkeypatch: pytest.MonkeyP
     for rough, expected in ((0.0, 1), (5.0, 0)):
         optimizer = begun()
         trial = optimizer.ask(1)[0]
-        at: Any = optimizer._cache.learned(optimizer._ledger.history(optimizer.settings)).predict(trial.unit[None, :])
+        at: Any = optimizer._cache.learned(optimizer._ledger.history(optimizer.settings)).predict(
+            trial.encoded[None, :]
+        )
         optimizer.tell(trial, float(at.mean[0]) + rough)
         optimizer.ask(1)
         assert len(added(optimizer)) == expected
@@ -99,7 +101,7 @@ def test_few_results_and_known_noise_are_fitted_anew(monkeypatch: pytest.MonkeyP
         monkeypatch.setattr(models, "KEPT_FROM", least)
         optimizer = begun()
         trial = optimizer.ask(1)[0]
-        optimizer.tell(trial, bowl(trial.unit), noise=noise)
+        optimizer.tell(trial, bowl(trial.encoded), noise=noise)
         optimizer.ask(1)
         assert len(added(optimizer)) == expected
 
@@ -107,12 +109,12 @@ def test_few_results_and_known_noise_are_fitted_anew(monkeypatch: pytest.MonkeyP
 def test_the_model_is_that_of_all_results_in_the_order_in_which_it_learned_them() -> None:
     optimizer = begun()
     for trial in optimizer.ask(4)[::-1]:
-        optimizer.tell(trial, bowl(trial.unit))
+        optimizer.tell(trial, bowl(trial.encoded))
         optimizer.ask(1)
     assert added(optimizer) == [17, 16, 15, 14]
     learned = optimizer._cache.learned(optimizer._ledger.history(optimizer.settings))
     model: Any = learned.fit
-    known = {trial.id: trial.unit for trial in optimizer.trials}
+    known = {trial.id: trial.encoded for trial in optimizer.trials}
     np.testing.assert_array_equal(learned.data.X, np.array([known[i] for i in learned.ids]))
     np.testing.assert_array_equal(model.X, learned.data.X)
     np.testing.assert_allclose(model.shift + model.scale * model.y, learned.data.y)

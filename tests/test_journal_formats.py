@@ -105,7 +105,7 @@ def test_an_older_journal_goes_on_in_the_newest_format_after_a_line_that_says_so
 
 def test_a_study_does_not_go_back_to_an_older_format(tmp_path: Path) -> None:
     path = tmp_path / "study.jsonl"
-    Optimizer(Space.unit(1), journal=path, seed=0).close()
+    Optimizer(Space.cube(1), journal=path, seed=0).close()
     with path.open("a", encoding="utf-8") as file:
         file.write('{"kind":"upgraded","format":1,"versions":{}}\n')
     with pytest.raises(JournalCorrupt, match="line 2"):
@@ -114,7 +114,7 @@ def test_a_study_does_not_go_back_to_an_older_format(tmp_path: Path) -> None:
 
 def test_a_newer_format_in_the_middle_is_refused_in_one_sentence(tmp_path: Path) -> None:
     path = tmp_path / "study.jsonl"
-    Optimizer(Space.unit(1), journal=path, seed=0).close()
+    Optimizer(Space.cube(1), journal=path, seed=0).close()
     with path.open("a", encoding="utf-8") as file:
         file.write('{"kind":"upgraded","format":9,"by":"someone"}\n{"kind":"dreamt"}\n')
     with pytest.raises(JournalTooNew, match=r"has journal format 9; this version of believer reads up to format 5\."):
@@ -123,7 +123,7 @@ def test_a_newer_format_in_the_middle_is_refused_in_one_sentence(tmp_path: Path)
 
 def test_a_flipped_format_is_damage_and_no_newer_version(tmp_path: Path) -> None:
     path = tmp_path / "study.jsonl"
-    Optimizer(Space.unit(1), journal=path, seed=0).close()
+    Optimizer(Space.cube(1), journal=path, seed=0).close()
     path.write_bytes(path.read_bytes().replace(b'"format":5', b'"format":6'))
     with pytest.raises(JournalCorrupt, match="checksum"):
         Optimizer.load(path)

@@ -55,7 +55,7 @@ def test_refits_with_lies_keep_the_failures_as_the_worst_result() -> None:
     optimizer.ask(3)
     assert [len(y) for _, y in surrogate.fits] == [4, 5, 6, 7, 8]
     for X, y in surrogate.fits[1:]:
-        assert (X[4] == optimizer.trials[4].unit).all()
+        assert (X[4] == optimizer.trials[4].encoded).all()
         assert y[4] == 3.0
 
 

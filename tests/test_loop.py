@@ -783,7 +783,7 @@ def test_a_stop_that_changes_its_mind_has_stopped_the_run() -> None:
     """As a clock that is set back does."""
     said = iter([False, False, True, *[False] * 100])
     result = minimize(
-        lambda params: params["x0"], Space.unit(1), 6, q=3, progress=False, stop=lambda _: next(said), seed=0
+        lambda params: params["x0"], Space.cube(1), 6, q=3, progress=False, stop=lambda _: next(said), seed=0
     )
     assert result.stopped == "stop"
     assert result.evaluations == 2
@@ -795,5 +795,5 @@ def test_a_callback_may_ask_for_what_is_left_of_the_budget() -> None:
         if len(optimizer.trials) < 8:
             optimizer.ask(8 - len(optimizer.trials))
 
-    result = minimize(lambda params: params["x0"], Space.unit(1), 8, q=3, progress=False, callback=ask, seed=0)
+    result = minimize(lambda params: params["x0"], Space.cube(1), 8, q=3, progress=False, callback=ask, seed=0)
     assert (result.stopped, result.evaluations, len(result.optimizer.pending)) == ("budget", 3, 5)

@@ -33,7 +33,7 @@ from believer.surrogates import GP, SparseGP
 from believer.surrogates.data import Data
 from believer.surrogates.protocols import Model
 
-SPACE = bv.Space.unit(2)
+SPACE = bv.Space.cube(2)
 Trials = list[tuple[int, dict[str, Any], float | str | None]]
 
 
@@ -76,7 +76,7 @@ def test_a_strategy_that_needs_no_model_gets_none(strategy: Any) -> None:
     assert found.batch.verdict.gain is None
     assert found.batch.verdict.mean_distance is not None
     other = StudySettings.of(SPACE, surrogate=Unfittable(), n_init=1, seed=0)
-    np.testing.assert_array_equal(propose(other, history, 2, strategy=strategy).batch.unit, found.batch.unit)
+    np.testing.assert_array_equal(propose(other, history, 2, strategy=strategy).batch.encoded, found.batch.encoded)
     with pytest.raises(AssertionError, match="fitted"):
         propose(other, history, 2)
 
@@ -99,7 +99,7 @@ def test_a_journal_of_random_points_with_models_replays(tmp_path: Path, monkeypa
     with bv.Optimizer(SPACE, seed=3, n_init=2, journal=path) as study:
         for strategy in ("kb", "kb", "random", "random", "kb"):
             batch = study.ask(2, strategy=strategy)
-            study.tell_many(batch, [float(t.unit @ t.unit) for t in batch])
+            study.tell_many(batch, [float(t.encoded @ t.encoded) for t in batch])
     asked = [event for event in study.events if isinstance(event, Asked)]
     assert [event.model is not None for event in asked] == [False, True, True, True, True]
     monkeypatch.undo()
@@ -112,7 +112,7 @@ def test_a_journal_of_random_points_without_models_replays(tmp_path: Path) -> No
     with bv.Optimizer(SPACE, seed=3, n_init=2, journal=path) as study:
         for strategy in ("kb", "kb", "random", "kb"):
             batch = study.ask(2, strategy=strategy)
-            study.tell_many(batch, [float(t.unit @ t.unit) for t in batch])
+            study.tell_many(batch, [float(t.encoded @ t.encoded) for t in batch])
     asked = [event for event in study.events if isinstance(event, Asked)]
     assert [event.model is not None for event in asked] == [False, True, False, True]
     assert replay(path).identical
@@ -143,16 +143,16 @@ def test_a_study_of_many_results_goes_on_as_one_that_was_never_left(
     for _ in range(2):
         history = History.of(settings, trials, fitted)
         one, two = propose(settings, history, 2, cache=cache), propose(settings, history, 2)
-        np.testing.assert_array_equal(one.batch.unit, two.batch.unit)
+        np.testing.assert_array_equal(one.batch.encoded, two.batch.encoded)
         assert one.model is not None
         assert one.model == two.model
-        assert not near_any(one.batch.unit, history.taken).any()
+        assert not near_any(one.batch.encoded, history.taken).any()
         fitted = (history.ids, one.model)
-        trials = [*trials, *((t.id, t.params, float(t.unit @ t.unit)) for t in one.batch)]
+        trials = [*trials, *((t.id, t.params, float(t.encoded @ t.encoded)) for t in one.batch)]
 
 
 def test_a_model_is_told_of_the_last_failures_and_provenance_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(models, "MOST_TOLD", 4)
+    monkeypatch.setattr(models, "MAX_GIVEN", 4)
     settings = StudySettings.of(SPACE, n_init=1, seed=0)
     results, failed = some_trials(8), some_trials(9, 8, "broke")
     every, last = (History.of(settings, [*results, *some]) for some in (failed, failed[-4:]))
@@ -164,7 +164,7 @@ def test_a_model_is_told_of_the_last_failures_and_provenance_says_so(monkeypatch
 
 
 def test_a_model_is_told_of_the_last_pending_points_by_half_the_most(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(models, "MOST_TOLD", 6)
+    monkeypatch.setattr(models, "MAX_GIVEN", 6)
     settings = StudySettings.of(SPACE, n_init=1, seed=0)
     sizes = {}
     for p in range(16):
@@ -199,7 +199,7 @@ import resource, sys
 resource.setrlimit(resource.RLIMIT_AS, (2_500_000_000, 2_500_000_000))
 import numpy as np, believer as bv
 from believer.plugins import History, ModelCache, StudySettings, propose
-settings = StudySettings.of(bv.Space.unit(3), n_init=1, seed=0)
+settings = StudySettings.of(bv.Space.cube(3), n_init=1, seed=0)
 X = np.random.default_rng(0).random((100_000, 3))
 y = np.sin(5.0 * X).sum(axis=1).tolist()
 trials = [(i, dict(zip(settings.space.names, x)), y[i]) for i, x in enumerate(X.tolist())]
@@ -207,7 +207,7 @@ history, cache = History.of(settings, trials), ModelCache(settings)
 for strategy in ("random", "kb"):
     batch = propose(settings, history, strategy=strategy, cache=cache).batch
     assert strategy == "random" or "a model of 5,000 of 100,000 results" in batch[0].provenance, batch[0].provenance
-    gaps = np.abs(history.taken[None] - batch.unit[:, None]).max(axis=2)
+    gaps = np.abs(history.taken[None] - batch.encoded[:, None]).max(axis=2)
     assert (gaps > 1e-6).all()
     print(strategy)
 assert cache.learned(history).predict(X[:3]).mean.shape == (3,)
@@ -240,12 +240,12 @@ def test_a_long_design_is_made_of_latin_hypercubes(monkeypatch: pytest.MonkeyPat
     from believer.batch import random
 
     monkeypatch.setattr(random, "LARGEST_DESIGN", 8)
-    units = bv.Optimizer(SPACE, n_init=10**9, seed=1).ask(24).unit
+    units = bv.Optimizer(SPACE, n_init=10**9, seed=1).ask(24).encoded
     for part in np.split(units, 3):
         for column in part.T:
             assert sorted((8 * column).astype(int)) == list(range(8))
     monkeypatch.undo()
-    np.testing.assert_array_equal(bv.Optimizer(SPACE, n_init=8, seed=1).ask(24).unit, units)
+    np.testing.assert_array_equal(bv.Optimizer(SPACE, n_init=8, seed=1).ask(24).encoded, units)
 
 
 # Reading: work is counted, and not timed

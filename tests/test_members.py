@@ -187,7 +187,7 @@ def test_a_study_of_the_librarys_members_is_loaded_without_passing_them(
     with Optimizer.load(tmp_path / "study.jsonl") as loaded:
         assert loaded.settings.to_config() == optimizer.settings.to_config()
         assert loaded.space == optimizer.space
-        assert loaded.ask(2).unit.tobytes() == optimizer.ask(2).unit.tobytes()
+        assert loaded.ask(2).encoded.tobytes() == optimizer.ask(2).encoded.tobytes()
     members_again = {name: value for name, value in options.items() if name not in ("n_init", "seed", "maximize")}
     with Optimizer.load(tmp_path / "study.jsonl", **members_again) as loaded:
         assert loaded.counts == optimizer.counts

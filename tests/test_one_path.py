@@ -20,11 +20,11 @@ from believer.acquisitions.acquisition import Several
 from believer.batch import STRATEGIES
 from believer.batch.request import LIMITS, ONE, takes
 from believer.batch.request import SEVERAL as ANY
-from believer.capabilities import able
+from believer.capabilities import has
 from believer.errors import InvalidInput, MissingCapability
 from believer.study.goal import Goal
 from believer.surrogates import SURROGATES
-from believer.testing.requests import Subject, request
+from believer.testing.requests import Checked, request
 
 Tell = Callable[[Optimizer, Trial, str, float], None]
 
@@ -38,7 +38,7 @@ FAST: dict[str, Any] = {
 """Surrogates that are slow as they come."""
 
 NEED_SKLEARN = ("forest", "svr")
-SINGLE = [name for name, acquisition in ACQUISITIONS.items() if not able(acquisition, Several)]
+SINGLE = [name for name, acquisition in ACQUISITIONS.items() if not has(acquisition, Several)]
 """Acquisitions for one objective."""
 
 
@@ -103,7 +103,7 @@ def life(
     opt.observe(space.decode([[0.9] * space.dim])[0], value_of(opt.ask(1)[0]))
     for q in (3, 3, 2):
         batch = opt.ask(q, **(asking or {}))
-        seen += [[astuple(replace(trial, unit=trial.unit.tolist())) for trial in batch], batch.verdict, opt.best]
+        seen += [[astuple(replace(trial, encoded=trial.encoded.tolist())) for trial in batch], batch.verdict, opt.best]
         for trial in batch:
             tell(opt, trial, name, value_of(trial))
         said = opt.recommend()
@@ -189,7 +189,7 @@ def test_points_measured_again_are_the_same_points() -> None:
         for _ in range(8):
             for trial in opt.ask(3, repeat=True):
                 noisy(opt, trial, next(iter(outcomes or ["value"])), 3.0 * value_of(trial))
-        return [trial.unit.tolist() for trial in opt.trials]
+        return [trial.encoded.tolist() for trial in opt.trials]
 
     plain = again(None)
     assert len({tuple(unit) for unit in plain}) < len(plain)
@@ -223,7 +223,7 @@ def test_a_number_is_not_told_to_a_study_with_several_outcomes() -> None:
 
 def test_a_request_without_outputs_is_refused() -> None:
     with pytest.raises(InvalidInput, match="at least one output"):
-        replace(request(Subject(STRATEGIES["kb"], GP(), bv.LogEI())), outputs=())
+        replace(request(Checked(STRATEGIES["kb"], GP(), bv.LogEI())), outputs=())
 
 
 GOALS: dict[str, dict[str, Goal]] = {
@@ -257,5 +257,5 @@ def test_a_strategy_works_with_what_it_says_and_refuses_the_rest_in_a_sentence(s
             if trial.id == 2:
                 opt.tell(trial, error="broke down")
             else:
-                opt.tell(trial, {name: numbers_at(trial.unit)[name] for name in outcomes})
+                opt.tell(trial, {name: numbers_at(trial.encoded)[name] for name in outcomes})
     assert [trial.origin for trial in opt.trials[-4:]] == ["model"] * 4

@@ -39,7 +39,7 @@ def test_every_strategy_gives_new_points_of_the_space(space: Space, strategy: st
     second = optimizer.ask(2)
     assert [trial.origin for trial in (*first, *second)] == ["model"] * 5
     assert [trial.id for trial in optimizer.trials] == list(range(9))
-    assert first.unit.shape == (3, space.dim)
+    assert first.encoded.shape == (3, space.dim)
     assert second.verdict.size == 2
     assert_lawful(space, optimizer.trials)
     assert_distinct(optimizer.trials)
@@ -72,7 +72,7 @@ def test_points_handed_out_cannot_be_written_to() -> None:
     optimizer = started(SPACES["cube"])
     trial = optimizer.ask(1)[0]
     with pytest.raises(ValueError, match="read-only"):
-        trial.unit[0] = 0.5
+        trial.encoded[0] = 0.5
     with pytest.raises(AttributeError):
         trial.id = 7  # type: ignore[misc]
 
@@ -95,7 +95,7 @@ def test_what_a_caller_does_to_the_params_of_a_trial_stays_with_the_caller() -> 
 @pytest.mark.parametrize("q", [1, 2, 5])
 def test_the_verdict_is_about_the_batch(q: int) -> None:
     batch = started(SPACES["cube"]).ask(q)
-    gaps = [float(np.linalg.norm(a.unit - b.unit)) for a, b in itertools.combinations(batch, 2)]
+    gaps = [float(np.linalg.norm(a.encoded - b.encoded)) for a, b in itertools.combinations(batch, 2)]
     assert batch.verdict.size == q
     assert batch.verdict.min_distance == (pytest.approx(min(gaps)) if gaps else None)
     assert batch.verdict.mean_distance == (pytest.approx(np.mean(gaps)) if gaps else None)
@@ -115,10 +115,10 @@ def test_until_n_init_results_the_design_is_twice_the_number_of_parameters(space
 
 @pytest.mark.parametrize("sizes", [[8], [1] * 8, [3, 3, 2]])
 def test_the_design_is_a_latin_hypercube_however_it_is_asked_for(sizes: list[int]) -> None:
-    optimizer = Optimizer(Space.unit(3), n_init=8, seed=5)
+    optimizer = Optimizer(Space.cube(3), n_init=8, seed=5)
     for q in sizes:
         optimizer.ask(q)
-    slices = np.floor(8 * np.array([trial.unit for trial in optimizer.trials]))
+    slices = np.floor(8 * np.array([trial.encoded for trial in optimizer.trials]))
     assert (np.sort(slices, axis=0) == np.arange(8.0)[:, None]).all()
 
 
@@ -176,7 +176,7 @@ def test_maximizing_is_minimizing_the_negated_function_bit_for_bit(space: Space,
     up = started(space, strategy=strategy, sign=-1.0, maximize=True)
     for _ in range(2):
         below_, above = down.ask(3), up.ask(3)
-        assert below_.unit.tobytes() == above.unit.tobytes()
+        assert below_.encoded.tobytes() == above.encoded.tobytes()
         assert below_.verdict == above.verdict
         down.tell(below_[0], error="failed")
         up.tell(above[0], error="failed")

@@ -31,7 +31,7 @@ from believer.errors import BelieverError, InvalidInput, SpaceExhausted, TrialEr
 
 
 def mixed_magnitudes(trial: Trial) -> float:
-    return float(10.0 ** (24.0 * trial.unit[0] - 12.0))
+    return float(10.0 ** (24.0 * trial.encoded[0] - 12.0))
 
 
 EXTREME: dict[str, Callable[[Trial], float]] = {
@@ -93,7 +93,7 @@ def test_one_parameter_of_one_value_is_a_space() -> None:
 
 
 def test_fifty_dimensions_work() -> None:
-    optimizer = started(Space.unit(50), n_init=6)
+    optimizer = started(Space.cube(50), n_init=6)
     tell_all(optimizer, optimizer.ask(2))
     optimizer.ask(2)
     assert_lawful(optimizer.space, optimizer.trials)
@@ -110,7 +110,7 @@ def test_a_hundred_points_at_once_are_distinct_and_need_one_fit() -> None:
 
 
 def test_five_hundred_results_work() -> None:
-    optimizer = Optimizer(Space.unit(3), n_init=10, seed=0)
+    optimizer = Optimizer(Space.cube(3), n_init=10, seed=0)
     rng = np.random.default_rng(0)
     for point in rng.random((500, 3)):
         optimizer.observe(dict(zip(("x0", "x1", "x2"), point.tolist(), strict=True)), float(((point - 0.4) ** 2).sum()))

@@ -102,7 +102,7 @@ def test_a_maximizer_that_repeats_itself_still_gives_distinct_points_and_provena
     assert "replaced by a uniform draw, because it was not allowed or not new" in second.provenance
     assert_distinct(optimizer.trials)
     again = optimizer.ask(2, strategy=stubborn, distinct=False)
-    assert {tuple(trial.unit) for trial in again} == {tuple(first.unit)}
+    assert {tuple(trial.encoded) for trial in again} == {tuple(first.encoded)}
     assert "replaced" not in str(again)
 
 
@@ -174,7 +174,7 @@ def chosen(*points: Any, why: Any = "because") -> Chosen:
     ],
 )
 def test_an_answer_that_breaks_the_contract_is_refused_and_nothing_is_handed_out(answer: Any, rule: str) -> None:
-    optimizer = Optimizer(Space.unit(2), strategy=Answers(answer), n_init=2, seed=0)
+    optimizer = Optimizer(Space.cube(2), strategy=Answers(answer), n_init=2, seed=0)
     for x in (0.25, 0.75):
         optimizer.observe({"x0": x, "x1": x}, x)
     with pytest.raises(InvalidInput, match=f"the strategy Answers breaks the contract: .*{rule}"):
@@ -195,21 +195,21 @@ def test_an_answer_that_breaks_the_contract_is_refused_and_nothing_is_handed_out
 )
 def test_a_strategy_that_cannot_work_is_refused_before_anything_is_evaluated(strategy: str, options: Any) -> None:
     with pytest.raises(MissingCapability, match=strategy):
-        Optimizer(Space.unit(2), strategy=strategy, seed=0, **options)
-    study = Optimizer(Space.unit(2), seed=0, **options)
+        Optimizer(Space.cube(2), strategy=strategy, seed=0, **options)
+    study = Optimizer(Space.cube(2), seed=0, **options)
     assert len(study.ask(2)) == 2
 
 
 def test_a_custom_surrogate_is_not_fitted_before_it_has_results() -> None:
     spy = SpySurrogate()
-    Optimizer(Space.unit(2), strategy="lp", surrogate=spy, seed=0)
+    Optimizer(Space.cube(2), strategy="lp", surrogate=spy, seed=0)
     assert not spy.fits
 
 
 @pytest.mark.parametrize("strategy", ["lp", "qei", "dpp"])
 def test_a_custom_acquisition_is_not_called_before_there_are_results(strategy: str) -> None:
     spy = SpyAcquisition()
-    Optimizer(Space.unit(2), strategy=strategy, acquisition=spy, seed=0)
+    Optimizer(Space.cube(2), strategy=strategy, acquisition=spy, seed=0)
     assert not spy.incumbents
 
 
@@ -219,4 +219,4 @@ def test_a_package_that_is_missing_is_named_before_anything_is_evaluated(
 ) -> None:
     monkeypatch.setitem(sys.modules, "sklearn", None)
     with pytest.raises(MissingExtra, match=r"scikit-learn.*believer\[surrogates\]"):
-        Optimizer(Space.unit(2), strategy=strategy, surrogate=RandomForest(), seed=0)
+        Optimizer(Space.cube(2), strategy=strategy, surrogate=RandomForest(), seed=0)

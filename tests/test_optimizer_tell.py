@@ -74,7 +74,7 @@ def test_data_enter_the_fit_in_id_order() -> None:
     tell_all(optimizer, [batch[i] for i in (3, 0, 4, 1, 2)])
     optimizer.ask(1)
     X, y = surrogate.fits[0]
-    assert (batch.unit == X).all()
+    assert (batch.encoded == X).all()
     assert y.tolist() == [value_of(trial) for trial in batch]
 
 
@@ -127,7 +127,7 @@ def test_a_failure_is_conditioned_at_the_worst_real_value_and_never_in_the_fit(
     assert len(surrogate.fits[0][1]) == 4
     X, y = conditioned[0]
     worst = max(value_of(trial) for trial in optimizer.trials[:4])
-    assert (failed.unit == X).all()
+    assert (failed.encoded == X).all()
     assert y.tolist() == [worst, worst]
 
 

@@ -93,7 +93,7 @@ def test_a_loaded_study_with_noise_goes_on_as_it_would_have(tmp_path: Path) -> N
             opt.tell(trial, trial.params["x"] ** 2 + trial.params["n"], noise=0.05)
     opt.save(copy)
     with Optimizer.load(copy) as loaded:
-        np.testing.assert_array_equal(loaded.ask(3).unit, opt.ask(3).unit)
+        np.testing.assert_array_equal(loaded.ask(3).encoded, opt.ask(3).encoded)
     opt.close()
 
 

@@ -56,7 +56,7 @@ def test_a_host_gets_the_points_that_an_optimizer_would_hand_out(strategy: str, 
     # The host knows its points by their params, and their places in the cube to rounding. A climb ends where a step
     # gains too little, and the place of a maximum is known to the root of its value.
     atol = math.sqrt(Multistart().climb.value_tol)
-    np.testing.assert_allclose(proposal.batch.unit, batch.unit, atol=atol)
+    np.testing.assert_allclose(proposal.batch.encoded, batch.encoded, atol=atol)
     assert [trial.id for trial in proposal.batch] == [trial.id for trial in batch]
     assert [trial.provenance for trial in proposal.batch] == [trial.provenance for trial in batch]
     assert proposal.batch.verdict.mean_distance == pytest.approx(batch.verdict.mean_distance, abs=atol)
@@ -67,7 +67,7 @@ def test_a_host_gets_the_points_that_an_optimizer_would_hand_out(strategy: str, 
 def test_an_optimizer_hands_out_what_its_settings_and_history_propose(strategy: str) -> None:
     opt = a_study(strategy=strategy)
     proposal, batch = propose(opt.settings, opt._ledger.history(opt.settings), 3), opt.ask(3)
-    np.testing.assert_array_equal(proposal.batch.unit, batch.unit)
+    np.testing.assert_array_equal(proposal.batch.encoded, batch.encoded)
     assert [trial.params for trial in proposal.batch] == [trial.params for trial in batch]
     assert [trial.provenance for trial in proposal.batch] == [trial.provenance for trial in batch]
     assert proposal.batch.verdict == batch.verdict
@@ -79,12 +79,12 @@ def test_a_proposal_is_the_same_with_a_cache_and_without_and_changes_no_argument
     settings, cache = opt.settings, ModelCache(opt.settings)
     history = opt._ledger.history(opt.settings)
     before = kept_elsewhere(opt), opt.events
-    fresh = propose(settings, history, 3).batch.unit
+    fresh = propose(settings, history, 3).batch.encoded
     for _ in range(3):
-        np.testing.assert_array_equal(propose(settings, history, 3, cache=cache).batch.unit, fresh)
+        np.testing.assert_array_equal(propose(settings, history, 3, cache=cache).batch.encoded, fresh)
     propose(settings, history, 2, strategy="thompson", cache=cache)
     propose(settings, history, 1, fixed={"kind": "b"}, cache=cache)
-    np.testing.assert_array_equal(propose(settings, history, 3, cache=cache).batch.unit, fresh)
+    np.testing.assert_array_equal(propose(settings, history, 3, cache=cache).batch.encoded, fresh)
     assert (kept_elsewhere(opt), opt.events) == before
     for part in (history.data.X, history.data.Y, history.failed, history.pending.X, history.taken):
         assert not part.flags.writeable
@@ -99,7 +99,7 @@ def test_a_cache_that_saw_other_data_is_not_taken_for_these() -> None:
     for one in (trials, changed, fewer, trials):
         history = History.of(settings, one)
         cached, fresh = propose(settings, history, 2, cache=cache), propose(settings, history, 2)
-        np.testing.assert_array_equal(cached.batch.unit, fresh.batch.unit)
+        np.testing.assert_array_equal(cached.batch.encoded, fresh.batch.encoded)
         assert cached.model == fresh.model
 
 
@@ -114,7 +114,7 @@ def test_a_cache_that_saw_other_noise_or_failures_is_not_taken_for_these() -> No
     for one in (trials, louder, lost, elsewhere, trials):
         history = History.of(settings, one)
         cached, fresh = propose(settings, history, 1, cache=cache), propose(settings, history, 1)
-        np.testing.assert_array_equal(cached.batch.unit, fresh.batch.unit)
+        np.testing.assert_array_equal(cached.batch.encoded, fresh.batch.encoded)
         at = cache.learned(history).predict(np.full((1, SPACE.dim), 0.4))
         seen.add((float(at.mean[0]), float(at.std[0])))
     assert len(seen) == 4
@@ -124,7 +124,7 @@ def test_the_order_in_which_a_host_lists_its_trials_does_not_matter() -> None:
     opt = a_study()
     trials = kept_elsewhere(opt)
     one, other = (propose(opt.settings, History.of(opt.settings, rows), 2) for rows in (trials, trials[::-1]))
-    np.testing.assert_array_equal(one.batch.unit, other.batch.unit)
+    np.testing.assert_array_equal(one.batch.encoded, other.batch.encoded)
 
 
 def test_nan_is_a_failure_and_ids_may_have_gaps() -> None:
@@ -139,7 +139,7 @@ def test_nan_is_a_failure_and_ids_may_have_gaps() -> None:
 def test_a_study_that_has_not_begun_gets_points_of_its_design() -> None:
     settings = StudySettings.of(SPACE, seed=3)
     proposal = propose(settings, History.of(settings, []), 4)
-    np.testing.assert_array_equal(proposal.batch.unit, Optimizer(SPACE, seed=3).ask(4).unit)
+    np.testing.assert_array_equal(proposal.batch.encoded, Optimizer(SPACE, seed=3).ask(4).encoded)
     assert proposal.model is None
 
 
@@ -204,7 +204,7 @@ def test_pending_points_are_conditioned_on_once_in_an_ask(strategy: str, monkeyp
     monkeypatch.setattr("believer.surrogates.gp.GPModel.condition", spy)
     proposal = propose(opt.settings, opt._ledger.history(opt.settings), 2, cache=fresh)
     assert len(told) == (1 if strategy == "kb" else 2), "the model, and the hedge"
-    every = [*out.unit.tolist(), *proposal.batch.unit.tolist()]
+    every = [*out.encoded.tolist(), *proposal.batch.encoded.tolist()]
     own, *hedges = told.values()
     assert own == every
     assert all(hedge == every[:-1] for hedge in hedges), "whatever nobody asks for again is not made"
@@ -252,7 +252,7 @@ def test_a_cache_that_fitted_from_another_start_is_not_taken_for_this_one() -> N
         history = History.of(settings, trials, fitted=fitted)
         cached, fresh = propose(settings, history, 2, cache=cache), propose(settings, history, 2)
         assert cached.model == fresh.model
-        np.testing.assert_array_equal(cached.batch.unit, fresh.batch.unit)
+        np.testing.assert_array_equal(cached.batch.encoded, fresh.batch.encoded)
 
 
 @pytest.mark.parametrize("strategy", ["kb", "cl_min", "top_q"])
@@ -266,17 +266,17 @@ def test_points_of_the_user_in_a_batch_are_judged_as_its_other_points_are(strate
     learned = ModelCache(opt.settings).learned(history)
     model: Any = learned.fit
     assert not model.is_noisy
-    f = model.sample(np.vstack([batch.unit, history.pending.X]), 1 << 14, np.random.default_rng(0))
+    f = model.sample(np.vstack([batch.encoded, history.pending.X]), 1 << 14, np.random.default_rng(0))
     gains = np.maximum(np.minimum(learned.data.y.min(), f[:, 3:].min(axis=1)) - f[:, :3].min(axis=1), 0.0)
     assert batch.verdict.gain is not None
-    assert batch.verdict.gain.beside == 2
+    assert batch.verdict.gain.n_pending == 2
     assert batch.verdict.gain.together == pytest.approx(gains.mean(), abs=5.0 * gains.std() / np.sqrt(512.0))
 
 
 @pytest.mark.parametrize("seed", range(4))
 def test_a_failure_beside_the_best_result_promises_nothing(seed: int) -> None:
     """Told as the worst result it bends the model, which then expects the incredible elsewhere; not so the verdict."""
-    space = Space.unit(2)
+    space = Space.cube(2)
     opt = Optimizer(space, seed=seed, n_init=6)
     rng = np.random.default_rng(seed)
     for x in rng.random((12, 2)):

@@ -16,10 +16,10 @@ NOISY = bv.GP(noise=0.2)
 
 def noisy_study(sign: float = 1.0, surrogate: Any = NOISY, seed: int = 0) -> bv.Optimizer:
     """A bowl under so much noise that its best result is luck."""
-    optimizer = bv.Optimizer(bv.Space.unit(2), surrogate=surrogate, maximize=sign < 0.0, seed=seed)
+    optimizer = bv.Optimizer(bv.Space.cube(2), surrogate=surrogate, maximize=sign < 0.0, seed=seed)
     rng = np.random.default_rng(seed)
     for trial in optimizer.ask(20, strategy="random"):
-        value = float(((trial.unit - 0.4) ** 2).sum()) + 0.3 * float(rng.standard_normal())
+        value = float(((trial.encoded - 0.4) ** 2).sum()) + 0.3 * float(rng.standard_normal())
         optimizer.tell(trial, sign * value)
     return optimizer
 
@@ -61,7 +61,7 @@ def test_every_kind_of_model_recommends_a_trial(surrogate: Any) -> None:
 
 
 def test_one_result_is_enough_and_none_is_too_few() -> None:
-    optimizer = bv.Optimizer(bv.Space.unit(2), seed=0)
+    optimizer = bv.Optimizer(bv.Space.cube(2), seed=0)
     trials = optimizer.ask(2)
     optimizer.tell(trials[0], error="crashed")
     with pytest.raises(InvalidInput, match=r"recommend needs at least one result"):
@@ -105,11 +105,11 @@ def test_of_many_results_those_that_the_model_learned_from_are_compared(monkeypa
 
 
 def test_a_run_has_what_it_recommends() -> None:
-    result = bv.minimize(lambda p: (p["x0"] - 0.3) ** 2, bv.Space.unit(1), 6, progress=False, q=3, seed=0)
+    result = bv.minimize(lambda p: (p["x0"] - 0.3) ** 2, bv.Space.cube(1), 6, progress=False, q=3, seed=0)
     assert result.recommended is not None
     assert result.recommended.params == result.params
 
     def fails(params: dict[str, Any]) -> float:
         return float("nan")
 
-    assert bv.minimize(fails, bv.Space.unit(1), 3, progress=False, q=3, seed=0).recommended is None
+    assert bv.minimize(fails, bv.Space.cube(1), 3, progress=False, q=3, seed=0).recommended is None

@@ -118,7 +118,7 @@ def test_asking_one_by_one_gives_the_same_lawful_points(space: bv.Space, strateg
         assert all(kept(rule, trial.params) for trial in together for rule in space.rules)
         for study in studies:
             for trial in together:
-                study.tell(trial.id, float(((trial.unit - 0.3) ** 2).sum()))
+                study.tell(trial.id, float(((trial.encoded - 0.3) ** 2).sum()))
 
 
 MIXED = bv.Space(
@@ -140,7 +140,7 @@ def checked(study: bv.Optimizer, q: int, **options: Any) -> list[bv.Trial]:
     batch = list(study.ask(q, **options))
     for trial in batch:
         assert all(kept(rule, trial.params) for rule in study.space.rules)
-        assert study.space.misplaced([trial.params], trial.unit[None, :]) is None
+        assert study.space.misplaced([trial.params], trial.encoded[None, :]) is None
     return batch
 
 
@@ -153,11 +153,11 @@ OF_EACH_KIND = [(MIXED, name) for name in STRATEGIES] + [
 def test_every_strategy_keeps_the_rules(space: bv.Space, strategy: str) -> None:
     study = bv.Optimizer(space, n_init=4, seed=0, strategy=strategy)
     for trial in checked(study, 4):
-        study.tell(trial, float(((trial.unit - 0.3) ** 2).sum()))
+        study.tell(trial, float(((trial.encoded - 0.3) ** 2).sum()))
     for _ in range(2):  # one of two stays pending
         trial = checked(study, 2)[0]
-        study.tell(trial, float(((trial.unit - 0.3) ** 2).sum()))
-    assert len({tuple(trial.unit) for trial in study.trials}) == 8
+        study.tell(trial, float(((trial.encoded - 0.3) ** 2).sum()))
+    assert len({tuple(trial.encoded) for trial in study.trials}) == 8
 
 
 def test_limits_and_several_objectives_keep_the_rules_and_replay(tmp_path: Path) -> None:

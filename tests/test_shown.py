@@ -17,7 +17,7 @@ import pytest
 from believer import AtLeast, Categorical, Float, Int, Maximize, Minimize, Optimizer, Space, minimize, read_study
 from believer.errors import InvalidInput, MissingExtra
 from believer.study import frames
-from believer.study.columns import MOST_COLUMNS, MOST_ROWS, as_text, column
+from believer.study.columns import MAX_COLUMNS, MAX_ROWS, as_text, column
 from believer.study.goal import Goal
 from believer.study.html import convergence, table, text
 from believer.study.labels import NO_LABELS, described
@@ -148,7 +148,7 @@ def test_a_list_of_trials_is_a_tuple_and_is_shown_with_units() -> None:
 
 
 def test_a_repr_of_many_parameters_names_the_first() -> None:
-    trial = Optimizer(Space.unit(300), seed=0).ask(1)[0]
+    trial = Optimizer(Space.cube(300), seed=0).ask(1)[0]
     assert "and 288 more)" in repr(trial)
 
 
@@ -211,7 +211,7 @@ def test_an_empty_study_is_shown_as_well(tmp_path: Path) -> None:
 
 
 def test_the_best_so_far_is_of_what_is_within_all_limits() -> None:
-    opt = Optimizer(Space.unit(1), outcomes={"y": Maximize(), "c": AtLeast(0.0)}, seed=0)
+    opt = Optimizer(Space.cube(1), outcomes={"y": Maximize(), "c": AtLeast(0.0)}, seed=0)
     for y, c in ((1.0, -1.0), (2.0, 1.0), (9.0, -1.0), (1.0, 1.0), (3.0, 1.0)):
         opt.tell(opt.ask(1)[0], {"y": y, "c": c})
     opt.tell(opt.ask(1)[0], error="lost")
@@ -315,12 +315,12 @@ def test_polars_serves_where_pandas_is_not(monkeypatch: pytest.MonkeyPatch) -> N
 
 
 def test_a_long_table_says_what_it_leaves_out() -> None:
-    long = [column(f"c{i}", range(MOST_ROWS + 7)) for i in range(MOST_COLUMNS + 3)]
+    long = [column(f"c{i}", range(MAX_ROWS + 7)) for i in range(MAX_COLUMNS + 3)]
     lines = as_text(long).splitlines()
-    assert len(lines) == 1 + MOST_ROWS + 1
+    assert len(lines) == 1 + MAX_ROWS + 1
     assert lines[-1] == "7 more rows and 3 more columns: to_frame() has all."
     page = Page(table(long))
-    assert (len(page.rows), len(page.rows[0])) == (1 + MOST_ROWS, MOST_COLUMNS)
+    assert (len(page.rows), len(page.rows[0])) == (1 + MAX_ROWS, MAX_COLUMNS)
 
 
 def test_rows_of_a_printed_table_line_up() -> None:

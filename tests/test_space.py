@@ -225,7 +225,7 @@ def test_groups_tell_which_columns_belong_to_a_parameter() -> None:
 
 
 def test_unit_is_the_cube() -> None:
-    space = Space.unit(3)
+    space = Space.cube(3)
     X = np.random.default_rng(0).random((4, 3))
     assert space.names == ("x0", "x1", "x2")
     assert space == Space({name: Float(0.0, 1.0) for name in space.names})
@@ -378,8 +378,8 @@ def test_a_constraint_reaches_the_region() -> None:
         (1, 1), (1, 2), (1, 3), (2, 1), (2, 2), (3, 1),
     ]  # fmt: skip
     assert region.size == space.size == 9
-    assert not Space.unit(1).region().ruled
-    assert Space.unit(1).allows({"x0": 0.5})
+    assert not Space.cube(1).region().ruled
+    assert Space.cube(1).allows({"x0": 0.5})
 
 
 def test_a_constraint_cannot_change_the_point() -> None:

@@ -25,7 +25,7 @@ def odd_or_a(params: dict[str, Any]) -> bool:
 
 
 SPACES: dict[str, Space] = {
-    "cube": Space.unit(2),
+    "cube": Space.cube(2),
     "mixed": Space({"lr": Float(1e-4, 10.0, log=True), "n": Int(1, 6), "c": Categorical(["a", None, 2.5])}),
     "constrained": Space({"x": Float(-5.0, 10.0), "y": Float(0.0, 15.0)}, below),
     "finite": Space({"n": Int(0, 4), "c": Categorical(["a", "b"])}, odd_or_a),
@@ -87,9 +87,9 @@ class Study(RuleBasedStateMachine):
             assert trial.id == len(self.params)
             assert self.space.check(trial.params) == trial.params
             assert self.space.allows(trial.params)
-            assert trial.unit.min() >= 0.0
-            assert trial.unit.max() <= 1.0
-            assert gap(trial.unit, self.space.encode([trial.params])[0]) <= 1e-9
+            assert trial.encoded.min() >= 0.0
+            assert trial.encoded.max() <= 1.0
+            assert gap(trial.encoded, self.space.encode([trial.params])[0]) <= 1e-9
             if self.queue:
                 assert trial.params == self.queue.pop(0)
                 assert trial.origin == "enqueued"
@@ -97,9 +97,9 @@ class Study(RuleBasedStateMachine):
                 assert trial.origin in ("design", "model")
                 if distinct:
                     assert trial.params not in self.params
-                    assert all(gap(trial.unit, unit) > SAME_POINT for unit in self.units)
+                    assert all(gap(trial.encoded, unit) > SAME_POINT for unit in self.units)
             self.params.append(trial.params)
-            self.units.append(trial.unit)
+            self.units.append(trial.encoded)
             self.status.append("pending")
 
     @rule(q=st.integers(1, 3), distinct=st.sampled_from([True, True, True, False]))
@@ -111,7 +111,7 @@ class Study(RuleBasedStateMachine):
             return
         batch = self.study.ask(q, distinct=distinct)
         assert len(batch) == q
-        assert batch.unit.shape == (q, self.space.dim)
+        assert batch.encoded.shape == (q, self.space.dim)
         self.take(list(batch), distinct)
 
     @rule(strategy=st.sampled_from(NAMES))
@@ -217,7 +217,7 @@ class Study(RuleBasedStateMachine):
         trial = self.study.observe(self.point(u), value)
         assert trial.id == len(self.params)
         self.params.append(trial.params)
-        self.units.append(trial.unit)
+        self.units.append(trial.encoded)
         self.status.append("observed")
         self.enter(trial.id, value)
 
@@ -267,7 +267,7 @@ class Study(RuleBasedStateMachine):
             assert q > left + len(self.queue)
         else:
             assert [(t.id, t.params, t.provenance) for t in ours] == [(t.id, t.params, t.provenance) for t in theirs]
-            assert [t.unit.tobytes() for t in ours] == [t.unit.tobytes() for t in theirs]
+            assert [t.encoded.tobytes() for t in ours] == [t.encoded.tobytes() for t in theirs]
             self.take(ours, True)
         if go_on_with_the_loaded:
             self.study, loaded = loaded, self.study

@@ -35,7 +35,7 @@ def test_a_millionth_of_the_cube_is_searched_from_a_known_point() -> None:
         for trial in study.ask(q):
             assert within(trial.params)
             study.tell(trial, trial.params["x"])
-    assert len({tuple(trial.unit) for trial in study.trials}) == 6
+    assert len({tuple(trial.encoded) for trial in study.trials}) == 6
     assert study.best is not None
     assert study.best[1] < CENTER[0] - 0.8 * RADIUS
 

@@ -12,7 +12,7 @@ import believer as bv
 from believer.batch import STRATEGIES
 from believer.problems import PROBLEMS
 from believer.surrogates import SURROGATES, standardization
-from believer.surrogates.data import LEAST_SCALE, squared
+from believer.surrogates.data import MIN_SCALE, squared
 
 BRANIN = PROBLEMS["branin"]()
 POINTS = BRANIN.space.decode(np.random.default_rng(0).random((12, 2)))
@@ -41,7 +41,7 @@ def test_predictions_scale_with_y_to_the_bit(surrogate: str, factor: float) -> N
 def test_suggestions_do_not_depend_on_the_units_of_y(strategy: str, factor: float) -> None:
     """To what a climb leaves open: log EI has another zero in other units, and a climb's tolerance is relative."""
     one, tiny = (a_study(f, strategy=strategy).ask(3) for f in (1.0, factor))
-    np.testing.assert_allclose(tiny.unit, one.unit, atol=5e-3)
+    np.testing.assert_allclose(tiny.encoded, one.encoded, atol=5e-3)
     if one.verdict.gain is not None:
         assert tiny.verdict.gain is not None
         assert tiny.verdict.gain.together == pytest.approx(factor * one.verdict.gain.together, rel=0.3)
@@ -51,8 +51,8 @@ def test_suggestions_do_not_depend_on_the_units_of_y(strategy: str, factor: floa
 @each("strategy", STRATEGIES)
 def test_values_that_hardly_are_numbers_count_as_equal(strategy: str, factor: float) -> None:
     batch = a_study(factor, strategy=strategy).ask(2)
-    assert np.isfinite(batch.unit).all()
-    assert not np.array_equal(batch.unit[0], batch.unit[1])
+    assert np.isfinite(batch.encoded).all()
+    assert not np.array_equal(batch.encoded[0], batch.encoded[1])
 
 
 def test_standardization_has_the_same_bits_in_any_units() -> None:
@@ -60,9 +60,9 @@ def test_standardization_has_the_same_bits_in_any_units() -> None:
     shift, scale = standardization(y)
     for k in (40, 500, 980):
         assert standardization(y * 2.0**-k) == (shift * 2.0**-k, scale * 2.0**-k)
-    assert standardization(y * 2.0**-1000)[1] == LEAST_SCALE
+    assert standardization(y * 2.0**-1000)[1] == MIN_SCALE
     assert standardization(np.zeros(3)) == (0.0, 1.0)
-    assert standardization(np.full(3, 5e-324)) == (0.0, LEAST_SCALE)
+    assert standardization(np.full(3, 5e-324)) == (0.0, MIN_SCALE)
 
 
 def test_the_square_of_a_scale_is_a_number() -> None:

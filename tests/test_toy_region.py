@@ -116,12 +116,12 @@ def studied(space: bv.Space, **options: Any) -> bv.Optimizer:
     region = space.region()
     for q in (6, 3, 3):
         for trial in study.ask(q):
-            assert region.holds(trial.unit[None, :])[0]
-            np.testing.assert_allclose(region.project(trial.unit[None, :])[0], trial.unit, rtol=0.0, atol=1e-12)
-            assert not region.among(trial.unit[None, :], np.array(seen).reshape(-1, space.dim))[0]
-            seen.append(trial.unit)
+            assert region.holds(trial.encoded[None, :])[0]
+            np.testing.assert_allclose(region.project(trial.encoded[None, :])[0], trial.encoded, rtol=0.0, atol=1e-12)
+            assert not region.among(trial.encoded[None, :], np.array(seen).reshape(-1, space.dim))[0]
+            seen.append(trial.encoded)
             assert space.check(trial.params) == trial.params
-            assert space.misplaced([trial.params], trial.unit[None, :]) is None
+            assert space.misplaced([trial.params], trial.encoded[None, :]) is None
             study.tell(trial, value_at(space, trial.params))
     return study
 
@@ -159,7 +159,7 @@ def test_a_study_finds_the_best_point_of_the_disc_on_its_border() -> None:
     study = bv.Optimizer(ROUND, n_init=5, seed=0)
     for _ in range(5):
         for trial in study.ask(3):
-            study.tell(trial, float(((trial.unit - 0.9) ** 2).sum()))
+            study.tell(trial, float(((trial.encoded - 0.9) ** 2).sum()))
     assert study.best is not None
     assert study.best[1] == pytest.approx((0.4 * math.sqrt(2.0) - RADIUS) ** 2, abs=1e-3)
 

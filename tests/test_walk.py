@@ -23,7 +23,7 @@ PAGE = (REPOSITORY / "docs" / "architecture.md").read_text(encoding="utf-8")
 PASSED = "batch/picking.py"
 """A file that the short walk passes through without a stop."""
 
-MOST_FILES, MOST_CALLS = 40, 1240
+MAX_FILES, MAX_CALLS = 40, 1240
 """Of the package, that a batch of three points may go through."""
 
 Files = tuple[str, ...]
@@ -120,7 +120,7 @@ def loss(params: dict[str, Any]) -> float:
 
 def study(path: Path) -> bv.Optimizer:
     """Of eight results, where the ninth point is the model's."""
-    optimizer = bv.Optimizer(bv.Space.unit(2), journal=path, seed=0)
+    optimizer = bv.Optimizer(bv.Space.cube(2), journal=path, seed=0)
     for _ in range(2):
         for trial in optimizer.ask(4):
             optimizer.tell(trial, loss(trial.params))
@@ -138,7 +138,7 @@ def calls_to(name: str, folder: Path) -> list[Call]:
             return calls_of(lambda: optimizer.tell(trial, 0.5))
     if name == "load":
         return calls_of(lambda: bv.Optimizer.load(path).close())
-    return calls_of(lambda: bv.minimize(loss, bv.Space.unit(2), budget=6, journal=folder / "run.jsonl", q=3, seed=0))
+    return calls_of(lambda: bv.minimize(loss, bv.Space.cube(2), budget=6, journal=folder / "run.jsonl", q=3, seed=0))
 
 
 @pytest.mark.both_backends
@@ -164,13 +164,13 @@ def test_a_batch_goes_through_few_files_and_calls(outcomes: dict[str, bv.Minimiz
     """Of three points after 50 results, in memory and in compiled code: a reader can follow every call."""
     if bv.backend() != "native":
         pytest.skip("In Python alone, the loops of compiled code are calls.")
-    optimizer = bv.Optimizer(bv.Space.unit(3), outcomes=outcomes, seed=0)
+    optimizer = bv.Optimizer(bv.Space.cube(3), outcomes=outcomes, seed=0)
     while optimizer.counts.done < 50:
         for trial in optimizer.ask(5):
             optimizer.tell(trial, loss(trial.params))
     calls = calls_of(lambda: optimizer.ask(3))
-    assert len({call.files[-1] for call in calls if call.files}) <= MOST_FILES
-    assert len(calls) <= MOST_CALLS
+    assert len({call.files[-1] for call in calls if call.files}) <= MAX_FILES
+    assert len(calls) <= MAX_CALLS
 
 
 @pytest.mark.both_backends

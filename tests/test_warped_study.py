@@ -52,7 +52,7 @@ def study(f: Objective = cliff, n: int = 14, space: Space = SPACE, sign: float =
     settings = {"surrogate": DETERMINISTIC, "n_init": n, "seed": 0, "maximize": sign < 0.0, **settings}
     optimizer = Optimizer(space, **settings)
     batch = optimizer.ask(n)
-    optimizer.tell_many(batch, [sign * f(trial.unit) for trial in batch])
+    optimizer.tell_many(batch, [sign * f(trial.encoded) for trial in batch])
     return optimizer
 
 
@@ -124,7 +124,7 @@ def test_predictions_are_of_the_results_in_their_own_units() -> None:
     trials = optimizer.trials
     values = np.array([row["value"] for row in optimizer.records()])
     at = optimizer.predict([trial.params for trial in trials])
-    inside = learned(optimizer).model.predict(np.array([trial.unit for trial in trials]))
+    inside = learned(optimizer).model.predict(np.array([trial.encoded for trial in trials]))
     assert np.abs(inside.mean - warp_of(optimizer)(values)).max() < 0.05 * np.ptp(warp_of(optimizer)(values))
     np.testing.assert_allclose(at.mean, values, rtol=0.2, atol=0.1)
     assert np.isfinite(optimizer.predict(grid()).mean).all()
@@ -162,10 +162,10 @@ def test_maximizing_is_the_mirror_image_of_minimizing_to_the_bit() -> None:
     down, up = study(), study(sign=-1.0)
     for _ in range(2):
         one, other = down.ask(3), up.ask(3)
-        np.testing.assert_array_equal(one.unit, other.unit)
+        np.testing.assert_array_equal(one.encoded, other.encoded)
         assert [trial.provenance for trial in one] == [trial.provenance for trial in other]
-        down.tell_many(one, [cliff(trial.unit) for trial in one])
-        up.tell_many(other, [-cliff(trial.unit) for trial in other])
+        down.tell_many(one, [cliff(trial.encoded) for trial in one])
+        up.tell_many(other, [-cliff(trial.encoded) for trial in other])
     assert down.hyperparameters == up.hyperparameters
     low, high = down.predict(grid()), up.predict(grid())
     np.testing.assert_array_equal(low.mean, -high.mean)
@@ -176,7 +176,7 @@ def test_maximizing_is_the_mirror_image_of_minimizing_to_the_bit() -> None:
 @pytest.mark.parametrize("unit", [2.0**-30, 2.0**40])
 def test_the_unit_of_the_results_plays_no_part(unit: float) -> None:
     one, other = study(), study(lambda u: unit * cliff(u))
-    np.testing.assert_allclose(one.ask(3).unit, other.ask(3).unit, atol=1e-6)
+    np.testing.assert_allclose(one.ask(3).encoded, other.ask(3).encoded, atol=1e-6)
     assert warp_of(other) == Warp(unit * warp_of(one).start, unit * warp_of(one).scale)
 
 
@@ -202,7 +202,7 @@ def test_a_constant_lie_passes_through_the_warp(lie: float | str, sign: float) -
     )
     optimizer.ask(1)
     belief: Any = optimizer._cache.memory
-    y = np.array([cliff(trial.unit) for trial in optimizer.trials[:14]])
+    y = np.array([cliff(trial.encoded) for trial in optimizer.trials[:14]])
     expected = lie if isinstance(lie, float) else {"max": y.max(), "min": y.min(), "mean": y.mean()}[lie]
     np.testing.assert_allclose(belief.lies.y, warp_of(optimizer)(np.array([expected])), rtol=1e-9)
 
@@ -212,7 +212,7 @@ def test_a_failure_counts_as_the_worst_result_through_the_warp() -> None:
     (failed,) = optimizer.ask(1)
     before = optimizer.predict([failed.params]).mean[0]
     optimizer.tell(failed, error="burnt")
-    worst = max(cliff(trial.unit) for trial in optimizer.trials[:14])
+    worst = max(cliff(trial.encoded) for trial in optimizer.trials[:14])
     fit = learned(optimizer)
     assert fit.failed is not None
     np.testing.assert_allclose(fit.failed.y, warp_of(optimizer)(np.array([worst])))
@@ -224,7 +224,7 @@ def test_a_failure_counts_as_the_worst_result_through_the_warp() -> None:
 def test_known_noise_reaches_the_model_scaled_by_the_slope() -> None:
     optimizer = Optimizer(SPACE, surrogate=DETERMINISTIC, n_init=14, seed=0)
     batch = optimizer.ask(14)
-    y = np.array([cliff(trial.unit) for trial in batch])
+    y = np.array([cliff(trial.encoded) for trial in batch])
     optimizer.tell_many(batch, y.tolist(), noise=(0.01 * y).tolist())
     fit = learned(optimizer)
     assert fit.warp is not None
@@ -245,7 +245,7 @@ def test_a_study_read_from_its_journal_goes_on_to_the_bit_without_a_fit(
         shutil.copy(path, tmp_path / "copy.jsonl")
         with Optimizer.load(tmp_path / "copy.jsonl") as loaded:
             monkeypatch.setattr(GP, "fit", lambda *_: pytest.fail("a fit"))
-            np.testing.assert_array_equal(loaded.ask(3).unit, optimizer.ask(3).unit)
+            np.testing.assert_array_equal(loaded.ask(3).encoded, optimizer.ask(3).encoded)
             assert loaded.hyperparameters == optimizer.hyperparameters
             one, other = loaded.predict(grid(3)), optimizer.predict(grid(3))
             np.testing.assert_array_equal(one.mean, other.mean)
@@ -258,7 +258,7 @@ def test_every_suggestion_is_found_again_also_where_the_warp_comes_and_goes(tmp_
     with study(journal=path, n=6, maximize=False) as optimizer:
         for _ in range(5):
             batch = optimizer.ask(3)
-            optimizer.tell_many(batch[:2], [cliff(trial.unit) for trial in batch[:2]])
+            optimizer.tell_many(batch[:2], [cliff(trial.encoded) for trial in batch[:2]])
             optimizer.tell(batch[2], error="burnt")
         warped = ["warped" in trial.provenance for trial in optimizer.trials]
     assert any(warped)
@@ -344,7 +344,7 @@ def test_an_old_journal_is_opened_without_naming_what_it_had(path: Path, tmp_pat
         shutil.copy(path, copy)
     with Optimizer.load(one) as loaded, Optimizer.open(other, loaded.space) as opened:
         assert opened.settings.to_config() == loaded.settings.to_config()
-        np.testing.assert_array_equal(opened.ask(3).unit, loaded.ask(3).unit)
+        np.testing.assert_array_equal(opened.ask(3).encoded, loaded.ask(3).encoded)
 
 
 @pytest.mark.parametrize(
@@ -379,7 +379,7 @@ def test_results_of_any_size_are_survived(unit: float) -> None:
     optimizer = study(lambda u: unit * cliff(u))
     for _ in range(2):
         batch = optimizer.ask(2)
-        optimizer.tell_many(batch, [unit * cliff(trial.unit) for trial in batch])
+        optimizer.tell_many(batch, [unit * cliff(trial.encoded) for trial in batch])
     at = optimizer.predict(grid(4))
     assert np.isfinite(at.mean).all()
     assert (at.std >= 0.0).all()
@@ -405,6 +405,6 @@ def test_results_as_far_apart_as_numbers_go_are_survived() -> None:
     assert warp_of(optimizer).scale < 1e-270
     for _ in range(2):
         batch = optimizer.ask(2)
-        optimizer.tell(batch[0], 1e-280 * cliff(batch[0].unit))
+        optimizer.tell(batch[0], 1e-280 * cliff(batch[0].encoded))
         optimizer.tell(batch[1], error="burnt")
     assert np.isfinite(optimizer.predict(grid(3)).mean).all()

@@ -26,7 +26,7 @@ def made(levels: Mapping[str, float], **options: Any) -> Finished:
 
 
 def test_the_reference_is_the_optimizers_own_default() -> None:
-    assert STRATEGIES[default_strategy()] == Optimizer(Space.unit(1), seed=0).settings.strategy
+    assert STRATEGIES[default_strategy()] == Optimizer(Space.cube(1), seed=0).settings.strategy
     runs = read_runs(made({"lp": 0.0, default_strategy(): 0.0}))[0]
     assert reference_of(runs, default_strategy()) == default_strategy()
     assert reference_of(runs, "absent") == "lp"
@@ -52,7 +52,7 @@ def test_the_fastest_is_chosen_among_those_not_shown_worse_only() -> None:
 
 def test_how_much_slower_the_others_are_is_said() -> None:
     found = advice_of(made({"kb": 0.0, "qei": 0.0}, jitter=0.05))
-    other = next(s for s in found.standings if s.member != found.verdict)
+    other = next(s for s in found.placings if s.member != found.verdict)
     ratio = {"kb": "0.5x the time", "qei": "2.0x the time"}[other.member]
     assert other.better is None
     assert other.p is not None
@@ -83,7 +83,7 @@ def test_few_seeds_say_nothing_but_who_is_ahead(seeds: int) -> None:
     assert found.verdict is None
     assert f"too few seeds to say: 1 comparison takes 6 paired runs, and there are {2 * seeds}." in found.sentence
     assert "Ahead so far: kb (mean rank 1.0 of 2" in found.sentence
-    assert {found.verdict_on(s) for s in found.standings} == {"best mean rank", "too few seeds to say"}
+    assert {found.verdict_on(s) for s in found.placings} == {"best mean rank", "too few seeds to say"}
 
 
 def test_five_seeds_of_one_problem_are_too_few_and_six_are_not() -> None:
@@ -130,12 +130,12 @@ def test_a_problem_that_says_otherwise_is_an_exception() -> None:
     assert found.verdict == "kb"
     assert "On hartmann6 alone, qei is shown better (p=" in found.sentence
     assert found.above_reference == ()
-    assert found.above_alone[0].startswith("qei on hartmann6")
+    assert found.above_singly[0].startswith("qei on hartmann6")
 
 
 def test_what_is_said_of_the_default_rests_on_stated_families_of_tests() -> None:
     levels = {"qei": 0.0, "kb": 0.05, "random": 9.0}
-    other = advice_of(made(levels, jitter=1.0)).standings[1].member
+    other = advice_of(made(levels, jitter=1.0)).placings[1].member
     told = advice_of(made(levels, jitter=1.0), other).sentence
     assert (
         f"The default, {other}, is not shown worse than any in 3 comparisons over all problems, "
@@ -202,4 +202,4 @@ def test_each_batch_size_has_its_own_advice() -> None:
 def test_times_are_those_of_the_ranked_runs() -> None:
     rows = made({"kb": 0.0, "lp": 1.0, "qei": 1.0}) + finished_cells({"kb": 0.0}, problems=("own",), ms=lambda _: 900.0)
     rows += finished_cells({"kb": 0.0}, problems=("own",), seeds=range(20, 200), ms=lambda _: 900.0)
-    assert {s.member: s.ms for s in advice_of(rows).standings}["kb"] == pytest.approx(30.0)
+    assert {s.member: s.ms for s in advice_of(rows).placings}["kb"] == pytest.approx(30.0)

@@ -65,7 +65,7 @@ def test_rows_of_a_figure_are_in_the_order_of_the_table(report: BenchReport) -> 
     expected = [line.member for line in report.lines if line.case.q == 3]
     assert [label.get_text() for label in axes.get_yticklabels()] == expected
     first = report.drawings()["overview_q3"]().axes[0]
-    assert [label.get_text() for label in first.get_yticklabels()] == [s.member for s in report.advice[1].standings]
+    assert [label.get_text() for label in first.get_yticklabels()] == [s.member for s in report.advice[1].placings]
 
 
 def test_an_unknown_optimum_is_drawn_on_a_plain_axis_in_the_users_units() -> None:

@@ -121,7 +121,7 @@ def test_of_a_noisy_problem_true_values_and_the_recommended_one_are_kept() -> No
 
 def test_ours_recommends_a_point_of_its_own_results() -> None:
     X = np.array([[0.1, 0.2], [0.7, 0.6], [0.4, 0.9]])
-    member = Ours(Space.unit(2), X, np.array([1.0, np.nan, 0.5]), 0, strategy="random")
+    member = Ours(Space.cube(2), X, np.array([1.0, np.nan, 0.5]), 0, strategy="random")
     recommended = member.recommend()
     assert recommended is not None
     np.testing.assert_allclose(recommended, X[2])
@@ -148,7 +148,7 @@ def test_budgets_follow_q_and_stay_within_finite_spaces() -> None:
     (task,) = suite_tasks(SUITES["quick"], [FINITE], budget=10**6)
     assert task.budget == size
     assert suite_tasks(SUITES["quick"], [FINITE], q=[size], budget=10**6) == []
-    assert [design_size(Space.unit(d)) for d in (1, 2, 3, 9, 10, 30)] == [5, 5, 6, 18, 20, 20]
+    assert [design_size(Space.cube(d)) for d in (1, 2, 3, 9, 10, 30)] == [5, 5, 6, 18, 20, 20]
 
 
 def test_cells_of_a_suite_are_those_of_any_race() -> None:

@@ -122,7 +122,7 @@ def test_members_with_few_seeds_are_named_and_still_compared(tmp_path: Path) -> 
 
 
 def test_what_pending_points_mean_to_dpp_is_what_it_does() -> None:
-    space = believer.Space.unit(2)
+    space = believer.Space.cube(2)
     asked = []
     for strategy in ("dpp", "kb"):
         study = believer.Optimizer(space, strategy=strategy, n_init=4, seed=0)

@@ -15,7 +15,7 @@ from believer_bench.peers import PEERS
 from believer_bench.race import design
 
 BOTTOM = np.array([0.2, 0.7])
-UNIT = Space.unit(2)
+UNIT = Space.cube(2)
 MIXED = Space(
     {
         "rate": Float(1e-4, 1e-1, log=True),

@@ -138,7 +138,7 @@ def test_one_ask_of_one_fit_tells_who_can_race(surrogate: str) -> None:
     refused = []
     for one in entrants:
         try:
-            warm_up(partial(one.enter, Space.unit(2), 0))
+            warm_up(partial(one.enter, Space.cube(2), 0))
         except MissingCapability:
             refused.append(one.name)
     assert list(incapable(entrants)) == refused
@@ -330,7 +330,7 @@ def test_those_that_race_with_one_acquisition_are_those_in_which_it_plays_no_par
         optimizer = Optimizer(BRANIN.space, acquisition=acquisition, strategy=strategy, n_init=4, seed=0)
         for params in BRANIN.space.decode(design(BRANIN.space, 4, 0)):
             optimizer.observe(params, BRANIN.function(params))
-        ends.append(optimizer.ask(2).unit.tolist())
+        ends.append(optimizer.ask(2).encoded.tolist())
     assert (ends[0] == ends[1]) == (strategy in WITHOUT_ACQUISITION)
 
 

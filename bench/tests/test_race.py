@@ -134,7 +134,7 @@ def test_a_course_has_every_point_value_and_clock_in_order() -> None:
     def bowl(X: Array) -> Array:
         return np.where(X[:, 0] > 0.9, np.nan, (X**2).sum(axis=1))
 
-    space = Space.unit(2)
+    space = Space.cube(2)
     X = design(space, 4, 0)
     course = room.run(partial(Ours, space, seed=0, strategy="random"), bowl, X, bowl(X), q=3, budget=9)
     assert [len(batch) for batch in course.batches] == [3, 2]
@@ -316,7 +316,7 @@ def test_a_space_with_a_constraint_is_refused(own: str) -> None:
 
 def test_ours_takes_the_options_of_an_optimizer() -> None:
     X = np.array([[0.1, 0.2], [0.7, 0.6], [0.4, 0.9]])
-    member = Ours(Space.unit(2), X, np.array([1.0, np.nan, 0.5]), 0, strategy="top_q")
+    member = Ours(Space.cube(2), X, np.array([1.0, np.nan, 0.5]), 0, strategy="top_q")
     assert member.verdict is None
     member.tell(member.ask(2), np.array([np.nan, 2.0]))
     assert member._optimizer.counts.failed == 2

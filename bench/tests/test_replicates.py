@@ -13,7 +13,7 @@ from believer.errors import InvalidInput
 from believer.problems import Problem, hartmann6
 from believer_bench.contest import Contest
 from believer_bench.problems import SUITE, noisy, scale_of, shifted
-from believer_bench.problems.replicates import Gaussian, Growing, Law, Outliers, replicated
+from believer_bench.problems.replicates import Gaussian, Growing, NoiseLaw, Outliers, replicated
 
 NOISY = [name for name, make in SUITE.items() if make().kind == "noisy"]
 QUIET = [name for name in SUITE if name not in NOISY]
@@ -69,7 +69,7 @@ def test_a_race_gets_the_noise_of_its_seed() -> None:
     assert Contest.from_settings({"problem": "branin_noise50"}, 5).settings == {"problem": "branin_noise50"}
 
 
-def draws_of(law: Law, height: float, count: int = 4000) -> Array:
+def draws_of(law: NoiseLaw, height: float, count: int = 4000) -> Array:
     rng = np.random.default_rng(3)
     return np.array([law(height, rng) for _ in range(count)])
 
@@ -77,7 +77,7 @@ def draws_of(law: Law, height: float, count: int = 4000) -> Array:
 def test_laws_have_the_spread_that_they_say() -> None:
     # Five standard errors of a standard deviation over 4000 normal draws.
     near = 5.0 / math.sqrt(2 * 4000)
-    laws: list[tuple[Law, float, float]] = [
+    laws: list[tuple[NoiseLaw, float, float]] = [
         (Gaussian(0.1), 9.0, 0.1),
         (Growing(0.02, 0.4), 0.0, 0.02),
         (Growing(0.02, 0.4), 4.0, 0.82),

@@ -10,13 +10,13 @@ import pytest
 from believer.arrays import Array
 from believer.errors import InvalidInput
 from believer_bench.problems import SEVERAL, SeveralProblem, best_feasible, feasible_regret
-from believer_bench.problems.several import Goal, of_rows
+from believer_bench.problems.several import Wanted, of_rows
 
 LIMITS = [name for name, make in SEVERAL.items() if make().optimum is not None]
 FRONTS = [name for name in SEVERAL if name not in LIMITS]
 
 
-def identity(goals: Mapping[str, Goal], **known: object) -> SeveralProblem:
+def identity(goals: Mapping[str, Wanted], **known: object) -> SeveralProblem:
     """As many outcomes as parameters, each its parameter."""
     box = dict.fromkeys(goals, (-10.0, 10.0))
     return of_rows("identity", np.array, box, goals, **known)  # type: ignore[arg-type]
@@ -119,7 +119,7 @@ def test_the_fronts_in_closed_form_agree_with_their_own_points() -> None:
 
 
 def test_each_kind_of_goal_has_its_sign() -> None:
-    goals: dict[str, Goal] = {
+    goals: dict[str, Wanted] = {
         "up": ("maximize", None),
         "most": ("at_most", 3.0),
         "down": ("minimize", None),
@@ -144,7 +144,7 @@ def test_without_limits_everything_is_feasible() -> None:
 
 
 def test_the_best_feasible_value_is_inf_until_there_is_one_and_never_rises() -> None:
-    goals: dict[str, Goal] = {"value": ("maximize", None), "limit": ("at_most", 0.0)}
+    goals: dict[str, Wanted] = {"value": ("maximize", None), "limit": ("at_most", 0.0)}
     problem = identity(goals, optimum=9.0)
     Y = np.array([[8.0, 1.0], [2.0, -1.0], [1.0, -1.0], [9.0, 0.5], [7.0, 0.0]])
     np.testing.assert_array_equal(best_feasible(problem, Y), [np.inf, -2.0, -2.0, -2.0, -7.0])

@@ -10,10 +10,10 @@ import pytest
 
 from believer.space.parameters import Parameter
 from believer_bench.problems import SUITE
-from believer_bench.problems.classes.tables import Measured, Reaction, reaction_table, table_of
+from believer_bench.problems.classes.tables import MeasuredTable, Reaction, reaction_table, table_of
 
 TABLES = [name for name, make in SUITE.items() if make().kind == "tables"]
-MEASURED = [name for name in TABLES if isinstance(SUITE[name]().function, Measured)]
+MEASURED = [name for name in TABLES if isinstance(SUITE[name]().function, MeasuredTable)]
 REACTIONS = [name for name in TABLES if name not in MEASURED]
 
 
@@ -45,7 +45,7 @@ def test_there_are_enough_of_both_sources() -> None:
 @pytest.mark.parametrize("name", MEASURED)
 def test_a_file_is_small_and_has_each_row_once(name: str) -> None:
     problem = SUITE[name]()
-    assert isinstance(problem.function, Measured)
+    assert isinstance(problem.function, MeasuredTable)
     file = files("believer_bench.problems").joinpath("tables", f"{name}.csv")
     text = file.read_text(encoding="utf-8")
     assert len(text) < 60_000

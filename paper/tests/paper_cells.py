@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from believer.diagnostics.measurement import Measurement, Part
+from believer.diagnostics.measurement import Measurement, SddPart
 from believer.experiments import Cell, Finished
 from believer_paper import plan
 from believer_paper.results import PRESETS, Results
@@ -232,8 +232,8 @@ def measured(cell: Cell, gap: float, responds: bool, null_gap: float) -> Measure
     s = cell.settings
     response = 0.5 if responds else 0.0
 
-    def part(apart: float, moved: float) -> Part:
-        return Part(_spread(s["q"], DIM[s["problem"]], apart), 0.05, (moved,) * (s["q"] - 1))
+    def part(apart: float, moved: float) -> SddPart:
+        return SddPart(_spread(s["q"], DIM[s["problem"]], apart), 0.05, (moved,) * (s["q"] - 1))
 
     frozen = s["update"] == "refit" and s["surrogate"] in ("neural", "forest")
     return Measurement(

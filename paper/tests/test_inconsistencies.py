@@ -10,7 +10,7 @@ import pytest
 from believer_paper.inconsistencies import CHECKS, KINDS, inconsistencies, inconsistency_table
 from believer_paper.inconsistencies.inconsistency import span, standard_error
 from believer_paper.numbers import printed, stated
-from believer_paper.numbers.printed import Distances, LoopRow, Printed, Step
+from believer_paper.numbers.printed import Distances, LoopRow, Printed, PrintedStep
 
 TABLES = [f"TABLE_{number}" for number in range(1, 14)]
 
@@ -35,7 +35,7 @@ def _seconds(**seconds: float) -> dict[Any, Any]:
     return _with(printed.TABLE_7, {key: replace(printed.TABLE_7[key], seconds=s) for key, s in rows.items()})
 
 
-def _step(name: str, seconds: float) -> dict[str, Step]:
+def _step(name: str, seconds: float) -> dict[str, PrintedStep]:
     row = printed.TABLE_3[name]
     return _with(printed.TABLE_3, {name: replace(row, seconds=replace(row.seconds, mean=seconds))})
 
@@ -116,7 +116,7 @@ TWOFOLD: dict[str, dict[str, Any]] = {
         "Q10_DIVERSITY": (1.0, 1.4),
     },
     "unmeasured": {
-        "TABLE_3": dict.fromkeys(printed.TABLE_1, Step(Printed(0.1), 1.0)),
+        "TABLE_3": dict.fromkeys(printed.TABLE_1, PrintedStep(Printed(0.1), 1.0)),
         "TABLE_8": _with(printed.TABLE_8, {("gp", name): Distances(0.2, 0.2) for name in ("pi", "thompson")}),
     },
 }

@@ -17,7 +17,7 @@ from believer_paper.ledger import ledger
 from believer_paper.ledger.changes import CHANGES, changes_table
 from believer_paper.numbers.printed import TABLE_4
 from believer_paper.plan import cells as planned
-from believer_paper.readings import CHOICES, Estimate, Number, Reading, best_fit, cells
+from believer_paper.readings import CHOICES, Estimate, Reading, ReadNumber, best_fit, cells
 from believer_paper.results import Results
 from believer_paper.setup.process import Process, box_of
 from believer_paper.setup.regressor import Regressor
@@ -32,15 +32,15 @@ def choice(question: str) -> Any:
 
 
 def test_a_reading_is_off_in_standard_errors_of_both_and_of_the_last_digit() -> None:
-    number = Number("", 1.0, 0.2, (), rounding=0.0)
+    number = ReadNumber("", 1.0, 0.2, (), rounding=0.0)
     assert number.errors_off(Estimate(1.5, 0.0, 9.0)) == pytest.approx(2.5)
     assert number.errors_off(Estimate(0.5, 0.15, 9.0)) == pytest.approx(-0.5 / 0.25)
-    exact = Number("", 1.0, 0.0, (), rounding=0.05)
+    exact = ReadNumber("", 1.0, 0.0, (), rounding=0.05)
     assert exact.errors_off(Estimate(1.1, 0.0, 9.0)) == pytest.approx(2.0)
 
 
 def test_a_single_draw_of_the_paper_is_one_more_of_ours() -> None:
-    single = Number("", 1.0, None, (), rounding=0.0)
+    single = ReadNumber("", 1.0, None, (), rounding=0.0)
     assert single.errors_off(Estimate(2.0, 0.3, 0.4)) == pytest.approx(2.0)
 
 

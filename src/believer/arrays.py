@@ -27,7 +27,7 @@ from believer.errors import InvalidInput
 
 __all__ = [
     "LARGEST",
-    "MOST_SEED",
+    "MAX_SEED",
     "SAME_POINT",
     "Array",
     "BoolArray",
@@ -53,7 +53,7 @@ BoolArray = npt.NDArray[np.bool_]
 LARGEST = 1e100
 """Settings in the units of y, and y itself, are no larger: their squares must be numbers too."""
 
-MOST_SEED = 2**1024 - 1
+MAX_SEED = 2**1024 - 1
 """As many bits as a generator makes use of."""
 
 _SHOWN = 200
@@ -164,7 +164,7 @@ def shares(values: Any, name: str, most: int) -> tuple[float, ...]:
 
 def checked_seed(seed: Any) -> int | None:
     """``seed`` as an int of up to 128 bits, or None; a clear error otherwise."""
-    return None if seed is None else whole(seed, "seed", 0, MOST_SEED)
+    return None if seed is None else whole(seed, "seed", 0, MAX_SEED)
 
 
 def shown(value: Any) -> str:

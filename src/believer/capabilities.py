@@ -13,7 +13,7 @@ T = TypeVar("T")
 _DECLARED: WeakKeyDictionary[type, dict[Any, bool | None]] = WeakKeyDictionary()
 
 
-def able(value: object, capability: type[T]) -> TypeIs[T]:
+def has(value: object, capability: type[T]) -> TypeIs[T]:
     """Whether ``value`` has every method and attribute of ``capability``, a runtime protocol.
 
     The answer for a class is kept: before Python 3.12 an ``isinstance`` on a protocol takes microseconds each time.

@@ -79,7 +79,7 @@ class OutOfTime(Exception):
 
 
 @dataclass(slots=True, eq=False)
-class Evaluations:
+class UnderWay:
     """What was given to an executor and has not come back.
 
     Parameters
@@ -129,15 +129,15 @@ class Evaluations:
         for trial in trials:
             self.submit(trial)
         while self.running:
-            self.settle()
+            self.collect()
 
-    def settle(self) -> list[Trial]:
+    def collect(self) -> list[Trial]:
         """Wait for answers and tell all that are there; the trials that have one now.
 
         Raises ``OutOfTime`` if there is none in the time that is left, ``EvaluationError`` if the executor cannot do
         its work, and what interrupted a thread of this process.
         """
-        settled: list[Trial] = []
+        collected: list[Trial] = []
         for future in sorted(self._done(), key=lambda item: self.running[item].id):
             try:
                 answer = _answer(future)
@@ -147,8 +147,8 @@ class Evaluations:
                 time.sleep(_INTERRUPT)
             self.longest = max(self.longest, answer.seconds)
             self.tell(self.running[future], answer)
-            settled.append(self.running.pop(future))
-        return settled
+            collected.append(self.running.pop(future))
+        return collected
 
     def tell_the_rest(self) -> None:
         """What has finished when a run is ended; what an interrupt may have ended stays pending."""

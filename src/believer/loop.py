@@ -16,7 +16,7 @@ from typing import Any, Unpack
 from believer.arrays import finite, shown, whole
 from believer.clusters import TimeLimited, opened
 from believer.errors import EvaluationError, InvalidInput, SpaceExhausted
-from believer.evaluation import Answer, Evaluations, Failure, Function, OutOfTime, evaluate
+from believer.evaluation import Answer, Failure, Function, OutOfTime, UnderWay, evaluate
 from believer.optimizer import Optimizer
 from believer.progress import Showing, following
 from believer.result import Result, best_of
@@ -279,7 +279,7 @@ class _Run:
             return "stop"
         pool = Workers(min(self.workers, self.q)) if isinstance(self.workers, int) else self.workers
         by_name = not self.optimizer.settings.goals.is_plain
-        under_way = Evaluations(self.f, pool, self._tell, self.timeout, self.began, self.limit, by_name)
+        under_way = UnderWay(self.f, pool, self._tell, self.timeout, self.began, self.limit, by_name)
         with suppress(OutOfTime), nullcontext() if pool is self.workers else pool:
             try:
                 return self._asynchronously(under_way) if mode == "async" else self._in_batches(under_way.evaluate)
@@ -298,8 +298,8 @@ class _Run:
             reason = self._reason()
             if reason:
                 return reason
-            if self._is_in_vain():
-                raise self._in_vain()
+            if self._all_failed_alike():
+                raise self._error_of_all()
             batch: Batch | None = None
             if waiting:
                 k = min(self.q, self.budget - self.optimizer.counts.answered)
@@ -314,16 +314,16 @@ class _Run:
             evaluate_all(trials)
             self._call_back(batch)
 
-    def _asynchronously(self, under_way: Evaluations) -> str:
+    def _asynchronously(self, under_way: UnderWay) -> str:
         """Keep q evaluations under way; each result is told at once and its worker gets the next point."""
         waiting = self.waiting
         batches: dict[int, Batch | None] = {}
         reason = ""
         while True:
             reason = reason or self._reason()
-            is_in_vain = self._is_in_vain()
+            all_failed_alike = self._all_failed_alike()
             while (
-                not (reason or is_in_vain)
+                not (reason or all_failed_alike)
                 and len(under_way) < min(self.q, self.budget - self.optimizer.counts.answered)
                 and (waiting or self._left() > 0)
             ):
@@ -336,10 +336,10 @@ class _Run:
                 under_way.submit(trial)
             self._show()
             if not under_way:
-                if is_in_vain and not reason:
-                    raise self._in_vain()
+                if all_failed_alike and not reason:
+                    raise self._error_of_all()
                 return reason or "budget"
-            for trial in under_way.settle():
+            for trial in under_way.collect():
                 self._call_back(batches.pop(trial.id))
 
     def _left(self) -> int:
@@ -351,13 +351,13 @@ class _Run:
             return "budget"
         return "stop" if self.stop(self.optimizer) else ""
 
-    def _is_in_vain(self) -> bool:
+    def _all_failed_alike(self) -> bool:
         """Whether the function itself is wrong: enough of this run's evaluations failed alike, and none succeeded."""
         kinds = {failure.kind for failure in self.failures}
         enough = len(self.failures) >= max(2, self.optimizer.settings.n_init)
         return enough and len(kinds) == 1 and "" not in kinds and not self.optimizer.counts.done
 
-    def _in_vain(self) -> EvaluationError:
+    def _error_of_all(self) -> EvaluationError:
         return EvaluationError(
             f"the first {len(self.failures)} evaluations of this run failed in the same way, and none succeeded: "
             f"{self.failures[0].text.rstrip('.')}. Fix the function and run again; a journal is taken up where it ends."
@@ -377,7 +377,7 @@ class _Run:
     def _inline(self, trials: list[Trial]) -> None:
         """In this process, one after the other; none is started once it is time to stop."""
         for i, trial in enumerate(trials):
-            if i and self._is_in_vain():
+            if i and self._all_failed_alike():
                 return
             if i and self.stop(self.optimizer):
                 raise OutOfTime

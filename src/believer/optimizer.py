@@ -23,7 +23,7 @@ import numpy as np
 from believer.acquisitions import Acquisition
 from believer.arrays import shown
 from believer.batch import Strategy
-from believer.capabilities import able
+from believer.capabilities import has
 from believer.errors import InvalidInput, JournalCorrupt, JournalError, TrialError
 from believer.maximize import Maximizer
 from believer.propose import propose, rehearse
@@ -389,9 +389,9 @@ class Optimizer(Study):
     def _own(self, trial: Trial | int) -> Trial:
         """The trial of this study; TrialError for one of another."""
         found = self._ledger.find(trial)
-        known = (found.unit, self._ledger.handed[found.id].unit)  # as it is now, and as it was before a change
+        known = (found.encoded, self._ledger.handed[found.id].encoded)  # as it is now, and as it was before a change
         if isinstance(trial, Trial) and not any(
-            trial.unit is unit or np.array_equal(trial.unit, unit) for unit in known
+            trial.encoded is encoded or np.array_equal(trial.encoded, encoded) for encoded in known
         ):
             raise TrialError(
                 f"trial {trial.id} of this study has other parameters; is it from another study?", trial.id
@@ -403,15 +403,15 @@ class Optimizer(Study):
 
         One that has outcomes of these ``names`` already comes last.
         """
-        settled, ledger = self.space.check(params), self._ledger
+        checked, ledger = self.space.check(params), self._ledger
         waiting = (*ledger.pending, *(ledger.trials[i] for i in sorted(ledger.abandoned)))
-        found = [trial for trial in waiting if trial.id not in answered and same_params(trial.params, settled)]
+        found = [trial for trial in waiting if trial.id not in answered and same_params(trial.params, checked)]
         if found:
             return min(
                 found, key=lambda t: t.id in ledger.outcomes and not names.isdisjoint(ledger.outcomes[t.id].names)
             )
         raise TrialError(
-            f"no pending trial has the params {settled}; use observe(params, ...) for a result from elsewhere."
+            f"no pending trial has the params {checked}; use observe(params, ...) for a result from elsewhere."
         )
 
     def _outcome(
@@ -481,21 +481,21 @@ class Optimizer(Study):
         params : the point in the user's terms.
         value, noise, error : as for :meth:`tell`.
         """
-        settled, outcome, trial_id = self.space.check(params), self._outcome(value, noise, error), self._ledger.next_id
+        checked, outcome, trial_id = self.space.check(params), self._outcome(value, noise, error), self._ledger.next_id
         if isinstance(outcome, str):
-            self._record(Observed(trial_id, settled, None, outcome))
+            self._record(Observed(trial_id, checked, None, outcome))
         else:
-            self._record(Observed(trial_id, settled, outcome, None))
+            self._record(Observed(trial_id, checked, outcome, None))
         return self._ledger.trials[trial_id].copy()
 
     @changing
     def enqueue(self, params: Mapping[str, Any]) -> None:
         """Queue a point of the user's: the next ask hands it out first, even if it repeats another point."""
-        settled = self.space.check(params)
-        if not self.space.allows(settled):
-            what = next((repr(rule) for rule in self.space.rules if not rule.holds(settled)), "constraint")
-            raise InvalidInput(f"the space's {what} does not allow {settled}.")
-        self._record(Enqueued(settled))
+        checked = self.space.check(params)
+        if not self.space.allows(checked):
+            what = next((repr(rule) for rule in self.space.rules if not rule.holds(checked)), "constraint")
+            raise InvalidInput(f"the space's {what} does not allow {checked}.")
+        self._record(Enqueued(checked))
 
     @changing
     def abandon(self, trial: Trial | int) -> None:
@@ -578,7 +578,7 @@ class Optimizer(Study):
         """The study of ``events``, which end with it having ``settings``."""
         study = cls.__new__(cls)
         study._start(settings, events, journal)
-        if able(settings.surrogate, Verifiable):
+        if has(settings.surrogate, Verifiable):
             _verify_fits(events, settings.surrogate)
         return study
 
@@ -613,10 +613,10 @@ class Optimizer(Study):
             self._ledger.apply(event)
             self._doubt = None
         except BaseException:  # an interrupt may come between any two lines
-            self._settle()
+            self._recover()
             raise
 
-    def _settle(self) -> None:
+    def _recover(self) -> None:
         """After a call that was broken off: the ledger of the events that are in the journal, and of no other."""
         if self._doubt is None:
             return

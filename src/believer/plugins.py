@@ -42,7 +42,7 @@ from believer.study.trials import Batch, Trial
 from believer.surrogates.data import Data, joined, learnable, learned
 from believer.surrogates.pool import Pool, Pooling
 from believer.surrogates.protocols import (
-    LEAST_VARIANCE,
+    MIN_VARIANCE,
     Bounded,
     Conditionable,
     Differentiable,
@@ -69,8 +69,8 @@ from believer.surrogates.protocols import (
 )
 
 __all__ = [
-    "LEAST_VARIANCE",
     "LIMITS",
+    "MIN_VARIANCE",
     "ONE",
     "SEVERAL",
     "Acquisition",

@@ -32,7 +32,7 @@ from believer.batch.request import (
     takes,
 )
 from believer.batch.verdict import Verdict, judge
-from believer.capabilities import able
+from believer.capabilities import has
 from believer.errors import (
     BelieverError,
     InvalidInput,
@@ -123,7 +123,7 @@ def propose(
             raise InvalidInput(f"{name} must be True or False; got {shown(flag)}.")
     cache = ModelCache(settings) if cache is None else cache
     check_cache(cache, settings)
-    held = settings.space.check_fixed(fixed or {})
+    fixed_params = settings.space.check_fixed(fixed or {})
     chooser = settings.strategy if strategy is None else serialization.strategy_named(strategy)
     config, is_custom = cache.written if strategy is None else written_of(chooser)
     called, goals = partial(serialization.named, config), settings.goals
@@ -136,12 +136,12 @@ def propose(
         settings,
         history,
         cache,
-        settings.space.region(held) if held else cache.region,
-        held,
+        settings.space.region(fixed_params) if fixed_params else cache.region,
+        fixed_params,
         bool(distinct),
         bool(repeat),
     )
-    queued = [p for p in history.queue if all(same_value(p[name], value) for name, value in held.items())][:q]
+    queued = [p for p in history.queue if all(same_value(p[name], value) for name, value in fixed_params.items())][:q]
     draft.refuse_exhausted(q, queued)
     request, described = None, None
     try:
@@ -163,18 +163,27 @@ def propose(
         if isinstance(error, NoPointFound) and adds_up(settings.space.constraint):
             raise NoPointFound(f"{error} {_AS_RULES}", error.left) from None
         raise
-    wanted = {"strategy": config, "fixed": held, "distinct": bool(distinct), **({"repeat": True} if repeat else {})}
+    wanted = {
+        "strategy": config,
+        "fixed": fixed_params,
+        "distinct": bool(distinct),
+        **({"repeat": True} if repeat else {}),
+    }
     judged_on = request if request is not None and needs_model(chooser) else None
 
     def judged() -> Verdict:
         # A strategy counts points of this batch that came before it as pending; the verdict must not.
-        pending, units, gain = counted_pending(history.pending), np.array([trial.unit for trial in draft.trials]), None
+        pending, encoded, gain = (
+            counted_pending(history.pending),
+            np.array([trial.encoded for trial in draft.trials]),
+            None,
+        )
         if judged_on is not None:
             # Failures are no results: told as the worst of these, they bend a model beside a good one.
             fits = tuple(replace(one, model=one.fit, failed=None) for one in judged_on.outputs)
-            gain = expected_gain(replace(judged_on, outputs=(replace(fits[0], pending=pending), *fits[1:])), units)
+            gain = expected_gain(replace(judged_on, outputs=(replace(fits[0], pending=pending), *fits[1:])), encoded)
         model = None if judged_on is None else judged_on.model
-        return judge(units, draft.region, model, len(pending.ids), gain, settings.labels.objective)
+        return judge(encoded, draft.region, model, len(pending.ids), gain, settings.labels.objective)
 
     return Proposal(tuple(draft.trials), wanted, described, judged, settings.labels)
 
@@ -203,7 +212,7 @@ class _Draft:
     history: History
     cache: ModelCache
     region: Region
-    held: dict[str, Any]
+    fixed_params: dict[str, Any]
     distinct: bool
     repeat: bool = False
     trials: list[Trial] = field(default_factory=list)
@@ -216,10 +225,10 @@ class _Draft:
     def next_id(self) -> int:
         return self.history.next_id + len(self.trials)
 
-    def add(self, params: dict[str, Any], unit: Array, origin: str, provenance: str) -> None:
-        self.trials.append(Trial(self.next_id, params, frozen(unit), provenance, origin))
+    def add(self, params: dict[str, Any], encoded: Array, origin: str, provenance: str) -> None:
+        self.trials.append(Trial(self.next_id, params, frozen(encoded), provenance, origin))
         if self.distinct:
-            self.avoid = np.vstack([self.avoid, unit])
+            self.avoid = np.vstack([self.avoid, encoded])
 
     def add_new(self, x: Array, origin: str, provenance: str) -> None:
         """``x`` if it is allowed and new, else a uniform draw that is; provenance says so."""
@@ -230,7 +239,7 @@ class _Draft:
 
     def params_at(self, x: Array) -> dict[str, Any]:
         """The point ``x`` in the user's terms; what is held is held to the bit."""
-        return self.settings.space.decode(x[None, :], self.held)[0]
+        return self.settings.space.decode(x[None, :], self.fixed_params)[0]
 
     def add_queued(self, queued: list[dict[str, Any]]) -> None:
         """Points that the user wants, even if they repeat others."""
@@ -258,10 +267,10 @@ class _Draft:
         """What provenance says of models that did not learn from everything; nothing as a rule."""
         history, surrogate, notes, first = self.history, self.settings.surrogate, "", outputs[0]
         states, one = hyperparameters.get("outputs", {}), len(outputs) == 1
-        n, told, what = max(len(learned.ids) for learned in outputs), first.failed, "results"
-        if told is not None and not able(first.model, Conditionable):  # refitted, with failures among the results
-            n, what = n + len(told), "results and failures"
-        if able(surrogate, Bounded) and n > surrogate.most_results:
+        n, failures, what = max(len(learned.ids) for learned in outputs), first.failed, "results"
+        if failures is not None and not has(first.model, Conditionable):  # refitted, with failures among the results
+            n, what = n + len(failures), "results and failures"
+        if has(surrogate, Bounded) and n > surrogate.most_results:
             notes += f"; {'a model' if one else 'models'} of {surrogate.most_results:,} of {n:,} {what}"
         warped = [name for name, state in states.items() if WARP in state]
         if warped:
@@ -272,8 +281,8 @@ class _Draft:
         subset = states.get(first.output.name, {}).get("subset")
         if subset is not None:
             notes += f"; hyperparameters from {subset} of the results"
-        if told is not None and len(told) < len(history.failed):
-            notes += f"; told of the last {len(told):,} of {len(history.failed):,} failures"
+        if failures is not None and len(failures) < len(history.failed):
+            notes += f"; told of the last {len(failures):,} of {len(history.failed):,} failures"
         pending, waiting = len(counted_pending(history.pending).ids), len(history.pending.ids)
         if pending < waiting:
             notes += f"; told of the last {pending:,} of {waiting:,} pending points"
@@ -298,7 +307,7 @@ class _Draft:
 
     def request(self, q: int, outputs: tuple[Learned, ...]) -> Request:
         """What the strategy sees; trials of this proposal that came before it count as pending."""
-        settings, early = self.settings, [trial.unit for trial in self.trials]
+        settings, early = self.settings, [trial.encoded for trial in self.trials]
         if early:
             ids, X = tuple(trial.id for trial in self.trials), np.array(early)
             outputs = tuple(replace(one, pending=joined_pending(one.pending, ids, X)) for one in outputs)
@@ -353,7 +362,7 @@ def rehearse(settings: StudySettings) -> None:
     settings : of the study.
     """
     goals, acquisition, strategy = settings.goals, settings.acquisition, settings.strategy
-    if len(goals.objectives) == 1 and able(acquisition, Several):
+    if len(goals.objectives) == 1 and has(acquisition, Several):
         name = type(acquisition).__name__
         raise MissingCapability(f"{name} is for several objectives. Declare them with outcomes={{...}}.")
     config = serialization.to_config(strategy)

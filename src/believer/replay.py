@@ -190,8 +190,8 @@ def _ask_again(study: Optimizer, event: Asked, strategy: Strategy) -> str | None
     for then, now in zip(event.trials, again.trials, strict=True):
         if not same_params(then.params, now.params):
             return f"params of trial {then.id} were {then.params}, are {now.params}"
-        if not np.array_equal(then.unit, now.unit):
-            return f"unit of trial {then.id} was {then.unit.tolist()}, is {now.unit.tolist()}"
+        if not np.array_equal(then.encoded, now.encoded):
+            return f"unit of trial {then.id} was {then.encoded.tolist()}, is {now.encoded.tolist()}"
     # A strategy that needs no model once had one fitted all the same; it never had a say, and later asks take it from
     # the journal as it stands there.
     then_model = None if event.model is None else states_by_output(event.model, study.settings.goals)

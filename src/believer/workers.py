@@ -60,7 +60,7 @@ _processes = threading.RLock()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Task:
+class _Call:
     """A call, pickled; ``timeout`` is how many seconds it may take."""
 
     call: bytes
@@ -82,7 +82,7 @@ class Workers(Executor):
 
     def __init__(self, count: int) -> None:
         self.count = whole(count, "workers", 1)
-        self._tasks: SimpleQueue[_Task | None] = SimpleQueue()
+        self._tasks: SimpleQueue[_Call | None] = SimpleQueue()
         self._slots: list[_Slot] = []
         self._broken = threading.Event()
         self._lock = threading.Lock()
@@ -100,7 +100,7 @@ class Workers(Executor):
         The clock starts when ``fn`` is called: starting the process and importing the module of ``fn`` do not count.
         """
         try:
-            task = _Task(bytes(ForkingPickler.dumps((fn, args, kwargs))), timeout)
+            task = _Call(bytes(ForkingPickler.dumps((fn, args, kwargs))), timeout)
         except Exception as error:
             refused: Future[Any] = Future()
             refused.set_exception(error)
@@ -278,7 +278,7 @@ class _Process:
 class _Slot:
     """A thread that gives tasks to a process, and to a new one when that died."""
 
-    def __init__(self, tasks: SimpleQueue[_Task | None], broken: threading.Event) -> None:
+    def __init__(self, tasks: SimpleQueue[_Call | None], broken: threading.Event) -> None:
         self._tasks, self._broken = tasks, broken
         self._process: _Process | None = None
         self._thread = threading.Thread(target=self._serve, daemon=True)
@@ -319,7 +319,7 @@ class _Slot:
         if self._process is not None:
             self._process.leave()
 
-    def _outcome(self, task: _Task) -> tuple[bool, Any]:
+    def _outcome(self, task: _Call) -> tuple[bool, Any]:
         """Whether the call returned, and what it returned or raised."""
         process = self._given(task.call)
         try:

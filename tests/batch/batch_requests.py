@@ -141,7 +141,7 @@ def assert_new_and_allowed_in_a_mixed_space(member: Strategy) -> None:
         for trial in optimizer.ask(3):
             assert space.allows(trial.params)
             optimizer.tell(trial, abs(np.log(trial.params["rate"]) + 3.0) + trial.params["layers"])
-    assert_all_new(np.array([trial.unit for trial in optimizer.trials]))
+    assert_all_new(np.array([trial.encoded for trial in optimizer.trials]))
 
 
 def assert_three_new_points_for_any_size_of_y(member: Strategy, scale: float) -> None:

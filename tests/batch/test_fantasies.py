@@ -336,11 +336,11 @@ def test_any_surrogate_and_acquisition_will_do(name: str, acquisition: PerPoint)
 @pytest.mark.parametrize("unit", [0.0, 1e-12, 1e12])
 @pytest.mark.parametrize("d", [1, 50])
 def test_few_data_of_any_size_are_enough(unit: float, d: int) -> None:
-    optimizer = Optimizer(Space.unit(d), strategy=PseudoObservations(Fantasy(4)), n_init=1, seed=0, maximizer=FAST)
+    optimizer = Optimizer(Space.cube(d), strategy=PseudoObservations(Fantasy(4)), n_init=1, seed=0, maximizer=FAST)
     optimizer.tell(optimizer.ask(1)[0], 3.0 * unit)
     for trial in optimizer.ask(3):
         optimizer.tell(trial, unit * value_of(trial.params))
-    units = np.array([trial.unit for trial in (optimizer.ask(3), optimizer.trials)[1]])
+    units = np.array([trial.encoded for trial in (optimizer.ask(3), optimizer.trials)[1]])
     assert len(units) == 7
     assert not any(near_any(units[i : i + 1], units[:i])[0] for i in range(1, 7))
 

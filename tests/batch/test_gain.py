@@ -16,7 +16,7 @@ from believer.acquisitions import EI, JointImprovement
 from believer.acquisitions.feasibility import Within
 from believer.arrays import Array, frozen
 from believer.batch import Learned
-from believer.batch.gain import ENOUGH, MOST_BESIDE, Gain, expected_gain
+from believer.batch.gain import ENOUGH, MAX_PENDING, Gain, expected_gain
 from believer.batch.request import NoModel, Request, with_pending
 from believer.batch.standing import real_incumbent, standing
 from believer.batch.worth import worth
@@ -75,9 +75,9 @@ def test_the_curve_rises_ever_more_slowly_over_all_points(q: int, seed: int, bes
     assert sorted(gain.order) == list(range(q))
     assert (steps >= 0.0).all()
     assert (np.diff(steps) <= 1e-12 * curve[-1]).all()
-    assert (gain.alone, gain.together) == (curve[0], curve[-1])
+    assert (gain.single, gain.together) == (curve[0], curve[-1])
     assert 0.0 <= gain.interval[0] <= gain.interval[1]
-    assert gain.beside == beside
+    assert gain.n_pending == beside
 
 
 @each("seed", range(4))
@@ -87,8 +87,8 @@ def test_the_best_point_alone_has_its_expected_improvement(seed: int) -> None:
     alone = EI().pointwise(at.mean, at.std, real_incumbent(request)).value
     gain = gain_of(request, X)
     error = 5e-3 * float(request.data.y.std())
-    assert gain.alone == pytest.approx(alone.max(), rel=0.05, abs=error)
-    assert gain.alone == pytest.approx(alone[gain.order[0]], rel=0.05, abs=error)
+    assert gain.single == pytest.approx(alone.max(), rel=0.05, abs=error)
+    assert gain.single == pytest.approx(alone[gain.order[0]], rel=0.05, abs=error)
     assert gain_of(request, X[:1]).together == pytest.approx(alone[0], rel=0.05, abs=0.1 * error)
 
 
@@ -158,8 +158,8 @@ def test_the_interval_holds_eight_samples_of_ten() -> None:
 @pytest.mark.parametrize("copies", [2, 5, 40])
 def test_copies_add_nothing(copies: int) -> None:
     gain = gain_of(request_for(), np.tile(some(1, 3), (copies, 1)))
-    assert gain.alone > 0.0
-    assert gain.together == pytest.approx(gain.alone, rel=1e-3)
+    assert gain.single > 0.0
+    assert gain.together == pytest.approx(gain.single, rel=1e-3)
     assert gain.added == pytest.approx(0.0, abs=1e-3)
     assert gain.slots == 1
 
@@ -177,12 +177,12 @@ def test_beside_pending_points_it_is_what_the_batch_adds_to_theirs(seed: int) ->
 
 
 def test_of_very_many_pending_points_the_last_count() -> None:
-    beside = some(MOST_BESIDE + 20, 1)
+    beside = some(MAX_PENDING + 20, 1)
     every, last = (
-        gain_of(pending(request_for(), tuple(range(len(X))), X), some(3)) for X in (beside, beside[-MOST_BESIDE:])
+        gain_of(pending(request_for(), tuple(range(len(X))), X), some(3)) for X in (beside, beside[-MAX_PENDING:])
     )
     assert every.curve == last.curve
-    assert (every.beside, last.beside) == (MOST_BESIDE + 20, MOST_BESIDE)
+    assert (every.n_pending, last.n_pending) == (MAX_PENDING + 20, MAX_PENDING)
 
 
 @pytest.mark.parametrize("noise", [1e-6, 0.3])
@@ -306,7 +306,7 @@ def test_the_gain_of_a_study_is_that_of_samples_of_its_own_model(warp: str) -> N
     assert (learned.warp is not None) == (warp == "auto")
     batch = study.ask(4)
     model: Any = learned.model
-    f = model.sample(batch.unit, MANY, np.random.default_rng(3))
+    f = model.sample(batch.encoded, MANY, np.random.default_rng(3))
     f = f if learned.warp is None else learned.warp.inverse(f)
     best = min(record["value"] for record in study.records() if record["value"] is not None)
     assert batch.verdict.gain is not None
@@ -318,7 +318,7 @@ def test_a_study_knows_what_is_pending() -> None:
     first, second = study.ask(4), study.ask(4)
     learned = learned_by(study)
     request = request_for(data=learned.data, model=learned.model, warp=learned.warp)
-    request = pending(request, tuple(trial.id for trial in first), first.unit)
+    request = pending(request, tuple(trial.id for trial in first), first.encoded)
     assert second.verdict.gain is not None
-    assert second.verdict.gain.beside == 4
-    assert second.verdict.gain.together == close_to(by_force(request, second.unit, learned.warp))
+    assert second.verdict.gain.n_pending == 4
+    assert second.verdict.gain.together == close_to(by_force(request, second.encoded, learned.warp))

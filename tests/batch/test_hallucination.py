@@ -235,7 +235,7 @@ def test_mixed_spaces_with_a_constraint_get_new_points_that_are_allowed(member: 
 
 
 def test_one_result_is_enough_for_fifty_points() -> None:
-    optimizer = Optimizer(Space.unit(1), strategy=UCBPE(), n_init=1, seed=0, maximizer=FAST)
+    optimizer = Optimizer(Space.cube(1), strategy=UCBPE(), n_init=1, seed=0, maximizer=FAST)
     optimizer.observe({"x0": 0.3}, 1.0)
     assert len({trial.params["x0"] for trial in optimizer.ask(50)}) == 50
 

@@ -18,7 +18,7 @@ from believer.acquisitions import LogEI
 from believer.arrays import Array, frozen
 from believer.batch import STRATEGIES, Believe, Data, Fantasy, PseudoObservations
 from believer.batch.belief import PLAUSIBLE, Belief
-from believer.batch.hedge import NATS, SHORTEST, is_own, is_settled, plausible, resolution_of, shortened
+from believer.batch.hedge import NATS, SHORTEST, has_nothing_left, is_own, plausible, resolution_of, shortened
 from believer.batch.verdict import judge, nearness
 from believer.errors import InvalidInput
 from believer.numerics import backend
@@ -34,8 +34,8 @@ def below(params: dict[str, Any]) -> bool:
 
 
 SPACES: dict[str, Space] = {
-    "line": Space.unit(1),
-    "square": Space.unit(2),
+    "line": Space.cube(1),
+    "square": Space.cube(2),
     "mixed": Space({"lr": Float(1e-5, 1.0, log=True), "depth": Int(1, 8), "kernel": Categorical(["rbf", "poly", 3])}),
     "constrained": Space({"x": Float(-5.0, 10.0), "y": Float(0.0, 15.0)}, below),
     "discrete": Space({"n": Int(0, 9), "c": Categorical(["a", "b", None]), "s": Float(0.0, 1.0, step=0.25)}),
@@ -51,13 +51,13 @@ def study(space: Space, n: int = 8, **settings: Any) -> Optimizer:
     """With ``n`` results of its design."""
     optimizer = Optimizer(space, n_init=n, **{"seed": 0, **settings})
     batch = optimizer.ask(n)
-    optimizer.tell_many(batch, [value(trial.unit) for trial in batch])
+    optimizer.tell_many(batch, [value(trial.encoded) for trial in batch])
     return optimizer
 
 
 def observed(d: int, n: int, noise: float = 0.0, **settings: Any) -> Optimizer:
     """With ``n`` results at random points of the cube."""
-    optimizer, rng = Optimizer(Space.unit(d), n_init=1, **{"seed": 0, **settings}), np.random.default_rng(n)
+    optimizer, rng = Optimizer(Space.cube(d), n_init=1, **{"seed": 0, **settings}), np.random.default_rng(n)
     for x in rng.random((n, d)):
         y = value(x) + noise * rng.normal()
         optimizer.observe({f"x{i}": float(v) for i, v in enumerate(x)}, y)
@@ -88,7 +88,7 @@ def test_asynchronous_use_has_its_share_of_both() -> None:
     for _ in range(40):
         asked.append(optimizer.ask(1)[0])
         first = out.pop(0)
-        optimizer.tell(first, value(first.unit))
+        optimizer.tell(first, value(first.encoded))
         out.append(asked[-1])
     assert all("after believing 7 points" in trial.provenance for trial in asked)
     hedged = sum("under lengthscales" in trial.provenance for trial in asked)
@@ -254,7 +254,7 @@ def test_asking_one_by_one_is_asking_for_all_at_once(space: Space) -> None:
     together.ask(2), apart.ask(2)
     at_once = together.ask(14)
     one_by_one = [apart.ask(1)[0] for _ in range(14)]
-    assert [trial.unit.tolist() for trial in one_by_one] == at_once.unit.tolist()
+    assert [trial.encoded.tolist() for trial in one_by_one] == at_once.encoded.tolist()
     assert [trial.provenance for trial in one_by_one] == [trial.provenance for trial in at_once]
 
 
@@ -266,7 +266,7 @@ def test_a_crowd_is_the_same_however_it_is_asked_for(d: int, n: int) -> None:
     batches = []
     for part in parts:
         optimizer = observed(d, n)
-        batches.append(np.vstack([optimizer.ask(q).unit for q in part]).tolist())
+        batches.append(np.vstack([optimizer.ask(q).encoded for q in part]).tolist())
     assert batches[0] == batches[1] == batches[2]
 
 
@@ -274,13 +274,13 @@ def test_a_crowd_is_the_same_however_it_is_asked_for(d: int, n: int) -> None:
 def test_a_study_read_from_its_journal_goes_on_with_the_same_hedges(tmp_path: Path) -> None:
     """Also where some asks hold a parameter fixed: then other columns are free."""
     path = tmp_path / "study.jsonl"
-    with study(Space.unit(3), 12, journal=path) as optimizer:
+    with study(Space.cube(3), 12, journal=path) as optimizer:
         optimizer.ask(3)
         asks: list[dict[str, Any]] = [{}, {"x0": 0.5}, {"x1": 0.1}, {"x0": 0.5}, {}]
         for i, fixed in enumerate(asks):
             shutil.copy(path, tmp_path / f"{i}.jsonl")
             with Optimizer.load(tmp_path / f"{i}.jsonl") as fresh:
-                np.testing.assert_array_equal(fresh.ask(2, fixed=fixed).unit, optimizer.ask(2, fixed=fixed).unit)
+                np.testing.assert_array_equal(fresh.ask(2, fixed=fixed).encoded, optimizer.ask(2, fixed=fixed).encoded)
     assert replay(path).identical
 
 
@@ -290,16 +290,16 @@ def test_a_table_is_chosen_from_as_by_the_kriging_believer() -> None:
     hedged, believed = study(SPACES["discrete"], 6), study(SPACES["discrete"], 6, strategy="kb")
     for _ in range(3):
         one, other = hedged.ask(4), believed.ask(4)
-        np.testing.assert_array_equal(one.unit, other.unit)
+        np.testing.assert_array_equal(one.encoded, other.encoded)
         assert [trial.provenance for trial in one] == [trial.provenance for trial in other]
-        hedged.tell_many(one, [value(trial.unit) for trial in one])
-        believed.tell_many(other, [value(trial.unit) for trial in other])
+        hedged.tell_many(one, [value(trial.encoded) for trial in one])
+        believed.tell_many(other, [value(trial.encoded) for trial in other])
 
 
 @pytest.mark.parametrize("surrogate", [RandomForest(10), "mq_rbf"], ids=str)
 def test_a_model_without_lengthscales_is_believed_as_by_the_kriging_believer(surrogate: Any) -> None:
     hedged, believed = (study(SPACES["square"], surrogate=surrogate, strategy=name) for name in ("hedged", "kb"))
-    np.testing.assert_array_equal(hedged.ask(4).unit, believed.ask(4).unit)
+    np.testing.assert_array_equal(hedged.ask(4).encoded, believed.ask(4).encoded)
 
 
 def test_zero_nats_are_algorithm_1() -> None:
@@ -348,19 +348,19 @@ def near_share(X: Array, model: Model) -> float:
 def test_hardly_any_two_points_of_a_batch_are_nearly_the_same(n: int, q: int, d: int, seed: int) -> None:
     optimizer = observed(d, n, surrogate=GP(noise=1e-6), seed=seed)
     batch = optimizer.ask(q)
-    assert near_share(batch.unit, model_behind(optimizer)) <= 0.01
+    assert near_share(batch.encoded, model_behind(optimizer)) <= 0.01
     assert "look before you pay" not in batch.verdict.sentence or q == 64
 
 
 def test_nor_in_a_large_batch_after_many_results_in_many_dimensions() -> None:
     optimizer = observed(20, 500, surrogate=GP(noise=1e-6))
-    assert near_share(optimizer.ask(64).unit, model_behind(optimizer)) <= 0.01
+    assert near_share(optimizer.ask(64).encoded, model_behind(optimizer)) <= 0.01
 
 
 @pytest.mark.parametrize("d", [1, 2, 6])
 def test_nor_among_pending_points_that_were_asked_for_one_by_one(d: int) -> None:
     optimizer = observed(d, 30, surrogate=GP(noise=1e-6))
-    X = np.vstack([optimizer.ask(1).unit for _ in range(16)])
+    X = np.vstack([optimizer.ask(1).encoded for _ in range(16)])
     assert near_share(X, model_behind(optimizer)) <= 0.01
 
 
@@ -430,10 +430,10 @@ def test_it_is_settled_where_less_than_that_is_expected(std: float) -> None:
     """At the mean of the incumbent the expected improvement is σ / √(2π)."""
     expected, at = std / math.sqrt(2.0 * math.pi), Prediction(np.zeros(1), np.full(1, std))
     for resolution, settled in ((1.01 * expected, True), (0.99 * expected, False), (0.0, False)):
-        assert is_settled(request_for(resolution=resolution), 0.0, at) == settled
-    assert not is_settled(request_for(resolution=1e9), None, at), "nothing is to be beaten"
+        assert has_nothing_left(request_for(resolution=resolution), 0.0, at) == settled
+    assert not has_nothing_left(request_for(resolution=1e9), None, at), "nothing is to be beaten"
     nowhere = Prediction(np.zeros(0), np.zeros(0))
-    assert not is_settled(request_for(resolution=1e9), 0.0, nowhere), "nobody was asked about"
+    assert not has_nothing_left(request_for(resolution=1e9), 0.0, nowhere), "nobody was asked about"
 
 
 @pytest.mark.parametrize("d", [1, 2])
@@ -441,12 +441,12 @@ def test_it_is_settled_where_less_than_that_is_expected(std: float) -> None:
 def test_where_nothing_that_matters_is_expected_points_are_chosen_elsewhere(d: int, seed: int) -> None:
     def late(**settings: Any) -> tuple[Array, list[str]]:
         """How far the points of the last two batches on a bowl are from its bottom, and where they come from."""
-        optimizer = Optimizer(Space.unit(d), n_init=4, seed=seed, **settings)
+        optimizer = Optimizer(Space.cube(d), n_init=4, seed=seed, **settings)
         for _ in range(8):
             batch = optimizer.ask(4)
-            optimizer.tell_many(batch, [float(((trial.unit - 0.3) ** 2).sum()) for trial in batch])
+            optimizer.tell_many(batch, [float(((trial.encoded - 0.3) ** 2).sum()) for trial in batch])
         last = optimizer.trials[-8:]
-        return np.array([np.linalg.norm(t.unit - 0.3) for t in last]), [t.provenance for t in last]
+        return np.array([np.linalg.norm(t.encoded - 0.3) for t in last]), [t.provenance for t in last]
 
     distance, why = late(resolution=1e-3)
     says = ["as nothing that matters is expected otherwise" in one for one in why]

@@ -105,7 +105,7 @@ REGIONS: dict[str, Box] = {
     "constrained": replace(Box.cube(2), feasible=half),
     "mixed": Box(np.zeros(5), np.ones(5), (grid(4, 1), Block(2, 5, np.eye(3), ordered=False))),
     "finite": Box(np.zeros(2), np.ones(2), (grid(6, 0), grid(5, 1))),
-    "settled": replace(Box.cube(2), settle=halves),
+    "settled": replace(Box.cube(2), rounding=halves),
     "flat": Box(np.array([0.0, 0.5]), np.array([1.0, 0.5])),
 }
 every_region = pytest.mark.parametrize("region", REGIONS.values(), ids=REGIONS)
@@ -294,7 +294,7 @@ def test_a_point_that_is_chosen_again_avoids_the_rest_of_the_batch(monkeypatch: 
     """Whatever the model says: here it repeats itself."""
     request = request_for(4)
 
-    def repeat(objective: Any, request: Request, trial: int, around: Array, avoid: Array, **_: Any) -> Picked:
+    def repeat(objective: Any, request: Request, trial: int, near_best: Array, avoid: Array, **_: Any) -> Picked:
         favorites = np.array([[0.25, 0.25], [0.5, 0.25], [0.75, 0.25], [0.25, 0.75]])
         return Picked(favorites[~request.region.among(favorites, avoid)][0], 0, False)
 

@@ -24,9 +24,9 @@ STUDIES: dict[str, dict[str, Any]] = {
 
 
 def started(name: str) -> Optimizer:
-    optimizer = Optimizer(Space.unit(2), n_init=8, seed=3, **STUDIES[name])
+    optimizer = Optimizer(Space.cube(2), n_init=8, seed=3, **STUDIES[name])
     for trial in optimizer.ask(8):
-        a, b = float(((trial.unit - 0.3) ** 2).sum()), float(trial.unit.sum())
+        a, b = float(((trial.encoded - 0.3) ** 2).sum()), float(trial.encoded.sum())
         optimizer.tell(trial, {"a": a, "b": b} if "outcomes" in STUDIES[name] else a)
     return optimizer
 
@@ -45,5 +45,5 @@ def test_a_batch_is_the_same_however_it_is_asked_for_and_whatever_is_remembered(
             apart._cache = ModelCache(apart.settings)
         parts += apart.ask(1)
     for one, other in zip(whole, parts, strict=True):
-        np.testing.assert_array_equal(one.unit, other.unit)
+        np.testing.assert_array_equal(one.encoded, other.encoded)
         assert one.provenance == other.provenance

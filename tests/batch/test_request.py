@@ -75,8 +75,8 @@ def test_a_strategy_that_would_look_at_the_first_objective_alone_is_refused() ->
 
 def test_those_that_are_named_instead_are_all_that_can() -> None:
     """All but top_q: nobody is sent to a baseline that is shown worse."""
-    able = {can: {name for name, one in STRATEGIES.items() if takes(one) == can} for can in (LIMITS, SEVERAL)}
-    for objectives, limited, named in ((2, False, able[SEVERAL]), (1, True, able[SEVERAL] | able[LIMITS])):
+    taking = {can: {name for name, one in STRATEGIES.items() if takes(one) == can} for can in (LIMITS, SEVERAL)}
+    for objectives, limited, named in ((2, False, taking[SEVERAL]), (1, True, taking[SEVERAL] | taking[LIMITS])):
         with pytest.raises(MissingCapability) as refused:
             refuse_outputs(Plain(), lambda: "plain", objectives, limited)
         assert set(re.findall(r"\w+", str(refused.value).rpartition(":")[2])) == named - {"top_q"}

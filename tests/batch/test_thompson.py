@@ -248,10 +248,10 @@ def test_a_study_has_distinct_trials_while_some_are_pending_or_failed(surrogate:
     [(1, 1, 3, None), (1, 50, 2, None), (6, 2, 40, None), (5, 2, 3, 0.0), (5, 2, 3, 7e11), (5, 2, 3, -3e-12)],
 )
 def test_few_results_many_columns_large_batches_and_constant_results(n: int, d: int, q: int, y: float | None) -> None:
-    study = bv.Optimizer(bv.Space.unit(d), strategy=Thompson(), seed=0, n_init=n, maximizer=FAST)
+    study = bv.Optimizer(bv.Space.cube(d), strategy=Thompson(), seed=0, n_init=n, maximizer=FAST)
     for trial in study.ask(n):
         study.tell(trial, float(sum(trial.params.values())) if y is None else y)
     batch = study.ask(q)
-    units = np.array([trial.unit for trial in batch])
+    units = np.array([trial.encoded for trial in batch])
     assert len(np.unique(np.round(units, 6), axis=0)) == q
     assert ((units >= 0.0) & (units <= 1.0)).all()

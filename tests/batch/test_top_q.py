@@ -21,10 +21,10 @@ from believer.testing.fake import FakeSurrogate
 def test_every_point_is_the_best_of_one_acquisition_that_is_not_taken() -> None:
     request = request_for()
     bound = PointwiseObjective(LogEI(), request.model, float(request.data.y.min()))
-    around, avoid = request.data.X[np.argsort(request.data.y)[:3]], request.avoid
+    near_best, avoid = request.data.X[np.argsort(request.data.y)[:3]], request.avoid
     found = points(TopQ().choose(request))
     for trial, x in zip(request.ids, found, strict=True):
-        best = FAST.maximize(bound, Search(request.region, around, avoid), randomness(trial, "maximize"))
+        best = FAST.maximize(bound, Search(request.region, near_best, avoid), randomness(trial, "maximize"))
         np.testing.assert_array_equal(x, best.x)
         avoid = np.vstack([avoid, x])
     assert not any(near_any(found[i : i + 1], found[:i])[0] for i in range(1, 3))

@@ -59,7 +59,7 @@ def test_points_lie_in_the_box_about_the_best_result(space: str) -> None:
     best = min(opt.trials, key=lambda trial: value(trial.params))
     batch = opt.ask(4)
     cut = SPACES[space].region().metric
-    sides = np.abs(batch.unit - best.unit)[:, cut]
+    sides = np.abs(batch.encoded - best.encoded)[:, cut]
     # Sides are the same in the geometric mean, and each within eight times of it.
     assert (sides <= 0.5 * 8.0 * FIRST).all()
     for trial in batch:
@@ -116,7 +116,7 @@ def test_points_asked_for_one_by_one_are_those_asked_for_at_once_also_where_a_bo
     at_once, one_by_one = shrunk(4, rounds), shrunk(4, rounds)
     batch = at_once.ask(6)
     singles = [one_by_one.ask(1)[0] for _ in range(6)]
-    assert [trial.unit.tobytes() for trial in batch] == [trial.unit.tobytes() for trial in singles]
+    assert [trial.encoded.tobytes() for trial in batch] == [trial.encoded.tobytes() for trial in singles]
 
 
 def test_a_study_that_was_loaded_goes_on_as_if_it_had_not_been(tmp_path: Any) -> None:
@@ -126,7 +126,7 @@ def test_a_study_that_was_loaded_goes_on_as_if_it_had_not_been(tmp_path: Any) ->
     del opt
     again, same = bv.Optimizer.load(path), shrunk(4, 7)
     same.ask(3)
-    assert again.ask(3).unit.tobytes() == same.ask(3).unit.tobytes()
+    assert again.ask(3).encoded.tobytes() == same.ask(3).encoded.tobytes()
 
 
 def test_failed_evaluations_are_told_to_the_model_as_the_worst_result() -> None:
@@ -135,7 +135,7 @@ def test_failed_evaluations_are_told_to_the_model_as_the_worst_result() -> None:
     for trial in failed:
         opt.tell(trial, error="broke")
     batch = opt.ask(3)
-    gaps = np.abs(batch.unit[:, None, :] - failed.unit).max(axis=2)
+    gaps = np.abs(batch.encoded[:, None, :] - failed.encoded).max(axis=2)
     assert gaps.min() > 1e-3
 
 
@@ -201,7 +201,7 @@ def test_a_box_that_is_used_up_in_the_middle_of_a_batch_changes_nothing_for_poin
 def test_a_batch_knows_of_points_under_way_wherever_they_are() -> None:
     opt = study()
     first, second = opt.ask(3), opt.ask(3)
-    gaps = np.abs(first.unit[:, None, :] - second.unit).max(axis=2)
+    gaps = np.abs(first.encoded[:, None, :] - second.encoded).max(axis=2)
     assert gaps.min() > 1e-4
 
 
@@ -215,10 +215,10 @@ def test_its_settings_are_written_to_the_journal(tmp_path: Any) -> None:
     path = tmp_path / "study.jsonl"
     strategy = TrustRegion(results=40, within=PseudoObservations(Believe(1.0)))
     opt = study(strategy=strategy, journal=path)
-    unit = opt.ask(2).unit
+    unit = opt.ask(2).encoded
     del opt
     assert bv.Optimizer.load(path).settings.strategy == strategy
-    np.testing.assert_array_equal(unit, np.array([t.unit for t in bv.Optimizer.load(path).pending]))
+    np.testing.assert_array_equal(unit, np.array([t.encoded for t in bv.Optimizer.load(path).pending]))
 
 
 def test_a_request_says_of_each_trial_how_many_had_been_answered_when_it_was_chosen() -> None:

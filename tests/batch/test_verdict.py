@@ -128,7 +128,7 @@ def test_a_region_of_one_point_is_judged_without_a_warning() -> None:
 
 def judged(q: int, gain: Gain) -> str:
     """What is said of ``q`` points along a diagonal."""
-    verdict = judge(np.linspace(0.1, 0.9, q)[:, None] * np.ones(2), Box.cube(2), Plain(), gain.beside, gain)
+    verdict = judge(np.linspace(0.1, 0.9, q)[:, None] * np.ones(2), Box.cube(2), Plain(), gain.n_pending, gain)
     assert verdict.gain == gain
     return verdict.sentence
 

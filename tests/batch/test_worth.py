@@ -15,7 +15,7 @@ from believer.acquisitions.feasibility import Feasible, Within
 from believer.arrays import Array, frozen
 from believer.batch import Believe, PseudoObservations, Request
 from believer.batch.standing import standing
-from believer.batch.worth import STEEP, BoundExcess, DrawnExcess, Held, Worth, bounded, worth
+from believer.batch.worth import STEEP, BoundExcess, DrawnExcess, LimitPenalized, Worth, bounded, worth
 from believer.errors import MissingCapability
 from believer.surrogates.gp import standardization
 
@@ -136,7 +136,7 @@ def test_where_limits_are_kept_nothing_changes_and_beyond_it_costs(limits: Withi
     request = declared(None, limits)
     plain = PointwiseObjective(UCB(1.0), request.model, 0.0)
     held = bounded(request, plain, 0.5)
-    assert isinstance(held, Held)
+    assert isinstance(held, LimitPenalized)
     excess = held.excesses[0].value(X)
     unit = standardization(request.data.y)[1]
     np.testing.assert_array_equal(held.value(X)[excess <= 0.0], plain.value(X)[excess <= 0.0])

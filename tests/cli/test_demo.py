@@ -26,7 +26,7 @@ from believer.cli import VERBS, Verb, demo, main
 from believer.cli.demos import DEMOS, Demo
 from believer.cli.demos import comparison as versus
 from believer.cli.demos.function import gap
-from believer.cli.demos.reaction import LEAST_PURITY, measure, rank, table
+from believer.cli.demos.reaction import MIN_PURITY, measure, rank, table
 from believer.cli.demos.simulation import simulate
 from believer.workers import ONE_THREAD
 
@@ -63,7 +63,7 @@ def run(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
     name: str = request.param
     folder = tmp_path_factory.mktemp("demo") / "new" / "folder"
     folder.mkdir(parents=True)
-    with bv.Optimizer(bv.Space.unit(2), seed=7, journal=folder / f"{name}.jsonl") as other:
+    with bv.Optimizer(bv.Space.cube(2), seed=7, journal=folder / f"{name}.jsonl") as other:
         other.ask(2)
     (folder / f"{name}_lies.png").write_text("not a picture")
     (folder / f"{name}.csv").write_text("x" * 100_000)
@@ -249,7 +249,7 @@ def test_the_table_of_the_reaction_has_every_combination_of_its_space_and_no_oth
 def test_the_place_in_the_table_is_counted_from_all_of_it() -> None:
     shown = DEMOS["reaction"]
     rows = [dict(zip(shown.space.names, row, strict=True)) for row in table()]
-    pure = sorted((measure(row)["yield"], i) for i, row in enumerate(rows) if measure(row)["purity"] >= LEAST_PURITY)
+    pure = sorted((measure(row)["yield"], i) for i, row in enumerate(rows) if measure(row)["purity"] >= MIN_PURITY)
     for place, words in ((-1, "which is the one that was found"), (-3, "and 2 yield more than what was found")):
         optimizer = bv.Optimizer(shown.space, outcomes=shown.goals, seed=0)
         optimizer.observe(rows[pure[place][1]], measure(rows[pure[place][1]]))

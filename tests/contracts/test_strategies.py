@@ -19,7 +19,7 @@ from believer.errors import MissingCapability
 from believer.surrogates import GP, LOADED_ON_USE
 from believer.surrogates.protocols import Fantasizing, Joint, Sampling, Smoothing, Surrogate
 from believer.testing import BareSurrogate, Check, ContractBroken, FakeSurrogate, strategy_checks, studies
-from believer.testing.requests import Subject, request, require_answer, words
+from believer.testing.requests import Checked, request, require_answer, words
 from believer.testing.scenes import fitted, scene
 
 # One of each way to choose: the others compute what these compute.
@@ -123,7 +123,7 @@ SURROGATES = [name for name in HERE if name not in ALIKE]
 
 @cache
 def asked_with(surrogate: str) -> Request:
-    return request(Subject(STRATEGIES["random"], HERE[surrogate].make(), LogEI()), q=2, pending=1)
+    return request(Checked(STRATEGIES["random"], HERE[surrogate].make(), LogEI()), q=2, pending=1)
 
 
 def refusal(member: Variant, surrogate: str) -> str | None:
@@ -153,7 +153,7 @@ def test_the_surrogates_named_for_an_ability_are_those_that_have_it() -> None:
 
 
 def test_the_strategies_said_to_work_with_any_surrogate_do() -> None:
-    bare = Subject(STRATEGIES["random"], BareSurrogate(), LogEI())
+    bare = Checked(STRATEGIES["random"], BareSurrogate(), LogEI())
     asked = request(bare)
     with pytest.raises(MissingCapability) as caught:
         require(asked.model, Joint, "this")
@@ -164,7 +164,7 @@ def test_the_strategies_said_to_work_with_any_surrogate_do() -> None:
 
 
 def test_an_author_may_require_what_this_library_has_no_words_for() -> None:
-    model = request(Subject(STRATEGIES["random"], BareSurrogate(), LogEI())).model
+    model = request(Checked(STRATEGIES["random"], BareSurrogate(), LogEI())).model
     for capability in (Sampling, Fantasizing, Smoothing):
         with pytest.raises(MissingCapability, match=f"Mine needs a model that is {capability.__name__}; BareModel is"):
             require(model, capability, "Mine")

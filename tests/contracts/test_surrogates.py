@@ -48,7 +48,7 @@ class Member:
     """A surrogate as the call that makes it, what it is able to do, and whether it needs scikit-learn."""
 
     make: Callable[[], Surrogate]
-    able: set[type]
+    abilities: set[type]
     needs_sklearn: bool = False
 
 
@@ -118,16 +118,16 @@ def test_every_surrogate_keeps_the_contract_in_a_study(name: str) -> None:
 
 def test_every_set_of_abilities_is_tried_with_every_strategy() -> None:
     pytest.importorskip("sklearn")
-    tried = {frozenset(HERE[name].able) for name in ONE_OF_EACH_ABILITY}
-    assert tried == {frozenset(member.able) for member in HERE.values()}
+    tried = {frozenset(HERE[name].abilities) for name in ONE_OF_EACH_ABILITY}
+    assert tried == {frozenset(member.abilities) for member in HERE.values()}
 
 
 def test_a_surrogate_is_able_to_do_what_is_said_of_it_and_no_more() -> None:
     for name, member in HERE.items():
         surrogate = member.make()
         model = fitted(surrogate, scene())
-        able = {kind for kind in CAPABILITIES if isinstance(model, kind) or isinstance(surrogate, kind)}
-        assert able == member.able, name
+        abilities = {kind for kind in CAPABILITIES if isinstance(model, kind) or isinstance(surrogate, kind)}
+        assert abilities == member.abilities, name
 
 
 def test_an_estimator_that_needs_more_than_one_observation_breaks_one_law_and_says_so() -> None:
@@ -138,7 +138,7 @@ def test_an_estimator_that_needs_more_than_one_observation_breaks_one_law_and_sa
     assert caught.value.law == "one observation is enough"
 
 
-@pytest.mark.parametrize("name", [n for n, m in HERE.items() if Stochastic in m.able and n not in DRAW_NOTHING])
+@pytest.mark.parametrize("name", [n for n, m in HERE.items() if Stochastic in m.abilities and n not in DRAW_NOTHING])
 def test_with_fixed_draws_an_observation_changes_a_model_less_than_new_draws_do(name: str) -> None:
     surrogate = HERE[name].make()
     assert isinstance(surrogate, Stochastic)

@@ -17,7 +17,7 @@ from sdd_fakes import Answering, Deaf, DeafConditioned, FixableTilt, Spots, Step
 import believer as bv
 from believer.arrays import Array
 from believer.diagnostics import sdd as room
-from believer.diagnostics.measurement import Measurement, Part
+from believer.diagnostics.measurement import Measurement, SddPart
 from believer.diagnostics.sdd import diagnose, diagnosis, sdd
 from believer.diagnostics.sdd_report import PARTS, VERDICTS, SDDReport, is_diverse, own_response, verdict_of
 from believer.diagnostics.structural import measure
@@ -116,12 +116,12 @@ def test_the_random_forest_responds_where_a_climb_cannot_show_it() -> None:
         (OTHER, {"fixed": batch(0.3), "frozen": batch(0.3), "frozen_free": batch(0.0), "free": batch(0.3, 0.5)}),
     ],
 )
-def test_a_verdict_follows_from_response_diversity_and_null(verdict: str, parts: dict[str, Part]) -> None:
+def test_a_verdict_follows_from_response_diversity_and_null(verdict: str, parts: dict[str, SddPart]) -> None:
     assert verdict_of(measured(**parts)) == verdict
 
 
 def test_a_repeated_point_makes_a_batch_not_diverse_wherever_it_stands() -> None:
-    far = Part(((0.0, 0.0), (0.5, 0.0), (0.0, 5e-4)), 0.0, (1.0, 1.0))
+    far = SddPart(((0.0, 0.0), (0.5, 0.0), (0.0, 5e-4)), 0.0, (1.0, 1.0))
     assert not is_diverse(far)
     assert is_diverse(replace(far, points=((0.0, 0.0), (0.5, 0.0), (0.0, 5e-3))))
 

@@ -340,7 +340,7 @@ def test_a_design_keeps_to_the_constraint() -> None:
         (shifted(branin(), [0.1, 0.2]), shifted(branin(), [0.2, 0.1])),
         (noisy(branin(), 0.1, 1), noisy(branin(), 0.1, 2)),
         (branin(), Problem("branin", branin().space, len)),
-        (branin(), Problem("branin", bv.Space.unit(2), branin().function)),
+        (branin(), Problem("branin", bv.Space.cube(2), branin().function)),
     ],
 )
 def test_problems_of_one_name_are_told_apart(one: Problem, two: Problem) -> None:
@@ -418,7 +418,7 @@ def test_a_problem_that_raises_is_not_blamed_on_the_surrogate() -> None:
         raise ZeroDivisionError("the oven is off")
 
     with pytest.raises(EvaluationError, match="ZeroDivisionError: the oven is off") as caught:
-        quick(Tilt(), Problem("oven", bv.Space.unit(2), broken), n=4)
+        quick(Tilt(), Problem("oven", bv.Space.cube(2), broken), n=4)
     assert "Tilt raised" not in str(caught.value)
 
 

@@ -71,7 +71,7 @@ def test_data_cannot_be_changed(source: FromProblem | FromTable) -> None:
 
 
 def test_a_value_that_is_not_finite_names_the_problem_and_the_point() -> None:
-    broken = Problem("broken", bv.Space.unit(2), lambda p: float("nan"))
+    broken = Problem("broken", bv.Space.cube(2), lambda p: float("nan"))
     with pytest.raises(InvalidInput, match=r"^broken gave a value that is not finite at \[0\."):
         source_of(broken, 3).draw(0)
 

@@ -23,7 +23,7 @@ from believer.acquisitions import PerPoint, PointwiseObjective
 from believer.arrays import Array, frozen
 from believer.batch import Data, Lie, Pending, PseudoObservations, Request
 from believer.batch.verdict import random_pair_distance
-from believer.diagnostics.measurement import Measurement, Part
+from believer.diagnostics.measurement import Measurement, SddPart
 from believer.diagnostics.source import DataSet, source_of
 from believer.diagnostics.structural import RESTARTS, Probe, measure, response
 from believer.maximize import FixedStarts, Maximizer
@@ -422,7 +422,7 @@ points = st.lists(st.tuples(st.floats(0, 1), st.floats(0, 1), st.floats(0, 1)), 
 @settings(max_examples=50)
 @given(batch=points)
 def test_distances_of_a_part_are_those_of_all_its_pairs(batch: list[tuple[float, ...]]) -> None:
-    part = Part(tuple(batch), 0.0, (0.0,) * (len(batch) - 1))
+    part = SddPart(tuple(batch), 0.0, (0.0,) * (len(batch) - 1))
     gaps = [float(np.linalg.norm(np.subtract(a, b))) for a, b in combinations(batch, 2)]
     assert part.min_distance == pytest.approx(min(gaps), abs=1e-15)
     assert part.mean_distance == pytest.approx(np.mean(gaps), abs=1e-15)
@@ -432,7 +432,7 @@ def test_distances_of_a_part_are_those_of_all_its_pairs(batch: list[tuple[float,
 
 
 def test_a_parts_response_is_its_largest() -> None:
-    assert Part(((0.0,), (0.5,), (1.0,)), 1.0, (0.25, 0.75)).response == 0.75
+    assert SddPart(((0.0,), (0.5,), (1.0,)), 1.0, (0.25, 0.75)).response == 0.75
 
 
 def test_all_of_it_derives_from_the_seed() -> None:

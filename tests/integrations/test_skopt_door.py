@@ -251,7 +251,7 @@ def test_no_pickle_is_read_and_no_stranger_is_written(result: Any, tmp_path: Pat
     (tmp_path / "theirs.pkl").write_bytes(pickle.dumps({"x": 1}))
     with pytest.raises(InvalidInput, match="no pickles"):
         skopt.load(tmp_path / "theirs.pkl")
-    with bv.Optimizer(bv.Space.unit(2), journal=tmp_path / "ours.jsonl", seed=0):
+    with bv.Optimizer(bv.Space.cube(2), journal=tmp_path / "ours.jsonl", seed=0):
         pass
     with pytest.raises(InvalidInput, match="of this library's dump"):
         skopt.load(tmp_path / "ours.jsonl")

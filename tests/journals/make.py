@@ -42,7 +42,7 @@ def _bowl(p: dict[str, Any]) -> float:
 
 def cube(**settings: Any) -> bv.Optimizer:
     """Three floats, twelve results, one batch still out."""
-    opt = bv.Optimizer(bv.Space.unit(3), seed=3, n_init=6, **settings)
+    opt = bv.Optimizer(bv.Space.cube(3), seed=3, n_init=6, **settings)
     for _ in range(4):
         batch = opt.ask(3)
         opt.tell_many(batch, [_bowl(t.params) for t in batch])
@@ -85,7 +85,7 @@ def table(**settings: Any) -> bv.Optimizer:
 
 def known_noise(**settings: Any) -> bv.Optimizer:
     """Results whose noise is known, one whose is not."""
-    opt = bv.Optimizer(bv.Space.unit(2), seed=9, n_init=4, **settings)
+    opt = bv.Optimizer(bv.Space.cube(2), seed=9, n_init=4, **settings)
     for _ in range(4):
         batch = opt.ask(2)
         opt.tell(batch[0], _bowl(batch[0].params), noise=0.01 * (1 + batch[0].id))
@@ -108,7 +108,7 @@ def named(**settings: Any) -> bv.Optimizer:
 
 def heavy(**settings: Any) -> bv.Optimizer:
     """Results over many orders, which the default warps, and a batch that hedges."""
-    opt = bv.Optimizer(bv.Space.unit(2), seed=4, n_init=6, **settings)
+    opt = bv.Optimizer(bv.Space.cube(2), seed=4, n_init=6, **settings)
     for _ in range(6):
         batch = opt.ask(3)
         opt.tell_many(batch, [float(np.exp(12.0 * _bowl(t.params))) for t in batch])

@@ -71,9 +71,9 @@ def nowhere(d: int) -> Array:
     return np.zeros((0, d))
 
 
-def search_in(region: Box, avoid: Array | None = None, around: Array | None = None) -> Search:
+def search_in(region: Box, avoid: Array | None = None, near_best: Array | None = None) -> Search:
     return Search(
-        region, nowhere(region.dim) if around is None else around, nowhere(region.dim) if avoid is None else avoid
+        region, nowhere(region.dim) if near_best is None else near_best, nowhere(region.dim) if avoid is None else avoid
     )
 
 
@@ -126,9 +126,9 @@ def bumpy(region: Box, seed: int = 0) -> Smooth:
 def test_the_point_lies_in_the_region_and_the_value_is_the_one_there(member: Maximizer, name: str, seed: int) -> None:
     region = REGIONS[name]
     objective = bumpy(region, seed)
-    around = region.spread(np.random.default_rng(seed).random((2, region.dim)))
-    around = around[region.holds(around)]
-    best = member.maximize(objective, search_in(region, around=around), np.random.default_rng(seed))
+    near_best = region.spread(np.random.default_rng(seed).random((2, region.dim)))
+    near_best = near_best[region.holds(near_best)]
+    best = member.maximize(objective, search_in(region, near_best=near_best), np.random.default_rng(seed))
     assert best.x.shape == (region.dim,)
     assert contains(region, best.x)
     assert best.value == pytest.approx(objective.value(best.x[None, :])[0], rel=1e-12)
@@ -185,7 +185,7 @@ def test_a_better_point_that_was_passed_over_is_counted(member: Maximizer) -> No
     # A plane rises to one corner, where every climb ends exactly.
     objective = Table(lambda X: X @ np.array([1.0, 2.0]))
     corner = np.ones((1, 2))
-    free = member.maximize(objective, search_in(Box.cube(2), around=corner), np.random.default_rng(0))
+    free = member.maximize(objective, search_in(Box.cube(2), near_best=corner), np.random.default_rng(0))
     np.testing.assert_array_equal(free.x, corner[0])
     assert free.passed_over == 0
     next_best = member.maximize(objective, search_in(Box.cube(2), corner, corner), np.random.default_rng(0))
@@ -199,7 +199,7 @@ def test_neighborhoods_of_good_points_are_searched(member: Maximizer) -> None:
     peak = np.full(10, 0.37)
     objective = Table(lambda X: np.exp(-0.5 * ((X - peak) ** 2).sum(axis=1) / 0.01**2))
     near = peak[None, :] + 0.004
-    with_hint = member.maximize(objective, search_in(Box.cube(10), around=near), np.random.default_rng(0))
+    with_hint = member.maximize(objective, search_in(Box.cube(10), near_best=near), np.random.default_rng(0))
     assert with_hint.value > 0.9
 
 
@@ -553,5 +553,5 @@ def test_candidates_that_are_known_are_not_drawn_and_never_beat_what_is_found() 
 
 def test_a_pickled_objective_is_compiled_again() -> None:
     objective, search = surface(2, 0, LogEI())
-    before = objective.value(search.around)
-    np.testing.assert_array_equal(pickle.loads(pickle.dumps(objective)).value(search.around), before)
+    before = objective.value(search.near_best)
+    np.testing.assert_array_equal(pickle.loads(pickle.dumps(objective)).value(search.near_best), before)

@@ -26,7 +26,7 @@ from believer.batch.picking import pick, taken
 from believer.maximize import Multistart, Objective
 from believer.problems.synthetic import hartmann6
 from believer.surrogates import GP
-from believer.testing.requests import CORNER, LONG, MIXED, PLANE, Subject, points, request, results
+from believer.testing.requests import CORNER, LONG, MIXED, PLANE, Checked, points, request, results
 
 SEARCH = Multistart(starts=6, candidates=128, neighbors=16)
 STEPS = 10.0
@@ -36,12 +36,12 @@ Twin = Callable[[Callable[[], Any]], Any]
 
 
 def hartmann_data() -> Data:
-    X = points(Space.unit(6).region(), 20, np.zeros((0, 6)), seed=3)
+    X = points(Space.cube(6).region(), 20, np.zeros((0, 6)), seed=3)
     return Data(frozen(X), frozen(hartmann6(X)))
 
 
 PLACES: dict[str, tuple[Space, Callable[[], Data]]] = {
-    "hartmann 6-D": (Space.unit(6), hartmann_data),
+    "hartmann 6-D": (Space.cube(6), hartmann_data),
     "plane": (PLANE, lambda: results(PLANE, 10)),
     "mixed": (MIXED, lambda: results(MIXED, 10)),
     "long grid": (LONG, lambda: results(LONG, 8)),
@@ -64,7 +64,7 @@ def asked(place: str, lie: Lie, q: int, pending: int, acquisition: Acquisition) 
     space, data = PLACES[place]
     strategy = PseudoObservations(lie)
     # One fit for all: what differs is what is made of it.
-    case = Subject(strategy, GP(), acquisition)
+    case = Checked(strategy, GP(), acquisition)
     made = python(lambda: request(case, space, data(), q, pending))
     return strategy, replace(made, maximizer=SEARCH)
 
@@ -87,9 +87,9 @@ def steps(twin: Twin, strategy: PseudoObservations, request: Request) -> Iterato
     for trial in request.ids:
         here = twin(partial(belief.standing, request))
         objective = twin(partial(belief.worth, request, here, trial)).objective
-        around = request.region.project(here.places())
+        near_best = request.region.project(here.places())
 
-        def choose(o: Objective = objective, t: int = trial, near: Array = around, far: Array = avoid) -> Array:
+        def choose(o: Objective = objective, t: int = trial, near: Array = near_best, far: Array = avoid) -> Array:
             return pick(o, request, t, near, far).x
 
         x = twin(choose)
@@ -132,14 +132,14 @@ def study(space: Space, seed: int, rounds: int = 3) -> list[dict[str, Any]]:
     optimizer = Optimizer(space, n_init=6, seed=seed, maximizer=SEARCH)
     for _ in range(rounds):
         for trial in optimizer.ask(3):
-            x = trial.unit
+            x = trial.encoded
             optimizer.tell(trial, float(np.sin(5.0 * x[0]) + np.square(x - 0.4).sum()))
     return [trial.params for trial in optimizer.trials]
 
 
 @pytest.mark.parametrize("twin", [python, compiled], ids=["python", "native"])
 def test_studies_in_two_threads_at_once_are_those_of_one_after_the_other(twin: Twin) -> None:
-    work = [(Space.unit(3), 0), (MIXED, 1), (Space.unit(2), 2), (Space.unit(3), 0)]
+    work = [(Space.cube(3), 0), (MIXED, 1), (Space.cube(2), 2), (Space.cube(3), 0)]
     alone = [twin(partial(study, *w)) for w in work]
     interval = sys.getswitchinterval()
     sys.setswitchinterval(1e-5)

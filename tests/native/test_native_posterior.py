@@ -17,7 +17,7 @@ from twins import BLOCK, EPS, SMALL, Problem, assert_near, compiled, every_kerne
 from believer.acquisitions import EI, PI, UCB, LogEI, PerPoint, PointwiseObjective
 from believer.arrays import Array
 from believer.surrogates.gp import GPModel
-from believer.surrogates.protocols import LEAST_VARIANCE, Prediction, PredictionGradient
+from believer.surrogates.protocols import MIN_VARIANCE, Prediction, PredictionGradient
 
 # Predictions
 
@@ -99,7 +99,7 @@ def test_the_floor_of_the_std_is_that_of_the_twin() -> None:
     case = Problem(12, noise=0.0)
     model = python(case.model)
     std = compiled(lambda: model.predict(case.points)).std
-    floor = case.unit * np.sqrt(LEAST_VARIANCE * case.hyper.signal)
+    floor = case.unit * np.sqrt(MIN_VARIANCE * case.hyper.signal)
     assert (std >= floor * (1.0 - 1e-12)).all()
     assert (std < 1e-5 * case.unit).all()
     zero = native.Posterior(

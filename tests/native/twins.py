@@ -37,7 +37,7 @@ native: Any = import_module("believer._native")
 
 T = TypeVar("T")
 EPS = float(np.finfo(np.float64).eps)
-LEAST_TOLERANCE = 1e-9
+MIN_TOLERANCE = 1e-9
 
 BLOCK = 256
 """Points that compiled code predicts at together."""
@@ -149,7 +149,7 @@ class Problem:
         """
         reach = float(np.square(np.vstack([self.points, self.at]) / self.hyper.lengthscales).sum(axis=1).max())
         sizes = np.abs(np.linalg.eigvalsh(self.covariance))
-        return max(LEAST_TOLERANCE, 2.0 * (len(self.points) + reach) * EPS * float(sizes.max() / sizes.min()))
+        return max(MIN_TOLERANCE, 2.0 * (len(self.points) + reach) * EPS * float(sizes.max() / sizes.min()))
 
 
 SIZES = st.integers(1, 80) | st.sampled_from([31, 32, 33, 63, 64, 65, 96, 97, 100, 200])

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from believer.arrays import Array
 from believer.errors import NumericalError
-from believer.numerics.bordering import LEAST_PIVOT, Bordered, inverse, regular_part
+from believer.numerics.bordering import MIN_PIVOT, Bordered, inverse, regular_part
 
 TAILS = [0, 1, 4]
 """Rows appended to the base: none, one, several."""
@@ -111,8 +111,8 @@ def test_a_copy_of_a_row_is_left_out_and_changes_nothing(tail: int, scale: float
 def test_no_weight_exceeds_the_bound_however_near_the_row_is_to_a_copy(b: float, miss: float) -> None:
     c = b * b + miss
     of = inverse(np.eye(1)).append(np.array([b]), c)
-    assert abs(of.weights[-1]) <= 1.0 / (LEAST_PIVOT * c)
-    assert (of.weights[-1] == 0.0) == (abs(c - b * b) <= LEAST_PIVOT * max(c, b * b))
+    assert abs(of.weights[-1]) <= 1.0 / (MIN_PIVOT * c)
+    assert (of.weights[-1] == 0.0) == (abs(c - b * b) <= MIN_PIVOT * max(c, b * b))
 
 
 @pytest.mark.parametrize(

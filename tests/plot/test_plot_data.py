@@ -411,9 +411,9 @@ def test_lies_are_what_the_strategy_tells_one_after_the_other() -> None:
         np.testing.assert_allclose(step.worth, improvement, rtol=1e-6, atol=1e-12)
         assert step.next_worth is not None
         assert step.next_worth >= np.nanmax(step.worth) - 1e-9
-        lie = Believe().value(model, trial.unit, learned.data, 1.0, np.random.default_rng(0))
+        lie = Believe().value(model, trial.encoded, learned.data, 1.0, np.random.default_rng(0))
         assert found.steps[place + 1].lie_values[-1] == pytest.approx(lie)
-        model = model.condition(Data(trial.unit[None, :], np.array([lie])))
+        model = model.condition(Data(trial.encoded[None, :], np.array([lie])))
 
 
 def test_the_pending_batch_is_shown_if_there_is_one() -> None:
@@ -537,7 +537,7 @@ def test_diversity_is_measured_in_the_cube() -> None:
     study = limited()
     found = data.diversity(study)
     assert found.batch.tolist() == [1, 2, 3, 4, 5]
-    X = np.array([trial.unit for trial in study.trials])
+    X = np.array([trial.encoded for trial in study.trials])
     for i in range(5):
         batch = X[3 * i : 3 * i + 3]
         gaps = [math.dist(a, b) for k, a in enumerate(batch) for b in batch[:k]]

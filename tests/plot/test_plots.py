@@ -171,7 +171,7 @@ def test_convergence_shows_every_result_and_the_running_best() -> None:
 
 
 def test_a_best_on_the_optimum_itself_stays_on_the_log_axis() -> None:
-    check_layout(plot.convergence(told(bv.Space.unit(1), 2, lambda p: 0.0), optimum=0.0, regret=True))
+    check_layout(plot.convergence(told(bv.Space.cube(1), 2, lambda p: 0.0), optimum=0.0, regret=True))
 
 
 def test_convergence_of_a_maximization_rises_past_its_failures() -> None:

@@ -199,7 +199,7 @@ def pending_and_failed_points_are_kept_off(surrogate: Surrogate, strategy: str) 
         study.tell(trial, bowl(trial.params))
     study.tell(waiting[1], error="lost")
     study.ask(1)
-    units = np.array([trial.unit for trial in study.trials])
+    units = np.array([trial.encoded for trial in study.trials])
     assert len(np.unique(units, axis=0)) == 10
     assert ((units >= 0.0) & (units <= 1.0)).all()
 

@@ -28,7 +28,7 @@ from believer.maximize import Candidates
 from believer.surrogates import SVR, RandomForest, SklearnSurrogate
 from believer.surrogates.bootstrap import resamples, states, summary
 from believer.surrogates.data import Data
-from believer.surrogates.protocols import LEAST_STD, Conditionable, Differentiable, Model, Stochastic
+from believer.surrogates.protocols import MIN_STD, Conditionable, Differentiable, Model, Stochastic
 
 SURROGATES: dict[str, Any] = {
     "forest": RandomForest(trees=12),
@@ -112,7 +112,7 @@ def test_a_summary_is_mean_and_standard_deviation_over_members_in_the_units_of_y
     F = np.array([[1.0, 3.0], [2.0, 2.0]])
     at = summary(F, 10.0, 5.0)
     np.testing.assert_array_equal(at.mean, [20.0, 20.0])
-    np.testing.assert_array_equal(at.std, [5.0, 5.0 * LEAST_STD])
+    np.testing.assert_array_equal(at.std, [5.0, 5.0 * MIN_STD])
 
 
 # Laws of the surrogates

@@ -131,10 +131,10 @@ def test_a_smooth_function_is_fitted_as_if_no_noise_were_known_of(
 def run(f: Callable[[Array], Array], share: float, seed: int, d: int = 3, n: int = 54) -> bool:
     """Whether the model that ``n`` evaluations led to is noisy."""
     rng, std = np.random.default_rng(seed), share * float(f(np.random.default_rng(1).random((2000, d))).std())
-    opt = bv.Optimizer(bv.Space.unit(d), seed=seed)
+    opt = bv.Optimizer(bv.Space.cube(d), seed=seed)
     while opt.counts.done < n:
         batch = opt.ask(3)
-        X = np.array([trial.unit for trial in batch])
+        X = np.array([trial.encoded for trial in batch])
         opt.tell_many(batch, f(X) + std * rng.standard_normal(len(X)))
     opt.ask(1)
     assert opt.hyperparameters is not None

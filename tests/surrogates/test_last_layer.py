@@ -28,7 +28,7 @@ from believer.arrays import Array
 from believer.errors import InvalidInput
 from believer.surrogates import LastLayer
 from believer.surrogates.data import Data
-from believer.surrogates.last_layer import Basis, LastLayerModel, posterior
+from believer.surrogates.last_layer import LastLayerModel, LayerBasis, posterior
 from believer.surrogates.network import Networks
 from believer.surrogates.protocols import (
     Conditionable,
@@ -197,7 +197,7 @@ def one_layer(weights: list[float], biases: list[float]) -> Networks:
 
 def test_where_every_unit_is_off_only_the_intercept_is_uncertain() -> None:
     # One unit, on for x > 1/2; all data on the left of it.
-    basis = Basis(one_layer([1.0], [0.0]), norm=1.0, prior=2.0, noise=0.5, shift=0.0, scale=1.0)
+    basis = LayerBasis(one_layer([1.0], [0.0]), norm=1.0, prior=2.0, noise=0.5, shift=0.0, scale=1.0)
     model = posterior(basis, np.array([[0.1], [0.3]]), np.array([1.0, 1.0]))
     found = model.predict(np.array([[0.0], [0.4], [1.0]]))
     # The intercept has the precision 1/v + 2/σ_n², the unit keeps its prior variance v; the feature at 1 is 1.
@@ -222,7 +222,7 @@ def test_a_network_whose_units_are_all_off_on_the_data_is_no_trouble() -> None:
 def test_units_that_repeat_each_other_do_no_harm() -> None:
     X, y = np.linspace(0.0, 1.0, 9)[:, None], np.sin(5.0 * np.linspace(0.0, 1.0, 9))
     weights, biases = [1.0, -1.3, 0.7], [0.2, 0.5, 0.1]
-    single = Basis(one_layer(weights, biases), norm=1.0, prior=2.0, noise=1e-4, shift=0.0, scale=1.0)
+    single = LayerBasis(one_layer(weights, biases), norm=1.0, prior=2.0, noise=1e-4, shift=0.0, scale=1.0)
     double = replace(single, network=one_layer(2 * weights, 2 * biases), norm=float(np.sqrt(2.0)))
     at = np.linspace(0.0, 1.0, 30)[:, None]
     same_predictions(posterior(single, X, y), posterior(double, X, y), at, single.scale)

@@ -21,7 +21,7 @@ from scipy.linalg import null_space
 
 from believer.arrays import Array
 from believer.errors import InvalidInput
-from believer.numerics.bordering import LEAST_PIVOT
+from believer.numerics.bordering import MIN_PIVOT
 from believer.surrogates.data import Data
 from believer.surrogates.mq_rbf import MQRBF, MQRBFModel, Parameters, posterior
 from believer.surrogates.protocols import (
@@ -275,7 +275,7 @@ def test_the_power_function_vanishes_at_data_without_a_ridge_and_stays_below_it_
         model = model_for(d, n, ridge, seed % 1000)
         radicand = model.evaluate(model.X).radicand
         # Data that are left out have what a lost pivot is, in units of the largest entry of A.
-        lost = LEAST_PIVOT * float(np.abs(model.rows(model.X)).max())
+        lost = MIN_PIVOT * float(np.abs(model.rows(model.X)).max())
         assert (radicand <= max(ridge, lost) + 10.0 * rounding(model)).all()
         assert (radicand >= -10.0 * rounding(model)).all()
 
@@ -417,8 +417,8 @@ def test_the_spread_is_the_median_distance_of_different_points_or_that_of_the_cu
 
 def test_a_model_has_the_capabilities_that_are_true_of_it() -> None:
     model = model_for()
-    for able in (Model, Conditionable, Differentiable, Joint, Sampling):
-        assert isinstance(model, able)
+    for capability in (Model, Conditionable, Differentiable, Joint, Sampling):
+        assert isinstance(model, capability)
     assert not isinstance(model, Scaled)
 
 

@@ -11,9 +11,9 @@ from believer.errors import InvalidInput
 from believer.surrogates.data import Data
 from believer.surrogates.gp import GP
 from believer.surrogates.replicates import (
-    LEAST_DEGREES,
-    LEAST_POINTS,
-    MOST_POINTS,
+    MAX_POINTS,
+    MIN_DEGREES,
+    MIN_POINTS,
     ReplicateNoise,
     noise_of_means,
     second_model,
@@ -123,7 +123,7 @@ def test_equal_variances_are_pooled() -> None:
     np.testing.assert_allclose(found.std * np.sqrt(counts), 2.0)
 
 
-@pytest.mark.parametrize(("k", "r"), [(LEAST_POINTS - 1, 40), (LEAST_DEGREES - 1, 2)])
+@pytest.mark.parametrize(("k", "r"), [(MIN_POINTS - 1, 40), (MIN_DEGREES - 1, 2)])
 def test_too_few_points_or_degrees_of_freedom_are_pooled(k: int, r: int) -> None:
     X, counts, stds, _ = replicated(k, r, steep=8.0)
     assert some(counts, stds, X).model is None
@@ -187,11 +187,11 @@ def test_every_result_gets_a_number_within_what_was_measured(seed: int, zeros: f
 
 
 def test_the_same_generator_gives_the_same_answer_with_many_points() -> None:
-    X, counts, stds, true = replicated(MOST_POINTS + 100, 3, others=4400)
+    X, counts, stds, true = replicated(MAX_POINTS + 100, 3, others=4400)
     one, other = some(counts, stds, X), some(counts, stds, X)
     np.testing.assert_array_equal(one.std, other.std)
     assert one.model is not None
-    assert len(one.model.y) == MOST_POINTS
+    assert len(one.model.y) == MAX_POINTS
     assert np.abs(np.log(one.std * np.sqrt(counts) / true)).mean() < 0.2
 
 

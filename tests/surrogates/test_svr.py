@@ -14,7 +14,7 @@ from believer.surrogates import SVR
 from believer.surrogates.bootstrap import resamples
 from believer.surrogates.data import Data
 from believer.surrogates.gp import standardization
-from believer.surrogates.protocols import LEAST_STD
+from believer.surrogates.protocols import MIN_STD
 from believer.surrogates.svr import SVRModel
 
 
@@ -42,7 +42,7 @@ def test_predictions_are_those_of_scikit_learn(n: int, d: int, seed: int) -> Non
     model = SVR(members=5, seed=seed).fit(Data(X, y), np.random.default_rng(0))
     at_all = model.predict(at)
     np.testing.assert_allclose(at_all.mean, shift + scale * F.mean(axis=1), rtol=0.0, atol=1e-9 * scale)
-    std = np.maximum(F.std(axis=1), LEAST_STD)
+    std = np.maximum(F.std(axis=1), MIN_STD)
     np.testing.assert_allclose(at_all.std, scale * std, rtol=0.0, atol=1e-9 * scale)
 
 
@@ -83,7 +83,7 @@ def test_gradients_are_central_differences(n: int, d: int, gamma: float | None, 
 def test_where_the_members_agree_std_is_its_floor_and_flat() -> None:
     X, _ = data(6, 2)
     p = SVR(members=3).fit(Data(X, np.full(6, 4.0)), np.random.default_rng(0)).predict_with_gradient(X)
-    np.testing.assert_allclose(p.std, 4.0 * LEAST_STD)
+    np.testing.assert_allclose(p.std, 4.0 * MIN_STD)
     np.testing.assert_array_equal(p.std_gradient, 0.0)
     np.testing.assert_array_equal(p.mean_gradient, 0.0)
 

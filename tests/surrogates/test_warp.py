@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from believer.arrays import LARGEST, Array
 from believer.errors import InvalidInput
-from believer.surrogates.data import LEAST_SCALE, Data
+from believer.surrogates.data import MIN_SCALE, Data
 from believer.surrogates.protocols import Prediction
 from believer.surrogates.warp import Warp, warp_for
 
@@ -158,7 +158,7 @@ def test_results_of_any_size_stay_within_numbers(unit: float, shift: float) -> N
     assert np.isfinite(warp.log_slope(y)).all()
 
 
-@each("scale", [LEAST_SCALE, 1e-100, 1.0, LARGEST])
+@each("scale", [MIN_SCALE, 1e-100, 1.0, LARGEST])
 @each("start", [-LARGEST, 0.0, LARGEST])
 def test_no_warp_leaves_the_numbers(start: float, scale: float) -> None:
     """Whatever is put into it: warnings are errors here."""

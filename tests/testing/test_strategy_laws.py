@@ -122,7 +122,7 @@ class BetweenIntegers(Honest):
     """Knows blocks, and not the grids too long for one."""
 
     def choose(self, request: Request, memory: object = None) -> Any:
-        return answer(drawn(request, region=replace(box_of(request), settle=None)))
+        return answer(drawn(request, region=replace(box_of(request), rounding=None)))
 
 
 class ForgetsHeld(Honest):

@@ -27,7 +27,7 @@ def is_ours(member: str) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class Placing:
     """A member's place, and how it compares with the best.
 
     p: of the difference, corrected. better: who of the two is shown to be. same: whether all their runs ended alike, as
@@ -53,23 +53,23 @@ class Advice:
     """
 
     q: int
-    standings: tuple[Standing, ...]
+    placings: tuple[Placing, ...]
     evidence: str
     pairs: int
     comparisons: int
     single: int
     reference: str
     above_reference: tuple[str, ...]
-    above_alone: tuple[str, ...]
+    above_singly: tuple[str, ...]
     exceptions: tuple[str, ...]
     unranked: tuple[str, ...]
     left_out: tuple[str, ...]
     clock: str
 
     @property
-    def best(self) -> Standing | None:
+    def best(self) -> Placing | None:
         """Least mean rank; among equals the fastest."""
-        return self.standings[0] if self.standings else None
+        return self.placings[0] if self.placings else None
 
     @property
     def enough(self) -> bool:
@@ -77,12 +77,12 @@ class Advice:
         return self.pairs >= pairs_needed(self.comparisons)
 
     @property
-    def not_worse(self) -> tuple[Standing, ...]:
+    def not_worse(self) -> tuple[Placing, ...]:
         """The best, and all that are not shown to be worse."""
-        return tuple(s for s in self.standings if self.best is not None and s.better in (None, s.member))
+        return tuple(s for s in self.placings if self.best is not None and s.better in (None, s.member))
 
     @property
-    def fastest(self) -> Standing | None:
+    def fastest(self) -> Placing | None:
         """The fastest of those not shown to be worse."""
         timed = [s for s in self.not_worse if s.ms is not None]
         return min(timed, key=lambda s: s.ms or 0.0) if timed else None
@@ -90,7 +90,7 @@ class Advice:
     @property
     def verdict(self) -> str | None:
         """The member to use; None while the runs do not say."""
-        return self.best.member if self.best is not None and len(self.standings) > 1 and self.enough else None
+        return self.best.member if self.best is not None and len(self.placings) > 1 and self.enough else None
 
     @property
     def sentence(self) -> str:
@@ -99,31 +99,31 @@ class Advice:
         best = self.best
         if best is None:
             return f"{size}: nothing to say: no run is shared by all members."
-        if len(self.standings) == 1:
+        if len(self.placings) == 1:
             ran = "was run in full" if self.unranked else "was run"
             return f"{size}: only {best.member} {ran}{self._time(best, ' (', ')')}: nothing to compare it with."
-        if all(s.same for s in self.standings if s is not best):
+        if all(s.same for s in self.placings if s is not best):
             return f"{size}: all members ended alike in every run over {self.evidence}: nothing to choose by but time."
-        place = f"mean rank {best.rank:.1f} of {len(self.standings)} over {self.evidence}"
+        place = f"mean rank {best.rank:.1f} of {len(self.placings)} over {self.evidence}"
         if not self.enough:
             return (
                 f"{size}: too few seeds to say: {_count(self.comparisons, 'comparison')} "
                 f"take{'s' if self.comparisons == 1 else ''} {pairs_needed(self.comparisons)} "
                 f"paired runs, and there are {self.pairs}. Ahead so far: {best.member} ({place}{self._time(best)})."
             )
-        above = [s for s in self.standings if s.better == s.member]
+        above = [s for s in self.placings if s.better == s.member]
         worse = f"but {_list([f'{s.member} is shown better' for s in above])}" if above else "not shown worse than any"
         parts = [f"{size}: use {best.member} ({place}; {worse}{self._time(best)})."]
         return " ".join([*parts, *self._others(best), *self.exceptions, *self._about_reference(best)])
 
-    def _others(self, best: Standing) -> list[str]:
+    def _others(self, best: Placing) -> list[str]:
         parts = []
         same = [s for s in self.not_worse if s.member != best.member]
         if same:
-            parts.append(f"No difference shown: {_list([self._beside(s, best) for s in same])}.")
+            parts.append(f"No difference shown: {_list([self._against(s, best) for s in same])}.")
         if self.fastest is not None and self.fastest.member != best.member and len(same) > 1:
             parts.append(f"The fastest of these is {self.fastest.member}{self._time(self.fastest, ': ')}.")
-        worse = [s.member for s in self.standings if s.better == best.member]
+        worse = [s.member for s in self.placings if s.better == best.member]
         if worse:
             everyone = not same and len(worse) > 1
             parts.append(f"Shown worse: {f'all others ({_list(worse)})' if everyone else _list(worse)}.")
@@ -131,14 +131,14 @@ class Advice:
             parts.append("Random points are not shown worse: the budget or the seeds are too few for this problem.")
         return parts
 
-    def _about_reference(self, best: Standing) -> list[str]:
+    def _about_reference(self, best: Placing) -> list[str]:
         parts = []
         if not is_ours(best.member):
-            own = next((s for s in self.standings if is_ours(s.member)), None)
+            own = next((s for s in self.placings if is_ours(s.member)), None)
             if own is not None:
                 judged = "shown worse" if own.better == best.member else "no difference shown"
                 parts.append(f"The best of this library is {own.member} ({judged}, p={own.p:.2g}).")
-        if self.reference in [s.member for s in self.standings] and self.reference != best.member:
+        if self.reference in [s.member for s in self.placings] and self.reference != best.member:
             parts.append(f"The default, {self.reference}, is {self._reference_verdict()}.")
         return parts
 
@@ -149,26 +149,26 @@ class Advice:
         told += f" in {_count(self.comparisons, 'comparison')}"
         if self.single == 0:
             return told
-        alone = f"and on single problems than {_list(self.above_alone)}" if self.above_alone else "nor on single ones"
-        if self.above_alone and not above:
-            alone = f"but shown worse on single problems than {_list(self.above_alone)}"
-        if above and not self.above_alone:
+        alone = f"and on single problems than {_list(self.above_singly)}" if self.above_singly else "nor on single ones"
+        if self.above_singly and not above:
+            alone = f"but shown worse on single problems than {_list(self.above_singly)}"
+        if above and not self.above_singly:
             alone = "and than none on single ones"
         return f"{told} over all problems, {alone} in {self.single} of their own"
 
-    def _beside(self, standing: Standing, best: Standing) -> str:
+    def _against(self, placing: Placing, best: Placing) -> str:
         told = []
-        if standing.same:
+        if placing.same:
             told.append("the same in every run")
-        elif standing.p is not None and standing.p < 0.995:  # beyond, p says no more than the words
-            told.append(f"p={standing.p:.2g}")
-        if standing.ms and best.ms:
-            ratio = f"{standing.ms / best.ms:.1f}"
+        elif placing.p is not None and placing.p < 0.995:  # beyond, p says no more than the words
+            told.append(f"p={placing.p:.2g}")
+        if placing.ms and best.ms:
+            ratio = f"{placing.ms / best.ms:.1f}"
             told.append("the same time" if ratio == "1.0" else f"{ratio}x the time")
-        return f"{standing.member} ({', '.join(told)})" if told else standing.member
+        return f"{placing.member} ({', '.join(told)})" if told else placing.member
 
-    def _time(self, standing: Standing, before: str = "; ", after: str = "") -> str:
-        return "" if standing.ms is None else f"{before}{duration(standing.ms)}{self.clock} a batch{after}"
+    def _time(self, placing: Placing, before: str = "; ", after: str = "") -> str:
+        return "" if placing.ms is None else f"{before}{duration(placing.ms)}{self.clock} a batch{after}"
 
     def table(self) -> Table:
         """All members by mean rank, with their time and the test against the best."""
@@ -180,19 +180,19 @@ class Advice:
                 s.p,
                 self.verdict_on(s),
             )
-            for s in self.standings
+            for s in self.placings
         ]
         columns = ("member", "mean rank", f"ms{self.clock} a batch", "p (Holm)", "beside the best")
-        tones = [["", "", "", "", _TONES.get(self.verdict_on(s), "open")] for s in self.standings]
+        tones = [["", "", "", "", _TONES.get(self.verdict_on(s), "open")] for s in self.placings]
         return Table(f"q={self.q}: all members over {self.evidence}", columns, rows, tones)
 
-    def verdict_on(self, standing: Standing) -> str:
+    def verdict_on(self, placing: Placing) -> str:
         """In words: a member beside the best."""
-        if self.best is None or standing.member == self.best.member:
+        if self.best is None or placing.member == self.best.member:
             return "best mean rank"
-        if standing.better is not None:
-            return "shown worse" if standing.better == self.best.member else "shown better"
-        if standing.same:
+        if placing.better is not None:
+            return "shown worse" if placing.better == self.best.member else "shown better"
+        if placing.same:
             return "the same in every run"
         return "no difference shown" if self.enough else "too few seeds to say"
 
@@ -214,24 +214,24 @@ def _advice(runs: Sequence[Run], q: int, reference: str, clock: str) -> Advice:
     ms = {member: milliseconds(run.cpu for run in inside if run.member == member) for member in ranking.ranks}
     order = sorted(ranking.ranks, key=lambda m: (ranking.ranks[m], m != reference, ms[m] or 0.0, m))
     best = order[0] if order else ""
-    beside_best = {_other(c, best): c for c in pooled if best in (c.ours, c.theirs)}
-    standings = [Standing(best, ranking.ranks[best], ms[best])] if order else []
+    against_best = {_other(c, best): c for c in pooled if best in (c.ours, c.theirs)}
+    placings = [Placing(best, ranking.ranks[best], ms[best])] if order else []
     for m in order[1:]:
-        c = beside_best[m]
-        standings.append(Standing(m, ranking.ranks[m], ms[m], c.holm, c.better, c.tied == c.pairs))
+        c = against_best[m]
+        placings.append(Placing(m, ranking.ranks[m], ms[m], c.holm, c.better, c.tied == c.pairs))
     cases = cases_of(runs)
     several = len({case for case, _ in ranking.blocks}) > 1
     single = all_pairs(runs, ranking, by_case=True) if several else ()
     return Advice(
         q=q,
-        standings=tuple(standings),
+        placings=tuple(placings),
         evidence=_evidence(ranking),
         pairs=len(ranking.blocks),
         comparisons=len(pooled),
         single=len(single),
         reference=reference,
         above_reference=_shown_above(pooled, reference),
-        above_alone=_shown_above(single, reference, cases),
+        above_singly=_shown_above(single, reference, cases),
         exceptions=tuple(
             f"On {called(c.case, cases)} alone, {_other(c, best)} is shown better (p={c.holm:.2g})."
             for c in single

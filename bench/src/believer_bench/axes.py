@@ -17,7 +17,7 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 
 from believer.arrays import Array
-from believer.capabilities import able
+from believer.capabilities import has
 from believer.space import Space
 from believer.space.parameters import Number, Parameter
 
@@ -78,14 +78,14 @@ def _told(p: Parameter, value: Any, name: str, code: Code) -> Any:
     encoded = p.encode([value], name)[0].tolist()
     if code == "position":
         return encoded[0]
-    return round((value - p.low) / (p.step or 1)) if able(p, Number) else encoded.index(1.0)
+    return round((value - p.low) / (p.step or 1)) if has(p, Number) else encoded.index(1.0)
 
 
 def _meant(p: Parameter, given: Any, code: Code) -> Any:
     """The parameter's value that the library means, rounding mended."""
     if code == "position":
         return p.decode(np.array([[given]], dtype=np.float64))[0]
-    if not able(p, Number):
+    if not has(p, Number):
         return p.decode(p.grid()[[int(given)]])[0]
     number = given if code == "value" else p.low + int(given) * (p.step or 1)
     inside = min(max(number, p.low), p.high)

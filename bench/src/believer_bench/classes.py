@@ -19,13 +19,13 @@ import numpy as np
 from believer.experiments import bootstrap_interval, holm, wilcoxon
 from believer_bench.ranking import LEVEL
 from believer_bench.runs import Run, members_of
-from believer_bench.scores import Group, final, grouped, measure_of
+from believer_bench.scores import RaceGroup, final, grouped, measure_of
 
 EVERY = "all"
 """In the place of a class: all of them."""
 
-Block = tuple[str, int]
-Finals = dict[str, dict[Block, float]]
+Pair = tuple[str, int]
+Finals = dict[str, dict[Pair, float]]
 """l by member and block."""
 
 
@@ -38,7 +38,7 @@ class ClassLine:
     The last six are None of the reference itself, and without a common block.
     """
 
-    group: Group
+    group: RaceGroup
     kind: str
     member: str
     problems: int
@@ -71,7 +71,7 @@ def class_lines(runs: Sequence[Run], reference: str) -> tuple[ClassLine, ...]:
     wholes: list[ClassLine] = []
     for group, own in grouped(runs).items():
         values = finals(own)
-        kinds: dict[str, list[Block]] = {}
+        kinds: dict[str, list[Pair]] = {}
         for block in dict.fromkeys((run.case.problem, run.seed) for run in own):
             kinds.setdefault(measure_of(block[0]).kind, []).append(block)
         found = [
@@ -95,7 +95,7 @@ def finals(runs: Sequence[Run]) -> Finals:
 
 
 def _line(
-    group: Group, kind: str, member: str, blocks: Sequence[Block], values: Finals, reference: str
+    group: RaceGroup, kind: str, member: str, blocks: Sequence[Pair], values: Finals, reference: str
 ) -> ClassLine | None:
     """Not corrected yet; None if the member has no run."""
     own = values[member]

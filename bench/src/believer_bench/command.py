@@ -35,8 +35,8 @@ from believer_bench.suite import SUITES, suite_named, suite_tasks
 from believer_bench.suite_report import write_suite_report
 from believer_bench.tasks import MODES
 
-Finished = Sequence[tuple[Cell, dict[str, Any]]]
-Write = Callable[[Finished, Path | None], str]
+FinishedCells = Sequence[tuple[Cell, dict[str, Any]]]
+Write = Callable[[FinishedCells, Path | None], str]
 """Writes a report into a folder, if there is one, and returns it as text."""
 
 _USUAL = {"problems": list(plan.PROBLEMS), "q": [plan.Q], "seeds": range(plan.SEEDS), "budget": plan.BUDGET}
@@ -196,7 +196,7 @@ def _race(cells: Sequence[Cell], out: Path | None, workers: int, write: Write) -
         _report([(cell, store[cell].result) for cell in cells], out, write)
 
 
-def _report(finished: Finished, out: Path | None, write: Write) -> None:
+def _report(finished: FinishedCells, out: Path | None, write: Write) -> None:
     """Print and write the report, in the place of an earlier one: figures that only that one shows are removed."""
     earlier = None if out is None else out / "bench.md"
     if out is not None and earlier is not None and earlier.is_file():

@@ -21,7 +21,7 @@ from believer.study.outcome import outcome_of
 from believer_bench.declared import SEVERAL, Declared, declared_by, declared_in
 from believer_bench.problems import PROBLEMS
 
-Function = Callable[[dict[str, Any]], Any]
+Evaluated = Callable[[dict[str, Any]], Any]
 """From params to a number, or to a dict of declared outcomes."""
 
 
@@ -34,11 +34,11 @@ class Contest:
     """
 
     space: Space
-    function: Function
+    function: Evaluated
     settings: Mapping[str, Any]
     own: bool = False
     maximize: bool = False
-    truth: Function | None = None
+    truth: Evaluated | None = None
     declared: Declared | None = None
 
     @property
@@ -59,7 +59,7 @@ class Contest:
 
     @staticmethod
     def of_function(
-        function: str | Function, space: Space, maximize: bool = False, declared: Declared | None = None
+        function: str | Evaluated, space: Space, maximize: bool = False, declared: Declared | None = None
     ) -> Contest:
         """A function of one dict of params over ``space``: its name ``module:function``, or itself if it has one."""
         name = function if isinstance(function, str) else _name(function)
@@ -124,5 +124,5 @@ class Contest:
             return nothing, f"{type(error).__name__}: {error}"
 
 
-def _name(function: Function) -> str:
+def _name(function: Evaluated) -> str:
     return f"{getattr(function, '__module__', '')}:{getattr(function, '__qualname__', '')}"

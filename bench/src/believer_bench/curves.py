@@ -17,7 +17,7 @@ from believer.plot.figure import BLACK, BLUE, GRAY, GREEN, ORANGE, RED, entitle,
 from believer_bench.advice import Advice
 from believer_bench.declared import FEASIBLE, HYPERVOLUME
 from believer_bench.runs import Case, Run, members_of, size_name
-from believer_bench.summary import Axis, Curve, Line, curve, regret_of
+from believer_bench.summary import CurveAxis, Line, RegretCurve, curve, regret_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -38,7 +38,9 @@ def colors_of(lines: Sequence[Line], reference: str | None) -> dict[str, str]:
     return chosen if reference is None else {**chosen, reference: BLACK}
 
 
-def draw_curves(lines: Sequence[Line], runs: Sequence[Run], alone: Sequence[Run], reference: str | None) -> Figure:
+def draw_curves(
+    lines: Sequence[Line], runs: Sequence[Run], sequential_runs: Sequence[Run], reference: str | None
+) -> Figure:
     """Medians at equal evaluations and at equal iterations, with the quartiles of the reference and the best other.
 
     lines, runs: of one case. alone: runs of one member with one point at a time, shown beside; may be none.
@@ -46,8 +48,8 @@ def draw_curves(lines: Sequence[Line], runs: Sequence[Run], alone: Sequence[Run]
     case = lines[0].case
     colors = colors_of(lines, reference)
     banded = [line.member for line in lines if line.member != reference][:1] + [m for m in colors if m == reference]
-    sequential = f"{alone[0].member}, sequential" if alone else ""
-    axis_of: list[Axis] = ["evaluations", "iterations"] if case.q > 1 else ["evaluations"]
+    sequential = f"{sequential_runs[0].member}, sequential" if sequential_runs else ""
+    axis_of: list[CurveAxis] = ["evaluations", "iterations"] if case.q > 1 else ["evaluations"]
     height = max(4.8, 1.4 + 0.21 * len(lines))  # inches: a label takes a fifth of one
     figure = new_figure(1.5 + 4.75 * len(axis_of), height)
     panels = figure.subplots(1, len(axis_of), sharey=True, squeeze=False)[0]
@@ -57,9 +59,11 @@ def draw_curves(lines: Sequence[Line], runs: Sequence[Run], alone: Sequence[Run]
         for line in reversed(lines):
             own = curve([run for run in runs if run.member == line.member], axis)
             ends[line.member] = _draw(axes, case, own, colors.get(line.member), floor, band=line.member in banded)
-        if alone:
+        if sequential_runs:
             last = case.budget if axis == "evaluations" else max(len(run.batches) for run in runs)
-            ends[sequential] = _draw(axes, case, _until(curve(alone, axis), last), BLACK, floor, "--", band=False)
+            ends[sequential] = _draw(
+                axes, case, _until(curve(sequential_runs, axis), last), BLACK, floor, "--", band=False
+            )
         _dress(axes, case, axis, f"iterations (batches of {case.q})")
     panels[0].set_ylabel(_value_name(case))
     _label_ends(panels[-1], ends, {**colors, sequential: BLACK}, GAP * 4.8 / height)
@@ -70,9 +74,9 @@ def draw_curves(lines: Sequence[Line], runs: Sequence[Run], alone: Sequence[Run]
     return figure
 
 
-def _until(c: Curve, last: float) -> Curve:
+def _until(c: RegretCurve, last: float) -> RegretCurve:
     kept = c.x <= last
-    return Curve(c.x[kept], c.low[kept], c.middle[kept], c.high[kept])
+    return RegretCurve(c.x[kept], c.low[kept], c.middle[kept], c.high[kept])
 
 
 def draw_ends(lines: Sequence[Line], runs: Sequence[Run], reference: str | None) -> Figure:
@@ -106,7 +110,7 @@ def draw_sizes(member: str, by_case: Mapping[Case, Sequence[Run]]) -> Figure:
     """One member with several batch sizes, at equal evaluations and at equal iterations."""
     figure = new_figure(11.0, 4.2)
     panels = figure.subplots(1, 2, sharey=True)
-    axis_of: tuple[Axis, Axis] = ("evaluations", "iterations")
+    axis_of: tuple[CurveAxis, CurveAxis] = ("evaluations", "iterations")
     names = {case: "sequential" if case.q == 1 else f"q={case.q}" for case in by_case}
     colors = dict(zip(names.values(), (BLACK, *_COLORS, *[GRAY] * len(names)), strict=False))
     everyone = [run for runs in by_case.values() for run in runs]
@@ -128,18 +132,18 @@ def draw_sizes(member: str, by_case: Mapping[Case, Sequence[Run]]) -> Figure:
 
 def draw_overview(advice: Advice, lines: Sequence[Line]) -> Figure:
     """All members of one batch size: mean rank, time and spread, a row for each."""
-    standings = advice.standings
-    figure = new_figure(11.0, 1.7 + 0.3 * len(standings))
+    placings = advice.placings
+    figure = new_figure(11.0, 1.7 + 0.3 * len(placings))
     several = advice.q > 1
     panels = figure.subplots(1, 3 if several else 2, sharey=True, squeeze=False)[0]
     best = advice.verdict
-    for row, standing in enumerate(standings):
-        worse = best is not None and standing.better == best
+    for row, placing in enumerate(placings):
+        worse = best is not None and placing.better == best
         color = GRAY if worse else BLUE
-        panels[0].plot(standing.rank, row, "o", color=color, ms=8)
-        if standing.ms is not None:
-            panels[1].plot(standing.ms, row, "o", color=color, ms=8)
-        own = [line for line in lines if line.case.q == advice.q and line.member == standing.member]
+        panels[0].plot(placing.rank, row, "o", color=color, ms=8)
+        if placing.ms is not None:
+            panels[1].plot(placing.ms, row, "o", color=color, ms=8)
+        own = [line for line in lines if line.case.q == advice.q and line.member == placing.member]
         found = [100.0 * line.spread for line in own if line.spread is not None]
         for axes in panels[2:]:
             axes.plot(found, [row] * len(found), "o", color=color, ms=6, alpha=0.7)
@@ -148,13 +152,13 @@ def draw_overview(advice: Advice, lines: Sequence[Line]) -> Figure:
         axes.set_xlabel(title)
         axes.grid(color="#EEEEEE")
         axes.set_axisbelow(True)
-    panels[0].set_xlim(0.5, len(standings) + 0.5)
+    panels[0].set_xlim(0.5, len(placings) + 0.5)
     panels[0].xaxis.get_major_locator().set_params(integer=True)
     _log(panels[1], "x")
     for axes in panels[2:]:
         axes.set_xlim(0.0, max(105.0, axes.get_xlim()[1]))
-    panels[0].set_yticks(range(len(standings)), [literal(s.member) for s in standings])
-    panels[0].set_ylim(len(standings) - 0.4, -0.6)
+    panels[0].set_yticks(range(len(placings)), [literal(s.member) for s in placings])
+    panels[0].set_ylim(len(placings) - 0.4, -0.6)
     told = "blue: not shown worse than the best" if best is not None else "too few seeds to say who is worse"
     dots = "; spread: a dot for each problem" if several else ""
     entitle(figure, size_name(advice.q), f"{advice.evidence}\n{told}{dots}")
@@ -185,7 +189,7 @@ def _value_name(case: Case) -> str:
     return f"{what} (more is better)" if case.maximize else f"{what} (less is better)"
 
 
-def _dress(axes: Axes, case: Case, axis: Axis, iterations: str) -> None:
+def _dress(axes: Axes, case: Case, axis: CurveAxis, iterations: str) -> None:
     if case.optimum is not None:
         _log(axes, "y")
     axes.spines[["top", "right"]].set_visible(False)
@@ -204,7 +208,7 @@ def _log(axes: Axes, which: Literal["x", "y"]) -> None:
 
 
 def _draw(
-    axes: Axes, case: Case, c: Curve, color: str | None, floor: float, style: str = "-", band: bool = True
+    axes: Axes, case: Case, c: RegretCurve, color: str | None, floor: float, style: str = "-", band: bool = True
 ) -> tuple[float, float]:
     """One member's curve, gray without a color; where it ends."""
     y = _shown(case, c.middle, floor)
@@ -277,7 +281,7 @@ def _jitter(count: int) -> Array:
     return np.linspace(-1.0, 1.0, count) if count > 1 else np.zeros(1)
 
 
-def alone_of(runs: Sequence[Run], reference: str | None) -> list[Run]:
+def sequential_runs_of(runs: Sequence[Run], reference: str | None) -> list[Run]:
     """Of runs with one point at a time, those of the reference, or of the first member."""
     members = members_of(runs)
     who = reference if reference in members else next(iter(members), None)

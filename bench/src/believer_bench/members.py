@@ -22,7 +22,7 @@ import numpy as np
 from believer.arrays import Array
 from believer.batch.verdict import Verdict
 from believer.errors import BelieverError, InvalidInput, MissingCapability
-from believer.experiments.parts import Part, part
+from believer.experiments.parts import NamedPart, part
 from believer.optimizer import Optimizer
 from believer.space import Space
 from believer.study.trials import Batch
@@ -79,11 +79,11 @@ class Ours:
         batch = self._optimizer.ask(q, distinct=self._distinct)
         self._waiting.append(batch)
         self.verdict = batch.verdict
-        return batch.unit
+        return batch.encoded
 
     def tell(self, X: Array, y: Array) -> None:
         """The results of a batch that was asked for."""
-        number = next(i for i, batch in enumerate(self._waiting) if np.array_equal(batch.unit, X))
+        number = next(i for i, batch in enumerate(self._waiting) if np.array_equal(batch.encoded, X))
         self._optimizer.tell_many(self._waiting.pop(number), self._results(y))
 
     def _results(self, y: Array) -> list[Any]:
@@ -137,7 +137,7 @@ class Entrant:
     """Who takes part. name: in cells and tables. parts: by kind, of a member of ours; a peer has none."""
 
     name: str
-    parts: Mapping[str, Part] = field(default_factory=dict)
+    parts: Mapping[str, NamedPart] = field(default_factory=dict)
 
     @property
     def settings(self) -> dict[str, Any]:
@@ -215,7 +215,7 @@ def incapable(entrants: Sequence[Entrant], declared: Declared | None = None) -> 
         strategy = options.pop("strategy")
         try:
             if on not in asked:
-                asked[on] = Ours(Space.unit(1), X, y, 0, **options)
+                asked[on] = Ours(Space.cube(1), X, y, 0, **options)
             asked[on].rehearse(strategy)
         except MissingCapability as error:
             found[one.name] = error
@@ -255,10 +255,10 @@ def require_one_number(name: str, problem: str) -> None:
 def require_mode(name: str) -> None:
     """Raises ``InvalidInput`` if the member cannot be asked for a point while others are pending."""
     if name in PEERS and not PEERS[name].asynchronous:
-        able = ", ".join(peer for peer, entry in PEERS.items() if entry.asynchronous)
+        asynchronous = ", ".join(peer for peer, entry in PEERS.items() if entry.asynchronous)
         raise InvalidInput(
             f"{name} cannot race asynchronously: it takes no account of pending points. Leave it out, or race "
-            f"synchronously only; of the peers, {able} can."
+            f"synchronously only; of the peers, {asynchronous} can."
         )
 
 

@@ -26,14 +26,14 @@ from typing import Any, Protocol
 import numpy as np
 
 from believer.arrays import Array
-from believer.capabilities import able
+from believer.capabilities import has
 from believer.errors import InvalidInput, MissingExtra
 from believer.space import Space
 from believer.space.parameters import MAX_GRID, Number, Parameter
 from believer.space.region import bounds
 from believer_bench.axes import Axes, Code
 
-MOST_LISTED = 4096
+MAX_LISTED = 4096
 """Of a finite space with no more points, BoTorch looks at every one."""
 
 
@@ -57,7 +57,7 @@ class BoTorch:
 
     It has no parameters of its own, so it does what most of its users do. The model is fitted to encoded points, a
     choice being its one-hot columns; the acquisition is maximized over the whole cube, and what is found moves to the
-    nearest point of the space. Of a finite space with at most ``MOST_LISTED`` points it chooses, greedily in any case,
+    nearest point of the space. Of a finite space with at most ``MAX_LISTED`` points it chooses, greedily in any case,
     among all that are not evaluated (``optimize_acqf_discrete``). Noise is inferred, whether there is any or not.
     """
 
@@ -98,7 +98,7 @@ class BoTorch:
         import torch
         from botorch.optim import optimize_acqf, optimize_acqf_discrete
 
-        if self._region.size is not None and self._region.size <= MOST_LISTED:
+        if self._region.size is not None and self._region.size <= MAX_LISTED:
             choices = torch.as_tensor(self._region.points())
             return optimize_acqf_discrete(criterion, q=q, choices=choices, unique=True, X_avoid=evaluated)[0]
         return optimize_acqf(
@@ -154,7 +154,7 @@ class OptunaGP:
 
     @staticmethod
     def _code(p: Parameter) -> Code:
-        if not able(p, Number) or (p.log and p.step not in (None, 1)):
+        if not has(p, Number) or (p.log and p.step not in (None, 1)):
             return "index"
         return "value" if p.step is None or _is_listed(p) else "position"
 
@@ -162,7 +162,7 @@ class OptunaGP:
     def _distribution(cls, p: Parameter) -> Any:
         from optuna.distributions import CategoricalDistribution, FloatDistribution, IntDistribution
 
-        if not able(p, Number):
+        if not has(p, Number):
             return CategoricalDistribution(range(p.count or 1))
         if (code := cls._code(p)) == "index":
             return IntDistribution(0, _last(p))
@@ -208,13 +208,13 @@ class Egobox:
 
     @staticmethod
     def _code(p: Parameter) -> Code:
-        return "index" if not able(p, Number) or (_is_listed(p) and not p.log) else "position"
+        return "index" if not has(p, Number) or (_is_listed(p) and not p.log) else "position"
 
     @staticmethod
     def _kind(p: Parameter) -> Any:
         from egobox import XSpec, XType
 
-        if not able(p, Number):
+        if not has(p, Number):
             return XSpec(XType.ENUM, [p.count])
         if not _is_listed(p):
             return XSpec(XType.FLOAT, [0.0, 1.0])
@@ -254,13 +254,13 @@ class Skopt:
 
     @staticmethod
     def _code(p: Parameter) -> Code:
-        return "index" if not able(p, Number) or p.step != (1 if isinstance(p.low, int) else None) else "value"
+        return "index" if not has(p, Number) or p.step != (1 if isinstance(p.low, int) else None) else "value"
 
     @classmethod
     def _dimension(cls, p: Parameter) -> Any:
         from skopt import space as theirs
 
-        if not able(p, Number):
+        if not has(p, Number):
             return theirs.Categorical(range(p.count or 1))
         if cls._code(p) == "index":
             return theirs.Integer(0, _last(p))
@@ -306,7 +306,7 @@ class BayesOpt:
 
     @staticmethod
     def _code(p: Parameter) -> Code:
-        return "position" if not able(p, Number) or p.log or not _is_listed(p) else "index"
+        return "position" if not has(p, Number) or p.log or not _is_listed(p) else "index"
 
     @classmethod
     def _bounds(cls, p: Parameter) -> tuple[Any, ...]:

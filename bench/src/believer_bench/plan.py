@@ -17,7 +17,7 @@ from believer.space import Space
 from believer.study.files import PathLike
 from believer.study.goal import Goal
 from believer_bench.advice import default_strategy
-from believer_bench.contest import Contest, Function
+from believer_bench.contest import Contest, Evaluated
 from believer_bench.declared import declare
 from believer_bench.members import ACQUISITION, SURROGATE, Entrant, combined, incapable
 from believer_bench.peers import PEERS
@@ -68,7 +68,7 @@ def benchmark(
     surrogates: Members = SURROGATE,
     acquisitions: Members = ACQUISITION,
     peers: Names = (),
-    function: str | Function | None = None,
+    function: str | Evaluated | None = None,
     space: Space | None = None,
     maximize: bool = False,
     outcomes: str | Mapping[str, Goal] | None = None,
@@ -93,7 +93,7 @@ def benchmark(
     surrogates: Members = SURROGATE,
     acquisitions: Members = ACQUISITION,
     peers: Names = (),
-    function: str | Function | None = None,
+    function: str | Evaluated | None = None,
     space: Space | None = None,
     maximize: bool = False,
     outcomes: str | Mapping[str, Goal] | None = None,
@@ -241,11 +241,13 @@ def cells_of(
     if repeated := [seed for i, seed in enumerate(seeds) if seed in seeds[:i]]:
         raise InvalidInput(f"seeds must be different; got {repeated[0]} more than once.")
     for task in tasks:
-        task.check(task.able(entrants) if where_they_can else entrants)
+        task.check(task.runnable(entrants) if where_they_can else entrants)
     if not (entrants and tasks and seeds):
         raise InvalidInput("a bench needs at least one problem, batch size and seed; got none.")
     entrants = _able(entrants, tasks, all_that_can)
-    racing = [(one, task.settings) for task in tasks for one in (task.able(entrants) if where_they_can else entrants)]
+    racing = [
+        (one, task.settings) for task in tasks for one in (task.runnable(entrants) if where_they_can else entrants)
+    ]
     cells = [Cell(EXPERIMENT, {**one.settings, **settings}, seed) for seed in seeds for one, settings in racing]
     return list(dict.fromkeys(cells))
 
@@ -272,7 +274,7 @@ def _several(given: Members) -> list[Any]:
 
 def contests_of(
     problems: Sequence[str] = (),
-    function: str | Function | None = None,
+    function: str | Evaluated | None = None,
     space: Space | None = None,
     maximize: bool = False,
     outcomes: str | Mapping[str, Goal] | None = None,

@@ -13,19 +13,19 @@ from believer.plot.figure import BLACK, BLUE, GREEN, ORANGE, RED, entitle, legen
 from believer_bench.curves import literal
 from believer_bench.profiles import MOST, counts, data_profile, performance_profile
 from believer_bench.runs import Run, members_of
-from believer_bench.scores import TARGETS, Group
+from believer_bench.scores import TARGETS, RaceGroup
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-Style = str | tuple[int, tuple[int, ...]]
-_STYLES: tuple[Style, ...] = ("-", "--", ":", "-.", (0, (6, 1, 1, 1, 1, 1)))
+ProfileStyle = str | tuple[int, tuple[int, ...]]
+_STYLES: tuple[ProfileStyle, ...] = ("-", "--", ":", "-.", (0, (6, 1, 1, 1, 1, 1)))
 _LOOKS = list(product(_STYLES, (BLACK, BLUE, ORANGE, GREEN, RED)))
 """Of lines, in the order of members; the first is the reference."""
 
 
-def draw_data(group: Group, runs: Sequence[Run]) -> Figure:
+def draw_data(group: RaceGroup, runs: Sequence[Run]) -> Figure:
     """The share of blocks solved to each target, by evaluations."""
     figure, panels = _panels()
     n = np.arange(1.0, max(run.case.budget for run in runs) + 1.0)
@@ -39,7 +39,7 @@ def draw_data(group: Group, runs: Sequence[Run]) -> Figure:
     return figure
 
 
-def draw_performance(group: Group, runs: Sequence[Run]) -> Figure:
+def draw_performance(group: RaceGroup, runs: Sequence[Run]) -> Figure:
     """The share of blocks solved to each target within a multiple of the fastest member's evaluations."""
     figure, panels = _panels()
     tau = np.geomspace(1.0, MOST, 200)
@@ -60,11 +60,11 @@ def _panels() -> tuple[Figure, list[Axes]]:
     return figure, list(figure.subplots(2, 2, sharex=True, sharey=True).ravel())
 
 
-def _looks(runs: Sequence[Run]) -> list[tuple[Style, str]]:
+def _looks(runs: Sequence[Run]) -> list[tuple[ProfileStyle, str]]:
     return [_LOOKS[i % len(_LOOKS)] for i in range(len(members_of(runs)))]
 
 
-def _draw(axes: Axes, x: Array, y: Array, member: str, look: tuple[Style, str]) -> None:
+def _draw(axes: Axes, x: Array, y: Array, member: str, look: tuple[ProfileStyle, str]) -> None:
     style, color = look
     axes.step(x, 100.0 * y, linestyle=style, where="post", color=color, lw=1.8, label=literal(member))
 

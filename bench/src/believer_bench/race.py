@@ -96,7 +96,7 @@ def run(
     member = enter(X.copy(), y.copy())
     spent, told = [_clocks() - start], [X]
     batches: list[Array] = []
-    beside: list[Array] = []
+    pending: list[Array] = []
     verdicts: list[Verdict | None] = []
     step = q if durations is None else 1
     running: list[tuple[float, int, Array]] = []  # when it ends, its number, its points
@@ -109,7 +109,7 @@ def run(
             spent.append(_clocks() - start)
             if proposed.shape != (size, X.shape[1]) or not ((proposed >= 0.0) & (proposed <= 1.0)).all():
                 raise ValueError(f"a member must propose {size} points inside the unit cube; got {proposed!r}.")
-            beside.append(np.vstack([X[:0], *(points for _, _, points in running)]))
+            pending.append(np.vstack([X[:0], *(points for _, _, points in running)]))
             heappush(running, (now + (0.0 if durations is None else durations[len(batches)]), len(batches), proposed))
             batches.append(proposed)
             verdicts.append(member.verdict)
@@ -121,7 +121,7 @@ def run(
         spent[1 + number] += _clocks() - start
         told.append(points)
         y = np.concatenate([y, values])
-    return Course(np.vstack(told), y, tuple(batches), np.array(spent), tuple(beside), tuple(verdicts), member, design)
+    return Course(np.vstack(told), y, tuple(batches), np.array(spent), tuple(pending), tuple(verdicts), member, design)
 
 
 def race(cell: Cell, others: Mapping[str, Entrant] | None = None) -> dict[str, Any]:
@@ -149,7 +149,7 @@ def race(cell: Cell, others: Mapping[str, Entrant] | None = None) -> dict[str, A
     more: dict[str, Any] = {} if declared is None else {"declared": declared}
     first = " ".join([name, *(() if declared is None else declared.goals.wanted)])
     if first not in _warm:
-        warm_up(partial(entrant.enter, Space.unit(2), 0, **more), declared)
+        warm_up(partial(entrant.enter, Space.cube(2), 0, **more), declared)
         _warm.add(first)
     space = contest.space
     X = design(space, settings["n_init"], cell.seed)
@@ -215,7 +215,7 @@ def warm_up(enter: Enter, declared: Declared | None = None) -> None:
         y = branin().evaluate(X)
         return y if declared is None else declared.made_up(y)
 
-    X = design(Space.unit(2), 6, 0)
+    X = design(Space.cube(2), 6, 0)
     run(enter, evaluate, X, evaluate(X), q=2, budget=10)
 
 

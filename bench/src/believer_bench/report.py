@@ -17,7 +17,7 @@ from believer_bench.documented import Documented, written
 from believer_bench.ranking import PairedTest, against
 from believer_bench.runs import Case, Run, called, cases_of, read_runs, sequential_of
 from believer_bench.summary import (
-    Axis,
+    CurveAxis,
     Line,
     batch_table,
     best_table,
@@ -98,12 +98,14 @@ class BenchReport(Documented):
         """What draws each figure, by name."""
         found: dict[str, Callable[[], Figure]] = {}
         for advice in self.advice:
-            if len(advice.standings) > 1:
+            if len(advice.placings) > 1:
                 found[f"overview_q{advice.q}"] = partial(curves.draw_overview, advice, self.lines)
         for case in cases_of(self.runs):
             lines, runs = [line for line in self.lines if line.case == case], self.of(case)
-            alone = curves.alone_of(self.of(sequential_of(case)), self.reference) if case.q > 1 else []
-            found[f"curves_{case.slug}"] = partial(curves.draw_curves, lines, runs, alone, self.reference)
+            sequential_runs = (
+                curves.sequential_runs_of(self.of(sequential_of(case)), self.reference) if case.q > 1 else []
+            )
+            found[f"curves_{case.slug}"] = partial(curves.draw_curves, lines, runs, sequential_runs, self.reference)
             found[f"ends_{case.slug}"] = partial(curves.draw_ends, lines, runs, self.reference)
         for sequential, cases in self._sizes().items():
             by_case = {case: [run for run in self.of(case) if run.member == self.reference] for case in cases}
@@ -128,14 +130,20 @@ class BenchReport(Documented):
         found = [self._advice_section(), *(self._case_section(case) for case in cases_of(self.runs))]
         if self.comparisons:
             found.append(Section(f"Is {self.reference} better?", text=[self._how_tested()], tables=[self._tests()]))
-        beside = sequential_table(self.runs)
+        sequential = sequential_table(self.runs)
         sizes = {
             f"sizes_{key.slug}": f"{self.reference} on {key.problem} with batches of several sizes"
             for key in self._sizes()
         }
-        if beside is not None or sizes:
+        if sequential is not None or sizes:
             found.append(
-                Section("Batches and one point at a time", [], [_BESIDE], [] if beside is None else [beside], sizes)
+                Section(
+                    "Batches and one point at a time",
+                    [],
+                    [_SEQUENTIAL],
+                    [] if sequential is None else [sequential],
+                    sizes,
+                )
             )
         found.append(
             Section("What is missing or failed", text=self.notices or ["Nothing: every member ran every seed."])
@@ -143,7 +151,7 @@ class BenchReport(Documented):
         return found
 
     def _advice_section(self) -> Section:
-        several = [advice for advice in self.advice if len(advice.standings) > 1]
+        several = [advice for advice in self.advice if len(advice.placings) > 1]
         text = []
         if several:
             text.append(
@@ -223,8 +231,8 @@ _MEASURES = {
     FEASIBLE: "Values within all limits are {}; before it has any, a run counts as the worst that any run had.",
     HYPERVOLUME: "Values are hypervolumes of the results within all limits, from one reference point, and {}.",
 }
-_AXES: tuple[Axis, Axis] = ("evaluations", "iterations")
-_BESIDE = (
+_AXES: tuple[CurveAxis, CurveAxis] = ("evaluations", "iterations")
+_SEQUENTIAL = (
     "At equal evaluations, one point at a time has the advantage: it knows every value before it chooses the next "
     "point. At equal iterations, which is equal waiting where evaluations run in parallel, a batch has q times as many."
 )

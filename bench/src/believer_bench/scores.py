@@ -77,7 +77,7 @@ def _log(values: Array, measure: Measure) -> Array:
 
 
 @dataclass(frozen=True, slots=True, order=True)
-class Group:
+class RaceGroup:
     """Runs that are compared with each other: the mode and the size of their batches."""
 
     mode: str
@@ -99,14 +99,14 @@ class Group:
         return f"q{self.q}{'_async' if self.mode == ASYNC else ''}"
 
 
-def group_of(run: Run) -> Group:
+def group_of(run: Run) -> RaceGroup:
     """Where a run belongs."""
-    return Group(run.case.mode, run.case.q)
+    return RaceGroup(run.case.mode, run.case.q)
 
 
-def grouped(runs: Iterable[Run]) -> dict[Group, list[Run]]:
+def grouped(runs: Iterable[Run]) -> dict[RaceGroup, list[Run]]:
     """Runs by group, synchronous and small batches first."""
-    found: dict[Group, list[Run]] = {}
+    found: dict[RaceGroup, list[Run]] = {}
     for run in runs:
         found.setdefault(group_of(run), []).append(run)
     return dict(sorted(found.items(), key=lambda item: (item[0].mode == ASYNC, item[0].q)))

@@ -16,7 +16,7 @@ from believer_bench.tasks import MODES, Task
 BUDGETS = {1: 40, 3: 50, 10: 100, 50: 220}
 """Evaluations by q, the initial design included."""
 
-_LEAST_DESIGN, _LARGEST_DESIGN = 5, 20
+_MIN_DESIGN, _LARGEST_DESIGN = 5, 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,4 +95,4 @@ def _task(contest: Contest, q: int, mode: str, budget: int | None, n_init: int |
 
 def design_size(space: Space) -> int:
     """Initial points: two a parameter, from 5 to 20."""
-    return min(max(2 * len(space), _LEAST_DESIGN), _LARGEST_DESIGN)
+    return min(max(2 * len(space), _MIN_DESIGN), _LARGEST_DESIGN)

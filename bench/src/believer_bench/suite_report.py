@@ -14,7 +14,7 @@ from believer_bench import profile_figures, suite_tables
 from believer_bench.classes import EVERY, ClassLine, class_lines
 from believer_bench.documented import Documented, written
 from believer_bench.runs import Run, members_of, sound_runs
-from believer_bench.scores import Group, grouped
+from believer_bench.scores import RaceGroup, grouped
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -80,10 +80,10 @@ class SuiteReport(Documented):
         found.append(Section("What is missing", text=self.notices or ["Nothing: every member ran everything."]))
         return found
 
-    def _on_all(self, group: Group) -> list[ClassLine]:
+    def _on_all(self, group: RaceGroup) -> list[ClassLine]:
         return [line for line in self.lines if line.group == group and line.kind == EVERY]
 
-    def _group_section(self, group: Group, runs: Sequence[Run]) -> Section:
+    def _group_section(self, group: RaceGroup, runs: Sequence[Run]) -> Section:
         lines = [line for line in self.lines if line.group == group]
         shown = {f"profiles_data_{group.slug}": f"{group.label}: share of runs within a target, by evaluations"}
         if len(members_of(runs)) > 1:
@@ -127,7 +127,7 @@ def _missing(runs: Sequence[Run]) -> list[str]:
     return notices
 
 
-def _headline(on_all: Mapping[Group, Sequence[ClassLine]], reference: str) -> str:
+def _headline(on_all: Mapping[RaceGroup, Sequence[ClassLine]], reference: str) -> str:
     """What all groups show together."""
     lines = [line for found in on_all.values() for line in found]
     own = [line for line in lines if line.member == reference]
@@ -142,7 +142,7 @@ def _headline(on_all: Mapping[Group, Sequence[ClassLine]], reference: str) -> st
     return f"Beside {reference}, of {len(on_all)} sizes and modes of batches: {'; '.join(said)}."
 
 
-def _sentence(group: Group, lines: Sequence[ClassLine], reference: str) -> str:
+def _sentence(group: RaceGroup, lines: Sequence[ClassLine], reference: str) -> str:
     """What a group shows, the reference first."""
     own = next((line for line in lines if line.member == reference), None)
     if own is None:

@@ -6,11 +6,11 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
-from believer.report import Table, Value
+from believer.report import Plain, Table
 from believer_bench.classes import ClassLine
 from believer_bench.profiles import counts
 from believer_bench.runs import Run, members_of
-from believer_bench.scores import TARGETS, Group, evaluations_to, final, measure_of, recommended
+from believer_bench.scores import TARGETS, RaceGroup, evaluations_to, final, measure_of, recommended
 
 _TONES = {"better": "good", "worse": "bad", "": "open"}
 _STEPS = ((0.5, 3), (0.2, 2), (0.05, 1))
@@ -25,7 +25,7 @@ def percent(share: float) -> str:
 def overall_table(lines: Sequence[ClassLine]) -> Table:
     """Members on the problems that all of their group have run, from their lines on all."""
     columns = ["member", "batches", "problems", "runs", "mean log10 regret", "95 % interval", "difference"]
-    rows: list[list[Value]] = [
+    rows: list[list[Plain]] = [
         [
             *(line.member, line.group.short, line.problems, line.runs, _2(line.mean), _interval(line), _signed(line)),
             *(_score(line), None if line.holm is None else float(f"{line.holm:.2g}"), _verdict(line)),
@@ -37,11 +37,11 @@ def overall_table(lines: Sequence[ClassLine]) -> Table:
     return Table("All problems", [*columns, "won / tied / lost", "p (Holm)", "verdict"], rows, tones)
 
 
-def effort_table(groups: Mapping[Group, Sequence[Run]]) -> Table:
+def effort_table(groups: Mapping[RaceGroup, Sequence[Run]]) -> Table:
     """How many runs came near the optimum, on the same problems, and what all runs and batches were like."""
     columns = ["member", "batches", *(f"within {percent(t)}" for t in TARGETS)]
     columns += ["near pairs", "by verdict", "CPU s a run"]
-    rows: list[list[Value]] = []
+    rows: list[list[Plain]] = []
     for group, runs in groups.items():
         needed = [counts(runs, target) for target in TARGETS]
         for member in members_of(runs):
@@ -58,7 +58,7 @@ def class_table(lines: Sequence[ClassLine]) -> Table:
     """Mean log10 regrets of one group, a row a class, a column a member, colored by the difference to the first."""
     members = list(dict.fromkeys(line.member for line in lines))
     found = {(line.kind, line.member): line for line in lines}
-    rows: list[list[Value]] = []
+    rows: list[list[Plain]] = []
     tones: list[list[str]] = []
     for kind in dict.fromkeys(line.kind for line in lines):
         here = [found.get((kind, member)) for member in members]
@@ -90,7 +90,7 @@ def differences_table(lines: Sequence[ClassLine]) -> Table | None:
         "p (Holm)",
         "verdict",
     ]
-    rows: list[list[Value]] = [
+    rows: list[list[Plain]] = [
         [
             *(line.kind, line.member, _2(line.mean), _interval(line), _signed(line), _score(line), line.p, line.holm),
             _verdict(line),
@@ -104,7 +104,7 @@ def differences_table(lines: Sequence[ClassLine]) -> Table | None:
 def noisy_table(runs: Sequence[Run]) -> Table | None:
     """Of noisy problems: the best point evaluated, and the one recommended; None without such problems."""
     noisy = [run for run in runs if measure_of(run.case.problem).noisy]
-    rows: list[list[Value]] = []
+    rows: list[list[Plain]] = []
     for member in members_of(noisy):
         own = [run for run in noisy if run.member == member]
         said = [value for run in own if (value := recommended(run)) is not None]
@@ -121,7 +121,7 @@ def problems_table(runs: Sequence[Run]) -> Table:
     for run in runs:
         finals.setdefault((run.case.problem, run.member), []).append(final(run))
     cases = {run.case.problem: run.case for run in runs}
-    rows: list[list[Value]] = []
+    rows: list[list[Plain]] = []
     tones: list[list[str]] = []
     for problem, case in cases.items():
         middle = [float(np.median(finals[problem, m])) if (problem, m) in finals else None for m in members]
@@ -153,10 +153,10 @@ def runs_table(runs: Iterable[Run]) -> Table:
     columns = ["class", "problem", "q", "mode", "budget", "n_init", "member", "seed", "best", "log10_regret"]
     columns += ["log10_recommended", *(f"evaluations_to_{t:g}" for t in TARGETS)]
     columns += ["pairs", "near_duplicates", "near_by_verdict", "cpu_seconds"]
-    rows: list[list[Value]] = []
+    rows: list[list[Plain]] = []
     for run in runs:
         case = run.case
-        row: list[Value] = [measure_of(case.problem).kind, case.problem, case.q, case.mode, case.budget, case.n_init]
+        row: list[Plain] = [measure_of(case.problem).kind, case.problem, case.q, case.mode, case.budget, case.n_init]
         row += [run.member, run.seed, run.final, final(run), recommended(run)]
         row += [int(n) if np.isfinite(n := evaluations_to(run, t)) else None for t in TARGETS]
         row += [int(run.pairs.sum()), float(np.nansum(run.near))]

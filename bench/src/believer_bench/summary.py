@@ -10,7 +10,7 @@ import numpy as np
 
 from believer.arrays import Array
 from believer.experiments import bootstrap_interval
-from believer.report import Table, Value
+from believer.report import Plain, Table
 from believer_bench.declared import VALUE
 from believer_bench.ranking import rank
 from believer_bench.runs import Case, Run, cases_of, members_of, sequential_of
@@ -18,9 +18,9 @@ from believer_bench.runs import Case, Run, cases_of, members_of, sequential_of
 CLOCKS_AGREE = 1.25
 """Wall and processor time that differ by less than this factor are told as one."""
 
-Axis = Literal["evaluations", "iterations"]
+CurveAxis = Literal["evaluations", "iterations"]
 
-LEAST_FOR_INTERVAL = 6
+MIN_FOR_INTERVAL = 6
 """Seeds below which the range of all is no 95 % interval of the median: it misses it with probability 2^(1 - n)."""
 
 
@@ -54,7 +54,7 @@ class Line:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Curve:
+class RegretCurve:
     """Quartiles over seeds of the best value, to be minimized, after ``x`` evaluations or iterations."""
 
     x: Array
@@ -77,7 +77,7 @@ def lines_of(runs: Sequence[Run]) -> tuple[Line, ...]:
 def _line(runs: Sequence[Run], ranks: dict[str, float]) -> Line:
     case, member = runs[0].case, runs[0].member
     values = case.sign * np.array([run.final for run in runs])
-    low, high = bootstrap_interval(values) if len(values) >= LEAST_FOR_INTERVAL else (None, None)
+    low, high = bootstrap_interval(values) if len(values) >= MIN_FOR_INTERVAL else (None, None)
     regrets, left = _regrets(runs)
     return Line(
         member=member,
@@ -153,7 +153,7 @@ def clocks_agree(lines: Sequence[Line]) -> bool:
     return all(1.0 / CLOCKS_AGREE < wall / cpu < CLOCKS_AGREE for cpu, wall in both)
 
 
-def curve(runs: Sequence[Run], axis: Axis) -> Curve:
+def curve(runs: Sequence[Run], axis: CurveAxis) -> RegretCurve:
     """Quartiles of runs of one member on one case; a run that stopped early keeps its last value."""
     case = runs[0].case
     rows = [run.best[case.n_init - 1 :] if axis == "evaluations" else run.after_batches() for run in runs]
@@ -162,7 +162,7 @@ def curve(runs: Sequence[Run], axis: Axis) -> Curve:
     seen = ~np.isnan(table).all(axis=0)
     x = np.arange(length, dtype=np.float64) + (case.n_init if axis == "evaluations" else 0)
     low, middle, high = np.nanquantile(table[:, seen], [0.25, 0.5, 0.75], axis=0)
-    return Curve(x[seen], low, middle, high)
+    return RegretCurve(x[seen], low, middle, high)
 
 
 def best_table(lines: Sequence[Line]) -> Table:
@@ -171,10 +171,10 @@ def best_table(lines: Sequence[Line]) -> Table:
     what = "best" if lines[0].case.measure == VALUE else lines[0].case.measure
     columns = ["member", "seeds", f"median {what}", "95 % interval", "mean", "std", "mean rank"]
     columns += ["median regret", "regret left (%)"] if known else []
-    rows: list[list[Value]] = []
+    rows: list[list[Plain]] = []
     for line in lines:
         interval = None if line.low is None or line.high is None else f"{line.low:.4g} to {line.high:.4g}"
-        row: list[Value] = [line.member, line.seeds, line.median, interval, line.mean, line.std, _rounded(line.rank, 2)]
+        row: list[Plain] = [line.member, line.seeds, line.median, interval, line.mean, line.std, _rounded(line.rank, 2)]
         left = None if line.regret_left is None else 100.0 * line.regret_left
         rows.append([*row, *([line.regret, _rounded(left, 2)] if known else [])])
     return Table(f"Final {what}", columns, rows)
@@ -203,21 +203,21 @@ def batch_table(lines: Sequence[Line]) -> Table:
 
 def sequential_table(runs: Sequence[Run]) -> Table | None:
     """Batches of q beside one point at a time, at equal evaluations and at equal iterations; None without both."""
-    rows: list[list[Value]] = []
+    rows: list[list[Plain]] = []
     for case in cases_of(runs):
-        alone = [run for run in runs if run.case == sequential_of(case)] if case.q > 1 else []
-        for member in members_of(alone):
-            one = {run.seed: run for run in alone if run.member == member}
+        sequential_runs = [run for run in runs if run.case == sequential_of(case)] if case.q > 1 else []
+        for member in members_of(sequential_runs):
+            one = {run.seed: run for run in sequential_runs if run.member == member}
             ours = {run.seed: run for run in runs if run.case == case and run.member == member}
             seeds = sorted(one.keys() & ours.keys())
             if seeds:
-                rows.append(_beside(case, [ours[seed] for seed in seeds], [one[seed] for seed in seeds]))
+                rows.append(_against_sequential(case, [ours[seed] for seed in seeds], [one[seed] for seed in seeds]))
     columns = ["problem", "member", "q", "batches", "seeds", "batches of q", "sequential, equal evaluations"]
     columns += ["batches won / tied / lost", "sequential, equal iterations", "batches won / tied / lost "]
     return Table("Batches beside one point at a time: median best", columns, rows) if rows else None
 
 
-def _beside(case: Case, ours: Sequence[Run], one: Sequence[Run]) -> list[Value]:
+def _against_sequential(case: Case, ours: Sequence[Run], one: Sequence[Run]) -> list[Plain]:
     a = np.array([run.final for run in ours])
     evaluations = np.array(
         [run.best[min(len(mine.best), len(run.best)) - 1] for mine, run in zip(ours, one, strict=True)]
@@ -226,7 +226,7 @@ def _beside(case: Case, ours: Sequence[Run], one: Sequence[Run]) -> list[Value]:
         [run.after_batches()[min(len(mine.batches), len(run.batches))] for mine, run in zip(ours, one, strict=True)]
     )
     batches = int(np.median([len(run.batches) for run in ours]))
-    row: list[Value] = [case.problem, ours[0].member, case.q, batches, len(ours), float(case.sign * np.median(a))]
+    row: list[Plain] = [case.problem, ours[0].member, case.q, batches, len(ours), float(case.sign * np.median(a))]
     for b in (evaluations, iterations):
         score = f"{int((a < b).sum())} / {int((a == b).sum())} / {int((a > b).sum())}"
         row += [float(case.sign * np.median(b)), score]

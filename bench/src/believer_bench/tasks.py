@@ -32,7 +32,7 @@ class Task:
         mode = {"mode": ASYNC} if self.mode == ASYNC else {}
         return {**self.contest.settings, "budget": self.budget, "n_init": self.n_init, "q": self.q, **mode}
 
-    def able(self, entrants: Sequence[Entrant]) -> list[Entrant]:
+    def runnable(self, entrants: Sequence[Entrant]) -> list[Entrant]:
         """Those of ``entrants`` that can work on its space."""
         return [one for one in entrants if _fits(one.name, self.contest)]
 

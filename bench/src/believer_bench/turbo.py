@@ -34,7 +34,7 @@ from believer.surrogates.gp_fit import Preset
 
 FIRST, LARGEST, SMALLEST = 0.8, 1.6, 0.5**7
 SUCCESSES, ENOUGH = 3, 1e-3
-MOST_CANDIDATES = 5000
+MAX_CANDIDATES = 5000
 
 PRESET = Preset(
     lengthscale=None,
@@ -105,7 +105,7 @@ class Turbo:
         weights = np.exp(np.log(model.lengthscales) - np.log(model.lengthscales).mean())
         lower = np.maximum(center - 0.5 * self._length * weights, 0.0)
         upper = np.minimum(center + 0.5 * self._length * weights, 1.0)
-        count = min(100 * d, MOST_CANDIDATES)
+        count = min(100 * d, MAX_CANDIDATES)
         points = lower + sobol(count, d, self._rng) * (upper - lower)
         moved = self._rng.random((count, d)) <= min(1.0, 20.0 / d)
         still = np.flatnonzero(~moved.any(axis=1))

@@ -49,7 +49,7 @@ FITS = 2.0
 APART = 4.0
 """In χ², between two readings that can be told apart: two standard errors of a single number."""
 
-_LEAST_TO_LEAVE_OUT = 3
+_MIN_TO_LEAVE_OUT = 3
 SETS = 10
 """Data sets of the diagnostic under each reading."""
 
@@ -124,7 +124,7 @@ class Reading:
 
 
 @dataclass(frozen=True, slots=True)
-class Number:
+class ReadNumber:
     """A number that the paper prints, and what each reading of a choice makes of it, in one order for all numbers.
 
     error: its standard error; None of a single draw.
@@ -143,11 +143,11 @@ class Number:
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class Question:
     """A question that the paper leaves open; the first reading is the one that was chosen."""
 
     question: str
-    numbers: tuple[Number, ...]
+    numbers: tuple[ReadNumber, ...]
 
     @property
     def readings(self) -> tuple[str, ...]:
@@ -202,7 +202,7 @@ def _spread_over_batches(loops: Sequence[Loop]) -> Estimate:
 def _jackknifed(of: Callable[[Sequence[Loop]], Any], loops: Sequence[Loop]) -> Estimate:
     """The error of a number of whole runs, each left out in turn: batches of one run depend on each other."""
     n = len(loops)
-    if n < _LEAST_TO_LEAVE_OUT:
+    if n < _MIN_TO_LEAVE_OUT:
         return Estimate(float(of(loops)), math.inf, math.inf)
     without = np.array([float(of([*loops[:i], *loops[i + 1 :]])) for i in range(n)])
     error = math.sqrt((n - 1) * float(without.var()))
@@ -228,10 +228,10 @@ def _error(paper: Printed, seeds: int) -> float:
     return paper.std / math.sqrt(seeds)
 
 
-def _finals(choices: Mapping[str, Mapping[str, Any]], problem: str, *keys: tuple[str, int]) -> tuple[Number, ...]:
+def _finals(choices: Mapping[str, Mapping[str, Any]], problem: str, *keys: tuple[str, int]) -> tuple[ReadNumber, ...]:
     """Table 4's final values of the keys (strategy, q), under options by reading."""
     return tuple(
-        Number(
+        ReadNumber(
             f"Table 4, {strategy} q={q}, {problem}",
             TABLE_4[strategy, q, problem].mean,
             _error(TABLE_4[strategy, q, problem], SEEDS["exp9"]),
@@ -247,10 +247,10 @@ _SVM = (("cl_min", 2), ("sequential", 1), ("random", 2))
 _SIDE = BOXES["levy10"][1] - BOXES["levy10"][0]
 
 
-def _tuned(choices: Mapping[str, Mapping[str, Any]]) -> tuple[Number, ...]:
+def _tuned(choices: Mapping[str, Mapping[str, Any]]) -> tuple[ReadNumber, ...]:
     seeds = SEEDS["exp6"]
     return tuple(
-        Number(
+        ReadNumber(
             f"section 4.4, {name}",
             SVM[name].mean,
             _error(SVM[name], seeds),
@@ -264,14 +264,14 @@ def _tuned(choices: Mapping[str, Mapping[str, Any]]) -> tuple[Number, ...]:
     )
 
 
-def _diagnosed(choices: Mapping[str, tuple[Mapping[str, Any], float]]) -> tuple[Number, ...]:
+def _diagnosed(choices: Mapping[str, tuple[Mapping[str, Any], float]]) -> tuple[ReadNumber, ...]:
     """Table 11's distances, under options and a unit of length by reading."""
 
     def at(part: str, unit: float) -> Callable[[Sequence[Measurement]], Estimate]:
         return lambda found: _mean(unit * float(getattr(one.fixed, part)) for one in found)
 
     return tuple(
-        Number(
+        ReadNumber(
             f"Table 11, {surrogate}, {words} distance",
             getattr(TABLE_11[surrogate], printed),
             None,
@@ -283,9 +283,9 @@ def _diagnosed(choices: Mapping[str, tuple[Mapping[str, Any], float]]) -> tuple[
     )
 
 
-def _spreads(table: Mapping[str, Any], options: Mapping[str, Any], noise: float, number: int) -> tuple[Number, ...]:
+def _spreads(table: Mapping[str, Any], options: Mapping[str, Any], noise: float, number: int) -> tuple[ReadNumber, ...]:
     return tuple(
-        Number(
+        ReadNumber(
             f"Table {number}, {name}, spread of diversity",
             row.diversity.std,
             row.diversity.std / math.sqrt(2.0 * (SEEDS["exp10"] - 1)),
@@ -298,12 +298,12 @@ def _spreads(table: Mapping[str, Any], options: Mapping[str, Any], noise: float,
     )
 
 
-CHOICES: tuple[Choice, ...] = (
-    Choice(
+CHOICES: tuple[Question, ...] = (
+    Question(
         "Does f⁺ include the lies?",
         _finals({"real results alone": {}, "lies, too": {"incumbent": "believed"}}, "hartmann6", *_THREE),
     ),
-    Choice(
+    Question(
         "Is y normalized again after a lie, and has the search gradients?",
         _finals(
             {
@@ -315,26 +315,26 @@ CHOICES: tuple[Choice, ...] = (
             *_THREE,
         ),
     ),
-    Choice(
+    Question(
         "Who finds the hyperparameters?",
         _finals({"scikit-learn": {}, "this library, same likelihood": _TWIN}, "hartmann6", *_THREE),
     ),
-    Choice(
+    Question(
         "When does L-BFGS-B stop?",
         _finals({"scipy's tolerances": {}, "tight ones": {"tolerance": "tight"}}, "hartmann6", *_THREE),
     ),
-    Choice(
+    Question(
         "In which units is ξ?",
         _finals({"those of y": {}, "standard deviations of the design": {"xi": "standardized"}}, "hartmann6", *_THREE),
     ),
-    Choice(
+    Question(
         "Does the budget of 50 include the design?",
         _finals({"it does": {}, "it comes after": {"budget": "after"}}, "hartmann6", *_THREE, ("random", 3)),
     ),
-    Choice(
+    Question(
         "Are the 150 evaluations of Exp 12 with the design?",
         tuple(
-            Number(
+            ReadNumber(
                 f"E.15, {name}",
                 Q10_FINAL[name].mean,
                 _error(Q10_FINAL[name], SEEDS["exp12"]),
@@ -347,13 +347,13 @@ CHOICES: tuple[Choice, ...] = (
             for name, q in (("cl_min", 10), ("kb", 10), ("random", 10), ("sequential", 1))
         ),
     ),
-    Choice(
+    Question(
         "Does the model see raw inputs or the unit cube?",
         _finals(
             {"raw": {}, "cube": {"inputs": "cube"}}, "ackley8", ("cl_min", 2), ("kb", 2), *_THREE, ("sequential", 1)
         ),
     ),
-    Choice(
+    Question(
         "What is Local Penalization's one ℓ under ARD?",
         _finals(
             {
@@ -365,10 +365,10 @@ CHOICES: tuple[Choice, ...] = (
             ("lp", 3),
         ),
     ),
-    Choice(
+    Question(
         "Are random rows shared between q = 2 and q = 3?",
         tuple(
-            Number(
+            ReadNumber(
                 f"Table 4, random q=3 less q=2, {problem}, root mean square over seeds",
                 0.0,
                 0.0,
@@ -380,18 +380,18 @@ CHOICES: tuple[Choice, ...] = (
             for problem in ("hartmann6", "ackley8")
         ),
     ),
-    Choice(
+    Question(
         "Which folds has the support vector machine?",
         _tuned({"shuffled, stratified": {}, "stratified, in the order of the data": {"folds": "plain"}}),
     ),
-    Choice(
+    Question(
         "Are its features scaled?",
         _tuned({"standardized": {}, "centered alone": {"features": "raw"}}),
     ),
-    Choice(
+    Question(
         "Is the final best of Exp 11 the value told, or the true one?",
         tuple(
-            Number(
+            ReadNumber(
                 f"Table 6, {name}",
                 row.final.mean,
                 _error(row.final, SEEDS["exp11"]),
@@ -403,16 +403,16 @@ CHOICES: tuple[Choice, ...] = (
             for name, row in TABLE_6.items()
         ),
     ),
-    Choice(
+    Question(
         "Is the spread of diversity in Table 5 over batches or seeds?",
         _spreads(TABLE_5, {"process": "botorch"}, 0.0, 5),
     ),
-    Choice("And in Table 6?", _spreads(TABLE_6, {}, 0.1, 6)),
-    Choice(
+    Question("And in Table 6?", _spreads(TABLE_6, {}, 0.1, 6)),
+    Question(
         "Are the diagnostic's 0.2, 0.5, 0.8 raw, or along the diagonal of the box?",
         _diagnosed({"along the diagonal": ({}, _SIDE), "raw": ({"starts": "raw"}, _SIDE)}),
     ),
-    Choice(
+    Question(
         "Are the distances of Table 11 raw or of the unit cube?",
         _diagnosed({"raw": ({}, _SIDE), "cube": ({}, 1.0)}),
     ),

@@ -23,13 +23,13 @@ from believer_paper.sizes import sdd_cell
 from believer_paper.tables.diagnoses import READINGS, table_1
 from believer_paper.work import work
 
-LEAST_SEEDS = 20
+MIN_SEEDS = 20
 """Data sets of a table worth printing."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The options of ``believer table1``."""
-    parser.add_argument("--seeds", type=at_least(1), default=LEAST_SEEDS, help="data sets (default: %(default)s)")
+    parser.add_argument("--seeds", type=at_least(1), default=MIN_SEEDS, help="data sets (default: %(default)s)")
     parser.add_argument("--preset", choices=[*PRESETS, "both"], default="both", help="default: %(default)s")
     parser.add_argument("--workers", type=at_least(1), help="processes (default: one a core)")
     parser.add_argument("--out", type=Path, help="folder for table and cells; a run there is taken up")

@@ -230,7 +230,7 @@ def test_the_cone_needs_a_column_that_is_continuous_and_not_settled_on_a_grid() 
     repeats = 0
     for seed in range(10):
         rng = np.random.default_rng(seed)
-        tenths = Box(frozen([0.0]), frozen([1.0]), settle=lambda X: np.round(10.0 * X) / 10.0)
+        tenths = Box(frozen([0.0]), frozen([1.0]), rounding=lambda X: np.round(10.0 * X) / 10.0)
         found = guarantee(replace(Family(UCB(0.05), kernel="se").draw(rng), region=tenths), rng)
         assert not found.applies
         repeats += not found.moves

@@ -21,7 +21,7 @@ import numpy as np
 
 from believer.acquisitions.acquisition import ByPredictions, Pointwise
 from believer.arrays import Array, BoolArray, shown
-from believer.capabilities import able
+from believer.capabilities import has
 from believer.errors import InvalidInput
 from believer.maximize.objective import Objective
 from believer.numerics.intervals import log_probability
@@ -102,7 +102,7 @@ class Feasible:
     def has_gradient(self) -> bool:
         """Whether the objective and all models of outputs give gradients."""
         known = self.objective is None or self.objective.has_gradient
-        return known and all(able(model, Differentiable) for model, _ in self.limits)
+        return known and all(has(model, Differentiable) for model, _ in self.limits)
 
     def value(self, X: Array) -> Array:
         """The sum (m,) at ``X`` (m, d)."""
@@ -115,7 +115,7 @@ class Feasible:
         limited = tuple([model for model, _ in self.limits])
         if self.objective is None:
             return limited
-        return (*self.objective.models, *limited) if able(self.objective, ByPredictions) else ()
+        return (*self.objective.models, *limited) if has(self.objective, ByPredictions) else ()
 
     def of(self, at: tuple[Prediction, ...]) -> Array:
         """The sum (m,) where the models of the objective, then those of the outputs, predict ``at``."""

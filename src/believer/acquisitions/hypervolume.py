@@ -130,13 +130,13 @@ def _swept(Y: Array, reference: Array) -> tuple[Array, Array, float]:
         closed = high[below]
         closed[:, -1] = point[-1]
         done.append((low[below], closed))
-        low, high = _beside(low, high, point)
+        low, high = _split(low, high, point)
         lower, upper = np.vstack([lower[~cut], low]), np.vstack([upper[~cut], high])
     done.append((lower, upper))
     return np.vstack([low for low, _ in done]), np.vstack([high for _, high in done]), volume
 
 
-def _beside(lower: Array, upper: Array, point: Array) -> tuple[Array, Array]:
+def _split(lower: Array, upper: Array, point: Array) -> tuple[Array, Array]:
     """What of boxes (c, k) is above the last coordinate of ``point`` and below it in another, in few disjoint boxes."""
     left = lower.copy()
     left[:, -1] = point[-1]

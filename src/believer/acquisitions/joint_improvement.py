@@ -35,7 +35,7 @@ from believer.arrays import Array, above_zero, shown
 from believer.errors import InvalidInput
 from believer.numerics.cholesky import Root, root_of
 from believer.surrogates.data import squared
-from believer.surrogates.protocols import LEAST_VARIANCE, JointGradient, JointlyDifferentiable
+from believer.surrogates.protocols import MIN_VARIANCE, JointGradient, JointlyDifferentiable
 
 _TAIL = 0.1
 _UNDERFLOW = -35.0
@@ -146,7 +146,7 @@ def _draw(model: JointlyDifferentiable, A: Array, normals: Array, unit: float) -
     """Samples of ``model`` at ``A`` (b, m, d), of the base samples ``normals`` (S, m)."""
     b, m, _ = A.shape
     at = model.joint_with_gradient(A)
-    root = root_of(at.covariance / squared(unit), LEAST_VARIANCE)
+    root = root_of(at.covariance / squared(unit), MIN_VARIANCE)
     deviations = (normals @ root.lower.transpose(2, 0, 1).reshape(m, b * m)).reshape(-1, b, m)
     return Drawn(at, root, normals, unit, deviations)
 

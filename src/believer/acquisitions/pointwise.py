@@ -9,7 +9,7 @@ import numpy as np
 
 from believer.acquisitions.acquisition import Acquisition, Bindable, PerPoint, Pointwise, View
 from believer.arrays import Array, packed
-from believer.capabilities import able
+from believer.capabilities import has
 from believer.errors import MissingCapability
 from believer.maximize.objective import Climb, Objective, climb_from
 from believer.numerics import backend, lbfgs
@@ -85,7 +85,7 @@ def completed(acquisition: Acquisition) -> PointwiseAcquisition:
     """``acquisition`` with everything that strategies need of a pointwise acquisition function."""
     if isinstance(acquisition, PointwiseAcquisition):
         return acquisition
-    if not able(acquisition, PerPoint):
+    if not has(acquisition, PerPoint):
         raise MissingCapability(
             f"this needs an acquisition that goes point by point (pointwise); {type(acquisition).__name__} does not. "
             "Strategies that work with it: the lies kb, kb_lower, kb_upper, cl_min, cl_mean, cl_max, fantasy; top_q."
@@ -101,7 +101,7 @@ def objective_on(acquisition: Acquisition, view: View) -> Objective:
     acquisition : what makes a point worth an experiment.
     view : what is known.
     """
-    return (acquisition if able(acquisition, Bindable) else completed(acquisition)).on(view)
+    return (acquisition if has(acquisition, Bindable) else completed(acquisition)).on(view)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -124,7 +124,7 @@ class PointwiseObjective:
             if native is None:
                 return None
             code = completed(self.acquisition).code()
-            posterior = self.model.compiled() if code is not None and able(self.model, Compiled) else None
+            posterior = self.model.compiled() if code is not None and has(self.model, Compiled) else None
             if code is None or posterior is None:
                 return None
             made = native.Improvement(posterior, native.ACQUISITIONS[code[0]], code[1], self.incumbent)
@@ -134,7 +134,7 @@ class PointwiseObjective:
     @property
     def has_gradient(self) -> bool:
         """Whether the model gives gradients."""
-        return able(self.model, Differentiable)
+        return has(self.model, Differentiable)
 
     def value(self, X: Array) -> Array:
         """α (m,) at ``X`` (m, d)."""

@@ -158,8 +158,8 @@ def _end(z: Array, rate: Array) -> Array:
     convex and rising, so that Newton's method comes down to where it is ``_FALL`` from any t beyond.
     """
     size, root = np.abs(z), np.sqrt(2.0 * _FALL)
-    alone = np.where(z < 0.0, 2.0 * _FALL / (size + np.sqrt(size * size + 2.0 * _FALL)), z + root)
-    end: Array = (alone / rate).min(axis=1, keepdims=True)
+    reach = np.where(z < 0.0, 2.0 * _FALL / (size + np.sqrt(size * size + 2.0 * _FALL)), z + root)
+    end: Array = (reach / rate).min(axis=1, keepdims=True)
     for _ in range(_STEPS):
         gone = rate * end
         over = np.where(z < 0.0, gone, np.maximum(gone - z, 0.0))

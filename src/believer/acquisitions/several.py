@@ -9,7 +9,7 @@ from typing import TypeAlias, cast
 import numpy as np
 
 from believer.arrays import Array
-from believer.capabilities import able
+from believer.capabilities import has
 from believer.surrogates.protocols import Differentiable, Model, Prediction
 
 
@@ -35,7 +35,7 @@ Formula: TypeAlias = Callable[[Array, Array], OfSeveral]
 
 def differentiable(models: tuple[Model, ...]) -> bool:
     """Whether all ``models`` give gradients."""
-    return all(able(model, Differentiable) for model in models)
+    return all(has(model, Differentiable) for model in models)
 
 
 def value_on(models: tuple[Model, ...], formula: Formula, X: Array) -> Array:

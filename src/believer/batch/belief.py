@@ -22,7 +22,7 @@ from believer.batch.picking import deserves_candidates, drawn, drawn_near
 from believer.batch.request import Request
 from believer.batch.standing import Standing, stand
 from believer.batch.worth import Worth, worth
-from believer.capabilities import able
+from believer.capabilities import has
 from believer.errors import MissingCapability
 from believer.maximize import Objective
 from believer.space.region import Region
@@ -261,7 +261,7 @@ def updated(model: Model, update: str, request: Request, place: int, trial: int,
 
     place: of its output. trial: to which the last lie belongs; a refit draws from its randomness.
     """
-    if able(model, Conditionable) and update in CONDITIONED:
+    if has(model, Conditionable) and update in CONDITIONED:
         return model.condition(Data(X[-1:], y[-1:]))
     if update == "condition":
         raise MissingCapability(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from believer.capabilities import able
+from believer.capabilities import has
 from believer.errors import MissingCapability
 from believer.surrogates.protocols import (
     Conditionable,
@@ -36,7 +36,7 @@ def require(model: Model, capability: type, strategy: str, otherwise: str = "") 
     strategy : its name.
     otherwise : a way around it within the strategy, e.g. "Or use LocalPenalization(radius=0.1)."
     """
-    if able(model, capability):
+    if has(model, capability):
         return
     what, surrogates = ABILITIES.get(capability, (f"is {capability.__name__}", ""))
     named = f"Surrogates that have it: {surrogates}. " if surrogates else ""

@@ -36,7 +36,7 @@ from believer.batch.schedules import Schedule, beta_at, checked_beta
 from believer.batch.standing import best_places
 from believer.errors import InvalidInput
 from believer.maximize import Search
-from believer.maximize.multistart import MOST_SWEEPS
+from believer.maximize.multistart import MAX_SWEEPS
 from believer.surrogates.protocols import Joint
 
 MODES = ("max", "sample")
@@ -75,7 +75,7 @@ class DPP:
         if self.mode not in MODES:
             raise InvalidInput(f"mode must be one of {', '.join(MODES)}; got {shown(self.mode)}.")
         checked_beta(self.beta)
-        whole(self.sweeps, "sweeps", 0, MOST_SWEEPS)
+        whole(self.sweeps, "sweeps", 0, MAX_SWEEPS)
 
     def choose(self, request: Request, memory: object = None) -> Chosen:
         """The first point for ``request``, then the others together; ``memory`` is ignored."""
@@ -124,9 +124,9 @@ def _drawn(request: Request, given: Hallucination, where: Relevance) -> list[Cho
     Without σ_n² on the diagonal, which a model need not tell: noise would only make neighbors less unlikely.
     """
     region, rng = request.region, request.randomness(request.ids[1], "dpp")
-    around = np.vstack([best_places(request), where.best, given.X[-1:]])
+    near_best = np.vstack([best_places(request), where.best, given.X[-1:]])
     neighbors = _NEIGHBORS + 2 * len(request.ids)
-    pool = Search(region, around, request.avoid).candidates(_CANDIDATES, neighbors, _WIDTHS, rng)
+    pool = Search(region, near_best, request.avoid).candidates(_CANDIDATES, neighbors, _WIDTHS, rng)
     pool = np.unique(pool, axis=0)
     pool = pool[where.holds(pool) & ~region.among(pool, taken(request.avoid, given.X, request))]
     k = min(len(request.ids) - 1, len(pool))

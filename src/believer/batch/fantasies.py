@@ -28,7 +28,7 @@ from believer.batch.learned import Part, is_noisy
 from believer.batch.request import Request
 from believer.batch.standing import Standing, learned_by, stand
 from believer.batch.worth import Worth
-from believer.capabilities import able
+from believer.capabilities import has
 from believer.surrogates.protocols import (
     Conditionable,
     Differentiable,
@@ -82,7 +82,7 @@ class Averaged:
     def has_gradient(self) -> bool:
         """Whether all models give gradients."""
         models = self.models
-        return not isinstance(models, Separate) or all(able(model, Differentiable) for model in models.models)
+        return not isinstance(models, Separate) or all(has(model, Differentiable) for model in models.models)
 
     def value(self, X: Array) -> Array:
         """α (m,) at ``X`` (m, d)."""
@@ -129,10 +129,10 @@ class Fantasized:
 
     def with_pending(self, request: Request) -> Fantasized:
         """With fantasies about all pending points that it does not know yet."""
-        told, pending = self, request.pending
+        conditioned, pending = self, request.pending
         for trial, x in zip(pending.ids[len(self.ids) :], pending.X[len(self.ids) :], strict=True):
-            told = told.with_lie(request, trial, x)
-        return told
+            conditioned = conditioned.with_lie(request, trial, x)
+        return conditioned
 
     def with_lie(self, request: Request, trial: int, x: Array) -> Fantasized:
         """[paper] Algorithm 1, lines 6-7 and 3, for each fantasy: draw a value of ``x`` and update the model."""
@@ -182,7 +182,7 @@ def resumed(strategy: PseudoObservations, samples: int, request: Request, memory
     ):
         return memory
     models: Fantasies | Separate = Separate((model,))
-    if able(model, Fantasizing) and able(model, Conditionable) and strategy.update in CONDITIONED:
+    if has(model, Fantasizing) and has(model, Conditionable) and strategy.update in CONDITIONED:
         models = model.fantasies(samples)
     nothing = frozen(np.zeros((0, request.region.dim)))
     return Fantasized(strategy, model, models, (), nothing, frozen(np.zeros((samples, 0))))

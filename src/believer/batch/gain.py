@@ -31,25 +31,25 @@ from believer.arrays import Array, BoolArray, read_only
 from believer.batch.hedge import resolution_of
 from believer.batch.request import Request
 from believer.batch.standing import standing
-from believer.capabilities import able
+from believer.capabilities import has
 from believer.numerics.cholesky import root_of
 from believer.numerics.sampling import normal_sobol, sobol
 from believer.surrogates.data import squared
 from believer.surrogates.gp import standardization
-from believer.surrogates.protocols import LEAST_VARIANCE, Joint, Model
+from believer.surrogates.protocols import MIN_VARIANCE, Joint, Model
 from believer.surrogates.warp import Warp
 
 ENOUGH = 0.95
 """The share of the whole gain that makes the slots that have it enough: benchmarks/verdict.py."""
 
-MOST_BESIDE = 64
+MAX_PENDING = 64
 """Pending points that are looked at: the last of them. The price of more would be that of a larger batch."""
 
 _SAMPLES = 512
 _FEW, _PLACES = 64, 1024
 """Samples of several objectives, and points that a front may come to dominate."""
 
-_LEAST_COLUMNS = 8
+_MIN_COLUMNS = 8
 _IN_TEN = 10
 
 
@@ -76,12 +76,12 @@ class Gain:
     curve: tuple[float, ...]
     order: tuple[int, ...]
     interval: tuple[float, float]
-    beside: int
+    n_pending: int
     resolution: float
     of: str = ""
 
     @property
-    def alone(self) -> float:
+    def single(self) -> float:
         """What the best point is expected to gain without the others."""
         return self.curve[0]
 
@@ -93,7 +93,7 @@ class Gain:
     @property
     def added(self) -> float:
         """What the other points add to the best, as a share of what it gains alone."""
-        return (self.together - self.alone) / self.alone if self.alone > 0.0 else 0.0
+        return (self.together - self.single) / self.single if self.single > 0.0 else 0.0
 
     @property
     def slots(self) -> int:
@@ -133,7 +133,7 @@ def expected_gain(request: Request, X: Array) -> Gain | None:
         curve=tuple(curve.tolist()),
         order=tuple(order),
         interval=(float(ranked[tail]), float(ranked[-1 - tail])),
-        beside=len(request.pending.ids),
+        n_pending=len(request.pending.ids),
         resolution=0.0 if several else resolution_of(request),
         of=" of hypervolume" if several else "",
     )
@@ -147,7 +147,7 @@ def _improvements(request: Request, X: Array) -> Gains | None:
     """Of one objective: improvements on the best so far, where all limits are kept."""
     q, unit = len(X), standardization(request.data.y)[1]
     best = standing(request).incumbent
-    points = np.vstack([X, request.pending.X[-MOST_BESIDE:]])
+    points = np.vstack([X, request.pending.X[-MAX_PENDING:]])
     drawn = None if best is None else _drawn(request.model, points, best, unit, 0)
     if best is None or drawn is None:
         return None
@@ -170,7 +170,7 @@ def _hypervolumes(request: Request, X: Array) -> Gains | None:
     if request.reference is None and len(here.ids) == 0:  # no trial has all objectives: nothing to measure from
         return None
     reference = here.reference() if request.reference is None else request.reference
-    points = np.vstack([X, request.pending.X[-MOST_BESIDE:]])
+    points = np.vstack([X, request.pending.X[-MAX_PENDING:]])
     drawn = []
     for place, learned in enumerate(request.outputs):
         shift, unit = standardization(learned.data.y)
@@ -222,19 +222,19 @@ def _free_places(front: Array, low: Array, reference: Array) -> tuple[Array, flo
 
 def _drawn(model: Model, points: Array, shift: float, unit: float, place: int) -> Array | None:
     """Joint samples (S, m) of (f - shift) / unit at ``points`` (m, d), each ``place`` with samples of its own."""
-    if not able(model, Joint):
+    if not has(model, Joint):
         return None
     at = model.joint(points)
     mean, covariance = (at.mean - shift) / unit, at.covariance / squared(unit)
     if not (np.isfinite(mean).all() and np.isfinite(covariance).all()):
         return None
-    samples: Array = mean + _normals(len(points), place) @ root_of(covariance[None], LEAST_VARIANCE).lower[0].T
+    samples: Array = mean + _normals(len(points), place) @ root_of(covariance[None], MIN_VARIANCE).lower[0].T
     return samples
 
 
 def _normals(m: int, place: int) -> Array:
     """Base samples (S, m): the first columns of a table, so that few tables serve every m; one for each ``place``."""
-    return _table(max(_LEAST_COLUMNS, 1 << (m - 1).bit_length()), place)[:, :m]
+    return _table(max(_MIN_COLUMNS, 1 << (m - 1).bit_length()), place)[:, :m]
 
 
 @lru_cache(maxsize=32)

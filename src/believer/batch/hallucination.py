@@ -31,7 +31,7 @@ from believer.batch.request import LIMITS, Choice, Chosen, Request
 from believer.batch.schedules import LogBeta, Schedule, beta_at, checked_beta
 from believer.batch.standing import best_places
 from believer.batch.worth import bounded
-from believer.capabilities import able
+from believer.capabilities import has
 from believer.maximize import Candidates, Multistart, Objective
 from believer.numerics.lbfgs import Settings
 from believer.surrogates.data import Data
@@ -88,7 +88,7 @@ class BatchUCB:
     @property
     def has_gradient(self) -> bool:
         """Whether both models give gradients."""
-        return able(self.given.real, Differentiable) and able(self.given.model, Differentiable)
+        return has(self.given.real, Differentiable) and has(self.given.model, Differentiable)
 
     def value(self, X: Array) -> Array:
         """-μ + √β σ' (m,) at ``X`` (m, d)."""
@@ -115,14 +115,14 @@ def by_ucb(request: Request, trial: int, given: Hallucination, beta: float, avoi
 def explore(request: Request, trial: int, given: Hallucination, where: Relevance, avoid: Array) -> Picked | None:
     """The point of R⁺ with the largest σ'; None when no new point of R⁺ is found."""
     # R⁺ holds the point that y• belongs to; and for ucb_pe the UCB point, which is the first that was hallucinated.
-    around = np.vstack([best_places(request), where.best, given.X[:1]])
+    near_best = np.vstack([best_places(request), where.best, given.X[:1]])
     slope, wall = (bounded(request, Exploration(given.model, where, wall), where.root) for wall in (False, True))
     far = replace(request, maximizer=request.maximizer or (_UP_THE_SLOPE if slope.has_gradient else None))
-    picked = pick(slope, far, trial, around, avoid)
+    picked = pick(slope, far, trial, near_best, avoid)
     if where.holds(picked.x[None, :])[0]:
         return picked
     near = replace(request, maximizer=request.maximizer or _AT_THE_WALL)
-    picked = pick(wall, near, trial, np.vstack([picked.x, around]), avoid)
+    picked = pick(wall, near, trial, np.vstack([picked.x, near_best]), avoid)
     return picked if where.holds(picked.x[None, :])[0] else None
 
 

@@ -34,7 +34,7 @@ from believer.arrays import Array
 from believer.batch.learned import Learned
 from believer.batch.request import Request
 from believer.batch.standing import real_incumbent, standing
-from believer.capabilities import able
+from believer.capabilities import has
 from believer.maximize.objective import Search
 from believer.space.region import Region
 from believer.surrogates.pool import Pool
@@ -46,7 +46,7 @@ SHORTEST = 0.5
 NATS = 1.0 / 15.0
 """T for each result, where nothing else is said."""
 
-MOST_NATS = 1e6
+MAX_NATS = 1e6
 """No results say more than that of anything."""
 
 _EXPECTED = LogEI()
@@ -76,7 +76,7 @@ def shortened(learned: Learned, region: Region, factor: float) -> Model | None:
     Where results were added to a model since it was fitted, it is that at the fit.
     """
     model, moves = learned.model if learned.base is None else learned.base, region.metric
-    if not able(model, Rescalable) or not able(model, Conditionable) or not moves.any() or factor > _SAME:
+    if not has(model, Rescalable) or not has(model, Conditionable) or not moves.any() or factor > _SAME:
         return None
     return model.with_lengthscales(np.where(moves, factor * model.lengthscales, model.lengthscales))
 
@@ -103,7 +103,7 @@ def plausible(learned: Learned, region: Region, nats: float) -> tuple[float, Mod
 def _plausible(learned: Learned, region: Region, nats: float) -> tuple[float, Model | None]:
     model = learned.model if learned.base is None else learned.base
     shortest = shortened(learned, region, SHORTEST)
-    if not able(model, Rescalable) or not able(shortest, Rescalable):
+    if not has(model, Rescalable) or not has(shortest, Rescalable):
         return 1.0, None
     results = len(learned.data) - (0 if learned.since is None else len(learned.since) - _failures(learned))
     against, allowed = model.log_evidence() - shortest.log_evidence(), nats * results
@@ -129,7 +129,7 @@ def resolution_of(request: Request) -> float:
     return RESOLUTION * (float(y.mean()) - float(y.min()))
 
 
-def is_settled(request: Request, incumbent: float | None, at: Prediction) -> bool:
+def has_nothing_left(request: Request, incumbent: float | None, at: Prediction) -> bool:
     """Whether nothing that matters is expected where a model predicts ``at``: improvements on f⁺ below the resolution.
 
     Parameters
@@ -168,7 +168,7 @@ class Calm:
             return False
         request, best = self.request, real_incumbent(self.request)
         for row in range(len(self._minor), len(X)):
-            self._minor.append(is_settled(request, best, request.model.predict(X[row : row + 1])))
+            self._minor.append(has_nothing_left(request, best, request.model.predict(X[row : row + 1])))
             if not self._minor[-1]:
                 return False
         if self.pool is not None:
@@ -177,4 +177,4 @@ class Calm:
             search = Search(request.region, request.region.project(standing(request).places()), request.avoid)
             rng = request.randomness(len(request.data), "quiet")
             at = request.model.predict(search.candidates(_ASKED, _ASKED // 4, (0.2, 0.05, 0.01), rng))
-        return is_settled(request, standing(request).incumbent, at)
+        return has_nothing_left(request, standing(request).incumbent, at)

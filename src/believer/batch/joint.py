@@ -20,7 +20,7 @@ from believer.batch.request import LIMITS, Choice, Chosen, Request, with_pending
 from believer.batch.standing import standing
 from believer.errors import InvalidInput, MissingCapability
 from believer.maximize.climb import ascend, climbed, stepped
-from believer.maximize.multistart import MOST_STARTS
+from believer.maximize.multistart import MAX_STARTS
 from believer.maximize.objective import is_new, ranked
 from believer.numerics import lbfgs
 from believer.numerics.sampling import normal_sobol
@@ -29,7 +29,7 @@ from believer.space.region import Region
 from believer.surrogates.gp import standardization
 from believer.surrogates.protocols import JointlyDifferentiable
 
-MOST_SAMPLES = 100_000
+MAX_SAMPLES = 100_000
 
 _BELIEVER = PseudoObservations(Believe())
 _GREEDY = (_BELIEVER, PseudoObservations(ConstantLie("min")))
@@ -73,8 +73,8 @@ class QEI:
     )
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "samples", whole(self.samples, "samples", 1, MOST_SAMPLES))
-        object.__setattr__(self, "restarts", whole(self.restarts, "restarts", 0, MOST_STARTS))
+        object.__setattr__(self, "samples", whole(self.samples, "samples", 1, MAX_SAMPLES))
+        object.__setattr__(self, "restarts", whole(self.restarts, "restarts", 0, MAX_STARTS))
         if not (self.smoothing is None or isinstance(self.smoothing, Softness)):
             raise InvalidInput(f"smoothing must be a Softness, or None for q-EI as it is; got {shown(self.smoothing)}.")
         if not isinstance(self.climb, lbfgs.Settings):

@@ -9,7 +9,7 @@ import numpy as np
 
 from believer.acquisitions.feasibility import Within
 from believer.arrays import Array, no_rows
-from believer.capabilities import able
+from believer.capabilities import has
 from believer.surrogates.data import Data
 from believer.surrogates.gp import standardization
 from believer.surrogates.pool import Pool, pool_of
@@ -224,4 +224,4 @@ class Follower:
 
 def is_noisy(model: Model) -> bool:
     """Whether the model infers noise."""
-    return able(model, Smoothing) and model.is_noisy
+    return has(model, Smoothing) and model.is_noisy

@@ -12,15 +12,15 @@ import numpy as np
 from numpy.random import Generator
 
 from believer.arrays import LARGEST, Array, finite, shown, whole
-from believer.capabilities import able
+from believer.capabilities import has
 from believer.errors import InvalidInput
 from believer.surrogates.data import Data
 from believer.surrogates.protocols import Model, Sampling
 from believer.surrogates.warp import Warp
 
-MOST_SIGMAS = 1000.0
+MAX_SIGMAS = 1000.0
 
-MOST_SAMPLES = 10_000
+MAX_SAMPLES = 10_000
 """Of a fantasy: each has predictions of its own at all candidates."""
 
 
@@ -58,7 +58,7 @@ class Stated(Protocol):
 
 def lie_about(lie: Lie, model: Model, x: Array, data: Data, warp: Warp | None, sign: float, rng: Generator) -> float:
     """The value of ``lie`` at ``x`` (d,), in the units of the model and of ``data``, that is, after the ``warp``."""
-    if warp is None or not able(lie, Stated) or not lie.in_user_units:
+    if warp is None or not has(lie, Stated) or not lie.in_user_units:
         return lie.value(model, x, data, sign, rng)
     said = lie.value(model, x, Data(data.X, warp.inverse(data.Y)), sign, rng)
     return float(warp(np.array(said)))
@@ -112,7 +112,7 @@ class Believe:
     sigmas: float = 0.0
 
     def __post_init__(self) -> None:
-        finite(self.sigmas, "sigmas", MOST_SIGMAS)
+        finite(self.sigmas, "sigmas", MAX_SIGMAS)
 
     def value(self, model: Model, x: Array, data: Data, sign: float, rng: Generator) -> float:
         """μ(x) + kσ(x) of ``model`` at ``x`` (d,); ``data``, ``sign`` and ``rng`` are ignored."""
@@ -138,14 +138,14 @@ class Fantasy:
     samples: int = 1
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "samples", whole(self.samples, "samples", 1, MOST_SAMPLES))
+        object.__setattr__(self, "samples", whole(self.samples, "samples", 1, MAX_SAMPLES))
 
     def value(self, model: Model, x: Array, data: Data, sign: float, rng: Generator) -> float:
         """One ỹ ~ N(μ(x), σ²(x) + σ_n²) of ``model`` at ``x`` (d,), drawn with ``rng``.
 
         A model that cannot sample is assumed to be free of noise. ``data`` and ``sign`` are ignored.
         """
-        if able(model, Sampling):
+        if has(model, Sampling):
             return float(model.sample(x[None, :], 1, rng, noisy=True)[0, 0])
         at = model.predict(x[None, :])
         return float(at.mean[0] + at.std[0] * rng.standard_normal())

@@ -40,7 +40,7 @@ LENGTHSCALES = ("ard", "mean", "geometric")
 
 _SCREENED = 128
 _LINEAR_FROM = -37.0
-_LEAST = float(np.finfo(np.float64).tiny)
+_MIN = float(np.finfo(np.float64).tiny)
 
 Penalty = Callable[[Array], tuple[Array, Array]]
 """Points (m, d) -> Σ_j log φ(x; x_j) (m,) and its gradient (m, d)."""
@@ -84,7 +84,7 @@ class GaussianPenalty:
         """Value (m,) and gradient (m, d) at ``X`` (m, d).  O(m k d)."""
         # Differences, not the expanded square: r must be exact where it is small.
         steps = (X[:, None, :] - self.points) / self.lengthscales
-        half = np.maximum(0.5 * np.einsum("mkd,mkd->mk", steps, steps), _LEAST)
+        half = np.maximum(0.5 * np.einsum("mkd,mkd->mk", steps, steps), _MIN)
         left = -np.expm1(-half)
         by_half = np.exp(-half) / left
         return np.log(left).sum(axis=1), np.einsum("mk,mkd->md", by_half, steps) / self.lengthscales

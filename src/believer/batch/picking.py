@@ -12,7 +12,7 @@ import numpy as np
 from believer.arrays import Array, frozen, no_rows
 from believer.batch.random import REPLACED, draw
 from believer.batch.request import Choice, Request
-from believer.capabilities import able
+from believer.capabilities import has
 from believer.maximize import Candidates, Maximizer, Multistart, Objective, Search
 from believer.maximize.objective import ENUMERATE_UP_TO, Known, Spacing, is_new
 from believer.numerics.lbfgs import Settings as LBFGSSettings
@@ -71,7 +71,7 @@ def pick(
     objective: Objective,
     request: Request,
     trial: int,
-    around: Array,
+    near_best: Array,
     avoid: Array,
     region: Region | None = None,
     spacing: Spacing | None = None,
@@ -84,7 +84,7 @@ def pick(
     objective : what to maximize.
     request : what the strategy was asked.
     trial : id of the trial that gets the point; its randomness is used.
-    around : good points (k, d); candidates come from near them.
+    near_best : good points (k, d); candidates come from near them.
     avoid : points (k, d) that are taken.
     region : a part of the request's to stay within; default all of it.
     spacing : from which points to stay away, where that can be; None for no such wish.
@@ -92,7 +92,7 @@ def pick(
     """
     region = request.region if region is None else region
     maximizer = _POOLED if known is not None and objective.has_gradient else maximizer_for(objective, request.maximizer)
-    search = Search(region, around, avoid, spacing, known)
+    search = Search(region, near_best, avoid, spacing, known)
     best = maximizer.maximize(objective, search, request.randomness(trial, "maximize"))
     # Ours promise a new point. Another that cannot avoid points must not make a belief differ from what is handed out.
     if request.maximizer is None or is_new(best.x, request.region, avoid):
@@ -129,7 +129,7 @@ def drawn(request: Request, places: Array) -> Array | None:
     if (
         len(request.data) < POOLED_FROM
         or request.maximizer is not None
-        or not all(able(one.model, Differentiable) for one in request.outputs)
+        or not all(has(one.model, Differentiable) for one in request.outputs)
     ):
         return None
     if region.size is not None and region.size <= ENUMERATE_UP_TO:

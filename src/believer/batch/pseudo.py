@@ -14,7 +14,7 @@ import numpy as np
 
 from believer.arrays import Array, finite, shown
 from believer.batch.belief import PLAUSIBLE, SHORTEST, Belief
-from believer.batch.hedge import MOST_NATS, Calm, is_own, is_settled, resolution_of
+from believer.batch.hedge import MAX_NATS, Calm, has_nothing_left, is_own, resolution_of
 from believer.batch.learned import OWN, is_noisy
 from believer.batch.lies import Believe, Lie
 from believer.batch.picking import Picked, counted, pick, taken
@@ -73,7 +73,7 @@ class PseudoObservations:
             raise InvalidInput(f"update must be one of {', '.join(UPDATES)}; got {shown(self.update)}.")
         if self.incumbent not in INCUMBENTS:
             raise InvalidInput(f"incumbent must be one of {', '.join(INCUMBENTS)}; got {shown(self.incumbent)}.")
-        if not finite(self.hedge, "hedge", MOST_NATS) >= 0.0:
+        if not finite(self.hedge, "hedge", MAX_NATS) >= 0.0:
             raise InvalidInput(f"hedge must be nats, zero or more; got {self.hedge!r}.")
         if self.hedge and (getattr(self.lie, "samples", 1) > 1 or self.update not in ("auto", "condition")):
             raise InvalidInput('a hedge needs one model that is conditioned: one fantasy, and update="auto".')
@@ -92,8 +92,8 @@ class PseudoObservations:
                 if request.repeat and here.any_feasible:
                     choice = repeated_instead(request, first.model, first.X, choice, allowed)
             else:
-                found, around = belief.worth(request, here, trial), request.region.project(here.places())
-                picked = pick(found.objective, request, trial, around, avoid)
+                found, near_best = belief.worth(request, here, trial), request.region.project(here.places())
+                picked = pick(found.objective, request, trial, near_best, avoid)
                 choice = picked.choice(found.name, self.after(belief.ids))
             choices.append(choice)
             avoid = taken(avoid, choice.x, request)
@@ -107,7 +107,7 @@ class PseudoObservations:
 
         ``calm``: whether the model expects nothing that matters anywhere, before any lie.
         """
-        lies, around = belief.lies, request.region.project(here.places())
+        lies, near_best = belief.lies, request.region.project(here.places())
         rule = replace(nearness(request.region, len(lies.ids) + 1, request.model), points=lies.X)
         spacing = rule if request.distinct and self.hedge else None
 
@@ -117,30 +117,30 @@ class PseudoObservations:
             models = tuple([one.model for one in followers if one.model is not None])
             found = belief.worth(request, here, trial, models, margin)
             known = found.known(tuple([one.pool for one in followers if one.pool is not None]), request.region)
-            picked = pick(found.objective, request, trial, around, avoid, spacing=spacing, known=known)
+            picked = pick(found.objective, request, trial, near_best, avoid, spacing=spacing, known=known)
             return picked, found.name, min([one.factor for one in followers])
 
         if not self.hedge:
             picked, name, _ = picked_by(OWN)
             return belief, picked.choice(name, self.after(lies.ids))
         own, chosen, under = is_own(request, trial, len(lies.ids)), None, ""
-        settled = False
+        nothing_left = False
         if own:
             chosen = picked_by(OWN)
         if len(request.outputs) == 1:
             if own and chosen is not None:
                 at = belief.model.predict(chosen[0].x[None, :])
-                settled = is_settled(request, belief.incumbent(here), at)
+                nothing_left = has_nothing_left(request, belief.incumbent(here), at)
             else:
-                settled = calm.holds(lies.X)
-        if settled or not own:
-            hedge = SHORTEST if settled else PLAUSIBLE
+                nothing_left = calm.holds(lies.X)
+        if nothing_left or not own:
+            hedge = SHORTEST if nothing_left else PLAUSIBLE
             belief, followers = belief.following(request, hedge)
             if chosen is None or any(one.factor < 1.0 for one in followers):
-                chosen = picked_by(hedge, resolution_of(request) if settled else 0.0)
+                chosen = picked_by(hedge, resolution_of(request) if nothing_left else 0.0)
             if chosen[2] < 1.0:
                 under = f" under lengthscales {chosen[2]:.2g} times as long"
-                under += ", as nothing that matters is expected otherwise" if settled else ""
+                under += ", as nothing that matters is expected otherwise" if nothing_left else ""
         assert chosen is not None
         picked, name, _ = chosen
         choice = picked.choice(name, self.after(lies.ids) + under)

@@ -27,7 +27,7 @@ from believer.batch.picking import maximizer_for
 from believer.batch.request import Request
 from believer.batch.standing import best_places
 from believer.batch.worth import bounded
-from believer.capabilities import able
+from believer.capabilities import has
 from believer.maximize import Search
 from believer.maximize.objective import ENUMERATE_UP_TO
 from believer.space.region import Region
@@ -79,12 +79,12 @@ def relevance(request: Request, beta: float) -> Relevance:
     """
     root, region, n = float(np.sqrt(beta)), request.region, len(request.data.y)
     bound = bounded(request, PointwiseObjective(Assured(root), request.model, 0.0), root)
-    around = best_places(request)
+    near_best = best_places(request)
     nothing = np.zeros((0, region.dim))
-    search = Search(region, around, nothing)
+    search = Search(region, near_best, nothing)
     found = maximizer_for(bound, request.maximizer).maximize(bound, search, request.randomness(n, "assured"))
     # Without noise a result is surely reached again: no search, however poor, may end above the best one.
-    at = np.vstack([found.x, around[region.holds(around)]])
+    at = np.vstack([found.x, near_best[region.holds(near_best)]])
     values = bound.value(at)
     best = int(np.argmax(values))
     here = Relevance(request.model, root, -float(values[best]), frozen(at[best]), 1.0)
@@ -115,7 +115,7 @@ class Exploration:
     @property
     def has_gradient(self) -> bool:
         """Whether both models give gradients."""
-        return able(self.model, Differentiable) and able(self.relevance.model, Differentiable)
+        return has(self.model, Differentiable) and has(self.relevance.model, Differentiable)
 
     def value(self, X: Array) -> Array:
         """σ', σ' - e or -e (m,) at ``X`` (m, d)."""
@@ -124,12 +124,12 @@ class Exploration:
     def value_with_gradient(self, X: Array) -> tuple[Array, Array]:
         """The same with its gradient (m, d), one-sided at the border of R⁺."""
         real = cast(Differentiable, self.relevance.model).predict_with_gradient(X)
-        told = cast(Differentiable, self.model).predict_with_gradient(X)
+        predicted = cast(Differentiable, self.model).predict_with_gradient(X)
         width = 2.0 * self.relevance.root
         excess = real.mean - width * real.std - self.relevance.threshold
         outwards = np.where((excess > 0.0)[:, None], real.mean_gradient - width * real.std_gradient, 0.0)
         kept = ((excess <= 0.0) | (not self.wall))[:, None]
-        return self._bent(told.std, excess), np.where(kept, told.std_gradient, 0.0) - outwards
+        return self._bent(predicted.std, excess), np.where(kept, predicted.std_gradient, 0.0) - outwards
 
     def _bent(self, std: Array, excess: Array) -> Array:
         return np.where(excess <= 0.0, std, -excess if self.wall else std - excess)

@@ -27,7 +27,7 @@ import numpy as np
 from believer.arrays import Array, frozen
 from believer.batch.learned import is_noisy
 from believer.batch.request import Choice, Request
-from believer.capabilities import able
+from believer.capabilities import has
 from believer.numerics.special import log_h
 from believer.surrogates.data import squared
 from believer.surrogates.gp import standardization
@@ -80,7 +80,7 @@ def repeated_instead(request: Request, model: Model, X: Array, choice: Choice, a
     choice : the new point.
     allowed : points (k, d), of results and under way, that may be repeated; None for all of them.
     """
-    if not is_noisy(model) or not able(model, Measuring):
+    if not is_noisy(model) or not has(model, Measuring):
         return choice
     data, own = request.data, model.noise_std
     known = np.zeros(len(data)) if data.std is None else data.std
@@ -113,7 +113,7 @@ def worth_repeating(
     scale : of the results, :func:`~believer.surrogates.gp.standardization`'s: the unit of all that is computed.
     """
     stds = np.broadcast_to(np.asarray(noise, dtype=np.float64), len(X)) / scale
-    if len(X) == 0 or not able(model, Joint) or not is_noisy(model) or not (stds > 0.0).any():
+    if len(X) == 0 or not has(model, Joint) or not is_noisy(model) or not (stds > 0.0).any():
         return None
     rows = np.arange(len(X))
     if len(X) > MOST:

@@ -24,10 +24,10 @@ from believer.arrays import LARGEST, above_zero, finite
 from believer.errors import InvalidInput
 from believer.space.region import Region
 
-MOST_NATS, MOST_SCALE = 80.0, 1e6
+MAX_NATS, MAX_SCALE = 80.0, 1e6
 """The largest C and scale: β_t stays below 1e100 up to there, and is of no use long before."""
 
-LEAST_CHANCE = 1e-100
+MIN_CHANCE = 1e-100
 
 
 class Schedule(Protocol):
@@ -45,7 +45,7 @@ class LogBeta:
     scale: float = 0.2
 
     def __post_init__(self) -> None:
-        _at_least_zero(self.scale, "scale", MOST_SCALE)
+        _at_least_zero(self.scale, "scale", MAX_SCALE)
 
     def beta(self, t: int, region: Region) -> float:
         """β_t."""
@@ -71,10 +71,10 @@ class TheoryBeta:
     b: float = 1.0
 
     def __post_init__(self) -> None:
-        if not 0.0 < finite(self.delta, "delta") < 1.0 or self.delta < LEAST_CHANCE:
-            raise InvalidInput(f"delta must lie between 0 and 1, {LEAST_CHANCE:g} or more; got {self.delta!r}.")
-        _at_least_zero(self.scale, "scale", MOST_SCALE)
-        _at_least_zero(self.C, "C", MOST_NATS)
+        if not 0.0 < finite(self.delta, "delta") < 1.0 or self.delta < MIN_CHANCE:
+            raise InvalidInput(f"delta must lie between 0 and 1, {MIN_CHANCE:g} or more; got {self.delta!r}.")
+        _at_least_zero(self.scale, "scale", MAX_SCALE)
+        _at_least_zero(self.C, "C", MAX_NATS)
         for name in ("a", "b"):
             above_zero(getattr(self, name), name, 1.0 / LARGEST, LARGEST)
 

@@ -25,10 +25,10 @@ from believer.acquisitions.hypervolume import inferred_reference, nondominated
 from believer.arrays import Array, BoolArray, IntArray
 from believer.batch.learned import Part, is_noisy
 from believer.batch.request import Request
-from believer.capabilities import able
+from believer.capabilities import has
 from believer.surrogates.data import Data
 from believer.surrogates.gp import standardization
-from believer.surrogates.protocols import LEAST_STD, Bounded, Recalling, Surrogate
+from believer.surrogates.protocols import MIN_STD, Bounded, Recalling, Surrogate
 from believer.surrogates.subset import learned_rows
 
 _PLACES, _PLACES_AMONG = 3, 4
@@ -160,7 +160,7 @@ def best_places(request: Request, X: Array | None = None, y: Array | None = None
 
 def learned_by(surrogate: Surrogate, data: Data) -> IntArray | None:
     """Rows of ``data`` that the surrogate's models learn from, where these are not all; None if they are."""
-    if able(surrogate, Bounded) and len(data) > surrogate.most_results:
+    if has(surrogate, Bounded) and len(data) > surrogate.most_results:
         return learned_rows(data.y, surrogate.most_results)
     return None
 
@@ -232,7 +232,7 @@ class _Known:
 def _means(part: Part, X: Array) -> Array:
     """What the model of noisy results expects at ``X`` (n, d): the points that it learned from, then those of lies."""
     model, p = part.model, len(part.ids)
-    if able(model, Recalling):
+    if has(model, Recalling):
         known, failed = model.mean_at_data(), 0 if part.learned.failed is None else len(part.learned.failed)
         if len(known) == len(X) + failed:  # failures stand between results and lies
             return known if not failed else np.concatenate([known[: len(X) - p], known[len(X) - p + failed :]])
@@ -249,7 +249,7 @@ def _log_probability(part: Part, ids: IntArray, X: Array) -> Array:
     if len(known):
         at = order[np.minimum(np.searchsorted(known, ids, sorter=order), len(known) - 1)]
         mean = np.where(known[at] == ids, values[at], np.nan)
-    std = np.full(len(ids), LEAST_STD * standardization(learned.data.y)[1])
+    std = np.full(len(ids), MIN_STD * standardization(learned.data.y)[1])
     noisy = is_noisy(part.model) and not learned.output.exact
     asked = np.ones_like(mean, dtype=bool) if noisy else np.isnan(mean)
     if asked.any():

@@ -18,14 +18,14 @@ from believer.batch.picking import Picked, pick, taken
 from believer.batch.random import draw
 from believer.batch.request import SEVERAL, Choice, Chosen, Request
 from believer.batch.standing import best_places
-from believer.batch.worth import STEEP, DrawnExcess, Held
-from believer.capabilities import able
+from believer.batch.worth import STEEP, DrawnExcess, LimitPenalized
+from believer.capabilities import has
 from believer.maximize import Objective
 from believer.maximize.objective import Search, first_distinct
 from believer.surrogates.gp import standardization
 from believer.surrogates.protocols import Paths, Pathwise, Sampling
 
-MOST_CANDIDATES = 4000
+MAX_CANDIDATES = 4000
 """Their values are drawn jointly: covariances are (candidates, candidates)."""
 
 _NEIGHBORS = 40
@@ -57,7 +57,7 @@ class Thompson:
     takes: ClassVar[str] = SEVERAL
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "candidates", whole(self.candidates, "candidates", 1, MOST_CANDIDATES))
+        object.__setattr__(self, "candidates", whole(self.candidates, "candidates", 1, MAX_CANDIDATES))
 
     def choose(self, request: Request, memory: object = None) -> Chosen:
         """One draw for each trial of ``request``, from the trial's own randomness; ``memory`` is ignored."""
@@ -65,12 +65,12 @@ class Thompson:
         if len(request.outputs) > 1:
             for learned in request.outputs:
                 require(learned.model, Pathwise, "thompson, of several outcomes,")
-        if not able(model, Sampling):
+        if not has(model, Sampling):
             require(model, Pathwise, "thompson", "One that draws values (sample), as MQRBF's does, will do as well.")
-        around, avoid, choices = best_places(request), request.avoid, []
+        near_best, avoid, choices = best_places(request), request.avoid, []
         for trial in request.ids:
-            search = Search(request.region, around, avoid)
-            if able(model, Pathwise):
+            search = Search(request.region, near_best, avoid)
+            if has(model, Pathwise):
                 choice = _by_function(request, trial, search)
             else:
                 choice = self._by_values(cast(Sampling, model), request, trial, search)
@@ -98,7 +98,7 @@ def _by_function(request: Request, trial: int, search: Search) -> Choice:
     """The minimum of a function drawn whole; of several outputs, of a world in which their functions hold together."""
     one = len(request.outputs) == 1
     what = " of a function drawn from the model" if one else " of functions drawn from the models"
-    picked = pick(_world(request, trial), request, trial, search.around, search.avoid)
+    picked = pick(_world(request, trial), request, trial, search.near_best, search.avoid)
     return picked.choice("Thompson", what)
 
 
@@ -116,7 +116,7 @@ def _world(request: Request, trial: int) -> Objective:
     worth: Objective = depths[0]
     if len(depths) > 1:
         worth = Least(tuple(depths), random_weights(len(depths), request.randomness(trial, "weights")))
-    return Held(worth, tuple(excesses), STEEP) if excesses else worth
+    return LimitPenalized(worth, tuple(excesses), STEEP) if excesses else worth
 
 
 @dataclass(frozen=True, slots=True, eq=False)

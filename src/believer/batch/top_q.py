@@ -26,11 +26,11 @@ class TopQ:
         """The best point that is not taken yet, for each trial of ``request``; ``memory`` is ignored."""
         refuse_acquisition(request)
         here, models = standing(request), tuple(learned.model for learned in request.outputs)
-        around, avoid = request.region.project(here.places()), request.avoid
+        near_best, avoid = request.region.project(here.places()), request.avoid
         choices = []
         for trial in request.ids:
             found = worth(request, models, here, trial, incumbent=here.incumbent)
-            picked = pick(found.objective, request, trial, around, avoid)
+            picked = pick(found.objective, request, trial, near_best, avoid)
             choices.append(picked.choice(found.name))
             avoid = taken(avoid, picked.x, request)
         return Chosen(tuple(choices))

@@ -33,7 +33,7 @@ FIRST, LARGEST, SMALLEST = 0.8, 1.6, 0.5**7
 SUCCESSES = 3
 """Rounds in a row, each better than all before, after which the box doubles."""
 
-LEAST_FAILURES = 4
+MIN_FAILURES = 4
 """Trials without success, at least, after which it halves."""
 
 ENOUGH = 1e-3
@@ -100,7 +100,7 @@ class _Box:
         self.round = []
         if self.successes == SUCCESSES:
             self.length, self.successes = min(2.0 * self.length, LARGEST), 0
-        elif self.failures >= max(LEAST_FAILURES, self.dim):
+        elif self.failures >= max(MIN_FAILURES, self.dim):
             self.length, self.failures = 0.5 * self.length, 0
 
 

@@ -30,7 +30,7 @@ from believer.batch.pseudo import PseudoObservations
 from believer.batch.random import REPLACED, draw
 from believer.batch.request import LIMITS, Choice, Chosen, Request, with_pending
 from believer.batch.trust_box import BoxState, box_state, merits_of
-from believer.capabilities import able
+from believer.capabilities import has
 from believer.errors import SpaceExhausted
 from believer.numerics.sampling import latin_hypercube
 from believer.space.narrowed import Narrowed
@@ -39,7 +39,7 @@ from believer.surrogates.gp import standardization
 from believer.surrogates.protocols import Conditionable, Evident, Model, Rescalable
 from believer.surrogates.warp import Warp, warp_for
 
-MOST_LOCAL = 100_000
+MAX_LOCAL = 100_000
 
 _LONGEST = 8.0
 """How many times as long as the others, in the geometric mean, a side may be; and as short."""
@@ -74,7 +74,7 @@ class TrustRegion:
     takes: ClassVar[str] = LIMITS
 
     def __post_init__(self) -> None:
-        whole(self.results, "results", 2, MOST_LOCAL)
+        whole(self.results, "results", 2, MAX_LOCAL)
 
     def choose(self, request: Request, memory: object = None) -> Chosen:
         """A point in the box for each trial of ``request``; ``memory`` may hold the models of an earlier call."""
@@ -202,8 +202,8 @@ def _center(request: Request, state: BoxState) -> Array:
 def _nearest(one: Learned, center: Array, most: int) -> tuple[IntArray, IntArray]:
     """Rows of an output's results and of its failures that are nearest to ``center``, ``most`` each at most."""
     failed = np.zeros((0, len(center))) if one.failed is None else one.failed.X
-    rows, vain = (_rows(X, center, count) for X, count in ((one.data.X, most), (failed, most // 4)))
-    return rows, vain
+    rows, lost = (_rows(X, center, count) for X, count in ((one.data.X, most), (failed, most // 4)))
+    return rows, lost
 
 
 def _rows(X: Array, center: Array, most: int) -> IntArray:
@@ -212,9 +212,9 @@ def _rows(X: Array, center: Array, most: int) -> IntArray:
     return np.sort(np.argsort(((X - center) ** 2).sum(axis=1), kind="stable")[:most])
 
 
-def _is_same(old: Learned, one: Learned, rows: IntArray, vain: IntArray) -> bool:
+def _is_same(old: Learned, one: Learned, rows: IntArray, lost: IntArray) -> bool:
     """Whether what ``old`` was learned from is what stands in those rows now."""
-    told = None if one.failed is None or not len(vain) else one.failed.at(vain)
+    told = None if one.failed is None or not len(lost) else one.failed.at(lost)
     pairs = [
         (old.data, one.data.at(rows)),
         *([(old.failed, told)] if old.failed is not None and told is not None else []),
@@ -234,16 +234,16 @@ def _equal(was: Data, now: Data) -> bool:
     return same and (was.noise is None or now.noise is None or np.array_equal(was.noise, now.noise))
 
 
-def _learned(request: Request, place: int, rows: IntArray, vain: IntArray) -> Learned:
+def _learned(request: Request, place: int, rows: IntArray, lost: IntArray) -> Learned:
     """An output learned from some of its results, and told of some failures."""
     one = request.outputs[place]
     data, ids = one.data.at(rows), tuple([one.ids[row] for row in rows])
     fit, warp, data = _fitted(request, place, data)
-    if one.failed is None or not len(vain):
+    if one.failed is None or not len(lost):
         return replace(one, ids=ids, data=data, fit=fit, model=fit, failed=None, warp=warp)
-    failed = one.failed.at(vain)
+    failed = one.failed.at(lost)
     failed = failed if warp is None else warp.data(failed)
-    if able(fit, Conditionable):
+    if has(fit, Conditionable):
         model: Model = fit.condition(failed)
     else:
         model = request.surrogate.fit(joined(data, failed), _stream(request, place, len(rows), "failed"), fit)
@@ -254,11 +254,11 @@ def _fitted(request: Request, place: int, data: Data) -> tuple[Model, Warp | Non
     """The model of ``data`` as they are or through a warp, whichever finds them more likely; and its units."""
     surrogate, warp = request.surrogate, warp_for(data.y) if request.outputs[place].output.warped else None
     plain = surrogate.fit(data, _stream(request, place, len(data), "fit"))
-    if warp is None or not able(plain, Evident):
+    if warp is None or not has(plain, Evident):
         return plain, None, data
     bent = warp.data(data)
     warped = surrogate.fit(bent, _stream(request, place, len(data), "fit"), plain)
-    if not able(warped, Evident):
+    if not has(warped, Evident):
         return plain, None, data
     gain = warped.log_evidence() + float(warp.log_slope(data.y).sum()) - plain.log_evidence()
     return (warped, warp, bent) if gain > 0.0 else (plain, None, data)
@@ -272,7 +272,7 @@ def _box(request: Request, first: Learned, center: Array, length: float) -> Narr
     """The box of side L_j around c, or around the best of what is inside it where results are noisy."""
     cut = request.region.metric
     sides = np.full(request.region.dim, length)
-    if able(first.model, Rescalable) and cut.any():
+    if has(first.model, Rescalable) and cut.any():
         relative = np.log(first.model.lengthscales[cut])
         weights = np.exp(relative - relative.mean())
         sides[cut] = length * np.minimum(np.maximum(weights, 1.0 / _LONGEST), _LONGEST)

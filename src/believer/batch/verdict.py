@@ -12,7 +12,7 @@ import numpy as np
 from believer.arrays import Array, read_only, rounded
 from believer.batch.gain import ENOUGH, Gain
 from believer.batch.learned import is_noisy
-from believer.capabilities import able
+from believer.capabilities import has
 from believer.maximize.objective import Spacing
 from believer.space.region import Region
 from believer.space.units import amount
@@ -92,7 +92,7 @@ def nearness(region: Region, q: int, model: Model | None) -> Spacing:
     k = max(region.freedom, 1)
     room = math.exp((math.lgamma(0.5 * k + 1.0) - math.log(max(q, 1))) / k) / math.sqrt(math.pi)
     nothing, reach = np.zeros((0, region.dim)), _SHARE_OF_ROOM * room
-    if not able(model, Scaled):
+    if not has(model, Scaled):
         return Spacing(nothing, np.ones(region.dim), NEAR_IN_CUBE, reach)
     # A tenth of a lengthscale of 1e-2 are the 1e-3 of the cube.
     scale = np.maximum(model.lengthscales, NEAR_IN_CUBE / NEAR_IN_LENGTHSCALES)
@@ -100,9 +100,9 @@ def nearness(region: Region, q: int, model: Model | None) -> Spacing:
 
 
 def judge(
-    X: Array, region: Region, model: Model | None, beside: int = 0, gain: Gain | None = None, units: str = ""
+    X: Array, region: Region, model: Model | None, n_pending: int = 0, gain: Gain | None = None, units: str = ""
 ) -> Verdict:
-    """The verdict on the batch ``X`` (q, d), with ``beside`` other points under way.
+    """The verdict on the batch ``X`` (q, d), with ``n_pending`` other points under way.
 
     ``model`` is None before the first fit; ``gain`` is what it expects of the batch, in ``units``.
     """
@@ -111,9 +111,9 @@ def judge(
     gaps = X[rows] - X[columns]
     distances = np.sqrt((gaps**2).sum(axis=1))
     scaled = None
-    if able(model, Scaled):
+    if has(model, Scaled):
         scaled = np.sqrt(((gaps / model.lengthscales) ** 2).sum(axis=1))
-    close = nearness(region, q + beside, model).close(gaps)
+    close = nearness(region, q + n_pending, model).close(gaps)
     pairs = tuple((int(i), int(j)) for i, j in zip(rows[close], columns[close], strict=True))
     random_pair = random_pair_distance(region)
     least, mean = (float(distances.min()), float(distances.mean())) if q > 1 else (None, None)
@@ -142,9 +142,9 @@ def _apart(q: int, mean: float | None, random_pair: float) -> str:
 
 def _worth(q: int, gain: Gain, units: str) -> str:
     points = f"{q} point{'s' if q > 1 else ''}"
-    points += f" beside {gain.beside} pending" if gain.beside else ""
+    points += f" beside {gain.n_pending} pending" if gain.n_pending else ""
     unit = f" {units}" if units else ""
-    more = unit + (" more" if gain.beside else "") + gain.of
+    more = unit + (" more" if gain.n_pending else "") + gain.of
     if not gain.matters:
         least = (
             f"less than {rounded(gain.resolution, 2)}{more}, the least that counts here"
@@ -157,7 +157,7 @@ def _worth(q: int, gain: Gain, units: str) -> str:
     every = "both slots" if q == 2 else f"all {q} slots"
     slots = every if gain.slots == q else f"{gain.slots} slot{'s' if gain.slots > 1 else ''}"
     return (
-        f"{points}: the best alone is expected to gain {rounded(gain.alone, 2)}{more}, all together "
+        f"{points}: the best alone is expected to gain {rounded(gain.single, 2)}{more}, all together "
         f"{rounded(gain.together, 2)}{unit} "
         f"(the other{'s' if q > 2 else ''} add{'s' if q == 2 else ''} {gain.added:.0%}); "
         f"{ENOUGH:.0%} of that takes {slots}"

@@ -33,7 +33,7 @@ from believer.acquisitions.hypervolume import inferred_reference
 from believer.arrays import Array
 from believer.batch.request import Request
 from believer.batch.standing import Standing
-from believer.capabilities import able
+from believer.capabilities import has
 from believer.errors import MissingCapability
 from believer.maximize import Objective
 from believer.maximize.objective import ENUMERATE_UP_TO, Known
@@ -71,7 +71,7 @@ class Worth:
         region : where the candidates are.
         """
         objective = self.objective
-        if not pools or not able(objective, ByPredictions):
+        if not pools or not has(objective, ByPredictions):
             return None
         kept, models = {id(pool.model): pool for pool in pools}, objective.models
         at = tuple([kept[id(model)].predict() for model in models if id(model) in kept])
@@ -106,7 +106,7 @@ def worth(
     limits = tuple((model, one.limits) for one, model in pairs if one.limits is not None)
     if limits and not here.any_feasible:
         return Worth(Feasible(None, limits), "feasibility")
-    if able(acquisition, Several):
+    if has(acquisition, Several):
         aims = tuple(model for one, model in pairs if one.output.limits is None)
         reference = _reference(request, here) if request.reference is None else _near(request.reference, request)
         own = acquisition.of_several(aims, here.Y[here.front()], reference, request.randomness(trial, "weights"))
@@ -137,7 +137,7 @@ def _near(reference: Array, request: Request) -> Array:
 def refuse_acquisition(request: Request) -> None:
     """MissingCapability for an acquisition that cannot weigh what the request has: before anything is looked for."""
     acquisition, name = request.acquisition, type(request.acquisition).__name__
-    several = able(acquisition, Several)
+    several = has(acquisition, Several)
     if request.objectives > 1:
         if not several:
             raise MissingCapability(f"several objectives need the acquisition function EHVI or Scalarized; got {name}.")
@@ -164,7 +164,7 @@ def bounded(request: Request, objective: Objective, root: float) -> Objective:
         for one in request.limited
         if one.limits is not None
     )
-    return Held(objective, excesses, STEEP * standardization(request.data.y)[1]) if excesses else objective
+    return LimitPenalized(objective, excesses, STEEP * standardization(request.data.y)[1]) if excesses else objective
 
 
 class Excess(Protocol):
@@ -185,7 +185,7 @@ class Excess(Protocol):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Held:
+class LimitPenalized:
     """An objective less what its point lies beyond limits, ``steep`` times."""
 
     objective: Objective
@@ -253,7 +253,7 @@ class BoundExcess:
     @property
     def has_gradient(self) -> bool:
         """Whether the model gives gradients."""
-        return able(self.model, Differentiable)
+        return has(self.model, Differentiable)
 
     def value(self, X: Array) -> Array:
         """e (m,) at ``X`` (m, d)."""

@@ -130,8 +130,8 @@ def conclusion(demo: Demo, optimizer: Optimizer) -> str:
         params, value = best
         row = next(row for row in optimizer.records() if all(row[name] == params[name] for name in params))
         others = [f"{name} {_amount(demo, row[name], name)}" for name in list(demo.goals)[1:]]
-        beside = f" ({', '.join(others)})" if others else ""
-        lines.append(f"Best: {next(iter(demo.goals))} {_amount(demo, value)}{beside}")
+        with_others = f" ({', '.join(others)})" if others else ""
+        lines.append(f"Best: {next(iter(demo.goals))} {_amount(demo, value)}{with_others}")
         lines.append(f"  with {described(params, parameters)}.")
     ending = demo.ending(optimizer)
     return "\n".join([*lines, *([ending] if ending else [])])

@@ -28,7 +28,7 @@ from believer.plot.figure import (
 )
 
 if TYPE_CHECKING:
-    from believer.diagnostics.measurement import Measurement, Part, distances
+    from believer.diagnostics.measurement import Measurement, SddPart, distances
     from believer.diagnostics.sdd import diagnose, diagnosis
     from believer.diagnostics.sdd_figure import draw_verdicts
     from believer.diagnostics.sdd_report import (
@@ -55,9 +55,9 @@ __all__ = [
     "DataSet",
     "FromProblem",
     "Measurement",
-    "Part",
     "Probe",
     "SDDReport",
+    "SddPart",
     "batches",
     "before_and_after_a_lie",
     "convergence",
@@ -81,7 +81,7 @@ _REPORT = ("RESPONDS_DIVERSE", "RESPONDS_FROM", "SDDReport", "is_diverse", "own_
 __getattr__ = loader(
     __name__,
     {
-        **dict.fromkeys(("Measurement", "Part", "distances"), "measurement"),
+        **dict.fromkeys(("Measurement", "SddPart", "distances"), "measurement"),
         **dict.fromkeys(("diagnose", "diagnosis"), "sdd"),
         **dict.fromkeys(_REPORT, "sdd_report"),
         **dict.fromkeys(("DataSet", "FromProblem"), "source"),

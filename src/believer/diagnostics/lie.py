@@ -55,11 +55,11 @@ def before_and_after_a_lie(
     chosen = _draw_belief(panels[:, 0], problem, model, float(data.y.min()))
     panels[0, 0].set_title("before")
     for column, lie in zip(panels.T[1:], lies, strict=True):
-        told = lie.value(model, chosen, data, 1.0, np.random.default_rng(0))
-        informed = model.condition(Data(chosen[None, :], np.array([told])))
-        _draw_belief(column, problem, informed, min(float(data.y.min()), told))
+        believed = lie.value(model, chosen, data, 1.0, np.random.default_rng(0))
+        informed = model.condition(Data(chosen[None, :], np.array([believed])))
+        _draw_belief(column, problem, informed, min(float(data.y.min()), believed))
         x = _decoded(problem.space, chosen[None, :])
-        column[0].plot(x, told, "D", color=ORANGE, mec=BLACK, ms=8, zorder=5, label="the lie", ls="")
+        column[0].plot(x, believed, "D", color=ORANGE, mec=BLACK, ms=8, zorder=5, label="the lie", ls="")
         column[1].axvline(x[0], color=ORANGE, ls="--", lw=1.5, zorder=0)
         column[0].set_title(f"after {lie.verb} it")
     for panel in panels[0]:

@@ -12,7 +12,7 @@ from believer.arrays import Array
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class SddPart:
     """A batch (q points of d coordinates), the seconds that it took, and how far each lie moved the acquisition.
 
     ``responses`` (q - 1 of them) are the largest changes of α by an update, at the same incumbent, relative to the
@@ -54,13 +54,13 @@ class Measurement:
     """
 
     seed: int
-    fixed: Part
-    random: Part
-    free: Part
-    null: Part
-    null_free: Part
-    frozen: Part | None
-    frozen_free: Part | None
+    fixed: SddPart
+    random: SddPart
+    free: SddPart
+    null: SddPart
+    null_free: SddPart
+    frozen: SddPart | None
+    frozen_free: SddPart | None
     moved: float | None
     reached: float
     random_pair: float
@@ -78,8 +78,8 @@ class Measurement:
         return Measurement(**fields)
 
 
-def _part(data: dict[str, Any]) -> Part:
-    return Part(tuple(map(tuple, data["points"])), float(data["seconds"]), tuple(map(float, data["responses"])))
+def _part(data: dict[str, Any]) -> SddPart:
+    return SddPart(tuple(map(tuple, data["points"])), float(data["seconds"]), tuple(map(float, data["responses"])))
 
 
 def distances(points: Any, lengthscales: Array | float) -> Array:

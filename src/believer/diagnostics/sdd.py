@@ -20,7 +20,7 @@ from believer.arrays import whole
 from believer.batch import ConstantLie, Lie, PseudoObservations
 from believer.diagnostics.measurement import Measurement
 from believer.diagnostics.sdd_report import SDDReport
-from believer.diagnostics.source import Source, source_of
+from believer.diagnostics.source import DataSource, source_of
 from believer.diagnostics.structural import Probe, measure, standardized
 from believer.errors import BelieverError, EvaluationError, InvalidInput, SpaceExhausted
 from believer.experiments import Cell, run
@@ -47,10 +47,10 @@ def _key(settings: Mapping[str, Any]) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Work:
+class SddJob:
     """Measures cells: a probe and a source for each of the settings that may come."""
 
-    known: dict[str, tuple[Probe, Source]]
+    known: dict[str, tuple[Probe, DataSource]]
 
     def __call__(self, cell: Cell) -> dict[str, Any]:
         """The measurement of the cell, as plain data."""
@@ -72,7 +72,7 @@ class Diagnosis:
     """What is to be diagnosed, checked: a probe on a source of data."""
 
     probe: Probe
-    source: Source
+    source: DataSource
 
     def settings(self) -> dict[str, Any]:
         """Plain data that name the diagnosis."""
@@ -197,6 +197,6 @@ def diagnose(
     known = {_key(s): (d.probe, d.source) for s, d in zip(settings, diagnoses, strict=True)}
     # Seed by seed, so that an interrupted run has something of everything.
     cells = [Cell(_label(s), s, seed) for seed in which for s in settings]
-    found = run(cells, Work(known), store=results, executor=executor, workers=workers, progress=progress)
+    found = run(cells, SddJob(known), store=results, executor=executor, workers=workers, progress=progress)
     count = len(settings)
     return [SDDReport(s, tuple(map(Measurement.from_json, found[i::count]))) for i, s in enumerate(settings)]

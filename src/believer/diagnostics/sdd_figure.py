@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 COLORS = {RESPONDS_DIVERSE: BLUE, RESPONDS_HIDDEN: ORANGE, NO_RESPONSE: GRAY, OTHER_REASON: RED}
 _INK = {RESPONDS_DIVERSE: "white", RESPONDS_HIDDEN: BLACK, NO_RESPONSE: "white", OTHER_REASON: "white"}
-_LEAST = 1e-6
+_MIN = 1e-6
 
 
 def draw(report: SDDReport) -> Figure:
@@ -44,7 +44,7 @@ def draw(report: SDDReport) -> Figure:
 
 def _shown(values: Any) -> Any:
     """Distances as a log axis can show them: nothing is nearer than 1e-6."""
-    return np.maximum(np.asarray(values, dtype=np.float64), _LEAST)
+    return np.maximum(np.asarray(values, dtype=np.float64), _MIN)
 
 
 def _draw_parts(axes: Axes, report: SDDReport) -> None:
@@ -69,7 +69,7 @@ def _draw_parts(axes: Axes, report: SDDReport) -> None:
     axes.invert_yaxis()
     axes.set(
         xscale="log",
-        xlim=(_LEAST / 2.0, 5.0),
+        xlim=(_MIN / 2.0, 5.0),
         xlabel="least distance in the batch (1e-6: that or less)",
         title="every way to build it",
     )
@@ -81,7 +81,7 @@ def _draw_members(axes: Axes, report: SDDReport) -> None:
         members_ = np.arange(2, 2 + steps.shape[1])
         axes.plot(members_, np.median(steps, axis=0), style, color=color, ms=5, lw=1.5, label=PARTS[name])
     axes.axhline(DIVERSE_FROM, color=BLACK, lw=1, ls="--")
-    axes.set(yscale="log", ylim=(_LEAST / 2.0, 5.0), title="each member")
+    axes.set(yscale="log", ylim=(_MIN / 2.0, 5.0), title="each member")
     axes.set(xlabel="member", ylabel="to the nearest before it, median")
     axes.set_xticks(members_)
     axes.margins(x=0.15)
@@ -99,12 +99,12 @@ def _draw_controls(axes: Axes, report: SDDReport) -> None:
     for row, (_, values) in enumerate(rows):
         jitter = row + 0.5 * ((np.arange(len(values)) + 0.5) / len(values) - 0.5)
         colors = [COLORS[verdict_of(m)] for m in ms][: len(values)]
-        axes.scatter(np.maximum(values, _LEAST), jitter, c=colors, s=22, alpha=0.8)
+        axes.scatter(np.maximum(values, _MIN), jitter, c=colors, s=22, alpha=0.8)
     axes.axvline(RESPONDS_FROM, color=BLACK, lw=1, ls="--")
     axes.set_yticks(range(len(rows)), [label for label, _ in rows])
     axes.invert_yaxis()
     largest = max(max(values) for _, values in rows)
-    axes.set(xscale="log", xlim=(_LEAST / 2.0, max(1e2, 3.0 * largest)), xlabel="share", title="controls")
+    axes.set(xscale="log", xlim=(_MIN / 2.0, max(1e2, 3.0 * largest)), xlabel="share", title="controls")
 
 
 def draw_many(reports: list[SDDReport]) -> Figure:

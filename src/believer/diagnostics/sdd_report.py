@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from believer.diagnostics.measurement import Measurement, Part
+from believer.diagnostics.measurement import Measurement, SddPart
 from believer.errors import InvalidInput
 from believer.report import Table
 from believer.study import serialization
@@ -33,7 +33,7 @@ RESPONDS_FROM = 1e-3
 _SPELLED_OUT = 9
 
 
-def is_diverse(part: Part) -> bool:
+def is_diverse(part: SddPart) -> bool:
     """Whether all members of a batch are apart."""
     return part.min_distance > DIVERSE_FROM
 
@@ -98,7 +98,7 @@ class SDDReport:
         counts = self.verdicts
         return max(VERDICTS, key=counts.__getitem__)
 
-    def parts(self, name: str) -> list[Part]:
+    def parts(self, name: str) -> list[SddPart]:
         """The batches of one part, one a seed; empty where the part makes no sense for the surrogate."""
         found = [getattr(m, name) for m in self.measurements]
         return [part for part in found if part is not None]
@@ -109,7 +109,7 @@ class SDDReport:
         rows = [self._row(label, self.parts(name)) for name, label in PARTS.items() if self.parts(name)]
         return Table(self.title, columns, tuple(rows))
 
-    def _row(self, label: str, parts: Sequence[Part]) -> tuple[Any, ...]:
+    def _row(self, label: str, parts: Sequence[SddPart]) -> tuple[Any, ...]:
         return (
             label,
             _mean(part.min_distance for part in parts),
@@ -164,9 +164,11 @@ class SDDReport:
         null, free = self.parts("null"), self.parts("free")
         without = f"without the lie {sum(map(is_diverse, null))} of {len(null)} batches are diverse"
         fixed = self.parts("frozen")
-        held = f", with the fit's draws held fixed {sum(map(is_diverse, fixed))} of {len(fixed)}" if fixed else ""
+        fixed_draws = (
+            f", with the fit's draws held fixed {sum(map(is_diverse, fixed))} of {len(fixed)}" if fixed else ""
+        )
         lines.append(
-            f"was it the lie? {without}{held}; without derivatives {sum(map(is_diverse, free))} of {len(free)}"
+            f"was it the lie? {without}{fixed_draws}; without derivatives {sum(map(is_diverse, free))} of {len(free)}"
         )
         if fixed and any(map(is_diverse, null)):
             lines.append("the refit alone moves the maximum, too: in use, part of the diversity is its own randomness")

@@ -108,10 +108,10 @@ class FromTable:
         return DataSet(self.X, self.y, self.region)
 
 
-Source: TypeAlias = FromProblem | FromTable
+DataSource: TypeAlias = FromProblem | FromTable
 
 
-def source_of(given: Any, n: int) -> Source:
+def source_of(given: Any, n: int) -> DataSource:
     """A source from a problem's name, a :class:`Problem`, or ``(X, y)`` or ``(X, y, bounds)`` in the user's units.
 
     ``n`` is the size of the initial designs of a problem. Raises :class:`InvalidInput` for anything else.

@@ -31,7 +31,7 @@ from believer.batch import ConstantLie, Data, Lie, Pending, PseudoObservations, 
 from believer.batch.belief import Belief
 from believer.batch.request import Randomness
 from believer.batch.verdict import random_pair_distance
-from believer.diagnostics.measurement import Measurement, Part, distances
+from believer.diagnostics.measurement import Measurement, SddPart, distances
 from believer.diagnostics.source import DataSet
 from believer.maximize import Candidates, FixedStarts, Maximizer, Maximum, Search
 from believer.numerics.sampling import sobol, stream
@@ -45,7 +45,7 @@ RESTARTS = 10
 
 _DENSE, _CLOSE, _INSPECTED, _AROUND = 1024, 256, 128, 3
 _FREE = Candidates()
-_LEAST_RANGE = 1e-300
+_MIN_RANGE = 1e-300
 _LARGEST_RESPONSE = 1e6
 _LARGEST_EXPONENT = 600.0
 
@@ -136,12 +136,12 @@ class _Walk:
     seconds: float
     region: Region
 
-    def part(self) -> Part:
+    def part(self) -> SddPart:
         """The batch as a value, with how far each update moved the acquisition at the incumbent of before."""
         pairs = zip(self.points, self.surfaces, self.models[1:], strict=False)
         responses = [response(before, replace(before, model=after), x, self.region) for x, before, after in pairs]
         points = tuple(tuple(float(u) for u in x) for x in self.points)
-        return Part(points, self.seconds, tuple(responses))
+        return SddPart(points, self.seconds, tuple(responses))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -273,7 +273,7 @@ def response(before: PointwiseObjective, after: PointwiseObjective, x: Array, re
         top = old.max()
         old, new = np.exp(old - top), np.exp(np.minimum(new - top, _LARGEST_EXPONENT))
     change = np.abs(new - old)
-    return min(float(change.max()) / max(float(np.ptp(old)), _LEAST_RANGE), _LARGEST_RESPONSE)
+    return min(float(change.max()) / max(float(np.ptp(old)), _MIN_RANGE), _LARGEST_RESPONSE)
 
 
 def _reached(walk: _Walk, lies: _Batches, data: DataSet) -> float:

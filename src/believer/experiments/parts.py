@@ -28,7 +28,7 @@ _KINDS: dict[str, tuple[Collection[str], Callable[[str], Any], Callable[[Any], o
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Part:
+class NamedPart:
     """A strategy, a surrogate or an acquisition. name: in the names of members.
 
     own: plain data that tell it from others, for a cell's key; None for what the library has under that name.
@@ -41,21 +41,23 @@ class Part:
     findable: bool = True
 
 
-def part(kind: str, given: Any) -> Part:
+def part(kind: str, given: Any) -> NamedPart:
     """What was ``given`` for "a strategy", "a surrogate" or "an acquisition"; ``InvalidInput`` when it is none."""
     names, named, check = _KINDS[kind]
     if not isinstance(given, str):
         check(given)
         config = _config(given)
         name = next((name for name in names if to_config(named(name)) == config), None)
-        return Part(_called(given, config), given, config, findable=False) if name is None else Part(name, given)
+        return (
+            NamedPart(_called(given, config), given, config, findable=False) if name is None else NamedPart(name, given)
+        )
     if given in names:
-        return Part(given, named(given))
+        return NamedPart(given, named(given))
     if ":" not in given:
         raise InvalidInput(f"{kind} must be one of {', '.join(names)}, or module:object; got {given!r}.")
     value = made(given)
     check(value)
-    return Part(given, value, _config(value, given.partition(":")[0]))
+    return NamedPart(given, value, _config(value, given.partition(":")[0]))
 
 
 def _config(value: object, *modules: str) -> Any:

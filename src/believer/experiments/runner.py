@@ -30,7 +30,7 @@ _BAR_WIDTH = 52
 _LABEL = 80
 """Characters of a cell that an error shows."""
 
-Outcomes = Generator[tuple[Cell, Attempt], None, None]
+Attempts = Generator[tuple[Cell, Attempt], None, None]
 
 
 def run(
@@ -98,7 +98,7 @@ def _opened(store: Store | PathLike | None) -> Iterator[Store]:
         yield book
 
 
-def _outcomes(todo: Sequence[Cell], work: Work, executor: Executor | None, count: int) -> Outcomes:
+def _outcomes(todo: Sequence[Cell], work: Work, executor: Executor | None, count: int) -> Attempts:
     if executor is not None:
         return _on_executor(todo, work, executor)
     if count > 1 and todo:  # a single cell as well: it must find the same conditions as the others did
@@ -106,12 +106,12 @@ def _outcomes(todo: Sequence[Cell], work: Work, executor: Executor | None, count
     return _inline(todo, work)
 
 
-def _inline(todo: Sequence[Cell], work: Work) -> Outcomes:
+def _inline(todo: Sequence[Cell], work: Work) -> Attempts:
     for cell in todo:
         yield cell, attempt(work, cell)
 
 
-def _on_executor(todo: Sequence[Cell], work: Work, executor: Executor) -> Outcomes:
+def _on_executor(todo: Sequence[Cell], work: Work, executor: Executor) -> Attempts:
     """Outcomes as they come in; someone else's executor is not ours to mend when it breaks, nor to shut down."""
     rest = iter(todo)
     running: dict[Future[Attempt], Cell] = {}
@@ -141,7 +141,7 @@ def _on_executor(todo: Sequence[Cell], work: Work, executor: Executor) -> Outcom
             future.cancel()
 
 
-def _collect(outcomes: Outcomes, book: Store, bar: Progress | ProgressLines, done: int) -> dict[Cell, Attempt]:
+def _collect(outcomes: Attempts, book: Store, bar: Progress | ProgressLines, done: int) -> dict[Cell, Attempt]:
     """Store results as they come in; returns the failures."""
     failures: dict[Cell, Attempt] = {}
     room = max(0, shutil.get_terminal_size().columns - _BAR_WIDTH)

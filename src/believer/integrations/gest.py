@@ -22,7 +22,7 @@ from typing import Any, TypeGuard
 import numpy as np
 
 from believer.arrays import shown, whole
-from believer.capabilities import able
+from believer.capabilities import has
 from believer.errors import InvalidInput, MissingExtra, SpaceExhausted
 from believer.optimizer import Optimizer
 from believer.space import Categorical, Float, Int, Space
@@ -184,7 +184,7 @@ class _Variable:
 
 
 def _is_float(p: Parameter) -> TypeGuard[Number]:
-    return able(p, Number) and isinstance(p.low, float)
+    return has(p, Number) and isinstance(p.low, float)
 
 
 def _goal(part: Any) -> Goal:

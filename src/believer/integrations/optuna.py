@@ -58,7 +58,7 @@ __all__ = ["BelieverSampler", "export_study", "import_study", "watch_study"]
 ABOUT_TO_SHOW = timedelta(seconds=30)
 """A trial that runs without a point for longer is not being sampled: its worker died, or never asks."""
 
-MOST_ROUNDS = 100
+MAX_ROUNDS = 100
 """In which two workers that chose the same point at the same moment choose again."""
 
 KEY, IGNORED = "believer", "ignored"
@@ -125,7 +125,7 @@ class BelieverSampler(BaseSampler):  # type: ignore[misc]
             "warp": warp,
             "resolution": resolution,
         }
-        rehearse(StudySettings.of(Space.unit(1), **self._options))
+        rehearse(StudySettings.of(Space.cube(1), **self._options))
         if not isinstance(reference, Sequence | None):
             raise InvalidInput(f"reference must be a list with a value for each objective; got {reference!r}.")
         self._reference = None if reference is None else [finite(each, "reference") for each in reference]
@@ -192,7 +192,7 @@ class BelieverSampler(BaseSampler):  # type: ignore[misc]
             door = self._door_to(searched, [each.name == "MAXIMIZE" for each in study.directions])
             fixed = point = door.look(trial).point
             again = list[dict[str, Any]]()
-            for _ in range(MOST_ROUNDS if len(fixed) < len(searched) else 0):
+            for _ in range(MAX_ROUNDS if len(fixed) < len(searched) else 0):
                 before, unseen = self._read(door, trials, trial.number)
                 point, record = self._chosen(door, before, unseen + again, door.fit_behind(trials), fixed)
                 study._storage.set_trial_system_attr(trial._trial_id, KEY, record)
@@ -289,7 +289,7 @@ class BelieverSampler(BaseSampler):  # type: ignore[misc]
                 if self._search_space and seen.returned is not None:
                     for name in sorted(door.distributions.keys() - each.params.keys()):
                         self._say_once("%r of search_space was not asked for in trial %d.", name, each.number)
-            if seen.unit is not None:
+            if seen.encoded is not None:
                 known.append(seen)
             elif each.number < number and each.state == TrialState.RUNNING and each.datetime_start > recent:
                 unseen.append(seen.point)
@@ -319,7 +319,7 @@ class _Seen:
     number: int
     shown: Any
     point: dict[str, Any]
-    unit: Array | None
+    encoded: Array | None
     returned: Outcome | str | None
 
 
@@ -364,9 +364,9 @@ class _Door:
             point.update(value or self.inside(name, said, ours=True))
             if returned is not None and name in trial.params and not value:
                 returned = IGNORED  # it is of another place than the point
-        unit = self.settings.space.encode([point])[0] if len(point) == len(self.distributions) else None
+        encoded = self.settings.space.encode([point])[0] if len(point) == len(self.distributions) else None
         outcome = self._outcome(trial, returned) if isinstance(returned, list) else returned
-        self.seen[trial.number] = seen = _Seen(trial.number, (has, said), point, unit, outcome)
+        self.seen[trial.number] = seen = _Seen(trial.number, (has, said), point, encoded, outcome)
         return seen
 
     def _outcome(self, trial: Any, values: list[float]) -> Outcome:
@@ -389,12 +389,12 @@ class _Door:
     ) -> tuple[dict[str, Any], dict[str, Any]]:
         """A point with what is ``fixed`` of it, after those that others are about to get; and what to tell of it."""
         guessed, settings = list(known), self.settings
-        for held in (*unseen, fixed):
+        for given in (*unseen, fixed):
             try:
                 history = self.history(guessed, fitted)
-                proposal = propose(settings, history, fixed=held, cache=self.cache)
+                proposal = propose(settings, history, fixed=given, cache=self.cache)
             except SpaceExhausted:
-                proposal = propose(settings, history, fixed=held, distinct=False, cache=self.cache)
+                proposal = propose(settings, history, fixed=given, distinct=False, cache=self.cache)
             point = proposal.trials[0].params
             guessed.append(_Seen(history.next_id, None, point, settings.space.encode([point])[0], None))
         record: dict[str, Any] = {"point": point}
@@ -420,7 +420,7 @@ class _Door:
         waiting = [each.number for each in whole if goals.missing(each.returned)]  # type: ignore[arg-type]
         return History.encoded(
             self.settings,
-            {each.number: each.unit for each in known if each.unit is not None},
+            {each.number: each.encoded for each in known if each.encoded is not None},
             {each.number: each.returned for each in whole},  # type: ignore[misc]
             [each.number for each in known if isinstance(each.returned, str) and each.returned != IGNORED],
             [*(each.number for each in known if each.returned is None), *waiting],

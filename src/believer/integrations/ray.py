@@ -89,7 +89,7 @@ class BelieverSearch(Searcher):  # type: ignore[misc]  # Ray has no types
         self._metric: str | None = None
         self._mode: str | None = None
         self._options = {"seed": seed, **options}
-        rehearse(StudySettings.of(Space.unit(1), maximize=False, **self._options))  # refuses before a run
+        rehearse(StudySettings.of(Space.cube(1), maximize=False, **self._options))  # refuses before a run
         try:
             points = list(points_to_evaluate or ())
             rewards: Sequence[Any] = [None] * len(points) if evaluated_rewards is None else evaluated_rewards

@@ -40,7 +40,7 @@ except ImportError as error:
 
 __all__ = ["BatchSearchCV"]
 
-MOST_SEED = 2**31 - 1
+MAX_SEED = 2**31 - 1
 """What a RandomState draws a seed below."""
 
 
@@ -120,8 +120,8 @@ class BatchSearchCV(BaseSearchCV):  # type: ignore[misc]
     def _run_search(self, evaluate_candidates: Callable[..., dict[str, Any]]) -> None:
         """Called by ``fit``: ask, evaluate, tell, until there were ``n_iter`` candidates."""
         left, q = whole(self.n_iter, "n_iter", 1), whole(self.q, "q", 1)
-        seed = int(check_random_state(self.random_state).randint(MOST_SEED))
-        searches = [self._begun(space, (seed + i) % MOST_SEED) for i, space in enumerate(_listed(self.space))]
+        seed = int(check_random_state(self.random_state).randint(MAX_SEED))
+        searches = [self._begun(space, (seed + i) % MAX_SEED) for i, space in enumerate(_listed(self.space))]
         # An iterable of splits is the same for every batch as it is, and may be had only once.
         folds = None if isinstance(self.cv, Iterable) else SameFolds(self.cv, is_classifier(self.estimator))
         number, failure, results = 0, None, None

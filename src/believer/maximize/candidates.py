@@ -9,8 +9,8 @@ import numpy as np
 from believer.arrays import finite, whole
 from believer.errors import InvalidInput
 from believer.maximize.objective import (
-    MOST_CANDIDATES,
-    MOST_NEIGHBORS,
+    MAX_CANDIDATES,
+    MAX_NEIGHBORS,
     Maximum,
     Objective,
     Search,
@@ -21,7 +21,7 @@ from believer.maximize.objective import (
     search_exhaustively,
 )
 
-MOST_ROUNDS = 1000
+MAX_ROUNDS = 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,11 +46,11 @@ class Candidates:
     shrink: float = 0.5
 
     def __post_init__(self) -> None:
-        whole(self.candidates, "candidates", 1, MOST_CANDIDATES)
-        whole(self.neighbors, "neighbors", 0, MOST_NEIGHBORS)
+        whole(self.candidates, "candidates", 1, MAX_CANDIDATES)
+        whole(self.neighbors, "neighbors", 0, MAX_NEIGHBORS)
         # All neighbors of all survivors are candidates of a round.
-        whole(self.survivors, "survivors", 1, MOST_CANDIDATES // max(self.neighbors, 1))
-        whole(self.rounds, "rounds", 0, MOST_ROUNDS)
+        whole(self.survivors, "survivors", 1, MAX_CANDIDATES // max(self.neighbors, 1))
+        whole(self.rounds, "rounds", 0, MAX_ROUNDS)
         if not 0.0 <= finite(self.shrink, "shrink") <= 1.0:
             raise InvalidInput(f"shrink must lie in [0, 1]; got {self.shrink!r}.")
 

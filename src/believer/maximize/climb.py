@@ -16,7 +16,7 @@ from __future__ import annotations
 import numpy as np
 
 from believer.arrays import Array, BoolArray
-from believer.capabilities import able
+from believer.capabilities import has
 from believer.errors import InvalidInput
 from believer.maximize.objective import Climb, Climbing, Objective, climb_from, ranked
 from believer.numerics import lbfgs
@@ -93,7 +93,7 @@ def _climbed_alike(
 
 def _in_box(objective: Objective, climb: Climb) -> lbfgs.Minimum:
     """Where the climbs end, by the objective's own where it has one; InvalidInput if that gives anything else."""
-    if not able(objective, Climbing):
+    if not has(objective, Climbing):
         return climb_from(objective, climb)
     found = objective.climb(climb)
     X, f = [getattr(getattr(found, name, None), "shape", None) for name in ("X", "f")]

@@ -6,16 +6,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from believer.arrays import MOST_SEED, SAME_POINT, Array, shares, whole
+from believer.arrays import MAX_SEED, SAME_POINT, Array, shares, whole
 from believer.errors import InvalidInput, SpaceExhausted
 from believer.maximize.objective import Maximum, Objective, Search
 from believer.space.region import Region, bounds
 
-MOST_STARTS = 1000
+MAX_STARTS = 1000
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Climb:
+class Ascent:
     """What became of every start: where it began and ended (s, d), and the values there (s,)."""
 
     starts: Array
@@ -57,14 +57,14 @@ class FixedStarts:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        whole(self.draws, "draws", 0, MOST_STARTS)
-        object.__setattr__(self, "levels", shares(self.levels, "levels", MOST_STARTS))
+        whole(self.draws, "draws", 0, MAX_STARTS)
+        object.__setattr__(self, "levels", shares(self.levels, "levels", MAX_STARTS))
         if not (self.levels or self.draws):
             raise InvalidInput(
                 "levels must be one or more numbers in [0, 1]; got none. "
                 "Give such levels, or none and draws above zero."
             )
-        whole(self.seed, "seed", 0, MOST_SEED)
+        whole(self.seed, "seed", 0, MAX_SEED)
 
     def maximize(self, objective: Objective, search: Search, rng: np.random.Generator) -> Maximum:
         """The best end of the starts on ``objective`` in the region of ``search``; ``rng`` plays no part."""
@@ -77,7 +77,7 @@ class FixedStarts:
         lower, upper = bounds(region)
         return region.project(np.vstack([lower + levels * (upper - lower), region.spread(drawn)]))
 
-    def climb(self, objective: Objective, region: Region) -> Climb:
+    def climb(self, objective: Objective, region: Region) -> Ascent:
         """Every start in ``region`` followed to its end on ``objective``."""
         from scipy.optimize import minimize  # heavy: loaded by those who use it
 
@@ -92,4 +92,4 @@ class FixedStarts:
         starts = self.starts(region)
         ends = [minimize(negated, x, jac=objective.has_gradient, method="L-BFGS-B", bounds=box).x for x in starts]
         snapped = region.project(np.array(ends))
-        return Climb(starts, snapped, objective.value(snapped))
+        return Ascent(starts, snapped, objective.value(snapped))

@@ -10,8 +10,8 @@ from believer.arrays import Array, IntArray, packed, shares, shown, whole
 from believer.errors import InvalidInput, MissingCapability
 from believer.maximize.climb import ascend, stepped
 from believer.maximize.objective import (
-    MOST_CANDIDATES,
-    MOST_NEIGHBORS,
+    MAX_CANDIDATES,
+    MAX_NEIGHBORS,
     Maximum,
     Objective,
     Search,
@@ -24,9 +24,9 @@ from believer.maximize.objective import (
 from believer.numerics import backend, lbfgs
 from believer.space.region import Region
 
-MOST_STARTS = 1000
-MOST_SWEEPS = 1000
-MOST_WIDTHS = 100
+MAX_STARTS = 1000
+MAX_SWEEPS = 1000
+MAX_WIDTHS = 100
 
 _AMONG, _APART = 8, 0.05
 """Starts are picked among so many times their number of best candidates, and lie so far apart."""
@@ -66,11 +66,11 @@ class Multistart:
     )
 
     def __post_init__(self) -> None:
-        whole(self.starts, "starts", 1, MOST_STARTS)
-        whole(self.candidates, "candidates", 1, MOST_CANDIDATES)
-        whole(self.neighbors, "neighbors", 0, MOST_NEIGHBORS)
-        whole(self.sweeps, "sweeps", 0, MOST_SWEEPS)
-        object.__setattr__(self, "widths", shares(self.widths, "widths", MOST_WIDTHS))
+        whole(self.starts, "starts", 1, MAX_STARTS)
+        whole(self.candidates, "candidates", 1, MAX_CANDIDATES)
+        whole(self.neighbors, "neighbors", 0, MAX_NEIGHBORS)
+        whole(self.sweeps, "sweeps", 0, MAX_SWEEPS)
+        object.__setattr__(self, "widths", shares(self.widths, "widths", MAX_WIDTHS))
         if not self.widths:
             raise InvalidInput("widths must be one or more numbers in [0, 1]; got ().")
         if not isinstance(self.climb, lbfgs.Settings):

@@ -25,7 +25,7 @@ _BEGUN_FROM, _AROUND = 8, 1024
 _STEPS = (0.2, 0.05, 0.01, 2e-3, 4e-4, 1e-4, 2e-5)
 """Where random points are forbidden: known points that are begun from, points around all of them, and their steps."""
 
-MOST_CANDIDATES, MOST_NEIGHBORS = 100_000, 10_000
+MAX_CANDIDATES, MAX_NEIGHBORS = 100_000, 10_000
 """Of a search; all are kept, and evaluated, at once."""
 
 COUNT_UP_TO = 100_000
@@ -143,14 +143,14 @@ class Search:
     Attributes
     ----------
     region : where to search.
-    around : good points so far (k, d), whose neighborhoods deserve candidates.
+    near_best : good points so far (k, d), whose neighborhoods deserve candidates.
     avoid : points (k, d) that must not be proposed again.
     spacing : from which points to stay at some distance, if that can be; None for no such wish.
     known : candidates whose values are known already; None where a maximizer is to draw some.
     """
 
     region: Region
-    around: Array
+    near_best: Array
     avoid: Array
     spacing: Spacing | None = None
     known: Known | None = None
@@ -166,10 +166,10 @@ class Search:
         rng : the source of random numbers.
         """
         X = self.region.sample(count, rng)
-        if neighbors and len(self.around):
-            X = np.vstack([self.region.near(self.around, neighbors, widths, rng), X])
+        if neighbors and len(self.near_best):
+            X = np.vstack([self.region.near(self.near_best, neighbors, widths, rng), X])
         if not len(X) and self.region.ruled:
-            return beside(self.region, np.vstack([self.avoid, self.around]), self.avoid, rng)
+            return beside(self.region, np.vstack([self.avoid, self.near_best]), self.avoid, rng)
         return X
 
 

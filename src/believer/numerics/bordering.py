@@ -36,7 +36,7 @@ from scipy.linalg import lapack
 from believer.arrays import Array, frozen
 from believer.errors import NumericalError
 
-LEAST_PIVOT = 1e-8
+MIN_PIVOT = 1e-8
 """Pivots below this, relative to the numbers that they are the difference of, are rounding."""
 
 _ROUNDING = 1e-14
@@ -71,7 +71,7 @@ class Bordered:
         """The inverse with one more row: ``b`` (N,) beside what is there, and ``c`` on the diagonal.  O(N²)."""
         solved = self.apply(b[None, :])[0]
         quadratic = float(b @ solved)
-        least = LEAST_PIVOT * max(abs(c), abs(quadratic))
+        least = MIN_PIVOT * max(abs(c), abs(quadratic))
         least = max(least, _ROUNDING * float(b @ b) * float(np.abs(self.diagonal).max()))
         s = c - quadratic
         weight = 1.0 / s if abs(s) > least else 0.0
@@ -105,7 +105,7 @@ def inverse(A: Array) -> Bordered:
     were the last, and one of these is lost beside the largest entry of A.
     """
     full = _full_inverse(A) if np.isfinite(A).all() else None
-    if full is None or not LEAST_PIVOT * np.abs(A).max() * np.abs(np.diagonal(full)).max() < 1.0:
+    if full is None or not MIN_PIVOT * np.abs(A).max() * np.abs(np.diagonal(full)).max() < 1.0:
         raise NumericalError(
             f"a symmetric matrix of {len(A)} rows is singular to rounding, so it has no inverse; are there infinite "
             "values, or rows that repeat each other?"
@@ -129,7 +129,7 @@ def regular_part(A: Array, first: int) -> Bordered:
     rest = np.ones(len(A), dtype=bool)
     rest[:first] = False
     S = A - inverse(A[:first, :first]).apply(A[:, :first]) @ A[:first]
-    least = LEAST_PIVOT * np.abs(A).max()
+    least = MIN_PIVOT * np.abs(A).max()
     while rest.any():
         best = int(np.argmax(np.where(rest, np.abs(np.diagonal(S)), -1.0)))
         if not abs(S[best, best]) > least:

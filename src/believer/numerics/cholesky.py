@@ -31,8 +31,8 @@ from believer.numerics import backend
 JITTER_STEPS = (0.0, 1e-10, 1e-9, 1e-8, 1e-7, 1e-6, 1e-5, 1e-4)
 """What may be added to the diagonal, in units of its size, tried in this order: bounded, and reported in the factor."""
 
-_LEAST_PIVOT = 1e-12
-_LEAST_GAP = 1e-10  # the share by which correlations are shrunk, so that equal points make no covariance singular
+_MIN_PIVOT = 1e-12
+_MIN_GAP = 1e-10  # the share by which correlations are shrunk, so that equal points make no covariance singular
 _CUT_FROM = 256
 
 
@@ -88,12 +88,12 @@ class Factor:
         """
         native = backend.native()
         if native is not None:
-            tail, pivot = native.append(self.base, self.tail, packed(k), variance, _LEAST_PIVOT)
+            tail, pivot = native.append(self.base, self.tail, packed(k), variance, _MIN_PIVOT)
             tail.flags.writeable = False
-            return Factor(self.base, tail, max(self.jitter, _LEAST_PIVOT * variance - pivot))
+            return Factor(self.base, tail, max(self.jitter, _MIN_PIVOT * variance - pivot))
         v = self.whiten(k[None, :])
         pivot = variance - float(v[0] @ v[0])
-        least = _LEAST_PIVOT * variance
+        least = _MIN_PIVOT * variance
         jitter = max(self.jitter, least - pivot if pivot < least else 0.0)
         root = np.sqrt(max(pivot, least))
         N = self.rows
@@ -173,12 +173,12 @@ def root_of(covariance: Array, least: float) -> Root:
         return Root(cast(Array, np.linalg.cholesky(shrunk)), kept)
 
     try:
-        return factored(np.full(len(covariance), _LEAST_GAP))
+        return factored(np.full(len(covariance), _MIN_GAP))
     except np.linalg.LinAlgError:
         std = np.sqrt(np.where(sound, variance, 1.0))
         correlation = both * covariance / (std[:, :, None] * std[:, None, :])
         lowest = np.linalg.eigvalsh(correlation)[:, 0]
-        return factored(_LEAST_GAP + 2.0 * np.maximum(-lowest, 0.0))
+        return factored(_MIN_GAP + 2.0 * np.maximum(-lowest, 0.0))
 
 
 def _diagonal(matrices: Array) -> Array:

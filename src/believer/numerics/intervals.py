@@ -47,7 +47,7 @@ def log_probability(center: Array, width: Array) -> tuple[Array, Array, Array]:
     c = side * center
     narrow = (width < 1.0) & (-width * c < 1.0)
     above = ~narrow & (c + 0.5 * width >= 0.0)
-    for where, branch in ((narrow, _narrow), (above, _around), (~narrow & ~above, _beside)):
+    for where, branch in ((narrow, _narrow), (above, _wide), (~narrow & ~above, _in_the_tail)):
         if where.any():
             value[where], by_center[where], by_width[where] = branch(c[where], width[where])
     return value, side * by_center, by_width
@@ -64,14 +64,14 @@ def _narrow(c: Array, w: Array) -> tuple[Array, Array, Array]:
     return np.log(w * total) - 0.5 * c * c - _LOG_SQRT_2PI, lean - c, 1.0 + c * lean - spread
 
 
-def _around(c: Array, w: Array) -> tuple[Array, Array, Array]:
+def _wide(c: Array, w: Array) -> tuple[Array, Array, Array]:
     a, b = c - 0.5 * w, c + 0.5 * w
     missing = ndtr(-b) + ndtr(a)
     left, right = normal_pdf(a) / (1.0 - missing), normal_pdf(b) / (1.0 - missing)
     return np.log1p(-missing), right - left, 0.5 * w * (left + right)
 
 
-def _beside(c: Array, w: Array) -> tuple[Array, Array, Array]:
+def _in_the_tail(c: Array, w: Array) -> tuple[Array, Array, Array]:
     a, b = c - 0.5 * w, c + 0.5 * w
     share = np.exp(w * c)
     over_density = _SQRT_HALF_PI * (erfcx(-_SQRT_HALF * b) - erfcx(-_SQRT_HALF * a) * share)

@@ -28,12 +28,12 @@ from believer.arrays import Array, BoolArray, IntArray, above_zero, finite, pack
 from believer.errors import InvalidInput
 from believer.numerics import backend
 
-Objective = Callable[[Array], tuple[Array, Array]]
+Function = Callable[[Array], tuple[Array, Array]]
 """(s, d) points -> values (s,) and gradients (s, d), to be minimized."""
 
-MOST_ROUNDS, MOST_TOLERANCE = 100_000, 1e9
+MAX_ROUNDS, MAX_TOLERANCE = 100_000, 1e9
 
-MOST_MEMORY = 100
+MAX_MEMORY = 100
 """Each of the starts keeps two rows of numbers for a round that it remembers; more than twenty have no use."""
 
 _SUFFICIENT = 1e-4
@@ -59,13 +59,13 @@ class Settings:
     """length of the first step, as a share of the box, along the steepest coordinate"""
 
     def __post_init__(self) -> None:
-        whole(self.max_rounds, "max_rounds", 0, MOST_ROUNDS)
-        whole(self.memory, "memory", 1, MOST_MEMORY)
+        whole(self.max_rounds, "max_rounds", 0, MAX_ROUNDS)
+        whole(self.memory, "memory", 1, MAX_MEMORY)
         if self.heat is not None:
-            whole(self.heat, "heat", 1, MOST_ROUNDS)
-        whole(self.finalists, "finalists", 1, MOST_ROUNDS)
+            whole(self.heat, "heat", 1, MAX_ROUNDS)
+        whole(self.finalists, "finalists", 1, MAX_ROUNDS)
         for name in ("gradient_tol", "value_tol"):
-            if finite(getattr(self, name), name, MOST_TOLERANCE) < 0.0:
+            if finite(getattr(self, name), name, MAX_TOLERANCE) < 0.0:
                 raise InvalidInput(f"{name} must be zero or more; got {getattr(self, name)!r}.")
         above_zero(self.first_step, "first_step", 1e-9, 1.0, "a share of the box")
 
@@ -130,12 +130,12 @@ def _upper(m: int) -> Array:
 
 
 def _free(X: Array, G: Array, lower: Array, upper: Array) -> BoolArray:
-    held: BoolArray = ((lower >= X) & (G > 0.0)) | ((upper <= X) & (G < 0.0))
-    return ~held
+    at_bound: BoolArray = ((lower >= X) & (G > 0.0)) | ((upper <= X) & (G < 0.0))
+    return ~at_bound
 
 
 @dataclass(slots=True, eq=False)
-class _Live:
+class _Climbing:
     """The starts that still move: their row in the result, and everything they carry."""
 
     rows: IntArray
@@ -154,7 +154,7 @@ class _Live:
             setattr(self, name, getattr(self, name)[which])
 
 
-def minimize(objective: Objective, X0: Array, lower: Array, upper: Array, settings: Settings = DEFAULTS) -> Minimum:
+def minimize(objective: Function, X0: Array, lower: Array, upper: Array, settings: Settings = DEFAULTS) -> Minimum:
     """Local minima of ``objective`` over the box, one for each row of ``X0`` (s, d).
 
     A start whose first value is not finite stays where it is, with value +inf.
@@ -190,17 +190,17 @@ def _first_steps(P: Array, lower: Array, upper: Array, settings: Settings) -> Ar
     return steps
 
 
-def _begin(X: Array, f: Array, G: Array, lower: Array, upper: Array, settings: Settings) -> _Live:
+def _begin(X: Array, f: Array, G: Array, lower: Array, upper: Array, settings: Settings) -> _Climbing:
     P = -G * _free(X, G, lower, upper)
     t = np.minimum(1.0, _first_steps(P, lower, upper, settings))
     S = np.zeros((len(X), settings.memory, X.shape[1]))
-    live = _Live(np.arange(len(X)), X.copy(), f.copy(), G, P, t, S, S.copy(), np.ones(len(X), dtype=bool))
+    live = _Climbing(np.arange(len(X)), X.copy(), f.copy(), G, P, t, S, S.copy(), np.ones(len(X), dtype=bool))
     live.keep(np.isfinite(f) & (np.abs(P).max(axis=1) > settings.gradient_tol))
     return live
 
 
 def _advance(
-    live: _Live, trial: Array, ft: Array, Gt: Array, lower: Array, upper: Array, settings: Settings
+    live: _Climbing, trial: Array, ft: Array, Gt: Array, lower: Array, upper: Array, settings: Settings
 ) -> BoolArray:
     """Let every live start take its trial step or shorten it; says which have come to rest."""
     move = trial - live.X

@@ -24,10 +24,10 @@ from scipy.linalg import lapack
 from believer.arrays import Array, above_zero, finite, whole
 from believer.errors import InvalidInput
 
-Objective = Callable[[Array], tuple[float, Array, Array]]
+Function = Callable[[Array], tuple[float, Array, Array]]
 """(p,) -> value, gradient (p,), curvature (p, p)."""
 
-MOST_VALUES, MOST_TOLERANCE = 100_000, 1e9
+MAX_VALUES, MAX_TOLERANCE = 100_000, 1e9
 
 _SUFFICIENT = 1e-4
 _NO_MOVE = 1e-10
@@ -46,9 +46,9 @@ class Settings:
     """no coordinate moves farther in one step"""
 
     def __post_init__(self) -> None:
-        whole(self.max_values, "max_values", 1, MOST_VALUES)
+        whole(self.max_values, "max_values", 1, MAX_VALUES)
         above_zero(self.longest, "longest", 1e-9, 1e9)
-        if finite(self.gain_tol, "gain_tol", MOST_TOLERANCE) < 0.0:
+        if finite(self.gain_tol, "gain_tol", MAX_TOLERANCE) < 0.0:
             raise InvalidInput(f"gain_tol must be zero or more; got {self.gain_tol!r}.")
 
 
@@ -56,7 +56,7 @@ DEFAULTS = Settings()
 
 
 def minimize(
-    objective: Objective, x: Array, lower: Array, upper: Array, settings: Settings = DEFAULTS
+    objective: Function, x: Array, lower: Array, upper: Array, settings: Settings = DEFAULTS
 ) -> tuple[Array, float]:
     """A local minimum over the box from ``x`` (p,), and the value there; +inf where the first value is not finite."""
     x = np.clip(x, lower, upper)

@@ -12,7 +12,7 @@ from believer.arrays import Array
 from believer.errors import BelieverError, InvalidInput
 from believer.page import figures, model_figures
 from believer.page.cells import Json, isolated, number, percent, point
-from believer.page.rows import Rows, labels_of, outcome, pairs, table
+from believer.page.rows import PageRows, labels_of, outcome, pairs, table
 from believer.plot.data import Source
 from believer.plot.data.feasibility import probability
 from believer.propose import propose
@@ -29,7 +29,7 @@ seconds, the next batch and averages over the space, is left out unless it is as
 _SAMPLES = 48
 """Points that a partial dependence is an average over."""
 
-_MOST_ROWS = 40
+_MAX_ROWS = 40
 """Points of the front that are listed."""
 
 
@@ -39,7 +39,7 @@ def usual_size(source: Source) -> int:
     return asked[-1] if asked else 1
 
 
-def beliefs(source: Source, rows: Rows, q: int | None = None) -> Json:
+def beliefs(source: Source, rows: PageRows, q: int | None = None) -> Json:
     """The parts of a page that need a model, and figures; sentences that say why where one is not there.
 
     Parameters
@@ -72,7 +72,7 @@ _ORDER = [
 ]
 
 
-def quick_figures(source: Source, rows: Rows) -> list[Json]:
+def quick_figures(source: Source, rows: PageRows) -> list[Json]:
     """The figures that need no model and are there at once: how the study went, and when trials were under way.
 
     Parameters
@@ -124,7 +124,7 @@ def _unknown(source: Source, q: int | None) -> str:
 Drawing = Callable[[], Json]
 
 
-def _without_model(source: Source, rows: Rows, relevant: tuple[str, ...] | None) -> list[Drawing]:
+def _without_model(source: Source, rows: PageRows, relevant: tuple[str, ...] | None) -> list[Drawing]:
     """``relevant`` are the parameters that matter most; None if no model says so."""
     several = len(source.goals.objectives) > 1 and relevant is None  # a hypervolume is measured from the models' front
     return [
@@ -137,7 +137,7 @@ def _without_model(source: Source, rows: Rows, relevant: tuple[str, ...] | None)
     ]
 
 
-def _with_model(source: Source, rows: Rows, q: int | None) -> list[Drawing]:
+def _with_model(source: Source, rows: PageRows, q: int | None) -> list[Drawing]:
     several, size = len(source.goals.objectives) > 1, usual_size(source) if q is None else q
     limited = bool(source.goals.limited) or source.learns_failures
     large = _is_large(source)
@@ -231,7 +231,7 @@ def _front(source: Source) -> Json:
     if not len(found):
         return {"text": ["No result is within all limits yet, so the Pareto front is empty."]}
     names = [source.label(name) for name in source.goals.objectives]
-    more = f" The first {_MOST_ROWS} are listed." if len(found) > _MOST_ROWS else ""
+    more = f" The first {_MAX_ROWS} are listed." if len(found) > _MAX_ROWS else ""
     reference = ""
     if found.reference is not None:
         corner = point(found.reference, units_by_name(source.goals.wanted))
@@ -254,7 +254,7 @@ def _front(source: Source) -> Json:
             *([percent(point.feasible)] if limits else []),
             *(point.params.get(name) for name in source.space.names),
         )
-        for point in found[:_MOST_ROWS]
+        for point in found[:_MAX_ROWS]
     ]
     return {
         "text": text,
@@ -284,9 +284,9 @@ def _next(source: Source, q: int | None) -> Json:
         return {"text": [f"No further batch can be proposed: {error}"]}
     known = [one.output.name for one in source.history.tables if one.ids]
     names = [name for name in source.outputs if name in known]
-    told = [source.predict(batch.unit, name) for name in names]
+    told = [source.predict(batch.encoded, name) for name in names]
     heads = [part for name in names for part in (f"{source.label(name)}: expected", "std")]
-    kept = _kept(source, batch.unit, known)
+    kept = _kept(source, batch.encoded, known)
     rows = [
         (
             trial.id,

@@ -57,7 +57,7 @@ _TURNED = {"R", "AL", "RLE", "RLO", "LRE", "LRO", "RLI", "LRI", "FSI"}
 """Classes of characters that turn the direction of what follows them."""
 
 _ISOLATE, _END = "\u2068", "\u2069"
-_MOST_LETTERS, _MOST_TEXT = 60, 600
+_MAX_LETTERS, _MAX_TEXT = 60, 600
 
 
 def isolated(text: str) -> str:
@@ -77,13 +77,13 @@ def point(params: Mapping[str, Any], units: Mapping[str, str]) -> str:
     values = {name: f"{value:.4g}" if isinstance(value, float) else str(value) for name, value in params.items()}
     values = {name: f"{text} {units[name]}" if units.get(name) else text for name, text in values.items()}
     parts = [
-        "=".join(isolated(clipped(readable(part), _MOST_LETTERS)) for part in (name, value))
+        "=".join(isolated(clipped(readable(part), _MAX_LETTERS)) for part in (name, value))
         for name, value in values.items()
     ]
     whole = ", ".join(parts)
-    if len(whole) <= _MOST_TEXT:
+    if len(whole) <= _MAX_TEXT:
         return whole
-    kept = [part for i, part in enumerate(parts) if len(", ".join(parts[: i + 1])) <= _MOST_TEXT]
+    kept = [part for i, part in enumerate(parts) if len(", ".join(parts[: i + 1])) <= _MAX_TEXT]
     return f"{', '.join(kept)} and {len(parts) - len(kept)} more"
 
 

@@ -11,7 +11,7 @@ from believer.arrays import whole
 from believer.optimizer import Optimizer
 from believer.page.beliefs import beliefs, without_refit
 from believer.page.cells import Json, isolated, point, readable
-from believer.page.rows import Rows, labels_of, outcome, pairs, rows_of, table, units_of
+from believer.page.rows import PageRows, labels_of, outcome, pairs, rows_of, table, units_of
 from believer.plot.data import Source, StudyLike, study_of
 from believer.plot.data.feasibility import SUCCEEDS
 from believer.result import Result
@@ -57,7 +57,7 @@ def state(study: StudyLike, *, name: str | None = None, next_q: int | None = Non
     return {**facts(source, rows, name), **beliefs(source, rows, next_q)}
 
 
-def facts(source: Source, rows: Rows, name: str | None = None) -> Json:
+def facts(source: Source, rows: PageRows, name: str | None = None) -> Json:
     """What a page shows without any model, but for figures.
 
     Parameters
@@ -221,7 +221,7 @@ def _provenance(source: Source) -> Json:
     begun = [event for event in study.events if isinstance(event, Begun | Upgraded)]
     changes = sum(isinstance(event, Changed) for event in study.events)
     first, last = begun[0], begun[-1]
-    told: dict[str, Any] = {
+    how: dict[str, Any] = {
         "events": len(study.events),
         "journal format": last.format,
         "engine": last.engine,
@@ -229,7 +229,7 @@ def _provenance(source: Source) -> Json:
         **({"goes on with": _versions(last.versions)} if len(begun) > 1 else {}),
         **({"changes of settings": changes} if changes else {}),
     }
-    tables = [pairs("How it was run", told)]
+    tables = [pairs("How it was run", how)]
     if study.hyperparameters:
         fitted = {SUCCEEDS if name == RUNS else name: value for name, value in study.hyperparameters.items()}
         tables.append(pairs("Hyperparameters of the last fit", _flat(fitted)))

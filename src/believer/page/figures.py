@@ -6,20 +6,20 @@ import numpy as np
 
 from believer.arrays import Array, BoolArray
 from believer.page.cells import Json, label, numbers
-from believer.page.rows import Rows
+from believer.page.rows import PageRows
 from believer.page.traces import figure, limit_lines, line, panel, parameter_axis, points, value_axis
 from believer.plot import data
 from believer.plot.data import Axis, Convergence, Evaluations, Source
 from believer.plot.data.source import with_article
 
-MOST_PAIRED = 4
+MAX_PAIRED = 4
 """Parameters that are shown pair by pair."""
 
 _SHADES = 8
-_MOST_BORDERS = 60
+_MAX_BORDERS = 60
 
 
-def convergence(source: Source, rows: Rows) -> Json:
+def convergence(source: Source, rows: PageRows) -> Json:
     """Results and the best so far: of the objective or the hypervolume, and of each limited outcome."""
     goals = source.goals
     shown = [None, *goals.limited] if len(goals.objectives) == 1 else [None, *goals.objectives, *goals.limited]
@@ -59,7 +59,7 @@ def _history(found: Convergence) -> Json:
         traces.append(line(count, found.best, "@black", name="best so far", line=_STEPS))
     borders = [
         {"type": "line", "yref": "paper", "y0": 0, "y1": 1, "x0": at, "x1": at, "line": _BORDER}
-        for at in ([span.last + 0.5 for span in found.spans[:-1]] if len(found.spans) <= _MOST_BORDERS else ())
+        for at in ([span.last + 0.5 for span in found.spans[:-1]] if len(found.spans) <= _MAX_BORDERS else ())
     ]
     shade = [
         {
@@ -82,10 +82,10 @@ _STEPS = {"color": "@black", "width": 2, "shape": "hv"}
 _BORDER = {"color": "@grid", "width": 1, "dash": "dot"}
 
 
-def evaluations(source: Source, rows: Rows, names: tuple[str, ...] | None) -> Json:
+def evaluations(source: Source, rows: PageRows, names: tuple[str, ...] | None) -> Json:
     """Where the trials lie, pair by pair; ``names`` are the parameters to show, None for the first."""
     found = data.evaluations(source, parameters=names)
-    axes = found.axes[:MOST_PAIRED]
+    axes = found.axes[:MAX_PAIRED]
     pairs = [(x, y) for i, x in enumerate(axes) for y in axes[i + 1 :]]
     left = len([axis for axis in source.axes if not axis.is_constant]) - len(axes)
     more = f" The {len(axes)} parameters that matter most are shown; {left} more are in the table." if left > 0 else ""
@@ -94,7 +94,7 @@ def evaluations(source: Source, rows: Rows, names: tuple[str, ...] | None) -> Js
         "Where it was evaluated",
         f"Trials by pairs of parameters. Colors rank {found.label}, from blue for the worst to yellow for the best; "
         f"the star is {with_article(found.star)}, open squares are pending and crosses failed.{more}",
-        [_pair(found, rows, x, y) for x, y in pairs] or [_alone(found, rows, axes[0])],
+        [_pair(found, rows, x, y) for x, y in pairs] or [_single(found, rows, axes[0])],
     )
 
 
@@ -109,7 +109,7 @@ def _groups(found: Evaluations) -> dict[str, BoolArray]:
     }
 
 
-def _pair(found: Evaluations, rows: Rows, x: Axis, y: Axis) -> Json:
+def _pair(found: Evaluations, rows: PageRows, x: Axis, y: Axis) -> Json:
     traces, places = [], [found.axes.index(x), found.axes.index(y)]
     for kind, mask in _groups(found).items():
         if mask.any():
@@ -123,7 +123,7 @@ def _pair(found: Evaluations, rows: Rows, x: Axis, y: Axis) -> Json:
     return panel(f"Trials by {x.label} and {y.label}", traces, layout)
 
 
-def _alone(found: Evaluations, rows: Rows, x: Axis) -> Json:
+def _single(found: Evaluations, rows: PageRows, x: Axis) -> Json:
     mask = np.isfinite(found.values)
     at = rows.along(x, found.at[mask, 0])
     traces = [points(found.ids[mask], at, found.values[mask], "@blue")]
@@ -143,7 +143,7 @@ def _look(kind: str, found: Evaluations, mask: BoolArray) -> Json:
     return {"color": colors, "colorscale": "Cividis", "reversescale": True, "line": {"width": 0.5, "color": "@gray"}}
 
 
-def parallel(source: Source, rows: Rows) -> Json:
+def parallel(source: Source, rows: PageRows) -> Json:
     """All parameters and the outcome of every trial, as lines."""
     found = data.parallel_coordinates(source)
     known = np.flatnonzero(np.isfinite(found.values))
@@ -187,7 +187,7 @@ def _end(axis: Axis) -> Json:
     return {"low": 0, "high": max(1, len(axis.choices) - 1), "log": False, "choices": [*axis.choices]}
 
 
-def distribution(source: Source, rows: Rows) -> Json:
+def distribution(source: Source, rows: PageRows) -> Json:
     """How many results are below a value, for each outcome."""
     panels = []
     for outcome in source.outputs:
@@ -212,7 +212,7 @@ def distribution(source: Source, rows: Rows) -> Json:
     )
 
 
-def diversity(source: Source, rows: Rows) -> Json:
+def diversity(source: Source, rows: PageRows) -> Json:
     """Distances within batches."""
     found = data.diversity(source)
     x = found.batch.astype(float)
@@ -244,7 +244,7 @@ def _marked(x: Array, y: Array, color: str, name: str) -> Json:
     return {**line(x, y, color, name=name), "mode": "lines+markers", "marker": {"color": color}}
 
 
-def timeline(source: Source, rows: Rows) -> Json:
+def timeline(source: Source, rows: PageRows) -> Json:
     """When trials were under way."""
     found = data.timeline(source)
     unit, scale = _unit(float(found.end.max())) if found.is_timed else ("events", 1.0)

@@ -17,7 +17,7 @@ from believer.errors import BelieverError
 from believer.page.beliefs import beliefs, quick_figures, without_refit
 from believer.page.cells import Json
 from believer.page.content import facts, found
-from believer.page.rows import Rows, rows_of
+from believer.page.rows import PageRows, rows_of
 from believer.page.watched import Version, Watched
 from believer.plot.data import Source
 
@@ -39,7 +39,7 @@ class Live:
         self._lock = threading.Lock()
         self._version: Version | None = None
         self._facts: Json = {}
-        self._waiting: tuple[Version, Source, Rows] | None = None
+        self._waiting: tuple[Version, Source, PageRows] | None = None
         self._beliefs: Json = {}
         self._believed: Version | None = None
         self._is_at_work = False
@@ -62,8 +62,8 @@ class Live:
     def _read(self, version: Version) -> None:
         source = self._watched.read()
         rows = rows_of(source)
-        told = facts(source, rows, self._watched.name)
-        self._facts = {**told, "figures": quick_figures(source, rows)}
+        found = facts(source, rows, self._watched.name)
+        self._facts = {**found, "figures": quick_figures(source, rows)}
         self._version, self._waiting = version, (version, source, rows)
         if not self._is_at_work:
             self._is_at_work = True
@@ -102,7 +102,7 @@ class Live:
         return version, found(self._watched.read())
 
 
-def _attempt(source: Source, rows: Rows, next_q: int | None) -> Json:
+def _attempt(source: Source, rows: PageRows, next_q: int | None) -> Json:
     """What needs models; a sentence where it cannot be worked out."""
     results: dict[str, Any] = {"results": source.study.counts.answered}
     try:

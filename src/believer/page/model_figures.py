@@ -7,18 +7,18 @@ import numpy as np
 from believer.arrays import Array
 from believer.errors import InvalidInput
 from believer.page.cells import Json, label, numbers, point
-from believer.page.rows import Rows, units_of
+from believer.page.rows import PageRows, units_of
 from believer.page.traces import band, bars, figure, heat, limit_lines, line, panel, parameter_axis, points, value_axis
 from believer.plot import data
 from believer.plot.data import Curve, Feasibility, FrontPair, Importance, Lies, LieStep, Source
 from believer.plot.data.importance import lengthscales_of
 from believer.plot.data.source import with_article
 
-MOST_CURVES = 8
+MAX_CURVES = 8
 """Parameters that an outcome is shown along: those that matter most."""
 
 _FAINT = 0.15
-_MOST_INTERVALS = 300
+_MAX_INTERVALS = 300
 
 
 def by_relevance(source: Source) -> tuple[str, ...]:
@@ -27,9 +27,9 @@ def by_relevance(source: Source) -> tuple[str, ...]:
     return tuple(axis.name for axis in axes if not axis.is_constant) or tuple(axis.name for axis in axes)
 
 
-def slices(source: Source, rows: Rows) -> Json:
+def slices(source: Source, rows: PageRows) -> Json:
     """What is expected along each parameter, through the best result."""
-    names, known = by_relevance(source)[:MOST_CURVES], [o for o in source.outputs if _has_results(source, o)]
+    names, known = by_relevance(source)[:MAX_CURVES], [o for o in source.outputs if _has_results(source, o)]
     curves = [curve for name in known for curve in data.slice(source, parameters=names, outcome=name)]
     through = curves[0].through or {}
     left = len([axis for axis in source.axes if not axis.is_constant]) - len(names)
@@ -46,9 +46,9 @@ def slices(source: Source, rows: Rows) -> Json:
     )
 
 
-def dependence(source: Source, rows: Rows, samples: int) -> Json:
+def dependence(source: Source, rows: PageRows, samples: int) -> Json:
     """Partial dependence on each parameter."""
-    curves = data.partial_dependence(source, parameters=by_relevance(source)[:MOST_CURVES], samples=samples)
+    curves = data.partial_dependence(source, parameters=by_relevance(source)[:MAX_CURVES], samples=samples)
     return figure(
         "dependence",
         "What the model expects on average",
@@ -58,7 +58,7 @@ def dependence(source: Source, rows: Rows, samples: int) -> Json:
     )
 
 
-def _curve(found: Curve, rows: Rows, is_slice: bool) -> Json:
+def _curve(found: Curve, rows: PageRows, is_slice: bool) -> Json:
     axis, traces = found.axis, list[Json]()
     if axis.is_discrete:
         traces.append(bars(axis.at, found.mean, found.low, found.high))
@@ -79,7 +79,7 @@ def _curve(found: Curve, rows: Rows, is_slice: bool) -> Json:
     return panel(f"{found.label} along {axis.label}", traces, layout, 280)
 
 
-def surface(source: Source, rows: Rows) -> Json:
+def surface(source: Source, rows: PageRows) -> Json:
     """What is expected along two parameters, and how surely."""
     found = data.surface(source)
     x, y, known = found.x, found.y, np.isfinite(found.values)
@@ -103,7 +103,7 @@ def surface(source: Source, rows: Rows) -> Json:
     )
 
 
-def importance(source: Source, rows: Rows, quick: bool) -> Json:
+def importance(source: Source, rows: PageRows, quick: bool) -> Json:
     """How much parameters matter, for each outcome; ``quick`` leaves the intervals out where they take a while."""
     panels = []
     for outcome in source.outputs:
@@ -151,7 +151,7 @@ def _quick_importance(source: Source, outcome: str) -> Importance:
     return Importance(source.label(outcome), "lengthscales", measure, names, shares[order], unknown, unknown)
 
 
-def calibration(source: Source, rows: Rows) -> Json:
+def calibration(source: Source, rows: PageRows) -> Json:
     """Whether results are where they were expected."""
     panels, words = [], []
     for outcome in source.outputs:
@@ -159,7 +159,7 @@ def calibration(source: Source, rows: Rows) -> Json:
             continue
         found = data.calibration(source, outcome=outcome)
         trace = points(found.ids, found.observed, found.mean, "@blue", size=6)
-        if len(found.ids) <= _MOST_INTERVALS:
+        if len(found.ids) <= _MAX_INTERVALS:
             trace["error_y"] = {
                 **{"type": "data", "symmetric": False, "color": "@blue", "thickness": 1, "width": 0},
                 **{"array": numbers(found.high - found.mean), "arrayminus": numbers(found.mean - found.low)},
@@ -183,7 +183,7 @@ def calibration(source: Source, rows: Rows) -> Json:
     )
 
 
-def front(source: Source, rows: Rows) -> Json:
+def front(source: Source, rows: PageRows) -> Json:
     """The Pareto front, for each pair of objectives."""
     return figure(
         "front",
@@ -227,7 +227,7 @@ def _front(found: FrontPair) -> Json:
     return panel(f"{found.labels[0]} and {found.labels[1]}", traces, layout, 400)
 
 
-def feasibility(source: Source, rows: Rows) -> Json:
+def feasibility(source: Source, rows: PageRows) -> Json:
     """How probable it is that all limits are kept."""
     found = data.feasibility(source)
     parts = {"all limits": found.probability, **(found.parts if len(found.parts) > 1 else {})}
@@ -240,7 +240,7 @@ def feasibility(source: Source, rows: Rows) -> Json:
     )
 
 
-def _probable(found: Feasibility, rows: Rows, name: str, probability: Array) -> Json:
+def _probable(found: Feasibility, rows: PageRows, name: str, probability: Array) -> Json:
     verdict, traces = np.array(found.verdict), list[Json]()
     if len(found.axes) == 2:
         x, y = found.axes
@@ -265,7 +265,7 @@ def _probable(found: Feasibility, rows: Rows, name: str, probability: Array) -> 
     return panel(f"Probability: {name}", traces, layout, 340)
 
 
-def lies(source: Source, rows: Rows, q: int) -> Json:
+def lies(source: Source, rows: PageRows, q: int) -> Json:
     """The pending or the next batch, before and after each pseudo-observation."""
     found = data.lies(source, min(q, 3))
     what = "pending trials" if found.batch == "pending" else "next batch"

@@ -17,7 +17,7 @@ _ROLES = {"trial_id": "id", "status": "status", "value": "outcome", "error": "er
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Rows:
+class PageRows:
     """All trials, a row each, under the columns that :meth:`Study.to_csv` writes.
 
     Attributes
@@ -48,14 +48,14 @@ class Rows:
         return numbers(at)
 
 
-def rows_of(source: Source) -> Rows:
+def rows_of(source: Source) -> PageRows:
     """The table of a study."""
     records, trials, names = source.study.records(), source.study.trials, source.space.names
     heads = [*records[0]] if records else [*_BEFORE, *names, *_AFTER]
     first = len(_BEFORE)
     parameters = {name: first + i for i, name in enumerate(names)}
-    told = range(first + len(columns_of_parameters(source.study._ledger)), heads.index(_AFTER[0]))
-    outcomes = {heads[i].removeprefix("outcome."): i for i in told}
+    outcome_columns = range(first + len(columns_of_parameters(source.study._ledger)), heads.index(_AFTER[0]))
+    outcomes = {heads[i].removeprefix("outcome."): i for i in outcome_columns}
     goals = source.goals
     one = goals.objectives[0]
     hidden = not goals.is_plain and (len(goals.objectives) > 1 or one in outcomes)
@@ -65,7 +65,9 @@ def rows_of(source: Source) -> Rows:
     shown |= {place: source.label(name) for name, place in outcomes.items() if name in source.outputs}
     columns = []
     for i, head in enumerate(heads):
-        role = "parameter" if i in parameters.values() else "outcome" if i in told else _ROLES.get(head, "text")
+        role = (
+            "parameter" if i in parameters.values() else "outcome" if i in outcome_columns else _ROLES.get(head, "text")
+        )
         labeled = readable(shown.get(i, head))
         columns.append({"name": readable(head), "label": labeled, "role": role, "hidden": i == 2 and hidden})
     rows = [
@@ -75,7 +77,7 @@ def rows_of(source: Source) -> Rows:
         ]
         for record, trial in zip(records, trials, strict=True)
     ]
-    return Rows(columns, rows, parameters, outcomes)
+    return PageRows(columns, rows, parameters, outcomes)
 
 
 def labels_of(source: Source) -> dict[str, str]:

@@ -13,7 +13,7 @@ from believer.page.cells import Json, label, numbers
 from believer.plot.data import Axis
 
 Values: TypeAlias = Array | IntArray
-MOST_TICKS = 24
+MAX_TICKS = 24
 
 
 def figure(id_: str, title: str, caption: str, panels: Sequence[Json]) -> Json:
@@ -44,7 +44,7 @@ def panel(name: str, data: Sequence[Json], layout: Json, height: int = 300) -> J
 def parameter_axis(axis: Axis) -> Json:
     """The axis of a parameter, whatever its kind."""
     if not axis.is_number:
-        step = -(-len(axis.choices) // MOST_TICKS)
+        step = -(-len(axis.choices) // MAX_TICKS)
         ticks = range(0, len(axis.choices), step)
         return {
             "title": {"text": label(axis.label)},

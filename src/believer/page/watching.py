@@ -24,7 +24,7 @@ PORT = 8765
 """Where pages are served unless it is said otherwise, or the first free one after it."""
 
 _TRIED = 50
-_LEAST_TOKEN = 16
+_MIN_TOKEN = 16
 
 
 class Watch:
@@ -133,9 +133,9 @@ def _shelf(study: Any, next_q: int | None) -> Shelf:
 
 def _secret(token: bool | str | None, host: str) -> str | None:
     if isinstance(token, str):
-        if len(token) < _LEAST_TOKEN or not all(c.isascii() and (c.isalnum() or c in "-_") for c in token):
+        if len(token) < _MIN_TOKEN or not all(c.isascii() and (c.isalnum() or c in "-_") for c in token):
             raise InvalidInput(
-                f"a token must have at least {_LEAST_TOKEN} letters, digits, - or _; token=True makes one."
+                f"a token must have at least {_MIN_TOKEN} letters, digits, - or _; token=True makes one."
             )
         return token
     if token not in (None, True, False):

@@ -28,7 +28,7 @@ from believer.plot.figure import (
     spread,
     where,
 )
-from believer.plot.parameters import MOST_LINES, draw_trials, readable
+from believer.plot.parameters import MAX_LINES, draw_trials, readable
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -100,7 +100,7 @@ def slice(  # noqa: A001 (what it is called)
 def _wanted(source: data.Source, parameters: Sequence[str | tuple[str, str]] | None) -> Sequence[Any]:
     """Names and pairs of names, checked."""
     if parameters is None:
-        return [axis.name for axis in axes_named(source, readable(source, None, MOST_LINES))]
+        return [axis.name for axis in axes_named(source, readable(source, None, MAX_LINES))]
     if isinstance(parameters, str) or not len(parameters):
         raise InvalidInput(f"parameters must be a list of names, or of pairs of names; got {shown(parameters)}.")
     return parameters

@@ -69,8 +69,8 @@ def lies(
     for axes, step in zip(grid[0], found.steps, strict=True):
         axes.set_title(_title(step.lies - found.steps[0].lies, found.verb), fontsize=10)
     if ax is None:
-        held = where(source, found.through, found.axes)
-        more = "" if not held else f", {held}" if held.startswith("slice at") else ", slice through its first point"
+        fixed = where(source, found.through, found.axes)
+        more = "" if not fixed else f", {fixed}" if fixed.startswith("slice at") else ", slice through its first point"
         which = "the pending batch" if found.batch == "pending" else "the next batch"
         grid[0, 0].figure.suptitle(f"{which}, lie by lie{more}", fontsize=10)
     legend(grid, ax)

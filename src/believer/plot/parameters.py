@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 MOST = 6
 """Parameters that a matrix of pairs shows unless it is told which."""
 
-MOST_LINES = 12
+MAX_LINES = 12
 """The same for parallel coordinates."""
 
 
@@ -163,7 +163,7 @@ def parallel_coordinates(
     from matplotlib.colors import Normalize
 
     source = study_of(study)
-    names = readable(source, parameters, MOST_LINES)
+    names = readable(source, parameters, MAX_LINES)
     found = data.parallel_coordinates(source, parameters=names, outcome=outcome)
     p, known = len(found.axes), np.isfinite(found.values)
     grid = panels(ax, 1, 1, (min(max(6.0, 1.1 * p + 1.5), 12.0), 4.0))

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _UNITS = ((3 * 86400.0, 86400.0, "days"), (3 * 3600.0, 3600.0, "hours"), (180.0, 60.0, "minutes"))
-_MOST_NUMBERED = 60
-_LEAST_WIDTH, _ROOM = 0.004, 0.03
+_MAX_NUMBERED = 60
+_MIN_WIDTH, _ROOM = 0.004, 0.03
 """Of the whole time: the least width of a bar, and how far beyond the last event trials under way are drawn."""
 
 
@@ -36,7 +36,7 @@ def timeline(study: StudyLike, *, ax: Axes | None = None) -> Axes:
     axes = grid[0, 0]
     unit, name = _unit(float(found.end.max())) if found.is_timed else (1.0, "")
     whole = float(found.end.max()) / unit or 1.0
-    begin, length = found.begin / unit, np.maximum((found.end - found.begin) / unit, _LEAST_WIDTH * whole)
+    begin, length = found.begin / unit, np.maximum((found.end - found.begin) / unit, _MIN_WIDTH * whole)
     state, colors = np.array(found.status), batch_colors()(found.batch / max(int(found.batch.max()), 1))
     done = state == "done"
     waiting = np.isin(state, ("pending", "partial", "abandoned"))
@@ -49,7 +49,7 @@ def timeline(study: StudyLike, *, ax: Axes | None = None) -> Axes:
         if rows.any():
             fill = {} if "fill" in style else {"color": colors[rows]}
             axes.barh(found.lane[rows], length[rows], left=begin[rows], height=0.8, label=label, **fill, **style)
-    if len(found.ids) <= _MOST_NUMBERED:
+    if len(found.ids) <= _MAX_NUMBERED:
         wide = length > 0.03 * whole
         for i in np.flatnonzero(wide):
             color = BLACK if waiting[i] else "white"

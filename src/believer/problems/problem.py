@@ -12,10 +12,10 @@ import numpy.typing as npt
 from believer.arrays import Array
 from believer.space import Float, Space
 
-Function: TypeAlias = Callable[[dict[str, Any]], float]
+Evaluable: TypeAlias = Callable[[dict[str, Any]], float]
 """The value at params, to be minimized."""
 
-Rows: TypeAlias = Callable[[Array], Array]
+ProblemRows: TypeAlias = Callable[[Array], Array]
 """Values (m,) at points (m, d), each the same to the bit whatever rows stand beside it."""
 
 
@@ -23,7 +23,7 @@ Rows: TypeAlias = Callable[[Array], Array]
 class Seeded(Protocol):
     """A function whose results depend on a seed."""
 
-    def seeded(self, seed: int) -> Function:
+    def seeded(self, seed: int) -> Evaluable:
         """The same with another seed, as if it had never been called."""
         ...
 
@@ -39,11 +39,11 @@ class Problem:
 
     name: str
     space: Space
-    function: Function
+    function: Evaluable
     optimum: float | None = None
     optimizer: tuple[dict[str, Any], ...] | None = field(default=None, hash=False)
     kind: str = ""
-    truth: Function | None = None
+    truth: Evaluable | None = None
 
     def __call__(self, params: dict[str, Any]) -> float:
         """The value at ``params``; InvalidInput when they do not belong to the space."""
@@ -66,7 +66,7 @@ class Problem:
 class OfRow:
     """A function of params from one of rows: ``rows`` maps (m, d) to (m,), a point's values being its row."""
 
-    rows: Rows
+    rows: ProblemRows
 
     def __call__(self, params: dict[str, Any]) -> float:
         """The value at ``params``, whose order is that of the columns."""
@@ -75,7 +75,7 @@ class OfRow:
 
 def floats(
     name: str,
-    rows: Rows,
+    rows: ProblemRows,
     box: Sequence[tuple[float, float]],
     optimum: float,
     best: Sequence[tuple[float, ...]],

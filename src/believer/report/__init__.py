@@ -5,6 +5,6 @@ from __future__ import annotations
 from believer.report.document import Document, png
 from believer.report.page import as_html
 from believer.report.sections import Section, as_markdown, as_text
-from believer.report.tables import TONES, Table, Value, formatted
+from believer.report.tables import TONES, Plain, Table, formatted
 
-__all__ = ["TONES", "Document", "Section", "Table", "Value", "as_html", "as_markdown", "as_text", "formatted", "png"]
+__all__ = ["TONES", "Document", "Plain", "Section", "Table", "as_html", "as_markdown", "as_text", "formatted", "png"]

@@ -16,10 +16,10 @@ import numpy as np
 
 from believer.errors import InvalidInput
 
-Value: TypeAlias = str | float | int | bool | None
+Plain: TypeAlias = str | float | int | bool | None
 
 _DIGITS = 4
-_LEAST, _LARGEST = 1e-4, 1e7
+_MIN, _LARGEST = 1e-4, 1e7
 """Sizes between which a number is written without an exponent."""
 
 TONES = ("good", "mixed", "bad", "open")
@@ -41,7 +41,7 @@ class Table:
 
     title: str
     columns: Sequence[str]
-    rows: Sequence[Sequence[Value]]
+    rows: Sequence[Sequence[Plain]]
     tones: Sequence[Sequence[str]] | None = None
 
     def __post_init__(self) -> None:
@@ -110,7 +110,7 @@ class Table:
         return [bool(column) and all(type(value) in (int, float) for value in column) for column in columns]
 
 
-def formatted(value: Value) -> str:
+def formatted(value: Plain) -> str:
     """A value as people read it: numbers to four digits, "-" for None, yes or no.
 
     Digits before the point are never rounded away, up to 1e7.
@@ -124,14 +124,14 @@ def formatted(value: Value) -> str:
 
 
 def _number(value: float) -> str:
-    if not _LEAST <= abs(value) < _LARGEST:
+    if not _MIN <= abs(value) < _LARGEST:
         return f"{value + 0.0:.{_DIGITS}g}"  # zero has no sign
     decimals = max(0, _DIGITS - 1 - math.floor(math.log10(abs(value))))
     text = f"{value:.{decimals}f}"
     return text.rstrip("0").rstrip(".") if decimals else text
 
 
-def _plain(value: Any) -> Value:
+def _plain(value: Any) -> Plain:
     """The value, a scalar of NumPy as Python's own."""
     if isinstance(value, np.generic):
         value = value.item()

@@ -21,10 +21,10 @@ FINE = 100
 FEASIBLE_TRIES = 12
 """Rounds of ever more draws before a constraint counts as satisfied nowhere."""
 
-MOST_TRIED = 24
+MAX_TRIED = 24
 """Values of a scale, at most, that are all tried."""
 
-MOST_PAIRED = 12
+MAX_PAIRED = 12
 """Scales, at most, of which two move at once: their pairs are 264."""
 
 _HALVINGS = 12
@@ -71,7 +71,7 @@ class Block:
         All values; of a long scale those 1, 2, 4, ... away both ways, which reach every one in a few moves.
         """
         k, values = len(self.values), self.values
-        if k > MOST_TRIED and self.ordered:
+        if k > MAX_TRIED and self.ordered:
             there = 2 ** np.arange(k.bit_length())
             values = values[np.minimum(np.maximum(self.nearest(X)[:, None] + np.append(-there, there), 0), k - 1)]
         points = X.repeat(values.shape[-2], axis=0).reshape(len(X), -1, X.shape[1])
@@ -88,7 +88,7 @@ class Box:
     lower, upper : the box, (d,) each.
     blocks : columns that take one of a few values.
     feasible : ``(m, d) -> (m,) bool``, which points are allowed; None allows all.
-    settle : rounds points (m, d) to values too many for a block; None if there are no such columns.
+    rounding : rounds points (m, d) to values too many for a block; None if there are no such columns.
     tolerance : coordinates that differ by no more, for all columns or for each (d,), are the same.
 
     Attributes
@@ -102,7 +102,7 @@ class Box:
     upper: Array
     blocks: tuple[Block, ...] = ()
     feasible: Callable[[Array], BoolArray] | None = None
-    settle: Callable[[Array], Array] | None = None
+    rounding: Callable[[Array], Array] | None = None
     tolerance: float | Array = SAME_POINT
     _points: Array | None = field(init=False, repr=False, default=None)
     dim: int = field(init=False, repr=False)
@@ -155,7 +155,7 @@ class Box:
     @property
     def rounded(self) -> bool:
         """Whether there are columns with more values than a block lists."""
-        return self.settle is not None
+        return self.rounding is not None
 
     def points(self) -> Array:
         """Every point of a finite box, feasible ones only, as (n, d); listed once."""
@@ -180,7 +180,7 @@ class Box:
             k = len(block.values)
             index = np.minimum((U[:, block.start] * k).astype(np.int64), k - 1)
             out[:, block.start : block.stop] = block.values[index]
-        return out if self.settle is None else self.settle(out)
+        return out if self.rounding is None else self.rounding(out)
 
     def sample(self, m: int, rng: np.random.Generator) -> Array:
         """``m`` feasible Sobol points from ``rng``; fewer, with uniform ones among them, where few are feasible."""
@@ -216,7 +216,7 @@ class Box:
             place, redraw = slice(block.start, block.stop), moved[:, block.start].nonzero()[0]
             close[:, place] = start[:, place]
             close[redraw, place] = block.values[rng.integers(0, len(block.values), len(redraw))]
-        close = close if self.settle is None else self.settle(close)
+        close = close if self.rounding is None else self.rounding(close)
         return close if self.feasible is None else close[self.feasible(close)]
 
     def project(self, X: Array, inside: Array | None = None) -> Array:
@@ -228,7 +228,7 @@ class Box:
         out = np.minimum(np.maximum(X, self.lower), self.upper)
         for block in self.blocks:
             out[:, block.start : block.stop] = block.values[block.nearest(out)]
-        out = out if self.settle is None else self.settle(out)
+        out = out if self.rounding is None else self.rounding(out)
         if inside is None or self.feasible is None:
             return out
         good, bad = np.where(self.feasible(out)[:, None], out, inside), out
@@ -297,7 +297,7 @@ class Box:
 def _steps(scales: int) -> IntArray:
     """Steps (m, scales) of -1, 0 and 1 along one scale, and along two where there are few."""
     one = np.vstack([np.eye(scales, dtype=np.intp), -np.eye(scales, dtype=np.intp)])
-    i, j = np.triu_indices(len(one) if scales <= MOST_PAIRED else 0, 1)
+    i, j = np.triu_indices(len(one) if scales <= MAX_PAIRED else 0, 1)
     both = one[i] + one[j]
     steps = np.vstack([one, both[both.any(axis=1)]])
     steps.flags.writeable = False

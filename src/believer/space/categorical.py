@@ -12,11 +12,11 @@ import numpy as np
 
 from believer.arrays import Array, shown
 from believer.errors import InvalidInput
-from believer.space.parameter import MOST_COLUMNS, keep_backfill
+from believer.space.parameter import MAX_COLUMNS, keep_backfill
 from believer.space.scale import plain
 from believer.space.units import call_of, keep_units
 
-Choice: TypeAlias = str | int | float | bool | None
+Category: TypeAlias = str | int | float | bool | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,22 +30,22 @@ class Categorical:
     units : shown with the values, such as "°C". Units are never converted, and do not affect equality.
     """
 
-    choices: Sequence[Choice] = field(compare=False, hash=True)
-    backfill: Choice | EllipsisType = field(default=..., kw_only=True, repr=False, compare=False)
+    choices: Sequence[Category] = field(compare=False, hash=True)
+    backfill: Category | EllipsisType = field(default=..., kw_only=True, repr=False, compare=False)
     units: str = field(default="", kw_only=True, repr=False, compare=False)
-    _index: dict[tuple[type, Choice], int] = field(init=False, repr=False, hash=False)
+    _index: dict[tuple[type, Category], int] = field(init=False, repr=False, hash=False)
 
     def __post_init__(self) -> None:
         """Check the rules, keep a tuple of plain Python values."""
         given = self.choices
         if isinstance(given, str | bytes) or not isinstance(given, Sequence | np.ndarray) or len(given) == 0:
             raise InvalidInput(f"choices must be a list or tuple of at least one value; got {shown(given)}.")
-        if len(given) > MOST_COLUMNS:
+        if len(given) > MAX_COLUMNS:
             raise InvalidInput(
-                f"choices must be {MOST_COLUMNS:,} at most; got {len(given):,}. Use Int for a long table."
+                f"choices must be {MAX_COLUMNS:,} at most; got {len(given):,}. Use Int for a long table."
             )
         choices = tuple(plain(choice) for choice in given)
-        index: dict[tuple[type, Choice], int] = {}
+        index: dict[tuple[type, Category], int] = {}
         for i, choice in enumerate(choices):
             if type(choice) not in (str, int, float, bool, type(None)) or (
                 isinstance(choice, float) and not math.isfinite(choice)
@@ -86,7 +86,7 @@ class Categorical:
         """Zero and one are exact."""
         return 1e-9
 
-    def check(self, value: Any, name: str) -> Choice:
+    def check(self, value: Any, name: str) -> Category:
         """The choice that equals ``value``; InvalidInput, with the ``name``, if there is none."""
         return self.choices[self.place(value, name)]
 
@@ -96,7 +96,7 @@ class Categorical:
         rows[range(len(values)), [self.place(value, name) for value in values]] = 1.0
         return rows
 
-    def decode(self, U: Array) -> list[Choice]:
+    def decode(self, U: Array) -> list[Category]:
         """The choices of the largest columns of ``U`` (n, k)."""
         return [self.choices[i] for i in U.argmax(axis=1)]
 

@@ -17,7 +17,7 @@ from believer.space.parameter import MAX_GRID, keep_backfill
 from believer.space.units import call_of, keep_units
 
 _KIND = "a finite number"
-_MOST_FLOATS = round(2.0 / SAME_POINT)
+_MAX_FLOATS = round(2.0 / SAME_POINT)
 _EPS = float(np.finfo(np.float64).eps)
 
 
@@ -77,7 +77,7 @@ class Float:
         """Number of values k of a grid, or of a range of few floats; None when continuous."""
         if self.step is None:
             k = scale.ordinal(self.high) - scale.ordinal(self.low) + 1 if self._coarse else None
-            return None if k is None or k > _MOST_FLOATS else k
+            return None if k is None or k > _MAX_FLOATS else k
         # A millionth of a step absorbs the rounding of (high - low) / step, as in (0.3 - 0.1) / 0.1.
         return math.floor((self.high - self.low) / self.step + 1e-6) + 1
 

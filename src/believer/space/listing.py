@@ -9,8 +9,8 @@ from believer.space.box import Box
 from believer.space.geometry import KEPT, Geometry
 from believer.space.rounding import as_it_is
 
-MOST_LISTED = 100_000
-_MOST_HELD = 2_000_000
+MAX_LISTED = 100_000
+_MAX_HELD = 2_000_000
 """Rows on the way there."""
 
 
@@ -31,7 +31,7 @@ def listed(rules: Geometry, rest: Box) -> Array | None:
     ends = [(np.minimum(*end), np.maximum(*end)) for end in ends]
     points, sums = np.zeros((1, 0)), np.zeros((1, len(A)))
     for i, grid in enumerate(values):
-        if len(points) * len(grid) > _MOST_HELD:
+        if len(points) * len(grid) > _MAX_HELD:
             return None
         points = np.hstack([np.repeat(points, len(grid), axis=0), np.tile(grid, len(points))[:, None]])
         sums = np.repeat(sums, len(grid), axis=0) + points[:, -1:] * A[:, i] * (not smooth[i])
@@ -41,14 +41,14 @@ def listed(rules: Geometry, rest: Box) -> Array | None:
         for group, k in rules.groups:
             kept &= (points[:, group[(group <= i) & ~smooth[group]]] > 0.0).sum(axis=1) <= k
         points, sums = points[kept], sums[kept]
-        if len(points) > MOST_LISTED:
+        if len(points) > MAX_LISTED:
             return None
     if smooth.any():
         points, kept = as_it_is(rules, points)
         points = points[kept]
     out = rest.lower[None, :].copy()
     for block in rest.blocks:
-        if len(out) * len(block.values) * len(points) > MOST_LISTED:
+        if len(out) * len(block.values) * len(points) > MAX_LISTED:
             return None
         k = len(block.values)
         out = out.repeat(k, axis=0)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from believer.arrays import Array
-from believer.space.categorical import Categorical, Choice
+from believer.space.categorical import Categorical, Category
 from believer.space.parameter import keep_backfill
 from believer.space.units import call_of, keep_units
 
@@ -26,8 +26,8 @@ class Ordinal:
     units : shown beside the values, such as "°C"; never converted, and no part of what makes two parameters equal.
     """
 
-    choices: Sequence[Choice] = field(compare=False, hash=True)
-    backfill: Choice | EllipsisType = field(default=..., kw_only=True, repr=False, compare=False)
+    choices: Sequence[Category] = field(compare=False, hash=True)
+    backfill: Category | EllipsisType = field(default=..., kw_only=True, repr=False, compare=False)
     units: str = field(default="", kw_only=True, repr=False, compare=False)
     _listed: Categorical = field(init=False, repr=False, hash=False)
     """The same choices, without their order."""
@@ -67,7 +67,7 @@ class Ordinal:
         """What rounding may do to the place of a choice."""
         return 1e-9
 
-    def check(self, value: Any, name: str) -> Choice:
+    def check(self, value: Any, name: str) -> Category:
         """The choice that ``value`` is; InvalidInput, with the ``name``, where it is none."""
         return self._listed.check(value, name)
 
@@ -76,7 +76,7 @@ class Ordinal:
         places = np.array([self._listed.place(value, name) for value in values], dtype=np.float64)
         return (places / max(1, len(self.choices) - 1))[:, None]
 
-    def decode(self, U: Array) -> list[Choice]:
+    def decode(self, U: Array) -> list[Category]:
         """The choices whose places are nearest to ``U`` (n, 1); of two the first."""
         last = len(self.choices) - 1
         return [self.choices[min(max(i, 0), last)] for i in np.ceil(U[:, 0] * last - 0.5).astype(np.intp)]

@@ -14,7 +14,7 @@ from believer.arrays import Array
 MAX_GRID = 100_000
 """A grid with more values is a continuous column of the region; ``Space.decode`` still lands on the grid."""
 
-MOST_COLUMNS = 5000
+MAX_COLUMNS = 5000
 """A choice has a column for each of its values, and models have matrices of (columns, columns)."""
 
 

@@ -15,13 +15,13 @@ from believer.space.discrete import Discrete
 from believer.space.floats import Float
 from believer.space.ints import Int
 from believer.space.ordinal import Ordinal
-from believer.space.parameter import MAX_GRID, MOST_COLUMNS, Number, Parameter, backfill_of
+from believer.space.parameter import MAX_COLUMNS, MAX_GRID, Number, Parameter, backfill_of
 from believer.space.units import config_of, units_of
 
 __all__ = [
     "KINDS",
+    "MAX_COLUMNS",
     "MAX_GRID",
-    "MOST_COLUMNS",
     "Categorical",
     "Discrete",
     "Float",

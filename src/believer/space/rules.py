@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
 
 from believer.arrays import shown, whole
-from believer.capabilities import able
+from believer.capabilities import has
 from believer.errors import InvalidInput
 from believer.space import scale
 from believer.space.parameter import Number, Parameter
@@ -211,7 +211,7 @@ def checked_rules(rules: Any, parameters: Mapping[str, Parameter]) -> tuple[Rule
     rules : what was given for them.
     parameters : by name.
     """
-    given = [rules] if able(rules, Rule) else rules
+    given = [rules] if has(rules, Rule) else rules
     if isinstance(given, str | Mapping) or not isinstance(given, Iterable):
         raise InvalidInput(f"rules must be a list of rules, such as sum_to([...], 1.0); got {shown(rules)}.")
     checked = tuple(given)
@@ -265,7 +265,7 @@ def _number_named(name: str, parameters: Mapping[str, Parameter], rule: object) 
     if name not in parameters:
         raise InvalidInput(f"{rule!r} must name parameters among {', '.join(parameters)}; got {name!r}.")
     parameter = parameters[name]
-    if not able(parameter, Number):
+    if not has(parameter, Number):
         raise InvalidInput(f"{rule!r} needs numbers; got the parameter {parameter!r} for {name!r}.")
     if parameter.log:
         raise InvalidInput(

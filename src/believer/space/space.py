@@ -16,14 +16,14 @@ import numpy as np
 import numpy.typing as npt
 
 from believer.arrays import SAME_POINT, Array, BoolArray, as_points, frozen, shown, whole
-from believer.capabilities import able
+from believer.capabilities import has
 from believer.errors import InvalidInput
 from believer.space import rules as linear_rules
 from believer.space.balance import balanced
 from believer.space.box import Block, Box
 from believer.space.feasible import conflict, geometry_of
 from believer.space.geometry import Geometry
-from believer.space.parameters import MOST_COLUMNS, Float, Parameter, from_config, kinds, to_config
+from believer.space.parameters import MAX_COLUMNS, Float, Parameter, from_config, kinds, to_config
 from believer.space.polytope import Polytope
 from believer.space.region import Region
 from believer.space.rules import Rule
@@ -82,7 +82,7 @@ class Space:
         for name, parameter in parameters.items():
             if not isinstance(name, str) or not name:
                 raise InvalidInput(f"a parameter's name must be a non-empty str; got {shown(name)}.")
-            if isinstance(parameter, type) or not able(parameter, Parameter):
+            if isinstance(parameter, type) or not has(parameter, Parameter):
                 raise InvalidInput(f"a parameter must be a {kinds()}; got {shown(parameter)} for {name!r}.")
         if constraint is not None and not callable(constraint):
             raise InvalidInput(f"constraint must be a function of the params or None; got {shown(constraint)}.")
@@ -91,8 +91,8 @@ class Space:
         if within is not None and constraint is not None:
             raise InvalidInput("constraint and within exclude each other: let the region say which points are allowed.")
         ends = list(accumulate((parameter.width for parameter in parameters.values()), initial=0))
-        if ends[-1] > MOST_COLUMNS:
-            raise InvalidInput(f"a space must have {MOST_COLUMNS:,} columns at most; got {ends[-1]:,}.")
+        if ends[-1] > MAX_COLUMNS:
+            raise InvalidInput(f"a space must have {MAX_COLUMNS:,} columns at most; got {ends[-1]:,}.")
         object.__setattr__(self, "_places", tuple(pairwise(ends)))
         object.__setattr__(self, "dim", ends[-1])
         object.__setattr__(self, "_items", tuple(parameters.items()))
@@ -119,9 +119,9 @@ class Space:
         return len(self._items)
 
     @staticmethod
-    def unit(d: int) -> Space:
+    def cube(d: int) -> Space:
         """The unit cube as a space: parameters x0, ..., x{d-1}, each ``Float(0, 1)``."""
-        d = whole(d, "d", 1, MOST_COLUMNS)
+        d = whole(d, "d", 1, MAX_COLUMNS)
         return Space({f"x{j}": Float(0.0, 1.0) for j in range(d)})
 
     @property
@@ -250,8 +250,8 @@ class Space:
             if p.count is not None and not p.rounded:
                 blocks.append(Block(start, stop, frozen(rows), p.ordered))
         feasible = None if self.constraint is None else self._feasible
-        settle = self._settle if any(p.rounded for _, p in self._items) else None
-        return Box(frozen(lower), frozen(upper), tuple(blocks), feasible, settle, self._tolerance())
+        rounding = self._rounded if any(p.rounded for _, p in self._items) else None
+        return Box(frozen(lower), frozen(upper), tuple(blocks), feasible, rounding, self._tolerance())
 
     def _geometry(self, box: Box, values: Mapping[str, Any]) -> Geometry:
         """Where the rules hold; InvalidInput, with those that are to blame, where they hold nowhere."""
@@ -321,7 +321,7 @@ class Space:
         columns = ([SAME_POINT if p.count is None else _SAME_VALUE] * p.width for _, p in self._items)
         return frozen([*chain.from_iterable(columns)])
 
-    def _settle(self, X: Array) -> Array:
+    def _rounded(self, X: Array) -> Array:
         """``X`` (m, dim) with the columns of long grids on their nearest values; the others stay, bit for bit."""
         out = X.copy()
         for name, p, start, stop in self._layout():

@@ -13,8 +13,8 @@ from believer.study.labels import number, one_line
 _LONGEST = 200
 """Characters of a cell."""
 
-MOST_ROWS = 50
-MOST_COLUMNS = 24
+MAX_ROWS = 50
+MAX_COLUMNS = 24
 """Of a table that is shown; a longer one says how many more there are."""
 
 
@@ -53,17 +53,17 @@ def of_params(points: Sequence[Mapping[str, Any]], units: Mapping[str, str]) -> 
     return [column(name, [params.get(name, ...) for params in points], units.get(name, "")) for name in names]
 
 
-def shortened(columns: Sequence[Column], rows: int = MOST_ROWS) -> tuple[list[Column], str]:
+def shortened(columns: Sequence[Column], rows: int = MAX_ROWS) -> tuple[list[Column], str]:
     """The first rows and columns of a table, and a sentence that says what is left out; "" for nothing."""
     more_rows = max((len(one.cells) for one in columns), default=0) - rows
-    more_columns = len(columns) - MOST_COLUMNS
+    more_columns = len(columns) - MAX_COLUMNS
     left = [
         f"{more:,} more {what}{'' if more == 1 else 's'}"
         for more, what in ((more_rows, "row"), (more_columns, "column"))
         if more > 0
     ]
     if more_columns > 0:
-        half = MOST_COLUMNS // 2
+        half = MAX_COLUMNS // 2
         columns = [*columns[:half], *columns[-half:]]
     kept = [Column(one.title, one.cells[:rows], one.is_number) for one in columns]
     return kept, f"{' and '.join(left)}: to_frame() has all." if left else ""

@@ -118,22 +118,22 @@ def replace_file(path: PathLike, chunks: Iterable[bytes], words: Wording, lock: 
 
     Raises ``JournalLocked`` if someone is writing to ``path``, unless ``lock`` is False.
     """
-    with explained("write", path, "Its directory must exist, be writable and have room."), ExitStack() as held:
+    with explained("write", path, "Its directory must exist, be writable and have room."), ExitStack() as stack:
         target, mode = followed(path), 0o666  # a link stays a link
         with suppress(FileNotFoundError):
             mode = os.stat(target).st_mode & 0o777
             if lock:
                 # Closed by itself, too: an interrupt may come before the first line of ``release``.
-                held.callback(release, held.enter_context(open_locked(target, words, create=False)))
+                stack.callback(release, stack.enter_context(open_locked(target, words, create=False)))
         _drop_leftovers(target)
         scratch = f"{target}.{os.getpid()}-{os.urandom(4).hex()}.tmp"
         try:
-            file = held.enter_context(opened(scratch, os.O_RDWR | os.O_CREAT | os.O_EXCL, mode))
-            held.callback(release, file)
+            file = stack.enter_context(opened(scratch, os.O_RDWR | os.O_CREAT | os.O_EXCL, mode))
+            stack.callback(release, file)
             _try_lock(file.fileno())  # this one is not left over
             _write_chunks(file.fileno(), chunks)
             if sys.platform == "win32":  # an open file can neither replace nor be replaced there
-                held.close()
+                stack.close()
             os.replace(scratch, target)
             sync_directory(target)
         finally:

@@ -159,7 +159,7 @@ def _record(event: Event, version: int) -> Json:
 
 def _trial(trial: Trial) -> Json:
     """The fields of a trial, in the order in which they have always been written."""
-    parts = (trial.id, trial.params, trial.unit.tolist(), trial.origin, trial.provenance)
+    parts = (trial.id, trial.params, trial.encoded.tolist(), trial.origin, trial.provenance)
     return dict(zip(_TRIAL, parts, strict=True))
 
 

@@ -159,15 +159,15 @@ class History:
         answered_then : of each trial that a strategy chose, how many had been answered at that time; None takes the
             trials after the design for chosen one by one, each when those before it had been answered.
         """
-        goals, waiting, vain = settings.goals, tuple(sorted(pending)), frozenset(failed)
+        goals, waiting, failures = settings.goals, tuple(sorted(pending)), frozenset(failed)
         study = _Points.of(points, settings)
         out = Pending(waiting, study.at(waiting))
         answered = goals.whole(outcomes)
         first = next(iter(outcomes.values()), None) if goals.is_plain else None
         return History(
-            ids=tuple(sorted(answered - vain)),
-            tables=study.tables(outcomes, vain, answered, out, _by_output(fitted, goals)),
-            failed=study.at(sorted(vain)),
+            ids=tuple(sorted(answered - failures)),
+            tables=study.tables(outcomes, failures, answered, out, _by_output(fitted, goals)),
+            failed=study.at(sorted(failures)),
             pending=out,
             taken=study.X,
             queue=queue,
@@ -250,16 +250,16 @@ class _Points:
             weighed = [goals.weighed_std(one, of_one) for one, of_one in zip(outcomes, stds, strict=True)]
             return [[std] for std in weighed] if any(weighed) else None
         key = goals.key_of_all(outcomes, name)
-        told = [one.noise.get(key, 0.0) for one in outcomes]
+        known = [one.noise.get(key, 0.0) for one in outcomes]
         each = [one.replicates.get(key, (0.0,)) for one in outcomes]
         if max(map(len, each), default=1) > 1:
             called = ONLY if len(goals.wanted) == 1 else name  # what the only outcome is called changes nothing
             rng = stream(self.settings.seed, len(ids), f"noise of {called}")
             spread = [float(np.std(values, ddof=1)) if len(values) > 1 else 0.0 for values in each]
             counts = [len(values) for values in each]
-            found = noise_of_means(self.at(ids), counts, spread, rng, np.array(told), self.settings.space.groups)
-            told = told if found is None else found.std.tolist()
-        return [[std] for std in told] if any(told) else None
+            found = noise_of_means(self.at(ids), counts, spread, rng, np.array(known), self.settings.space.groups)
+            known = known if found is None else found.std.tolist()
+        return [[std] for std in known] if any(known) else None
 
 
 def _by_output(fitted: Fitted | Mapping[str, Fitted] | None, goals: Goals) -> Mapping[str, Fitted]:

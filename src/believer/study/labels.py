@@ -14,7 +14,7 @@ from believer.study.goals import Goals
 _LONGEST = 60
 """Characters of a text that is shown in full on a line with others."""
 
-MOST_NAMED = 12
+MAX_NAMED = 12
 """Numbers that a line names one by one."""
 
 
@@ -81,5 +81,5 @@ def described(params: Mapping[str, Any], units: Mapping[str, str] | None = None)
 def named(values: Mapping[str, Any]) -> str:
     """ "x=0.31, solvent='DMF'", for a repr: the first of many, on one line."""
     parts = [f"{one_line(k)}={f'{v:.4g}' if isinstance(v, float) else one_line(repr(v))}" for k, v in values.items()]
-    more = len(parts) - MOST_NAMED
-    return ", ".join([*parts[:MOST_NAMED], *([f"and {more} more"] if more > 0 else [])])
+    more = len(parts) - MAX_NAMED
+    return ", ".join([*parts[:MAX_NAMED], *([f"and {more} more"] if more > 0 else [])])

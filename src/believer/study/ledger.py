@@ -143,13 +143,15 @@ class Ledger:
         self._placed = len(self.trials)
         for start in range(0, len(new), 10_000):
             some = [trial for trial in new[start : start + 10_000] if trial.origin != "observed"]
-            place = self.space.misplaced([t.params for t in some], np.array([t.unit for t in some])) if some else None
+            place = (
+                self.space.misplaced([t.params for t in some], np.array([t.encoded for t in some])) if some else None
+            )
             if place is not None:
                 trial = some[place]
                 line = next(i for i, e in enumerate(self.events, 1) if isinstance(e, Asked) and trial in e.trials)
                 raise JournalCorrupt(
                     f"line {line} does not agree with itself: {trial.params} is not at the point of trial {trial.id}, "
-                    f"{trial.unit}.",
+                    f"{trial.encoded}.",
                     line,
                 )
 
@@ -201,7 +203,7 @@ class Ledger:
         good = {i for i in self.errors if key_of(self.trials[i].params) in done} | self.outside
         return History.encoded(
             settings,
-            {trial.id: trial.unit for trial in there},
+            {trial.id: trial.encoded for trial in there},
             {i: o for i, o in self.outcomes.items() if i not in good} if good else self.outcomes,
             [i for i in self.errors if i not in good],
             [trial.id for trial in self.pending if trial.id not in self.outside],
@@ -303,8 +305,8 @@ class Ledger:
                 self._answer(trial_id)
                 self._blame(trial_id, error)
             case Observed(id=trial_id, params=params, outcome=found, error=error):
-                unit = self.space.encode([params])[0]
-                self._add(Trial(trial_id, params, frozen(unit), "observed elsewhere", "observed"))
+                encoded = self.space.encode([params])[0]
+                self._add(Trial(trial_id, params, frozen(encoded), "observed elsewhere", "observed"))
                 if found is not None:
                     self._keep(trial_id, found)
                 else:
@@ -350,7 +352,7 @@ class Ledger:
         found = placed([trial.params for trial in self.handed], self.space, self._fill)
         self.outside = {i for i, place in enumerate(found) if place is None}
         self.trials = [
-            trial if place is None else replace(trial, params=place[0], unit=place[1])
+            trial if place is None else replace(trial, params=place[0], encoded=place[1])
             for trial, place in zip(self.handed, found, strict=True)
         ]
         self.queue, self._at = {}, {}
@@ -456,11 +458,11 @@ class Ledger:
             self.objectives = None
 
     def _add(self, trial: Trial) -> None:
-        dim, unit = self.space.dim, trial.unit
+        dim, encoded = self.space.dim, trial.encoded
         if trial.id != self.next_id:
             raise TrialError(f"trial {trial.id} is out of order; the next id must be {self.next_id}.", trial.id)
-        if unit.shape != (dim,) or not ((unit >= 0.0) & (unit <= 1.0)).all():
-            raise TrialError(f"trial {trial.id} must have {dim} coordinates in [0, 1]; got {unit}.", trial.id)
+        if encoded.shape != (dim,) or not ((encoded >= 0.0) & (encoded <= 1.0)).all():
+            raise TrialError(f"trial {trial.id} must have {dim} coordinates in [0, 1]; got {encoded}.", trial.id)
         params = self.space.check(trial.params)
         same = same_params(params, trial.params) and [*params] == [*trial.params]
         self.trials.append(trial if same else replace(trial, params=params))

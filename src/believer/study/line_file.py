@@ -63,7 +63,7 @@ class LineFile:
     @property
     def end(self) -> int:
         """Bytes of the lines that are finished, once :meth:`lines` has read them."""
-        self._settle()
+        self._repair()
         return self._end
 
     def lines(self, torn: Callable[[bytes], object] | None = None) -> Iterator[bytes]:
@@ -98,7 +98,7 @@ class LineFile:
         fd = self._opened()
         refuse_long(line)
         with explained("append to", self._path, "Nothing was recorded; make room or mend the disk, and call again."):
-            self._settle()
+            self._repair()
             status = os.fstat(fd)
             if status.st_nlink == 0 and not same_file(fd, self._path):
                 raise JournalError(
@@ -114,7 +114,7 @@ class LineFile:
                 self._end = status.st_size + len(self._writing)
                 self._writing = b""
             except BaseException:  # an interrupt must not leave half a line either
-                self._settle()
+                self._repair()
                 raise
 
     def _opened(self) -> int:
@@ -124,7 +124,7 @@ class LineFile:
             )
         return self._file.fileno()
 
-    def _settle(self) -> None:
+    def _repair(self) -> None:
         """Cut off what an append that did not end has left."""
         if not self._writing or self._file.closed:
             return

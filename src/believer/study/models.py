@@ -19,7 +19,7 @@ from believer.arrays import shown, whole
 from believer.batch.learned import Learned, Pending
 from believer.batch.request import Randomness, Strategy
 from believer.batch.standing import learned_by
-from believer.capabilities import able
+from believer.capabilities import has
 from believer.errors import InvalidInput, JournalError, NumericalError
 from believer.numerics.sampling import stream
 from believer.study.goals import Goals
@@ -34,7 +34,7 @@ from believer.surrogates.warp import Warp, warp_for
 
 _log = logging.getLogger(__name__)
 
-MOST_TOLD = 2000
+MAX_GIVEN = 2000
 """Failed trials that a model is told of, and pending ones: the last of them, so many of each at most."""
 
 
@@ -130,11 +130,11 @@ class ModelCache:
         table = history.tables[place]
         kept = self._fit(table)
         fit, failed, model = kept.fit, None, kept.fit.model
-        told = self.failures(history, table)
-        if told is not None:
-            failed = told if fit.warp is None else fit.warp.data(told)
-            if kept.failed is None or kept.failed[0] is not fit or not _same(kept.failed[1], told):
-                kept.failed = (fit, told, self._with_failures(table, fit, failed))
+        failures = self.failures(history, table)
+        if failures is not None:
+            failed = failures if fit.warp is None else fit.warp.data(failures)
+            if kept.failed is None or kept.failed[0] is not fit or not _same(kept.failed[1], failures):
+                kept.failed = (fit, failures, self._with_failures(table, fit, failed))
             model = kept.failed[2]
         learned = Learned(
             table.output, fit.ids, fit.data, counted_pending(table.pending), fit.model, model, failed, fit.warp
@@ -147,7 +147,7 @@ class ModelCache:
     def hyperparameters(self, history: History) -> dict[str, Any] | None:
         """Of the fits, by output, where the surrogate can write them down; each with its warp, where it has one."""
         surrogate = self.settings.surrogate
-        if not able(surrogate, Restorable):
+        if not has(surrogate, Restorable):
             return None
         return {"outputs": {t.output.name: _described(surrogate, self._fit(t).fit) for t in history.tables}}
 
@@ -161,18 +161,18 @@ class ModelCache:
         """
         if not len(history.failed) or self.settings.failures == LEARN or table.output.limits is not None:
             return None
-        failed = history.failed[-MOST_TOLD:]
+        failed = history.failed[-MAX_GIVEN:]
         return Data(failed, np.full(len(failed), table.data.y.max()))
 
     def _fit(self, table: Table) -> _Kept:
-        data, start = table.data, table.fitted if able(self.settings.surrogate, Restorable) else None
+        data, start = table.data, table.fitted if has(self.settings.surrogate, Restorable) else None
         kept = self._kept.get(table.output.name)
         if kept is None or start != kept.start or not _same(kept.data, data):
             kept = self._kept[table.output.name] = _Kept(data, start, self._fitted(table, kept))
         return kept
 
     def _with_failures(self, table: Table, fit: _Fit, failed: Data) -> Model:
-        if able(fit.model, Conditionable):
+        if has(fit.model, Conditionable):
             return fit.model.condition(failed)
         rng = self.randomness(len(table.ids), "failed")
         return self.settings.surrogate.fit(joined(fit.data, failed), rng, fit.model)
@@ -184,7 +184,7 @@ class ModelCache:
         """
         surrogate, data, warp = self.settings.surrogate, table.data, self.settings.warp if table.output.warped else NONE
         previous, seen = None, 0
-        if table.fitted is not None and able(surrogate, Restorable):
+        if table.fitted is not None and has(surrogate, Restorable):
             ids, (state, added) = table.fitted[0], added_of(table.fitted[1])
             there, fitted = {*ids}, {*ids} - {*added}
             first = tuple([i for i in table.ids if i in fitted])
@@ -202,10 +202,10 @@ class ModelCache:
     def _may_grow(self, fit: _Fit, data: Data) -> bool:
         """Whether results may be added to a model in closed form, until a fit is due."""
         surrogate = self.settings.surrogate
-        if able(surrogate, Bounded) and len(data) > surrogate.most_results:
+        if has(surrogate, Bounded) and len(data) > surrogate.most_results:
             return False
         many = len(fit.seen) >= KEPT_FROM and data.noise is None
-        return many and able(fit.base, Conditionable) and able(fit.base, Measuring)
+        return many and has(fit.base, Conditionable) and has(fit.base, Measuring)
 
     def _grown(self, fit: _Fit, table: Table, added: tuple[int, ...], kept: _Kept | None) -> _Fit:
         """``fit`` with the results ``added``, one by one in that order: what is known of the first of them is kept."""
@@ -239,7 +239,7 @@ class ModelCache:
         warp = warp_for(data.y) if allowed == AUTO else None
         if warp is not None and previous is not None and n > CENTER_UP_TO and quarters(n) == quarters(seen):
             return self._learned(data, ids, warp if previous.warp is not None else None, previous)
-        if warp is not None and n > _DECIDED_ON and able(self.settings.surrogate, Restorable):
+        if warp is not None and n > _DECIDED_ON and has(self.settings.surrogate, Restorable):
             some = np.sort(self.randomness(n, "warp").permutation(n)[:_DECIDED_ON])
             found = self._more_likely(data.at(some), tuple([ids[i] for i in some]), warp, previous)
             return self._learned(data, ids, found.warp, found if previous is None else previous)
@@ -248,10 +248,10 @@ class ModelCache:
     def _more_likely(self, data: Data, ids: tuple[int, ...], warp: Warp | None, previous: _Fit | None) -> _Fit:
         """The fit to ``data`` as they are, or through a ``warp``, by their evidence."""
         plain = self._learned(data, ids, None, previous)
-        if warp is None or not able(plain.model, Evident):
+        if warp is None or not has(plain.model, Evident):
             return plain
         warped = self._learned(data, ids, warp, previous)
-        if not able(warped.model, Evident):
+        if not has(warped.model, Evident):
             return plain
         rows = learned_by(self.settings.surrogate, data)
         y = data.y if rows is None else data.y[rows]
@@ -325,13 +325,13 @@ def verified_fit(surrogate: Verifiable, state: dict[str, Any], n: int, d: int, g
 
 
 def counted_pending(pending: Pending) -> Pending:
-    """Pending points that a model is given: all up to :data:`MOST_TOLD`, and of more the last, by half that number.
+    """Pending points that a model is given: all up to :data:`MAX_GIVEN`, and of more the last, by half that number.
 
     They begin at a multiple of it, so that with one more pending they are mostly those of the last time, and what
     was computed for these serves again.
     """
-    ids, step = pending.ids, MOST_TOLD // 2
-    first = max(0, -(-(len(ids) - MOST_TOLD) // step) * step)
+    ids, step = pending.ids, MAX_GIVEN // 2
+    first = max(0, -(-(len(ids) - MAX_GIVEN) // step) * step)
     return Pending(ids[first:], pending.X[first:]) if first else pending
 
 

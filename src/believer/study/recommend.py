@@ -62,7 +62,7 @@ class Insight:
         return replace(found, feasible=float(np.exp(here.log_feasible[best])), outcomes=self._expected(trial))
 
     def _recommendation(self, trial: Trial, learned: Learned, sign: float) -> Recommendation:
-        x = trial.unit[None, :]
+        x = trial.encoded[None, :]
         at, ends = learned.predict(x), [sign * float(learned.quantile(x, z)[0]) for z in (-NORMAL_95, NORMAL_95)]
         interval = (min(ends), max(ends))
         mean, std = sign * float(at.mean[0]), float(at.std[0])
@@ -102,7 +102,7 @@ class Insight:
 
     def _expected(self, trial: Trial) -> dict[str, Expected]:
         """What the models expect at a trial's point, by output."""
-        found, x = {}, trial.unit[None, :]
+        found, x = {}, trial.encoded[None, :]
         for place, table in enumerate(self.history.tables):
             if table.output.name != RUNS:
                 at = self.cache.learned(self.history, place).predict(x)

@@ -23,7 +23,7 @@ from believer.numerics.lbfgs import Settings
 from believer.surrogates import GP, SURROGATES
 from believer.surrogates.protocols import Surrogate
 
-MOST_NESTED = 20
+MAX_NESTED = 20
 """Parts hold parts; none of the library's goes deeper than four."""
 
 
@@ -169,7 +169,7 @@ def from_config(config: Any, what: str, passed: object = None) -> Any:
 def refuse_nested(config: Any, what: str) -> None:
     """DamagedSettings for what is nested deeper than any part, which no recursion should follow."""
     level = [config]
-    for _ in range(MOST_NESTED):
+    for _ in range(MAX_NESTED):
         level = [
             inner
             for outer in level
@@ -177,7 +177,7 @@ def refuse_nested(config: Any, what: str) -> None:
             for inner in (outer.values() if isinstance(outer, dict) else outer)
         ]
     if level:
-        raise DamagedSettings(f"the journal's settings for {what} are nested deeper than {MOST_NESTED} deep.")
+        raise DamagedSettings(f"the journal's settings for {what} are nested deeper than {MAX_NESTED} deep.")
 
 
 def _completed(config: Any, what: str) -> Any:

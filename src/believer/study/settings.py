@@ -14,7 +14,7 @@ import scipy
 
 from believer._version import __version__
 from believer.acquisitions import EHVI, Acquisition, LogEI
-from believer.arrays import LARGEST, MOST_SEED, finite, shown, whole
+from believer.arrays import LARGEST, MAX_SEED, finite, shown, whole
 from believer.batch import Strategy
 from believer.errors import InvalidInput
 from believer.maximize import Maximizer
@@ -96,20 +96,20 @@ class StudySettings:
             raise InvalidInput(f"space must be a believer.Space; got {type(space).__name__}.")
         given = said(options)
         goals = goals_of(given)
-        one, alone = len(goals.objectives) == 1, len(goals.outputs) == 1
+        one, single = len(goals.objectives) == 1, len(goals.outputs) == 1
         usual: Acquisition = LogEI() if one else EHVI()
         maximizer = given.get("maximizer")
         return StudySettings(
             space=space,
             goals=goals,
             reference=checked_reference(given.get("reference"), goals),
-            failures=_failures(given.get("failures", WORST if alone else LEARN)),
+            failures=_failures(given.get("failures", WORST if single else LEARN)),
             surrogate=serialization.surrogate_named(given.get("surrogate", GP())),
             acquisition=serialization.acquisition_named(given.get("acquisition", usual)),
-            strategy=serialization.strategy_named(given.get("strategy", STRATEGY if alone else AMONG_SEVERAL)),
+            strategy=serialization.strategy_named(given.get("strategy", STRATEGY if single else AMONG_SEVERAL)),
             maximizer=None if maximizer is None else serialization.having(("maximize",), maximizer, "maximizer"),
             n_init=whole(given.get("n_init", 2 * len(space)), "n_init", 1),
-            seed=whole(given["seed"], "seed", 0, MOST_SEED) if "seed" in given else secrets.randbits(63),
+            seed=whole(given["seed"], "seed", 0, MAX_SEED) if "seed" in given else secrets.randbits(63),
             warp=_warp(given.get("warp", AUTO)),
             resolution=_resolution(given.get("resolution")),
         )
@@ -191,7 +191,7 @@ def _read(config: Mapping[str, Any]) -> tuple[Goals, dict[str, Any]]:
         "reference": checked_reference(config["reference"], goals),
         "failures": _failures(config["failures"]),
         "n_init": whole(config["n_init"], "n_init", 1),
-        "seed": whole(config["seed"], "seed", 0, MOST_SEED),
+        "seed": whole(config["seed"], "seed", 0, MAX_SEED),
         "warp": _warp(config["warp"]),
         "resolution": _resolution(config["resolution"]),
     }

@@ -88,18 +88,18 @@ class Study:
     def _in_turn(self, method: Callable[Concatenate[Any, P], T], *args: P.args, **options: P.kwargs) -> T:
         """A call when no other thread is in one."""
         # One line, so that nothing that stops a program line by line comes between its end and the release.
-        with self._lock: return self._alone(method, *args, **options)  # fmt: skip # noqa: E701
+        with self._lock: return self._exclusively(method, *args, **options)  # fmt: skip # noqa: E701
 
-    def _alone(self, method: Callable[Concatenate[Any, P], T], *args: P.args, **options: P.kwargs) -> T:
+    def _exclusively(self, method: Callable[Concatenate[Any, P], T], *args: P.args, **options: P.kwargs) -> T:
         """A call, after what an interrupted one has left was made good."""
         try:
             self._is_in_a_call = True
-            self._settle()
+            self._recover()
             return method(self, *args, **options)
         finally:
             self._is_in_a_call = False
 
-    def _settle(self) -> None:
+    def _recover(self) -> None:
         """Make good what an interrupted call has left; nothing here, where nothing changes."""
 
     @property

@@ -67,7 +67,7 @@ def units(ledger: Ledger) -> dict[str, str]:
     found = {"value": goals.units(names[0]) if len(names) == 1 else ""}
     found |= {column: units_of(ledger.space.parameters.get(name)) for name, column in parameters(ledger).items()}
     found |= {column: goals.units(name) for column, (what, name) in _outcomes(ledger).items()}
-    return {column: unit for column, unit in found.items() if unit}
+    return {column: encoded for column, encoded in found.items() if encoded}
 
 
 def write_csv(ledger: Ledger, path: PathLike, raw: bool) -> None:
@@ -139,9 +139,9 @@ def _outcomes(ledger: Ledger) -> dict[str, tuple[str, str]]:
     taken = {*RESERVED, *parameters(ledger).values()}
     more = {}
     for what, names in named.items():
-        beside = what in ("noise", "replicates")
-        for name in names if beside or not only else ():
-            plain = what if beside and only else f"{what}.{name}" if beside else name
+        is_detail = what in ("noise", "replicates")
+        for name in names if is_detail or not only else ():
+            plain = what if is_detail and only else f"{what}.{name}" if is_detail else name
             while plain in taken:
                 plain = f"outcome.{plain}"
             more[plain] = (what, name)

@@ -24,14 +24,14 @@ class Trial:
     ----------
     id : the number of the trial in the study, from 0.
     params : the point in the user's terms.
-    unit : the point in the encoded cube, (dim,).
+    encoded : the point in the encoded cube, (dim,).
     provenance : why the point was chosen, in words.
     origin : "design", "model", "enqueued" or "observed".
     """
 
     id: int
     params: dict[str, Any]
-    unit: Array
+    encoded: Array
     provenance: str
     origin: str
 
@@ -39,8 +39,8 @@ class Trial:
         """The same in all of its parts, to the bit."""
         if not isinstance(other, Trial):
             return NotImplemented
-        return (self.id, self.origin, self.provenance, self.unit.tobytes()) == (
-            (other.id, other.origin, other.provenance, other.unit.tobytes())
+        return (self.id, self.origin, self.provenance, self.encoded.tobytes()) == (
+            (other.id, other.origin, other.provenance, other.encoded.tobytes())
         ) and same_params(self.params, other.params)
 
     def __hash__(self) -> int:
@@ -109,9 +109,9 @@ class Batch(Sequence[Trial]):
     earlier: int = 0
 
     @property
-    def unit(self) -> Array:
+    def encoded(self) -> Array:
         """The points in the encoded cube, (q, dim)."""
-        return np.array([trial.unit for trial in self.trials])
+        return np.array([trial.encoded for trial in self.trials])
 
     @property
     def params(self) -> list[dict[str, Any]]:

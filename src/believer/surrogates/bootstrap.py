@@ -13,9 +13,9 @@ from __future__ import annotations
 import numpy as np
 
 from believer.arrays import Array, IntArray
-from believer.surrogates.protocols import LEAST_STD, Prediction
+from believer.surrogates.protocols import MIN_STD, Prediction
 
-MOST_MEMBERS = 1000
+MAX_MEMBERS = 1000
 
 # Fixed draws must not repeat the stream of default_rng(seed), which may well have made the data.
 _COUNTS, _STATES = 0xB0075, 0x57A7E
@@ -47,4 +47,4 @@ def summary(F: Array, shift: float, scale: float) -> Prediction:
 
     The standard deviation is that of the members at hand: its divisor is their number.
     """
-    return Prediction(shift + scale * F.mean(axis=1), scale * np.maximum(F.std(axis=1), LEAST_STD))
+    return Prediction(shift + scale * F.mean(axis=1), scale * np.maximum(F.std(axis=1), MIN_STD))

@@ -15,11 +15,11 @@ LARGEST_STD = 1e6
 """A known standard deviation above so many times the scale of y counts as that: such a result says nothing anyway, and
 its square must not overflow."""
 
-LEAST_SCALE = 2.0**-990
+MIN_SCALE = 2.0**-990
 """Values of y that differ by less count as equal, and this is their scale: 1e-298. A standard deviation is a small
 part of it, and has to have an inverse."""
 
-_LEAST_SQUARED = 2.0**-400
+_MIN_SQUARED = 2.0**-400
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -97,7 +97,7 @@ def squared(scale: float) -> float:
 
     Squares of smaller ones are no numbers. Who asks for covariances divides by this again, or by their diagonal.
     """
-    return max(scale, _LEAST_SQUARED) ** 2
+    return max(scale, _MIN_SQUARED) ** 2
 
 
 def extended(known: Array | None, n: int, more: Array | None, k: int) -> Array | None:

@@ -37,18 +37,18 @@ from believer.surrogates.data import Data, learnable, squared, variances
 from believer.surrogates.gp import NOISY_FROM, checked_noise, standardization
 from believer.surrogates.gp_fit import NOISE_FLOOR
 from believer.surrogates.gp_noise import INFER
-from believer.surrogates.kernels import LEAST_SPREAD, MOST_SPREAD, multiquadric, squared_distances
+from believer.surrogates.kernels import MAX_SPREAD, MIN_SPREAD, multiquadric, squared_distances
 from believer.surrogates.linear import Weights
-from believer.surrogates.protocols import LEAST_VARIANCE, JointPrediction, Model, Prediction, PredictionGradient
+from believer.surrogates.protocols import MIN_VARIANCE, JointPrediction, Model, Prediction, PredictionGradient
 
-MOST_CENTERS = 2000
+MAX_CENTERS = 2000
 """Their matrices are (centers, centers)."""
 
-_LEAST_EIGENVALUE = 1e-10
+_MIN_EIGENVALUE = 1e-10
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Basis:
+class RadialBasis:
     """What is fixed before any data: centers (m, d), spread, φ̄ (m,) and the whitening [0, T] (m, p+1).
 
     The column of zeros is where the intercept goes.
@@ -82,7 +82,7 @@ class Basis:
 
 
 @lru_cache(maxsize=32)
-def basis(centers: int, d: int, spread: float | None) -> Basis:
+def basis(centers: int, d: int, spread: float | None) -> RadialBasis:
     """The basis of that many centers in d columns; ``spread`` None is the median distance of two centers.  O(m³)."""
     C = sobol(centers, d, np.random.default_rng(0))
     if spread is None:
@@ -91,20 +91,20 @@ def basis(centers: int, d: int, spread: float | None) -> Basis:
     # Multiquadrics are conditionally negative definite: -P Φ P is a covariance, of weights that sum to zero.
     centered = phi - phi.mean(axis=0)
     values, vectors = np.linalg.eigh(centered.mean(axis=1)[:, None] - centered)
-    kept = values > _LEAST_EIGENVALUE * values[-1]
+    kept = values > _MIN_EIGENVALUE * values[-1]
     # Rounding mixes the constant, whose eigenvalue is zero, into vectors of small ones: it is taken off again.
     vectors = vectors - vectors.mean(axis=0)
     # Scaled so that at the centers the features have the variance 1, on average.
     T = vectors[:, kept] * np.sqrt(centers / (values[kept] * values[kept].sum()))
     whitening = np.hstack([np.zeros((centers, 1)), T])
-    return Basis(frozen(C), spread, frozen(phi.mean(axis=0)), frozen(whitening))
+    return RadialBasis(frozen(C), spread, frozen(phi.mean(axis=0)), frozen(whitening))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FixedRBFModel:
     """A fitted network. Predictions are latent (without noise) and in the units of the y that was given."""
 
-    basis: Basis
+    basis: RadialBasis
     prior: float
     noise: float
     shift: float
@@ -170,12 +170,12 @@ class FixedRBFModel:
 
 
 def _root(variance: Array) -> Array:
-    root: Array = np.sqrt(np.maximum(variance, LEAST_VARIANCE))
+    root: Array = np.sqrt(np.maximum(variance, MIN_VARIANCE))
     return root
 
 
 def posterior(
-    basis: Basis,
+    basis: RadialBasis,
     prior: float,
     noise: float,
     X: Array,
@@ -213,10 +213,10 @@ class FixedRBF:
     noise: float | str = "infer"
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "centers", whole(self.centers, "centers", 2, MOST_CENTERS))
+        object.__setattr__(self, "centers", whole(self.centers, "centers", 2, MAX_CENTERS))
         if self.spread is not None:
             object.__setattr__(
-                self, "spread", above_zero(self.spread, "spread", LEAST_SPREAD, MOST_SPREAD, "a length above zero")
+                self, "spread", above_zero(self.spread, "spread", MIN_SPREAD, MAX_SPREAD, "a length above zero")
             )
         object.__setattr__(self, "noise", checked_noise(self.noise, (INFER,)))
 

@@ -22,11 +22,11 @@ import numpy as np
 from believer.arrays import Array, IntArray, as_points, checked_seed, frozen, shown, whole
 from believer.errors import InvalidInput
 from believer.surrogates.bootstrap import resamples, states, summary
-from believer.surrogates.data import LEAST_SCALE, Data, learnable
+from believer.surrogates.data import MIN_SCALE, Data, learnable
 from believer.surrogates.protocols import Model, Prediction
 from believer.surrogates.sklearn import scikit_learn
 
-MOST_TREES, MOST_IN_A_LEAF = 10_000, 1_000_000
+MAX_TREES, MAX_IN_A_LEAF = 10_000, 1_000_000
 
 _BLOCK = 256
 """Points that walk down the trees together: few enough that where they are stays in the cache."""
@@ -105,8 +105,8 @@ class RandomForest:
     most_results: ClassVar[int] = 20_000
 
     def __post_init__(self) -> None:
-        whole(self.trees, "trees", 2, MOST_TREES)
-        whole(self.min_leaf, "min_leaf", 1, MOST_IN_A_LEAF)
+        whole(self.trees, "trees", 2, MAX_TREES)
+        whole(self.min_leaf, "min_leaf", 1, MAX_IN_A_LEAF)
         checked_seed(self.seed)
         if not isinstance(self.extra, bool):
             raise InvalidInput(f"extra must be True or False; got {shown(self.extra)}.")
@@ -152,7 +152,7 @@ def _units(y: Array) -> tuple[float, float]:
         spread = size
     if spread == 0.0:
         return shift, 1.0
-    return shift, max(float(np.ldexp(1.0, int(np.frexp(spread)[1]) - 1)), LEAST_SCALE)
+    return shift, max(float(np.ldexp(1.0, int(np.frexp(spread)[1]) - 1)), MIN_SCALE)
 
 
 def _flat(trees: list[Any], dim: int, shift: float, scale: float) -> ForestModel:

@@ -28,13 +28,13 @@ from believer.errors import InvalidInput
 from believer.numerics import backend
 from believer.numerics.cholesky import Factor, factor
 from believer.surrogates import gp_fit
-from believer.surrogates.data import LEAST_SCALE, Data, extended, learnable, learned, squared, variances
+from believer.surrogates.data import MIN_SCALE, Data, extended, learnable, learned, squared, variances
 from believer.surrogates.gp_fit import DEFAULT, Hyperparameters, Preset
 from believer.surrogates.gp_noise import AUTO, INFER
 from believer.surrogates.kernels import KERNELS
 from believer.surrogates.pool import Predicted
 from believer.surrogates.protocols import (
-    LEAST_VARIANCE,
+    MIN_VARIANCE,
     JointGradient,
     JointPrediction,
     Model,
@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     from believer.surrogates.paths import KernelPaths
     from believer.surrogates.pool import Pool
 
-MOST_NOISE = 1e6
+MAX_NOISE = 1e6
 """The largest variance of the noise, as a share of that of y."""
 
 NOISY_FROM = 1e-5
@@ -160,11 +160,11 @@ class GPModel:
             self.alpha,
             self.shift,
             self.scale,
-            LEAST_VARIANCE,
+            MIN_VARIANCE,
         )
 
     def _root(self, variance: Array) -> Array:
-        return np.sqrt(np.maximum(variance, LEAST_VARIANCE * self.hyper.signal))
+        return np.sqrt(np.maximum(variance, MIN_VARIANCE * self.hyper.signal))
 
     def pool(self, X: Array) -> Pool:
         """``X`` (m, d) with what is predicted there, to be kept while the model is conditioned.  O(m N²)."""
@@ -286,7 +286,7 @@ def draws(joint: JointPrediction, scale: float, noise: float, count: int, rng: n
     """``count`` normal draws (count, m) from ``joint`` plus ``noise``, a variance of y over ``scale``.  O(m³)."""
     m = len(joint.mean)
     unit = joint.covariance / squared(scale)
-    unit[np.diag_indices(m)] = np.maximum(np.diagonal(unit), LEAST_VARIANCE) + noise
+    unit[np.diag_indices(m)] = np.maximum(np.diagonal(unit), MIN_VARIANCE) + noise
     root = np.linalg.inv(factor(unit).base)
     return joint.mean + scale * (rng.standard_normal((count, m)) @ root.T)
 
@@ -415,7 +415,7 @@ def checked_noise(noise: float | str, words: tuple[str, ...] = (INFER, AUTO)) ->
             said = " or ".join(f'"{word}"' for word in words)
             raise InvalidInput(f"noise must be a variance or {said}; got {shown(noise)}.")
         return noise
-    variance = finite(noise, "noise", MOST_NOISE)
+    variance = finite(noise, "noise", MAX_NOISE)
     if variance < 0.0:
         raise InvalidInput(f"noise must be a variance, zero or more; got {noise!r}.")
     return variance
@@ -424,11 +424,11 @@ def checked_noise(noise: float | str, words: tuple[str, ...] = (INFER, AUTO)) ->
 def standardization(y: Array) -> tuple[float, float]:
     """Mean and standard deviation of real data; a constant y (to rounding) gets the scale of its magnitude, or 1."""
     largest = float(np.abs(y).max())
-    if largest < LEAST_SCALE:
-        return 0.0, 1.0 if largest == 0.0 else LEAST_SCALE
+    if largest < MIN_SCALE:
+        return 0.0, 1.0 if largest == 0.0 else MIN_SCALE
     # Work on y / largest, whose squares neither overflow nor vanish.
     unit = y / largest
     shift, scale = float(unit.mean()), float(unit.std())
     if scale <= 1e-14:
         scale = 1.0
-    return shift * largest, max(scale * largest, LEAST_SCALE)
+    return shift * largest, max(scale * largest, MIN_SCALE)

@@ -27,7 +27,7 @@ import numpy as np
 from believer.arrays import Array, frozen
 from believer.numerics.sampling import latin_hypercube, normal
 from believer.surrogates.data import extended
-from believer.surrogates.protocols import LEAST_VARIANCE, FantasyGradient, Prediction
+from believer.surrogates.protocols import MIN_VARIANCE, FantasyGradient, Prediction
 
 if TYPE_CHECKING:
     from believer.surrogates.gp import GPModel
@@ -92,6 +92,6 @@ class GPFantasies:
         model = self.believer
         V = model.factor.whiten(k)
         variance = model.hyper.signal - np.einsum("ij,ij->i", V, V)
-        std = np.sqrt(np.maximum(variance, LEAST_VARIANCE * model.hyper.signal))
+        std = np.sqrt(np.maximum(variance, MIN_VARIANCE * model.hyper.signal))
         mean = k @ model.alpha + self.normals @ V[:, V.shape[1] - self.normals.shape[1] :].T
         return Prediction(model.shift + model.scale * mean, model.scale * std[None, :]), V

@@ -165,7 +165,7 @@ def fit(
         rows = np.sort(rng.permutation(n)[:subset])
         X, y, known = X[rows], y[rows], None if known is None else known[rows]
     tied, first = _tied(groups, d)
-    task = _Task(
+    task = _FitTask(
         kernel, X, y, known, preset, tied, first, n > CENTER_AT_TIMES_UP_TO or (n > CENTER_UP_TO and not grown)
     )
     last = () if previous is None else (previous,)
@@ -174,7 +174,7 @@ def fit(
     return replace(_decided(task, last, rng), subset=subset)
 
 
-def _decided(task: _Task, last: tuple[Hyperparameters, ...], rng: np.random.Generator) -> Hyperparameters:
+def _decided(task: _FitTask, last: tuple[Hyperparameters, ...], rng: np.random.Generator) -> Hyperparameters:
     """The better of a fit without noise and one that infers it, which has to be better by far.
 
     Without a sign of noise the second is not made: some noise at the first must not cost much evidence, or the ``last``
@@ -191,7 +191,7 @@ def _decided(task: _Task, last: tuple[Hyperparameters, ...], rng: np.random.Gene
     return noisy if gain > needed else exact
 
 
-def _is_rough(task: _Task, noisy: Hyperparameters, rng: np.random.Generator) -> bool:
+def _is_rough(task: _FitTask, noisy: Hyperparameters, rng: np.random.Generator) -> bool:
     """Whether a rougher kernel has more evidence, at its own best noise: then what looked like noise has a shape."""
     if task.kernel not in gp_noise.ROUGHER:
         return False
@@ -200,7 +200,7 @@ def _is_rough(task: _Task, noisy: Hyperparameters, rng: np.random.Generator) -> 
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Task:
+class _FitTask:
     """What hyperparameters are looked for, and how.
 
     ``tied`` and ``first`` as :func:`_tied` gives them; ``warm_only`` leaves out every start but those at earlier fits.
@@ -217,7 +217,7 @@ class _Task:
 
 
 def _top(
-    task: _Task, noise: float | str, earlier: tuple[Hyperparameters, ...], rng: np.random.Generator
+    task: _FitTask, noise: float | str, earlier: tuple[Hyperparameters, ...], rng: np.random.Generator
 ) -> Hyperparameters:
     """The best of a few starts, those at the ``earlier`` hyperparameters among them."""
     preset = task.preset
@@ -247,7 +247,7 @@ def _tied(groups: tuple[int, ...] | None, d: int) -> tuple[IntArray | None, IntA
     return (tied if len(first) < d else None), first
 
 
-def _evidence(task: _Task, at: Hyperparameters) -> float:
+def _evidence(task: _FitTask, at: Hyperparameters) -> float:
     """log p(y | X, θ) + log p(ℓ, σ_f²), up to a constant."""
     theta = np.log([*at.lengthscales[task.first], at.signal])
     prior = _prior(task.preset, len(task.first), False, task.tied)

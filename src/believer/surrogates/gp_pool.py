@@ -25,7 +25,7 @@ import numpy as np
 from believer.arrays import Array, no_rows, packed, read_only
 from believer.numerics import backend
 from believer.surrogates.pool import pool_of
-from believer.surrogates.protocols import LEAST_VARIANCE, Model, Prediction
+from believer.surrogates.protocols import MIN_VARIANCE, Model, Prediction
 
 if TYPE_CHECKING:
     from believer.surrogates.gp import GPModel
@@ -124,7 +124,7 @@ class GPPool:
         else:
             mean = np.concatenate([block.mean for block in self.blocks])
             variance = np.concatenate([block.variance for block in self.blocks])
-        std = np.sqrt(np.maximum(variance, LEAST_VARIANCE * model.hyper.signal))
+        std = np.sqrt(np.maximum(variance, MIN_VARIANCE * model.hyper.signal))
         return Prediction(model.shift + model.scale * mean, model.scale * std)
 
     def under(self, model: Model) -> Pool:

@@ -41,7 +41,7 @@ def squared_exponential(r2: Array) -> tuple[Array, Array]:
 KERNELS: dict[str, Correlation] = {"matern52": matern52, "matern32": matern32, "se": squared_exponential}
 
 
-LEAST_SPREAD, MOST_SPREAD = 1e-9, 1e9
+MIN_SPREAD, MAX_SPREAD = 1e-9, 1e9
 """Between these lies a multiquadric's ε, in units of the cube."""
 
 

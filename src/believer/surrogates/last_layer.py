@@ -35,13 +35,13 @@ from believer.arrays import Array, checked_seed, frozen, whole
 from believer.surrogates import linear
 from believer.surrogates.data import Data, learnable, squared, variances
 from believer.surrogates.gp import NOISY_FROM, standardization
-from believer.surrogates.network import MOST_ITERATIONS, Networks, Training, checked_hidden, seeds_of, train
-from believer.surrogates.protocols import LEAST_VARIANCE, JointPrediction, Model, Prediction, PredictionGradient
+from believer.surrogates.network import MAX_ITERATIONS, Networks, Training, checked_hidden, seeds_of, train
+from believer.surrogates.protocols import MIN_VARIANCE, JointPrediction, Model, Prediction, PredictionGradient
 from believer.surrogates.subset import MOST
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Basis:
+class LayerBasis:
     """What conditioning leaves alone: a trained network, the norm of its features, v, σ_n², and the scaling of y."""
 
     network: Networks
@@ -65,7 +65,7 @@ class Basis:
 class LastLayerModel:
     """Frozen features and the posterior of their weights. Predictions are latent and in the units of the given y."""
 
-    basis: Basis
+    basis: LayerBasis
     weights: linear.Weights
 
     @property
@@ -82,7 +82,7 @@ class LastLayerModel:
         """φᵀ E[w] and √(φᵀ S φ) at ``X`` (m, d).  O(m h²)."""
         basis = self.basis
         mean, variance = self.weights.predict(basis.features(X))
-        return Prediction(basis.shift + basis.scale * mean, basis.scale * np.sqrt(variance + LEAST_VARIANCE))
+        return Prediction(basis.shift + basis.scale * mean, basis.scale * np.sqrt(variance + MIN_VARIANCE))
 
     def predict_with_gradient(self, X: Array) -> PredictionGradient:
         """Mean, std and their gradients at ``X`` (m, d); at a kink of the network, those of one side.  O(m h²)."""
@@ -90,7 +90,7 @@ class LastLayerModel:
         layers = basis.network.hidden(X)
         F = _features(layers, basis.norm)
         V = F @ weights.root
-        std = np.sqrt(np.einsum("ij,ij->i", V, V) + LEAST_VARIANCE)
+        std = np.sqrt(np.einsum("ij,ij->i", V, V) + MIN_VARIANCE)
         # ∂μ/∂φ = E[w] and ∂σ²/∂φ = 2 S φ; the intercept does not depend on x.
         by_variance = V @ weights.root[:-1].T
         by_mean = np.broadcast_to(weights.mean[:-1], by_variance.shape)
@@ -103,7 +103,7 @@ class LastLayerModel:
         """Latent mean (m,) and covariance φᵀ S φ' (m, m)."""
         basis, F = self.basis, self.basis.features(X)
         covariance = self.weights.covariance(F)
-        covariance[np.diag_indices(len(X))] += LEAST_VARIANCE
+        covariance[np.diag_indices(len(X))] += MIN_VARIANCE
         return JointPrediction(basis.shift + basis.scale * (F @ self.weights.mean), squared(basis.scale) * covariance)
 
     def sample(self, X: Array, count: int, rng: np.random.Generator, *, noisy: bool = False) -> Array:
@@ -136,7 +136,7 @@ def _features(layers: list[Array], norm: float) -> Array:
     return F
 
 
-def posterior(basis: Basis, X: Array, y: Array, std: Array | None = None) -> LastLayerModel:
+def posterior(basis: LayerBasis, X: Array, y: Array, std: Array | None = None) -> LastLayerModel:
     """The model at a given basis; ``y`` and known ``std`` in the caller's units.  O(n h² + h³)."""
     targets = (y - basis.shift) / basis.scale
     noise = linear.noise_variances(basis.noise, len(X), variances(std, basis.scale))
@@ -168,7 +168,7 @@ class LastLayer:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "hidden", checked_hidden(self.hidden))
-        whole(self.max_iterations, "max_iterations", 1, MOST_ITERATIONS)
+        whole(self.max_iterations, "max_iterations", 1, MAX_ITERATIONS)
         checked_seed(self.seed)
 
     def with_fixed_draws(self, seed: int) -> LastLayer:
@@ -191,4 +191,4 @@ class LastLayer:
         norm = float(np.sqrt((layers[-1] ** 2).sum(axis=2).mean())) or 1.0
         known = variances(std, scale)
         prior, noise = linear.by_evidence(_features(layers, norm), targets, linear.NOISE_RATIO, known=known)
-        return posterior(Basis(network, norm, prior, noise, shift, scale), X, y, std)
+        return posterior(LayerBasis(network, norm, prior, noise, shift, scale), X, y, std)

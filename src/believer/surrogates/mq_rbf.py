@@ -38,13 +38,13 @@ from believer.errors import InvalidInput
 from believer.numerics.bordering import Bordered, inverse_or_regular_part
 from believer.surrogates.data import Data, learnable, squared
 from believer.surrogates.gp import standardization
-from believer.surrogates.kernels import LEAST_SPREAD, MOST_SPREAD, multiquadric, squared_distances
-from believer.surrogates.protocols import LEAST_VARIANCE, JointPrediction, Model, Prediction, PredictionGradient
+from believer.surrogates.kernels import MAX_SPREAD, MIN_SPREAD, multiquadric, squared_distances
+from believer.surrogates.protocols import MIN_VARIANCE, JointPrediction, Model, Prediction, PredictionGradient
 from believer.surrogates.subset import MOST
 
-MOST_RIDGE = 1e3
+MAX_RIDGE = 1e3
 
-_LEAST_PROCESS = 1e-12
+_MIN_PROCESS = 1e-12
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +63,7 @@ class Parameters:
 
     def variance(self, power: Array) -> Array:
         """σ² = τ² P² of standardized y (m,), with a floor above zero: rounding alone makes ``power`` negative."""
-        return np.maximum(self.tau**2 * power, LEAST_VARIANCE)
+        return np.maximum(self.tau**2 * power, MIN_VARIANCE)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -195,7 +195,7 @@ def process_scale(model: MQRBFModel, y: Array) -> float:
     p = model.parameters
     kept = int(np.count_nonzero(model.inverse.diagonal[1:]))
     variance = float(((y - p.shift) / p.scale) @ model.alpha[1:]) / max(kept - 1, 1)
-    return float(np.sqrt(variance)) if variance > _LEAST_PROCESS else 1.0
+    return float(np.sqrt(variance)) if variance > _MIN_PROCESS else 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,11 +215,11 @@ class MQRBF:
     most_results: ClassVar[int] = MOST
 
     def __post_init__(self) -> None:
-        if finite(self.ridge, "ridge", MOST_RIDGE) < 0.0:
+        if finite(self.ridge, "ridge", MAX_RIDGE) < 0.0:
             raise InvalidInput(f"ridge must be zero or more; got {self.ridge!r}.")
         if self.spread is not None:
             what = "a length above zero, or None for the median"
-            above_zero(self.spread, "spread", LEAST_SPREAD, MOST_SPREAD, what)
+            above_zero(self.spread, "spread", MIN_SPREAD, MAX_SPREAD, what)
 
     def fit(self, data: Data, rng: np.random.Generator, previous: Model | None = None) -> MQRBFModel:
         """ε and τ from ``data``, X (n, d) and y (n,), then the weights.  O(n³); ``rng``, ``previous`` play no part."""

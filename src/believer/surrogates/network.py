@@ -41,10 +41,10 @@ import numpy as np
 from believer.arrays import Array, BoolArray, IntArray, frozen, shown, whole
 from believer.errors import InvalidInput
 
-MOST_NETWORKS, MOST_LAYERS, MOST_UNITS, MOST_WEIGHTS = 100, 10, 1000, 10_000_000
+MAX_NETWORKS, MAX_LAYERS, MAX_UNITS, MAX_WEIGHTS = 100, 10, 1000, 10_000_000
 """What fits into memory: training keeps some ten numbers for each weight."""
 
-MOST_ITERATIONS = 1_000_000
+MAX_ITERATIONS = 1_000_000
 
 _DECAY_FIRST, _DECAY_SECOND, _EPSILON = 0.9, 0.999, 1e-8
 _NEVER_HELD_OUT, _ONE_OUT_OF = 5, 10
@@ -105,7 +105,7 @@ DEFAULTS = Training()
 
 
 @dataclass(slots=True, eq=False)
-class _Live:
+class _InTraining:
     """The networks that still train: their row in the result, and everything they carry."""
 
     rows: IntArray
@@ -135,13 +135,13 @@ def checked_hidden(hidden: Any, networks: int = 1) -> tuple[int, ...]:
     """Sizes of hidden layers of each of the ``networks``, one or more whole numbers; a clear error otherwise."""
     if not isinstance(hidden, tuple | list) or not hidden:
         raise InvalidInput(f"hidden must be the sizes of one or more layers, e.g. (64, 64); got {shown(hidden)}.")
-    if len(hidden) > MOST_LAYERS:
-        raise InvalidInput(f"hidden must be the sizes of {MOST_LAYERS} layers at most; got {len(hidden)} of them.")
-    sizes = tuple(whole(size, "a size in hidden", 1, MOST_UNITS) for size in hidden)
+    if len(hidden) > MAX_LAYERS:
+        raise InvalidInput(f"hidden must be the sizes of {MAX_LAYERS} layers at most; got {len(hidden)} of them.")
+    sizes = tuple(whole(size, "a size in hidden", 1, MAX_UNITS) for size in hidden)
     weights = networks * sum(one * other for one, other in pairwise(sizes))
-    if weights > MOST_WEIGHTS:
+    if weights > MAX_WEIGHTS:
         raise InvalidInput(
-            f"all networks together must have {MOST_WEIGHTS:,} weights between hidden layers at most; got {weights:,}. "
+            f"all networks together must have {MAX_WEIGHTS:,} weights between hidden layers at most; got {weights:,}. "
             "Make hidden smaller, or use fewer networks."
         )
     return sizes
@@ -204,12 +204,12 @@ def train(X: Array, y: Array, seeds: IntArray, hidden: tuple[int, ...], settings
     return Networks(*_layers(frozen(result), sizes))
 
 
-def _begin(seeds: IntArray, sizes: tuple[int, ...], n: int) -> _Live:
+def _begin(seeds: IntArray, sizes: tuple[int, ...], n: int) -> _InTraining:
     theta, out = initial(seeds, sizes), held_out(seeds, n)
     training = ~out / (~out).sum(axis=1, keepdims=True)
     validation = out / np.maximum(out.sum(axis=1, keepdims=True), 1)
     e = len(seeds)
-    return _Live(
+    return _InTraining(
         rows=np.arange(e),
         theta=theta,
         best=theta.copy(),
@@ -252,7 +252,7 @@ def _output(weights: Sequence[Array], biases: Sequence[Array], layers: Sequence[
     return out
 
 
-def _watch(live: _Live, residuals: Array, settings: Training) -> BoolArray:
+def _watch(live: _InTraining, residuals: Array, settings: Training) -> BoolArray:
     """Remember the best weights, slow down those that gain nothing; says which (e,) should stop."""
     error = (residuals**2 * live.watched).sum(axis=1)
     better = error < live.least
@@ -282,7 +282,7 @@ def _differentiate(
             by *= layers[i - 1] > 0.0
 
 
-def _descend(live: _Live, iteration: int, settings: Training) -> None:
+def _descend(live: _InTraining, iteration: int, settings: Training) -> None:
     """[Kingma2015] Algorithm 1, in place: θ ← θ - λ m̂ / (√v̂ + ε), with the factors (1 - β) of m and v left out."""
     live.first *= _DECAY_FIRST
     live.first += live.gradient

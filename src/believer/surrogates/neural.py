@@ -19,15 +19,15 @@ from believer.arrays import Array, checked_seed, whole
 from believer.surrogates.data import Data, learnable
 from believer.surrogates.gp import standardization
 from believer.surrogates.network import (
-    MOST_ITERATIONS,
-    MOST_NETWORKS,
+    MAX_ITERATIONS,
+    MAX_NETWORKS,
     Networks,
     Training,
     checked_hidden,
     seeds_of,
     train,
 )
-from believer.surrogates.protocols import LEAST_VARIANCE, Model, Prediction, PredictionGradient
+from believer.surrogates.protocols import MIN_VARIANCE, Model, Prediction, PredictionGradient
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -66,7 +66,7 @@ class NeuralModel:
 
 def _spread(apart: Array) -> Array:
     """σ (m,) of deviations (e, m); networks that agree exactly leave 1e-9."""
-    spread: Array = np.sqrt((apart**2).mean(axis=0) + LEAST_VARIANCE)
+    spread: Array = np.sqrt((apart**2).mean(axis=0) + MIN_VARIANCE)
     return spread
 
 
@@ -96,9 +96,9 @@ class NeuralEnsemble:
     most_results: ClassVar[int] = 2000
 
     def __post_init__(self) -> None:
-        whole(self.members, "members", 2, MOST_NETWORKS)
+        whole(self.members, "members", 2, MAX_NETWORKS)
         object.__setattr__(self, "hidden", checked_hidden(self.hidden, self.members))
-        whole(self.max_iterations, "max_iterations", 1, MOST_ITERATIONS)
+        whole(self.max_iterations, "max_iterations", 1, MAX_ITERATIONS)
         checked_seed(self.seed)
 
     def with_fixed_draws(self, seed: int) -> NeuralEnsemble:

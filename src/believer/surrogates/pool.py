@@ -12,7 +12,7 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 
 from believer.arrays import Array, read_only
-from believer.capabilities import able
+from believer.capabilities import has
 from believer.surrogates.protocols import Model, Prediction
 
 
@@ -77,4 +77,4 @@ class Predicted:
 
 def pool_of(model: Model, X: Array) -> Pool:
     """A pool of ``X`` (m, d) under ``model``: its own kind where it has one."""
-    return model.pool(X) if able(model, Pooling) else Predicted(X, model)
+    return model.pool(X) if has(model, Pooling) else Predicted(X, model)

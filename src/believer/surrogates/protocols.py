@@ -19,10 +19,10 @@ from believer.surrogates.data import Data
 if TYPE_CHECKING:
     from believer._native import Posterior
 
-LEAST_STD = 1e-9
+MIN_STD = 1e-9
 """Floor of a standard deviation, as a share of the scale of y: acquisitions divide by it."""
 
-LEAST_VARIANCE = 1e-18
+MIN_VARIANCE = 1e-18
 """The same for a variance."""
 
 

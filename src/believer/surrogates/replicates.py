@@ -30,14 +30,14 @@ from believer.errors import InvalidInput
 from believer.surrogates.data import Data
 from believer.surrogates.gp import GPModel, fit_gp, posterior
 
-LEAST_POINTS, LEAST_DEGREES, NATS = 5, 40, 1.0
+MIN_POINTS, MIN_DEGREES, NATS = 5, 40, 1.0
 """A noise that depends on the place takes so many replicated points, degrees of freedom, and nats of evidence more than
 a constant has: benchmarks/replicates.py."""
 
-MOST_POINTS = 500
+MAX_POINTS = 500
 """Replicated points that the second model learns from; of more, so many that are drawn."""
 
-LEAST_SHARE = 1e-4
+MIN_SHARE = 1e-4
 """A variance of less than this part of the pooled one counts as that: replicates that agree by chance, or to rounding,
 have no logarithm."""
 
@@ -86,8 +86,8 @@ def noise_of_means(
     X = as_points(X)
     r = _checked_counts(counts, len(X))
     given = np.zeros(len(X)) if known is None else _checked_stds(known, len(X), "known")
-    told = given > 0.0
-    rows = np.flatnonzero((r >= 2.0) & ~told)
+    has_std = given > 0.0
+    rows = np.flatnonzero((r >= 2.0) & ~has_std)
     if len(rows) == 0:
         return None
     s, freedom = _checked_stds(np.asarray(stds, dtype=np.float64)[rows], len(rows), "stds"), r[rows] - 1.0
@@ -99,12 +99,12 @@ def noise_of_means(
     variance = float(freedom @ shares) / float(freedom.sum())
     pooled = unit * float(np.sqrt(variance))
     model, single = None, np.full(len(X), pooled)
-    if len(rows) >= LEAST_POINTS and freedom.sum() >= LEAST_DEGREES and variance > 0.0:
+    if len(rows) >= MIN_POINTS and freedom.sum() >= MIN_DEGREES and variance > 0.0:
         shares = shares / variance
         found, nats = second_model(Data(frozen(X[rows]), frozen(shares), groups=groups), freedom, rng)
         if nats > NATS:
             model, single = found, pooled * np.sqrt(_shares(found, X, float(shares.max())))
-    return ReplicateNoise(read_only(np.where(told, given, single / np.sqrt(r))), pooled, model)
+    return ReplicateNoise(read_only(np.where(has_std, given, single / np.sqrt(r))), pooled, model)
 
 
 def second_model(data: Data, freedom: Array, rng: np.random.Generator) -> tuple[GPModel, float]:
@@ -116,14 +116,14 @@ def second_model(data: Data, freedom: Array, rng: np.random.Generator) -> tuple[
     ----------
     data : replicated points (k, d) and s²/σ_p² (k,) there.
     freedom : ν_i, (k,).
-    rng : draws ``MOST_POINTS`` of more points.
+    rng : draws ``MAX_POINTS`` of more points.
     """
     rows = np.arange(len(data))
-    if len(rows) > MOST_POINTS:
-        rows = np.sort(rng.permutation(len(rows))[:MOST_POINTS])
+    if len(rows) > MAX_POINTS:
+        rows = np.sort(rng.permutation(len(rows))[:MAX_POINTS])
     half = 0.5 * freedom[rows]
     D = polygamma(1, half)
-    logs = np.log(np.maximum(data.y[rows], LEAST_SHARE)) - digamma(half) + np.log(half)
+    logs = np.log(np.maximum(data.y[rows], MIN_SHARE)) - digamma(half) + np.log(half)
     std = np.sqrt(D)
     fitted = fit_gp(Data(data.X[rows], logs, std, data.groups), "matern52", _EXACT, rng)
     hyper, scale = replace(fitted.hyper, mean=0.0), fitted.scale
@@ -137,7 +137,7 @@ def _shares(model: GPModel, X: Array, most: float) -> Array:
     """E[σ²(x)] / σ_p² (m,) at ``X`` (m, d): of all guesses of a variance it is the one with the least expected KL
     divergence from the truth. No more than the ``most`` that was measured, no less than the least that counts."""
     at = model.predict(packed(X))
-    found: Array = np.exp(np.clip(at.mean + 0.5 * at.std**2, np.log(LEAST_SHARE), np.log(most)))
+    found: Array = np.exp(np.clip(at.mean + 0.5 * at.std**2, np.log(MIN_SHARE), np.log(most)))
     return found
 
 

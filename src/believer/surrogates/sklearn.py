@@ -18,10 +18,10 @@ import numpy as np
 
 from believer.arrays import Array, as_points, checked_seed, shown, whole
 from believer.errors import InvalidInput, MissingExtra
-from believer.surrogates.bootstrap import MOST_MEMBERS, resamples, states, summary
+from believer.surrogates.bootstrap import MAX_MEMBERS, resamples, states, summary
 from believer.surrogates.data import Data, learnable
 from believer.surrogates.gp import standardization
-from believer.surrogates.protocols import LEAST_STD, Model, Prediction
+from believer.surrogates.protocols import MIN_STD, Model, Prediction
 
 
 def scikit_learn(module: str) -> Any:
@@ -53,7 +53,7 @@ class SklearnModel:
         mean, std = (_column(values, len(X), what, name) for values, what in zip(both, ("mean", "std"), strict=True))
         if (std < 0.0).any():
             raise InvalidInput(f"a std must be zero or more; {name} predicted {std.min():g}. Mend its predict.")
-        return Prediction(self.shift + self.scale * mean, self.scale * np.maximum(std, LEAST_STD))
+        return Prediction(self.shift + self.scale * mean, self.scale * np.maximum(std, MIN_STD))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -96,7 +96,7 @@ class SklearnSurrogate:
     seed: int | None = None
 
     def __post_init__(self) -> None:
-        whole(self.members, "members", 2, MOST_MEMBERS)
+        whole(self.members, "members", 2, MAX_MEMBERS)
         checked_seed(self.seed)
         object.__setattr__(self, "estimator", _copy(self.estimator))
 

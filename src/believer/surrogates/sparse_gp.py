@@ -41,15 +41,15 @@ from believer.surrogates.gp_fit import DEFAULT, Hyperparameters
 from believer.surrogates.kernels import KERNELS, squared_distances
 from believer.surrogates.linear import Weights
 from believer.surrogates.paths import KernelPaths, prior_draws
-from believer.surrogates.protocols import LEAST_VARIANCE, JointPrediction, Model, Prediction, PredictionGradient
+from believer.surrogates.protocols import MIN_VARIANCE, JointPrediction, Model, Prediction, PredictionGradient
 
-MOST_INDUCING = 4000
+MAX_INDUCING = 4000
 """Their matrices are (inducing, inducing)."""
 
 SUBSET_ABOVE = 512
 """With more data than this, hyperparameters come from a seeded subset of that many; inducing points from all."""
 
-_LEAST_PIVOT = 1e-10
+_MIN_PIVOT = 1e-10
 _PLACES = 256
 
 
@@ -82,7 +82,7 @@ class SparseGPModel:
     def _root(self, F: Array, explained: Array) -> Array:
         """√(r + φᵀSφ) (k,) for features ``F`` (k, m) and φᵀSφ ``explained`` (k,)."""
         rest = np.maximum(self.hyper.signal - np.einsum("ij,ij->i", F, F), 0.0)
-        root: Array = np.sqrt(np.maximum(rest + explained, LEAST_VARIANCE * self.hyper.signal))
+        root: Array = np.sqrt(np.maximum(rest + explained, MIN_VARIANCE * self.hyper.signal))
         return root
 
     def predict(self, X: Array) -> Prediction:
@@ -172,7 +172,7 @@ def choose_inducing(hyper: Hyperparameters, X: Array, count: int, first: int = 0
     rows: list[int] = []
     pivot = first
     for i in range(len(columns)):
-        if rest[pivot] <= _LEAST_PIVOT:
+        if rest[pivot] <= _MIN_PIVOT:
             break
         k, _ = KERNELS[hyper.kernel](squared_distances(scaled[pivot : pivot + 1], scaled))
         columns[i] = (k[0] - columns[:i, pivot] @ columns[:i]) / np.sqrt(rest[pivot])
@@ -181,7 +181,7 @@ def choose_inducing(hyper: Hyperparameters, X: Array, count: int, first: int = 0
         rest[pivot] = 0.0
         rows.append(pivot)
         pivot = int(np.argmax(rest[:n]))
-        if rest[pivot] <= _LEAST_PIVOT:
+        if rest[pivot] <= _MIN_PIVOT:
             pivot = n + int(np.argmax(rest[n:]))
     return tuple(rows)
 
@@ -229,7 +229,7 @@ class SparseGP:
     def __post_init__(self) -> None:
         checked_kernel(self.kernel)
         object.__setattr__(self, "noise", checked_noise(self.noise))
-        object.__setattr__(self, "inducing", whole(self.inducing, "inducing", 1, MOST_INDUCING))
+        object.__setattr__(self, "inducing", whole(self.inducing, "inducing", 1, MAX_INDUCING))
 
     def fit(self, data: Data, rng: np.random.Generator, previous: Model | None = None) -> SparseGPModel:
         """Learn hyperparameters from ``data``, X (n, d) and y (n,), choose inducing points, then the posterior.

@@ -20,11 +20,11 @@ import numpy as np
 
 from believer.arrays import Array, above_zero, checked_seed, finite, frozen, whole
 from believer.errors import InvalidInput
-from believer.surrogates.bootstrap import MOST_MEMBERS, resamples, summary
+from believer.surrogates.bootstrap import MAX_MEMBERS, resamples, summary
 from believer.surrogates.data import Data, learnable
 from believer.surrogates.gp import standardization
 from believer.surrogates.kernels import squared_distances
-from believer.surrogates.protocols import LEAST_STD, Model, Prediction, PredictionGradient
+from believer.surrogates.protocols import MIN_STD, Model, Prediction, PredictionGradient
 from believer.surrogates.sklearn import scikit_learn
 
 _GAMMA = 12.0
@@ -53,7 +53,7 @@ class SVRModel:
         at = summary(F, self.shift, self.scale)
         std = F.std(axis=1)[:, None]
         # ∂σ/∂x = Σ_j (F_j - F̄) ∂F_j/∂x / (members σ): one set of coefficients for each point.
-        free = std > LEAST_STD
+        free = std > MIN_STD
         by_member = np.where(free, (F - F.mean(axis=1)[:, None]) / np.where(free, len(self.duals) * std, 1.0), 0.0)
         return PredictionGradient(
             at.mean,
@@ -109,7 +109,7 @@ class SVR:
             above_zero(self.gamma, "gamma", 1e-6, 1e6)
         if finite(self.epsilon, "epsilon", 1e6) < 0.0:
             raise InvalidInput(f"epsilon must be zero or more; got {self.epsilon!r}.")
-        whole(self.members, "members", 2, MOST_MEMBERS)
+        whole(self.members, "members", 2, MAX_MEMBERS)
         checked_seed(self.seed)
 
     def with_fixed_draws(self, seed: int) -> Self:

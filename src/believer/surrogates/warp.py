@@ -26,7 +26,7 @@ import numpy as np
 from believer.arrays import LARGEST, Array, above_zero, finite, shown
 from believer.errors import InvalidInput
 from believer.numerics.sampling import normal
-from believer.surrogates.data import LEAST_SCALE, Data
+from believer.surrogates.data import MIN_SCALE, Data
 from believer.surrogates.protocols import Prediction
 
 REACH = 2.0
@@ -45,7 +45,7 @@ class Warp:
 
     def __post_init__(self) -> None:
         finite(self.start, "the start of a warp", LARGEST)
-        above_zero(self.scale, "the scale of a warp", LEAST_SCALE, LARGEST)
+        above_zero(self.scale, "the scale of a warp", MIN_SCALE, LARGEST)
 
     def __call__(self, y: Array) -> Array:
         """w(y), elementwise."""
@@ -102,4 +102,4 @@ def warp_for(y: Array) -> Warp | None:
     z = normal((np.arange(len(below)) + 0.5) / len(y))
     unit = m - float(ordered[0])
     scale = unit * math.sqrt(float((((m - below) / unit) ** 2).sum()) / float((z**2).sum()))
-    return Warp(m, scale) if LEAST_SCALE <= scale <= LARGEST and abs(m) <= LARGEST else None
+    return Warp(m, scale) if MIN_SCALE <= scale <= LARGEST and abs(m) <= LARGEST else None

@@ -69,11 +69,11 @@ def conditioning_leaves_its_arguments_alone(surrogate: Surrogate) -> None:
     model = _conditionable(surrogate, data)
     X, y = _lies(model, data.X.shape[1])
     points, values = X.copy(), y.copy()
-    told = model.condition(Data(points, values))
+    conditioned = model.condition(Data(points, values))
     require(np.array_equal(points, X) and np.array_equal(values, y), "condition wrote to its points or values.")
-    before = predicted(told, data.at)
+    before = predicted(conditioned, data.at)
     points[:], values[:] = 0.5, 0.0
-    refuse_mutation(told, data.at, before, "overwriting the arrays that condition was given")
+    refuse_mutation(conditioned, data.at, before, "overwriting the arrays that condition was given")
     X.flags.writeable = y.flags.writeable = False
     require_same_bits(before, predicted(model.condition(Data(X, y)), data.at), "conditioned on read-only arrays")
 
@@ -89,9 +89,11 @@ def a_conditioned_model_can_do_what_the_first_could(surrogate: Surrogate) -> Non
     for data in (*scenes, Scene(flat.X, np.full(len(flat.y), 3.0), flat.at)):
         model = _conditionable(surrogate, data)
         X, y = _lies(model, data.X.shape[1])
-        told = model.condition(Data(X, y))
-        inspected(told, np.vstack([data.at, data.X, X]))
-        lost = [kind.__name__ for kind in _CAPABILITIES if isinstance(model, kind) and not isinstance(told, kind)]
+        conditioned = model.condition(Data(X, y))
+        inspected(conditioned, np.vstack([data.at, data.X, X]))
+        lost = [
+            kind.__name__ for kind in _CAPABILITIES if isinstance(model, kind) and not isinstance(conditioned, kind)
+        ]
         require(not lost, f"the model was {', '.join(lost)} before condition, and is not any more.")
 
 
@@ -100,8 +102,8 @@ def conditioning_on_nothing_changes_nothing(surrogate: Surrogate) -> None:
     """k = 0."""
     data = scene()
     model = _conditionable(surrogate, data)
-    told = model.condition(Data(np.zeros((0, data.X.shape[1])), np.zeros(0)))
-    require_same_bits(predicted(model, data.at), predicted(told, data.at), "conditioned on no rows")
+    conditioned = model.condition(Data(np.zeros((0, data.X.shape[1])), np.zeros(0)))
+    require_same_bits(predicted(model, data.at), predicted(conditioned, data.at), "conditioned on no rows")
 
 
 @law(
@@ -161,8 +163,8 @@ def the_units_of_lies_do_not_matter(surrogate: Surrogate) -> None:
     X, y = _lies(model, data.X.shape[1])
     plain = predicted(model.condition(Data(X, y)), data.at)
     for unit in UNITS:
-        told = _conditionable(surrogate, Scene(data.X, unit * data.y, data.at)).condition(Data(X, unit * y))
-        at = inspected(told, data.at)
+        conditioned = _conditionable(surrogate, Scene(data.X, unit * data.y, data.at)).condition(Data(X, unit * y))
+        at = inspected(conditioned, data.at)
         back = Prediction(at.mean / unit, at.std / unit)
         require_close(plain, back, data.spread, 1e-6, f"with data and lies in units of {unit:.1e}")
 
@@ -178,10 +180,10 @@ def known_points_may_be_conditioned_on_again(surrogate: Surrogate) -> None:
     low, high = float(data.y.min()), float(data.y.max()) + data.spread
     room = _FAR_OUT * (high - low)
     for values in (data.y[:3], data.y[:3] + data.spread):
-        told = model
+        conditioned = model
         for _ in range(3):
-            told = told.condition(Data(data.X[:3], values))
-        mean = inspected(told, everywhere).mean
+            conditioned = conditioned.condition(Data(data.X[:3], values))
+        mean = inspected(conditioned, everywhere).mean
         require(
             bool((mean > low - room).all() and (mean < high + room).all()),
             f"data and lies are in [{low:.4g}, {high:.4g}], the mean is now in [{mean.min():.4g}, {mean.max():.4g}].",

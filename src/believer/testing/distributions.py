@@ -128,10 +128,10 @@ def draws_at_known_and_repeated_points_are_finite(surrogate: Surrogate) -> None:
     _draws(surrogate, Scene(data.X, data.y, X), 3)
     model = fitted(surrogate, data)
     if isinstance(model, Conditionable):
-        told = model.condition(Data(data.at[:1], data.y[:1]))
-        if not isinstance(told, Sampling):
+        conditioned = model.condition(Data(data.at[:1], data.y[:1]))
+        if not isinstance(conditioned, Sampling):
             raise Breach("a conditioned model cannot draw, though the fitted one could.")
-        drawn = told.sample(X, 3, np.random.default_rng(0), noisy=True)
+        drawn = conditioned.sample(X, 3, np.random.default_rng(0), noisy=True)
         require(bool(np.isfinite(drawn).all()), "a draw of the conditioned model is not finite.")
 
 

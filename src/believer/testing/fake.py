@@ -20,7 +20,7 @@ from believer.arrays import Array, frozen
 from believer.surrogates.data import Data, learnable
 from believer.surrogates.gp import standardization
 from believer.surrogates.kernels import squared_distances
-from believer.surrogates.protocols import LEAST_STD, Model, Prediction
+from believer.surrogates.protocols import MIN_STD, Model, Prediction
 
 _NEAR = 1e-12
 
@@ -42,7 +42,7 @@ class FakeModel:
         w = 1.0 / (r2 + _NEAR)
         # Averages are taken of y less its first value: what is constant stays so, to the last bit.
         mean = self.y[0] + (w * (self.y - self.y[0])).sum(axis=1) / w.sum(axis=1)
-        return Prediction(mean, self.scale * np.maximum(np.sqrt(r2.min(axis=1) / X.shape[1]), LEAST_STD))
+        return Prediction(mean, self.scale * np.maximum(np.sqrt(r2.min(axis=1) / X.shape[1]), MIN_STD))
 
     def condition(self, data: Data) -> Self:
         """With ``X`` (k, d), ``y`` (k,) added; nothing else is there to learn."""

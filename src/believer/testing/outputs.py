@@ -13,10 +13,10 @@ from believer.batch import Learned, Output, Pending, Request
 from believer.batch.request import SEVERAL, takes
 from believer.surrogates.data import Data
 from believer.testing.contract import law
-from believer.testing.requests import Subject, request, require_answer, require_same_points
+from believer.testing.requests import Checked, request, require_answer, require_same_points
 
 
-def with_outputs(case: Subject, limits: tuple[Within | None, ...], in_part: bool = False) -> Request:
+def with_outputs(case: Checked, limits: tuple[Within | None, ...], in_part: bool = False) -> Request:
     """A request of a study that declares as many outputs: limits of each, None for an objective.
 
     For one objective with LogEI: not every acquisition has the logarithm that limits are added to.
@@ -48,7 +48,7 @@ _LIMITS = {
 
 
 @law("Look at request.outputs: each has a model, results, and limits or None; believer.plugins.worth weighs limits.")
-def within_limits_points_are_as_of_any_request(case: Subject) -> None:
+def within_limits_points_are_as_of_any_request(case: Checked) -> None:
     """Two limits, one from both sides, kept by some results and by none; a result that has come in part."""
     for limits in _LIMITS.values():
         for in_part in (False, True):
@@ -56,7 +56,7 @@ def within_limits_points_are_as_of_any_request(case: Subject) -> None:
 
 
 @law("Trade request.outputs without limits for each other, or say takes = LIMITS.")
-def two_objectives_get_points(case: Subject) -> None:
+def two_objectives_get_points(case: Checked) -> None:
     """With a limit and without, up to a reference point that is given, and to one that is not."""
     if takes(case.strategy) != SEVERAL:
         return
@@ -67,7 +67,7 @@ def two_objectives_get_points(case: Subject) -> None:
 
 
 @law("Draw from request.randomness alone, of several outputs too.")
-def the_same_outputs_give_the_same_points(case: Subject) -> None:
+def the_same_outputs_give_the_same_points(case: Checked) -> None:
     """Asked twice."""
     asked = with_outputs(case, _LIMITS["some results keep"])
     require_same_points(require_answer(case.strategy, asked), require_answer(case.strategy, asked), "asked again")

@@ -71,9 +71,9 @@ def a_point_is_predicted_alike_alone_and_among_others(surrogate: Surrogate) -> N
     half = Prediction(together.mean[::-2], together.std[::-2])
     require_close(half, others, data.spread, _ROUNDING, "asked for with fewer points, in another order")
     for i, x in enumerate(data.at):
-        alone = predicted(model, x[None, :])
+        single = predicted(model, x[None, :])
         one = Prediction(together.mean[i : i + 1], together.std[i : i + 1])
-        require_close(one, alone, data.spread, _ROUNDING, "asked for alone")
+        require_close(one, single, data.spread, _ROUNDING, "asked for alone")
 
 
 @law("Draw nothing in predict, and change nothing that the next call depends on.")

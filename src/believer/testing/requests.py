@@ -34,8 +34,8 @@ def _in_a_corner(params: dict[str, Any]) -> bool:
     return inside
 
 
-LINE = Space.unit(1)
-PLANE = Space.unit(2)
+LINE = Space.cube(1)
+PLANE = Space.cube(2)
 MIXED = Space({"rate": Float(1e-3, 1.0, log=True), "k": Int(1, 9), "kind": Categorical(("a", "b", "c"))})
 LONG = Space({"x": Float(0.0, 1.0), "k": Int(0, 1_000_000)})
 """More values than a block lists: they are rounded by ``Region.project``."""
@@ -46,7 +46,7 @@ _ON_THE_GRID = 1e-12
 
 
 @dataclass(frozen=True, slots=True)
-class Subject:
+class Checked:
     """A strategy, and what it is to work with."""
 
     strategy: Strategy
@@ -76,7 +76,7 @@ def results(space: Space = PLANE, n: int = 6) -> Data:
 
 
 def request(
-    case: Subject,
+    case: Checked,
     space: Space = PLANE,
     data: Data | None = None,
     q: int = 3,
@@ -121,8 +121,8 @@ def after_failures(asked: Request, count: int = 2) -> Request:
     else:
         X_all, y_all = np.vstack([asked.data.X, X]), np.concatenate([asked.data.y, failed.y])
         model = asked.surrogate.fit(Data(X_all, y_all), asked.randomness(len(asked.data.y), "failed"), asked.model)
-    told = asked.with_first(model=model, fit=asked.model, failed=failed)
-    return replace(told, avoid=frozen(np.vstack([asked.avoid, X])))
+    conditioned = asked.with_first(model=model, fit=asked.model, failed=failed)
+    return replace(conditioned, avoid=frozen(np.vstack([asked.avoid, X])))
 
 
 def welcoming_repeats(asked: Request) -> Request:
@@ -187,14 +187,14 @@ def require_answer(strategy: Strategy, asked: Request) -> Array:
     return X
 
 
-def require_answer_or_refusal(case: Subject, asked: Request) -> None:
+def require_answer_or_refusal(case: Checked, asked: Request) -> None:
     """An answer as above; or MissingCapability, with the name of a surrogate that would do."""
     try:
         require_answer(case.strategy, asked)
     except MissingCapability as refusal:
-        able = {"GP", *LOADED_ON_USE, type(case.surrogate).__name__}
+        capable = {"GP", *LOADED_ON_USE, type(case.surrogate).__name__}
         require(
-            not able.isdisjoint(words(str(refusal))),
+            not capable.isdisjoint(words(str(refusal))),
             f"MissingCapability must name a surrogate that works; it says: {refusal}",
         )
 

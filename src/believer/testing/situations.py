@@ -15,7 +15,7 @@ from believer.testing.fake import BareSurrogate, FakeSurrogate
 from believer.testing.requests import (
     LINE,
     MIXED,
-    Subject,
+    Checked,
     after_failures,
     chosen,
     quick,
@@ -32,14 +32,14 @@ _LIST = Candidates(candidates=64, neighbors=4, survivors=4, rounds=1)
 
 
 @law("Make it work with one result: a study may ask for a suggestion after its first.")
-def one_result_is_enough(case: Subject) -> None:
+def one_result_is_enough(case: Checked) -> None:
     """In a mixed space and on a line; while points are pending, and while none is."""
     for space, pending in ((MIXED, 2), (LINE, 0)):
         require_answer(case.strategy, request(case, space, results(space, 1), pending=pending))
 
 
 @law("Do not divide by the spread of y, or of an acquisition, without a floor.")
-def constant_values_are_no_trouble(case: Subject) -> None:
+def constant_values_are_no_trouble(case: Checked) -> None:
     """All results the same: zero, a large number, a small one."""
     X = results().X
     for value in (0.0, 3.0e12, -2.0e-12):
@@ -47,7 +47,7 @@ def constant_values_are_no_trouble(case: Subject) -> None:
 
 
 @law("Expect a point more than once among the results: determinants need a nugget, distances a floor.")
-def repeated_points_are_no_trouble(case: Subject) -> None:
+def repeated_points_are_no_trouble(case: Checked) -> None:
     """Every point twice, with another value the second time; and one point only, six times."""
     data = results()
     twice = Data(frozen(np.vstack([data.X, data.X])), frozen(np.concatenate([data.y, data.y + 1.0])))
@@ -57,7 +57,7 @@ def repeated_points_are_no_trouble(case: Subject) -> None:
 
 
 @law("Compare values of y with each other or with the model's std, never with a number: they may be 1e12 or 1e-12.")
-def the_units_of_y_do_not_change_the_points(case: Subject) -> None:
+def the_units_of_y_do_not_change_the_points(case: Checked) -> None:
     """y times 2^±40 gives the same points, to 1e-6. A setting that is itself in those units breaks this rightly."""
     data = results()
     wanted, *others = (
@@ -69,7 +69,7 @@ def the_units_of_y_do_not_change_the_points(case: Subject) -> None:
 
 
 @law("Leave the sign alone: request.data and the model are to be minimized, also when the user maximizes.")
-def the_direction_does_not_change_the_points(case: Subject) -> None:
+def the_direction_does_not_change_the_points(case: Checked) -> None:
     """sign = -1 gives the same points. A setting in the user's units, such as a lie of 2.5, breaks this rightly."""
     asked = request(case)
     wanted = chosen(case.strategy, asked)
@@ -78,7 +78,7 @@ def the_direction_does_not_change_the_points(case: Subject) -> None:
 
 
 @law("Take a noisy model (is_noisy) as it is: its mean does not pass through the results, nor is its std zero there.")
-def noisy_results_are_no_trouble(case: Subject) -> None:
+def noisy_results_are_no_trouble(case: Checked) -> None:
     """A Gaussian process that has learnt its noise, from points that were evaluated twice."""
     data = results()
     noise = 0.5 * np.cos(7.0 * np.arange(2 * len(data.y)))
@@ -88,14 +88,14 @@ def noisy_results_are_no_trouble(case: Subject) -> None:
 
 
 @law("Expect request.failed: its points are known to the model, and are no results.")
-def failed_trials_are_no_trouble(case: Subject) -> None:
+def failed_trials_are_no_trouble(case: Checked) -> None:
     """Two failures, in the plane and in a mixed space; their points are not proposed again."""
     for asked in (request(case), request(case, MIXED)):
         require_answer(case.strategy, after_failures(asked))
 
 
 @law("Ask the model for the ability before it is used: batch.capability.require raises MissingCapability with names.")
-def a_model_that_lacks_an_ability_is_used_or_refused_in_words(case: Subject) -> None:
+def a_model_that_lacks_an_ability_is_used_or_refused_in_words(case: Checked) -> None:
     """A model that can only predict, and one that can only be conditioned: points as from any other, or a refusal."""
     for surrogate in (BareSurrogate(), FakeSurrogate()):
         bare = replace(case, surrogate=surrogate)

@@ -19,7 +19,7 @@ from believer.space.parameters import Float, Int
 from believer.study.trials import Batch, same_params
 from believer.surrogates.protocols import Conditionable, Surrogate
 from believer.testing.contract import Breach, Law, law, require
-from believer.testing.requests import Subject, quick
+from believer.testing.requests import Checked, quick
 from believer.testing.scenes import fitted, scene
 
 _SPACE = Space({"x": Float(-1.0, 2.0), "k": Int(1, 9)})
@@ -32,7 +32,7 @@ def _objective(params: dict[str, Any]) -> float:
     return value
 
 
-def _study(case: Subject, journal: Path | None = None) -> Optimizer:
+def _study(case: Checked, journal: Path | None = None) -> Optimizer:
     maximizer = quick(fitted(case.surrogate, scene()))
     return Optimizer(
         _SPACE,
@@ -61,7 +61,7 @@ def _begin(study: Optimizer) -> None:
     study.tell(batch[0], _objective(batch[0].params))
 
 
-def _suggestions(case: Subject) -> list[dict[str, Any]]:
+def _suggestions(case: Checked) -> list[dict[str, Any]]:
     """Params of all trials, the last two suggested while one was pending."""
     study = _study(case)
     _begin(study)
@@ -78,7 +78,7 @@ def _suggestions(case: Subject) -> list[dict[str, Any]]:
     return points
 
 
-def _suggests(case: Subject) -> None:
+def _suggests(case: Checked) -> None:
     """Distinct points inside the space, with a trial pending and one that failed; the same seed, the same points."""
     first, again = (_suggestions(case) for _ in range(2))
     require(
@@ -86,7 +86,7 @@ def _suggests(case: Subject) -> None:
     )
 
 
-def _goes_on(case: Subject) -> None:
+def _goes_on(case: Checked) -> None:
     """Loaded from its journal, a study suggests what the study that was never closed suggests."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "study.jsonl"
@@ -103,7 +103,7 @@ def _goes_on(case: Subject) -> None:
                 _answer(loaded, two)
 
 
-def _passed(case: Subject, study: Optimizer) -> dict[str, Any]:
+def _passed(case: Checked, study: Optimizer) -> dict[str, Any]:
     """What is passed again with a journal: members that are not the library's must be, others may be."""
     return {
         "surrogate": case.surrogate,
@@ -113,8 +113,8 @@ def _passed(case: Subject, study: Optimizer) -> dict[str, Any]:
     }
 
 
-def _with(surrogate: Surrogate, strategy: Strategy) -> Subject:
-    return Subject(strategy, surrogate, LogEI())
+def _with(surrogate: Surrogate, strategy: Strategy) -> Checked:
+    return Checked(strategy, surrogate, LogEI())
 
 
 def _suggests_if_able(surrogate: Surrogate, strategy: Strategy) -> None:
@@ -157,19 +157,19 @@ LAWS = (
 
 
 @law("Look at the traceback: it is the call of choose that a study makes.")
-def a_study_gets_distinct_points_of_its_space_the_same_for_the_same_seed(case: Subject) -> None:
+def a_study_gets_distinct_points_of_its_space_the_same_for_the_same_seed(case: Checked) -> None:
     """Through ask and tell, with a trial pending across asks and one that failed."""
     _suggests(case)
 
 
 @law("Keep nothing but settings in the strategy: a journal holds those, the data and the seed, and no memory.")
-def with_the_strategy_a_study_goes_on_from_its_journal(case: Subject) -> None:
+def with_the_strategy_a_study_goes_on_from_its_journal(case: Checked) -> None:
     """Loaded, with the strategy passed again, it suggests what the study that was never closed suggests."""
     _goes_on(case)
 
 
 @law("Let choices depend on the request alone: a replay makes every request of a journal again, and compares.")
-def every_ask_of_a_journal_can_be_replayed(case: Subject) -> None:
+def every_ask_of_a_journal_can_be_replayed(case: Checked) -> None:
     """Five asks, of one point and of several, answered in another order, one while others are pending."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "study.jsonl"

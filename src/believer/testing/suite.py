@@ -26,7 +26,7 @@ from believer.testing import (
     worth,
 )
 from believer.testing.contract import Check, Law, Summary
-from believer.testing.requests import Subject
+from believer.testing.requests import Checked
 from believer.testing.scenes import fitted, scene
 
 LAWS: tuple[Law, ...] = (
@@ -79,7 +79,7 @@ def strategy_checks(
     surrogate, acquisition: what it is tried with, GP() and LogEI() unless it needs others.
     one_at_a_time: it promises that q points asked for one by one are those asked for at once, bit for bit.
     """
-    case = Subject(
+    case = Checked(
         strategy_named(strategy),
         GP() if surrogate is None else surrogate,
         LogEI() if acquisition is None else acquisition,
@@ -132,7 +132,7 @@ def _passed(checks: tuple[Check, ...], not_applicable: list[tuple[str, str]]) ->
 
 
 def _binds(law: Law, abilities: tuple[Any, ...]) -> bool:
-    return law.needs is None or any(isinstance(able, law.needs) for able in abilities)
+    return law.needs is None or any(isinstance(ability, law.needs) for ability in abilities)
 
 
 def _abilities(surrogate: Any) -> tuple[Any, ...]:

@@ -16,7 +16,7 @@ from believer.surrogates.inspection import complete, refuse_mutation
 from believer.testing.contract import Breach, law, require
 from believer.testing.requests import (
     MIXED,
-    Subject,
+    Checked,
     after_failures,
     chosen,
     points,
@@ -42,7 +42,7 @@ def _arrays(asked: Request) -> dict[str, Array]:
 
 
 @law("Work on copies of the request's arrays, and never change its model.")
-def a_request_is_left_as_it_was(case: Subject) -> None:
+def a_request_is_left_as_it_was(case: Checked) -> None:
     """Arrays that could be written to keep their values, and the model predicts as before."""
     asked = after_failures(request(case))
     assert asked.failed is not None
@@ -69,18 +69,18 @@ def _next(asked: Request, X: Array, kept: tuple[int, ...]) -> Request:
     return replace(asked, ids=(first, first + 1), avoid=avoid).with_first(pending=Pending(ids, waiting))
 
 
-def _later(case: Subject, asked: Request, X: Array) -> Iterator[tuple[str, Request]]:
+def _later(case: Checked, asked: Request, X: Array) -> Iterator[tuple[str, Request]]:
     """Requests that a study may make after ``asked`` was answered by ``X`` (q, d), each with what came between."""
     both, one = _next(asked, X, (0, 1)), _next(asked, X, (1,))
     yield "when both points are pending", both
     yield "when one of them was given up", one
-    yield "when one of them has returned", _told(case, one, X[:1])
-    yield "when a result came from elsewhere", _told(case, both, points(asked.region, 1, both.avoid, seed=3))
+    yield "when one of them has returned", _with_result(case, one, X[:1])
+    yield "when a result came from elsewhere", _with_result(case, both, points(asked.region, 1, both.avoid, seed=3))
     yield "when a parameter is held", replace(both, region=MIXED.region({"kind": "b"}))
     yield "when repeats are welcome", welcoming_repeats(both)
 
 
-def _told(case: Subject, asked: Request, X: Array) -> Request:
+def _with_result(case: Checked, asked: Request, X: Array) -> Request:
     """``asked`` when the points ``X`` (k, d) have returned."""
     known = Data(frozen(np.vstack([asked.data.X, X])), frozen(np.concatenate([asked.data.y, values_at(X)])))
     model = case.surrogate.fit(Data(known.X, known.y), asked.randomness(len(known.y), "fit"), asked.model)
@@ -89,7 +89,7 @@ def _told(case: Subject, asked: Request, X: Array) -> Request:
 
 
 @law("Use memory only where it is about this very request: the same strategy, model, pending points and their order.")
-def memory_of_an_earlier_call_changes_nothing(case: Subject) -> None:
+def memory_of_an_earlier_call_changes_nothing(case: Checked) -> None:
     """Whatever has happened since, bit for bit what is chosen without it."""
     asked = request(case, MIXED, q=2)
     answer = case.strategy.choose(asked, None)
@@ -100,7 +100,7 @@ def memory_of_an_earlier_call_changes_nothing(case: Subject) -> None:
 
 
 @law("Look at memory with isinstance of a class of your own, and ignore all else.")
-def memory_of_others_is_ignored(case: Subject) -> None:
+def memory_of_others_is_ignored(case: Checked) -> None:
     """Another strategy may have chosen last; and a user may pass anything."""
     asked = request(case, q=1, pending=0)
     for other in (PseudoObservations(Believe()), PseudoObservations(ConstantLie())):
@@ -115,7 +115,7 @@ def memory_of_others_is_ignored(case: Subject) -> None:
 
 
 @law("Hold plain data and importable classes and functions only: no lambdas, no open files, no local classes.")
-def a_strategy_survives_pickling(case: Subject) -> None:
+def a_strategy_survives_pickling(case: Checked) -> None:
     """Seeds run in other processes."""
     asked = request(case)
     again: Strategy = pickle.loads(pickle.dumps(case.strategy))
@@ -129,7 +129,7 @@ def _settings(strategy: Any) -> list[str]:
 
 
 @law("Make it a frozen dataclass: @dataclass(frozen=True, slots=True).")
-def settings_cannot_be_changed(case: Subject) -> None:
+def settings_cannot_be_changed(case: Checked) -> None:
     """A study writes them down once, at its beginning."""
     strategy = copy.deepcopy(case.strategy)
     for name in _settings(strategy):
@@ -141,7 +141,7 @@ def settings_cannot_be_changed(case: Subject) -> None:
 
 
 @law("Compare by settings (a dataclass does, unless eq=False), and keep nothing of a call in the strategy.")
-def a_strategy_equals_its_copy_before_and_after_a_call(case: Subject) -> None:
+def a_strategy_equals_its_copy_before_and_after_a_call(case: Checked) -> None:
     """Otherwise nobody can tell whether a memory or a journal is its own."""
     before = copy.deepcopy(case.strategy)
     require(before == case.strategy, "a copy of it, with the same settings, does not equal it.")
@@ -153,7 +153,7 @@ def a_strategy_equals_its_copy_before_and_after_a_call(case: Subject) -> None:
     "Choose in the order of the ids, each point given those before it as if they were pending, with the randomness of "
     "its own trial; or do not promise one_at_a_time."
 )
-def points_asked_for_one_by_one_are_those_asked_for_at_once(case: Subject) -> None:
+def points_asked_for_one_by_one_are_those_asked_for_at_once(case: Checked) -> None:
     """q = 4, bit for bit: with memory and without it, in the plane and in a mixed space."""
     for asked in (request(case, q=4), after_failures(request(case, MIXED, q=4))):
         at_once = chosen(case.strategy, asked)

@@ -22,7 +22,7 @@ from random import Random
 import numpy as np
 
 from believer.arrays import Array, read_only
-from believer.problems.problem import Problem, Rows, floats
+from believer.problems.problem import Problem, ProblemRows, floats
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +32,7 @@ class Around:
     turn: seed of R, None for no rotation. log: columns whose difference is that of their logarithms.
     """
 
-    shape: Rows
+    shape: ProblemRows
     center: tuple[float, ...]
     width: tuple[float, ...]
     turn: int | None = None
@@ -52,7 +52,7 @@ class Around:
 class Active:
     """f of the named columns only; the others do nothing."""
 
-    rows: Rows
+    rows: ProblemRows
     columns: tuple[int, ...]
 
     def __call__(self, X: Array) -> Array:
@@ -96,7 +96,7 @@ def uniform(seed: int, *shape: int, low: float = 0.0, high: float = 1.0) -> Arra
 def around(
     kind: str,
     name: str,
-    shape: Rows,
+    shape: ProblemRows,
     d: int,
     *,
     seed: int,

@@ -11,9 +11,9 @@ import numpy as np
 
 from believer.arrays import Array
 from believer.problems import synthetic
-from believer_bench.problems.several import MINIMIZE, Goal, SeveralProblem, of_rows
+from believer_bench.problems.several import MINIMIZE, SeveralProblem, Wanted, of_rows
 
-_TWO: dict[str, Goal] = {"f1": MINIMIZE, "f2": MINIMIZE}
+_TWO: dict[str, Wanted] = {"f1": MINIMIZE, "f2": MINIMIZE}
 _R = 0.2
 """Radius of the feasible disks of C2-DTLZ2."""
 
@@ -24,7 +24,7 @@ def branin_currin() -> SeveralProblem:
     Its hypervolume is that of the front found on a grid of 3,001² points and refined around it seven times: 59.4066 to
     1e-4, between a staircase of 550,000 points and the trapezoids above it. [Daulton2020] has 59.3601 from a search.
     """
-    goals: dict[str, Goal] = {"branin": MINIMIZE, "currin": MINIMIZE}
+    goals: dict[str, Wanted] = {"branin": MINIMIZE, "currin": MINIMIZE}
     reference, volume = (18.0, 6.0), 59.40658
     return of_rows("branin_currin", _branin_currin, _cube(2), goals, reference=reference, hypervolume=volume)
 
@@ -50,7 +50,7 @@ def c2_dtlz2(d: int = 4) -> SeveralProblem:
     "disks" is at most 0 inside any. Differs: the middle disk's radius is √2 · 0.2, as [Daulton2020] ran it, where
     [Jain2014] has the same for all. The front is three arcs of the circle; its hypervolume is in closed form.
     """
-    goals: dict[str, Goal] = {**_TWO, "disks": ("at_most", 0.0)}
+    goals: dict[str, Wanted] = {**_TWO, "disks": ("at_most", 0.0)}
     volume = _three_arcs(1.1)
     return of_rows("c2_dtlz2", _c2_dtlz2, _cube(d), goals, reference=(1.1, 1.1), hypervolume=volume)
 
@@ -62,7 +62,7 @@ def vehicle_safety() -> SeveralProblem:
     there, the hypervolume that of the same front [Daulton2020]. Integrating over a grid of 81² limits on the last two
     the least mass within them gives 246.7, to 0.2.
     """
-    goals: dict[str, Goal] = {"mass": MINIMIZE, "acceleration": MINIMIZE, "intrusion": MINIMIZE}
+    goals: dict[str, Wanted] = {"mass": MINIMIZE, "acceleration": MINIMIZE, "intrusion": MINIMIZE}
     box = {f"t{j + 1}": (1.0, 3.0) for j in range(5)}
     reference, volume = (1864.72022, 11.81993945, 0.2903999384), 246.81607081187002
     return of_rows("vehicle_safety", _vehicle_safety, box, goals, reference=reference, hypervolume=volume)

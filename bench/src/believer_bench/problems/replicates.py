@@ -9,10 +9,10 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from believer.arrays import MOST_SEED, whole
-from believer.problems.problem import Function, Problem
+from believer.arrays import MAX_SEED, whole
+from believer.problems.problem import Evaluable, Problem
 
-Law: TypeAlias = Callable[[float, np.random.Generator], float]
+NoiseLaw: TypeAlias = Callable[[float, np.random.Generator], float]
 """``(height, rng) -> noise``: height is the truth above its optimum, in the problem's scale."""
 
 
@@ -60,14 +60,14 @@ class Outliers:
         return noise + sign * self.size * (1.0 + float(rng.standard_exponential()))
 
 
-def replicated(problem: Problem, law: Law, scale: float, seed: int) -> Problem:
+def replicated(problem: Problem, law: NoiseLaw, scale: float, seed: int) -> Problem:
     """``problem`` plus ``scale`` times noise by ``law``, another draw each time that a point is evaluated.
 
     The noise is a function of ``seed``, of the encoded point's bytes, and of how often this problem evaluated the point
     before: neither the order of different points nor the process matters. ``optimum``, ``optimizer`` and ``truth`` are
     those of the function without noise.
     """
-    function = _Replicated(problem, law, scale, whole(seed, "seed", 0, MOST_SEED))
+    function = _Replicated(problem, law, scale, whole(seed, "seed", 0, MAX_SEED))
     truth = problem.function if problem.truth is None else problem.truth
     return replace(problem, function=function, truth=truth)
 
@@ -75,7 +75,7 @@ def replicated(problem: Problem, law: Law, scale: float, seed: int) -> Problem:
 @dataclass(frozen=True, slots=True)
 class _Replicated:
     problem: Problem
-    law: Law
+    law: NoiseLaw
     scale: float
     seed: int
     counts: dict[bytes, int] = field(default_factory=dict, compare=False, repr=False)
@@ -89,6 +89,6 @@ class _Replicated:
         height = 0.0 if self.problem.optimum is None else (truth - self.problem.optimum) / self.scale
         return truth + self.scale * self.law(height, rng)
 
-    def seeded(self, seed: int) -> Function:
+    def seeded(self, seed: int) -> Evaluable:
         """With another seed, and no point evaluated yet."""
-        return replace(self, seed=whole(seed, "seed", 0, MOST_SEED), counts={})
+        return replace(self, seed=whole(seed, "seed", 0, MAX_SEED), counts={})

@@ -21,16 +21,16 @@ from believer.arrays import Array, BoolArray
 from believer.errors import InvalidInput
 from believer.space import Float, Space
 
-Goal: TypeAlias = (
+Wanted: TypeAlias = (
     tuple[Literal["minimize", "maximize"], None]
     | tuple[Literal["at_most", "at_least"], float]
     | tuple[Literal["between"], tuple[float, float]]
 )
 """What is wanted of an outcome: its kind, and the limit or the two limits where it has any."""
 
-MINIMIZE: Goal = ("minimize", None)
+MINIMIZE: Wanted = ("minimize", None)
 
-Outcomes: TypeAlias = Callable[[dict[str, Any]], dict[str, float]]
+Returned: TypeAlias = Callable[[dict[str, Any]], dict[str, float]]
 """The named numbers at params."""
 
 
@@ -52,8 +52,8 @@ class SeveralProblem:
 
     name: str
     space: Space
-    function: Outcomes
-    goals: Mapping[str, Goal] = field(hash=False)
+    function: Returned
+    goals: Mapping[str, Wanted] = field(hash=False)
     optimum: float | None = None
     optimizer: tuple[dict[str, Any], ...] | None = field(default=None, hash=False)
     reference: tuple[float, ...] | None = None
@@ -150,7 +150,7 @@ def of_rows(
     name: str,
     rows: Callable[[Array], Array],
     box: Mapping[str, tuple[float, float]],
-    goals: Mapping[str, Goal],
+    goals: Mapping[str, Wanted],
     *,
     optimum: float | None = None,
     best: Iterable[tuple[float, ...]] = (),

@@ -10,9 +10,9 @@ import numpy as np
 import numpy.typing as npt
 
 from believer.arrays import BoolArray, as_values
-from believer.capabilities import able
+from believer.capabilities import has
 from believer.errors import InvalidInput
-from believer.problems.problem import Function, Problem
+from believer.problems.problem import Evaluable, Problem
 from believer.space.parameters import Number
 
 _SEAM = 1e-12
@@ -63,14 +63,14 @@ def shifted(problem: Problem, offset: npt.ArrayLike) -> Problem:
     return replace(problem, name=f"{problem.name}+shift", function=function, optimizer=best, truth=truth)
 
 
-def _truth(problem: Problem) -> Function:
+def _truth(problem: Problem) -> Evaluable:
     return problem.function if problem.truth is None else problem.truth
 
 
 def _movable(problem: Problem) -> BoolArray:
     columns: list[bool] = []
     for p in problem.space.parameters.values():
-        columns += [able(p, Number) and p.step is None] * p.width
+        columns += [has(p, Number) and p.step is None] * p.width
     return np.array(columns, dtype=bool)
 
 
@@ -86,7 +86,7 @@ class _Noisy:
         rng = np.random.default_rng([self.seed, *np.frombuffer(point.tobytes(), dtype=np.uint32).tolist()])
         return float(self.problem.function(params)) + self.std * float(rng.standard_normal())
 
-    def seeded(self, seed: int) -> Function:
+    def seeded(self, seed: int) -> Evaluable:
         """With another seed; noise that the problem had before stays as it is."""
         return replace(self, seed=seed)
 
@@ -101,6 +101,6 @@ class _Shifted:
         back = space.encode([params]) - np.array(self.offset)
         return float(self.problem.function(space.decode(np.where(back < -_SEAM, back + 1.0, back))[0]))
 
-    def seeded(self, seed: int) -> Function:
+    def seeded(self, seed: int) -> Evaluable:
         """The noise of the problem that was moved, with another seed."""
         return replace(self, problem=self.problem.seeded(seed))

@@ -74,8 +74,8 @@ class FittedProblem:
         for trial in request.ids:
             if points:
                 belief = belief.with_lie(request, trial - 1, points[-1])
-            around = best_places(request, belief.lies.X, belief.lies.y)
-            points.append(pick(belief.objective(request), request, trial, around, request.avoid).x)
+            near_best = best_places(request, belief.lies.X, belief.lies.y)
+            points.append(pick(belief.objective(request), request, trial, near_best, request.avoid).x)
         return np.array(points), belief.model
 
 

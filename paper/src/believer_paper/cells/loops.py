@@ -25,7 +25,7 @@ from believer_bench.problems import PROBLEMS, noisy
 from believer_paper.setup.process import Process, box_of
 from believer_paper.setup.product import PrintedPenalization
 from believer_paper.setup.search import ScipyStarts
-from believer_paper.setup.watch import Watch
+from believer_paper.setup.watch import FitWatch
 
 XI = 0.01
 """[paper] appendix "Hyperparameter details", in the units of y."""
@@ -67,7 +67,7 @@ def loop(cell: Cell) -> dict[str, Any]:
     seed = FRESH + cell.seed
     X = design(space, s["n_init"], seed)
     told = noisy(problem, s["noise"] * float(problem.evaluate(X).std()), seed) if s["noise"] else problem
-    watch = Watch()
+    watch = FitWatch()
     player = partial(_player, s, space, seed, watch)
     course = run(player, told.evaluate, X, told.evaluate(X), s["q"], s["budget"])
     low, high = box_of(space)
@@ -97,7 +97,7 @@ def _problem(s: Mapping[str, Any]) -> Problem:
     return svm_breast_cancer(options["folds"] == "shuffled", options["features"] == "standardized")
 
 
-def _player(s: Mapping[str, Any], space: Space, seed: int, watch: Watch, X: Array, y: Array) -> Member:
+def _player(s: Mapping[str, Any], space: Space, seed: int, watch: FitWatch, X: Array, y: Array) -> Member:
     """Who plays the cell's settings, the design ``X``, ``y`` known."""
     options = {**OPTIONS, **s["options"]}
     if s["preset"] == "ours":
@@ -135,7 +135,7 @@ class _Watched:
 
     verdict: Verdict | None = None
 
-    def __init__(self, peer: Member, watch: Watch) -> None:
+    def __init__(self, peer: Member, watch: FitWatch) -> None:
         self._peer, self._watch = peer, watch
 
     def ask(self, q: int) -> Array:

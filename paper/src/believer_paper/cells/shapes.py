@@ -41,7 +41,7 @@ _RANKED = 5
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Scene:
+class _Shape:
     """A situation with its process, x* (d,), and points (m, d) of the square: half anywhere, half within about ℓ."""
 
     situation: Situation
@@ -54,14 +54,14 @@ class _Scene:
         return float(self.situation.data.y.min())
 
 
-def _scenes(rng: np.random.Generator) -> Iterator[_Scene]:
+def _scenes(rng: np.random.Generator) -> Iterator[_Shape]:
     for _ in range(_SCENES):
         situation = Family(EI(), Believe(), "data", _NOISE, "se", 2).draw(rng)
         model = situation.model
         assert isinstance(model, GPModel)
         x = strongest(before(situation), situation.box, situation.data.X, rng).x
         near = x + model.lengthscales * rng.standard_normal((_POINTS, 2))
-        yield _Scene(situation, model, x, np.vstack([rng.random((_POINTS, 2)), np.clip(near, 0.0, 1.0)]))
+        yield _Shape(situation, model, x, np.vstack([rng.random((_POINTS, 2)), np.clip(near, 0.0, 1.0)]))
 
 
 def penalties(rng: np.random.Generator) -> dict[str, Any]:

@@ -46,7 +46,7 @@ _RETRAINED = {
 _COLORS = (BLUE, ORANGE, GREEN)
 _HATCHES = ("", "//", "..")
 _WIDTH = 0.8
-_LEAST = 1e-6
+_MIN = 1e-6
 _NAUGHT = 0.0005
 """Printed with three decimals, less than this is nothing."""
 
@@ -57,7 +57,7 @@ _ACQUISITIONS = {
 }
 
 Groups: TypeAlias = Mapping[str, Sequence[Measurement]]
-Number: TypeAlias = Callable[[Measurement], float]
+PrintedNumber: TypeAlias = Callable[[Measurement], float]
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +65,7 @@ class Series:
     """A bar in each group: its name, its number of a measurement, and what the paper prints, group by group."""
 
     name: str
-    number: Number
+    number: PrintedNumber
     paper: Sequence[float | None] = ()
 
 
@@ -153,7 +153,7 @@ def per_member(results: Results, preset: str) -> tuple[Figure, str] | None:
     axes = figure.subplots()
     for (name, measured), color, style in zip(groups.items(), (BLUE, ORANGE), ("o-", "s--"), strict=True):
         for number, m in enumerate(measured):
-            least = np.maximum(side * np.minimum.accumulate(m.fixed.nearest), _LEAST)
+            least = np.maximum(side * np.minimum.accumulate(m.fixed.nearest), _MIN)
             looks: dict[str, Any] = (
                 {"lw": 2.0, "ms": 6, "zorder": 3} if number == 0 else {"lw": 0.8, "ms": 0, "alpha": 0.5}
             )
@@ -190,7 +190,7 @@ def _both_sizes(results: Results, preset: str) -> dict[int, Groups] | None:
     return panels if all(all(groups.values()) for groups in panels.values()) else None
 
 
-def _pair(number: int) -> Number:
+def _pair(number: int) -> PrintedNumber:
     """The distance of the pair of that number, in the order of ``distances``."""
     return lambda m: float(distances(m.fixed.points, np.ones(len(m.fixed.points[0])))[number])
 

@@ -32,13 +32,13 @@ _BARS = 4
 
 _VALUES = {"svm_breast_cancer": "best cross-validated error"}
 
-Axis = Literal["evaluations", "iterations"]
-Group: TypeAlias = dict[str, list[Loop]]
+LoopAxis = Literal["evaluations", "iterations"]
+LoopGroup: TypeAlias = dict[str, list[Loop]]
 """Loops by strategy."""
 
 
 @dataclass(frozen=True, slots=True)
-class Style:
+class LoopStyle:
     """How a strategy looks in every figure."""
 
     label: str
@@ -47,15 +47,15 @@ class Style:
     marker: str
 
 
-STYLES: Mapping[str, Style] = {
-    "cl_min": Style("CL-min", BLUE, "-", "o"),
-    "cl_max": Style("CL-max", RED, ":", "v"),
-    "cl_mean": Style("CL-mean", _SKY, "-.", "D"),
-    "kb": Style("KB", GREEN, "--", "s"),
-    "random": Style("random", GRAY, (0, (1, 1)), "X"),
-    "sequential": Style("sequential", BLACK, (0, (6, 2)), "^"),
-    "lp": Style("LP", _PURPLE, (0, (4, 1, 1, 1)), "P"),
-    "qei": Style("q-EI", ORANGE, (0, (2, 1)), "*"),
+STYLES: Mapping[str, LoopStyle] = {
+    "cl_min": LoopStyle("CL-min", BLUE, "-", "o"),
+    "cl_max": LoopStyle("CL-max", RED, ":", "v"),
+    "cl_mean": LoopStyle("CL-mean", _SKY, "-.", "D"),
+    "kb": LoopStyle("KB", GREEN, "--", "s"),
+    "random": LoopStyle("random", GRAY, (0, (1, 1)), "X"),
+    "sequential": LoopStyle("sequential", BLACK, (0, (6, 2)), "^"),
+    "lp": LoopStyle("LP", _PURPLE, (0, (4, 1, 1, 1)), "P"),
+    "qei": LoopStyle("q-EI", ORANGE, (0, (2, 1)), "*"),
 }
 LIES = ("cl_min", "cl_max", "cl_mean", "kb")
 
@@ -74,7 +74,7 @@ class Curves:
     finals: Mapping[tuple[str, int], Printed] = field(default_factory=dict)
 
 
-def loops_of(results: Results, preset: str, curves: Curves) -> dict[int, Group] | None:
+def loops_of(results: Results, preset: str, curves: Curves) -> dict[int, LoopGroup] | None:
     """For each batch size its strategies' loops, all on the same seeds; None if a strategy has none."""
     options = dict(curves.printed_options) if preset == "printed" else {}
     found = results.of("loop", preset=preset, problem=curves.problem, noise=0.0, options=options)
@@ -83,7 +83,7 @@ def loops_of(results: Results, preset: str, curves: Curves) -> dict[int, Group] 
     groups = paired(*(_group(here, curves, preset, options, *key) for key in keys))
     if not groups[0]:
         return None
-    panels: dict[int, Group] = {q: {} for q in curves.sizes}
+    panels: dict[int, LoopGroup] = {q: {} for q in curves.sizes}
     for (q, strategy), loops in zip(keys, groups, strict=True):
         panels[q][strategy] = loops
     return panels
@@ -111,12 +111,12 @@ def convergence_twice(results: Results, preset: str, curves: Curves) -> tuple[Fi
     panels = loops_of(results, preset, curves)
     if panels is None:
         return None
-    ways: tuple[Axis, ...] = ("evaluations", "iterations")
+    ways: tuple[LoopAxis, ...] = ("evaluations", "iterations")
     several = [(f"q = {q}, at equal {axis}", q, group, axis) for q, group in panels.items() for axis in ways]
     return _converging(curves, several)
 
 
-def _converging(curves: Curves, panels: Sequence[tuple[str, int, Group, Axis]]) -> tuple[Figure, str]:
+def _converging(curves: Curves, panels: Sequence[tuple[str, int, LoopGroup, LoopAxis]]) -> tuple[Figure, str]:
     figure, several = _panels(len(panels))
     shown = []
     for axes, (title, q, group, axis) in zip(several, panels, strict=True):
@@ -135,7 +135,7 @@ def _converging(curves: Curves, panels: Sequence[tuple[str, int, Group, Axis]]) 
     return figure, f"{_seeds(panels[0][2])}, mean ± 1 std"
 
 
-def _best(loops: Sequence[Loop], axis: Axis, group: Group) -> tuple[Array, Array]:
+def _best(loops: Sequence[Loop], axis: LoopAxis, group: LoopGroup) -> tuple[Array, Array]:
     """Where, (m,), and the best values there, (seeds, m), from the end of the design on.
 
     Against iterations, as far as batches go: sequential runs have many more.
@@ -148,7 +148,7 @@ def _best(loops: Sequence[Loop], axis: Axis, group: Group) -> tuple[Array, Array
     return np.arange(y.shape[1], dtype=np.float64), y
 
 
-def _finals(axes: Axes, curves: Curves, q: int, group: Group) -> None:
+def _finals(axes: Axes, curves: Curves, q: int, group: LoopGroup) -> None:
     """What the paper prints of the end, beyond the end of the lines."""
     start, end = axes.dataLim.intervalx
     for number, name in enumerate(group):
@@ -223,7 +223,7 @@ def _panels(count: int) -> tuple[Figure, list[Axes]]:
     return figure, several
 
 
-def _line(axes: Axes, x: Array, y: Array, style: Style, phase: float) -> tuple[Array, Array]:
+def _line(axes: Axes, x: Array, y: Array, style: LoopStyle, phase: float) -> tuple[Array, Array]:
     """Draw the mean of ``y`` (seeds, m) and some bars of one standard deviation; both (m,), zero where there is no bar.
 
     phase: in [0, 1), where among other lines' bars those of this one stand; bands of six lines would hide one another.
@@ -256,6 +256,6 @@ def _optimum(several: Sequence[Axes], problem: str) -> None:
             axes.axhline(optimum, color=BLACK, ls=":", lw=1, zorder=1, label="optimum")
 
 
-def _seeds(group: Group) -> str:
+def _seeds(group: LoopGroup) -> str:
     count = len(next(iter(group.values())))
     return f"{count} seed{'s' if count > 1 else ''}"

@@ -13,11 +13,11 @@ from collections.abc import Sequence
 
 from believer.report import Table, formatted
 from believer_paper.inconsistencies import costs, diversity, loops, settings
-from believer_paper.inconsistencies.inconsistency import KINDS, Check, Inconsistency
+from believer_paper.inconsistencies.inconsistency import KINDS, Inconsistency, PaperCheck
 
 __all__ = ["CHECKS", "KINDS", "Inconsistency", "inconsistencies", "inconsistency_table"]
 
-CHECKS: tuple[Check, ...] = (
+CHECKS: tuple[PaperCheck, ...] = (
     *costs.CHECKS,
     *loops.CHECKS,
     *diversity.CHECKS,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 
-from believer.report import Value
-from believer_paper.inconsistencies.inconsistency import Check, Inconsistency, span, spread, standard_error
+from believer.report import Plain
+from believer_paper.inconsistencies.inconsistency import Inconsistency, PaperCheck, span, spread, standard_error
 from believer_paper.numbers import printed, stated
 
 _STEP, _FOREST, _SECONDS, _MINUTES = 1e-4, 1e-3, 1e-2, 60.0
@@ -102,7 +102,7 @@ def _prohibitive() -> Inconsistency | None:
 
 def _loops_and_batches() -> Inconsistency | None:
     batches = math.ceil(printed.BUDGETS["exp10"] / max(stated.BATCH_SIZES))
-    numbers: dict[str, Value] = {"batches, at most": batches}
+    numbers: dict[str, Plain] = {"batches, at most": batches}
     longer = []
     for strategy, loop in printed.TABLE_10.items():
         explained = batches * span(printed.TABLE_5[strategy].seconds or 0.0, _SECONDS)[1]
@@ -157,7 +157,7 @@ def _fastest() -> Inconsistency | None:
     slower += [loop[o][0] - loop[name][0] > 2 * math.hypot(loop[o][1], loop[name][1]) for o in others]
     if not all(slower):
         return None
-    numbers: dict[str, Value] = {}
+    numbers: dict[str, Plain] = {}
     for other in others:
         numbers[f"{other} / q-EI, a batch"] = (printed.TABLE_5[other].seconds or 0.0) / (
             printed.TABLE_5[name].seconds or 1.0
@@ -179,7 +179,7 @@ def _seconds(surrogate: str, update: str) -> float:
     return printed.TABLE_7[surrogate, update].seconds or 0.0
 
 
-CHECKS: tuple[Check, ...] = (
+CHECKS: tuple[PaperCheck, ...] = (
     _conditioning,
     _re_solving,
     _retraining,

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 
-from believer_paper.inconsistencies.inconsistency import Check, Inconsistency, spread
+from believer_paper.inconsistencies.inconsistency import Inconsistency, PaperCheck, spread
 from believer_paper.numbers import printed, stated
 
 
 def _most_diverse() -> Inconsistency | None:
-    name = stated.MOST_DIVERSE
+    name = stated.MAX_DIVERSE
     tables = {5: printed.TABLE_5, 6: printed.TABLE_6}
     ranks = {n: 1 + sum(row.diversity.mean > t[name].diversity.mean for row in t.values()) for n, t in tables.items()}
     if max(ranks.values()) == 1:
@@ -211,7 +211,7 @@ def _diversity(table: int, strategy: str) -> float:
     return (printed.TABLE_5 if table == 5 else printed.TABLE_6)[strategy].diversity.mean
 
 
-CHECKS: tuple[Check, ...] = (
+CHECKS: tuple[PaperCheck, ...] = (
     _most_diverse,
     _reinforced,
     _spreads,

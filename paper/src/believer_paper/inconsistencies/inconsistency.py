@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Literal, TypeAlias, get_args
 
-from believer.report import Value
+from believer.report import Plain
 from believer_paper.numbers.printed import Printed
 
 Kind: TypeAlias = Literal["contradiction", "beyond the data"]
@@ -29,10 +29,10 @@ class Inconsistency:
     tables: tuple[int, ...]
     places: tuple[str, ...]
     what: str
-    numbers: Mapping[str, Value]
+    numbers: Mapping[str, Plain]
 
 
-Check: TypeAlias = Callable[[], Inconsistency | None]
+PaperCheck: TypeAlias = Callable[[], Inconsistency | None]
 """Looks at the paper's numbers as they are now; None if they agree."""
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 
-from believer.report import Value
-from believer_paper.inconsistencies.inconsistency import Check, Inconsistency, span, spread, standard_error
+from believer.report import Plain
+from believer_paper.inconsistencies.inconsistency import Inconsistency, PaperCheck, span, spread, standard_error
 from believer_paper.numbers import printed, stated
 
 _BOTH = ("cl_min", "kb")
@@ -182,7 +182,7 @@ def _over_random() -> Inconsistency | None:
 
 
 def _near_sequential() -> Inconsistency | None:
-    numbers: dict[str, Value] = {}
+    numbers: dict[str, Plain] = {}
     for (strategy, q, problem), value in printed.TABLE_4.items():
         other = printed.TABLE_4["sequential", 1, problem]
         if strategy in stated.NEAR_SEQUENTIAL:
@@ -223,7 +223,7 @@ def _compared_problems() -> Inconsistency | None:
     )
 
 
-CHECKS: tuple[Check, ...] = (
+CHECKS: tuple[PaperCheck, ...] = (
     _reversed_order,
     _best_values,
     _noise,

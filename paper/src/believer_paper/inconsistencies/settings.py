@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from believer.acquisitions import EI, PI, UCB, PerPoint
-from believer_paper.inconsistencies.inconsistency import Check, Inconsistency
+from believer_paper.inconsistencies.inconsistency import Inconsistency, PaperCheck
 from believer_paper.numbers import printed, stated
 
 
@@ -202,7 +202,7 @@ def _diminishing() -> Inconsistency | None:
     )
 
 
-CHECKS: tuple[Check, ...] = (
+CHECKS: tuple[PaperCheck, ...] = (
     _design,
     _repeated_rows,
     _noise,

@@ -40,7 +40,7 @@ ONE_SPOT = 1e-2
 _STATED = Q10_DIVERSITY[0] - 0.5
 """The lower end of what the paper prints, before rounding."""
 
-_LEAST_RATIO = Q10_FINAL["random"].mean / max(Q10_FINAL[name].mean for name in ("cl_min", "kb"))
+_MIN_RATIO = Q10_FINAL["random"].mean / max(Q10_FINAL[name].mean for name in ("cl_min", "kb"))
 """How many times better than random the paper's own numbers say that the worse of the two is: 1.93, not 2."""
 
 _ALMOST = 0.9
@@ -145,7 +145,7 @@ def _large(results: Results, preset: str) -> Finding:
     answers.append(YES if all(alone) else PARTLY if any(alone) else NO)
     for one, ratio in zip(found, ratios, strict=True):
         lower = one.lower()
-        answers.append(PARTLY if lower == YES and ratio < _LEAST_RATIO else lower)
+        answers.append(PARTLY if lower == YES and ratio < _MIN_RATIO else lower)
     evidence = (
         f"{'. '.join(said)}. Single batches are diverse on {sum(alone)} of {len(alone)} data sets. Random ends "
         f"{ratios[0]:.2f} times as high as CL-min and {ratios[1]:.2f} as KB: {described(found)}."
@@ -242,7 +242,7 @@ CLAIMS = (
         f"KB: the mean over seeds is {_STATED:g} or more in every iteration; no single batch averages below "
         f"{COLLAPSED:g}, half of what is stated; no batch has two members within {DISTINCT:g} in the unit cube, where "
         "the paper says that it measures (no, each: more than a tenth are otherwise); they are lower than random "
-        f"({SHOWN}), and the mean final value of random is at least {_LEAST_RATIO:.2f} times theirs, as by the paper's "
+        f"({SHOWN}), and the mean final value of random is at least {_MIN_RATIO:.2f} times theirs, as by the paper's "
         "numbers (in part: only lower). And one: the diagnostic's batches of GP and MQ-RBF have no two members within "
         f"{DISTINCT:g} of the box on any data set (no: on every). {RULE}",
         by_preset(_large),

@@ -27,7 +27,7 @@ LAST = (
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class LedgerChange:
     """A claim whose rule is another now. before: what the first run found: printed and ours, or once for both."""
 
     claim: int
@@ -37,72 +37,72 @@ class Change:
     before: str
 
 
-CHANGES: tuple[Change, ...] = (
-    Change(
+CHANGES: tuple[LedgerChange, ...] = (
+    LedgerChange(
         3,
         "Share of data sets whose batch collapses.",
         "True by algebra, if all distances are zero.",
         "Without a refit nothing changes that is maximized: the test could not have come out otherwise.",
         "holds, holds",
     ),
-    Change(
+    LedgerChange(
         5,
         'A control, "not diverse without the lie", always counted.',
         "It is asked of data sets whose batch is diverse with the lie, if they are five or more.",
         "Where nothing is diverse the control says yes of anything.",
         "holds in part, holds in part",
     ),
-    Change(
+    LedgerChange(
         6,
         "The printed GP's step was this library's posterior.",
         "It is scikit-learn's, which the paper used, in the batch too.",
         "A ratio to another's step is not the paper's ratio.",
         "holds in part, holds in part",
     ),
-    Change(
+    LedgerChange(
         8,
         "Sign first; then σ̂ at a lie below 5 % with the ridge.",
         "Sign, ridge and shape are three checks; what is algebra is told beside.",
         "The ridge alone keeps σ̂ above 5 %, for the true power function as well.",
         "fails",
     ),
-    Change(
+    LedgerChange(
         16,
         "In part: tight where |z| ≤ 0.1 and ρ ≥ 1/2.",
         "In part: tight where the second term of EI is a tenth of the first in size, whatever ρ.",
         "The old condition all but implies the result.",
         "holds in part",
     ),
-    Change(
+    LedgerChange(
         18,
         "In part: half the log-determinant is log σ'/σ.",
         "In part: one of two: the printed form is right, the log-determinant ranks points as EI's log ψ does.",
         "The old condition is an identity.",
         "holds in part",
     ),
-    Change(
+    LedgerChange(
         19,
         "Holds: σ' is the same after every lie.",
         "True by algebra, if so; what depends on the mean is told beside.",
         "No value occurs in σ'.",
         "holds",
     ),
-    Change(
+    LedgerChange(
         26,
         "No two members within 0.001 of the box, whose side is 20.",
         'The sentence, "20-28, never collapses", with its numbers; near-duplicates in the unit cube.',
         "0.001 of the box is 0.00005 of the cube: the old check passed batches on one spot.",
         "holds in part, holds",
     ),
-    Change(
+    LedgerChange(
         27,
         "In part where both comparisons are open.",
         "Cannot be tested where all are open (the rule of all claims that have checks).",
         "A claim of which nothing was shown does not hold in part.",
         "holds in part, fails",
     ),
-    Change(37, "-", "Figure 1's caption, on 20 data sets.", "The caption had no claim.", "-"),
-    Change(38, "-", "No run has a whole batch within 0.01.", "Whole batches on one spot were not reported.", "-"),
+    LedgerChange(37, "-", "Figure 1's caption, on 20 data sets.", "The caption had no claim.", "-"),
+    LedgerChange(38, "-", "No run has a whole batch within 0.01.", "Whole batches on one spot were not reported.", "-"),
 )
 
 GENERAL = (

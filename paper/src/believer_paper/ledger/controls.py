@@ -14,7 +14,7 @@ from believer.diagnostics import RESPONDS_FROM, is_diverse, own_response
 from believer.experiments import Finished, bootstrap_interval
 from believer_paper.cells.diagnoses import OTHER_LIES
 from believer_paper.ledger.checks import (
-    LEAST_SETS,
+    MIN_SETS,
     NO,
     PARTLY,
     RULE,
@@ -62,7 +62,7 @@ def _retrained(results: Results, preset: str) -> Finding:
     shown = [m for m in ms if is_diverse(m.fixed)]
     apart = contrast("", (m.fixed.mean_distance for m in ms), (m.null.mean_distance for m in ms))
     answers, held, alone = [mostly(told, n), apart.higher()], parts(ms, "frozen"), ""
-    vacuous = len(shown) < LEAST_SETS
+    vacuous = len(shown) < MIN_SETS
     if not vacuous:
         answers.append(mostly(len(shown) - diverse(shown, "null"), len(shown)))
     if held:
@@ -136,7 +136,7 @@ CLAIMS = (
         "A retrained neural network regains diversity because of the lie.",
         f"Checks: diverse with the lie; farther apart with it than without ({SHOWN}); not diverse if retrained "
         f"without it, a control that is asked of data sets whose batch is diverse with the lie, if these are "
-        f"{LEAST_SETS} or more: where nothing is diverse, it would say yes of anything; and, where the draws of the "
+        f"{MIN_SETS} or more: where nothing is diverse, it would say yes of anything; and, where the draws of the "
         "training can be held fixed, diverse with the lie alone. Shares: yes from 90 % of data sets, no up to 10 %. "
         f"{RULE}",
         by_preset(_retrained),

@@ -11,12 +11,12 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from believer.diagnostics import RESPONDS_DIVERSE, Measurement, Part, is_diverse, verdict_of
+from believer.diagnostics import RESPONDS_DIVERSE, Measurement, SddPart, is_diverse, verdict_of
 from believer_paper.cells.diagnoses import CONDITIONED, OVERVIEW, UNTOLD
 from believer_paper.compatibility import compatible
 from believer_paper.ledger.checks import (
-    LEAST_SETS,
     MARGIN,
+    MIN_SETS,
     NO,
     PARTLY,
     RULE,
@@ -51,12 +51,12 @@ def cells(what: str) -> str:
 
 def few(*groups: Sequence[object]) -> bool:
     """Whether there are too few data sets in any of the groups."""
-    return min(map(len, groups)) < LEAST_SETS
+    return min(map(len, groups)) < MIN_SETS
 
 
 def missing(what: str) -> Finding:
     """The finding where there are too few data sets."""
-    return not_run(f"the diagnostic of {what} on at least {LEAST_SETS} data sets")
+    return not_run(f"the diagnostic of {what} on at least {MIN_SETS} data sets")
 
 
 def passed(ms: Iterable[Measurement]) -> int:
@@ -69,7 +69,7 @@ def diverse(ms: Iterable[Measurement], part: str) -> int:
     return sum(is_diverse(found) for found in parts(ms, part))
 
 
-def parts(ms: Iterable[Measurement], part: str) -> list[Part]:
+def parts(ms: Iterable[Measurement], part: str) -> list[SddPart]:
     """The batches of one part, where it makes sense for the surrogate."""
     return [found for m in ms if (found := getattr(m, part)) is not None]
 
@@ -168,7 +168,7 @@ def _acquisitions(results: Results, preset: str) -> Finding:
         s: _by_seed(data_sets(results, preset, s, u), data_sets(results, preset, s, u, acquisition="ucb"))
         for s, u in (*CONDITIONED, *UNTOLD)
     }
-    if min(map(len, both.values())) < LEAST_SETS:
+    if min(map(len, both.values())) < MIN_SETS:
         return missing("GP, MQ-RBF, NN and RF under EI and UCB")
     same = {s: sum(verdict_of(ei) == verdict_of(ucb) for ei, ucb in pairs) for s, pairs in both.items()}
     said = [
@@ -223,7 +223,7 @@ CLAIMS = (
     Claim(
         1,
         "The Gaussian process and MQ-RBF pass the Structural Diversity Diagnostic.",
-        f"All initial data sets that were run, {LEAST_SETS} or more. {_PASSES} A check for each surrogate. {RULE}",
+        f"All initial data sets that were run, {MIN_SETS} or more. {_PASSES} A check for each surrogate. {RULE}",
         by_preset(_passing),
         True,
     ),

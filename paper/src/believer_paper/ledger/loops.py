@@ -44,12 +44,12 @@ BUDGET = BUDGETS["exp4"]
 _MANY = 6
 _PENALIZED = ("hartmann6", "ackley8")
 
-Key = tuple[str, int]
+LoopKey = tuple[str, int]
 """A strategy and its batch size."""
 
 
 def runs(
-    results: Results, preset: str, problem: str, *keys: Key, budget: int = BUDGET, **settings: Any
+    results: Results, preset: str, problem: str, *keys: LoopKey, budget: int = BUDGET, **settings: Any
 ) -> list[list[Loop]]:
     """The loops of each key, on the seeds that all of them have."""
     return paired(*(results.loops(preset, problem, *key, budget=budget, **settings) for key in keys))
@@ -79,7 +79,7 @@ def described(contrasts: Sequence[Contrast]) -> str:
 
 def _near_sequential(results: Results, preset: str) -> Finding:
     names = ("cl_min", "kb")
-    rival: tuple[Key, Key] = (("sequential", 1), ("sequential", 1))
+    rival: tuple[LoopKey, LoopKey] = (("sequential", 1), ("sequential", 1))
     equal = [_over_problems(NAMES[name], results, preset, name, rival, final) for name in names]
     earlier = [
         _equal_iterations(results, preset, problem, strategy, q)
@@ -102,7 +102,7 @@ def _near_sequential(results: Results, preset: str) -> Finding:
 
 
 def _over_problems(
-    name: str, results: Results, preset: str, ours: str, rivals: tuple[Key, Key], of: Callable[[Loop], float]
+    name: str, results: Results, preset: str, ours: str, rivals: tuple[LoopKey, LoopKey], of: Callable[[Loop], float]
 ) -> Contrast | None:
     """A strategy at q = 2 and 3 against a rival each, q averaged seed by seed, as they share designs; all problems."""
     by_problem = []

@@ -22,7 +22,7 @@ from believer_paper.numbers.printed import DISTINCT
 from believer_paper.results import Results
 
 _NEARLY_IDENTICAL = 0.05
-_MOST_OF_IT = 0.9
+_MAX_SHARE = 0.9
 _SQUARE, _NEARLY_CUBIC = 2.2, 2.6
 _LARGEST = 3
 _FAR_BINS, _FAR, _REPEATS, _RISES = slice(4, None), 0.1, 0.01, 0.05
@@ -133,7 +133,7 @@ def _gains(results: Results, preset: str | None) -> Finding:
     reached = {name: float(np.median(share)) for name, share in shares.items()}
     # The first five have half of the gain, or more, exactly where their mean gain is that of the last five, or more.
     less = Share.of(share > 0.5 for each in shares.values() for share in each)
-    enough = all(value >= _MOST_OF_IT for value in reached.values())
+    enough = all(value >= _MAX_SHARE for value in reached.values())
     verdict = "holds" if enough else "holds in part" if less.enough else "fails"
     texts = []
     for name, values in J.items():

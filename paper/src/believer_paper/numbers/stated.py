@@ -61,7 +61,7 @@ FIXED_FEATURES = ("fixed_rbf", "last_layer")
 BEST_STRATEGIES = ("cl_min", "kb")
 """Strategies that "achieve the best final values" in Table 4 (section 4.5)."""
 
-MOST_DIVERSE = "cl_min"
+MAX_DIVERSE = "cl_min"
 """The strategy that "maintains the highest diversity throughout" on Hartmann-6D (appendix E.8, Figure 9)."""
 
 LINE_3_FITS = "member"

@@ -38,12 +38,12 @@ import numpy as np
 
 from believer.arrays import Array, frozen
 from believer.numerics import Bordered, inverse_or_regular_part
-from believer.plugins import LEAST_VARIANCE, Data, Model, Prediction, PredictionGradient, learnable
+from believer.plugins import MIN_VARIANCE, Data, Model, Prediction, PredictionGradient, learnable
 from believer.surrogates import MQRBF, median_distance, multiquadric, standardization
 
 
 @dataclass(frozen=True, slots=True)
-class Parameters:
+class PrintedParameters:
     """What a fit learns or is told, and conditioning leaves alone."""
 
     spread: float
@@ -53,7 +53,7 @@ class Parameters:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Evaluation:
+class PrintedEvaluation:
     """At m points: φ and φ A⁻¹ (m, N), the interpolant of standardized y (m,) and R (m,)."""
 
     phi: Array
@@ -64,7 +64,7 @@ class Evaluation:
     @property
     def std(self) -> Array:
         """σ̂ = |R|^½ (m,), with a floor above zero."""
-        root: Array = np.sqrt(np.maximum(np.abs(self.radicand), LEAST_VARIANCE))
+        root: Array = np.sqrt(np.maximum(np.abs(self.radicand), MIN_VARIANCE))
         return root
 
 
@@ -72,7 +72,7 @@ class Evaluation:
 class PrintedMQRBFModel:
     """s(x) = Σ w_i φ_i with (Φ + λI) w = y, and σ̂ = |R|^½ times the scale of y."""
 
-    parameters: Parameters
+    parameters: PrintedParameters
     X: Array
     inverse: Bordered
     weights: Array
@@ -82,11 +82,11 @@ class PrintedMQRBFModel:
         """d, the columns of the points that it was fitted to."""
         return int(self.X.shape[1])
 
-    def evaluate(self, X: Array) -> Evaluation:
+    def evaluate(self, X: Array) -> PrintedEvaluation:
         """The interpolant and R at ``X`` (m, d).  O(m N²)."""
         phi = multiquadric(X, self.X, self.parameters.spread)
         solved = self.inverse.apply(phi)
-        return Evaluation(phi, solved, phi @ self.weights, 1.0 - np.einsum("ij,ij->i", phi, solved))
+        return PrintedEvaluation(phi, solved, phi @ self.weights, 1.0 - np.einsum("ij,ij->i", phi, solved))
 
     def predict(self, X: Array) -> Prediction:
         """s and σ̂ at ``X`` (m, d), in the units of y.  O(m N²)."""
@@ -104,7 +104,7 @@ class PrintedMQRBFModel:
             p.scale * half_square_slope / at.std[:, None],
         )
 
-    def _slope(self, X: Array, at: Evaluation, weights: Array) -> Array:
+    def _slope(self, X: Array, at: PrintedEvaluation, weights: Array) -> Array:
         """Σ_i w_i ∂φ_i/∂x (m, d) for ``weights`` (N,) or (m, N), as ∂φ/∂x = (x - x_i) / (ε² φ): no r to divide by."""
         W = weights / at.phi
         slope: Array = (X * W.sum(axis=1)[:, None] - W @ self.X) / self.parameters.spread**2
@@ -123,7 +123,7 @@ class PrintedMQRBFModel:
         return model
 
 
-def posterior(parameters: Parameters, X: Array, y: Array) -> PrintedMQRBFModel:
+def posterior(parameters: PrintedParameters, X: Array, y: Array) -> PrintedMQRBFModel:
     """The model of ``X`` (n, d), ``y`` (n,), in the caller's units, at given parameters, from nothing.  O(n³).
 
     Where A is singular to rounding (repeated points without a ridge; the pole), observations that the others determine
@@ -151,4 +151,4 @@ class PrintedMQRBF:
         """ε from ``X`` (n, d), then the weights. Draws nothing.  O(n³)."""
         X, y, _ = learnable(data, "a multiquadric interpolant")
         spread = median_distance(X) if self.spread is None else float(self.spread)
-        return posterior(Parameters(spread, float(self.ridge), *standardization(y)), X, y)
+        return posterior(PrintedParameters(spread, float(self.ridge), *standardization(y)), X, y)

@@ -19,7 +19,7 @@ from believer.plugins import Data, Model
 from believer.space import Space
 from believer.surrogates import Networks, NeuralModel, standardization
 from believer_paper.setup.process import box_of
-from believer_paper.setup.watch import Watch
+from believer_paper.setup.watch import FitWatch
 
 MEMBERS = 10
 SETTINGS: dict[str, Any] = {"hidden_layer_sizes": (64, 64), "max_iter": 2000, "early_stopping": True}
@@ -30,7 +30,7 @@ class PrintedNetworks:
     """Recipe of the printed ensemble over ``space``."""
 
     space: Space
-    watch: Watch = field(default_factory=Watch)
+    watch: FitWatch = field(default_factory=FitWatch)
 
     def fit(self, data: Data, rng: np.random.Generator, previous: Model | None = None) -> NeuralModel:
         """Train every network from fresh weights on ``X`` (n, d), ``y`` (n,)."""

@@ -29,7 +29,7 @@ from believer.plugins import Data, Model, Number, Prediction
 from believer.space import Space
 from believer.surrogates import GPModel, Hyperparameters, posterior, standardization
 from believer_paper.setup.likelihood import LIKELIHOOD, PrintedGP
-from believer_paper.setup.watch import Watch
+from believer_paper.setup.watch import FitWatch
 
 NOISE = 1e-6
 
@@ -81,7 +81,7 @@ class Process:
     renormalize: bool = True
     gradient: bool = False
     inputs: str = "raw"
-    watch: Watch = field(default_factory=Watch)
+    watch: FitWatch = field(default_factory=FitWatch)
 
     def __post_init__(self) -> None:
         if self.by not in _SEARCHES:

@@ -15,7 +15,7 @@ from believer.arrays import SAME_POINT, Array
 from believer.plugins import Maximum, Objective, Search, bounds
 from believer.space import Space
 from believer_paper.setup.process import box_of
-from believer_paper.setup.watch import Watch
+from believer_paper.setup.watch import FitWatch
 
 STARTS = 10
 """[paper] appendix "Hyperparameter details": 10 restarts."""
@@ -39,7 +39,7 @@ class ScipyStarts:
     starts: int = STARTS
     inputs: str = "raw"
     tolerance: str = "scipy"
-    watch: Watch = field(default_factory=Watch)
+    watch: FitWatch = field(default_factory=FitWatch)
 
     def maximize(self, objective: Objective, search: Search, rng: np.random.Generator) -> Maximum:
         """Climb from every start; the best end wins, a start that did not move included."""

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 
 @dataclass(slots=True)
-class Watch:
+class FitWatch:
     """Counts of one cell; members of the printed set-up share it. foreign: CPU seconds within other libraries."""
 
     foreign: float = 0.0

@@ -42,7 +42,7 @@ RULE = (
 
 
 @dataclass(frozen=True, slots=True)
-class Summary:
+class OurSummary:
     """Our values in short. std: None of a single value. interval: of the median; None of few or dependent values.
 
     first: the value of the first seed. independent: whether the values are.
@@ -62,7 +62,7 @@ class Comparison:
     """The paper's number, None if it prints none, and ours."""
 
     paper: Printed | None
-    ours: Summary
+    ours: OurSummary
 
     @property
     def difference(self) -> float | None:
@@ -100,12 +100,12 @@ class Comparison:
         return None if self.errors is None else self.errors <= WITHIN
 
 
-def summarize(values: Sequence[float], independent: bool = True) -> Summary:
+def summarize(values: Sequence[float], independent: bool = True) -> OurSummary:
     """Our values in short; ``independent`` or not: only independent ones have an interval. InvalidInput if empty."""
     if len(values) == 0:
         raise InvalidInput("a summary needs at least one value; got none.")
     sample = np.asarray(values, dtype=np.float64)
-    return Summary(
+    return OurSummary(
         n=len(sample),
         mean=float(sample.mean()),
         std=float(sample.std(ddof=1)) if len(sample) > 1 else None,

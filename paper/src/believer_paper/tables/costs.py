@@ -24,7 +24,7 @@ from believer_paper.setup.multiquadric import PrintedMQRBF
 from believer_paper.setup.process import NOISE
 from believer_paper.setup.search import STARTS
 from believer_paper.sizes import Scale
-from believer_paper.tables.layout import PaperTable, Quantity, Row, Words, laid_out
+from believer_paper.tables.layout import LayoutRow, PaperTable, Quantity, Words, laid_out
 
 _STEPS = {
     "gp": "GP (condition)",
@@ -48,7 +48,7 @@ def table_3(results: Results) -> PaperTable | None:
             Quantity("time/step (wall s)", None, _steps(results, surrogate, _wall), None),
             Quantity("times faster than NN retrain", Printed(paper.ratio), _steps(results, surrogate, _ratio), None),
         )
-        rows.append(Row((label,), items))
+        rows.append(LayoutRow((label,), items))
     notes = (
         "One update by a lie, without predictions and search; a value is the median of a repetition's rounds, in which "
         "the surrogates take turns, and its ratio is to the networks of the same repetition.",
@@ -81,7 +81,7 @@ def table_12(results: Results) -> PaperTable | None:
     rows = []
     for (group, parameter), words in TABLE_12.items():
         setting = {preset: (found[group, parameter], "") for preset, found in ours.items()}
-        rows.append(Row((_GROUPS[group], parameter, words), (Words("setting", None, setting),)))
+        rows.append(LayoutRow((_GROUPS[group], parameter, words), (Words("setting", None, setting),)))
     notes = (
         "Printed: scikit-learn's process in Exp 3 to 9, in Exp 11 and in the diagnostic of Exp 12; BoTorch's "
         "SingleTaskGP with its own settings in Exp 10; in the loops of Exp 12, hyperparameters by this library's "
@@ -216,7 +216,7 @@ def _first_owners() -> dict[Cell, str]:
     return owners
 
 
-def _runtime(label: str, paper: Printed | None, spent: Mapping[str, Spent], names: Iterable[str]) -> Row:
+def _runtime(label: str, paper: Printed | None, spent: Mapping[str, Spent], names: Iterable[str]) -> LayoutRow:
     totals: dict[str, Array] = {}
     for preset, by in spent.items():
         found = [by[name] for name in names if name in by]
@@ -228,7 +228,9 @@ def _runtime(label: str, paper: Printed | None, spent: Mapping[str, Spent], name
         "CPU within others (s)": {preset: foreign for preset, (_, _, foreign) in totals.items()},
         "CPU without others (s)": {preset: cpu - foreign for preset, (cpu, _, foreign) in totals.items()},
     }
-    return Row((label,), tuple(_seconds(name, paper if name == "CPU (s)" else None, it) for name, it in items.items()))
+    return LayoutRow(
+        (label,), tuple(_seconds(name, paper if name == "CPU (s)" else None, it) for name, it in items.items())
+    )
 
 
 def _seconds(name: str, paper: Printed | None, ours: Mapping[str, float]) -> Quantity:

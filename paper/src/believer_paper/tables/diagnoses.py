@@ -28,9 +28,9 @@ from believer_paper.numbers.printed import (
     Printed,
 )
 from believer_paper.results import PRESETS, Results
-from believer_paper.tables.layout import PaperTable, Quantity, Row, Words, laid_out
+from believer_paper.tables.layout import LayoutRow, PaperTable, Quantity, Words, laid_out
 
-Measured = Mapping[str, Sequence[Measurement]]
+MeasuredCells = Mapping[str, Sequence[Measurement]]
 """Measurements of one configuration by preset, in the order of the seeds."""
 
 NAMES = {"gp": "GP", "mq_rbf": "MQ-RBF", "neural": "NN Ensemble", "forest": "Random Forest"}
@@ -65,19 +65,19 @@ _DIVERSE = (
 )
 
 
-def measured(results: Results, surrogate: str, update: str, **settings: Any) -> Measured:
+def measured(results: Results, surrogate: str, update: str, **settings: Any) -> MeasuredCells:
     """The measurements of a configuration, those of Exp 3 with q = 3 unless told otherwise."""
     wanted = {"problem": "hartmann6", "n": 30, "q": 3, "lie": "cl_min", "acquisition": "ei", **settings}
     return {preset: results.measurements(preset, surrogate, update=update, **wanted) for preset in PRESETS}
 
 
-def common(groups: Sequence[Measured]) -> list[Measured]:
+def common(groups: Sequence[MeasuredCells]) -> list[MeasuredCells]:
     """The same with only those data sets, by preset, that all of them have."""
     seeds = {preset: set.intersection(*({m.seed for m in group[preset]} for group in groups)) for preset in PRESETS}
     return [{preset: [m for m in group[preset] if m.seed in seeds[preset]] for preset in PRESETS} for group in groups]
 
 
-def _one(groups: Sequence[Measured]) -> str:
+def _one(groups: Sequence[MeasuredCells]) -> str:
     """How many data sets are behind the means; ``groups`` are of the same."""
     counts = ", ".join(f"{preset} {len(ms)}" for preset, ms in groups[0].items() if ms)
     return (
@@ -89,7 +89,7 @@ def _one(groups: Sequence[Measured]) -> str:
 def table_1(results: Results) -> PaperTable | None:
     """Compatibility with pseudo-observations; a reading counts once it was told both lies."""
     rows = [
-        Row((row, reading), _compatibility(results, surrogate, update, READINGS[row][0][0]))
+        LayoutRow((row, reading), _compatibility(results, surrogate, update, READINGS[row][0][0]))
         for row, readings in READINGS.items()
         for surrogate, update, reading in readings
     ]
@@ -137,7 +137,7 @@ def table_2(results: Results) -> PaperTable | None:
     """The diagnostic on Hartmann-6D."""
     groups = common([measured(results, surrogate, UPDATES[surrogate], q=q) for surrogate, q in TABLE_2])
     rows = [
-        Row((NAMES[surrogate], q), (*_distances(paper, found), _diverse(paper.diverse, found)))
+        LayoutRow((NAMES[surrogate], q), (*_distances(paper, found), _diverse(paper.diverse, found)))
         for ((surrogate, q), paper), found in zip(TABLE_2.items(), groups, strict=True)
     ]
     title = "Structural Diversity Diagnostic on Hartmann-6D"
@@ -153,7 +153,7 @@ def table_7(results: Results) -> PaperTable | None:
         assert paper.seconds is not None
         time = Quantity("time (s)", Printed(paper.seconds), seconds, decimals=None)
         distances = _distances(paper, found, again=key in AS_PRINTED)
-        rows.append(Row((label,), (*distances, _diverse(paper.diverse, found), time)))
+        rows.append(LayoutRow((label,), (*distances, _diverse(paper.diverse, found), time)))
     title = "SDD with retrained parametric models (Hartmann-6D, q=3)"
     time_note = (
         "Time: wall clock of the whole batch from the fixed starts with its updates, the first fit left out. It is the "
@@ -169,7 +169,7 @@ def table_8(results: Results) -> PaperTable | None:
     for ((surrogate, acquisition), paper), found in zip(TABLE_8.items(), groups, strict=True):
         distances = _distances(paper, found, f"{acquisition.upper()} ", again=acquisition == "ei")
         items.setdefault(surrogate, []).extend(distances)
-    rows = [Row((NAMES[surrogate],), tuple(its)) for surrogate, its in items.items()]
+    rows = [LayoutRow((NAMES[surrogate],), tuple(its)) for surrogate, its in items.items()]
     notes = (_one(groups), "Under the preset ours, EI is LogEI.")
     return laid_out(8, "SDD with EI vs. UCB (Hartmann-6D, q=3)", ("surrogate",), rows, notes, ("exp7b",))
 
@@ -187,7 +187,7 @@ def table_9(results: Results) -> PaperTable | None:
             Quantity("min dist, all", paper.minimum, _minima(every)),
             Words("consistent?", "yes", same),
         )
-        rows.append(Row((NAMES[surrogate],), items))
+        rows.append(LayoutRow((NAMES[surrogate],), items))
     notes = (
         f"The first columns are of the seeds 0 to {SEEDS['exp8'] - 1}, as many as in the paper; all: of every data set "
         "that all surrogates have.",
@@ -207,7 +207,7 @@ def table_11(results: Results) -> PaperTable | None:
         box = _distances(paper, found, scale=high - low)
         cube = _distances(None, found, "cube ")
         diverse = _diverse(paper.diverse, found, high - low)
-        rows.append(Row((NAMES[surrogate],), (*box, diverse, *cube)))
+        rows.append(LayoutRow((NAMES[surrogate],), (*box, diverse, *cube)))
     notes = (
         _one(groups),
         f"Distances are of the box, whose side is {high - low:g}, because the paper's are larger than any in a unit "
@@ -222,7 +222,7 @@ _DISTANCE = "distances of the diagnostic"
 
 
 def _distances(
-    paper: Distances | None, found: Measured, prefix: str = "", scale: float = 1.0, again: bool = False
+    paper: Distances | None, found: MeasuredCells, prefix: str = "", scale: float = 1.0, again: bool = False
 ) -> tuple[Quantity, Quantity]:
     """Least and mean distance; ``scale`` is the side of the box that the paper measures in.
 
@@ -237,11 +237,11 @@ def _distances(
     )
 
 
-def _minima(found: Measured, scale: float = 1.0) -> dict[str, list[float]]:
+def _minima(found: MeasuredCells, scale: float = 1.0) -> dict[str, list[float]]:
     return {preset: [scale * m.fixed.min_distance for m in ms] for preset, ms in found.items()}
 
 
-def _diverse(paper: bool | None, found: Measured, scale: float = 1.0) -> Words:
+def _diverse(paper: bool | None, found: MeasuredCells, scale: float = 1.0) -> Words:
     """The paper's column by the paper's rule, and our verdict behind it."""
     ours = {}
     for preset, ms in found.items():

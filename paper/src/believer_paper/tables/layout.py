@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from believer.report import Table, Value, formatted
+from believer.report import Plain, Table, formatted
 from believer_paper.numbers.printed import Printed
 from believer_paper.results import PRESETS
 from believer_paper.tables.comparison import RULE, Comparison, summarize
@@ -65,10 +65,10 @@ Item: TypeAlias = Quantity | Words
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class LayoutRow:
     """A row of the paper: its labels, then its items, the same in all rows of a table."""
 
-    labels: tuple[Value, ...]
+    labels: tuple[Plain, ...]
     items: tuple[Item, ...]
 
 
@@ -123,7 +123,7 @@ def laid_out(
     number: int,
     title: str,
     heads: tuple[str, ...],
-    rows: Sequence[Row],
+    rows: Sequence[LayoutRow],
     notes: Iterable[str],
     experiments: tuple[str, ...],
     partial: bool = False,
@@ -143,7 +143,7 @@ def laid_out(
     return PaperTable(number, title, table, data, tuple(filter(None, every)), experiments, counted)
 
 
-def _counting(heads: Sequence[str], rows: Sequence[Row], presets: Sequence[str]) -> Iterable[Counted]:
+def _counting(heads: Sequence[str], rows: Sequence[LayoutRow], presets: Sequence[str]) -> Iterable[Counted]:
     for row in rows:
         labels = [it if isinstance(it, str) else f"{head}={it}" for head, it in zip(heads, row.labels, strict=True)]
         for item in row.items:
@@ -152,13 +152,13 @@ def _counting(heads: Sequence[str], rows: Sequence[Row], presets: Sequence[str])
                 yield from (Counted(where, item.counted, p, _compared(item, p)) for p in presets if item.ours.get(p))
 
 
-def _has(row: Row, preset: str) -> bool:
+def _has(row: LayoutRow, preset: str) -> bool:
     """Whether the preset has anything for this row, and all that the paper has."""
     there = [bool(item.ours.get(preset)) for item in row.items]
     return any(there) and all(is_there or item.paper is None for is_there, item in zip(there, row.items, strict=True))
 
 
-def _counted(rows: Sequence[Row], presets: Sequence[str]) -> str:
+def _counted(rows: Sequence[LayoutRow], presets: Sequence[str]) -> str:
     """How many values are behind a number."""
     told = []
     for preset in presets:
@@ -172,7 +172,7 @@ def _counts(item: Item, preset: str) -> bool:
     return isinstance(item, Quantity) and item.independent and bool(item.ours.get(preset))
 
 
-def _table(heads: tuple[str, ...], rows: Sequence[Row], presets: Sequence[str]) -> Table:
+def _table(heads: tuple[str, ...], rows: Sequence[LayoutRow], presets: Sequence[str]) -> Table:
     columns = list(heads)
     for items in zip(*(row.items for row in rows), strict=True):
         printed = any(item.paper is not None for item in items)
@@ -191,14 +191,14 @@ def _table(heads: tuple[str, ...], rows: Sequence[Row], presets: Sequence[str]) 
     return Table("", columns, lines)
 
 
-def _paper(item: Item) -> Value:
+def _paper(item: Item) -> Plain:
     if isinstance(item, Words) or item.paper is None:
         return item.paper if isinstance(item, Words) else None
     bound = "< " if item.paper.bound else ""
     return bound + _spread(item.paper.mean, item.paper.std, item.decimals)
 
 
-def _ours(item: Item, preset: str) -> tuple[Value, Value]:
+def _ours(item: Item, preset: str) -> tuple[Plain, Plain]:
     """What is shown of a preset: its number or answer, and how that compares."""
     if not item.ours.get(preset):
         return None, None
@@ -238,7 +238,7 @@ _COLUMNS = (
 )
 
 
-def _data(heads: tuple[str, ...], rows: Sequence[Row], presets: Sequence[str]) -> Table:
+def _data(heads: tuple[str, ...], rows: Sequence[LayoutRow], presets: Sequence[str]) -> Table:
     lines = [
         [*row.labels, item.name, preset, *_fields(item, preset)]
         for row in rows
@@ -249,12 +249,12 @@ def _data(heads: tuple[str, ...], rows: Sequence[Row], presets: Sequence[str]) -
     return Table("", (*heads, *_COLUMNS), lines)
 
 
-def _fields(item: Item, preset: str) -> list[Value]:
+def _fields(item: Item, preset: str) -> list[Plain]:
     if isinstance(item, Words):
         return [*[None] * 12, item.agrees(preset), item.paper, *item.ours[preset]]
     found = _compared(item, preset)
     paper, ours = found.paper, found.ours
     low, high = ours.interval or (None, None)
     printed = [None] * 3 if paper is None else [paper.mean, paper.std, paper.bound]
-    numbers: list[Value] = [ours.n, ours.mean, ours.std, ours.median, low, high, ours.first]
+    numbers: list[Plain] = [ours.n, ours.mean, ours.std, ours.median, low, high, ours.first]
     return [*printed, *numbers, found.difference, found.standard_error, found.within, None, None, None]

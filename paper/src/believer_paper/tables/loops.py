@@ -22,9 +22,9 @@ from believer_paper.numbers.stated import BATCH_SIZES, LOOP_TIMING_SEEDS, NOISE_
 from believer_paper.plan import EXPERIMENTS
 from believer_paper.results import PRESETS, Loop, Results
 from believer_paper.sizes import Scale
-from believer_paper.tables.layout import PaperTable, Quantity, Row, laid_out
+from believer_paper.tables.layout import LayoutRow, PaperTable, Quantity, laid_out
 
-Loops = Mapping[str, Sequence[Loop]]
+LoopTable = Mapping[str, Sequence[Loop]]
 """Loops of one configuration by preset, in the order of the seeds."""
 
 NAMES = {
@@ -43,7 +43,7 @@ _DIVERSITY = (
 )
 
 
-def loops(results: Results, experiment: str, problem: str, strategy: str, q: int, noise: float = 0.0) -> Loops:
+def loops(results: Results, experiment: str, problem: str, strategy: str, q: int, noise: float = 0.0) -> LoopTable:
     """The loops of a configuration as ``experiment`` has them; where there are several budgets, of the largest."""
     found = {}
     for preset in PRESETS:
@@ -64,16 +64,16 @@ def _longest(group: Sequence[Loop]) -> list[Loop]:
     return [loop for loop in group if len(loop.values) == longest]
 
 
-def _values(found: Loops, of: Callable[[Loop], float]) -> dict[str, list[float]]:
+def _values(found: LoopTable, of: Callable[[Loop], float]) -> dict[str, list[float]]:
     return {preset: [of(loop) for loop in group] for preset, group in found.items()}
 
 
-def final(found: Loops, paper: Printed | None, name: str = "final best", decimals: int = 2) -> Quantity:
+def final(found: LoopTable, paper: Printed | None, name: str = "final best", decimals: int = 2) -> Quantity:
     """The best value told in the end."""
     return Quantity(name, paper, _values(found, lambda loop: loop.final), decimals, counted="final values")
 
 
-def _diversity(found: Loops, paper: Printed | None) -> tuple[Quantity, Quantity]:
+def _diversity(found: LoopTable, paper: Printed | None) -> tuple[Quantity, Quantity]:
     """The same mean with both spreads; batches of one have no distance."""
     batches = {
         preset: [float(gap) for loop in group for gap in loop.mean_distance if not np.isnan(gap)]
@@ -100,12 +100,12 @@ def table_4(results: Results) -> PaperTable | None:
 _PROBLEMS_4 = tuple(dict.fromkeys(problem for _, _, problem in TABLE_4))
 
 
-def _row_4(results: Results, strategy: str, q: int) -> Row:
+def _row_4(results: Results, strategy: str, q: int) -> LayoutRow:
     items = (
         final(loops(results, "exp9", problem, strategy, q), TABLE_4.get((strategy, q, problem)), PROBLEMS[problem])
         for problem in _PROBLEMS_4
     )
-    return Row((NAMES[strategy], q), tuple(items))
+    return LayoutRow((NAMES[strategy], q), tuple(items))
 
 
 def _moved(results: Results) -> str:
@@ -136,7 +136,9 @@ def table_5(results: Results) -> PaperTable | None:
             Quantity("time/batch (CPU s)", Printed(paper.seconds), cpu, None),
             Quantity("time/batch (wall s)", None, wall, None),
         )
-        rows.append(Row((NAMES[strategy],), (final(found, paper.final), *_diversity(found, paper.diversity), *times)))
+        rows.append(
+            LayoutRow((NAMES[strategy],), (final(found, paper.final), *_diversity(found, paper.diversity), *times))
+        )
     notes = (
         FINAL_BEST,
         _DIVERSITY,
@@ -154,7 +156,9 @@ def table_6(results: Results) -> PaperTable | None:
     for strategy, paper in TABLE_6.items():
         found = loops(results, "exp11", "hartmann6", strategy, 3, NOISE_SHARE)
         true = Quantity("true value of it", paper.final, _values(found, lambda loop: loop.true_final), 2)
-        rows.append(Row((NAMES[strategy],), (final(found, paper.final), true, *_diversity(found, paper.diversity))))
+        rows.append(
+            LayoutRow((NAMES[strategy],), (final(found, paper.final), true, *_diversity(found, paper.diversity)))
+        )
     notes = (
         "The paper does not say whether its final best is the value told or the true one: both are compared. The true "
         "value is that of the point that looked best.",
@@ -177,7 +181,7 @@ def table_10(results: Results) -> PaperTable | None:
             Quantity("total loop time (wall s)", None, _values(found, lambda loop: float(loop.seconds.sum())), 2),
             Quantity("CPU within others (s)", None, _values(found, lambda loop: loop.foreign), 2),
         )
-        rows.append(Row((NAMES[strategy],), items))
+        rows.append(LayoutRow((NAMES[strategy],), items))
     notes = (
         f"Of ask and tell over the whole loop, of the seeds 0 to {LOOP_TIMING_SEEDS - 1}. CPU within others: the part "
         "of the CPU seconds spent within scikit-learn or BoTorch.",

@@ -23,7 +23,7 @@ from believer_paper.numbers.printed import (
 from believer_paper.plan import EXPERIMENTS
 from believer_paper.results import PRESETS, Loop, Results, paired
 from believer_paper.sizes import Scale
-from believer_paper.tables.layout import PaperTable, Quantity, Row, Words, laid_out
+from believer_paper.tables.layout import LayoutRow, PaperTable, Quantity, Words, laid_out
 from believer_paper.tables.loops import FINAL_BEST, NAMES, PROBLEMS, final, loops
 
 _SIGNIFICANT = 0.05
@@ -98,7 +98,7 @@ def _tested(
         p = {preset: [wilcoxon(np.subtract(*pair[preset]))] for preset in corrected}
         differ = {preset: (_shown(corrected[preset][i]), _effect(corrected[preset][i], *pair[preset])) for preset in p}
         items = (Quantity("p", None, p, None, independent=False), Words("differ?", _shown(case.says.mean), differ))
-        rows.append(Row(case.labels, items))
+        rows.append(LayoutRow(case.labels, items))
     rule = (
         f"Two-sided, paired by seed. Differ: p after Holm's correction over the {len(cases)} tests of a preset is less "
         f"than {_SIGNIFICANT}; the paper's answer is by its own p. Shift: Hodges-Lehmann, first less second. A12: how "
@@ -130,7 +130,7 @@ def _effect(p: float, a: Sequence[float], b: Sequence[float]) -> str:
 def exp6_text(results: Results) -> PaperTable | None:
     """Final errors of SVM tuning."""
     rows = [
-        Row(
+        LayoutRow(
             (NAMES[strategy],),
             (final(loops(results, "exp6", "svm_breast_cancer", strategy, q), paper, "final error", 4),),
         )
@@ -152,13 +152,15 @@ def exp12_text(results: Results) -> PaperTable | None:
             preset: [float(np.nanmean(loop.mean_distance_raw)) for loop in group if max(loop.batches) > 1]
             for preset, group in found.items()
         }
-        rows.append(Row((NAMES[strategy],), (final(found, paper, decimals=1), Quantity("diversity", None, apart, 1))))
+        rows.append(
+            LayoutRow((NAMES[strategy],), (final(found, paper, decimals=1), Quantity("diversity", None, apart, 1)))
+        )
     at_15 = {
         preset: [float(loop.after_batches()[: iterations + 1][-1]) for loop in group]
         for preset, group in loops(results, "exp12", "levy10", "sequential", 1).items()
     }
     early = Quantity("final best", Printed(Q10_SEQUENTIAL_AT_15), at_15, 1)
-    rows.append(Row((f"Sequential, after {iterations} iterations",), (early, Quantity("diversity", None, {}))))
+    rows.append(LayoutRow((f"Sequential, after {iterations} iterations",), (early, Quantity("diversity", None, {}))))
     low, high = Q10_DIVERSITY
     notes = (
         FINAL_BEST,

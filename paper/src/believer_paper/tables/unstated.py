@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping
 
 from believer.report import Table, formatted
-from believer_paper.readings import APART, CHOICES, FITS, Choice, best_fit
+from believer_paper.readings import APART, CHOICES, FITS, Question, best_fit
 from believer_paper.results import Results
 from believer_paper.tables.layout import PaperTable
 
@@ -37,13 +37,13 @@ def unstated(results: Results) -> PaperTable | None:
     return PaperTable(100, title, Table("", heads, summary), data, _NOTES, ("unstated",), details=details)
 
 
-def _row(choice: Choice, misfits: Mapping[str, float]) -> tuple[str, str, str]:
+def _row(choice: Question, misfits: Mapping[str, float]) -> tuple[str, str, str]:
     numbers = len(choice.numbers)
     off = "; ".join(f"{words} {math.sqrt(misfit / numbers):.1f}" for words, misfit in misfits.items())
     return choice.question, best_fit(misfits, numbers), off
 
 
-def _told(choice: Choice, results: Results) -> list[tuple[str, str, str, str]]:
+def _told(choice: Question, results: Results) -> list[tuple[str, str, str, str]]:
     """A row a number: what every reading makes of it."""
     rows = []
     for number in choice.numbers:
@@ -59,7 +59,7 @@ def _short(value: float) -> str:
     return f"{value:.3g}"
 
 
-def _lines(choice: Choice, results: Results) -> list[tuple[str | float, ...]]:
+def _lines(choice: Question, results: Results) -> list[tuple[str | float, ...]]:
     found: list[tuple[str | float, ...]] = []
     for number in choice.numbers:
         for reading in number.readings:

@@ -29,7 +29,7 @@ from believer_paper.theory.invariance import Believed, believe, mean_shift, rest
 from believer_paper.theory.minimizer import Local, believed_minimizer, local
 from believer_paper.theory.monotonicity import Monotonicity, exact_sign, monotonicity
 from believer_paper.theory.pairs import Pairs, pairs, sure_model
-from believer_paper.theory.penalty import Penalty, improvement_ratio, local_penalty, penalty, printed_penalty
+from believer_paper.theory.penalty import ImplicitPenalty, improvement_ratio, local_penalty, penalty, printed_penalty
 from believer_paper.theory.rank_one import RankOne, conditioned, observation_noise, rank_one, variance_at_the_point
 from believer_paper.theory.separation import Separation, exact_step, next_step, standard_step
 from believer_paper.theory.situation import Situation, Step, lie_about
@@ -48,11 +48,11 @@ __all__ = [
     "Change",
     "Family",
     "Guarantee",
+    "ImplicitPenalty",
     "Local",
     "LogPenalty",
     "Monotonicity",
     "Pairs",
-    "Penalty",
     "RankOne",
     "Separation",
     "Situation",

@@ -20,7 +20,7 @@ from believer.errors import InvalidInput, MissingCapability
 from believer.plugins import Conditionable, Joint, Scaled, learnable
 from believer.surrogates import GPModel, SparseGPModel
 
-Process = GPModel | SparseGPModel
+GaussianProcess = GPModel | SparseGPModel
 """Gaussian processes whose kernel, signal and noise are known."""
 
 
@@ -128,9 +128,9 @@ def results(data: Any, d: int) -> Data:
     return Data(as_points(X, d, "data.X"), y)
 
 
-def process(model: object) -> Process:
+def process(model: object) -> GaussianProcess:
     """``model``, a Gaussian process whose hyperparameters can be read."""
-    if not isinstance(model, Process):
+    if not isinstance(model, GaussianProcess):
         raise MissingCapability(
             f"this needs the hyperparameters of a Gaussian process; got {type(model).__name__}. "
             "Use a model that GP or SparseGP fitted."

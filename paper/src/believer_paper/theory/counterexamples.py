@@ -151,7 +151,7 @@ def tally(family: Family, tries: int, rng: np.random.Generator) -> Tally:
 
 
 @dataclass(frozen=True, slots=True)
-class _Seen:
+class _Believed:
     """Whether α rose at x₁ beyond rounding; how far the next point is, in cells of the line and in lengthscales."""
 
     rises: bool
@@ -159,7 +159,7 @@ class _Seen:
     gap: float
 
 
-def _on_the_line(situation: Situation, rng: np.random.Generator) -> _Seen:
+def _on_the_line(situation: Situation, rng: np.random.Generator) -> _Believed:
     """One column only: on a line."""
     line = np.linspace(0.0, 1.0, _LINE)[:, None]
     first = before(situation).value(line)
@@ -169,7 +169,7 @@ def _on_the_line(situation: Situation, rng: np.random.Generator) -> _Seen:
     cells = abs(int(np.argmax(second)) - top)
     model = situation.model
     ell = float(model.lengthscales[0]) if isinstance(model, GPModel) else 1.0
-    return _Seen(rise > 1e-9 * max(1.0, abs(float(first[top]))), cells, cells / (_LINE - 1) / ell)
+    return _Believed(rise > 1e-9 * max(1.0, abs(float(first[top]))), cells, cells / (_LINE - 1) / ell)
 
 
 def _repeats(found: Guarantee) -> bool:

@@ -32,7 +32,7 @@ from believer.plugins import Conditionable, Prediction
 from believer.surrogates import GP, GPModel, posterior, standardization
 from believer_paper.setup.likelihood import PrintedGP
 from believer_paper.theory import arguments
-from believer_paper.theory.arguments import Process
+from believer_paper.theory.arguments import GaussianProcess
 from believer_paper.theory.rank_one import conditioned
 
 
@@ -73,7 +73,7 @@ def mean_shift(model: Conditionable, x: Array, at: Array) -> Array:
     return shift
 
 
-def restandardized(model: Process, data: Data, x: Array, lie: float) -> GPModel:
+def restandardized(model: GaussianProcess, data: Data, x: Array, lie: float) -> GPModel:
     """The same hyperparameters on data and lie, with y standardized anew: what normalizing y at every fit does."""
     hyper = arguments.process(model).hyper
     x = arguments.point(x, arguments.columns(model))

@@ -35,12 +35,12 @@ from believer.errors import InvalidInput
 from believer.numerics import log_h
 from believer.surrogates import squared_distances
 from believer_paper.theory import arguments
-from believer_paper.theory.arguments import Process
+from believer_paper.theory.arguments import GaussianProcess
 from believer_paper.theory.rank_one import conditioned, observation_noise
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Penalty:
+class ImplicitPenalty:
     """What believing does to EI at m points: ψ as printed, ρ, ψ exactly; and φ_LP. All (m,), NaN where not defined."""
 
     distance: Array
@@ -67,14 +67,14 @@ def improvement_ratio(z: npt.ArrayLike, std_ratio: npt.ArrayLike) -> Array:
     return ratio
 
 
-def distances(model: Process, x: Array, at: Array) -> Array:
+def distances(model: GaussianProcess, x: Array, at: Array) -> Array:
     """r (m,) between ``x`` (d,) and ``at`` (m, d)."""
     scale = model.lengthscales
     root: Array = np.sqrt(squared_distances(at / scale, x[None, :] / scale)[:, 0])
     return root
 
 
-def printed_radicand(model: Process, x: Array, at: Array) -> Array:
+def printed_radicand(model: GaussianProcess, x: Array, at: Array) -> Array:
     """1 - σ_f⁴ exp(-r²) / (σ²(x) (σ²(x*) + σ_n²)) (m,): [paper] Eq. 4 takes its root, with SE whatever the kernel."""
     prior = (model.hyper.signal * model.scale**2) ** 2 * np.exp(-(distances(model, x, at) ** 2))
     denominator = float(model.predict(x[None, :]).std[0]) ** 2 + observation_noise(model)
@@ -82,7 +82,7 @@ def printed_radicand(model: Process, x: Array, at: Array) -> Array:
     return radicand
 
 
-def printed_penalty(model: Process, x: Array, at: Array) -> Array:
+def printed_penalty(model: GaussianProcess, x: Array, at: Array) -> Array:
     """ψ (m,) as [paper] Eq. 4 prints it; NaN where the radicand is negative."""
     arguments.process(model)
     radicand = printed_radicand(model, *arguments.place(model, x, at))
@@ -95,7 +95,7 @@ def local_penalty(distance: npt.ArrayLike) -> Array:
     return penalized
 
 
-def penalty(model: Process, x: Array, at: Array, incumbent: float) -> Penalty:
+def penalty(model: GaussianProcess, x: Array, at: Array, incumbent: float) -> ImplicitPenalty:
     """Believe μ(x*) at ``x`` (d,), and compare EI at ``at`` (m, d) before and after, f⁺ = ``incumbent`` staying."""
     arguments.process(model)
     x, at = arguments.place(model, x, at)
@@ -105,7 +105,7 @@ def penalty(model: Process, x: Array, at: Array, incumbent: float) -> Penalty:
     r = distances(model, x, at)
     log_before = LogEI().pointwise(before.mean, before.std, incumbent).value
     log_after = LogEI().pointwise(after.mean, after.std, incumbent).value
-    return Penalty(
+    return ImplicitPenalty(
         distance=r,
         z=(incumbent - before.mean) / before.std,
         printed=printed_penalty(model, x, at),

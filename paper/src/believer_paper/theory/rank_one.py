@@ -79,7 +79,7 @@ class RankOne:
 
 def observation_noise(model: object) -> float:
     """σ_n² of a Gaussian process, exact or sparse, in the squared units of y; other models must be told it."""
-    if not isinstance(model, arguments.Process):
+    if not isinstance(model, arguments.GaussianProcess):
         raise MissingCapability(f"the noise of {type(model).__name__} is not known; pass it as noise=...")
     return model.hyper.noise * model.scale**2
 

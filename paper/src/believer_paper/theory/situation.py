@@ -101,15 +101,15 @@ def lie_about(situation: Situation, x: Array, rng: np.random.Generator) -> Step:
     return Step(frozen(x), float(belief.lies.y[0]), _surface(situation, belief.view(asked)))
 
 
-def strongest(bound: PointwiseObjective, region: Region, around: Array, rng: np.random.Generator) -> Maximum:
+def strongest(bound: PointwiseObjective, region: Region, near_best: Array, rng: np.random.Generator) -> Maximum:
     """The maximizer over the box, as surely as a search can find it.
 
     The library's own maximizer, started also from ``around`` (k, d); then the points it was started from, every corner
     of a box of up to ten columns, and a dense line where there is only one column.
     """
     none = np.zeros((0, region.dim))
-    climbed = maximizer_for(bound, None).maximize(bound, Search(region, region.project(around), none), rng)
-    pool = [climbed.x[None, :], region.project(around)]
+    climbed = maximizer_for(bound, None).maximize(bound, Search(region, region.project(near_best), none), rng)
+    pool = [climbed.x[None, :], region.project(near_best)]
     lower, upper = bounds(region)
     if region.dim <= _CORNERS_UP_TO:
         ends = list(zip(lower, upper, strict=True))

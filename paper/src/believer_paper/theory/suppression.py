@@ -35,7 +35,7 @@ from believer.arrays import Array, frozen
 from believer.errors import InvalidInput
 from believer.surrogates import KERNELS, GPModel
 from believer_paper.theory import arguments
-from believer_paper.theory.arguments import Process
+from believer_paper.theory.arguments import GaussianProcess
 from believer_paper.theory.rank_one import rank_one
 
 _FARTHEST = 60.0
@@ -57,7 +57,7 @@ class Suppression:
     """along each of the k rays that were asked for"""
 
 
-def kappa(model: Process, x: Array) -> float:
+def kappa(model: GaussianProcess, x: Array) -> float:
     """κ = σ²(x) / σ_f² at ``x`` (d,), in (0, 1]."""
     arguments.process(model)
     x = arguments.point(x, arguments.columns(model))

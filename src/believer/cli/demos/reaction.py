@@ -24,7 +24,7 @@ SEED = 2026
 
 SOLVENTS = ("DMF", "DMSO", "acetonitrile", "dioxane", "toluene", "ethanol")
 BASES = ("K2CO3", "Cs2CO3", "Et3N", "DBU")
-LEAST_PURITY = 95.0
+MIN_PURITY = 95.0
 SPACE = Space(
     {
         "solvent": Categorical(SOLVENTS),
@@ -34,7 +34,7 @@ SPACE = Space(
         "time": Int(4, 20, step=8, units="h"),
     }
 )
-Row: TypeAlias = tuple[Any, ...]
+Experiment: TypeAlias = tuple[Any, ...]
 """Values of the parameters, in the order of the space."""
 
 _GAS = 8.314e-3  # kJ / (mol K)
@@ -48,13 +48,13 @@ _ERRORS = (0.8, 0.2)  # standard deviations of yield and purity, in %
 
 
 @cache
-def table() -> dict[Row, tuple[float, float]]:
+def table() -> dict[Experiment, tuple[float, float]]:
     """Yield and purity in % of every combination."""
     rng = np.random.default_rng(SEED)
     solvents = {(k, s): rng.normal(0.0, _SPREAD_SOLVENT) for k in _RATES for s in SOLVENTS}
     bases = {(k, b): rng.normal(0.0, _SPREAD_BASE) for k in _RATES for b in BASES}
     pairs = {(k, s, b): rng.normal(0.0, _SPREAD_PAIR) for k in _RATES for s in SOLVENTS for b in BASES}
-    rows: dict[Row, tuple[float, float]] = {}
+    rows: dict[Experiment, tuple[float, float]] = {}
     for s, b, t, c, h in product(SOLVENTS, BASES, range(40, 101, 20), range(100, 301, 100), range(4, 21, 8)):
         warmth = (1.0 / (t + 273.15) - 1.0 / _WARM) / _GAS
         k1, k2, k3 = (
@@ -88,7 +88,7 @@ def measure(params: dict[str, Any]) -> dict[str, float]:
 
 def rank(optimizer: Optimizer) -> str | None:
     """Where the best result stands in the whole table."""
-    pure = [made for made, purity in table().values() if purity >= LEAST_PURITY]
+    pure = [made for made, purity in table().values() if purity >= MIN_PURITY]
     known = f"Of the table's {len(table())} rows {len(pure)} keep the limit; the best of them yields {max(pure)} %"
     if optimizer.best is None:
         return f"{known}."
@@ -101,11 +101,11 @@ REACTION = Demo(
     name="reaction",
     title="a table of reaction conditions: the highest yield, with a limit on purity (simulated)",
     story=f"A reaction in the lab: 6 solvents, 4 bases, temperature, concentration and time, 864 combinations.\n"
-    f"Wanted: the highest yield with a purity of at least {LEAST_PURITY:g} %. The plate has 8 wells.\n"
+    f"Wanted: the highest yield with a purity of at least {MIN_PURITY:g} %. The plate has 8 wells.\n"
     f"The table is simulated: kinetics with factors drawn from the seed {SEED}, and errors of measurement.",
     function=measure,
     space=SPACE,
-    goals={"yield": Maximize(units="%"), "purity": AtLeast(LEAST_PURITY, units="%")},
+    goals={"yield": Maximize(units="%"), "purity": AtLeast(MIN_PURITY, units="%")},
     budget=48,
     seeds=7,
     ending=rank,

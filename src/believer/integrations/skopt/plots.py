@@ -100,10 +100,10 @@ def partial_dependence(
     """
     samples = np.array(space.transform(space.rvs(250)) if sample_points is None else sample_points, dtype=float)
     axes = axes_of(space.engine, most=n_points)
-    held = [axes[k] for k in ([i] if j is None else [i, j])]
-    values, means = [axis.at for axis in held], []
-    for at in product(*(axis.rows for axis in held)):
-        for axis, one in zip(held, at, strict=True):
+    varied = [axes[k] for k in ([i] if j is None else [i, j])]
+    values, means = [axis.at for axis in varied], []
+    for at in product(*(axis.rows for axis in varied)):
+        for axis, one in zip(varied, at, strict=True):
             samples[:, axis.start : axis.stop] = one
         means.append(np.mean(model.predict(samples)))
     return (values[0], means) if j is None else (values[1], values[0], np.reshape(means, (len(values[0]), -1)))

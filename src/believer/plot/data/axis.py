@@ -14,15 +14,15 @@ from typing import Any
 import numpy as np
 
 from believer.arrays import Array, read_only
-from believer.capabilities import able
+from believer.capabilities import has
 from believer.space import Space
 from believer.space.parameter import Number, Parameter
 from believer.study.trials import same_value
 
-MOST_VALUES = 101
+MAX_VALUES = 101
 """Values along an axis of numbers; a grid with more is thinned out."""
 
-MOST_CHOICES = 60
+MAX_CHOICES = 60
 """Choices along an axis; of more, those that were evaluated come first."""
 
 _DRAWS = 4000
@@ -105,7 +105,7 @@ class Axis:
         return share
 
 
-def axes_of(space: Space, points: Sequence[dict[str, Any]] = (), most: int = MOST_VALUES) -> tuple[Axis, ...]:
+def axes_of(space: Space, points: Sequence[dict[str, Any]] = (), most: int = MAX_VALUES) -> tuple[Axis, ...]:
     """The parameters of a space as axes, in its order.
 
     Parameters
@@ -130,7 +130,7 @@ def _axis(name: str, parameter: Parameter, start: int, seen: list[Any], most: in
         at = np.array(values, dtype=np.float64)
     else:
         at = np.arange(len(values), dtype=np.float64)
-    is_log = is_number and len(values) > 1 and able(parameter, Number) and parameter.log
+    is_log = is_number and len(values) > 1 and has(parameter, Number) and parameter.log
     return Axis(
         name,
         str(getattr(parameter, "units", None) or ""),
@@ -153,10 +153,10 @@ def _values(parameter: Parameter, seen: list[Any], most: int) -> list[Any]:
     """Values along an axis: all of a short list, else evenly spread ones."""
     count, grid = parameter.count, parameter.grid()
     if count is not None and not parameter.ordered:
-        if len(grid) <= MOST_CHOICES:
+        if len(grid) <= MAX_CHOICES:
             return parameter.decode(grid)
-        spread = parameter.decode(grid[np.linspace(0, len(grid) - 1, MOST_CHOICES).round().astype(int)])
-        return _distinct([*seen, *spread])[:MOST_CHOICES]
+        spread = parameter.decode(grid[np.linspace(0, len(grid) - 1, MAX_CHOICES).round().astype(int)])
+        return _distinct([*seen, *spread])[:MAX_CHOICES]
     if count is not None and len(grid) == count:
         return parameter.decode(grid[np.unique(np.linspace(0, count - 1, min(count, most)).round().astype(int))])
     if parameter.width == 1:
@@ -166,7 +166,7 @@ def _values(parameter: Parameter, seen: list[Any], most: int) -> list[Any]:
     U = grid.min(axis=0) + np.random.default_rng(0).random((_DRAWS, parameter.width)) * np.ptp(grid, axis=0)
     found = parameter.decode(U)
     if not all(map(_is_number, found)):
-        return _distinct([*seen, *found])[:MOST_CHOICES]
+        return _distinct([*seen, *found])[:MAX_CHOICES]
     return [sorted(found)[i] for i in np.linspace(0, _DRAWS - 1, most).round().astype(int)]
 
 

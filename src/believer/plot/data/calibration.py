@@ -15,7 +15,7 @@ import numpy as np
 from believer.arrays import Array, IntArray
 from believer.batch.learned import Learned
 from believer.batch.standing import learned_by
-from believer.capabilities import able
+from believer.capabilities import has
 from believer.errors import InvalidInput
 from believer.numerics.special import log_cdf
 from believer.plot.data.source import Source, StudyLike, study_of
@@ -24,7 +24,7 @@ from believer.surrogates.protocols import Measuring, Prediction
 
 LEVELS = np.linspace(0.05, 0.95, 19)
 _PARTS = 20
-_LEAST = 4
+_MIN = 4
 
 
 @runtime_checkable
@@ -83,8 +83,8 @@ def calibration(study: StudyLike, *, outcome: str | None = None) -> Calibration:
     source = study_of(study)
     name = source.chosen(outcome)
     learned, sign = source.learned(name), source.sign(name)
-    if len(learned.ids) < _LEAST:
-        raise InvalidInput(f"calibration needs at least {_LEAST} results; there are {len(learned.ids)}.")
+    if len(learned.ids) < _MIN:
+        raise InvalidInput(f"calibration needs at least {_MIN} results; there are {len(learned.ids)}.")
     known = learned_by(source.settings.surrogate, learned.data)
     rows = np.arange(len(learned.ids)) if known is None else known
     at, method = _left_out(source, learned, rows)
@@ -116,7 +116,7 @@ def calibration(study: StudyLike, *, outcome: str | None = None) -> Calibration:
 def _left_out(source: Source, learned: Learned, rows: IntArray) -> tuple[Prediction, str]:
     """Latent predictions, in the units of the model."""
     model, data = learned.fit, learned.data.at(rows)
-    if able(model, LeavingOut):
+    if has(model, LeavingOut):
         return model.leave_one_out(), "leave-one-out, closed form"
     parts = np.arange(len(data)) % min(len(data), _PARTS)
     mean, std = np.zeros(len(data)), np.zeros(len(data))
@@ -130,6 +130,6 @@ def _left_out(source: Source, learned: Learned, rows: IntArray) -> tuple[Predict
 
 def _noise(learned: Learned, rows: IntArray) -> Array:
     """The noise of each result, (n,), in the units of the model: its own, and what is known of the result."""
-    own = learned.fit.noise_std if able(learned.fit, Measuring) else 0.0
+    own = learned.fit.noise_std if has(learned.fit, Measuring) else 0.0
     known = learned.data.std
     return np.full(len(rows), own) if known is None else np.sqrt(own**2 + known[rows] ** 2)

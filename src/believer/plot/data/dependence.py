@@ -24,7 +24,7 @@ import numpy as np
 
 from believer.arrays import Array, BoolArray, IntArray, read_only, whole
 from believer.batch.learned import Learned
-from believer.capabilities import able
+from believer.capabilities import has
 from believer.errors import InvalidInput
 from believer.plot.data.axis import Axis
 from believer.plot.data.convergence import limits_of
@@ -33,7 +33,7 @@ from believer.plot.data.source import Source, StudyLike, study_of
 from believer.study.recommendation import NORMAL_95
 from believer.surrogates.protocols import Joint, Sampling, Scaled
 
-MOST_SAMPLES, LEAST_SAMPLES, _WORK = 128, 8, 5e9
+MAX_SAMPLES, MIN_SAMPLES, _WORK = 128, 8, 5e9
 """How many points an average is over, and how much work all of its predictions may be."""
 
 _DRAWS = 512
@@ -278,11 +278,11 @@ def expected(source: Source, outcome: str, groups: Array) -> tuple[Array, Array,
 def _average(source: Source, learned: Learned, X: Array) -> tuple[float, float, float]:
     """Mean, or median, and the ends of the 95 % interval of the average over ``X`` (S, d)."""
     model, sign, warp = learned.model, learned.output.sign, learned.warp
-    if warp is None and able(model, Joint):
+    if warp is None and has(model, Joint):
         at = model.joint(X)
         mean, std = sign * float(at.mean.mean()), math.sqrt(max(float(at.covariance.mean()), 0.0))
         return mean, mean - NORMAL_95 * std, mean + NORMAL_95 * std
-    if warp is not None and able(model, Sampling):
+    if warp is not None and has(model, Sampling):
         draws = model.sample(X, _DRAWS, source.cache.randomness(0, "partial dependence"))
         averages = sign * warp.inverse(draws.ravel()).reshape(draws.shape).mean(axis=1)
         low, middle, high = np.quantile(averages, (0.025, 0.5, 0.975)).tolist()
@@ -330,7 +330,7 @@ def nearness(source: Source, outcome: str, X: Array, x: Array, across: tuple[Axi
     across : parameters along which the slice goes.
     """
     model = source.learned(outcome).model
-    scales = model.lengthscales if able(model, Scaled) else np.full(len(x), 0.5)
+    scales = model.lengthscales if has(model, Scaled) else np.full(len(x), 0.5)
     gaps = (X - x) / scales
     for axis in across:
         gaps[:, axis.start : axis.stop] = 0.0
@@ -347,7 +347,7 @@ def enough(source: Source, positions: int) -> int:
     positions : how many.
     """
     n = max(len(source.history.ids), 1)
-    return int(np.clip(_WORK / (positions * n**2), LEAST_SAMPLES, MOST_SAMPLES))
+    return int(np.clip(_WORK / (positions * n**2), MIN_SAMPLES, MAX_SAMPLES))
 
 
 def _spread(source: Source, samples: int) -> Array:

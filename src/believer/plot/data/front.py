@@ -78,7 +78,7 @@ def _pair(source: Source, a: str, b: str) -> FrontPair:
     points = sorted(found, key=lambda point: point.values[a])
     place = {int(trials.ids[row]): i for i, row in enumerate(rows)}
     points = [point for point in points if point.trial.id in place]
-    X = np.array([point.trial.unit for point in points]).reshape(len(points), source.space.dim)
+    X = np.array([point.trial.encoded for point in points]).reshape(len(points), source.space.dim)
     parts = [[part[:, None] for part in source.predict(X, name)] for name in (a, b)] if points else []
     mean, low, high = (
         (np.hstack([parts[0][i], parts[1][i]]) for i in (0, 2, 3)) if points else (np.zeros((0, 2)) for _ in range(3))

@@ -21,7 +21,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from believer.arrays import Array, IntArray, shown, whole
-from believer.capabilities import able
+from believer.capabilities import has
 from believer.errors import InvalidInput, MissingCapability
 from believer.plot.data.source import Source, StudyLike, study_of
 from believer.surrogates.protocols import Rescalable, Scaled
@@ -30,13 +30,13 @@ METHODS = ("lengthscales", "permutation")
 DROP = 1.9207294103470494
 """Half of the 95 % quantile of χ² with one degree of freedom: by so much the log likelihood may drop."""
 
-MOST_RESULTS = 600
+MAX_RESULTS = 600
 """Likelihoods of more results take too long for intervals of lengthscales."""
 
 _WORK = 5e10
 """Of all predictions by permutation: with many results, some of them are shuffled and predicted."""
 
-_LEAST_POINTS, _MOST_POINTS, _RELEVANCE_WORK = 16, 256, 2e9
+_MIN_POINTS, _MAX_POINTS, _RELEVANCE_WORK = 16, 256, 2e9
 """How parameters are put in order: by predictions at so many points, within so much work."""
 
 _NOTHING = 1e-6
@@ -109,7 +109,7 @@ def lengthscales_of(source: Source, outcome: str) -> Array | None:
     outcome : its name.
     """
     model = source.learned(outcome).fit
-    if not able(model, Scaled):
+    if not has(model, Scaled):
         return None
     scales = model.lengthscales
     return np.array([np.inf if a.is_constant else float(scales[a.start : a.stop].min()) for a in source.axes])
@@ -128,7 +128,7 @@ def relevance_of(source: Source, outcome: str) -> Array:
     """
     learned, rng = source.learned(outcome), source.cache.randomness(0, "relevance")
     n, p = len(learned.ids), len(source.axes)
-    count = int(np.clip(_RELEVANCE_WORK / (p * n**2), _LEAST_POINTS, _MOST_POINTS))
+    count = int(np.clip(_RELEVANCE_WORK / (p * n**2), _MIN_POINTS, _MAX_POINTS))
     A, B = (source.cache.region.sample(count, rng) for _ in range(2))
     m = min(len(A), len(B))  # of a region that is hard to find points of, fewer than were asked for
     if m < 2:
@@ -151,9 +151,9 @@ def _by_lengthscales(source: Source, outcome: str) -> tuple[Array, Array, Array]
     inverse = np.where(np.isfinite(scales), 1.0 / scales, 0.0)
     total = float(inverse.sum()) or 1.0
     low, high = np.full(len(scales), np.nan), np.full(len(scales), np.nan)
-    few = len(source.learned(outcome).ids) <= MOST_RESULTS
+    few = len(source.learned(outcome).ids) <= MAX_RESULTS
     for j, axis in enumerate(source.axes):
-        if few and able(model, Rescalable) and not axis.is_constant:
+        if few and has(model, Rescalable) and not axis.is_constant:
             longer, shorter = (_factor(model, axis.start, axis.stop, side) for side in (1.0, -1.0))
             rest = total - inverse[j]
             # The share of j with ℓ_j times a factor, the others as they are.

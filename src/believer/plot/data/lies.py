@@ -20,7 +20,7 @@ from believer.batch import PseudoObservations, Strategy
 from believer.batch.belief import Belief
 from believer.batch.learned import Part, Pending
 from believer.batch.request import Request
-from believer.capabilities import able
+from believer.capabilities import has
 from believer.errors import InvalidInput
 from believer.plot.data.axis import Axis
 from believer.plot.data.dependence import allowed, along, crossed, nearness, thinned
@@ -148,7 +148,7 @@ def lies(
     request, points, words = _pending(source, q) if batch == "pending" else _next(source, liar, q)
     axes = _axes(source, name, parameters)
     x = points[0][1]
-    scene = _Scene(source, name, axes, x, request)
+    scene = _Slice(source, name, axes, x, request)
     start = _until(request, 0) if batch == "pending" else request
     belief, steps = liar.begin(request).with_pending(start), list[LieStep]()
     for count, ((trial, point), said) in enumerate(zip(points, words, strict=True), start=1):
@@ -159,7 +159,7 @@ def lies(
     steps.append(scene.step(belief, None, None, ""))
     trials = source.trials
     rows = np.flatnonzero(np.isfinite(trials.values[name]))
-    held = len(source.axes) > len(axes)
+    fixed = len(source.axes) > len(axes)
     return Lies(
         axes,
         source.label(name),
@@ -167,7 +167,7 @@ def lies(
         liar.lie.verb,
         batch,
         tuple(steps),
-        source.space.decode(x[None, :])[0] if held else None,
+        source.space.decode(x[None, :])[0] if fixed else None,
         np.column_stack([axis.positions([trials.params[i] for i in rows]) for axis in axes]),
         trials.values[name][rows],
         nearness(source, name, trials.X[rows], x, axes),
@@ -228,7 +228,7 @@ def _axes(source: Source, outcome: str, parameters: Sequence[str] | None) -> tup
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Scene:
+class _Slice:
     """Where beliefs are looked at: along ``axes``, through ``x`` (d,)."""
 
     source: Source
@@ -297,7 +297,7 @@ class _Scene:
         """The acquisition (m,); not its logarithm."""
         found = belief.worth(self.request, belief.standing(self.request), trial)
         acquisition = self.request.acquisition
-        several, limited = able(acquisition, Several), bool(self.request.limited)
+        several, limited = has(acquisition, Several), bool(self.request.limited)
         is_log = several or limited or completed(acquisition).is_log
         value = found.objective.value(X)
         return np.exp(value) if is_log else value

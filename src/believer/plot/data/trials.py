@@ -86,7 +86,7 @@ def trials_of(study: Study, goals: Goals) -> Trials:
     return Trials(
         np.array([trial.id for trial, _ in rows], dtype=np.int64),
         tuple(trial.params for trial, _ in rows),
-        read_only(np.array([trial.unit for trial, _ in rows]).reshape(len(rows), study.space.dim)),
+        read_only(np.array([trial.encoded for trial, _ in rows]).reshape(len(rows), study.space.dim)),
         tuple(record["status"] for _, record in rows),
         tuple(trial.origin for trial, _ in rows),
         tuple(trial.provenance for trial, _ in rows),

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
-from believer.capabilities import able
-from believer.problems.problem import OfRow, Problem, Rows
+from believer.capabilities import has
+from believer.problems.problem import OfRow, Problem, ProblemRows
 from believer.space import Space
 from believer.space.parameters import Float, Int, Number
 from believer_bench.problems import shapes
@@ -56,13 +56,13 @@ def counts8() -> Problem:
 def _grid(
     name: str,
     space: Space,
-    shape: Rows,
+    shape: ProblemRows,
     best: tuple[float, ...],
     span: float = 10.0,
     turn: int | None = None,
 ) -> Problem:
     """``shape`` around ``best``; a parameter's range is ``span`` units long, on its own scale."""
-    numbers = [p for p in space.parameters.values() if able(p, Number)]
+    numbers = [p for p in space.parameters.values() if has(p, Number)]
     log = tuple(j for j, p in enumerate(numbers) if p.log)
     width = tuple((math.log(p.high / p.low) if p.log else p.high - p.low) / span for p in numbers)
     rows = Around(shape, tuple(float(b) for b in best), width, turn, 0.0, log)

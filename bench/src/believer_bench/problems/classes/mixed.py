@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from believer.arrays import Array
-from believer.capabilities import able
+from believer.capabilities import has
 from believer.problems.problem import Problem
 from believer.space import Space
 from believer.space.parameters import Categorical, Float, Int, Number, Parameter
@@ -51,7 +51,7 @@ class Mixture:
         """The value at ``params``."""
         chosen, at_best, sizes, moves = [], [], [], []
         for (name, p), best in zip(self.space.parameters.items(), self.best, strict=True):
-            if not able(p, Number):
+            if not has(p, Number):
                 choices = p.decode(p.grid())
                 sizes.append(len(choices))
                 chosen.append(choices.index(params[name]))
@@ -80,7 +80,7 @@ class Mixture:
 
 def position(p: Parameter, value: float) -> float:
     """Where ``value`` is between low and high, on the parameter's scale."""
-    if not able(p, Number):
+    if not has(p, Number):
         raise TypeError("a choice has no position.")
     if p.log:
         return math.log(value / p.low) / math.log(p.high / p.low)

@@ -13,7 +13,7 @@ from believer.problems.known import branin, hartmann6
 from believer.problems.problem import Problem
 from believer_bench.problems import shapes
 from believer_bench.problems.made import around
-from believer_bench.problems.replicates import Gaussian, Growing, Law, Outliers, replicated
+from believer_bench.problems.replicates import Gaussian, Growing, NoiseLaw, Outliers, replicated
 from believer_bench.problems.scale import scale_of
 
 KIND = "noisy"
@@ -60,7 +60,7 @@ def cosines8_noise50() -> Problem:
     return _noisy("cosines8_noise50", around(KIND, "cosines8", shapes.cosines, 8, seed=908), Gaussian(0.5))
 
 
-def _noisy(name: str, base: Problem, law: Law) -> Problem:
+def _noisy(name: str, base: Problem, law: NoiseLaw) -> Problem:
     named = replace(base, name=name, kind=KIND)
     return replicated(named, law, scale_of(named), SEED)
 

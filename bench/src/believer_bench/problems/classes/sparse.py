@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from believer.problems import synthetic
-from believer.problems.problem import Problem, Rows, floats
+from believer.problems.problem import Problem, ProblemRows, floats
 from believer_bench.problems import shapes
 from believer_bench.problems.made import Active, Around, around, place
 
@@ -38,7 +38,7 @@ def ackley3_of_30() -> Problem:
     return _few("ackley3_of_30", synthetic.ackley, 30, (5, 16, 22), 630)
 
 
-def _few(name: str, shape: Rows, d: int, active: tuple[int, ...], seed: int, turn: bool = False) -> Problem:
+def _few(name: str, shape: ProblemRows, d: int, active: tuple[int, ...], seed: int, turn: bool = False) -> Problem:
     """``shape`` of the active ones of ``d`` columns; the others stand in the middle of the given optimizer."""
     low, high = _BOX
     center = tuple(round(low + (high - low) * u, 6) for u in place(len(active), seed))

@@ -84,7 +84,7 @@ def reaction5() -> Problem:
 
 
 @dataclass(frozen=True, slots=True)
-class Measured:
+class MeasuredTable:
     """The values of a file of the package, looked up by their params."""
 
     name: str
@@ -96,7 +96,7 @@ class Measured:
 
 
 @lru_cache(maxsize=8)
-def table_of(measured: Measured) -> dict[tuple[Any, ...], float]:
+def table_of(measured: MeasuredTable) -> dict[tuple[Any, ...], float]:
     """Rows of the file by their params, in the file's order."""
     text = files("believer_bench.problems").joinpath("tables", f"{measured.name}.csv").read_text(encoding="utf-8")
     header, *rows = csv.reader(text.splitlines())
@@ -108,10 +108,10 @@ def table_of(measured: Measured) -> dict[tuple[Any, ...], float]:
 
 
 def _measured(name: str, space: Space) -> Problem:
-    table = table_of(Measured(name, space))
+    table = table_of(MeasuredTable(name, space))
     least = min(table.values())
     best = tuple(dict(zip(space.names, row, strict=True)) for row, value in table.items() if value == least)
-    return Problem(name, space, Measured(name, space), least, best, KIND)
+    return Problem(name, space, MeasuredTable(name, space), least, best, KIND)
 
 
 def svr_diabetes() -> Problem:
