@@ -146,7 +146,7 @@ def _short(found: Sequence[Advice], clock: str) -> str:
     reference = found[0].reference if found else ""
     for advice in found:
         best = advice.best
-        if best is None or len(advice.standings) < 2:
+        if best is None or len(advice.placings) < 2:
             continue
         quick = advice.fastest
         faster = f"{quick.member} ({_ms(quick, clock)})" if quick is not None and quick.member != best.member else "-"
@@ -159,8 +159,8 @@ def _short(found: Sequence[Advice], clock: str) -> str:
                 size if advice.q == 1 else f"{size} (measured: {advice.q})",
                 use,
                 faster if advice.enough else "-",
-                next((advice.verdict_on(s) for s in advice.standings if s.member == reference), "not ranked"),
-                f"{len(advice.standings)} members, {advice.evidence}",
+                next((advice.verdict_on(s) for s in advice.placings if s.member == reference), "not ranked"),
+                f"{len(advice.placings)} members, {advice.evidence}",
             )
         )
     columns = (
@@ -173,8 +173,8 @@ def _short(found: Sequence[Advice], clock: str) -> str:
     return Table("In short", columns, rows).markdown().rstrip("\n") if rows else ""
 
 
-def _ms(standing: Placing, clock: str) -> str:
-    return "not timed" if standing.ms is None else f"{duration(standing.ms)}{clock}"
+def _ms(placing: Placing, clock: str) -> str:
+    return "not timed" if placing.ms is None else f"{duration(placing.ms)}{clock}"
 
 
 def _topic(topic: Topic, report: BenchReport, clock: str, figures: dict[str, Figure]) -> list[str]:
@@ -187,7 +187,7 @@ def _topic(topic: Topic, report: BenchReport, clock: str, figures: dict[str, Fig
         size, _, told = advice.sentence.partition(":")
         parts.append(f"**{size}:**{told}")
         parts += advice.left_out
-        if len(advice.standings) > 1:
+        if len(advice.placings) > 1:
             name = f"{topic.name}_q{advice.q}"
             figures[name] = draw_overview(advice, lines)
             parts.append(f"![All members at q={advice.q}: rank, time and spread]({FIGURES.as_posix()}/{name}.png)")
@@ -204,7 +204,7 @@ def _surrogates(report: BenchReport, runs: Sequence[Run], clock: str) -> list[st
     for name in names:
         own = [run for run in runs if run.member.partition("@")[2] == name]
         found = advise(own, report.reference or "", clock)
-        parts += [f"On `{name}`, {advice.sentence}" for advice in found if len(advice.standings) > 1]
+        parts += [f"On `{name}`, {advice.sentence}" for advice in found if len(advice.placings) > 1]
     return parts
 
 
@@ -240,10 +240,10 @@ def _strategy_table() -> str:
 
 def _ranks(advice: Advice, runs: Sequence[Run], clock: str) -> str:
     """All ranked members of one batch size; a batch of one point has no spread."""
-    if len(advice.standings) < 2:
+    if len(advice.placings) < 2:
         return ""
     rows: list[list[Plain]] = []
-    for s in advice.standings:
+    for s in advice.placings:
         apart = median(run.spread for run in runs if run.member == s.member and run.case.q == advice.q)
         spread: list[Plain] = [] if advice.q == 1 else ["-" if apart is None else f"{apart:.0%}"]
         time = None if s.ms is None else duration(s.ms).removesuffix(" ms")
@@ -257,7 +257,7 @@ def _ranks(advice: Advice, runs: Sequence[Run], clock: str) -> str:
 
 
 def _how_to_read(found: Sequence[Advice]) -> str:
-    several = [advice for advice in found if len(advice.standings) > 1]
+    several = [advice for advice in found if len(advice.placings) > 1]
     if not several:
         return ""
     pooled = ", ".join(f"{a.comparisons} at q={a.q}" for a in several)

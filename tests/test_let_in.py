@@ -202,7 +202,7 @@ def test_a_trial_that_was_answered_cannot_be_abandoned_by_a_line(path: Path) -> 
         event.update({"kind": "abandoned", "id": 0})
 
     edited(path, abandoned, ENQUEUED)
-    with pytest.raises(JournalCorrupt, match="already has a result") as caught:
+    with pytest.raises(JournalCorrupt, match="already has its result") as caught:
         Optimizer.load(path)
     assert caught.value.line == ENQUEUED
 

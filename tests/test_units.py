@@ -14,11 +14,13 @@ from believer import (
     Between,
     Categorical,
     Desirability,
+    Discrete,
     Float,
     Int,
     Maximize,
     Minimize,
     Optimizer,
+    Ordinal,
     Space,
     read_study,
     replay,
@@ -35,6 +37,8 @@ PARAMETERS: dict[str, Any] = {
     "Float": lambda **more: Float(20.0, 100.0, **more),
     "Int": lambda **more: Int(1, 4, **more),
     "Categorical": lambda **more: Categorical([1, 2, 5], **more),
+    "Discrete": lambda **more: Discrete([0, 1, 2.5], **more),
+    "Ordinal": lambda **more: Ordinal([1, 2, 5], **more),
 }
 GOALS: dict[str, Any] = {
     "Minimize": lambda **more: Minimize(**more),
@@ -173,7 +177,8 @@ def test_journals_of_every_format_take_on_units(path: Path, tmp_path: Path) -> N
         pytest.skip("parts that only its author has")
     copy = tmp_path / "study.jsonl"
     copy.write_bytes(path.read_bytes())
-    labeled = Space({name: replace(p, units="u") for name, p in study.space.parameters.items()})  # type: ignore[type-var]
+    parameters = {name: replace(p, units="u") for name, p in study.space.parameters.items()}  # type: ignore[type-var]
+    labeled = Space(parameters, rules=study.space.rules)
     with Optimizer.open(copy, labeled) as opt:
         assert opt.records() == study.records()
         assert opt.hyperparameters == study.hyperparameters

@@ -63,7 +63,7 @@ def calls_of(run: Callable[[], object]) -> list[Call]:
     return calls
 
 
-TURNS = ("in_turn", "_in_turn", "_alone", "with_known_options")
+TURNS = ("in_turn", "_in_turn", "_exclusively", "with_known_options")
 """Where a call waits for those of other threads, or the names of its options are checked: no step of its walk."""
 
 

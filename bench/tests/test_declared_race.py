@@ -159,7 +159,7 @@ def test_an_asynchronous_race_has_outcomes_too() -> None:
     [
         ({"strategies": "lp", "problems": "gardner1"}, MissingCapability, "lp cannot take part: lp chooses for one"),
         ({"strategies": ["kb", "qei"], "problems": "zdt1"}, MissingCapability, "qei cannot take part: .*objective"),
-        ({"strategies": "kb/UCB", "problems": "gardner1"}, MissingCapability, "kb/UCB cannot take part: limits weigh"),
+        ({"strategies": "kb/UCB", "problems": "gardner1"}, MissingCapability, "kb/UCB cannot take part: limits need"),
         ({"strategies": "kb/EI", "problems": "zdt1"}, MissingCapability, "kb/EI cannot take part: several objectives"),
         ({"strategies": "kb/EHVI", "problems": "gardner1"}, MissingCapability, "kb/EHVI cannot take part"),
         ({"strategies": "kb", "peers": "egobox_kb", "problems": "gardner1"}, InvalidInput, "egobox_kb takes part on"),

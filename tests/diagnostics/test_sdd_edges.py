@@ -130,7 +130,7 @@ def test_a_bare_regressor_is_told_to_be_wrapped() -> None:
 
 def test_q_is_compared_with_what_the_constraint_allows() -> None:
     space = bv.Space({"n": bv.Int(0, 2), "m": bv.Int(0, 2)}, constraint=lambda p: p["n"] == 0)
-    with pytest.raises(SpaceExhausted, match="this finite space has 3"):
+    with pytest.raises(SpaceExhausted, match="this finite space has only 3"):
         diagnosis(Tilt(), Problem("finite", space, lambda p: 1.0), q=4)
 
 

@@ -655,7 +655,7 @@ def test_a_model_is_fitted_once_for_all_that_ask_before_the_next_result(monkeypa
     assert fits == []
     study.tell(running[0], bowl(running[0].params))
     study.ask(PLANE)
-    assert 1 <= len(fits) <= 2  # as it is, and warped
+    assert len(fits) <= 2  # as it is, and warped; none where the result could be added to the last fit
 
 
 def test_a_point_is_told_in_one_write_however_long_the_record_is(tmp_path: Path) -> None:

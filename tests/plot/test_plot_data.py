@@ -471,7 +471,7 @@ def test_the_front_is_that_of_the_study() -> None:
 
 
 def test_a_front_needs_several_objectives() -> None:
-    with pytest.raises(InvalidInput, match="a front needs several objectives"):
+    with pytest.raises(InvalidInput, match="a front is for several objectives"):
         data.front(one())
     with pytest.raises(InvalidInput, match="objectives must be two or more of f, g; got"):
         data.front(several(), objectives=["f", "h"])

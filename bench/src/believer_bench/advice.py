@@ -44,7 +44,7 @@ class Placing:
 
 @dataclass(frozen=True, slots=True)
 class Advice:
-    """What to use at one batch size; ``standings`` are sorted by mean rank, the best first.
+    """What to use at one batch size; ``placings`` are sorted by mean rank, the best first.
 
     evidence: over what, in words. pairs: paired runs of two members. comparisons: all pairs of members. single: all
     pairs of members on single problems, a family of tests that is corrected by itself; 0 with one problem. exceptions:

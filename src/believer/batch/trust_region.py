@@ -21,7 +21,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from believer.arrays import Array, BoolArray, IntArray, frozen, whole
+from believer.arrays import Array, BoolArray, IntArray, frozen, shown, whole
 from believer.batch.hedge import NATS
 from believer.batch.learned import Learned, is_noisy
 from believer.batch.lies import Believe
@@ -31,7 +31,7 @@ from believer.batch.random import REPLACED, draw
 from believer.batch.request import LIMITS, Choice, Chosen, Request, with_pending
 from believer.batch.trust_box import BoxState, box_state, merits_of
 from believer.capabilities import has
-from believer.errors import SpaceExhausted
+from believer.errors import InvalidInput, SpaceExhausted
 from believer.numerics.sampling import latin_hypercube
 from believer.space.narrowed import Narrowed
 from believer.surrogates.data import Data, joined
@@ -75,6 +75,10 @@ class TrustRegion:
 
     def __post_init__(self) -> None:
         whole(self.results, "results", 2, MAX_LOCAL)
+        if not isinstance(self.within, PseudoObservations):
+            raise InvalidInput(
+                f"within must be PseudoObservations(...), e.g. PseudoObservations(Believe()); got {shown(self.within)}."
+            )
 
     def choose(self, request: Request, memory: object = None) -> Chosen:
         """A point in the box for each trial of ``request``; ``memory`` may hold the models of an earlier call."""
