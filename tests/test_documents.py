@@ -21,8 +21,9 @@ def blocks_of(name: str) -> list[str]:
 
 
 @pytest.fixture
-def module(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
-    """Where the code of a document runs: importable, so that what it defines can be pickled."""
+def module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
+    """Where the code of a document runs: importable, so that what it defines can be pickled; its files go elsewhere."""
+    monkeypatch.chdir(tmp_path)
     made = ModuleType("guide")
     monkeypatch.setitem(sys.modules, "guide", made)
     return made
