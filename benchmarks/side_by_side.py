@@ -41,6 +41,11 @@ imported = time.process_time() - ready
 import numpy as np
 from believer.problems import PROBLEMS
 from believer.numerics.sampling import latin_hypercube
+
+
+def encoded(batch):
+    return (batch.unit if hasattr(batch, "unit") else batch.encoded).tolist()  # named anew since
+
 problem, large = PROBLEMS["hartmann6"](), PROBLEMS["levy10"]()
 
 def study(problem, X, seed, noise, **options):
@@ -64,7 +69,7 @@ def step(kind, n, q, seed):
     begun = time.process_time()
     opt.tell_many(batch, values)
     batch = opt.ask(q)
-    return time.process_time() - begun, batch.unit.tolist()
+    return time.process_time() - begun, encoded(batch)
 
 def loop(seed):
     opt, spent, units = bv.Optimizer(problem.space, seed=seed), 0.0, []
@@ -72,7 +77,7 @@ def loop(seed):
         begun = time.process_time()
         batch = opt.ask(min(3, 50 - len(opt.trials)))
         spent += time.process_time() - begun
-        units += batch.unit.tolist()
+        units += encoded(batch)
         values = [problem(trial.params) for trial in batch]
         begun = time.process_time()
         opt.tell_many(batch, values)
