@@ -86,7 +86,7 @@ def test_the_journal_is_as_the_other_tests_take_it_to_be(journal: Path, tmp_path
     lines = [json.loads(line) for line in journal.read_text(encoding="utf-8").splitlines()]
     kinds = ["begun", "asked", *["told"] * 5, "asked", "told", "told", "amended", "asked"]
     assert [line["kind"] for line in lines] == kinds
-    assert (lines[0]["format"], lines[0]["engine"]) == (FORMAT, ENGINE) == (5, 3)
+    assert (lines[0]["format"], lines[0]["engine"]) == (FORMAT, ENGINE)
     assert lines[8]["replicates"] == {"cost": [0.5, 0.7]}
     assert lines[9]["lost"] == ["heat"]
     assert set(lines[11]["model"]["outputs"]) == {"cost", "yield", "heat", "(runs)"}

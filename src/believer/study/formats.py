@@ -14,6 +14,8 @@ format  what is new
 4       every study has outcomes, and hyperparameters by output; the first line and ``upgraded`` ones say the engine's
         number; a line ``changed`` has new settings; an event may have a time, ``at``
 5       a space may have rules, and parameters of the kinds Ordinal and Discrete
+6       a space may have conditional parameters, a table of candidates and descriptors of categories; an ask may have
+        rules for its batch; a result may say at which parameters it was really obtained
 ======  ==================================================================================================
 
 An older journal stays as it is: what is added to it follows an ``upgraded`` line and is written in the newest format.
@@ -52,7 +54,7 @@ from believer.study.events import (
 from believer.study.outcome import Outcome
 from believer.study.trials import Trial
 
-FORMAT = 5
+FORMAT = 6
 """The newest format that this version reads, and the one that it writes."""
 
 _CLASSES: dict[str, type[Event]] = {
@@ -89,11 +91,11 @@ _OUTCOME: dict[int, Types] = {
     1: {"value": _NUMBER + _OR_NONE},
     2: {"objectives": _OBJECT + _OR_NONE, "constraints": _OBJECT, "noise": _OBJECT},
 }
-_OUTCOME[3] = _OUTCOME[4] = _OUTCOME[5] = {**_OUTCOME[2], "replicates": _OBJECT, "lost": _LIST}
+_OUTCOME[3] = _OUTCOME[4] = _OUTCOME[5] = _OUTCOME[6] = {**_OUTCOME[2], "replicates": _OBJECT, "lost": _LIST}
 """The fields of a result in each format."""
 
 _DEFAULTS: dict[int, dict[str, Any]] = {1: {}, 2: {"constraints": {}, "noise": {}}}
-_DEFAULTS[3] = _DEFAULTS[4] = _DEFAULTS[5] = {**_DEFAULTS[2], "replicates": {}, "lost": []}
+_DEFAULTS[3] = _DEFAULTS[4] = _DEFAULTS[5] = _DEFAULTS[6] = {**_DEFAULTS[2], "replicates": {}, "lost": []}
 """Fields of a result that a line of each format may lack, and what they are then."""
 
 _ANSWERS: dict[tuple[type[Event], int], Types] = {

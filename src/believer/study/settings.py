@@ -30,7 +30,7 @@ from believer.study.serialization import DamagedSettings
 from believer.surrogates import GP
 from believer.surrogates.protocols import Surrogate
 
-ENGINE = 3
+ENGINE = 4
 """The number of the engine, raised whenever it chooses other points on purpose; journals without one have engine 1."""
 
 STRATEGY, AMONG_SEVERAL = "hedged", "kb"
