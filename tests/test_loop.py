@@ -335,7 +335,7 @@ FAILING: dict[str, tuple[Callable[[dict[str, Any]], Any], str]] = {
     "text": (lambda params: "low", "low"),
     "a number in quotes": (lambda params: "1.5", "1.5"),
     "a flag": (lambda params: True, "True"),
-    "a list": (lambda params: [1.0], ""),
+    "a list of lists": (lambda params: [[1.0]], ""),
 }
 
 

@@ -162,9 +162,9 @@ WRONG: dict[str, tuple[Callable[[Optimizer], object], type[BelieverError], str]]
     "tell None": (lambda o: o.tell(5, None), InvalidInput, "have a value"),
     "tell text": (lambda o: o.tell(5, "1.0"), InvalidInput, "must be a number; got '1.0'"),  # type: ignore[arg-type]
     "tell bool": (lambda o: o.tell(5, True), InvalidInput, "must be a number; got True"),
-    "tell list": (lambda o: o.tell(5, [1.0]), InvalidInput, "must be a number"),  # type: ignore[arg-type]
-    "tell array": (lambda o: o.tell(5, np.ones(2)), InvalidInput, "must be a number"),  # type: ignore[arg-type]
-    "tell array of one": (lambda o: o.tell(5, np.ones(1)), InvalidInput, "must be a number"),  # type: ignore[arg-type]
+    "tell list of nothing": (lambda o: o.tell(5, []), InvalidInput, "at least one number"),
+    "tell list of texts": (lambda o: o.tell(5, ["1.0"]), InvalidInput, "must be a number"),  # type: ignore[list-item]
+    "tell matrix": (lambda o: o.tell(5, np.ones((2, 2))), InvalidInput, "must be a number"),  # type: ignore[arg-type]
     "tell complex": (lambda o: o.tell(5, 1j), InvalidInput, "must be a number"),  # type: ignore[arg-type]
     "tell numpy complex": (lambda o: o.tell(5, np.complex128(1 + 2j)), InvalidInput, "a number"),  # type: ignore[arg-type]
     "tell too much": (lambda o: o.tell(5, 1e101), InvalidInput, "within .1e.100; got 1e.101"),

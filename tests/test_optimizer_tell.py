@@ -166,6 +166,18 @@ def test_an_observed_failure_is_a_failure() -> None:
 # Telling
 
 
+def test_a_list_of_replicates_is_told_as_under_the_name_of_the_outcome() -> None:
+    """To a study of a number as to one of a declared outcome, with the same suggestions afterwards."""
+    named, plain = (Optimizer(Space.cube(2), seed=0, n_init=4) for _ in range(2))
+    results: list[list[float]] = [[0.1, 0.3], [0.5], [0.2, float("nan"), 0.4], [float("nan")], [0.9, 0.7]]
+    for opt, told in ((named, [{"value": each} for each in results]), (plain, results)):
+        for trial, result in zip(opt.ask(5), told, strict=True):
+            opt.tell(trial, result)  # type: ignore[arg-type]
+    assert [row["value"] for row in plain.records()] == pytest.approx([0.2, 0.5, 0.3, None, 0.8])
+    assert [row["status"] for row in plain.records()] == ["done", "done", "done", "failed", "done"]
+    assert [t.params for t in plain.ask(2)] == [t.params for t in named.ask(2)]
+
+
 def test_results_come_in_any_order_by_trial_or_by_id() -> None:
     optimizer = Optimizer(SPACES["cube"], seed=0)
     batch = optimizer.ask(4)

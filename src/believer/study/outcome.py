@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Mapping, Set
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from typing import Any, NoReturn, TypeAlias
 
@@ -16,8 +16,8 @@ from believer.errors import InvalidInput
 ONLY = "value"
 """The name of the objective of a study that has one number a trial."""
 
-Value: TypeAlias = "float | Outcome | Mapping[str, Any]"
-"""What is told of a trial: a number, an outcome, or a dict with a number or a list of replicates for each outcome."""
+Value: TypeAlias = "float | Sequence[float] | Outcome | Mapping[str, Any]"
+"""What is told of a trial: a number or a list of replicates, an outcome, or a dict with either for each outcome."""
 
 Noise: TypeAlias = "float | Mapping[str, float]"
 """Known standard deviations: of the only number, or by name."""
@@ -150,6 +150,9 @@ def outcome_of(value: Value | None, noise: Noise | None, error: str | None) -> O
         return value
     if isinstance(value, Mapping):
         return _by_name(value, noise)
+    if _is_list(value):
+        outcome = _by_name({ONLY: value}, noise)
+        return f"returned {shown(value)}" if outcome.lost else outcome
     number = as_number(value, "a value")
     if noise is None:
         return Outcome.of(number) if math.isfinite(number) else f"returned {number}"
@@ -175,8 +178,7 @@ def _by_name(values: Mapping[str, Any], noise: Noise | None) -> Outcome:
             raise InvalidInput(
                 f"{name} is None. Leave it out if it comes later, and pass NaN if its evaluation failed."
             )
-        is_list = isinstance(value, list | tuple) or (isinstance(value, np.ndarray) and value.ndim == 1)
-        each = value if is_list else (value,)
+        each = value if _is_list(value) else (value,)
         single = [as_number(one, name) for one in each]
         kept = [one for one in single if math.isfinite(one)]
         if not single:
@@ -190,6 +192,11 @@ def _by_name(values: Mapping[str, Any], noise: Noise | None) -> Outcome:
             replicates[name] = tuple(kept)
     known = {name: std for name, std in (noise or {}).items() if name not in lost}
     return Outcome(numbers, {}, known, replicates, tuple(lost))
+
+
+def _is_list(value: Any) -> bool:
+    """Whether ``value`` is a list of replicates."""
+    return isinstance(value, list | tuple) or (isinstance(value, np.ndarray) and value.ndim == 1)
 
 
 def copied(outcome: Outcome) -> Outcome:
