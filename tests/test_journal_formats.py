@@ -117,7 +117,7 @@ def test_a_newer_format_in_the_middle_is_refused_in_one_sentence(tmp_path: Path)
     Optimizer(Space.cube(1), journal=path, seed=0).close()
     with path.open("a", encoding="utf-8") as file:
         file.write('{"kind":"upgraded","format":9,"by":"someone"}\n{"kind":"dreamt"}\n')
-    with pytest.raises(JournalTooNew, match=rf"journal format 9; this version of believer reads up to format {FORMAT}\."):
+    with pytest.raises(JournalTooNew, match=rf"format 9; .* reads up to format {FORMAT}\."):
         Optimizer.load(path)
 
 
