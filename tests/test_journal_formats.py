@@ -124,7 +124,7 @@ def test_a_newer_format_in_the_middle_is_refused_in_one_sentence(tmp_path: Path)
 def test_a_flipped_format_is_damage_and_no_newer_version(tmp_path: Path) -> None:
     path = tmp_path / "study.jsonl"
     Optimizer(Space.cube(1), journal=path, seed=0).close()
-    path.write_bytes(path.read_bytes().replace(b'"format":5', b'"format":6'))
+    path.write_bytes(path.read_bytes().replace(b'"format":%d' % FORMAT, b'"format":%d' % (FORMAT + 1)))
     with pytest.raises(JournalCorrupt, match="checksum"):
         Optimizer.load(path)
 
