@@ -65,6 +65,7 @@ ROOMS: dict[str, tuple[float, str, str]] = {
     "page": (2, TOOL, "the page of a study"),
     "diagnostics": (4, TOOL, "the SDD"),
     "testing": (1, TOOL, "contracts for plug-ins"),
+    "lab": (3, DOOR, "a study in a folder"),
     "integrations": (0, DOOR, "doors to other tools"),
     "cli": (3, DOOR, "demo, sdd, plugged verbs"),
     "__main__": (3, DOOR, "python -m believer"),
@@ -98,6 +99,8 @@ def bend(source: str, target: str) -> list[Point]:
             return [(x + 0.36, y - HIGH), (x + 0.36, v), (u - WIDE, v)]
         case "integrations", "plugins":
             return [(x, y - HIGH), (x, v), (u - WIDE, v)]
+        case "lab", "optimizer":
+            return [(x - WIDE, y), (2.5, y), (2.5, v + 0.12), (u + WIDE, v + 0.12)]
         case "cli", "loop":
             return [(x + WIDE, y - 0.2), (3.5, y - 0.2), (3.5, v + 0.12), (u + WIDE, v + 0.12)]
         case "replay", "optimizer":

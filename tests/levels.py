@@ -45,6 +45,7 @@ LEVELS = {
     "page": 10.9,
     "diagnostics": 11.0,
     "testing": 11.0,
+    "lab": 11.0,
     "integrations": 12.0,
     "cli": 15.0,
     "__main__": 16.0,

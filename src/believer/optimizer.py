@@ -20,6 +20,7 @@ from typing import Any, Self, Unpack
 
 import numpy as np
 
+from believer._lazy import above
 from believer.acquisitions import Acquisition
 from believer.arrays import shown
 from believer.batch import Strategy
@@ -128,6 +129,21 @@ class Optimizer(Study):
         said(options, ("change",))
         as_path(path, "a journal")
         return cls._open(path, space, change, options)
+
+    @classmethod
+    @suggesting
+    def from_toml(cls, path: PathLike, *, journal: PathLike | None = None, change: bool = False) -> Self:
+        """Open the study that a ``study.toml`` describes, or begin it: the file that ``believer new`` writes.
+
+        Parameters
+        ----------
+        path : of the file.
+        journal : the path of the journal. By default the file's own with the ending ``.jsonl``, the one that the
+            commands ``believer ask`` and ``believer tell`` use.
+        change : whether to go on where the file has changed since; see :meth:`open`.
+        """
+        opened: Self = above("believer.lab", "from_toml")(cls, path, journal, change)
+        return opened
 
     @classmethod
     def _open(

@@ -1,0 +1,20 @@
+"""A study in a folder, without programming: ``study.toml``, the sheets that are filled in, and the journal.
+
+The commands ``believer new``, ``ask``, ``tell``, ``show`` and ``amend`` are thin: what they do is done here, and the
+methods ``Optimizer.from_toml``, ``Optimizer.tell_csv``, ``Optimizer.tell_frame`` and ``Batch.to_csv`` do the same.
+"""
+
+from __future__ import annotations
+
+from believer._lazy import loader
+
+__all__ = ["from_toml", "read_study_file", "study_text"]
+
+__getattr__ = loader(
+    __name__,
+    {
+        "from_toml": "study_file",
+        "read_study_file": "study_file",
+        "study_text": "toml_text",
+    },
+)

@@ -1,0 +1,120 @@
+"""Where things stand in a TOML file: errors about its content name a line, and the nearest key that there is."""
+
+from __future__ import annotations
+
+import difflib
+import re
+import tomllib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from believer.arrays import shown
+from believer.errors import InvalidInput
+
+Path = tuple[str | int, ...]
+"""Keys from the top of the file; of a list of tables, the number of the table, from 0."""
+
+_HEADER = re.compile(r"\s*\[(\[)?([^\[\]]+)\]\]?\s*(?:#.*)?$")
+_KEY = re.compile(r"""\s*((?:[\w-]+|"[^"]*"|'[^']*')(?:\s*\.\s*(?:[\w-]+|"[^"]*"|'[^']*'))*)\s*=""")
+
+
+def lines_of(text: str) -> dict[Path, int]:
+    """The line, from 1, of every table and key of a TOML text.
+
+    Parameters
+    ----------
+    text : a text that tomllib has read.
+    """
+    found: dict[Path, int] = {}
+    counts: dict[Path, int] = {}
+    table: Path = ()
+    for number, line in enumerate(text.splitlines(), start=1):
+        if header := _HEADER.match(line):
+            table = _parts(header[2])
+            if header[1]:
+                counts[table] = counts.get(table, -1) + 1
+                table = (*table, counts[table])
+            found.setdefault(table, number)
+        elif key := _KEY.match(line):
+            found.setdefault((*table, *_parts(key[1])), number)
+    return found
+
+
+def _parts(dotted: str) -> Path:
+    """The keys of a dotted key; nothing for a line that only looks like one, as one of a long text may."""
+    try:
+        value: Any = tomllib.loads(f"{dotted} = 0")
+    except tomllib.TOMLDecodeError:
+        return ()
+    keys: list[str] = []
+    while isinstance(value, dict):
+        key = next(iter(value))
+        keys.append(key)
+        value = value[key]
+    return tuple(keys)
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A place in a file, for errors about what stands there.
+
+    Attributes
+    ----------
+    file : the file, as the user named it.
+    lines : the line of each key.
+    path : the keys that lead to the place.
+    """
+
+    file: str
+    lines: Mapping[Path, int]
+    path: Path = ()
+
+    def at(self, *keys: str | int) -> Place:
+        """A place below this one."""
+        return replace(self, path=(*self.path, *keys))
+
+    def error(self, what: str) -> InvalidInput:
+        """The error that says where it is, and ``what`` is wrong there."""
+        path = self.path
+        while path and path not in self.lines:
+            path = path[:-1]
+        where = f"{self.file}, line {self.lines[path]}" if path else self.file
+        return InvalidInput(f"{where}: {what}")
+
+    @property
+    def name(self) -> str:
+        """How the place is written in the file: [parameters.temperature]."""
+        named = ".".join(part for part in self.path if isinstance(part, str))
+        return f"[{named}]" if named else "the file"
+
+    def table(self, value: Any) -> dict[str, Any]:
+        """``value``, which must be a table."""
+        if not isinstance(value, dict):
+            raise self.error(f"{self.name} must be a table with keys of its own; got {shown(value)}.")
+        return value
+
+    def text(self, value: Any) -> str:
+        """``value``, which must be a text."""
+        if not isinstance(value, str):
+            raise self.error(f"{self.path[-1]} must be a text in quotes; got {shown(value)}.")
+        return value
+
+    def refuse_unknown(self, keys: Iterable[str], known: Sequence[str]) -> None:
+        """The error for the first key that is not one of the known ones, with the nearest of them."""
+        for key in keys:
+            if key not in known:
+                raise self.at(key).error(f"{self.name} has no key {key!r}; {nearest(key, known)}")
+
+
+def nearest(word: str, known: Sequence[str]) -> str:
+    """ "did you mean 'high'?", or all that there are.
+
+    Parameters
+    ----------
+    word : what was written.
+    known : what there is.
+    """
+    folded = {one.casefold(): one for one in known}
+    near = difflib.get_close_matches(word.casefold(), [*folded], 1)
+    return f"did you mean {folded[near[0]]!r}?" if near else f"it may have {', '.join(known)}."

@@ -1,0 +1,229 @@
+"""A study.toml: what it holds, and the study that it describes.
+
+::
+
+    name = "Amide coupling"
+    batch = 8                          # suggestions that `believer ask` makes
+
+    [parameters.temperature]
+    low = 20
+    high = 120
+    step = 5
+    units = "°C"
+
+    [parameters.solvent]
+    choices = ["DMF", "MeCN", "water"]
+
+    [[rules]]
+    sum_to = 100
+    of = ["resin", "hardener", "filler"]
+
+    [outcomes.yield]
+    goal = "maximize"
+    units = "%"
+
+    [outcomes.purity]
+    at_least = 95
+
+    [options]                          # as those of believer.Optimizer; all of them may be left out
+    noise = "infer"
+"""
+
+from __future__ import annotations
+
+import os
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from believer.arrays import shown, whole
+from believer.errors import InvalidInput
+from believer.lab import entries
+from believer.lab.places import Place, lines_of, nearest
+from believer.space import Space
+from believer.study.files import PathLike, as_path, followed
+from believer.study.settings import StudySettings
+
+if TYPE_CHECKING:
+    from believer.optimizer import Optimizer
+
+NAME = "study.toml"
+"""The file of a study in its folder."""
+
+OPTIONS = (
+    "noise",
+    "strategy",
+    "surrogate",
+    "acquisition",
+    "failures",
+    "reference",
+    "n_init",
+    "seed",
+    "warp",
+    "resolution",
+)
+"""Options of a study that a file may have: ``noise`` is that of the Gaussian process."""
+
+_KEYS = ("name", "batch", "parameters", "rules", "outcomes", "options", "sheets")
+BATCH = 8
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class StudyFile:
+    """A study as its file describes it.
+
+    Attributes
+    ----------
+    path : of the file.
+    name : how the study is called.
+    space : where it searches.
+    options : of the study, as :class:`believer.Optimizer` takes them.
+    batch : how many trials an ask suggests where nothing else is said.
+    decimal : the decimal mark of sheets, "." or ",".
+    """
+
+    path: Path
+    name: str
+    space: Space
+    options: dict[str, Any]
+    batch: int = BATCH
+    decimal: str = "."
+
+    @property
+    def journal(self) -> Path:
+        """The journal of the study, beside its file."""
+        return self.path.with_suffix(".jsonl")
+
+
+def read_study_file(path: PathLike) -> StudyFile:
+    """The study that a file describes; InvalidInput names the line of what breaks a rule.
+
+    Parameters
+    ----------
+    path : of the file.
+    """
+    file = Path(as_path(path, "a study file"))
+    text, content = _content(file)
+    place = Place(str(file), lines_of(text))
+    place.refuse_unknown(content, _KEYS)
+    name = place.at("name").text(content.get("name", "")) or file.resolve().parent.name
+    parameters = _parameters(content, place)
+    rules = content.get("rules", [])
+    if not isinstance(rules, list):
+        raise place.at("rules").error("rules are written below [[rules]], with two brackets, one such head a rule.")
+    made = [entries.rule(entry, place.at("rules", i)) for i, entry in enumerate(rules)]
+    outcomes = place.at("outcomes").table(content.get("outcomes", {}))
+    goals = {key: entries.outcome(entry, place.at("outcomes", key)) for key, entry in outcomes.items()}
+    if not goals:
+        raise place.error('a study needs at least one outcome, such as [outcomes.yield] with goal = "maximize".')
+    _refuse_shared_names(parameters, goals, place)
+    options = {"outcomes": goals, **_options(content, place)}
+    try:
+        space = Space(parameters, rules=made)
+        StudySettings.of(space, **options)
+    except InvalidInput as error:
+        raise InvalidInput(f"{file}: {error}") from error
+    batch = content.get("batch", BATCH)
+    try:
+        whole(batch, "batch", 1)
+    except InvalidInput as error:
+        raise place.at("batch").error(str(error)) from error
+    return StudyFile(file, name, space, options, batch, _decimal(content, place))
+
+
+def from_toml(cls: type[Optimizer], path: PathLike, journal: PathLike | None, change: bool) -> Optimizer:
+    """:meth:`believer.Optimizer.from_toml`.
+
+    Parameters
+    ----------
+    cls : the class of what is returned.
+    path : of the file.
+    journal : of the journal; None for the one beside the file.
+    change : whether to go on with an edited file.
+    """
+    study = read_study_file(path)
+    where = study.journal if journal is None else journal
+    return cls.open(where, study.space, change=change, **study.options)
+
+
+def _content(file: Path) -> tuple[str, dict[str, Any]]:
+    try:
+        text = Path(followed(file)).read_text(encoding="utf-8-sig")
+        return text, tomllib.loads(text)
+    except FileNotFoundError as error:
+        raise InvalidInput(f"there is no {file}. Make one with: believer new") from error
+    except OSError as error:
+        raise InvalidInput(f"{file} cannot be read: {error.strerror or error}.") from error
+    except UnicodeDecodeError as error:
+        raise InvalidInput(f"{file} must be a text in UTF-8; it is not: {error}. Save it as UTF-8.") from error
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
+        raise InvalidInput(f'{file} is not valid TOML: {error}. Names and texts need quotes: units = "°C".') from error
+
+
+def _parameters(content: Mapping[str, Any], place: Place) -> dict[str, Any]:
+    tables = place.at("parameters").table(content.get("parameters", {}))
+    if not tables:
+        raise place.error("a study needs at least one parameter, such as [parameters.temperature].")
+    return {key: entries.parameter(entry, place.at("parameters", key)) for key, entry in tables.items()}
+
+
+def _refuse_shared_names(parameters: Mapping[str, Any], goals: Mapping[str, Any], place: Place) -> None:
+    """A sheet has one column for a name, in which capitals and blanks do not count."""
+    folded: dict[str, str] = {}
+    for kind, names in (("parameters", parameters), ("outcomes", goals)):
+        for name in names:
+            key = " ".join(name.casefold().split())
+            if key in RESERVED:
+                raise place.at(kind, name).error(f"{name!r} is a column of every sheet; choose another name.")
+            if key in folded:
+                raise place.at(kind, name).error(
+                    f"{name!r} and {folded[key]!r} would have the same column in a sheet; rename one of them."
+                )
+            folded[key] = name
+
+
+RESERVED = ("trial", "note")
+"""Columns that a sheet has beside parameters and outcomes."""
+
+
+def _options(content: Mapping[str, Any], place: Place) -> dict[str, Any]:
+    here = place.at("options")
+    given = dict(here.table(content.get("options", {})))
+    here.refuse_unknown(given, OPTIONS)
+    noise = given.pop("noise", None)
+    if noise is None:
+        return given
+    if "surrogate" in given:
+        raise here.at("noise").error("noise is of the Gaussian process; leave out surrogate, or noise.")
+    from believer.surrogates import GP
+
+    try:
+        return {**given, "surrogate": GP(noise=noise)}
+    except InvalidInput as error:
+        raise here.at("noise").error(str(error)) from error
+
+
+def _decimal(content: Mapping[str, Any], place: Place) -> str:
+    here = place.at("sheets")
+    given = here.table(content.get("sheets", {}))
+    here.refuse_unknown(given, ("decimal",))
+    mark = given.get("decimal", ".")
+    if mark not in (".", ",") or not isinstance(mark, str):
+        raise here.at("decimal").error(f'decimal must be "." or ","; got {shown(mark)}.')
+    return mark
+
+
+def folder_file(path: PathLike | None) -> Path:
+    """The study.toml that a user means: the file itself, that of a folder, or that of the folder here.
+
+    Parameters
+    ----------
+    path : what was given.
+    """
+    given = Path(os.curdir if path is None else as_path(path, "a study"))
+    return given / NAME if given.is_dir() else given
+
+
+__all__ = ["StudyFile", "folder_file", "from_toml", "nearest", "read_study_file"]
