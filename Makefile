@@ -2,6 +2,7 @@
 # install nothing outside of it. `make test-slow` is what takes longer: all tests with their coverage measured, those
 # that wait for clusters, builds and emulated processors among them, then every processor, the compiled module under
 # sanitizers, thousands of changed journals, lives under attack, and new random examples. `make test-wheels` builds the wheels and tests them on every Python that is here.
+# `make docs` builds the site.
 PYTHON ?= python3
 BIN := .venv/bin
 # One BLAS thread: the matrices are small, and threads only get in each other's way.
@@ -14,9 +15,9 @@ unexport PYTHONDONTWRITEBYTECODE
 # What the compiled module is made of: a change of it installs again.
 BUILD := pyproject.toml setup.py bench/pyproject.toml paper/pyproject.toml $(wildcard native/*)
 LINTED := setup.py conftest.py src tests bench paper benchmarks integrations docs/make_theory_figures.py docs/make_how_to_choose.py docs/make_architecture.py \
-	docs/make_verdicts.py docs/make_gallery.py
+	docs/make_verdicts.py docs/make_gallery.py docs/make_outputs.py docs/theme
 
-.PHONY: run test test-slow test-wheels clean
+.PHONY: run test test-slow test-wheels docs clean
 
 run: .venv/run.stamp
 	$(BIN)/believer demo --out believer-demo
@@ -35,6 +36,10 @@ test-slow: .venv/test.stamp
 	$(BIN)/python tests/lives.py --operations 30000 --kills 300
 	$(BIN)/python -m pytest -n 2 --durations=20 -m hypothesis --hypothesis-profile=explore
 
+# The site, into site/: open site/index.html. Every warning is an error, a link that leads nowhere among them.
+docs: .venv/docs.stamp
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --quiet
+
 test-wheels: $(BIN)/python
 	$(BIN)/python tests/wheels.py
 
@@ -51,6 +56,10 @@ $(BIN)/python:
 .venv/test.stamp: $(BIN)/python $(BUILD)
 	$(BIN)/python -m pip install --quiet torch==2.13.0
 	$(BIN)/python -m pip install --quiet --editable '.[dev]' --editable 'bench[peers]' --editable paper
+	touch $@
+
+.venv/docs.stamp: $(BIN)/python $(BUILD)
+	$(BIN)/python -m pip install --quiet --editable '.[docs]'
 	touch $@
 
 # The tests look at reports in a browser, and skip that without one. Only CI, whose machine is its own, installs it: on
@@ -71,4 +80,4 @@ APT := env DEBIAN_FRONTEND=noninteractive apt-get -qq -y \
 	touch $@
 
 clean:
-	rm -rf .venv build dist src/*.egg-info bench/src/*.egg-info paper/src/*.egg-info src/believer/_native*.so src/believer/_native*.pyd believer-demo believer-reproduction
+	rm -rf .venv build dist site src/*.egg-info bench/src/*.egg-info paper/src/*.egg-info src/believer/_native*.so src/believer/_native*.pyd believer-demo believer-reproduction

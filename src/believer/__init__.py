@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from believer.batch import LipschitzPenalization as LipschitzPenalization
     from believer.batch import RandomBatch as RandomBatch
     from believer.batch import TopQ as TopQ
+    from believer.batch import TrustRegion as TrustRegion
     from believer.batch import Verdict as Verdict
     from believer.diagnostics.sdd import sdd
     from believer.diagnostics.sdd_report import SDDReport as SDDReport
