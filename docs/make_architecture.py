@@ -48,6 +48,7 @@ ROOMS: dict[str, tuple[float, str, str]] = {
     "batch": (2, ENGINE, "q points together"),
     "study": (2, STUDY, "events, journal, ledger"),
     "trees": (4, TOOL, "processes and theirs"),
+    "best_draft": (2, STUDY, "the best of a few batches"),
     "propose": (2, STUDY, "history in, batch out"),
     "optimizer": (2, DOOR, "ask and tell"),
     "progress": (3, TOOL, "a bar"),

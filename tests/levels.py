@@ -28,6 +28,7 @@ LEVELS = {
     "batch": 7.0,
     "study": 8.0,
     "trees": 8.5,
+    "best_draft": 8.4,
     "propose": 8.5,
     "optimizer": 9.0,
     "progress": 9.0,

@@ -23,6 +23,7 @@ from believer.result import Result, best_of
 from believer.space import Space
 from believer.space.units import amount
 from believer.stopping import Seconds, Stop, Target, stopper
+from believer.study.batch_rules import BatchRules, Shared
 from believer.study.events import Failed, Observed, Told
 from believer.study.journal import PathLike
 from believer.study.options import Options, said, with_options
@@ -43,6 +44,7 @@ def minimize(
     workers: int | Executor | Any = None,
     q: int | None = None,
     mode: str | None = None,
+    shared: Shared | None = None,
     journal: PathLike | None = None,
     x0: Iterable[Mapping[str, Any]] | None = None,
     y0: Iterable[Value] | None = None,
@@ -73,6 +75,8 @@ def minimize(
         given for an executor that does not say how many workers it has.
     mode : "async" hands a worker the next point as soon as it is free; "batch" waits for all q results before it asks
         again. By default "async" with workers, "batch" without.
+    shared : parameters that have one value in a whole batch, or at most as many as stated, as for
+        :meth:`Optimizer.ask`. It needs ``mode="batch"``.
     journal : a path. If there is a journal already, the run goes on from it, and evaluates its pending trials first.
     x0 : points to evaluate first, a list of params. They are not evaluated again when a run goes on from a journal.
     y0 : the values of ``x0``, if they are known. They then count as results, and not towards the budget.
@@ -90,7 +94,7 @@ def minimize(
     {options}
     """
     began = time.monotonic()
-    own = ("workers", "q", "mode", "journal", "x0", "y0", "stop", "timeout", "callback", "progress", "change")
+    own = ("workers", "q", "mode", "shared", "journal", "x0", "y0", "stop", "timeout", "callback", "progress", "change")
     said(options, ("budget", *own))
     if executor is not None:
         if workers is not None:
@@ -99,8 +103,15 @@ def minimize(
         workers = executor
     if workers is not None and not isinstance(workers, Integral | Executor):
         with opened(workers) as cluster:
-            given: dict[str, Any] = {"q": q, "mode": mode, "journal": journal, "x0": x0, "y0": y0, "stop": stop}
-            given |= {"timeout": timeout, "callback": callback, "progress": progress, "change": change, **options}
+            given: dict[str, Any] = {"q": q, "mode": mode, "shared": shared, "journal": journal, "x0": x0, "y0": y0}
+            given |= {
+                "stop": stop,
+                "timeout": timeout,
+                "callback": callback,
+                "progress": progress,
+                "change": change,
+                **options,
+            }
             return minimize(f, space, budget, workers=cluster, **given)
     if not callable(f):
         raise InvalidInput(f"f must be a function of one dict of parameters; got {shown(f)}.")
@@ -112,12 +123,17 @@ def minimize(
         raise InvalidInput(f'mode must be "batch" or "async"; got {shown(mode)}.')
     if mode == "async" and workers is None:
         raise InvalidInput('mode="async" needs workers, e.g. workers=4, worker processes.')
+    if shared is not None and mode == "async":
+        raise InvalidInput('shared needs mode="batch": with mode="async" every point is asked for by itself.')
     if callback is not None and not callable(callback):
         raise InvalidInput(f"callback must be a function of the optimizer and a batch; got {shown(callback)}.")
     budget, stops = whole(budget, "budget", 1), stopper(stop, began)
     points, values = _listed(x0, y0)
+    rules = BatchRules()
 
     def check(settings: StudySettings) -> None:
+        nonlocal rules
+        rules = BatchRules.of(settings.space, {}, shared)
         if len(settings.goals.objectives) > 1 and isinstance(stop, Real | Target):
             raise InvalidInput(
                 "a target needs a single objective, and this study has several. Stop with Seconds(...) or a function."
@@ -137,6 +153,7 @@ def minimize(
             *(f, optimizer, bar, workers, budget + len(known), q, stops, callback, timeout, began, limit, units),
             waiting=waiting,
             aside=aside,
+            shared=rules.shared,
         )
         reason = run.until_done(mode)
     finally:
@@ -269,6 +286,7 @@ class _Run:
     units: str
     waiting: list[Trial]
     aside: _Aside
+    shared: Shared
     failures: list[Failure] = field(default_factory=list)
 
     def until_done(self, mode: str) -> str:
@@ -366,10 +384,10 @@ class _Run:
     def _ask(self, q: int) -> Batch | None:
         """A batch; a smaller one when a finite space has fewer points left; None when it has none any more."""
         try:
-            return self.optimizer.ask(q)
+            return self.optimizer.ask(q, shared=self.shared)
         except SpaceExhausted as error:
             if error.left:
-                return self.optimizer.ask(error.left)
+                return self.optimizer.ask(error.left, shared=self.shared)
             if not self.optimizer.trials:
                 raise
             return None

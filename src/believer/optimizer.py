@@ -30,6 +30,7 @@ from believer.maximize import Maximizer
 from believer.propose import propose, rehearse
 from believer.space import Constraint, Space
 from believer.study import serialization
+from believer.study.batch_rules import Shared
 from believer.study.change import differences, is_relabeled, units_in, with_units, without_backfill
 from believer.study.constraints import identity, is_constraint
 from believer.study.events import (
@@ -218,6 +219,7 @@ class Optimizer(Study):
         *,
         strategy: str | Strategy | None = None,
         fixed: Mapping[str, Any] | None = None,
+        shared: Shared | None = None,
         distinct: bool = True,
         repeat: bool = False,
     ) -> Batch:
@@ -230,6 +232,10 @@ class Optimizer(Study):
         q : the number of trials.
         strategy : a strategy for this call, in place of the optimizer's.
         fixed : parameters that keep a fixed value in this call.
+        shared : parameters that have one value in the whole batch, ``["temperature"]``, or as many values at most as
+            stated, ``{"temperature": 2}``. The values are chosen with the rest of the batch: of a few batches, each
+            under values of its own, the one with the largest expected gain is handed out, which takes about five times
+            as long. Pending points do not count.
         distinct : whether every point must differ from the others of the batch, from pending points and from evaluated
             ones (by 1e-6 in the encoded cube).
         repeat : whether an evaluated point may be measured again when results are noisy and a replicate is worth more
@@ -243,6 +249,7 @@ class Optimizer(Study):
             q,
             strategy=strategy,
             fixed=fixed,
+            shared=shared,
             distinct=distinct,
             repeat=repeat,
             cache=self._cache,

@@ -32,6 +32,7 @@ from believer.batch.request import (
     takes,
 )
 from believer.batch.verdict import Verdict, judge
+from believer.best_draft import best_draft
 from believer.capabilities import has
 from believer.errors import (
     BelieverError,
@@ -46,6 +47,7 @@ from believer.space import Float, Space
 from believer.space.hints import adds_up
 from believer.space.region import Region
 from believer.study import serialization
+from believer.study.batch_rules import BatchRules, Shared, Values
 from believer.study.events import Asked
 from believer.study.history import History, Table
 from believer.study.labels import NO_LABELS, Labels
@@ -97,6 +99,7 @@ def propose(
     *,
     strategy: str | Strategy | None = None,
     fixed: Mapping[str, Any] | None = None,
+    shared: Shared | None = None,
     distinct: bool = True,
     repeat: bool = False,
     cache: ModelCache | None = None,
@@ -113,6 +116,7 @@ def propose(
     q : how many points.
     strategy : another one than the study's.
     fixed : parameters held at a value.
+    shared : names of parameters that have one value in the batch, or the number of values for each.
     distinct : no point equals another of the batch, a pending one or one of the history.
     repeat : where results are noisy, a point is measured again if that is worth more than a new one.
     cache : models of earlier calls with the same settings; the result is the same with it and without.
@@ -132,60 +136,26 @@ def propose(
         _refuse_learned_failures(chooser, called)
     if repeat:
         refuse_repeats(chooser, called, len(goals.objectives))
-    draft = _Draft(
-        settings,
-        history,
-        cache,
-        settings.space.region(fixed_params) if fixed_params else cache.region,
-        fixed_params,
-        bool(distinct),
-        bool(repeat),
-    )
-    queued = [p for p in history.queue if all(same_value(p[name], value) for name, value in fixed_params.items())][:q]
-    draft.refuse_exhausted(q, queued)
-    request, described = None, None
-    try:
-        draft.add_queued(queued)
-        draft.add_design(q)
-        if len(draft.trials) < q:
-            if needs_model(chooser):
-                outputs = tuple(cache.learned(history, place) for place in range(len(history.tables)))
-                described = cache.hyperparameters(history)
-            else:
-                outputs = tuple(_unlearned(cache, history, table) for table in history.tables)
-            request = draft.request(q, outputs)
-            chosen = checked_answer(chooser.choose(request, cache.memory), request, chooser)
-            cache.memory = chosen.memory
-            notes = draft.learned_from(outputs, described or {}) if needs_model(chooser) else ""
-            draft.add_chosen(chosen, notes, is_custom)
-    except SpaceExhausted as error:
-        draft.refuse_exhausted(q, queued, count=True)
-        if isinstance(error, NoPointFound) and adds_up(settings.space.constraint):
-            raise NoPointFound(f"{error} {_AS_RULES}", error.left) from None
-        raise
+    rules = None if shared is None else BatchRules.of(settings.space, fixed_params, shared)
+    binding = None if rules is None else rules.binding(q)
+    queued = [p for p in history.queue if all(same_value(p[name], value) for name, value in fixed_params.items())]
+    queued = binding.fitting(queued, q) if binding else queued[:q]
+
+    def drafted(values: Values, points: int) -> _Draft:
+        region = settings.space.region(fixed_params, values) if fixed_params or values else cache.region
+        draft = _Draft(settings, history, cache, region, fixed_params, bool(distinct), bool(repeat), values)
+        draft.fill(points, queued, chooser, is_custom)
+        return draft
+
+    draft = best_draft(binding, settings.space, q, queued, drafted) if binding else drafted({}, q)
     wanted = {
         "strategy": config,
         "fixed": fixed_params,
         "distinct": bool(distinct),
         **({"repeat": True} if repeat else {}),
+        **({} if rules is None else rules.to_config()),
     }
-    judged_on = request if request is not None and needs_model(chooser) else None
-
-    def judged() -> Verdict:
-        # A strategy counts points of this batch that came before it as pending; the verdict must not.
-        pending, encoded, gain = (
-            counted_pending(history.pending),
-            np.array([trial.encoded for trial in draft.trials]),
-            None,
-        )
-        if judged_on is not None:
-            # Failures are no results: told as the worst of these, they bend a model beside a good one.
-            fits = tuple(replace(one, model=one.fit, failed=None) for one in judged_on.outputs)
-            gain = expected_gain(replace(judged_on, outputs=(replace(fits[0], pending=pending), *fits[1:])), encoded)
-        model = None if judged_on is None else judged_on.model
-        return judge(encoded, draft.region, model, len(pending.ids), gain, settings.labels.objective)
-
-    return Proposal(tuple(draft.trials), wanted, described, judged, settings.labels)
+    return Proposal(tuple(draft.trials), wanted, draft.described, draft.verdict, settings.labels)
 
 
 def request_of(settings: StudySettings, history: History, q: int = 1, *, cache: ModelCache | None = None) -> Request:
@@ -215,8 +185,13 @@ class _Draft:
     fixed_params: dict[str, Any]
     distinct: bool
     repeat: bool = False
+    shared: Values = field(default_factory=dict)
+    """The values of which parameters have one in this batch."""
     trials: list[Trial] = field(default_factory=list)
+    described: dict[str, Any] | None = None
     avoid: Array = field(init=False)
+    _judged_on: Request | None = None
+    _verdict: Verdict | None = None
 
     def __post_init__(self) -> None:
         self.avoid = self.history.taken if self.distinct else self.history.taken[:0]
@@ -226,6 +201,8 @@ class _Draft:
         return self.history.next_id + len(self.trials)
 
     def add(self, params: dict[str, Any], encoded: Array, origin: str, provenance: str) -> None:
+        if self.shared and origin != "enqueued":
+            provenance += f"; {', '.join(self.shared)} shared by the batch"
         self.trials.append(Trial(self.next_id, params, frozen(encoded), provenance, origin))
         if self.distinct:
             self.avoid = np.vstack([self.avoid, encoded])
@@ -238,8 +215,57 @@ class _Draft:
         self.add(self.params_at(x), x, origin, provenance)
 
     def params_at(self, x: Array) -> dict[str, Any]:
-        """The point ``x`` in the user's terms; what is held is held to the bit."""
-        return self.settings.space.decode(x[None, :], self.fixed_params)[0]
+        """The point ``x`` in the user's terms; what is held, or shared, has its value to the bit."""
+        space = self.settings.space
+        held = {**self.fixed_params, **space.nearest(x, self.shared)} if self.shared else self.fixed_params
+        return space.decode(x[None, :], held)[0]
+
+    def fill(self, q: int, queued: list[dict[str, Any]], chooser: Strategy, is_custom: bool) -> None:
+        """Make up ``q`` trials: those ``queued``, the design's, then those of the strategy ``chooser``."""
+        history, cache = self.history, self.cache
+        self.refuse_exhausted(q, queued)
+        try:
+            self.add_queued(queued)
+            self.add_design(q)
+            if len(self.trials) == q:
+                return
+            learns = needs_model(chooser)
+            if learns:
+                outputs = tuple(cache.learned(history, place) for place in range(len(history.tables)))
+                self.described = cache.hyperparameters(history)
+            else:
+                outputs = tuple(_unlearned(cache, history, table) for table in history.tables)
+            request = self.request(q, outputs)
+            chosen = checked_answer(chooser.choose(request, cache.memory), request, chooser)
+            if self.region is cache.region:
+                cache.memory = chosen.memory
+            self.add_chosen(chosen, self.learned_from(outputs, self.described or {}) if learns else "", is_custom)
+            self._judged_on = request if learns else None
+        except SpaceExhausted as error:
+            self.refuse_exhausted(q, queued, count=True)
+            if isinstance(error, NoPointFound) and adds_up(self.settings.space.constraint):
+                raise NoPointFound(f"{error} {_AS_RULES}", error.left) from None
+            raise
+
+    def verdict(self) -> Verdict:
+        """The verdict on the batch; worked out once."""
+        if self._verdict is None:
+            # A strategy counts points of this batch that came before it as pending; the verdict must not.
+            pending, on, gain = counted_pending(self.history.pending), self._judged_on, None
+            encoded = np.array([trial.encoded for trial in self.trials])
+            if on is not None:
+                # Failures are no results: told as the worst of these, they bend a model beside a good one.
+                fits = tuple(replace(one, model=one.fit, failed=None) for one in on.outputs)
+                gain = expected_gain(replace(on, outputs=(replace(fits[0], pending=pending), *fits[1:])), encoded)
+            model = None if on is None else on.model
+            units = self.settings.labels.objective
+            self._verdict = judge(encoded, self.region, model, len(pending.ids), gain, units)
+        return self._verdict
+
+    def gain(self) -> float | None:
+        """What the batch is expected to gain; None where no model says so."""
+        gain = None if self._judged_on is None else self.verdict().gain
+        return None if gain is None else gain.together
 
     def add_queued(self, queued: list[dict[str, Any]]) -> None:
         """Points that the user wants, even if they repeat others."""

@@ -20,6 +20,7 @@ from believer.optimizer import Optimizer, settings_in
 from believer.propose import propose
 from believer.space import Constraint
 from believer.study import serialization
+from believer.study.batch_rules import BatchRules
 from believer.study.constraints import checked_constraint
 from believer.study.events import Asked, Begun, Changed, Event
 from believer.study.history import states_by_output
@@ -165,7 +166,7 @@ def _wanted(study: Optimizer, event: Asked, strategies: Sequence[Strategy]) -> S
     passed = next((part for part in known if serialization.to_config(part) == strategy), None)
     rebuilt = serialization.from_config(strategy, "strategies", passed)
     try:
-        study.space.check_fixed(fixed)
+        BatchRules.of(study.space, study.space.check_fixed(fixed), wanted.get("shared"))
         return serialization.strategy_named(serialization.having(("choose",), rebuilt, "strategy"))
     except InvalidInput as error:
         raise DamagedRequest(str(error)) from error
@@ -183,6 +184,7 @@ def _ask_again(study: Optimizer, event: Asked, strategy: Strategy) -> str | None
             fixed=wanted["fixed"],
             distinct=wanted["distinct"],
             repeat=wanted.get("repeat", False),
+            shared=wanted.get("shared"),
             cache=study._cache,
         ).event()
     except BelieverError as error:

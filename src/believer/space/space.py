@@ -229,9 +229,15 @@ class Space:
         points = [{**dict(zip(names, values, strict=True)), **kept} for values in zip(*columns, strict=True)]
         return [balanced(point, self.rules, dict(self._items), kept) for point in points] if self.rules else points
 
-    def region(self, fixed: Mapping[str, Any] | None = None) -> Region:
-        """The region of allowed encoded points, with the parameters in ``fixed`` at their values."""
-        values = self.check_fixed(fixed or {})
+    def region(
+        self, fixed: Mapping[str, Any] | None = None, among: Mapping[str, Sequence[Any]] | None = None
+    ) -> Region:
+        """The region of allowed encoded points, with the parameters in ``fixed`` at their values.
+
+        ``among``: further parameters, and for each the values of which it has one.
+        """
+        values = {name: [value] for name, value in self.check_fixed(fixed or {}).items()}
+        values |= {name: [*some] for name, some in (among or {}).items()}
         box = self._box(values)
         if self.within is not None:
             return self.within(box)
@@ -241,19 +247,28 @@ class Space:
         assert geometry is not None
         return Polytope(box, geometry)
 
-    def _box(self, values: Mapping[str, Any]) -> Box:
-        """The box of all parameters, those of ``values`` held there."""
+    def nearest(self, x: Array, among: Mapping[str, Sequence[Any]]) -> dict[str, Any]:
+        """Of the values that each parameter in ``among`` has, the one nearest to the point ``x`` (dim,)."""
+        found = {}
+        for name, p, start, stop in self._layout():
+            if name in among:
+                gaps = np.abs(p.encode(among[name], name) - x[start:stop]).sum(axis=1)
+                found[name] = among[name][int(gaps.argmin())]
+        return found
+
+    def _box(self, values: Mapping[str, Sequence[Any]]) -> Box:
+        """The box of all parameters, each of those in ``values`` at one of its values."""
         lower, upper, blocks = np.zeros(self.dim), np.ones(self.dim), []
         for name, p, start, stop in self._layout():
-            rows = p.encode([values[name]], name) if name in values else p.grid()
+            rows = np.unique(p.encode(values[name], name), axis=0) if name in values else p.grid()
             lower[start:stop], upper[start:stop] = rows.min(axis=0), rows.max(axis=0)
-            if p.count is not None and not p.rounded:
+            if (p.count is not None and not p.rounded) or (name in values and len(rows) > 1):
                 blocks.append(Block(start, stop, frozen(rows), p.ordered))
         feasible = None if self.constraint is None else self._feasible
         rounding = self._rounded if any(p.rounded for _, p in self._items) else None
         return Box(frozen(lower), frozen(upper), tuple(blocks), feasible, rounding, self._tolerance())
 
-    def _geometry(self, box: Box, values: Mapping[str, Any]) -> Geometry:
+    def _geometry(self, box: Box, values: Mapping[str, Sequence[Any]]) -> Geometry:
         """Where the rules hold; InvalidInput, with those that are to blame, where they hold nowhere."""
         parameters, starts = dict(self._items), {name: start for name, _, start, _ in self._layout()}
         grids = {block.start: block.values[:, 0] for block in box.blocks if block.ordered and len(block.values) > 1}
@@ -265,7 +280,9 @@ class Space:
         if found is None:
             blamed = conflict(self.rules, lambda rules: geometry(rules) is not None)
             names = dict.fromkeys(name for rule in blamed for name in rule.names)
-            said = ", ".join(f"{name}={values.get(name, parameters[name])!r}" for name in names)
+            said = ", ".join(
+                f"{name}={' or '.join(map(repr, values.get(name, (parameters[name],))))}" for name in names
+            )
             which = "this rule cannot hold" if len(blamed) == 1 else "these rules cannot hold together"
             raise InvalidInput(
                 f"{which}: {' and '.join(map(repr, blamed))}, with {said}. Change one of them, or a parameter's bounds."

@@ -1,0 +1,187 @@
+"""Rules of a batch as a whole: values that its points share, chosen with the rest, in the journal, replayed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+from each import each
+from optimizer_studies import SPACES, assert_distinct, assert_lawful, started, tell_all, units
+
+import believer as bv
+from believer import Categorical, Float, Int, Optimizer, Space
+from believer.batch import STRATEGIES
+from believer.best_draft import TRIED, best_draft
+from believer.errors import BelieverError, InvalidInput, SpaceExhausted
+from believer.study.batch_rules import BatchRules, Values
+from believer.study.trials import Trial
+
+OVEN = Space({"t": Float(20.0, 100.0), "x": Float(0.0, 1.0), "k": Categorical(["a", "b", "c"])})
+PARTS = ["a", "b", "c", "d"]
+MIXTURE = Space(
+    {**{name: Float(0.0, 1.0) for name in PARTS}, "t": Int(0, 10)},
+    rules=[bv.sum_to(PARTS, 1.0), bv.max_parts(PARTS, 3)],
+)
+
+
+def values(batch: Any, name: str) -> set[Any]:
+    return {trial.params[name] for trial in batch}
+
+
+@each("name", STRATEGIES)
+def test_every_strategy_keeps_the_number_of_values(name: str) -> None:
+    optimizer = started(OVEN)
+    batch = optimizer.ask(3, strategy=name, shared={"t": 2, "k": 1})
+    assert (len(batch), len(values(batch, "k"))) == (3, 1)
+    assert len(values(batch, "t")) <= 2
+    assert_lawful(OVEN, batch.trials)
+    assert_distinct(optimizer.trials)
+
+
+@each(
+    "space, shared",
+    [(MIXTURE, {"a": 1}), (MIXTURE, {"a": 2, "t": 1}), *((s, {s.names[0]: 1}) for s in SPACES.values() if len(s) > 1)],
+)
+def test_shared_values_go_with_rules_grids_and_constraints(space: Space, shared: dict[str, int]) -> None:
+    optimizer = Optimizer(space, seed=1, n_init=3)
+    for _ in range(3):
+        batch = optimizer.ask(3, shared=shared)
+        assert all(len(values(batch, name)) <= count for name, count in shared.items())
+        assert_lawful(space, batch.trials)
+        tell_all(optimizer, batch)
+    assert_distinct(optimizer.trials)
+
+
+def test_a_number_that_every_batch_keeps_changes_nothing() -> None:
+    one, other = started(OVEN), started(OVEN)
+    assert units(one.ask(3, shared={"t": 3})) == units(other.ask(3))
+
+
+def test_values_come_from_the_whole_range_in_a_design() -> None:
+    optimizer = Optimizer(OVEN, seed=0, n_init=12)
+    batches = [optimizer.ask(3, shared="t") for _ in range(4)]
+    assert len({t for batch in batches for t in values(batch, "t")}) == 4
+
+
+def test_pending_points_do_not_count_and_fixed_parameters_stay() -> None:
+    optimizer = started(OVEN)
+    first = optimizer.ask(2, fixed={"t": 20.0})
+    second = optimizer.ask(3, shared=["t"], fixed={"k": "b"})
+    assert values(first, "t") == {20.0} != values(second, "t")
+    assert values(second, "k") == {"b"}
+
+
+def test_enqueued_points_say_the_value_and_those_that_disagree_wait() -> None:
+    optimizer = started(OVEN)
+    for t, x in ((30.0, 0.1), (40.0, 0.1), (30.0, 0.2)):
+        optimizer.enqueue({"t": t, "x": x, "k": "a"})
+    batch = optimizer.ask(4, shared=["t"])
+    assert [trial.origin for trial in batch] == ["enqueued", "enqueued", "model", "model"]
+    assert values(batch, "t") == {30.0}
+    assert [point["t"] for point in optimizer.queued] == [40.0]
+
+
+def test_a_finite_space_says_how_many_points_a_value_leaves() -> None:
+    optimizer, seen = Optimizer(Space({"k": Categorical([*"abcdef"]), "n": Int(0, 4)}), seed=0, n_init=2), set[str]()
+    for _ in range(6):
+        batch = optimizer.ask(5, shared=["k"])
+        seen |= values(batch, "k")
+        with pytest.raises(SpaceExhausted) as error:
+            optimizer.ask(6, shared=["k"])
+        assert error.value.left == (5 if len(seen) < 6 else 0)
+        tell_all(optimizer, batch)
+    assert seen == {*"abcdef"}
+
+
+def test_a_journal_replays_and_a_loaded_study_goes_on_alike(tmp_path: Path) -> None:
+    path = tmp_path / "study.jsonl"
+    with Optimizer(OVEN, seed=0, n_init=3, journal=path) as optimizer:
+        for shared in (["t"], {"t": 2}, {"k": 2, "t": 1}):
+            tell_all(optimizer, optimizer.ask(3, shared=shared))
+        loaded = Optimizer.load(path, append=False)
+        assert loaded.ask(3, shared=["t"]).trials == optimizer.ask(3, shared=["t"]).trials
+    assert bv.replay(path).identical
+    assert '"shared":{"t":2}' in path.read_text()
+
+
+@each(
+    "shared",
+    [["q"], {"t": 0}, {"t": 1.5}, {"t": True}, {"t": None}, 5, [["t"]], [None], {"t": 2, "q": 1}, True],
+)
+def test_a_wrong_rule_is_one_clear_error_before_anything_happens(shared: Any) -> None:
+    optimizer = started(OVEN)
+    before = optimizer.events
+    with pytest.raises(InvalidInput):
+        optimizer.ask(3, shared=shared)
+    with pytest.raises(BelieverError):
+        bv.minimize(lambda params: 1.0, OVEN, 4, q=2, shared=shared, progress=False)
+    assert optimizer.events == before
+
+
+def test_what_is_fixed_is_not_shared() -> None:
+    with pytest.raises(InvalidInput, match="fixed at 50"):
+        started(OVEN).ask(2, shared=["t"], fixed={"t": 50.0})
+
+
+def test_minimize_asks_for_batches_that_share() -> None:
+    seen: list[Any] = []
+    result = bv.minimize(
+        lambda params: (params["t"] - 60.0) ** 2,
+        OVEN,
+        9,
+        q=3,
+        n_init=3,
+        seed=0,
+        shared=iter(["t"]),
+        progress=False,
+        callback=lambda optimizer, batch: seen.append(values(batch, "t")),
+    )
+    assert [len(one) for one in seen] == [1, 1, 1]
+    assert len(result.optimizer.trials) == 9
+    with pytest.raises(InvalidInput, match="batch"):
+        bv.minimize(lambda params: 1.0, OVEN, 4, workers=2, shared=["t"], progress=False)
+
+
+# The choice between batches
+
+
+@dataclass
+class Drafted:
+    trials: list[Trial]
+    values: Values
+    gains: dict[float, float] = field(default_factory=dict)
+
+    def gain(self) -> float | None:
+        return self.gains.get(next(iter(self.values.values()))[0], 0.0) if self.values else 0.0
+
+
+def test_the_batch_with_the_largest_gain_of_those_tried_is_taken() -> None:
+    """Values are tried in the order of the points that are chosen without the rule."""
+    order, gains, asked = [5.0, 7.0, 2.0, 9.0, 4.0], {5.0: 1.0, 7.0: 0.5, 2.0: 3.0, 9.0: 2.0, 4.0: 9.0}, list[Any]()
+
+    def drafted(chosen: Values, points: int) -> Drafted:
+        asked.append(chosen.get("t"))
+        at = order[:points] if not chosen else [chosen["t"][0]] * points
+        trials = [Trial(i, {"t": t}, units_of(t), "", "model") for i, t in enumerate(at)]
+        return Drafted(trials, chosen, gains)
+
+    found = best_draft(BatchRules({"t": 1}), OVEN, 6, [], drafted)
+    assert found.values == {"t": (2.0,)}
+    assert asked == [None, (5.0,), (7.0,), (2.0,), (9.0,)]
+    assert len(asked) == TRIED + 1
+
+
+def units_of(t: float) -> Any:
+    return OVEN.encode([{"t": 20.0 + t, "x": 0.0, "k": "a"}])[0]
+
+
+def test_a_shared_value_serves_the_whole_batch_and_not_one_point_alone() -> None:
+    """The batch is worth no less than one at a temperature that somebody took from the end of the range."""
+    optimizer = started(OVEN, n_init=8)
+    shared = optimizer.ask(4, shared=["t"])
+    apart = started(OVEN, n_init=8).ask(4, fixed={"t": 99.0})
+    assert shared.verdict.gain is not None
+    assert apart.verdict.gain is not None
+    assert shared.verdict.gain.together >= apart.verdict.gain.together
