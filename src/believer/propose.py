@@ -138,7 +138,7 @@ def propose(
         refuse_repeats(chooser, called, len(goals.objectives))
     rules = None if shared is None else BatchRules.of(settings.space, fixed_params, shared)
     binding = None if rules is None else rules.binding(q)
-    queued = [p for p in history.queue if all(same_value(p[name], value) for name, value in fixed_params.items())]
+    queued = [p for p in history.queue if all(name in p and same_value(p[name], v) for name, v in fixed_params.items())]
     queued = binding.fitting(queued, q) if binding else queued[:q]
 
     def drafted(values: Values, points: int) -> _Draft:
@@ -280,7 +280,7 @@ class _Draft:
         """
         history, n_init, index = self.history, self.settings.n_init, self.history.designed
         known, results = len(history.ids) + len(history.pending.ids), len(history.ids)
-        if results >= min(len(self.settings.space) + 1, -(-n_init // 2)):
+        if results >= min(self.settings.space.most_active + 1, -(-n_init // 2)):
             known += len(history.failed)
         missing = max(n_init - known, 0) if all(table.ids for table in history.tables) else q
         missing = min(missing, q) - len(self.trials)

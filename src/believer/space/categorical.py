@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from types import EllipsisType
 from typing import Any, TypeAlias
@@ -15,6 +15,7 @@ from believer.errors import InvalidInput
 from believer.space.parameter import MAX_COLUMNS, keep_backfill
 from believer.space.scale import plain
 from believer.space.units import call_of, keep_units
+from believer.space.when import keep_when
 
 Category: TypeAlias = str | int | float | bool | None
 
@@ -28,11 +29,14 @@ class Categorical:
     choices : a list or tuple of at least one str, int, float, bool or None.
     backfill : the value that this parameter had in trials from before it was added; see ``Optimizer.open``.
     units : shown with the values, such as "°C". Units are never converted, and do not affect equality.
+    when : the values of other parameters under which this one has a value, such as ``{"kernel": "rbf"}``; a list
+        allows several. Elsewhere points do not have it. None is everywhere.
     """
 
     choices: Sequence[Category] = field(compare=False, hash=True)
     backfill: Category | EllipsisType = field(default=..., kw_only=True, repr=False, compare=False)
     units: str = field(default="", kw_only=True, repr=False, compare=False)
+    when: Mapping[str, Any] | None = field(default=None, kw_only=True, repr=False, hash=False)
     _index: dict[tuple[type, Category], int] = field(init=False, repr=False, hash=False)
 
     def __post_init__(self) -> None:
@@ -57,6 +61,7 @@ class Categorical:
         object.__setattr__(self, "_index", index)
         keep_backfill(self)
         keep_units(self)
+        keep_when(self)
 
     def __repr__(self) -> str:
         return call_of(self)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from types import EllipsisType
 from typing import Any
@@ -14,6 +14,7 @@ from believer.errors import InvalidInput
 from believer.space import scale
 from believer.space.parameter import MAX_GRID, keep_backfill
 from believer.space.units import call_of, keep_units
+from believer.space.when import keep_when
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +29,8 @@ class Discrete:
     log : compare them by magnitude: 1, 10, 100 are evenly spaced then.
     backfill : what trials had that were made before the study had this parameter; see ``Optimizer.open``.
     units : shown beside the values, such as "°C"; never converted, and no part of what makes two parameters equal.
+    when : the values of other parameters under which this one has a value, such as ``{"kernel": "rbf"}``; a list
+        allows several. Elsewhere points do not have it. None is everywhere.
 
     Attributes
     ----------
@@ -39,6 +42,7 @@ class Discrete:
     log: bool = field(default=False, kw_only=True)
     backfill: float | EllipsisType = field(default=..., kw_only=True, repr=False, compare=False)
     units: str = field(default="", kw_only=True, repr=False, compare=False)
+    when: Mapping[str, Any] | None = field(default=None, kw_only=True, repr=False, hash=False)
     low: float = field(init=False, repr=False, compare=False)
     high: float = field(init=False, repr=False, compare=False)
     step: None = field(init=False, default=None, repr=False, compare=False)
@@ -66,6 +70,7 @@ class Discrete:
             )
         keep_backfill(self)
         keep_units(self)
+        keep_when(self)
 
     def __repr__(self) -> str:
         return call_of(self)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from types import EllipsisType
 from typing import Any
@@ -15,6 +15,7 @@ from believer.errors import InvalidInput
 from believer.space import scale
 from believer.space.parameter import MAX_GRID, keep_backfill
 from believer.space.units import call_of, keep_units
+from believer.space.when import keep_when
 
 _KIND = "a finite number"
 _MAX_FLOATS = round(2.0 / SAME_POINT)
@@ -35,6 +36,8 @@ class Float:
     step : restricts the values to low, low + step, ...; None is continuous.
     backfill : the value that this parameter had in trials from before it was added; see ``Optimizer.open``.
     units : shown with the values, such as "°C". Units are never converted, and do not affect equality.
+    when : the values of other parameters under which this one has a value, such as ``{"kernel": "rbf"}``; a list
+        allows several. Elsewhere points do not have it. None is everywhere.
     """
 
     low: float
@@ -43,6 +46,7 @@ class Float:
     step: float | None = field(default=None, kw_only=True)
     backfill: float | EllipsisType = field(default=..., kw_only=True, repr=False, compare=False)
     units: str = field(default="", kw_only=True, repr=False, compare=False)
+    when: Mapping[str, Any] | None = field(default=None, kw_only=True, repr=False, hash=False)
     _coarse: bool = field(default=False, init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -63,6 +67,7 @@ class Float:
         object.__setattr__(self, "_coarse", self._is_coarse())
         keep_backfill(self)
         keep_units(self)
+        keep_when(self)
 
     def __repr__(self) -> str:
         return call_of(self)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from types import EllipsisType
 from typing import Any
@@ -14,6 +14,7 @@ from believer.errors import InvalidInput
 from believer.space import scale
 from believer.space.parameter import MAX_GRID, keep_backfill
 from believer.space.units import call_of, keep_units
+from believer.space.when import keep_when
 
 _KIND = "a whole number"
 _WIDEST = 2**40
@@ -32,6 +33,8 @@ class Int:
     step : the distance from one value to the next.
     backfill : the value that this parameter had in trials from before it was added; see ``Optimizer.open``.
     units : shown with the values, such as "°C". Units are never converted, and do not affect equality.
+    when : the values of other parameters under which this one has a value, such as ``{"kernel": "rbf"}``; a list
+        allows several. Elsewhere points do not have it. None is everywhere.
     """
 
     low: int
@@ -40,6 +43,7 @@ class Int:
     step: int = field(default=1, kw_only=True)
     backfill: int | EllipsisType = field(default=..., kw_only=True, repr=False, compare=False)
     units: str = field(default="", kw_only=True, repr=False, compare=False)
+    when: Mapping[str, Any] | None = field(default=None, kw_only=True, repr=False, hash=False)
 
     def __post_init__(self) -> None:
         """Check the rules, keep plain Python numbers."""
@@ -54,6 +58,7 @@ class Int:
         scale.check_scale(self)
         keep_backfill(self)
         keep_units(self)
+        keep_when(self)
 
     def __repr__(self) -> str:
         return call_of(self)

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from believer.arrays import Array, BoolArray
-from believer.space.region import Region, bounds
+from believer.space.region import Region, active, bounds
 
 _SLACK = 1e-9
 """What rounding may add to a side."""
@@ -91,9 +91,9 @@ class Narrowed:
         return points[self.inside(points)]
 
     def inside(self, X: Array) -> BoolArray:
-        """Which rows of ``X`` (m, d) lie in the box."""
+        """Which rows of ``X`` (m, d) lie in the box, with those of their columns that count."""
         outside = np.maximum(X - self.upper, self.lower - X)
-        within: BoolArray = np.all((outside <= _SLACK) | ~self._cut, axis=1)
+        within: BoolArray = np.all((outside <= _SLACK) | ~self._cut | ~active(self.whole, X), axis=1)
         return within
 
     def spread(self, U: Array) -> Array:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from types import EllipsisType
 from typing import Any
@@ -13,6 +13,7 @@ from believer.arrays import Array
 from believer.space.categorical import Categorical, Category
 from believer.space.parameter import keep_backfill
 from believer.space.units import call_of, keep_units
+from believer.space.when import keep_when
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,11 +25,14 @@ class Ordinal:
     choices : in their order, a list or tuple of at least one str, int, float, bool or None.
     backfill : what trials had that were made before the study had this parameter; see ``Optimizer.open``.
     units : shown beside the values, such as "°C"; never converted, and no part of what makes two parameters equal.
+    when : the values of other parameters under which this one has a value, such as ``{"kernel": "rbf"}``; a list
+        allows several. Elsewhere points do not have it. None is everywhere.
     """
 
     choices: Sequence[Category] = field(compare=False, hash=True)
     backfill: Category | EllipsisType = field(default=..., kw_only=True, repr=False, compare=False)
     units: str = field(default="", kw_only=True, repr=False, compare=False)
+    when: Mapping[str, Any] | None = field(default=None, kw_only=True, repr=False, hash=False)
     _listed: Categorical = field(init=False, repr=False, hash=False)
     """The same choices, without their order."""
 
@@ -38,6 +42,7 @@ class Ordinal:
         object.__setattr__(self, "choices", self._listed.choices)
         keep_backfill(self)
         keep_units(self)
+        keep_when(self)
 
     def __repr__(self) -> str:
         return call_of(self)

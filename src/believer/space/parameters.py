@@ -17,6 +17,7 @@ from believer.space.ints import Int
 from believer.space.ordinal import Ordinal
 from believer.space.parameter import MAX_COLUMNS, MAX_GRID, Number, Parameter, backfill_of
 from believer.space.units import config_of, units_of
+from believer.space.when import when_of, written
 
 __all__ = [
     "KINDS",
@@ -51,7 +52,7 @@ def kinds() -> str:
 def to_config(p: Parameter) -> dict[str, Any]:
     """A parameter as plain JSON data, with the name of its kind."""
     had = {} if backfill_of(p) is ... else {"backfill": backfill_of(p)}
-    return {"kind": type(p).__name__, **p.to_config(), **had, **config_of(units_of(p))}
+    return {"kind": type(p).__name__, **p.to_config(), **had, **config_of(units_of(p)), **written(when_of(p))}
 
 
 def from_config(name: str, kind: str, **settings: Any) -> Parameter:

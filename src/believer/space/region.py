@@ -17,11 +17,12 @@ All points are rows of float64 numbers in [0, 1]; no method changes its argument
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 
 from believer.arrays import Array, BoolArray
+from believer.capabilities import has
 
 
 class Region(Protocol):
@@ -123,6 +124,26 @@ class Region(Protocol):
     def among(self, X: Array, others: Array) -> BoolArray:
         """Which rows of ``X`` (m, d) are the same point as some row of ``others`` (k, d)."""
         ...
+
+
+@runtime_checkable
+class Branched(Protocol):
+    """A region in which some columns do not count at some points."""
+
+    def active(self, X: Array) -> BoolArray:
+        """Which columns (m, d) count at the points ``X`` (m, d)."""
+        ...
+
+
+def active(region: Region, X: Array) -> BoolArray:
+    """Which columns (m, d) count at the points ``X`` (m, d): all of them as a rule.
+
+    Parameters
+    ----------
+    region : of any kind.
+    X : points of it.
+    """
+    return region.active(X) if has(region, Branched) else np.ones(X.shape, dtype=bool)
 
 
 def bounds(region: Region) -> tuple[Array, Array]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import accumulate, chain, pairwise
 from types import MappingProxyType
 from typing import Any, TypeAlias
@@ -21,12 +21,15 @@ from believer.errors import InvalidInput
 from believer.space import rules as linear_rules
 from believer.space.balance import balanced
 from believer.space.box import Block, Box
+from believer.space.conditional import REST, Conditional, Dependent
+from believer.space.conditions import Conditions, allowed_values
 from believer.space.feasible import conflict, geometry_of
 from believer.space.geometry import Geometry
 from believer.space.parameters import MAX_COLUMNS, Float, Parameter, from_config, kinds, to_config
 from believer.space.polytope import Polytope
 from believer.space.region import Region
 from believer.space.rules import Rule
+from believer.space.when import in_words
 
 _SAME_VALUE = 1e-12
 
@@ -41,7 +44,8 @@ class Space:
     Parameters
     ----------
     parameters : a Float, Int, Categorical, Ordinal or Discrete for each name, or any other
-        :class:`~believer.space.parameter.Parameter`.
+        :class:`~believer.space.parameter.Parameter`. One with a ``when`` has a value only where others have certain
+        values; elsewhere points do not have it.
     constraint : ``constraint(params) -> bool`` says which points are allowed; None allows all.
     constraint_name : the name of the constraint in a journal. By default a journal identifies the constraint by the
         code of the function, and a study that goes on with edited code has to pass ``change=True``.
@@ -64,6 +68,8 @@ class Space:
     dim: int = field(init=False, compare=False)
     _places: tuple[tuple[int, int], ...] = field(compare=False)
     """The first column of each parameter, and that after its last."""
+    _conditions: Conditions = field(compare=False)
+    """When which parameters have a value."""
     _ruled: Geometry | None = field(compare=False)
     """Where the rules hold, with nothing held."""
 
@@ -103,7 +109,10 @@ class Space:
         object.__setattr__(self, "constraint", constraint)
         object.__setattr__(self, "constraint_name", constraint_name)
         object.__setattr__(self, "within", within)
+        object.__setattr__(self, "_conditions", Conditions.of(parameters))
         object.__setattr__(self, "rules", linear_rules.checked_rules(rules, parameters))
+        for rule in self.rules:
+            self.refuse_conditional(rule.names, repr(rule))
         if self.rules and within is not None:
             raise InvalidInput("rules and within exclude each other: let the region keep the rules.")
         object.__setattr__(self, "_ruled", self._geometry(self._box({}), {}) if self.rules else None)
@@ -143,18 +152,49 @@ class Space:
 
     @property
     def size(self) -> int | None:
-        """The number of points, allowed or not; None if a parameter is continuous."""
+        """The number of points, allowed or not; None if a parameter is continuous.
+
+        With conditional parameters, if there are more than 100,000, it is an upper bound.
+        """
         counts = [parameter.count for _, parameter in self._items]
-        return None if None in counts else math.prod(k for k in counts if k is not None)
+        if None in counts:
+            return None
+        return self.region().size if self._conditions.when else math.prod(k for k in counts if k is not None)
+
+    @property
+    def most_active(self) -> int:
+        """The number of parameters of the points that have the most."""
+        return len(self) - self._conditions.fewest_inactive
+
+    def present(self, params: Mapping[str, Any]) -> tuple[str, ...]:
+        """The names of the parameters that the point ``params`` (already checked) has to have: all, as a rule."""
+        return self._conditions.present(self.names, params) if self._conditions.when else self.names
 
     def check(self, params: Mapping[str, Any]) -> dict[str, Any]:
         """Check a point with all parameters and return it as plain Python values, in the order of the space.
 
-        A Float that is at most 1e-9 (relative) outside its bounds or off its grid is moved onto them.
+        A Float that is at most 1e-9 (relative) outside its bounds or off its grid is moved onto them. Parameters that
+        have no value at the point are left out; None stands for no value.
         """
-        given = self.check_fixed(params)
-        if len(given) < len(self._items):
-            missing = [name for name in self.names if name not in given]
+        conditions, kept = self._conditions, params
+        if conditions.when and isinstance(params, Mapping):
+            kept = {name: value for name, value in params.items() if value is not None or name not in conditions.when}
+        given = self.check_fixed(kept)
+        if conditions.when:
+            items = dict(self._items)
+            for name, when in conditions.when.items():
+                if not conditions.holds(name, given):
+                    if name in given:
+                        raise InvalidInput(
+                            f"{name!r} has a value only where {in_words(when)}; got {shown(given[name])} at "
+                            f"{ {parent: given[parent] for parent in when if parent in given} }. Leave it out."
+                        )
+                elif name in params and name not in given:
+                    given[name] = items[name].check(None, name)
+            given = {name: given[name] for name in self.names if name in given}
+        present = self.present(given)
+        if len(given) < len(present):
+            missing = [name for name in present if name not in given]
             raise InvalidInput(f"params must give every parameter a value; missing: {', '.join(missing)}.")
         return given
 
@@ -185,9 +225,38 @@ class Space:
             raise InvalidInput(f"constraint must return True or False; it returned {shown(verdict)} at {dict(params)}.")
         return bool(verdict)
 
+    def refuse_conditional(self, names: Iterable[str], what: str) -> None:
+        """InvalidInput where a parameter of ``names``, all of which ``what`` needs, does not always have a value."""
+        self._conditions.refuse(names, what)
+
+    def trimmed(self, params: Mapping[str, Any]) -> dict[str, Any]:
+        """The values of a point, each of which is valid for itself, without those of parameters that have none there.
+
+        Parameters
+        ----------
+        params : values by name; of parents they are checked.
+        """
+        items = dict(self._items)
+        parents = {name for needed in self._conditions.needs.values() for name in needed}
+        checked = {name: items[name].check(params[name], name) for name in parents if name in params}
+        return {name: params[name] for name in self._conditions.present(params, checked)}
+
+    def has_place_for(self, name: str, earlier: Mapping[str, Parameter], fill: Mapping[str, Any]) -> bool:
+        """Whether a parameter may have a value at points of another space.
+
+        Parameters
+        ----------
+        name : of the parameter.
+        earlier : the parameters of the other space.
+        fill : the values that parameters of this space had there if it did not have them.
+        """
+        return self._conditions.is_met(name, earlier, fill)
+
     def encode(self, points: Iterable[Mapping[str, Any]]) -> Array:
         """Encode n points, which are checked first, as rows (n, dim) of the unit cube."""
         rows = list(points)
+        if self._conditions.when:
+            return self._encoded([self.check(row) for row in rows])
         names = dict(self._items).keys()
         for row in rows:
             if not isinstance(row, dict) or row.keys() != names:
@@ -197,6 +266,15 @@ class Space:
         X = np.empty((len(rows), self.dim))
         for name, p, start, stop in self._layout():
             X[:, start:stop] = p.encode([row[name] for row in rows], name)
+        return X
+
+    def _encoded(self, rows: Sequence[Mapping[str, Any]]) -> Array:
+        """Checked points, of which some lack some parameters, as rows (n, dim)."""
+        X = np.full((len(rows), self.dim), REST)
+        for name, p, start, stop in self._layout():
+            there = [i for i, row in enumerate(rows) if name in row]
+            if there:
+                X[there, start:stop] = p.encode([rows[i][name] for i in there], name)
         return X
 
     def misplaced(self, points: Iterable[Mapping[str, Any]], X: Array) -> int | None:
@@ -227,6 +305,8 @@ class Space:
         columns = [parameter.decode(U[:, start:stop]) for (_, parameter), (start, stop) in placed]
         names, kept = self.names, held or {}
         points = [{**dict(zip(names, values, strict=True)), **kept} for values in zip(*columns, strict=True)]
+        if self._conditions.when:
+            points = [{name: point[name] for name in self.present(point)} for point in points]
         return [balanced(point, self.rules, dict(self._items), kept) for point in points] if self.rules else points
 
     def region(
@@ -239,6 +319,14 @@ class Space:
         values = {name: [value] for name, value in self.check_fixed(fixed or {}).items()}
         values |= {name: [*some] for name, some in (among or {}).items()}
         box = self._box(values)
+        region = self._without_conditions(box, values)
+        if not self._conditions.when:
+            return region
+        core = self._without_conditions(self._at_rest(box), values) if self.within is None else None
+        return Conditional(region, self._dependents(box), core)
+
+    def _without_conditions(self, box: Box, values: Mapping[str, Sequence[Any]]) -> Region:
+        """The part of a box that is searched, as if every parameter always had a value."""
         if self.within is not None:
             return self.within(box)
         if not self.rules:
@@ -257,16 +345,50 @@ class Space:
         return found
 
     def _box(self, values: Mapping[str, Sequence[Any]]) -> Box:
-        """The box of all parameters, each of those in ``values`` at one of its values."""
+        """The box of all parameters, each of those in ``values`` at one of its values; parents allow it to have one."""
         lower, upper, blocks = np.zeros(self.dim), np.ones(self.dim), []
+        left = self._conditions.under(values)
         for name, p, start, stop in self._layout():
             rows = np.unique(p.encode(values[name], name), axis=0) if name in values else p.grid()
+            if name in left and p.count is not None and not p.rounded:
+                rows = rows[allowed_values(p.decode(rows), left[name])]
+            is_possible = not left or self._conditions.is_possible(name, left)
+            rows = rows if is_possible else np.full((1, p.width), REST)
             lower[start:stop], upper[start:stop] = rows.min(axis=0), rows.max(axis=0)
-            if (p.count is not None and not p.rounded) or (name in values and len(rows) > 1):
+            is_listed = (p.count is not None and not p.rounded) or (name in values and len(rows) > 1)
+            if is_possible and is_listed:
                 blocks.append(Block(start, stop, frozen(rows), p.ordered))
         feasible = None if self.constraint is None else self._feasible
         rounding = self._rounded if any(p.rounded for _, p in self._items) else None
         return Box(frozen(lower), frozen(upper), tuple(blocks), feasible, rounding, self._tolerance())
+
+    def _at_rest(self, box: Box) -> Box:
+        """The same box with the columns of conditional parameters at rest, and without a constraint."""
+        lower, upper, resting = box.lower.copy(), box.upper.copy(), set[int]()
+        for name, _, start, stop in self._layout():
+            if name in self._conditions.when:
+                lower[start:stop] = upper[start:stop] = REST
+                resting.add(start)
+        blocks = tuple(block for block in box.blocks if block.start not in resting)
+        return replace(box, lower=frozen(lower), upper=frozen(upper), blocks=blocks, feasible=None)
+
+    def _dependents(self, box: Box) -> tuple[Dependent, ...]:
+        """The conditional parameters of a box, each after its parents."""
+        places = {name: (p, start, stop) for name, p, start, stop in self._layout()}
+        listed = {block.start: block.values for block in box.blocks}
+        found = []
+        for name in self._conditions.when:
+            _, start, stop = places[name]
+            needs = []
+            for parent, keys in self._conditions.needs[name].items():
+                p, first, last = places[parent]
+                needs.append(
+                    (Block(first, last, frozen(p.grid()), p.ordered), allowed_values(p.decode(p.grid()), keys))
+                )
+            held = (box.lower == box.upper)[start:stop].all()
+            values = box.lower[None, start:stop] if held else listed.get(start)
+            found.append(Dependent(start, stop, tuple(needs), values))
+        return tuple(found)
 
     def _geometry(self, box: Box, values: Mapping[str, Sequence[Any]]) -> Geometry:
         """Where the rules hold; InvalidInput, with those that are to blame, where they hold nowhere."""

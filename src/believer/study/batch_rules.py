@@ -55,6 +55,7 @@ class BatchRules:
             if name in fixed:
                 raise InvalidInput(f"{name!r} is fixed at {fixed[name]!r} already; leave it out of shared.")
             whole(count, f"the number of values of {name!r} in a batch", 1)
+        space.refuse_conditional(counts, "shared")
         return BatchRules({name: int(counts[name]) for name in space.names if name in counts})
 
     def binding(self, q: int) -> BatchRules:

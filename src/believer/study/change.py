@@ -143,7 +143,8 @@ def adapted(params: Mapping[str, Any], space: Space, fill: Mapping[str, Any]) ->
     """A point of another space in this one; None if it has no place.
 
     A parameter that is new is at what earlier results had, its ``backfill``. One that is none any more is left out;
-    where it had a ``backfill``, only points at that value have a place here.
+    where it had a ``backfill``, only points at that value have a place here. One that has no value at the point is left
+    out as well.
 
     Parameters
     ----------
@@ -155,7 +156,7 @@ def adapted(params: Mapping[str, Any], space: Space, fill: Mapping[str, Any]) ->
     if any(name not in names and not same_value(value, fill.get(name, value)) for name, value in params.items()):
         return None
     try:
-        return space.check({**{name: fill[name] for name in names if name in fill}, **_only(params, names)})
+        return space.check(space.trimmed({**{n: fill[n] for n in names if n in fill}, **_only(params, names)}))
     except InvalidInput:
         return None
 
@@ -186,6 +187,7 @@ def placed(
 
 
 def without_backfill(found: Mapping[str, Any], space: Space) -> list[str]:
-    """New parameters of which nothing says what earlier results had."""
-    known = _parameters(found["space"])
-    return [name for name, p in space.parameters.items() if name not in known and backfill_of(p) is ...]
+    """New parameters of which nothing says what earlier results had, where those can have had any."""
+    earlier, fill = Space.from_config({**found["space"], "constrained": False}).parameters, stated_backfill(space)
+    new = [name for name in space.parameters if name not in earlier and name not in fill]
+    return [name for name in new if space.has_place_for(name, earlier, fill)]

@@ -1,0 +1,212 @@
+"""Parameters that have a value only where others have certain values: a region in which they count only there.
+
+======  ==============================================================================
+symbol  meaning
+======  ==============================================================================
+0.5     what every column of an inactive parameter is at, so that it is never compared
+======  ==============================================================================
+
+A parameter is inactive where one of its parents is, or has another value than it needs. Two points that differ in an
+inactive parameter only are one point; which branch a point is in, the columns of the parents say.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from believer.arrays import Array, BoolArray
+from believer.numerics.sampling import latin_hypercube
+from believer.space.box import Block
+from believer.space.listing import MAX_LISTED
+from believer.space.region import Region
+
+REST = 0.5
+"""Where the columns of inactive parameters are."""
+
+_LOOKED_AT = 512
+"""Points among which that with the most active columns is looked for."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Dependent:
+    """A conditional parameter, in the encoded cube.
+
+    Attributes
+    ----------
+    start, stop : its columns.
+    needs : the block of each parent, and which of its values allow this parameter, (k,).
+    values : the rows that its columns may have where it is active, (k, stop - start); None for too many.
+    """
+
+    start: int
+    stop: int
+    needs: tuple[tuple[Block, BoolArray], ...]
+    values: Array | None
+
+    def active(self, X: Array, above: BoolArray) -> BoolArray:
+        """In which rows of ``X`` (m, d) it counts, where ``above`` (m, d) says it of its parents' columns."""
+        found = np.ones(len(X), dtype=bool)
+        for parent, allowed in self.needs:
+            found &= above[:, parent.start] & allowed[parent.nearest(X)]
+        return found
+
+
+@dataclass(frozen=True, eq=False)
+class Conditional:
+    """A :class:`~believer.space.region.Region`: the points of another one, with what is inactive at rest.
+
+    Parameters
+    ----------
+    inner : any region, in which all parameters count.
+    dependents : the conditional parameters, each after its parents.
+    core : the inner region with the columns of conditional parameters at rest, and without a rule by function; its
+        points are listed, and the values of conditional parameters after them. None if there is no such region.
+    """
+
+    inner: Region
+    dependents: tuple[Dependent, ...]
+    core: Region | None = None
+
+    def active(self, X: Array) -> BoolArray:
+        """Which columns (m, d) count at the points ``X`` (m, d)."""
+        found = np.ones(X.shape, dtype=bool)
+        for one in self.dependents:
+            found[:, one.start : one.stop] = one.active(X, found)[:, None]
+        return found
+
+    def rest(self, X: Array) -> Array:
+        """``X`` (m, d) with the columns of what is inactive at rest."""
+        return np.where(self.active(X), X, REST)
+
+    @property
+    def dim(self) -> int:
+        """That of the inner region."""
+        return self.inner.dim
+
+    @cached_property
+    def _listed(self) -> Array | None:
+        """Every point, whatever a function says of it; None where there are too many."""
+        core = self.inner if self.core is None else self.core
+        if core.size is None or core.size > MAX_LISTED:
+            return None
+        if self.core is None:
+            return np.unique(self.rest(core.points()), axis=0)
+        points = core.points()
+        above = np.ones(points.shape, dtype=bool)
+        for one in self.dependents:
+            has = one.active(points, above)
+            above[:, one.start : one.stop] = has[:, None]
+            assert one.values is not None
+            k = len(one.values)
+            times = np.where(has, k, 1)
+            if times.sum() > MAX_LISTED:
+                return None
+            there = np.repeat(has, times)
+            points, above = np.repeat(points, times, axis=0), np.repeat(above, times, axis=0)
+            points[there, one.start : one.stop] = np.tile(one.values, (int(has.sum()), 1))
+        return points
+
+    @cached_property
+    def size(self) -> int | None:
+        """How many points there are, None when a column is continuous; of more than 100,000 no fewer than there are."""
+        if self.inner.size is None:
+            return None
+        if self._listed is not None:
+            return len(self._listed)
+        if self.core is None or self.core.size is None:
+            return self.inner.size
+        return self.core.size * math.prod(len(one.values) for one in self.dependents if one.values is not None)
+
+    @property
+    def decisions(self) -> tuple[int | None, ...]:
+        """Those of the inner region."""
+        return self.inner.decisions
+
+    @property
+    def metric(self) -> BoolArray:
+        """Those of the inner region."""
+        return self.inner.metric
+
+    @cached_property
+    def freedom(self) -> int:
+        """Degrees of freedom of the branch that has the most of them."""
+        X = self.spread(latin_hypercube(_LOOKED_AT, self.dim, np.random.default_rng(0)))
+        resting = (~self.active(X) & self.inner.free(X, relaxed=True)).sum(axis=1)
+        return max(self.inner.freedom - int(resting.min()), 0)
+
+    @property
+    def ruled(self) -> bool:
+        """Whether the inner region is."""
+        return self.inner.ruled
+
+    @property
+    def rounded(self) -> bool:
+        """Whether the inner region is."""
+        return self.inner.rounded
+
+    def points(self) -> Array:
+        """Every lawful point (n, d) of a finite region of no more than 100,000."""
+        assert self._listed is not None
+        return self._listed[self.inner.holds(self._listed)]
+
+    def spread(self, U: Array) -> Array:
+        """Points (m, d) from uniform numbers ``U`` (m, d), as evenly spread as in the inner region."""
+        return self.rest(self.inner.spread(U))
+
+    def sample(self, m: int, rng: np.random.Generator) -> Array:
+        """``m`` space-filling lawful points (m, d) from ``rng``."""
+        return self.rest(self.inner.sample(m, rng))
+
+    def near(self, X: Array, m: int, widths: tuple[float, ...], rng: np.random.Generator) -> Array:
+        """``m`` lawful neighbors of each row of ``X`` (k, d), as (k m, d).
+
+        What becomes active on the way has had any of its values, at random.
+        """
+        start = np.repeat(X, m, axis=0)
+        drawn = self.inner.spread(rng.random(start.shape))
+        return self.rest(self.inner.near(np.where(self.active(start), start, drawn), 1, widths, rng))
+
+    def project(self, X: Array, inside: Array | None = None) -> Array:
+        """The points of the inner region nearest to ``X`` (m, d), with what is inactive there at rest."""
+        return self.rest(self.inner.project(X, inside))
+
+    def free(self, X: Array, relaxed: bool = False) -> BoolArray:
+        """What may move in the inner region (m, d), and is active."""
+        return self.inner.free(X, relaxed) & self.active(X)
+
+    def box(self) -> tuple[Array, Array] | None:
+        """That of the inner region."""
+        return self.inner.box()
+
+    def steps(self, X: Array) -> Iterator[Array]:
+        """Those of the inner region (s, a, d); what becomes active is in the middle of its values."""
+        for found in self.inner.steps(X):
+            was = np.repeat(self.active(X), found.shape[1], axis=0)
+            yield self._moved(found.reshape(-1, self.dim), was).reshape(found.shape)
+
+    def neighbors(self, x: Array) -> Array:
+        """Those of the inner region (m, d) that are other points than ``x`` (d,)."""
+        found = self._moved(self.inner.neighbors(x), self.active(x[None, :]))
+        others: Array = found[(found != x).any(axis=1)]
+        return others
+
+    def holds(self, X: Array) -> BoolArray:
+        """Which rows of ``X`` (m, d) the inner region holds."""
+        return self.inner.holds(X)
+
+    def among(self, X: Array, others: Array) -> BoolArray:
+        """Which rows of ``X`` (m, d) are the same point as some row of ``others`` (k, d)."""
+        return self.inner.among(X, others)
+
+    def _moved(self, X: Array, was: BoolArray) -> Array:
+        """``X`` (m, d) at rest where inactive; on their values where what was inactive, not ``was``, is active."""
+        now = self.active(X)
+        out, fresh = np.where(now, X, REST), (now & ~was).any(axis=1)
+        if fresh.any():
+            out[fresh] = self.project(out[fresh])
+        return out
