@@ -95,7 +95,9 @@ def test_no_program_outlives_the_process_that_runs_it(
     number: signal.Signals, workers: int | None, tmp_path: Path
 ) -> None:
     code = f"""
+        import signal
         import believer as bv
+        signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background jobs ignore it
         script = "echo $$ > pid.new; sleep 6000 & echo $! >> pid.new; mv pid.new pid; wait"
         if __name__ == "__main__":
             f = bv.Program(["/bin/sh", "-c", script], folder="runs")

@@ -60,7 +60,7 @@ if TYPE_CHECKING:
     from believer.study.study import Study as Study
     from believer.study.trials import Batch as Batch
     from believer.study.trials import Trial as Trial
-    from believer.surrogates import MQRBF, NeuralEnsemble, RandomForest, SklearnSurrogate, SparseGP
+    from believer.surrogates import MQRBF, NeuralEnsemble, RandomForest, SklearnSurrogate, SparseGP, TorchGP
     from believer.surrogates import SVR as SVR
     from believer.surrogates import FixedRBF as FixedRBF
     from believer.surrogates import LastLayer as LastLayer
@@ -126,6 +126,7 @@ __all__ = [
     "SparseGP",
     "Target",
     "Thompson",
+    "TorchGP",
     "__version__",
     "backend",
     "benchmark",

@@ -45,11 +45,11 @@ def sklearn_member(path: str, **settings: Any) -> Surrogate:
 
 @dataclass(frozen=True)
 class Member:
-    """A surrogate as the call that makes it, what it is able to do, and whether it needs scikit-learn."""
+    """A surrogate as the call that makes it, what it is able to do, and the module that it needs."""
 
     make: Callable[[], Surrogate]
     abilities: set[type]
-    needs_sklearn: bool = False
+    needs: str | None = None
 
 
 def neighbors(k: int) -> Surrogate:
@@ -67,21 +67,22 @@ MEMBERS: dict[str, Member] = {
         lambda: bv.NeuralEnsemble(members=3, hidden=(16, 16), max_iterations=100), {Differentiable, Stochastic}
     ),
     "last_layer": Member(lambda: bv.LastLayer(hidden=(16, 16), max_iterations=100), AS_A_LINEAR_MODEL | {Stochastic}),
-    "forest": Member(lambda: bv.RandomForest(trees=20), {Stochastic}, needs_sklearn=True),
-    "svr": Member(lambda: bv.SVR(members=5), {Differentiable, Stochastic}, needs_sklearn=True),
+    "forest": Member(lambda: bv.RandomForest(trees=20), {Stochastic}, needs="sklearn"),
+    "svr": Member(lambda: bv.SVR(members=5), {Differentiable, Stochastic}, needs="sklearn"),
     "sparse_gp": Member(lambda: bv.SparseGP(inducing=8), AS_A_GP),
-    "sklearn ridge": Member(lambda: sklearn_member("linear_model.BayesianRidge"), {Stochastic}, needs_sklearn=True),
+    "torch_gp": Member(lambda: bv.TorchGP(device="cpu"), AS_A_GP, needs="torch"),
+    "sklearn ridge": Member(lambda: sklearn_member("linear_model.BayesianRidge"), {Stochastic}, needs="sklearn"),
     "sklearn gp": Member(
         lambda: sklearn_member("gaussian_process.GaussianProcessRegressor", alpha=1e-6),
         {Stochastic},
-        needs_sklearn=True,
+        needs="sklearn",
     ),
-    "sklearn neighbor": Member(lambda: neighbors(1), {Stochastic}, needs_sklearn=True),
+    "sklearn neighbor": Member(lambda: neighbors(1), {Stochastic}, needs="sklearn"),
 }
 DRAW_NOTHING = ("sklearn ridge", "sklearn gp")
 """The adapter draws for estimators without a std alone."""
 
-HERE = {name: m for name, m in MEMBERS.items() if not m.needs_sklearn or find_spec("sklearn") is not None}
+HERE = {name: m for name, m in MEMBERS.items() if m.needs is None or find_spec(m.needs) is not None}
 
 
 ONE_OF_EACH_ABILITY = ("fake", "gp matern52", "mq_rbf", "fixed_rbf", "neural", "last_layer", "sklearn ridge")

@@ -14,7 +14,7 @@ from believer.batch.random import REPLACED, draw
 from believer.batch.request import Choice, Request
 from believer.capabilities import has
 from believer.maximize import Candidates, Maximizer, Multistart, Objective, Search
-from believer.maximize.objective import ENUMERATE_UP_TO, Known, Spacing, is_new
+from believer.maximize.objective import ENUMERATE_UP_TO, Known, Spacing, first_distinct, is_new, ranked
 from believer.numerics.lbfgs import Settings as LBFGSSettings
 from believer.space.region import Region
 from believer.surrogates.protocols import Differentiable
@@ -76,6 +76,7 @@ def pick(
     region: Region | None = None,
     spacing: Spacing | None = None,
     known: Known | None = None,
+    climbs: bool = True,
 ) -> Picked:
     """The best point found that is not taken yet.
 
@@ -89,7 +90,12 @@ def pick(
     region : a part of the request's to stay within; default all of it.
     spacing : from which points to stay away, where that can be; None for no such wish.
     known : candidates with their values; None where they have to be drawn.
+    climbs : whether the best of known candidates are climbed from; otherwise one of them is the point.
     """
+    if known is not None and not climbs:
+        best = first_distinct(known.X, ranked(known.values), Search(request.region, near_best, avoid, spacing, known))
+        if best is not None:
+            return Picked(best.x, best.passed_over, False, best.spaced)
     region = request.region if region is None else region
     maximizer = _POOLED if known is not None and objective.has_gradient else maximizer_for(objective, request.maximizer)
     search = Search(region, near_best, avoid, spacing, known)

@@ -21,9 +21,11 @@ from believer.batch.picking import Picked, counted, pick, taken
 from believer.batch.repeat import repeated_instead
 from believer.batch.request import ONE, SEVERAL, Choice, Chosen, Request
 from believer.batch.standing import Standing
+from believer.batch.together import moved, moves_together
 from believer.batch.verdict import nearness
 from believer.batch.worth import refuse_acquisition
 from believer.errors import InvalidInput
+from believer.surrogates.protocols import Model
 
 if TYPE_CHECKING:
     from believer.batch.fantasies import Fantasized
@@ -84,10 +86,12 @@ class PseudoObservations:
         belief = self.resume(request, memory).with_pending(request)
         choices, avoid = list[Choice](), request.avoid
         calm = Calm(request, belief.parts[0].start if isinstance(belief, Belief) else None)
+        if isinstance(belief, Belief) and moves_together(self, request):
+            return self._together(belief, request, calm)
         for trial in request.ids:
             here = belief.standing(request)
             if isinstance(belief, Belief):
-                belief, choice = self._picked(belief, request, here, trial, avoid, calm)
+                belief, choice, _ = self._picked(belief, request, here, trial, avoid, calm)
                 first, allowed = belief.parts[0], here.X[here.feasible] if here.limited else None
                 if request.repeat and here.any_feasible:
                     choice = repeated_instead(request, first.model, first.X, choice, allowed)
@@ -100,10 +104,30 @@ class PseudoObservations:
             belief = belief.with_lie(request, trial, choice.x)
         return Chosen(tuple(choices), belief)
 
+    def _together(self, belief: Belief, request: Request, calm: Calm) -> Chosen:
+        """The points chosen among candidates one after the other, then moved together by those that chose them."""
+        models: dict[str, Model | None] = {OWN: belief.model}
+        if self.hedge:
+            belief, (follower,) = belief.following(request, PLAUSIBLE)
+            models[PLAUSIBLE] = follower.model
+        avoid, choices, by, incumbents = request.avoid, list[Choice](), list[str](), list[float]()
+        for trial in request.ids:
+            here = belief.standing(request)
+            belief, choice, name = self._picked(belief, request, here, trial, avoid, calm)
+            best = belief.incumbent(here)
+            assert best is not None
+            choices.append(choice)
+            by.append(name)
+            incumbents.append(best)
+            avoid = taken(avoid, choice.x, request)
+            belief = belief.with_lie(request, trial, choice.x)
+        groups = [(m, [i for i, one in enumerate(by) if one == name]) for name, m in models.items() if m is not None]
+        return Chosen(moved(request, choices, np.array(incumbents), groups, spaced=bool(self.hedge)))
+
     def _picked(
         self, belief: Belief, request: Request, here: Standing, trial: int, avoid: Array, calm: Calm
-    ) -> tuple[Belief, Choice]:
-        """The point of ``trial``, chosen by the models or by hedges; and the belief, with the hedges that were made.
+    ) -> tuple[Belief, Choice, str]:
+        """The point of ``trial``, chosen by the models or by hedges; the belief, with the hedges made; and who chose.
 
         ``calm``: whether the model expects nothing that matters anywhere, before any lie.
         """
@@ -117,13 +141,14 @@ class PseudoObservations:
             models = tuple([one.model for one in followers if one.model is not None])
             found = belief.worth(request, here, trial, models, margin)
             known = found.known(tuple([one.pool for one in followers if one.pool is not None]), request.region)
-            picked = pick(found.objective, request, trial, near_best, avoid, spacing=spacing, known=known)
+            climbs = known is None or not moves_together(self, request)
+            picked = pick(found.objective, request, trial, near_best, avoid, None, spacing, known, climbs)
             return picked, found.name, min([one.factor for one in followers])
 
         if not self.hedge:
             picked, name, _ = picked_by(OWN)
-            return belief, picked.choice(name, self.after(lies.ids))
-        own, chosen, under = is_own(request, trial, len(lies.ids)), None, ""
+            return belief, picked.choice(name, self.after(lies.ids)), OWN
+        own, chosen, under, by = is_own(request, trial, len(lies.ids)), None, "", OWN
         nothing_left = False
         if own:
             chosen = picked_by(OWN)
@@ -137,7 +162,7 @@ class PseudoObservations:
             hedge = SHORTEST if nothing_left else PLAUSIBLE
             belief, followers = belief.following(request, hedge)
             if chosen is None or any(one.factor < 1.0 for one in followers):
-                chosen = picked_by(hedge, resolution_of(request) if nothing_left else 0.0)
+                chosen, by = picked_by(hedge, resolution_of(request) if nothing_left else 0.0), hedge
             if chosen[2] < 1.0:
                 under = f" under lengthscales {chosen[2]:.2g} times as long"
                 under += ", as nothing that matters is expected otherwise" if nothing_left else ""
@@ -147,7 +172,7 @@ class PseudoObservations:
         known = replace(rule, points=np.vstack([request.data.X, lies.X]))
         if is_noisy(belief.model) and known.near(picked.x[None, :])[0]:
             choice = replace(choice, provenance=choice.provenance + "; nearly a replicate, as results are noisy")
-        return belief, choice
+        return belief, choice, by if chosen[2] < 1.0 else OWN
 
     def resume(self, request: Request, memory: object) -> Belief | Fantasized:
         """The belief of an earlier call, if it has the same models and the first of the pending points.

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from believer.surrogates.sklearn import SklearnSurrogate
     from believer.surrogates.sparse_gp import SparseGP, SparseGPModel
     from believer.surrogates.svr import SVR
+    from believer.surrogates.torch_gp import TorchGP
 
 LOADED_ON_USE = {
     "FixedRBF": "fixed_rbf",
@@ -32,6 +33,7 @@ LOADED_ON_USE = {
     "SVR": "svr",
     "SklearnSurrogate": "sklearn",
     "SparseGP": "sparse_gp",
+    "TorchGP": "torch_gp",
 }
 """Recipes, and the modules of this room that they are in."""
 
@@ -52,6 +54,7 @@ SURROGATES: dict[str, str] = {
     "forest": "RandomForest",
     "svr": "SVR",
     "sparse_gp": "SparseGP",
+    "torch_gp": "TorchGP",
 }
 """Names on a command line, and the recipes that they stand for."""
 
@@ -75,6 +78,7 @@ __all__ = [
     "SklearnSurrogate",
     "SparseGP",
     "SparseGPModel",
+    "TorchGP",
     "fit_gp",
     "median_distance",
     "multiquadric",

@@ -23,7 +23,7 @@ from believer.errors import InvalidInput
 from believer.numerics import backend, lbfgs, newton
 from believer.numerics.sampling import latin_hypercube
 from believer.surrogates import gp_noise
-from believer.surrogates.gp_likelihood import log_likelihood, or_nan
+from believer.surrogates.gp_likelihood import LikelihoodOf, log_likelihood, or_nan
 from believer.surrogates.gp_noise import AUTO, INFER
 from believer.surrogates.kernels import KERNELS, squared_distances
 
@@ -142,14 +142,16 @@ def fit(
     seen: int = 0,
     known: Array | None = None,
     groups: tuple[int, ...] | None = None,
+    likelihood: LikelihoodOf = log_likelihood,
 ) -> Hyperparameters:
     """Hyperparameters of standardized ``y`` (n,) at ``X`` (n, d): the best of a few starts, one at the last fit's.
 
     ``seen`` is the number of results that the last fit saw; ``known`` is D, or None. Columns of the same of ``groups``
-    have the same lengthscale. ``noise`` is σ_n², or "infer"; or "auto", which decides between no noise and noise that
-    is inferred: by points that were evaluated more than once (:func:`~believer.surrogates.gp_noise.by_replicates`);
-    else there is noise if with it the evidence is larger by more than the preset asks for. With more than
-    ``CENTER_UP_TO`` data that is decided anew only when they have grown by a quarter.
+    have the same lengthscale. ``likelihood`` may be one that is worked out on another device. ``noise`` is σ_n², or
+    "infer"; or "auto", which decides between no noise and noise that is inferred: by points that were evaluated more
+    than once (:func:`~believer.surrogates.gp_noise.by_replicates`); else there is noise if with it the evidence is
+    larger by more than the preset asks for. With more than ``CENTER_UP_TO`` data that is decided anew only when they
+    have grown by a quarter.
     """
     n, d = X.shape
     if previous is not None and (not preset.warm or len(previous.lengthscales) != d):
@@ -166,7 +168,15 @@ def fit(
         X, y, known = X[rows], y[rows], None if known is None else known[rows]
     tied, first = _tied(groups, d)
     task = _FitTask(
-        kernel, X, y, known, preset, tied, first, n > CENTER_AT_TIMES_UP_TO or (n > CENTER_UP_TO and not grown)
+        kernel,
+        X,
+        y,
+        known,
+        preset,
+        tied,
+        first,
+        n > CENTER_AT_TIMES_UP_TO or (n > CENTER_UP_TO and not grown),
+        likelihood,
     )
     last = () if previous is None else (previous,)
     if kind != AUTO:
@@ -214,6 +224,7 @@ class _FitTask:
     tied: IntArray | None
     first: IntArray
     warm_only: bool
+    likelihood: LikelihoodOf
 
 
 def _top(
@@ -226,7 +237,7 @@ def _top(
     prior = _prior(preset, s, fixed is None, tied)
     lower, upper = np.log(_bounds(preset, s, fixed is None))
     starts = _starts(preset, prior, lower, upper, rng, earlier, task.warm_only, task.first)
-    theta, mean = _search(task.kernel, task.X, task.y, fixed, task.known, preset, prior, starts, lower, upper, tied)
+    theta, mean = _search(task, fixed, prior, starts, lower, upper)
     return Hyperparameters(
         kernel=task.kernel,
         lengthscales=frozen(np.exp(theta[:s] if tied is None else theta[tied])),
@@ -252,7 +263,7 @@ def _evidence(task: _FitTask, at: Hyperparameters) -> float:
     theta = np.log([*at.lengthscales[task.first], at.signal])
     prior = _prior(task.preset, len(task.first), False, task.tied)
     every = np.log([*at.lengthscales, at.signal])
-    found = log_likelihood(task.kernel, task.X, task.y, every, at.noise, task.preset.mean_std, task.known)
+    found = task.likelihood(task.kernel, task.X, task.y, every, at.noise, task.preset.mean_std, task.known)
     u = (theta - prior.center) * prior.weight
     return found.value - 0.5 * float(u @ u)
 
@@ -263,22 +274,13 @@ def quarters(n: int) -> int:
 
 
 def _search(
-    kernel: str,
-    X: Array,
-    y: Array,
-    noise: float | None,
-    known: Array | None,
-    preset: Preset,
-    prior: _Prior,
-    starts: Array,
-    lower: Array,
-    upper: Array,
-    tied: IntArray | None,
+    task: _FitTask, noise: float | None, prior: _Prior, starts: Array, lower: Array, upper: Array
 ) -> tuple[Array, float]:
     """θ (p,) at the best of the tops that are reached from ``starts`` (s, p), and the constant mean there."""
-    native = backend.native()
+    X, y, known, preset, tied = task.X, task.y, task.known, task.preset, task.tied
+    native = backend.native() if task.likelihood is log_likelihood else None
     if native is not None:
-        code, std = native.KERNELS[kernel], or_nan(preset.mean_std)
+        code, std = native.KERNELS[task.kernel], or_nan(preset.mean_std)
         target = native.HyperPosterior(
             code, packed(X), packed(y), or_nan(noise), std, prior.center, prior.weight, known, tied
         )
@@ -288,7 +290,7 @@ def _search(
     means: dict[bytes, float] = {}
 
     def nats(theta: Array) -> tuple[float, Array, Array]:
-        at = log_likelihood(kernel, X, y, theta, noise, preset.mean_std, known, tied)
+        at = task.likelihood(task.kernel, X, y, theta, noise, preset.mean_std, known, tied)
         means[theta.tobytes()] = at.mean
         u = (theta - prior.center) * prior.weight
         curvature = at.information + np.diag(prior.weight**2)

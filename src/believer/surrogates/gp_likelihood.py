@@ -17,6 +17,7 @@ K_j     ∂K_y/∂θ_j                                                  (n, n)
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 from scipy.linalg import lapack
@@ -37,6 +38,24 @@ class Likelihood:
     gradient: Array
     mean: float
     information: Array
+
+
+class LikelihoodOf(Protocol):
+    """A function that works out :func:`log_likelihood`, wherever it does so."""
+
+    def __call__(
+        self,
+        kernel: str,
+        X: Array,
+        y: Array,
+        theta: Array,
+        noise: float | None,
+        mean_std: float | None = None,
+        known: Array | None = None,
+        groups: IntArray | None = None,
+    ) -> Likelihood:
+        """log p(y | X, θ) and what goes with it."""
+        ...
 
 
 def log_likelihood(
@@ -86,7 +105,7 @@ def log_likelihood(
         value -= 0.5 * (mean / mean_std) ** 2
 
     # K_j α for every θ_j; the signal's part of K_y is what is left of it without the noise.
-    products = _summed(_lengthscale_products(h, alpha, scaled), groups, s)
+    products = summed(_lengthscale_products(h, alpha, scaled), groups, s)
     V = np.column_stack([products, y - nugget * alpha, noise_variance * alpha])
     information = _average_information(V[:, : len(theta)], L, ones, spread)
     inverse = lapack.dpotri(L.T, lower=0, overwrite_c=1)[0].T
@@ -95,13 +114,20 @@ def log_likelihood(
     if known is not None:
         by_signal -= 0.5 * float(known @ (alpha**2 - np.diagonal(inverse)))
     by_noise = 0.5 * noise_variance * (square - trace)
-    by_length = _summed(_by_lengthscales(h, inverse, alpha, scaled), groups, s)
+    by_length = summed(_by_lengthscales(h, inverse, alpha, scaled), groups, s)
     gradient = np.append(by_length, [by_signal, by_noise])[: len(theta)]
     return Likelihood(value, gradient, mean, information)
 
 
-def _summed(by_column: Array, groups: IntArray | None, s: int) -> Array:
-    """``by_column`` (..., d), derivatives by each column's log ℓ, as those by the s that they share: the chain rule."""
+def summed(by_column: Array, groups: IntArray | None, s: int) -> Array:
+    """Derivatives by the log ℓ of each column, as those by the s lengthscales that columns share: the chain rule.
+
+    Parameters
+    ----------
+    by_column : (..., d).
+    groups : the lengthscale of each column; None if each has its own.
+    s : the number of lengthscales.
+    """
     if groups is None:
         return by_column
     total = np.zeros((*by_column.shape[:-1], s))

@@ -200,6 +200,16 @@ class JointlyDifferentiable(Protocol):
 
 
 @runtime_checkable
+class Together(JointlyDifferentiable, Protocol):
+    """A model for which moving all points of a batch costs little more than moving one: on a GPU, as a rule."""
+
+    @property
+    def climbs_together(self) -> bool:
+        """Whether the points of a batch are to be moved together, after they were chosen among candidates."""
+        ...
+
+
+@runtime_checkable
 class Pathwise(Protocol):
     """Whole functions drawn from the posterior, for Thompson sampling."""
 
