@@ -60,10 +60,11 @@ if TYPE_CHECKING:
     from believer.study.study import Study as Study
     from believer.study.trials import Batch as Batch
     from believer.study.trials import Trial as Trial
-    from believer.surrogates import MQRBF, NeuralEnsemble, RandomForest, SklearnSurrogate, SparseGP, TorchGP
+    from believer.surrogates import MQRBF, NeuralEnsemble, RandomForest, SklearnSurrogate, SparseGP
     from believer.surrogates import SVR as SVR
     from believer.surrogates import FixedRBF as FixedRBF
     from believer.surrogates import LastLayer as LastLayer
+    from believer.surrogates import TorchGP as TorchGP
     from believer_bench.plan import benchmark
     from believer_bench.report import BenchReport as BenchReport
 
@@ -126,7 +127,6 @@ __all__ = [
     "SparseGP",
     "Target",
     "Thompson",
-    "TorchGP",
     "__version__",
     "backend",
     "benchmark",

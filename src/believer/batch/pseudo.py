@@ -141,8 +141,10 @@ class PseudoObservations:
             models = tuple([one.model for one in followers if one.model is not None])
             found = belief.worth(request, here, trial, models, margin)
             known = found.known(tuple([one.pool for one in followers if one.pool is not None]), request.region)
-            climbs = known is None or not moves_together(self, request)
-            picked = pick(found.objective, request, trial, near_best, avoid, None, spacing, known, climbs)
+            climbs = not moves_together(self, request)
+            picked = pick(
+                found.objective, request, trial, near_best, avoid, spacing=spacing, known=known, climbs=climbs
+            )
             return picked, found.name, min([one.factor for one in followers])
 
         if not self.hedge:
