@@ -181,7 +181,7 @@ def test_bad_settings_are_refused(settings: dict[str, Any]) -> None:
 @pytest.mark.skipif(torch.cuda.is_available(), reason="this machine has a GPU")
 def test_a_device_that_is_not_there_is_named() -> None:
     with pytest.raises(InvalidInput, match="'cuda'"):
-        bv.TorchGP().fit(data(), np.random.default_rng(0))
+        bv.TorchGP(device="cuda").fit(data(), np.random.default_rng(0))
 
 
 def test_without_pytorch_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:

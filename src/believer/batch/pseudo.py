@@ -86,7 +86,7 @@ class PseudoObservations:
         belief = self.resume(request, memory).with_pending(request)
         choices, avoid = list[Choice](), request.avoid
         calm = Calm(request, belief.parts[0].start if isinstance(belief, Belief) else None)
-        if isinstance(belief, Belief) and moves_together(self, request):
+        if calm.pool is not None and isinstance(belief, Belief) and moves_together(self, request):
             return self._together(belief, request, calm)
         for trial in request.ids:
             here = belief.standing(request)
@@ -141,7 +141,7 @@ class PseudoObservations:
             models = tuple([one.model for one in followers if one.model is not None])
             found = belief.worth(request, here, trial, models, margin)
             known = found.known(tuple([one.pool for one in followers if one.pool is not None]), request.region)
-            climbs = not moves_together(self, request)
+            climbs = known is None or not moves_together(self, request)
             picked = pick(
                 found.objective, request, trial, near_best, avoid, spacing=spacing, known=known, climbs=climbs
             )

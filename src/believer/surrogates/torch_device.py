@@ -30,11 +30,13 @@ def pytorch() -> Any:
 
 
 def available(name: str) -> tuple[Any, float | None]:
-    """The device of that name, and how many bytes are free there, None if the system does not say.
+    """The device of that name, "auto" for a GPU if there is one, and how many bytes are free there, None if the system does not say.
 
     InvalidInput if there is no such device.
     """
     torch = pytorch()
+    if name == "auto":
+        name = "cuda" if torch.cuda.is_available() else "cpu"
     device = torch.device(name)
     if device.type == "cpu":
         return device, _free_on_host()

@@ -328,20 +328,20 @@ class TorchGP:
     Parameters
     ----------
     kernel, noise : as ``GP`` has them.
-    device : "cuda", "cuda:1", ..., or "cpu".
+    device : "cuda", "cuda:1", ..., or "cpu"; "auto" takes a GPU if there is one.
     memory : the number of bytes that a study may take on the device; None for all that is free there.
     """
 
     kernel: str = "matern52"
     noise: float | str = AUTO
-    device: str = "cuda"
+    device: str = AUTO
     memory: float | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "kernel", checked_kernel(self.kernel))
         object.__setattr__(self, "noise", checked_noise(self.noise))
-        if not isinstance(self.device, str) or self.device.split(":")[0] not in ("cuda", "cpu"):
-            raise InvalidInput(f'device must be "cuda", "cuda:1", ..., or "cpu"; got {shown(self.device)}.')
+        if not isinstance(self.device, str) or self.device.split(":")[0] not in (AUTO, "cuda", "cpu"):
+            raise InvalidInput(f'device must be "auto", "cuda", "cuda:1", ..., or "cpu"; got {shown(self.device)}.')
         if self.memory is not None:
             object.__setattr__(self, "memory", above_zero(self.memory, "memory", 1.0, 1e18, "bytes"))
         pytorch()
