@@ -30,8 +30,9 @@ def pytorch() -> Any:
 
 
 def available(name: str) -> tuple[Any, float | None]:
-    """The device of that name, "auto" for a GPU if there is one, and how many bytes are free there, None if the system does not say.
+    """The device of that name, "auto" for a GPU if there is one, and the bytes that are free there.
 
+    These are None if the system does not say.
     InvalidInput if there is no such device.
     """
     torch = pytorch()
