@@ -14,8 +14,8 @@ unexport PYTHONDONTWRITEBYTECODE
 
 # What the compiled module is made of: a change of it installs again.
 BUILD := pyproject.toml setup.py bench/pyproject.toml paper/pyproject.toml $(wildcard native/*)
-LINTED := setup.py conftest.py src tests bench paper benchmarks integrations docs/make_theory_figures.py docs/make_how_to_choose.py docs/make_architecture.py \
-	docs/make_verdicts.py docs/make_gallery.py docs/make_outputs.py docs/theme
+LINTED := setup.py conftest.py src tests bench paper benchmarks examples integrations docs/make_theory_figures.py docs/make_how_to_choose.py docs/make_architecture.py \
+	docs/make_verdicts.py docs/make_gallery.py docs/make_outputs.py docs/make_concepts.py docs/theme
 
 .PHONY: run test test-slow test-wheels docs clean
 

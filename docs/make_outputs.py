@@ -3,7 +3,7 @@
 A guide is run from top to bottom, in a folder of its own:
 
 - a block of ``python`` runs in this process, after those before it;
-- a block of ``python title="NAME"`` is a script: it is written to NAME, and run if it ends in ``.py``;
+- a block of ``python title="NAME"`` is a script: it is written to NAME, and run if the page shows what it prints;
 - a block of ``sh`` is run by the shell;
 - a block without a language that follows one of these is what it prints.
 
@@ -58,19 +58,27 @@ def guides() -> list[Path]:
 
 
 def run(page: Path, folder: Path, module: ModuleType) -> Iterator[Ran]:
-    """Run a page in the current folder, which is ``folder``, block by block."""
-    for number, block in enumerate(BLOCK.finditer(page.read_text(encoding="utf-8")), start=1):
-        code, title = block["code"], block["title"]
-        if title:
-            (folder / title).write_text(code, encoding="utf-8")
-        if block["language"] == "sh":
-            yield Ran(block, _shell(code, folder))
-        elif title is None:
-            with contextlib.redirect_stdout(io.StringIO()) as out:
-                exec(compile(code, f"{page.name}, block {number}", "exec"), module.__dict__)
-            yield Ran(block, out.getvalue())
-        else:
-            yield Ran(block, _shell([sys.executable, title], folder) if title.endswith(".py") else "")
+    """Run a page in the current folder, which is ``folder``, block by block; it may import the scripts that it has."""
+    before = set(sys.modules)
+    sys.path.insert(0, str(folder))
+    try:
+        for number, block in enumerate(BLOCK.finditer(page.read_text(encoding="utf-8")), start=1):
+            code, title = block["code"], block["title"]
+            if title:
+                (folder / title).write_text(code, encoding="utf-8")
+            if block["language"] == "sh":
+                yield Ran(block, _shell(code, folder))
+            elif title is None:
+                with contextlib.redirect_stdout(io.StringIO()) as out:
+                    exec(compile(code, f"{page.name}, block {number}", "exec"), module.__dict__)
+                yield Ran(block, out.getvalue())
+            else:
+                yield Ran(block, _shell([sys.executable, title], folder) if block["shown"] is not None else "")
+    finally:
+        sys.path.remove(str(folder))
+        for script in folder.glob("*.py"):
+            if script.stem not in before:
+                sys.modules.pop(script.stem, None)
 
 
 def _shell(command: str | list[str], folder: Path) -> str:

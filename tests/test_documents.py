@@ -43,15 +43,6 @@ def test_the_guide_for_authors_runs_from_top_to_bottom(module: ModuleType) -> No
         module.test_it_keeps_the_contract(check)
 
 
-def test_the_guide_to_several_outcomes_runs_from_top_to_bottom(module: ModuleType) -> None:
-    for number, block in enumerate(blocks_of("outcomes.md"), start=1):
-        exec(compile(block, f"outcomes.md, block {number}", "exec"), module.__dict__)
-    assert len(module.opt.front) > 2
-    assert [row["status"] for row in module.opt.records()][-4:] == ["done", "failed", "failed", "done"]
-    assert module.one.value is not None
-    assert module.weighed.best is not None
-
-
 def test_the_guide_to_spaces_runs_from_top_to_bottom(module: ModuleType, capsys: pytest.CaptureFixture[str]) -> None:
     for number, block in enumerate(blocks_of("spaces.md"), start=1):
         exec(compile(block, f"spaces.md, block {number}", "exec"), module.__dict__)

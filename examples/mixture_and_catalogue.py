@@ -1,0 +1,42 @@
+"""A mixture whose parts add up to one hundred, of at most three ingredients, and a resin from a catalogue."""
+
+import believer as bv
+
+RESINS = {"A-100": 3.2, "A-120": 4.1, "B-7": 1.8, "B-9": 2.6, "C-55": 5.0}  # name: viscosity in Pa s
+PARTS = ["filler", "fibre", "rubber", "wax", "pigment"]
+SPACE = bv.Space(
+    {
+        "resin": bv.Categorical(list(RESINS)),
+        "binder": bv.Float(40, 80, step=1, units="%"),
+        **{part: bv.Float(0, 40, step=1, units="%") for part in PARTS},
+        "cure": bv.Float(60, 180, step=5, units="°C"),
+    },
+    rules=[
+        bv.sum_to(["binder", *PARTS], 100),
+        bv.max_parts(PARTS, 3),
+        bv.linear({"fibre": 1, "filler": 1}, at_most=45),  # more than that cannot be stirred
+    ],
+)
+
+
+def toughness(params):
+    """Stands in for an afternoon of mixing, curing and breaking."""
+    value = 60 - 0.05 * (params["binder"] - 58) ** 2 - 3 * (RESINS[params["resin"]] - 2.4) ** 2
+    value += (
+        0.8 * params["fibre"] - 0.016 * params["fibre"] ** 2 + 0.6 * params["rubber"] - 0.03 * params["rubber"] ** 2
+    )
+    return value - 0.2 * params["wax"] - 0.004 * (params["cure"] - 130) ** 2
+
+
+def main():
+    study = bv.Optimizer(SPACE, outcomes={"toughness": bv.Maximize(units="MPa")}, seed=0)
+    for batch in range(1, 7):
+        for trial in study.ask(6):
+            study.tell(trial, toughness(trial.params))
+        print(f"after {6 * batch:>2} mixtures: best {study.best[1]:.1f} MPa")
+    recipe = {name: value for name, value in study.best[0].items() if value}
+    print("best recipe:", recipe, "sum:", sum(value for name, value in recipe.items() if name in ["binder", *PARTS]))
+
+
+if __name__ == "__main__":
+    main()
