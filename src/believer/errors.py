@@ -4,6 +4,7 @@
 
     BelieverError
     ├── InvalidInput (ValueError)          an argument breaks a rule; nothing was done
+    │   └── OtherSettings                  a journal belongs to a study with other settings
     ├── MissingCapability (TypeError)      a part cannot do what was asked; the text names parts that can
     ├── MissingExtra (ImportError)         an optional package is not installed; the text names the extra
     ├── SpaceExhausted                     a finite space has fewer unseen points than were asked for
@@ -31,6 +32,7 @@ __all__ = [
     "MissingCapability",
     "MissingExtra",
     "NumericalError",
+    "OtherSettings",
     "SpaceExhausted",
     "TookTooLong",
     "TrialError",
@@ -44,6 +46,23 @@ class BelieverError(Exception):
 
 class InvalidInput(BelieverError, ValueError):
     """An argument breaks a rule. The message says the rule, what was passed, and what to do."""
+
+
+class OtherSettings(InvalidInput):
+    """A journal belongs to a study with other settings than those that were passed.
+
+    Parameters
+    ----------
+    message : the rule, what came, what to do.
+    lines : what differs, a sentence each.
+    """
+
+    def __init__(self, message: str, lines: tuple[str, ...] = ()) -> None:
+        super().__init__(message, lines)
+        self.lines = lines
+
+    def __str__(self) -> str:
+        return str(self.args[0])
 
 
 class MissingCapability(BelieverError, TypeError):

@@ -25,7 +25,7 @@ from believer.acquisitions import Acquisition
 from believer.arrays import shown
 from believer.batch import Strategy
 from believer.capabilities import has
-from believer.errors import InvalidInput, JournalCorrupt, JournalError, TrialError
+from believer.errors import InvalidInput, JournalCorrupt, JournalError, OtherSettings, TrialError
 from believer.maximize import Maximizer
 from believer.propose import propose, rehearse
 from believer.space import Constraint, Space
@@ -67,6 +67,7 @@ from believer.study.settings import (
     versions,
 )
 from believer.study.study import Study, changing, reading
+from believer.study.tell_report import TellReport
 from believer.study.trials import Batch, Trial, same_params
 from believer.surrogates.protocols import Prediction, Surrogate, Verifiable
 
@@ -170,15 +171,16 @@ class Optimizer(Study):
             found, settings, wanted = _before_and_after(config, line, space, said(options))
             lines = differences(found, wanted)
             if lines and not change:
-                raise InvalidInput(
+                raise OtherSettings(
                     f"the journal {os.fspath(path)} belongs to a study with other settings:\n  "
                     + "\n  ".join(lines)
-                    + "\nPass the same settings, or change=True to go on with these, or another path to start anew."
+                    + "\nPass the same settings, or change=True to go on with these, or another path to start anew.",
+                    tuple(lines),
                 )
             if lines and (unknown := without_backfill(found, space)):
                 raise InvalidInput(
                     f"{', '.join(unknown)}: a new parameter needs the value that it had in earlier results, e.g. "
-                    "Float(0, 1, backfill=0.2)."
+                    "Float(0, 1, backfill=0.2), or backfill = 0.2 in a study.toml."
                 )
             check(settings)
             if lines:
@@ -258,7 +260,7 @@ class Optimizer(Study):
         self._record(proposal.event())
         _log.info("asked for %d: %r", len(proposal.trials), verdict)
         trials = tuple(self._ledger.trials[trial.id].copy() for trial in proposal.trials)
-        return Batch(trials, verdict, proposal.labels, len(history.pending.ids))
+        return Batch(trials, verdict, proposal.labels, len(history.pending.ids), self.space)
 
     @reading
     def predict(self, points: Iterable[Mapping[str, Any]], outcome: str | None = None) -> Prediction:
@@ -450,6 +452,35 @@ class Optimizer(Study):
         if goals.is_plain and arranged.objectives and names not in (None, tuple(arranged.objectives)):
             return aligned(arranged, names)
         return copied(arranged) if arranged is value else arranged
+
+    def tell_csv(self, path: PathLike, *, observe: bool = False, decimal: str = ".") -> TellReport:
+        """Tell what a filled-in sheet says: a CSV, Excel or JSON file with a row for each trial.
+
+        Rows are matched by the column "trial", or else by their parameters; several rows of a trial are replicates.
+        Numbers may have a decimal comma, separators of thousands, or the units of their column. An empty cell is still
+        to come, "failed" or "n/a" is a failure, "not run" abandons the trial. What was told before is not told again.
+        Every row that can be understood is told. The returned object lists the others with their lines; it prints as
+        sentences.
+
+        Parameters
+        ----------
+        path : of the file, such as one that ``batch.to_csv`` wrote.
+        observe : whether rows that match no suggestion are added as past data.
+        decimal : the decimal mark to expect where a number such as 1,234 could be two.
+        """
+        told: TellReport = above("believer.lab", "tell_file")(self, path, observe, decimal)
+        return told
+
+    def tell_frame(self, frame: Any, *, observe: bool = False) -> TellReport:
+        """Tell what a data frame says; see :meth:`tell_csv`. Missing values are still to come.
+
+        Parameters
+        ----------
+        frame : a pandas or polars data frame, or a list of dicts.
+        observe : whether rows that match no suggestion are added as past data.
+        """
+        told: TellReport = above("believer.lab", "tell_frame")(self, frame, observe)
+        return told
 
     @changing
     def amend(

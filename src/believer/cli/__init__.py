@@ -7,6 +7,7 @@ by the entry point group ``believer.commands``, each entry naming a :class:`Verb
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import sys
 from collections.abc import Callable, Sequence
@@ -44,9 +45,14 @@ GROUP = "believer.commands"
 """The entry points by which other packages bring verbs."""
 
 VERBS: dict[str, Verb] = {
+    "amend": verb_in("believer.cli.amend", "correct the result of an experiment"),
+    "ask": verb_in("believer.cli.ask", "suggest the next experiments: a sheet to fill in, and one to print"),
     "demo": verb_in("believer.cli.demo", "solve a problem in batches, and compare; --list names the demos"),
+    "new": verb_in("believer.cli.new", "begin a study: a few questions, and study.toml is written"),
     "report": verb_in("believer.cli.report", "write the page of a study, from its journal"),
     "sdd": verb_in("believer.cli.sdd", "diagnose whether surrogates can be lied to, with controls"),
+    "show": verb_in("believer.cli.show", "what was found so far, what waits for results, what comes next"),
+    "tell": verb_in("believer.cli.tell", "tell the results in a sheet that was filled in"),
     "watch": verb_in("believer.cli.watch", "serve the page of a study while it runs, or a list of studies"),
 }
 
@@ -91,7 +97,8 @@ class _Parser(argparse.ArgumentParser):
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line ``argv`` (default: this process's); the exit code.
 
-    0: done. 1: nobody reads the output any more. 2: an error, told in one line on standard error. 130: interrupted.
+    0: done. 1: nobody reads the output any more. 2: an error, told in one line on standard error, and with --json also
+    as an object on standard output. 3: rows of a sheet were not taken. 130: interrupted.
     """
     parser = _Parser(prog="believer", description="Batch Bayesian optimization by efficient conditioning.")
     parser.add_argument("--version", action="version", version=f"believer {__version__}")
@@ -113,5 +120,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
     except (BelieverError, OSError) as error:
-        print(f"believer: error: {' '.join(str(error).split())}", file=sys.stderr)
+        message = " ".join(str(error).split())
+        if "--json" in words:
+            print(json.dumps({"ok": False, "error": type(error).__name__, "message": message}), flush=True)
+        print(f"believer: error: {message}", file=sys.stderr)
         return 2

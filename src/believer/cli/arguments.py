@@ -27,6 +27,29 @@ def at_least(least: int) -> Callable[[str], int]:
     return parse
 
 
+def add_journal(parser: argparse.ArgumentParser, help: str) -> None:  # noqa: A002
+    """The study to be read, as an argument or as ``--study``."""
+    parser.add_argument("journal", nargs="?", metavar="study", help=help)
+    parser.add_argument("--study", dest="journal_too", metavar="PATH", help="the same, as the other commands have it")
+
+
+def journal_of(arguments: argparse.Namespace) -> str:
+    """The path that was given, or that of the journal of the study.toml that was meant."""
+    if arguments.journal is not None and arguments.journal_too is not None:
+        raise InvalidInput(f"name one study; got {arguments.journal!r} and --study {arguments.journal_too!r}.")
+    given: str | None = arguments.journal if arguments.journal is not None else arguments.journal_too
+    if given is not None and not (given.endswith(".toml") or os.path.exists(os.path.join(given, "study.toml"))):
+        return given
+    if given is None and not os.path.exists("study.toml"):
+        raise InvalidInput("there is no study.toml in this folder; name the journal of a study.")
+    from believer.lab.folder import Folder
+
+    journal = Folder.at(given).file.journal
+    if not journal.exists():
+        raise InvalidInput(f"this study has no journal yet: {journal} comes with the first believer ask.")
+    return str(journal)
+
+
 def look_here(*names: str | None) -> None:
     """Let a module in the folder where the command is called be found, if one of ``names`` is ``module:object``."""
     # An installed command does not look there; whoever names a module there expects it to.

@@ -5,13 +5,13 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from believer.cli.arguments import at_least
+from believer.cli.arguments import add_journal, at_least, journal_of
 from believer.page.reporting import report
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The options of ``believer report``."""
-    parser.add_argument("journal", type=Path, help="the journal of the study; it is only read")
+    add_journal(parser, "the journal of the study, or its folder or study.toml (default: this folder); it is only read")
     parser.add_argument("-o", "--out", type=Path, help="the file to write (default: the journal's name with .html)")
     parser.add_argument(
         "--next",
@@ -24,6 +24,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Write the page, and say where it is."""
-    target = arguments.out or arguments.journal.with_suffix(".html")
-    print(report(arguments.journal, target, next_q=arguments.next))
+    journal = Path(journal_of(arguments))
+    target = arguments.out or journal.with_suffix(".html")
+    print(report(journal, target, next_q=arguments.next))
     return 0

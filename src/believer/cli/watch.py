@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import argparse
 import webbrowser
+from typing import Any
 
-from believer.cli.arguments import at_least
+from believer.cli.arguments import add_journal, at_least, journal_of
 from believer.page.watching import PORT, watch
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The options of ``believer watch``."""
-    parser.add_argument(
-        "study",
-        help="the journal of a study, a folder of journals, or the storage of Optuna's at an address such as "
-        "sqlite:///study.db; they are only read",
+    add_journal(
+        parser,
+        "the journal of a study, its folder or study.toml (default: this folder), a folder of journals, or the storage "
+        "of Optuna's at an address such as sqlite:///study.db; they are only read",
     )
     parser.add_argument(
         "--host",
@@ -32,13 +33,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Serve the page until Ctrl-C."""
     given = {"host": arguments.host, "port": arguments.port, "next_q": arguments.next}
-    study = arguments.study
+    study: Any = journal_of(arguments)
+    name = study
     if "://" in study:
         from believer.integrations.optuna_studies import studies_in
 
         study = studies_in(study)
     with watch(study, token=arguments.token or None, **given) as page:
-        print(f"Watching {arguments.study} at {page.url} (Ctrl-C ends it).", flush=True)
+        print(f"Watching {name} at {page.url} (Ctrl-C ends it).", flush=True)
         try:
             if arguments.open:
                 webbrowser.open(page.url)

@@ -8,13 +8,17 @@ from __future__ import annotations
 
 from believer._lazy import loader
 
-__all__ = ["from_toml", "read_study_file", "study_text"]
+__all__ = ["Folder", "batch_to_csv", "from_toml", "read_study_file", "study_text", "tell_file", "tell_frame"]
 
 __getattr__ = loader(
     __name__,
     {
+        "Folder": "folder",
+        "batch_to_csv": "sheets",
         "from_toml": "study_file",
         "read_study_file": "study_file",
         "study_text": "toml_text",
+        "tell_file": "telling",
+        "tell_frame": "telling",
     },
 )

@@ -33,7 +33,7 @@ from __future__ import annotations
 
 import os
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -171,17 +171,30 @@ def _parameters(content: Mapping[str, Any], place: Place) -> dict[str, Any]:
 
 def _refuse_shared_names(parameters: Mapping[str, Any], goals: Mapping[str, Any], place: Place) -> None:
     """A sheet has one column for a name, in which capitals and blanks do not count."""
-    folded: dict[str, str] = {}
+    taken: list[str] = []
     for kind, names in (("parameters", parameters), ("outcomes", goals)):
         for name in names:
-            key = " ".join(name.casefold().split())
-            if key in RESERVED:
-                raise place.at(kind, name).error(f"{name!r} is a column of every sheet; choose another name.")
-            if key in folded:
-                raise place.at(kind, name).error(
-                    f"{name!r} and {folded[key]!r} would have the same column in a sheet; rename one of them."
-                )
-            folded[key] = name
+            try:
+                refuse_taken(name, taken)
+            except InvalidInput as error:
+                raise place.at(kind, name).error(str(error)) from error
+            taken.append(name)
+
+
+def refuse_taken(name: str, taken: Iterable[str]) -> None:
+    """InvalidInput for a name whose column in a sheet would be that of another name.
+
+    Parameters
+    ----------
+    name : of a parameter or an outcome.
+    taken : the other names.
+    """
+    folded = {" ".join(one.casefold().split()): one for one in taken}
+    key = " ".join(name.casefold().split())
+    if key in RESERVED:
+        raise InvalidInput(f"{name!r} is a column of every sheet; choose another name.")
+    if key in folded:
+        raise InvalidInput(f"{name!r} and {folded[key]!r} would have the same column in a sheet; rename one of them.")
 
 
 RESERVED = ("trial", "note")

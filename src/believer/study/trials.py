@@ -8,10 +8,13 @@ from typing import Any, Self, overload
 
 import numpy as np
 
+from believer._lazy import above
 from believer.arrays import Array
 from believer.batch.verdict import Verdict
+from believer.space import Space
 from believer.study import html
 from believer.study.columns import Column, column, of_params
+from believer.study.files import PathLike
 from believer.study.frames import frame
 from believer.study.labels import NO_LABELS, Labels, described, named
 
@@ -101,12 +104,14 @@ class Batch(Sequence[Trial]):
     verdict : what the batch is expected to gain, and how diverse it is.
     labels : units, for printing.
     earlier : the number of trials of earlier batches without a result; the batch is good together with them.
+    space : where the study searches.
     """
 
     trials: tuple[Trial, ...]
     verdict: Verdict
     labels: Labels = field(default=NO_LABELS)
     earlier: int = 0
+    space: Space | None = None
 
     @property
     def encoded(self) -> Array:
@@ -158,6 +163,20 @@ class Batch(Sequence[Trial]):
         library : "pandas" or "polars". By default pandas if that is installed, else polars.
         """
         return _framed(self.trials, library)
+
+    def to_csv(self, path: PathLike, *, decimal: str = ".") -> str:
+        """Write a sheet to fill in, which :meth:`believer.Optimizer.tell_csv` reads, and return its path.
+
+        Continuous parameters have about three digits; the rules of the space still hold. A file that is there is never
+        replaced.
+
+        Parameters
+        ----------
+        path : of the file, which ends in .csv, or in .xlsx for Excel (extra ``excel``).
+        decimal : the decimal mark, "." or ",".
+        """
+        wrote: str = above("believer.lab", "batch_to_csv")(self, path, decimal)
+        return wrote
 
 
 def _counted(trials: Sequence[Trial]) -> str:

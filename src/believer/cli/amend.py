@@ -1,0 +1,29 @@
+"""``believer amend``: correct the result of an experiment."""
+
+from __future__ import annotations
+
+import argparse
+
+from believer.cli.lab import add_study, answer, opened, steps
+from believer.lab.amending import amended
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The options of ``believer amend``."""
+    parser.add_argument("trial", type=int, help="the number of the trial")
+    parser.add_argument(
+        "results",
+        nargs="+",
+        metavar="NAME=VALUE",
+        help="what is right, such as yield=82.5; a name twice for replicates; yield=failed if it gave no number",
+    )
+    add_study(parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Replace what was told, and say what stood there before."""
+    with opened(arguments, begin=False) as (folder, study):
+        lines = amended(study, arguments.trial, arguments.results, folder.file.decimal)
+    words = "\n".join([*lines, steps("believer show, or believer ask for the next experiments.")])
+    answer(arguments, words, {"trial": arguments.trial, "changes": lines})
+    return 0

@@ -1,0 +1,196 @@
+"""What the cells of a sheet say: numbers as people of any country write them, failures, and experiments that were not
+run."""
+
+from __future__ import annotations
+
+import math
+import re
+import unicodedata
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from believer.arrays import LARGEST, shown
+from believer.errors import InvalidInput
+from believer.study.table import unwritten
+
+FAILED = frozenset(("failed", "fail", "failure", "n/a", "n.a.", "na", "nan", "error", "crashed"))
+"""What a cell says of an experiment or a measurement that was tried and gave no number."""
+
+NOT_RUN = frozenset(("not run", "not done", "skipped", "abandoned"))
+"""What a cell says of an experiment that nobody will run."""
+
+_BLANK = " '\u2019\u00a0\u202f\u2009"
+_NUMBER = re.compile(r"([+-]?)(\d[\d.," + _BLANK + r"]*|[.,]\d+)(?:[eE]([+-]?\d{1,4}))?")
+_GROUPS = re.compile(r"\d{1,3}([.," + _BLANK + r"])\d{3}(?:\1\d{3})*")
+_EXCEL_ERROR = re.compile(r"#(?:[A-ZÄÖÜ0-9/]+[!?]|N/A|NV|NUM!|#+)", re.IGNORECASE)
+
+
+def text_of(cell: Any) -> str:
+    """A cell as one line of text, "" for an empty one.
+
+    Parameters
+    ----------
+    cell : what a file or a data frame holds.
+    """
+    if cell is None or (isinstance(cell, float) and math.isnan(cell)):
+        return ""
+    text = cell if isinstance(cell, str) else str(cell)
+    return " ".join(unicodedata.normalize("NFKC", text).replace("\u2212", "-").split())
+
+
+@dataclass(frozen=True, slots=True)
+class Marks:
+    """The decimal marks that a sheet was seen to use; they tell 1,234 from 1.234.
+
+    Parameters
+    ----------
+    seen : "." or "," or both.
+    """
+
+    seen: frozenset[str] = frozenset()
+
+    @staticmethod
+    def of(typed: Iterable[Any], others: Iterable[Any] = (), hint: str = "") -> Marks:
+        """The marks in the cells of a sheet.
+
+        Parameters
+        ----------
+        typed : the cells that people fill in.
+        others : all other cells. A program may have written them: they tell only that there is a decimal comma.
+        hint : the mark to expect where no cell has any, "," or "".
+        """
+        seen = _seen_in(typed)
+        if not seen and ("," in _seen_in(others) or hint == ","):
+            return Marks(frozenset(","))
+        return Marks(seen)
+
+    def number(self, cell: Any, units: str = "") -> float:
+        """The number in a cell; InvalidInput if it is none, or if it could be two.
+
+        Parameters
+        ----------
+        cell : a number, or text with digits, separators and perhaps the units.
+        units : of the column.
+        """
+        if isinstance(cell, bool):
+            raise InvalidInput(f"{shown(cell)} is not a number.")
+        if not isinstance(cell, str) and isinstance(cell, int | float):
+            return _within(float(cell), str(cell))
+        text = _bare(text_of(cell), units)
+        found = _NUMBER.fullmatch(text)
+        if found is None:
+            raise InvalidInput(_why_no_number(text_of(cell)))
+        sign, digits, power = found.groups()
+        return _within(float(f"{sign}{self._plain(digits.strip(), text)}e{power or 0}"), text)
+
+    def _plain(self, digits: str, text: str) -> str:
+        """Digits with a point as the decimal mark, and no separators of thousands."""
+        if _GROUPS.fullmatch(digits) and digits[0] != "0":
+            mark = _GROUPS.fullmatch(digits)[1]  # type: ignore[index]
+            if mark not in ".,":
+                return re.sub(r"\D", "", digits)
+            if digits.count(mark) > 1 or self.seen == {"," if mark == "." else "."}:
+                if digits.count(mark) == 1 and mark == ".":
+                    raise InvalidInput(_ambiguous(text))  # 1.234 beside 12,5: programs write it, too
+                return digits.replace(mark, "")
+            if mark == "." or self.seen == {mark}:
+                return digits.replace(mark, ".")
+            raise InvalidInput(_ambiguous(text))
+        marks = [mark for mark in ".," if mark in digits]
+        decimal = max(marks, key=digits.rfind, default="")
+        whole, _, rest = digits.rpartition(decimal) if decimal else (digits, "", "")
+        groups = re.split(r"[.," + _BLANK + "]", whole)
+        in_order = len(groups) == 1 or (1 <= len(groups[0]) <= 3 and all(len(group) == 3 for group in groups[1:]))
+        one_kind = len({c for c in whole if not c.isdigit()}) <= 1 and decimal not in whole
+        if not in_order or (not one_kind and decimal) or (rest and not rest.isdigit()):
+            raise InvalidInput(f"{shown(text)} is not a number.")
+        return f"{''.join(groups) or '0'}.{rest or '0'}"
+
+
+def _seen_in(cells: Iterable[Any]) -> frozenset[str]:
+    return frozenset(mark for cell in cells if isinstance(cell, str) and (mark := _decimal_mark(text_of(cell))))
+
+
+def _decimal_mark(text: str) -> str:
+    """The decimal mark of a text that is a number with one that cannot separate thousands; "" for any other."""
+    found = _NUMBER.match(text)
+    if found is None:
+        return ""
+    digits = found[2].strip()
+    marks = {mark for mark in ".," if mark in digits}
+    if len(marks) == 2:
+        return max(marks, key=digits.rfind)
+    if len(marks) == 1:
+        (mark,) = marks
+        grouped = _GROUPS.fullmatch(digits)
+        if digits.count(mark) == 1 and (grouped is None or digits[0] == "0"):
+            return mark
+        if digits.count(mark) > 1 and grouped is not None:
+            return "," if mark == "." else "."
+    return ""
+
+
+def says_failed(text: str) -> bool:
+    """Whether a cell says that something was tried and failed: "failed", "n/a", "failed: spilled".
+
+    Parameters
+    ----------
+    text : of the cell.
+    """
+    folded = text.casefold().rstrip(".!")
+    return folded in FAILED or text.casefold() in FAILED or bool(re.match(r"(?:failed|failure)\b", folded))
+
+
+def says_not_run(text: str) -> bool:
+    """Whether a cell says that an experiment will not be run.
+
+    Parameters
+    ----------
+    text : of the cell.
+    """
+    return text.casefold().rstrip(".!") in NOT_RUN
+
+
+def same_text(cell: str, written: str) -> bool:
+    """Whether a cell is the text that was written, whatever a spreadsheet has made of blanks and capitals.
+
+    Parameters
+    ----------
+    cell : of the sheet.
+    written : what it held.
+    """
+    folded = text_of(written).casefold()
+    return folded in (cell.casefold(), text_of(unwritten(cell)).casefold())
+
+
+def _bare(text: str, units: str) -> str:
+    """A cell without its units, and without an apostrophe that marks text."""
+    units = text_of(units)
+    if units and text.casefold().endswith(units.casefold()):
+        text = text[: -len(units)].rstrip()
+    return text.removeprefix("'")
+
+
+def _within(number: float, text: str) -> float:
+    if not math.isfinite(number) or abs(number) > LARGEST:
+        raise InvalidInput(f"{shown(text)} is not a number within ±{LARGEST:g}.")
+    return number
+
+
+def _ambiguous(text: str) -> str:
+    digits = re.sub(r"\D", "", text)
+    return f"{shown(text)} may be {digits} or {digits[:-3]}.{digits[-3:]}; write it without separators of thousands."
+
+
+def _why_no_number(text: str) -> str:
+    """Why a cell is no number, in a sentence."""
+    if _EXCEL_ERROR.fullmatch(text):
+        return f"{shown(text)} is an error of the spreadsheet; mend its formula, or write failed."
+    if re.match(r"[<>≤≥~≈]", text):
+        return f"{shown(text)} is not a number; write the number that is to count, such as the limit of detection."
+    if text.endswith("%"):
+        return f"{shown(text)} is a percentage, and the column is not in %; write a number in the units of the column."
+    if re.search(r"[A-Za-z]{3}", text) and re.search(r"\d", text) and len(text) < 12:
+        return f"{shown(text)} is not a number. Has the spreadsheet made a date of it, or are these other units?"
+    return f"{shown(text)} is not a number; write a number, failed, not run, or nothing."

@@ -1,0 +1,170 @@
+"""The columns of a sheet: which heading stands for which parameter or outcome, and in which units."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from believer.arrays import shown
+from believer.capabilities import has
+from believer.errors import InvalidInput
+from believer.lab.cells import Marks, same_text, text_of
+from believer.space import Space
+from believer.space.parameter import Number, Parameter
+from believer.space.units import units_of
+from believer.study.goals import Goals
+from believer.study.table import unwritten
+
+TRIAL, NOTE = "trial", "note"
+"""Headings of the columns that a sheet has beside parameters and outcomes."""
+
+_TRIALS = (TRIAL, "trial_id", "trial id", "id")
+_NOTES = (NOTE, "notes", "remark", "remarks", "comment", "comments")
+
+_UNITS = re.compile(r"(.+?)\s*(?:\(([^()]*)\)|\[([^\[\]]*)\])|(.+?)\s+(?:/|in)\s+(\S+)")
+
+
+@dataclass(frozen=True, slots=True)
+class Columns:
+    """Where the columns of a sheet are.
+
+    Attributes
+    ----------
+    trial : the place of the number of the trial; None if the sheet has none.
+    parameters, outcomes : the places of the columns by name.
+    note : the place of the notes; None if the sheet has none.
+    ignored : headings that are not of the study.
+    """
+
+    trial: int | None
+    parameters: Mapping[str, int]
+    outcomes: Mapping[str, int]
+    note: int | None
+    ignored: tuple[str, ...]
+
+
+def columns_of(headings: Sequence[str], space: Space, goals: Goals, name: str) -> Columns:
+    """The columns of a sheet; InvalidInput, in a sentence, if they cannot be those of the study.
+
+    Parameters
+    ----------
+    headings : the texts above the columns.
+    space, goals : of the study.
+    name : of the file, for errors.
+    """
+    units = {**{key: units_of(p) for key, p in space.parameters.items()}}
+    units |= {key: goals.units(key) for key in goals.wanted}
+    folded = {_folded(key): key for key in units}
+    places: dict[str, int] = {}
+    trial = note = None
+    unknown: list[str] = []
+    for place, heading in enumerate(headings):
+        key = _name(heading, folded, units, name)
+        if key is not None:
+            if key in places:
+                raise InvalidInput(
+                    f"{name} has two columns for {key!r}, {headings[places[key]]!r} and {heading!r}: keep one, and "
+                    "write replicates into rows of their own."
+                )
+            places[key] = place
+        elif _folded(heading) in _TRIALS and trial is None:
+            trial = place
+        elif _folded(heading) in _NOTES and note is None:
+            note = place
+        elif heading:
+            unknown.append(heading)
+    missing = [key for key in units if key not in places]
+    _refuse_misspelt(unknown, missing, name)
+    outcomes = {key: places[key] for key in goals.wanted if key in places}
+    parameters = {key: places[key] for key in space.names if key in places}
+    if not outcomes:
+        raise InvalidInput(
+            f"{name} has no column for {' or '.join(goals.wanted)}; its columns are "
+            f"{', '.join(filter(None, headings)) or 'without headings'}. Is it a sheet of this study?"
+        )
+    if trial is None and len(parameters) < len(space):
+        lacking = [key for key in space.names if key not in parameters]
+        raise InvalidInput(
+            f"{name} needs the column {TRIAL!r}, or a column for each parameter; it has none for {', '.join(lacking)}."
+        )
+    return Columns(trial, parameters, outcomes, note, tuple(unknown))
+
+
+def _folded(heading: str) -> str:
+    return text_of(heading).casefold()
+
+
+def _name(heading: str, folded: Mapping[str, str], units: Mapping[str, str], name: str) -> str | None:
+    """The parameter or outcome of a heading; None for another heading, InvalidInput for one in other units."""
+    for text in (heading, unwritten(heading)):
+        if (key := folded.get(_folded(text))) is not None:
+            return key
+        found = _UNITS.fullmatch(text_of(text))
+        if found is None:
+            continue
+        key, said = folded.get(_folded(found[1] or found[4])), found[2] or found[3] or found[5]
+        if key is None:
+            continue
+        if said and units[key] and _folded(said) != _folded(units[key]):
+            raise InvalidInput(
+                f"the column {heading!r} of {name} is in {said!r}, and the study has {key} in {units[key]!r}: convert "
+                "the numbers, and write the units of the study."
+            )
+        return key
+    return None
+
+
+def _refuse_misspelt(unknown: Sequence[str], missing: Sequence[str], name: str) -> None:
+    """InvalidInput for a heading that is nearly that of a column which is missing."""
+    near = {_folded(key): key for key in missing}
+    for heading in unknown:
+        for text in (_folded(heading), _folded(re.sub(r"[(\[].*", "", heading))):
+            if found := difflib.get_close_matches(text, [*near], 1, cutoff=0.75):
+                raise InvalidInput(
+                    f"the column {heading!r} of {name} is not of the study; if {near[found[0]]!r} is meant, name it so."
+                )
+
+
+def value_in(cell: Any, p: Parameter, name: str, marks: Marks) -> Any:
+    """The value of a parameter in a cell; InvalidInput if it has none there.
+
+    Parameters
+    ----------
+    cell : of the sheet.
+    p : the parameter.
+    name : of the parameter.
+    marks : the decimal marks of the sheet.
+    """
+    choices = getattr(p, "choices", None)
+    if choices is None and has(p, Number):
+        try:
+            return p.check(marks.number(cell, units_of(p)), name)
+        except InvalidInput as error:
+            raise InvalidInput(f"{name}: {error}") from error
+    values = [*choices] if choices is not None else p.decode(p.grid())
+    text = text_of(cell)
+    for found in (
+        [value for value in values if type(value) is type(cell) and value == cell],
+        [value for value in values if text_of(str(value)) in (text, unwritten(text))],
+        [value for value in values if same_text(text, str(value))],
+        [value for value in values if _is_number(value) and value == _number_or_none(cell, marks)],
+    ):
+        if found:
+            return found[0]
+    near = difflib.get_close_matches(text.casefold(), [str(value).casefold() for value in values], 1)
+    hint = next((f"; did you mean {value!r}?" for value in values if near and str(value).casefold() == near[0]), ".")
+    raise InvalidInput(f"{name}: there is no choice {shown(text)}{hint}")
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _number_or_none(cell: Any, marks: Marks) -> float | None:
+    try:
+        return marks.number(cell)
+    except InvalidInput:
+        return None
