@@ -512,15 +512,31 @@ def test_save_follows_links_and_keeps_the_file_private(path: Path) -> None:
 
 def test_a_second_journal_in_this_process_is_refused_until_the_first_is_closed(path: Path) -> None:
     journal = Journal.create(path, BEGUN)
-    with pytest.raises(JournalLocked, match="another process, or by another Optimizer"):
+    who = rf"another process, or by another Optimizer in this one: .+ on .* \(process {os.getpid()}\) since \d{{4}}-"
+    with pytest.raises(JournalLocked, match=who):
         Journal.open(path)
     with pytest.raises(JournalLocked):
         Journal.create(path, BEGUN)
     assert read_events(path) == [BEGUN]
     journal.close()
+    assert [one.name for one in path.parent.iterdir()] == [path.name]
     with Journal.open(path)[0], pytest.raises(JournalLocked):
         Journal.open(path)
     Journal.open(path)[0].close()
+
+
+def test_what_a_killed_writer_has_left_beside_a_journal_changes_nothing(path: Path) -> None:
+    Journal.create(path, BEGUN).close()
+    note = Path(f"{path}.lock")
+    for left in ("", "{}", "[1]", '{"user": "\\n", "host": 1, "process": 2, "since": 1e99}', "x" * 5000):
+        note.write_text(left, encoding="utf-8")
+        Journal.open(path)[0].close()
+        assert not note.exists()
+        journal, _ = Journal.open(path)
+        note.write_text(left, encoding="utf-8")
+        with pytest.raises(JournalLocked, match=r"in this one\. Close"):
+            Journal.open(path)
+        journal.close()
 
 
 def test_a_journal_that_failed_to_open_is_not_left_locked(path: Path) -> None:

@@ -10,6 +10,7 @@ from believer.cli.arguments import at_least
 from believer.cli.lab import add_study, answer, opened, steps
 from believer.errors import InvalidInput
 from believer.lab.folder import Folder, batches
+from believer.lab.headings import values_of
 from believer.lab.sheets import Sheet, check_excel, write_page, write_sheet
 from believer.optimizer import Optimizer
 from believer.study.labels import Labels
@@ -21,6 +22,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("count", nargs="?", type=at_least(1), help="experiments (default: batch in study.toml)")
     parser.add_argument("--pending", action="store_true", help="write a sheet of what waits for results, ask nothing")
     parser.add_argument("-o", "--out", type=Path, help="the sheet, .csv or .xlsx (default: batch-NNN.csv beside it)")
+    parser.add_argument(
+        "--shared",
+        action="append",
+        metavar="NAME[=K]",
+        help="a parameter that has one value in the batch, or K values (default: shared in study.toml)",
+    )
+    parser.add_argument(
+        "--fixed", action="append", metavar="NAME=VALUE", help="a parameter that has this value in the batch"
+    )
     parser.add_argument("--excel", action="store_true", help="write the sheet for Excel: batch-NNN.xlsx")
     add_study(parser)
 
@@ -28,6 +38,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Ask, write the sheets, and say where they are."""
     _check(arguments)
+    file = Folder.at(arguments.study).file
+    fixed = values_of(arguments.fixed or (), file.space, file.decimal)
     with opened(arguments, begin=not arguments.pending) as (folder, study):
         labels = Labels.of(study.space, study.goals)
         waiting = study.pending
@@ -37,7 +49,11 @@ def run(arguments: argparse.Namespace) -> int:
             found, why = Sheet.of(waiting, study.space, labels), {}
             said = [f"{_counted(len(waiting))} for results: {named(one.id for one in waiting)}."]
         else:
-            batch = study.ask(folder.file.batch if arguments.count is None else arguments.count)
+            batch = study.ask(
+                folder.file.batch if arguments.count is None else arguments.count,
+                fixed=fixed,
+                shared=_shared(arguments.shared) or {n: k for n, k in folder.file.shared.items() if n not in fixed},
+            )
             found, why = Sheet.of(batch, study.space, labels), {one.id: one.provenance for one in batch}
             said = [f"Batch {batches(study)}, {named(one.id for one in batch)}: {batch.verdict.sentence}"]
             if waiting:
@@ -61,8 +77,20 @@ def run(arguments: argparse.Namespace) -> int:
     return 0
 
 
+def _shared(given: list[str] | None) -> dict[str, int]:
+    """The number of values of each parameter, as it was typed: "temperature", or "temperature=2"."""
+    found: dict[str, int] = {}
+    for text in given or ():
+        name, equals, count = text.rpartition("=")
+        if equals and not count.isdecimal():
+            raise InvalidInput(f"--shared must be a name, or a name and a number of values; got {text!r}.")
+        found |= {name: int(count)} if equals else {text: 1}
+    return found
+
+
 def _check(arguments: argparse.Namespace) -> None:
     """What can be refused before anything is asked."""
+    _shared(arguments.shared)
     out: Path | None = arguments.out
     if out is not None:
         if out.suffix.lower() not in (".csv", ".xlsx"):

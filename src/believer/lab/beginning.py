@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -14,6 +14,7 @@ from believer.lab.toml_text import study_text
 from believer.space import Categorical, Discrete, Float, Int, Space, sum_to
 from believer.space.parameter import Parameter
 from believer.space.rules import Rule
+from believer.study.batch_rules import BatchRules
 from believer.study.goal import AtLeast, AtMost, Between, Goal, Maximize, Minimize
 from believer.study.settings import StudySettings
 
@@ -109,6 +110,10 @@ class Answers:
         if sum(isinstance(p, Float) and not p.log for p in parameters.values()) > 1:
             self.say("\nDo some of them add up, as the parts of a mixture? Such as: resin, hardener, filler = 100")
             rules = self._until("Which, and to what? [none] ", lambda text: sums_of(text, parameters))
+        shared = self._until(
+            "\nWhich of them is the same for a whole batch, such as the temperature of an oven? [none] ",
+            lambda text: shared_of(text, parameters),
+        )
         self.say("\nWhat do you measure? Each is: maximize, minimize, at least 95 %, at most 5, between 6 and 8.")
         goals: dict[str, Goal] = {}
         while (entry := self._named("Outcome", goals, parameters)) is not None:
@@ -120,7 +125,7 @@ class Answers:
         options: dict[str, Any] = {"noise": "infer"} if noise else {}
         space = Space(parameters, rules=rules)
         StudySettings.of(space, outcomes=goals)
-        return study_text(space, goals, name=name, batch=batch, options=options)
+        return study_text(space, goals, name=name, batch=batch, options=options, shared=shared)
 
     def _named(self, what: str, known: dict[str, Any], others: dict[str, Any]) -> str | None:
         """The name of the next parameter or outcome; None if there are no more."""
@@ -222,6 +227,21 @@ def sums_of(text: str, parameters: dict[str, Parameter]) -> list[Rule]:
     rule = sum_to(names, _number(found[2]))
     Space(parameters, rules=[rule])
     return [rule]
+
+
+def shared_of(text: str, parameters: dict[str, Parameter]) -> Mapping[str, int]:
+    """The parameters that a line names, each with one value in a batch; none for an empty one.
+
+    Parameters
+    ----------
+    text : as it was typed.
+    parameters : by name.
+    """
+    if text.casefold() in ("", "none", "no", "n"):
+        return {}
+    folded = {name.casefold(): name for name in parameters}
+    given = [part.strip() for part in re.split(r"[,;]", text)]
+    return BatchRules.of(Space(parameters), {}, [folded.get(name.casefold(), name) for name in given]).shared
 
 
 def yes_or_no(text: str) -> bool:

@@ -14,15 +14,16 @@ from believer.study.goal import AtLeast, AtMost, Between, Desirability, Goal, Ma
 
 T = TypeVar("T")
 
-_NUMBER = (("low", "high"), ("step", "log", "units", "backfill"))
-_CHOICES = (("choices",), ("units", "backfill"))
+_COMMON = ("units", "backfill", "when")
+_NUMBER = (("low", "high"), ("step", "log", *_COMMON))
+_CHOICES = (("choices",), _COMMON)
 
 TYPES: dict[str, tuple[Callable[..., Parameter], tuple[str, ...], tuple[str, ...]]] = {
     "float": (Float, *_NUMBER),
     "int": (Int, *_NUMBER),
     "categorical": (Categorical, *_CHOICES),
     "ordinal": (Ordinal, *_CHOICES),
-    "discrete": (Discrete, ("values",), ("log", "units", "backfill")),
+    "discrete": (Discrete, ("values",), ("log", *_COMMON)),
 }
 """The kinds of parameters by their names in the file, with the keys that an entry needs and those that it may have."""
 

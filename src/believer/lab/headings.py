@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,6 +15,7 @@ from believer.lab.cells import Marks, same_text, text_of
 from believer.space import Space
 from believer.space.parameter import Number, Parameter
 from believer.space.units import units_of
+from believer.space.when import when_of
 from believer.study.goals import Goals
 from believer.study.table import unwritten
 
@@ -85,8 +86,8 @@ def columns_of(headings: Sequence[str], space: Space, goals: Goals, name: str) -
             f"{name} has no column for {' or '.join(goals.wanted)}; its columns are "
             f"{', '.join(filter(None, headings)) or 'without headings'}. Is it a sheet of this study?"
         )
-    if trial is None and len(parameters) < len(space):
-        lacking = [key for key in space.names if key not in parameters]
+    lacking = [key for key, p in space.parameters.items() if key not in parameters and when_of(p) is None]
+    if trial is None and lacking:
         raise InvalidInput(
             f"{name} needs the column {TRIAL!r}, or a column for each parameter; it has none for {', '.join(lacking)}."
         )
@@ -157,6 +158,30 @@ def value_in(cell: Any, p: Parameter, name: str, marks: Marks) -> Any:
     near = difflib.get_close_matches(text.casefold(), [str(value).casefold() for value in values], 1)
     hint = next((f"; did you mean {value!r}?" for value in values if near and str(value).casefold() == near[0]), ".")
     raise InvalidInput(f"{name}: there is no choice {shown(text)}{hint}")
+
+
+def values_of(texts: Iterable[str], space: Space, decimal: str) -> dict[str, Any]:
+    """Values of parameters as they are typed, "solvent=DMF"; InvalidInput for what is none.
+
+    Parameters
+    ----------
+    texts : of each, a name and a value.
+    space : of the study.
+    decimal : the decimal mark of the study's sheets.
+    """
+    marks = Marks.of([text.partition("=")[2] for text in texts], hint=decimal)
+    folded = {_folded(name): name for name in space.names}
+    found: dict[str, Any] = {}
+    for text in texts:
+        given, equals, value = text.partition("=")
+        name = folded.get(_folded(given))
+        if name is None or not equals:
+            raise InvalidInput(
+                f"a parameter is a name and a value, such as {space.names[0]}=..., of {', '.join(space.names)}; got "
+                f"{text!r}."
+            )
+        found[name] = value_in(value, space.parameters[name], name, marks)
+    return found
 
 
 def _is_number(value: Any) -> bool:

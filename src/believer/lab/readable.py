@@ -47,8 +47,7 @@ class Readable:
         params : a point that keeps the rules.
         """
         shown = {name: v if name in self._ruled else self._rounded(name, v) for name, v in params.items()}
-        is_whole = bool(self._ruled) and params.keys() == self._parameters.keys()
-        for more in range(_FINER) if is_whole else ():
+        for more in range(_FINER) if self._ruled and self._ruled <= params.keys() else ():
             if more not in self._grids:
                 self._grids[more] = self._grid(more)
             if (grid := self._grids[more]) is not None:

@@ -33,10 +33,12 @@ class Sheet:
     Attributes
     ----------
     trials : the trials and their parameters, with as many digits as a person sets.
+    parameters : the names of all parameters.
     labels : units and goals.
     """
 
     trials: tuple[tuple[int, dict[str, Any]], ...]
+    parameters: tuple[str, ...]
     labels: Labels = NO_LABELS
 
     @staticmethod
@@ -50,14 +52,9 @@ class Sheet:
         labels : units and goals.
         """
         readable = None if space is None else Readable(space)
-        return Sheet(
-            tuple((one.id, dict(one.params) if readable is None else readable.of(one.params)) for one in trials), labels
-        )
-
-    @property
-    def parameters(self) -> list[str]:
-        """The names of the parameters."""
-        return list(dict.fromkeys(name for _, params in self.trials for name in params))
+        shown = [(one.id, one.params if readable is None else readable.of(one.params)) for one in trials]
+        names = dict.fromkeys(name for _, params in shown for name in params) if space is None else space.names
+        return Sheet(tuple(shown), tuple(names), labels)
 
     @property
     def headings(self) -> list[str]:

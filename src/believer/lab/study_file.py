@@ -4,6 +4,7 @@
 
     name = "Amide coupling"
     batch = 8                          # suggestions that `believer ask` makes
+    shared = ["temperature"]           # one value in a batch; { temperature = 2 } for two
 
     [parameters.temperature]
     low = 20
@@ -34,7 +35,7 @@ from __future__ import annotations
 import os
 import tomllib
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -43,6 +44,7 @@ from believer.errors import InvalidInput
 from believer.lab import entries
 from believer.lab.places import Place, lines_of, nearest
 from believer.space import Space
+from believer.study.batch_rules import BatchRules
 from believer.study.files import PathLike, as_path, followed
 from believer.study.settings import StudySettings
 
@@ -66,7 +68,7 @@ OPTIONS = (
 )
 """Options of a study that a file may have: ``noise`` is that of the Gaussian process."""
 
-_KEYS = ("name", "batch", "parameters", "rules", "outcomes", "options", "sheets")
+_KEYS = ("name", "batch", "shared", "parameters", "rules", "outcomes", "options", "sheets")
 BATCH = 8
 
 
@@ -82,6 +84,7 @@ class StudyFile:
     options : of the study, as :class:`believer.Optimizer` takes them.
     batch : how many trials an ask suggests where nothing else is said.
     decimal : the decimal mark of sheets, "." or ",".
+    shared : the number of values, at most, that parameters have in a batch.
     """
 
     path: Path
@@ -90,6 +93,7 @@ class StudyFile:
     options: dict[str, Any]
     batch: int = BATCH
     decimal: str = "."
+    shared: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def journal(self) -> Path:
@@ -130,7 +134,11 @@ def read_study_file(path: PathLike) -> StudyFile:
         whole(batch, "batch", 1)
     except InvalidInput as error:
         raise place.at("batch").error(str(error)) from error
-    return StudyFile(file, name, space, options, batch, _decimal(content, place))
+    try:
+        shared = BatchRules.of(space, {}, content.get("shared")).shared
+    except InvalidInput as error:
+        raise place.at("shared").error(str(error)) from error
+    return StudyFile(file, name, space, options, batch, _decimal(content, place), shared)
 
 
 def from_toml(cls: type[Optimizer], path: PathLike, journal: PathLike | None, change: bool) -> Optimizer:

@@ -201,12 +201,15 @@ class _Reader:
                     raise InvalidInput(f"{name}: {error}") from error
         if not_run and values:
             raise InvalidInput("it says not run and has a result, too; leave one of them out.")
-        if number is None and len(given) < len(space) and results:
-            lacking = ", ".join(name for name in space.names if name not in given)
-            raise InvalidInput(
-                f"it has a result but no trial number, and no {lacking}. Rows of replicates need the number, too."
-            )
         params = {name: value_in(at, space.parameters[name], name, self.marks) for name, at in given.items()}
+        lacking = [name for name in space.present(params) if name not in params]
+        if number is None and lacking and results:
+            raise InvalidInput(
+                f"it has a result but no trial number, and no {', '.join(lacking)}. Rows of replicates need the "
+                "number, too."
+            )
+        if number is None and results:
+            params = space.check(params)
         return _Read(line, number, params, values, not_run, reason)
 
 
@@ -269,15 +272,16 @@ class _Planner:
         shown = self._readable.of(trial.params)
         for name, value in row.params.items():
             if not self._is_same(name, value, trial.params.get(name), shown.get(name)):
+                said = f"with {described({name: shown[name]})}" if name in shown else f"without {name}"
                 raise InvalidInput(
-                    f"trial {trial.id} was suggested with {described({name: shown.get(name)})}, and the sheet says "
+                    f"trial {trial.id} was suggested {said}, and the sheet says "
                     f"{number(value)}. Mend the cell, or clear the trial number to add the row as past data."
                 )
         return trial.id
 
     def _at(self, row: _Read, used: Counter[int]) -> int | None:
         """The trial at the parameters of a row: one that waits for a result, or one that has the same; else None."""
-        if len(row.params) < len(self._study.space):
+        if row.is_blank:
             return None
         found = [trial.id for trial in self._trials if self._is_at(trial, row.params)]
         waiting = [one for one in found if self._status[one] in ("pending", "partial", "abandoned")]
@@ -287,9 +291,9 @@ class _Planner:
 
     def _is_at(self, trial: Trial, params: Mapping[str, Any]) -> bool:
         own = trial.params
+        if own.keys() != params.keys():
+            return False
         for name, value in params.items():
-            if name not in own:
-                return False
             wide = 5.0 * self._half(name, own[name])
             if not self._is_close(value, own[name], wide):
                 return False

@@ -15,6 +15,7 @@ from believer.space import Space
 from believer.space.parameter import backfill_of
 from believer.space.rules import Linear, MaxParts, Rule
 from believer.space.units import units_of
+from believer.space.when import when_of
 from believer.study.goal import AtLeast, AtMost, Between, Desirability, Goal, Maximize
 
 Entry = dict[str, Any]
@@ -28,7 +29,8 @@ _HEAD = """\
 _PARAMETERS = """
 # What you vary. Numbers: low and high, and step for the steps that you can set, log = true where 1 to 10 is as
 # far as 10 to 100, type = "int" for whole numbers. Choices: choices = [...], with type = "ordinal" where they have
-# an order. A list of numbers: values = [...]. Units are shown and never converted.
+# an order. A list of numbers: values = [...]. Units are shown and never converted. A parameter that there is only
+# with others: when = { solvent = "DMF" }.
 """
 _RULES = """\
 # What must hold at every suggestion: sum_to = 100 or max_parts = 2, each with of = ["a", "b"];
@@ -49,6 +51,7 @@ def study_text(
     batch: int = BATCH,
     options: Mapping[str, Any] | None = None,
     decimal: str = ".",
+    shared: Mapping[str, int] | None = None,
 ) -> str:
     """The text of a study.toml, which :func:`~believer.lab.study_file.read_study_file` reads as the same study.
 
@@ -60,10 +63,14 @@ def study_text(
     batch : how many trials an ask suggests.
     options : further options, as the file has them.
     decimal : the decimal mark of sheets.
+    shared : the number of values, at most, that parameters have in a batch.
     """
     if space.constraint is not None or space.within is not None:
         raise InvalidInput("a study.toml cannot hold a rule that is a function; write it as sum_to, linear, max_parts.")
     parts = [_HEAD, f"name = {_value(name)}\n", f"batch = {_value(batch)}  # suggestions that `believer ask` makes\n"]
+    if shared:
+        said: Any = list(shared) if set(shared.values()) == {1} else dict(shared)
+        parts.append(f"shared = {_value(said)}  # one value in a batch, or as many as stated\n")
     parts += [_PARAMETERS, *(_table(("parameters", n), _parameter(p)) for n, p in space.parameters.items())]
     if space.rules:
         parts += [_RULES, *(f"[[rules]]\n{_keys(_rule(rule))}\n" for rule in space.rules)]
@@ -85,6 +92,8 @@ def _parameter(p: Any) -> Entry:
         del said["step"]
     if backfill_of(p) is not ...:
         said["backfill"] = backfill_of(p)
+    if (when := when_of(p)) is not None:
+        said["when"] = {name: values[0] if len(values) == 1 else values for name, values in when.items()}
     return said | ({"units": units_of(p)} if units_of(p) else {})
 
 

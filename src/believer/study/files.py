@@ -19,6 +19,7 @@ from typing import Any, TypeAlias
 
 from believer.arrays import shown
 from believer.errors import InvalidInput, JournalError, JournalLocked
+from believer.study.holder import holder
 
 PathLike: TypeAlias = str | os.PathLike[str]
 
@@ -29,12 +30,16 @@ _MOMENT = 60.0
 
 @dataclass(frozen=True, slots=True)
 class Wording:
-    """How errors speak of a file: what it is, who holds it open, and how to go on when it was lost or is in doubt."""
+    """How errors speak of a file: what it is, who holds it open, and how to go on when it was lost or is in doubt.
+
+    ``noted`` says whether a file beside it names its writer (:mod:`~believer.study.holder`).
+    """
 
     file: str
     holder: str
     lost: str
     in_doubt: str
+    noted: bool = False
 
 
 def as_path(path: Any, what: str = "a path") -> str:
@@ -85,9 +90,10 @@ def open_locked(path: str, words: Wording, create: bool) -> FileIO:
         file = opened(path, flags)
         try:
             if not _try_lock(file.fileno()):
+                who = f": {found}" if words.noted and (found := holder(path)) else ""
                 raise JournalLocked(
                     f"a {words.file} has one writer at a time; {path} is in use by another process, or by another "
-                    f"{words.holder} in this one. Close that one or wait until it ends; reading needs no lock."
+                    f"{words.holder} in this one{who}. Close that one or wait until it ends; reading needs no lock."
                 )
             if same_file(file.fileno(), path):  # else: replace_file put another file there before the lock was ours
                 return file

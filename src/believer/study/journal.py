@@ -37,6 +37,7 @@ _WORDING = Wording(
     holder="Optimizer",
     lost="Save the study to another path, or load it from there again.",
     in_doubt="Optimizer.load(path) reads it, with the last event or without.",
+    noted=True,
 )
 
 

@@ -27,6 +27,7 @@ from believer.study.files import (
     sync_directory,
     write_all,
 )
+from believer.study.holder import leave_note, remove_note
 
 LONGEST = 2**28
 """Bytes of a line with its newline: more than a study needs, and little enough to be read."""
@@ -51,6 +52,8 @@ class LineFile:
         self._words = words
         self._path = followed(path)
         self._file = open_locked(self._path, words, create)
+        if words.noted:
+            leave_note(self._path)
         self._end = os.fstat(self._file.fileno()).st_size
         _close_in_forked_children()
         _OPEN.add(self)
@@ -160,6 +163,8 @@ class LineFile:
 
     def close(self) -> None:
         """Release the file and its lock. Closing twice is fine."""
+        if self._words.noted and not self._file.closed:
+            remove_note(self._path)
         release(self._file)
 
     def close_in_child(self) -> None:
