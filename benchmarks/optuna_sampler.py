@@ -61,7 +61,7 @@ SAMPLERS: dict[str, Any] = {
     "GPSampler": optuna.samplers.GPSampler,
     "TPESampler": optuna.samplers.TPESampler,
 }
-SIZES = {50: 11, 200: 9, 1000: 3}
+SIZES = {50: 25, 200: 25, 1000: 3}
 """Results, and how often an ask is timed there."""
 WORKERS = 8
 BUDGETS = {"branin": 30, "hartmann6": 48, "ackley4": 40, "classifier5": 40}
@@ -122,7 +122,7 @@ def spent() -> str:
     inside = {
         "fit of hyperparameters": (gp_fit, "_search"),
         "factors: of the fit, and of hedges": (gp, "_covariance_factor"),
-        "candidates screened": (PointwiseObjective, "screen"),
+        "candidates screened": (PointwiseObjective, "value"),
         "climbs from the best": (PointwiseObjective, "climb"),
         "the rest of the engine": (door, "propose"),
         "Optuna and the sampler": (optuna.Study, "ask"),

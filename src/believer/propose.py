@@ -354,6 +354,7 @@ class _Draft:
             reference=reference,
             repeat=self.repeat,
             answered_then=self.history.answered_then,
+            fresh=self.history.is_fresh,
         )
 
     def refuse_exhausted(self, q: int, queued: list[dict[str, Any]], count: bool = False) -> None:

@@ -9,8 +9,10 @@ import pytest
 from each import each
 
 import believer as bv
-from believer import Optimizer, Space
+from believer import Optimizer, Space, Trial
 from believer.batch import picking
+from believer.batch.belief import Belief
+from believer.batch.request import Request
 from believer.study.models import ModelCache
 
 STUDIES: dict[str, dict[str, Any]] = {
@@ -23,11 +25,15 @@ STUDIES: dict[str, dict[str, Any]] = {
 }
 
 
+def result(name: str, trial: Trial) -> Any:
+    a, b = float(((trial.encoded - 0.3) ** 2).sum()), float(trial.encoded.sum())
+    return {"a": a, "b": b} if "outcomes" in STUDIES[name] else a
+
+
 def started(name: str) -> Optimizer:
     optimizer = Optimizer(Space.cube(2), n_init=8, seed=3, **STUDIES[name])
     for trial in optimizer.ask(8):
-        a, b = float(((trial.encoded - 0.3) ** 2).sum()), float(trial.encoded.sum())
-        optimizer.tell(trial, {"a": a, "b": b} if "outcomes" in STUDIES[name] else a)
+        optimizer.tell(trial, result(name, trial))
     return optimizer
 
 
@@ -36,14 +42,44 @@ def started(name: str) -> Optimizer:
 def test_a_batch_is_the_same_however_it_is_asked_for_and_whatever_is_remembered(
     name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """More points than bring further candidates; and a cache that is lost after every other point."""
+    """More points than bring further candidates, again after new results; and a cache that is lost every other time."""
     monkeypatch.setattr(picking, "POOLED_FROM", 1)
     together, apart = started(name), started(name)
-    whole, parts = together.ask(7), list[Any]()
-    for turn in range(7):
-        if turn % 2:
-            apart._cache = ModelCache(apart.settings)
-        parts += apart.ask(1)
-    for one, other in zip(whole, parts, strict=True):
-        np.testing.assert_array_equal(one.encoded, other.encoded)
-        assert one.provenance == other.provenance
+    for size in (7, 3):
+        whole, parts = together.ask(size), list[Any]()
+        for turn in range(size):
+            if turn % 2:
+                apart._cache = ModelCache(apart.settings)
+            parts += apart.ask(1)
+        for one, other in zip(whole, parts, strict=True):
+            np.testing.assert_array_equal(one.encoded, other.encoded)
+            assert one.provenance == other.provenance
+            if one.id % 3:
+                together.tell(one, result(name, one))
+                apart.tell(other, result(name, other))
+
+
+@each("name", STUDIES)
+def test_a_point_after_another_result_is_chosen_among_its_own_candidates(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It costs no more with the candidates that a batch would share: none are made for it."""
+    asked = list[bool]()
+    original = Belief.with_candidates
+
+    def watched(belief: Belief, request: Request) -> Belief:
+        kept = original(belief, request)
+        asked.append(kept.parts[0].start is not None)
+        return kept
+
+    monkeypatch.setattr(Belief, "with_candidates", watched)
+    monkeypatch.setattr(picking, "POOLED_FROM", 1)
+    optimizer = started(name)
+    (first,) = optimizer.ask(1)
+    assert any(asked)
+    optimizer.tell(first, result(name, first))
+    asked.clear()
+    optimizer.ask(1)
+    assert not any(asked)
+    optimizer.ask(1)
+    assert any(asked)

@@ -123,8 +123,7 @@ def drawn(request: Request, places: Array) -> Array | None:
     """Candidates (m, d) for every point that is asked for until there are other results; None where a maximizer draws.
 
     They are drawn once for all of them, by the seed and the number of results: near the best of these, and everywhere;
-    of a small finite region all points. A maximizer of the user's own, and one without gradients, draw for themselves;
-    so does every point below ``POOLED_FROM`` results, where a prediction costs no more than what keeps it up to date.
+    of a small finite region all points.
 
     Parameters
     ----------
@@ -132,11 +131,7 @@ def drawn(request: Request, places: Array) -> Array | None:
     places : good points by all results, (k, d).
     """
     region = request.region
-    if (
-        len(request.data) < POOLED_FROM
-        or request.maximizer is not None
-        or not all(has(one.model, Differentiable) for one in request.outputs)
-    ):
+    if request.fresh or not shares_candidates(request):
         return None
     if region.size is not None and region.size <= ENUMERATE_UP_TO:
         X = region.points()
@@ -144,6 +139,16 @@ def drawn(request: Request, places: Array) -> Array | None:
         search = Search(region, region.project(places), request.avoid)
         X = _POOLED.drawn(search, request.randomness(len(request.data), "pool"))
     return X if len(X) else None
+
+
+def shares_candidates(request: Request) -> bool:
+    """Whether the points of a ``request``, but for a fresh one's first, choose among the same candidates.
+
+    A maximizer of the user's own, and one without gradients, draw for themselves; so does every point below
+    ``POOLED_FROM`` results, where a prediction costs no more than what keeps it up to date.
+    """
+    differentiable = all(has(one.model, Differentiable) for one in request.outputs)
+    return len(request.data) >= POOLED_FROM and request.maximizer is None and differentiable
 
 
 def deserves_candidates(request: Request, x: Array, lies: int, places: Array) -> bool:

@@ -17,9 +17,9 @@ from believer.batch.belief import PLAUSIBLE, SHORTEST, Belief
 from believer.batch.hedge import MAX_NATS, Calm, has_nothing_left, is_own, resolution_of
 from believer.batch.learned import OWN, is_noisy
 from believer.batch.lies import Believe, Lie
-from believer.batch.picking import Picked, counted, pick, taken
+from believer.batch.picking import Picked, counted, pick, shares_candidates, taken
 from believer.batch.repeat import repeated_instead
-from believer.batch.request import ONE, SEVERAL, Choice, Chosen, Request
+from believer.batch.request import ONE, SEVERAL, Choice, Chosen, Request, with_pending
 from believer.batch.standing import Standing
 from believer.batch.together import moved, moves_together
 from believer.batch.verdict import nearness
@@ -83,7 +83,14 @@ class PseudoObservations:
     def choose(self, request: Request, memory: object = None) -> Chosen:
         """Run [paper] Algorithm 1, lines 2-8, after pending points of ``request``; ``memory`` may hold lies."""
         refuse_acquisition(request)
-        belief = self.resume(request, memory).with_pending(request)
+        if request.fresh and moves_together(self, request):
+            request = replace(request, fresh=False)
+        if request.fresh and shares_candidates(request) and getattr(self.lie, "samples", 1) == 1:
+            return self._first_alone(request)
+        return self._chosen(request, self.resume(request, memory).with_pending(request))
+
+    def _chosen(self, request: Request, belief: Belief | Fantasized) -> Chosen:
+        """Algorithm 1, lines 3-8, from a ``belief`` that knows all pending points."""
         choices, avoid = list[Choice](), request.avoid
         calm = Calm(request, belief.parts[0].start if isinstance(belief, Belief) else None)
         if calm.pool is not None and isinstance(belief, Belief) and moves_together(self, request):
@@ -123,6 +130,18 @@ class PseudoObservations:
             belief = belief.with_lie(request, trial, choice.x)
         groups = [(m, [i for i, one in enumerate(by) if one == name]) for name, m in models.items() if m is not None]
         return Chosen(moved(request, choices, np.array(incumbents), groups, spaced=bool(self.hedge)))
+
+    def _first_alone(self, request: Request) -> Chosen:
+        """The first point among candidates of its own, and the others among those that they share."""
+        ids = request.ids[:1]
+        chosen = self._chosen(replace(request, ids=ids), self.begin(request).with_pending(request))
+        if len(request.ids) == 1:
+            return replace(chosen, memory=None)
+        x = chosen.choices[0].x
+        others = replace(with_pending(request, ids, x[None, :]), ids=request.ids[1:], fresh=False)
+        others = replace(others, avoid=taken(request.avoid, x, request))
+        rest = self.choose(others)
+        return replace(rest, choices=(*chosen.choices, *rest.choices))
 
     def _picked(
         self, belief: Belief, request: Request, here: Standing, trial: int, avoid: Array, calm: Calm

@@ -45,6 +45,8 @@ class Request:
     repeat : whether an evaluated point may be chosen again if that is worth more than a new point. Only strategies
         whose class has ``repeats = True`` are asked for this.
     answered_then : for each trial so far that a strategy chose, how many trials had been answered at that time.
+    fresh : whether results have come since a model last chose a point. The first of ``ids`` then draws its own
+        candidates, and the others share theirs: whoever asks for one point after each result needs them only once.
     """
 
     ids: tuple[int, ...]
@@ -60,6 +62,7 @@ class Request:
     reference: Array | None = None
     repeat: bool = False
     answered_then: Mapping[int, int] = field(default_factory=dict)
+    fresh: bool = False
 
     def __post_init__(self) -> None:
         if not self.outputs:

@@ -277,14 +277,14 @@ class BelieverSampler(BaseSampler):  # type: ignore[misc]
         """Trials with a point, but for that of ``number``; and what is fixed of those that earlier ones are to get."""
         known, unseen, recent = list[_Seen](), list[dict[str, Any]](), datetime.now() - ABOUT_TO_SHOW
         for each in trials:
-            if KEY in each.system_attrs and not _noted(each):
-                self._say_once(
-                    "%s of trial %d are damaged: they are left out, there and elsewhere.", NOTES, each.number
-                )
-            if each.number == number:
-                continue
             seen = door.seen.get(each.number)
             if seen is None or seen.returned is None:
+                if KEY in each.system_attrs and not _noted(each):
+                    self._say_once(
+                        "%s of trial %d are damaged: they are left out, there and elsewhere.", NOTES, each.number
+                    )
+                if each.number == number:
+                    continue
                 seen = door.look(each, self._returned(each))
                 if self._search_space and seen.returned is not None:
                     for name in sorted(door.distributions.keys() - each.params.keys()):

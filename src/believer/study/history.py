@@ -83,6 +83,11 @@ class History:
         """Results of the first objective."""
         return self.tables[0].data
 
+    @property
+    def is_fresh(self) -> bool:
+        """Whether results have come since the last proposal that kept its hyperparameters."""
+        return any(table.fitted is not None and not {*table.ids} <= {*table.fitted[0]} for table in self.tables)
+
     @staticmethod
     def of(
         settings: StudySettings,
