@@ -88,6 +88,14 @@ def test_what_a_finished_run_has_left_behind_is_ended(tmp_path: Path) -> None:
     wait_for(lambda: not alive(int((tmp_path / "000001" / "pid").read_text())))
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells the environment of other processes")
+def test_a_daemon_that_a_finished_run_has_left_behind_is_ended(tmp_path: Path) -> None:
+    daemon = 'import os; os.setsid(); print(os.getpid(), flush=True); os.execlp("sleep", "sleep", "6000")'
+    script = f"({sys.executable} -c '{daemon}' > pid &); while [ ! -s pid ]; do sleep 0.1; done; echo 1"
+    assert bv.Program(["/bin/sh", "-c", script], folder=tmp_path)({}) == 1.0
+    wait_for(lambda: not alive(int((tmp_path / "000001" / "pid").read_text())))
+
+
 @posix_only
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL] if sys.platform != "win32" else [])
 @pytest.mark.parametrize("workers", [None, 2])
@@ -97,7 +105,11 @@ def test_no_program_outlives_the_process_that_runs_it(
     code = f"""
         import signal
         import believer as bv
+<<<<<<< HEAD
         signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background jobs ignore it
+=======
+        signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background job ignores it
+>>>>>>> b28afb0 (End processes that have left their group and whose parent is gone)
         script = "echo $$ > pid.new; sleep 6000 & echo $! >> pid.new; mv pid.new pid; wait"
         if __name__ == "__main__":
             f = bv.Program(["/bin/sh", "-c", script], folder="runs")

@@ -13,10 +13,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from believer._interrupts import held_back
 from believer.arrays import finite, shown, whole
 from believer.errors import EvaluationError, InvalidInput, TookTooLong
 from believer.study.outcome import Value
-from believer.trees import Tree
+from believer.trees import MARK, Tree, new_mark
 
 _LAST_LINES = 5
 """Lines of what a program wrote last that go into the record of a failed trial."""
@@ -154,30 +155,33 @@ class Program:
 
 def _code(command: list[str], folder: Path, env: Mapping[str, str], timeout: float | None) -> int:
     """The exit code of a program that was run in ``folder``; nothing that it has started lives when this returns."""
-    with open(folder / "stdout.txt", "wb") as out, open(folder / "stderr.txt", "wb") as err:
-        try:
+    mark, tree = new_mark(), None
+    try:
+        # An interrupt while a process is started would leave it to itself.
+        with open(folder / "stdout.txt", "wb") as out, open(folder / "stderr.txt", "wb") as err, held_back():
             process = subprocess.Popen(
-                command, cwd=folder, env=env, stdin=subprocess.DEVNULL, stdout=out, stderr=err, **_IN_A_GROUP
+                command,
+                cwd=folder,
+                env={**env, MARK: mark},
+                stdin=subprocess.DEVNULL,
+                stdout=out,
+                stderr=err,
+                **_IN_A_GROUP,
             )
-        except (OSError, ValueError) as error:  # no such program, or no program
-            raise EvaluationError(f"{command[0]} cannot be started: {error}") from error
-    try:
-        tree = Tree(process.pid)
-    except BaseException:  # an interrupt
-        process.kill()
-        process.wait()
-        raise
-    try:
+            tree = Tree(process.pid, mark)
         return process.wait(timeout)
     except subprocess.TimeoutExpired as error:
         raise TookTooLong(f"the program took longer than {timeout:g} s{_last_words(folder)}") from error
+    except (OSError, ValueError) as error:  # no such program, or no program
+        raise EvaluationError(f"{command[0]} cannot be started: {error}") from error
     finally:
-        if process.returncode is None:
-            tree.kill()
-            process.kill()
-            process.wait()
-        tree.kill_rest()
-        tree.close()
+        if tree is not None:
+            if process.returncode is None:
+                tree.kill()
+                process.kill()
+                process.wait()
+            tree.kill_rest()
+            tree.close()
 
 
 def _check(text: str) -> None:

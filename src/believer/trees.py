@@ -1,16 +1,27 @@
 """The tree of a process: the process and all that come from it, which end together.
 
-On POSIX the process leads a group of its own, which holds its descendants unless they leave it; those that did are
-found by their parents. A shell waits beside it, and ends the group when this process is gone. On Windows the process is
-put in a job object, which the system ends when this process is gone.
+On POSIX the process leads a group of its own, which holds its descendants unless they leave it. Those that left it are
+found by their parents; on Linux also by a mark in the environment that they were started with, which still tells where
+they come from when their parents are gone. A shell waits beside the process, and ends all of them when this process is
+gone. On Windows the process is put in a job object, which the system ends when this process is gone.
 """
 
 from __future__ import annotations
 
 import os
+import secrets
 import subprocess
 import sys
 from contextlib import suppress
+
+MARK = "BELIEVER_TREE"
+"""The name of the mark in the environment."""
+
+
+def new_mark() -> str:
+    """The mark of a process that is about to start: the mark of this process, if it has one, and a part of its own."""
+    return ":".join([*filter(None, [os.environ.get(MARK)]), secrets.token_hex(8)])
+
 
 if sys.platform == "win32":
     import ctypes
@@ -39,13 +50,13 @@ if sys.platform == "win32":
         _fields_ = (
             ("process_time", ctypes.c_int64),
             ("job_time", ctypes.c_int64),
-            ("flags", wintypes.DWORD),
+            ("flags", ctypes.c_uint32),
             ("least_working_set", ctypes.c_size_t),
             ("most_working_set", ctypes.c_size_t),
-            ("processes", wintypes.DWORD),
+            ("processes", ctypes.c_uint32),
             ("affinity", ctypes.c_size_t),
-            ("priority", wintypes.DWORD),
-            ("scheduling", wintypes.DWORD),
+            ("priority", ctypes.c_uint32),
+            ("scheduling", ctypes.c_uint32),
             ("transfers", ctypes.c_uint64 * 6),
             ("memory", ctypes.c_size_t * 4),
         )
@@ -56,9 +67,10 @@ if sys.platform == "win32":
         Parameters
         ----------
         pid : of the process.
+        mark : of the process; the job needs none.
         """
 
-        def __init__(self, pid: int) -> None:
+        def __init__(self, pid: int, mark: str) -> None:
             self._job = _kernel.CreateJobObjectW(None, None)
             limits = _Limits(flags=_KILL_ON_JOB_CLOSE)
             _kernel.SetInformationJobObject(self._job, _EXTENDED_LIMITS, ctypes.byref(limits), ctypes.sizeof(limits))
@@ -92,8 +104,16 @@ if sys.platform == "win32":
 else:
     import signal
 
-    _GUARD = 'read -r line; sleep 5; kill -s KILL -- "-$1"'
-    """What ends a group when its input is closed, which happens when this process ends in whatever way.
+    _GUARD = """
+    read -r line
+    sleep 5
+    kill -s KILL -- "-$1"
+    for file in $(grep -lsF -- "$2" /proc/[0-9]*/environ); do
+        file=${file#/proc/}
+        kill -s KILL -- "${file%/environ}"
+    done
+    """
+    """What ends a tree when its input is closed, which happens when this process ends in whatever way.
 
     Seconds later, as a process that hears of it can end more: descendants that left the group.
     """
@@ -104,14 +124,15 @@ else:
         Parameters
         ----------
         pid : of the process.
+        mark : the value of :data:`MARK` in its environment, from :func:`new_mark`.
         """
 
-        def __init__(self, pid: int) -> None:
-            self._pid = pid
+        def __init__(self, pid: int, mark: str) -> None:
+            self._pid, self._mark = pid, mark
             self._guard: subprocess.Popen[bytes] | None = None
             with suppress(OSError):  # without a shell, a process that has died leaves its group
                 self._guard = subprocess.Popen(
-                    ["/bin/sh", "-c", _GUARD, "guard", str(pid)],
+                    ["/bin/sh", "-c", _GUARD, "guard", str(pid), f"{MARK}={mark}"],
                     stdin=subprocess.PIPE,
                     stdout=subprocess.DEVNULL,
                     stderr=subprocess.DEVNULL,
@@ -120,13 +141,13 @@ else:
 
         def kill(self) -> None:
             """End all of it, now. The process must not have been waited for: its number could be another's."""
-            for pid in _stopped(self._pid):
-                _send(pid, signal.SIGKILL)
+            _kill(_stopped([self._pid], self._mark))
 
         def kill_rest(self) -> None:
-            """End what a process left behind in its group that has ended just now."""
+            """End what a process left behind that has ended just now: its group, and what has its mark."""
             with suppress(OSError):
                 os.killpg(self._pid, signal.SIGKILL)
+            _kill(_stopped([], self._mark))
 
         def close(self) -> None:
             """Watch over it no longer."""
@@ -142,15 +163,13 @@ else:
 
     def end_here() -> None:
         """End this process, which leads a group, and all that came from it."""
-        for pid in _stopped(os.getpid()):
-            if pid != os.getpid():
-                _send(pid, signal.SIGKILL)
+        _kill(_stopped([os.getpid()], os.environ.get(MARK, "")))
         os.killpg(0, signal.SIGKILL)
 
-    def _stopped(root: int) -> list[int]:
-        """A process and its descendants, stopped so that no more come, but not this one that asks."""
+    def _stopped(roots: list[int], mark: str) -> list[int]:
+        """Processes, those with the mark, and their descendants, stopped so that no more come; without this one."""
         found: list[int] = []
-        fresh = [root]
+        fresh = [*roots, *_marked(mark)]
         while fresh:
             for pid in fresh:
                 if pid != os.getpid():
@@ -158,7 +177,22 @@ else:
                         os.kill(pid, signal.SIGSTOP)
             found += fresh
             children = _children()
-            fresh = [child for pid in found for child in children.get(pid, ()) if child not in found]
+            kin = [child for pid in found for child in children.get(pid, ())]
+            fresh = [pid for pid in dict.fromkeys([*kin, *_marked(mark)]) if pid not in found]
+        return [pid for pid in found if pid != os.getpid()]
+
+    def _kill(pids: list[int]) -> None:
+        for pid in pids:
+            _send(pid, signal.SIGKILL)
+
+    def _marked(mark: str) -> list[int]:
+        """Processes that were started with that mark, or from one that was; none where the system does not tell."""
+        found, entry = [], f"\0{MARK}={mark}".encode()
+        with suppress(OSError):
+            for name in filter(str.isdigit, os.listdir("/proc") if mark else ()):
+                with suppress(OSError), open(f"/proc/{name}/environ", "rb") as file:
+                    if entry in b"\0" + file.read():
+                        found.append(int(name))
         return found
 
     def _send(pid: int, number: signal.Signals) -> None:

@@ -30,7 +30,7 @@ from typing import Any
 from believer._interrupts import held_back
 from believer.arrays import whole
 from believer.errors import EvaluationError, TookTooLong, WorkerDied
-from believer.trees import Tree, end_here, lead
+from believer.trees import MARK, Tree, end_here, lead, new_mark
 
 LOOK_UP = 1.0
 """Seconds between looks at other things than results: an endless wait cannot be interrupted on Windows."""
@@ -172,7 +172,7 @@ class _Process:
         self._pipe, theirs = context.Pipe()
         self._process = context.Process(target=_work, args=(theirs,))
         try:
-            with _inherited(), _as_a_parent():
+            with _inherited(**{MARK: (mark := new_mark())}), _as_a_parent():
                 self._process.start()
         except Exception as error:
             self._pipe.close()
@@ -180,7 +180,7 @@ class _Process:
         finally:
             theirs.close()
         assert self._process.pid is not None
-        self._tree = Tree(self._process.pid)
+        self._tree = Tree(self._process.pid, mark)
 
     def say(self, message: bytes) -> None:
         """Send it; ``_Ended`` if nobody is there."""
@@ -409,19 +409,24 @@ def error_text(error: BaseException) -> str:
 
 
 @contextmanager
-def _inherited() -> Iterator[None]:
+def _inherited(**own: str) -> Iterator[None]:
     """What a process must find when it starts: BLAS reads its number of threads once, and Ctrl-C is for the parent.
 
-    A process inherits which signals are blocked; here, Ctrl-C takes effect when the process has started.
+    A process inherits which signals are blocked; here, Ctrl-C takes effect when the process has started. ``own`` is
+    what its environment says besides.
     """
     with _processes, held_back(), _interrupts_blocked():
-        unset = [name for name in ONE_THREAD if name not in os.environ]
-        os.environ.update(dict.fromkeys(unset, "1"))
+        given = {name: "1" for name in ONE_THREAD if name not in os.environ} | own
+        before = {name: os.environ.get(name) for name in given}
+        os.environ.update(given)
         try:
             yield
         finally:
-            for name in unset:
-                os.environ.pop(name, None)
+            for name, value in before.items():
+                if value is None:
+                    os.environ.pop(name, None)
+                else:
+                    os.environ[name] = value
 
 
 @contextmanager
