@@ -77,7 +77,9 @@ def main(source: Path) -> None:
         (here / "pytest.ini").write_text("[pytest]\nmarkers =\n    fast_test\n    slow_test\n    hps\n")
         found = {path.stem: run(here, path) for path in sorted((here / "tests").glob("test_*.py"))}
     print("# scikit-optimize's own tests on the door\n")
-    print("By benchmarks/skopt_tests.py, on the tests of scikit-optimize's repository; skipped ones do not count.\n")
+    commit = subprocess.check_output(["git", "-C", str(source), "log", "-1", "--format=%h, %s"], text=True).strip()
+    print("By benchmarks/skopt_tests.py, in one run, on the tests of scikit-optimize's repository at commit")
+    print(f"{commit}; skipped ones do not count.\n")
     print("| file | passed | of |\n|---|---|---|")
     passed = of = 0
     for name, results in found.items():

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from each import each
 from test_docstrings import offenses
 from waiting import PATIENCE
 
@@ -43,6 +44,27 @@ def branin(x: list[float]) -> float:
 @pytest.fixture(scope="module")
 def result() -> Any:
     return skopt.gp_minimize(cost, MIXED, n_calls=16, n_initial_points=8, random_state=0)
+
+
+@each("generator", ["random", "lhs", "sobol"])
+def test_no_point_is_evaluated_that_the_constraint_of_the_space_forbids(generator: str, tmp_path: Path) -> None:
+    def allowed(x: list[Any]) -> bool:
+        return x[1] >= 6 and x[2] != "elu"
+
+    asked = {"n_calls": 8, "n_initial_points": 5, "initial_point_generator": generator, "random_state": 0}
+    result = skopt.gp_minimize(cost, MIXED, space_constraint=allowed, **asked)
+    assert len(result.x_iters) == 8
+    assert all(map(allowed, result.x_iters))
+    assert skopt.gp_minimize(cost, Space(Space(MIXED, allowed)), **asked).x_iters == result.x_iters
+    skopt.dump(result, tmp_path / "found.jsonl")
+    assert skopt.load(tmp_path / "found.jsonl").x_iters == result.x_iters
+
+
+def test_a_constraint_that_nothing_keeps_or_that_is_no_function_is_refused() -> None:
+    with pytest.raises(RuntimeError, match="0 of 1000 random points keep the constraint"):
+        Space(MIXED, lambda x: False).rvs(1)
+    with pytest.raises(ValueError, match="function of a point"):
+        skopt.Optimizer(MIXED, space_constraint=3)  # type: ignore[arg-type]
 
 
 def test_public_names_list_their_parameters() -> None:

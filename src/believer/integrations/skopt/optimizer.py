@@ -9,7 +9,7 @@ import json
 import os
 import warnings
 from collections.abc import Callable, Iterable
-from dataclasses import astuple
+from dataclasses import astuple, replace
 from functools import partial, wraps
 from numbers import Real as RealNumber
 from typing import Any
@@ -21,7 +21,7 @@ from believer.acquisitions import PI, UCB, LogEI, View, objective_on
 from believer.arrays import as_points, shown, whole
 from believer.errors import InvalidInput, JournalError, SpaceExhausted
 from believer.integrations.skopt.callbacks import VerboseCallback
-from believer.integrations.skopt.space import Categorical, Integer, Real, Space, check_random_state, one_of
+from believer.integrations.skopt.space import Categorical, Integer, OutOfOrder, Real, Space, check_random_state, one_of
 from believer.maximize import Candidates
 from believer.numerics.sampling import latin_hypercube, sobol
 from believer.plugins import History, ModelCache, Search, StudySettings, maximizer_for, propose
@@ -60,10 +60,6 @@ class Model:
         return (at.mean, at.std) if return_std else at.mean
 
 
-class OutOfOrder(InvalidInput, RuntimeError):
-    """A call that comes too early, or with a point that cannot be: there a RuntimeError."""
-
-
 class Optimizer:
     """Ask for points, tell what they returned; to be minimized.
 
@@ -79,6 +75,7 @@ class Optimizer:
     acq_func, acq_func_kwargs : "EI" or "PI" with ``xi``, "LCB" with ``kappa``; "gp_hedge" is this library's LogEI.
     acq_optimizer, random_state : "lbfgs", "sampling" or "auto"; a seed or a RandomState.
     acq_optimizer_kwargs, n_jobs, model_queue_size : play no part: what a search costs is the engine's business.
+    space_constraint : says of a point whether it may be evaluated; None if all may, or if the space says it.
     """
 
     @suggesting
@@ -96,6 +93,7 @@ class Optimizer:
         model_queue_size: int | None = None,
         acq_func_kwargs: dict[str, Any] | None = None,
         acq_optimizer_kwargs: dict[str, Any] | None = None,
+        space_constraint: Callable[[list[Any]], bool] | None = None,
     ) -> None:
         self.specs = {"args": {k: v for k, v in locals().items() if k != "self"}, "function": "Optimizer"}
         if n_random_starts is not None:
@@ -113,7 +111,7 @@ class Optimizer:
         climbs = not isinstance(self.base_estimator_, RandomForest | None)
         if one_of(acq_optimizer, ("auto", "sampling", "lbfgs"), "acq_optimizer") == "lbfgs" and not climbs:
             raise InvalidInput("this estimator has no gradients: it needs acq_optimizer='sampling'.")
-        self.space = Space(dimensions)
+        self.space = Space(dimensions, space_constraint)
         for dim in self.space if isinstance(self.base_estimator_, GP) else ():
             dim.transform = "onehot" if isinstance(dim, Categorical) else "normalize"
         generate = cook_initial_point_generator(initial_point_generator)
@@ -378,8 +376,9 @@ def dump(res: OptimizeResult, filename: Any, store_objective: bool = True, **kwa
     if odd := [dim for dim in res.space if getattr(dim.parameter, "choices", dim.bounds) != dim.bounds]:
         raise InvalidInput(f"a file holds categories that are str, int, float, bool or None; got {shown(odd[0])}.")
     dimensions = json.dumps([[type(dim).__name__, *astuple(dim)] for dim in res.space], default=lambda n: n.item())
-    without = StudySettings.of(res.space.engine, strategy="random", n_init=1, seed=0)
-    config = (res.models[-1].cache.settings if res.models else without).to_config()
+    plain = Space(res.space.dimensions).engine  # a file holds no function
+    without = StudySettings.of(plain, strategy="random", n_init=1, seed=0)
+    config = (replace(res.models[-1].cache.settings, space=plain) if res.models else without).to_config()
     begun = {**config, "skopt": {"dimensions": json.loads(dimensions)}}
     lines: list[events.Event] = [events.Begun(formats.FORMAT, begun, settings.versions(), settings.ENGINE)]
     for i, (x, y) in enumerate(zip(res.x_iters, np.asarray(res.func_vals, dtype=float).tolist(), strict=True)):
@@ -433,4 +432,8 @@ def cook_initial_point_generator(generator: str | None) -> Callable[[Space, int,
 
 def _filled(fill: Callable[..., Any], space: Space, n: int, seed: int) -> list[Any]:
     U = fill(n, space.engine.dim, np.random.default_rng(seed))
-    return space.inverse_transform(space.engine.region().spread(U))
+    points = space.inverse_transform(space.engine.region().spread(U))
+    if space.constraint is None:
+        return points
+    rng = np.random.RandomState(seed)
+    return [point if space.constraint(point) else space.rvs(1, rng)[0] for point in points]

@@ -14,6 +14,9 @@ from believer.errors import InvalidInput
 
 __all__ = ["Categorical", "Dimension", "Integer", "Real", "Space"]
 
+MAX_DRAWS = 1000
+"""How often as many random points as are asked for are drawn, until enough of them keep a constraint."""
+
 
 def one_of(value: Any, choices: Collection[Any], what: str) -> Any:
     """``value`` if it is among the ``choices`` for ``what``; InvalidInput otherwise."""
@@ -27,6 +30,10 @@ def check_random_state(seed: Any) -> np.random.RandomState:
     if not isinstance(seed, Integral | np.random.RandomState | None):
         raise InvalidInput(f"random_state must be a whole number, a RandomState or None; got {shown(seed)}.")
     return np.random.RandomState(int(seed)) if isinstance(seed, Integral) else seed or np.random.mtrand._rand
+
+
+class OutOfOrder(InvalidInput, RuntimeError):
+    """A call that comes too early, or with a point that cannot be: there a RuntimeError."""
 
 
 class Dimension:
@@ -162,12 +169,18 @@ class Space:
 
     Parameters
     ----------
-    dimensions : each as for :func:`check_dimension`; or another space.
+    dimensions : each as for :func:`check_dimension`; or another space, whose constraint is kept.
+    constraint : says of a point, which is a list, whether it may be evaluated; None if all may.
     """
 
     dimensions: Any
+    constraint: Any = None
 
     def __post_init__(self) -> None:
+        if isinstance(self.dimensions, Space) and self.constraint is None:
+            self.constraint = self.dimensions.constraint
+        if self.constraint is not None and not callable(self.constraint):
+            raise InvalidInput(f"a constraint must be a function of a point, or None; got {shown(self.constraint)}.")
         if not isinstance(self.dimensions, Iterable):
             raise InvalidInput(f"a space is made of dimensions, in a list; got {shown(self.dimensions)}.")
         self.dimensions = [check_dimension(dimension) for dimension in self.dimensions]
@@ -175,7 +188,9 @@ class Space:
         places = [f"X_{i}" for i in range(self.n_dims)]
         names = [place if dim.name is None else dim.name for dim, place in zip(self, places, strict=True)]
         self.dimension_names, self._keys = names, names if len({*names} - {""}) == self.n_dims else places
-        self.engine = engine.Space({key: dim.parameter for key, dim in zip(self._keys, self, strict=True)})
+        constraint = None if self.constraint is None else self._holds
+        parameters = {key: dim.parameter for key, dim in zip(self._keys, self, strict=True)}
+        self.engine = engine.Space(parameters, constraint=constraint)
 
     def __repr__(self) -> str:
         return "Space([{}])".format(",\n       ".join(map(str, self.dimensions)))
@@ -188,8 +203,16 @@ class Space:
 
     def rvs(self, n_samples: int = 1, random_state: Any = None) -> list[list[Any]]:
         """``n_samples`` points drawn with ``random_state``."""
-        rng = check_random_state(random_state)
-        return [list(row) for row in zip(*[dim.rvs(n_samples, rng) for dim in self], strict=True)]
+        rng, points = check_random_state(random_state), list[list[Any]]()
+        for _ in range(MAX_DRAWS):
+            drawn = [list(row) for row in zip(*[dim.rvs(n_samples, rng) for dim in self], strict=True)]
+            points += drawn if self.constraint is None else filter(self.constraint, drawn)
+            if len(points) >= n_samples:
+                return points[:n_samples]
+        raise OutOfOrder(f"{len(points)} of {MAX_DRAWS * n_samples} random points keep the constraint: too few.")
+
+    def _holds(self, params: dict[str, Any]) -> bool:
+        return bool(self.constraint(self.point(params)))
 
     def transform(self, X: Iterable[Any]) -> Array:
         """What models see of the points ``X``: numbers from 0 to 1, on the scale of the prior, a column a category."""
