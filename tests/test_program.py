@@ -105,11 +105,7 @@ def test_no_program_outlives_the_process_that_runs_it(
     code = f"""
         import signal
         import believer as bv
-<<<<<<< HEAD
         signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background jobs ignore it
-=======
-        signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background job ignores it
->>>>>>> b28afb0 (End processes that have left their group and whose parent is gone)
         script = "echo $$ > pid.new; sleep 6000 & echo $! >> pid.new; mv pid.new pid; wait"
         if __name__ == "__main__":
             f = bv.Program(["/bin/sh", "-c", script], folder="runs")

@@ -83,10 +83,10 @@ class PseudoObservations:
     def choose(self, request: Request, memory: object = None) -> Chosen:
         """Run [paper] Algorithm 1, lines 2-8, after pending points of ``request``; ``memory`` may hold lies."""
         refuse_acquisition(request)
-        if request.fresh and moves_together(self, request):
-            request = replace(request, fresh=False)
         if request.fresh and shares_candidates(request) and getattr(self.lie, "samples", 1) == 1:
-            return self._first_alone(request)
+            if not moves_together(self, request):
+                return self._first_alone(request)
+            request = replace(request, fresh=False)
         return self._chosen(request, self.resume(request, memory).with_pending(request))
 
     def _chosen(self, request: Request, belief: Belief | Fantasized) -> Chosen:
