@@ -49,7 +49,7 @@ def result() -> Any:
 @each("generator", ["random", "lhs", "sobol"])
 def test_no_point_is_evaluated_that_the_constraint_of_the_space_forbids(generator: str, tmp_path: Path) -> None:
     def allowed(x: list[Any]) -> bool:
-        return x[1] >= 6 and x[2] != "elu"
+        return bool(x[1] >= 6 and x[2] != "elu")
 
     asked = {"n_calls": 8, "n_initial_points": 5, "initial_point_generator": generator, "random_state": 0}
     result = skopt.gp_minimize(cost, MIXED, space_constraint=allowed, **asked)

@@ -147,8 +147,9 @@ def shares_candidates(request: Request) -> bool:
     A maximizer of the user's own, and one without gradients, draw for themselves; so does every point below
     ``POOLED_FROM`` results, where a prediction costs no more than what keeps it up to date.
     """
-    differentiable = all(has(one.model, Differentiable) for one in request.outputs)
-    return len(request.data) >= POOLED_FROM and request.maximizer is None and differentiable
+    if len(request.data) < POOLED_FROM or request.maximizer is not None:
+        return False
+    return all(has(one.model, Differentiable) for one in request.outputs)
 
 
 def deserves_candidates(request: Request, x: Array, lies: int, places: Array) -> bool:
