@@ -284,6 +284,22 @@ class Optimizer(Study):
             raise InvalidInput(f"predict needs a list of params, [params]; got one, {dict(points)}.")
         return self._insight.predict(self.space.encode(rows), outcome)
 
+    @reading
+    def descriptor_shares(self, outcome: str | None = None) -> dict[str, dict[str, float]]:
+        """How much the model uses each descriptor of a category, and how much its identity, by parameter.
+
+        ``{"solvent": {"dielectric": 0.7, "dipole": 0.2, "identity": 0.1}}``: of what lies between two solvents, as the
+        model sees it, 70 % is their dielectric constant, and 10 % is told by no descriptor. Shares are of squared
+        distances in lengthscales, in the mean over pairs of choices. A descriptor that is the same for all choices, or
+        that another one says already, is left out. Needs a model with lengthscales.
+
+        Parameters
+        ----------
+        outcome : the name of the outcome; None for the only objective.
+        """
+        self._refuse_without_results("descriptor_shares")
+        return self._insight.descriptor_shares(outcome)
+
     def _refuse_without_results(self, what: str) -> None:
         """InvalidInput if there is nothing that a model could learn from."""
         ledger = self._ledger

@@ -11,7 +11,7 @@ from believer.page.rows import PageRows, units_of
 from believer.page.traces import band, bars, figure, heat, limit_lines, line, panel, parameter_axis, points, value_axis
 from believer.plot import data
 from believer.plot.data import Curve, Feasibility, FrontPair, Importance, Lies, LieStep, Source
-from believer.plot.data.importance import lengthscales_of
+from believer.plot.data.importance import by_descriptors, lengthscales_of
 from believer.plot.data.source import with_article
 
 MAX_CURVES = 8
@@ -123,7 +123,7 @@ def importance(source: Source, rows: PageRows, quick: bool) -> Json:
             },
             "hoverinfo": "x",
         }
-        ticks = [label(name, 20) for name in found.names[::-1]]
+        ticks = [label(name, 40) for name in found.titles[::-1]]
         layout = {
             "xaxis": {"title": {"text": found.measure}, "type": "linear", "rangemode": "tozero"},
             "yaxis": {"type": "linear", "tickmode": "array", "tickvals": [*range(len(ticks))], "ticktext": ticks},
@@ -148,7 +148,8 @@ def _quick_importance(source: Source, outcome: str) -> Importance:
     order, unknown = np.argsort(-shares, kind="stable"), np.full(len(shares), np.nan)
     names = tuple(source.axes[i].name for i in order)
     measure = "share of all inverse lengthscales"
-    return Importance(source.label(outcome), "lengthscales", measure, names, shares[order], unknown, unknown)
+    used = by_descriptors(source, outcome)
+    return Importance(source.label(outcome), "lengthscales", measure, names, shares[order], unknown, unknown, used)
 
 
 def calibration(source: Source, rows: PageRows) -> Json:

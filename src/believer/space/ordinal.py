@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from believer.arrays import Array
+from believer.errors import InvalidInput
 from believer.space.categorical import Categorical, Category
 from believer.space.parameter import keep_backfill
 from believer.space.units import call_of, keep_units
@@ -39,6 +40,8 @@ class Ordinal:
     def __post_init__(self) -> None:
         """Check the rules, keep a tuple of plain Python values."""
         object.__setattr__(self, "_listed", Categorical(self.choices))
+        if self._listed.descriptors:
+            raise InvalidInput("an Ordinal has no descriptors: its order says how alike choices are. Use Categorical.")
         object.__setattr__(self, "choices", self._listed.choices)
         keep_backfill(self)
         keep_units(self)

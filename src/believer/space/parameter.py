@@ -71,9 +71,24 @@ class Parameter(Protocol):
         ...
 
 
+@runtime_checkable
+class Described(Protocol):
+    """A parameter whose values may have descriptors."""
+
+    def descriptor_shares(self, lengthscales: Array) -> dict[str, float] | None:
+        """By name, what each descriptor counts under ``lengthscales`` (width,), and "identity"; None without any."""
+        ...
+
+
 def backfill_of(parameter: Parameter) -> Any:
     """What trials had before the parameter was added to their study; ``...`` where nobody says."""
     return getattr(parameter, "backfill", ...)
+
+
+def scales_of(parameter: Parameter) -> tuple[int, ...]:
+    """Which lengthscale, from 0 on, each column of a parameter has: all the same one, unless it says otherwise."""
+    scales: tuple[int, ...] = getattr(parameter, "scales", (0,) * parameter.width)
+    return scales
 
 
 def keep_backfill(parameter: Parameter) -> None:

@@ -25,6 +25,7 @@ from believer.space.conditional import REST, Conditional, Dependent
 from believer.space.conditions import Conditions, allowed_values
 from believer.space.feasible import conflict, geometry_of
 from believer.space.geometry import Geometry
+from believer.space.parameter import Described, scales_of
 from believer.space.parameters import MAX_COLUMNS, Float, Parameter, from_config, kinds, to_config
 from believer.space.polytope import Polytope
 from believer.space.region import Region
@@ -68,6 +69,7 @@ class Space:
     dim: int = field(init=False, compare=False)
     _places: tuple[tuple[int, int], ...] = field(compare=False)
     """The first column of each parameter, and that after its last."""
+    _groups: tuple[int, ...] | None = field(compare=False)
     _conditions: Conditions = field(compare=False)
     """When which parameters have a value."""
     _ruled: Geometry | None = field(compare=False)
@@ -102,6 +104,11 @@ class Space:
         object.__setattr__(self, "_places", tuple(pairwise(ends)))
         object.__setattr__(self, "dim", ends[-1])
         object.__setattr__(self, "_items", tuple(parameters.items()))
+        groups = list[int]()
+        for parameter in parameters.values():
+            first = groups[-1] + 1 if groups else 0
+            groups += [first + scale for scale in scales_of(parameter)]
+        object.__setattr__(self, "_groups", None if groups[-1] + 1 == self.dim else tuple(groups))
         if constraint_name is not None and (
             constraint is None or not isinstance(constraint_name, str) or not constraint_name
         ):
@@ -145,10 +152,25 @@ class Space:
 
     @property
     def groups(self) -> tuple[int, ...] | None:
-        """For each encoded column the number of its parameter, from 0; None if each parameter has one column."""
-        if self.dim == len(self._items):
-            return None
-        return tuple(i for i, (start, stop) in enumerate(self._places) for _ in range(start, stop))
+        """For each encoded column the number of its lengthscale, from 0; None if each column has its own.
+
+        All columns of a parameter share one, but for descriptors, which have one each.
+        """
+        return self._groups
+
+    def descriptor_shares(self, lengthscales: Array) -> dict[str, dict[str, float]]:
+        """How much each descriptor, and the identity, counts in each parameter with descriptors.
+
+        Parameters
+        ----------
+        lengthscales : of the encoded columns, (dim,).
+        """
+        described = [
+            (name, p.descriptor_shares(lengthscales[start:stop]))
+            for name, p, start, stop in self._layout()
+            if has(p, Described)
+        ]
+        return {name: shares for name, shares in described if shares is not None}
 
     @property
     def size(self) -> int | None:

@@ -11,7 +11,8 @@ from believer.acquisitions.hypervolume import hypervolume
 from believer.arrays import Array
 from believer.batch.learned import Learned, Part
 from believer.batch.standing import Standing, stand
-from believer.errors import InvalidInput
+from believer.capabilities import has
+from believer.errors import InvalidInput, MissingCapability
 from believer.study.goals import RUNS
 from believer.study.history import History
 from believer.study.models import ModelCache
@@ -19,7 +20,7 @@ from believer.study.outcome import Outcome
 from believer.study.recommendation import NORMAL_95, Expected, Front, FrontPoint, Recommendation
 from believer.study.settings import StudySettings
 from believer.study.trials import Trial
-from believer.surrogates.protocols import Prediction
+from believer.surrogates.protocols import Prediction, Scaled
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -32,6 +33,19 @@ class Insight:
 
     def predict(self, X: Array, outcome: str | None) -> Prediction:
         """The only objective, or an ``outcome``, at ``X`` (m, d) of the encoded cube, in the user's units."""
+        learned, sign = self._learned(outcome)
+        at = learned.predict(X)
+        return Prediction(sign * at.mean, at.std)
+
+    def descriptor_shares(self, outcome: str | None) -> dict[str, dict[str, float]]:
+        """How much each descriptor counts in the model of the only objective, or of an ``outcome``."""
+        model = self._learned(outcome)[0].fit
+        if not has(model, Scaled):
+            raise MissingCapability(f"{type(model).__name__} has no lengthscales, which say what descriptors count.")
+        return self.settings.space.descriptor_shares(model.lengthscales)
+
+    def _learned(self, outcome: str | None) -> tuple[Learned, float]:
+        """What was learned of the only objective, or of an ``outcome``, and its sign."""
         tables, goals = self.history.tables, self.settings.goals
         names = [table.output.name for table in tables]
         if outcome is None and len(goals.objectives) == 1:
@@ -40,9 +54,8 @@ class Insight:
             raise InvalidInput(f"outcome must be one of {', '.join(names)}; got {outcome!r}.")
         place = names.index(outcome)
         if not tables[place].ids:
-            raise InvalidInput(f"predict needs at least one result of {outcome}; tell or observe one first.")
-        at = self.cache.learned(self.history, place).predict(X)
-        return Prediction(tables[place].output.sign * at.mean, at.std)
+            raise InvalidInput(f"a model needs at least one result of {outcome}; tell or observe one first.")
+        return self.cache.learned(self.history, place), tables[place].output.sign
 
     def recommend(self, trials: Sequence[Trial]) -> Recommendation:
         """The evaluated point to use in the end, of ``trials`` by id; InvalidInput if there is none."""

@@ -16,7 +16,7 @@ holds 95 % of the shuffles. Above 600 results lengthscales have no intervals, an
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -24,6 +24,7 @@ from believer.arrays import Array, IntArray, shown, whole
 from believer.capabilities import has
 from believer.errors import InvalidInput, MissingCapability
 from believer.plot.data.source import Source, StudyLike, study_of
+from believer.space.described import IDENTITY
 from believer.surrogates.protocols import Rescalable, Scaled
 
 METHODS = ("lengthscales", "permutation")
@@ -58,6 +59,7 @@ class Importance:
     names : of the parameters.
     values : (p,).
     low, high : 95 % interval, (p,) each; NaN where there is none.
+    by_descriptors : of a parameter with descriptors, the share of its importance that these have, and not its identity.
     """
 
     label: str
@@ -67,6 +69,13 @@ class Importance:
     values: Array
     low: Array
     high: Array
+    by_descriptors: dict[str, float] = field(default_factory=dict)
+
+    @property
+    def titles(self) -> tuple[str, ...]:
+        """The names, with what descriptors account for: "solvent (80 % by descriptors)"."""
+        said = {name: f"{name} ({share:.0%} by descriptors)" for name, share in self.by_descriptors.items()}
+        return tuple(said.get(name, name) for name in self.names)
 
 
 def importance(
@@ -97,7 +106,15 @@ def importance(
     values, low, high = found
     order = np.argsort(-values, kind="stable")
     names = tuple(source.axes[i].name for i in order)
-    return Importance(source.label(name), method, measure, names, values[order], low[order], high[order])
+    label, described = source.label(name), by_descriptors(source, name) if method == "lengthscales" else {}
+    return Importance(label, method, measure, names, values[order], low[order], high[order], described)
+
+
+def by_descriptors(source: Source, outcome: str) -> dict[str, float]:
+    """Of each parameter with descriptors, the share that these have in what lies between two of its values."""
+    model = source.learned(outcome).fit
+    shares = source.space.descriptor_shares(model.lengthscales) if has(model, Scaled) else {}
+    return {name: 1.0 - of[IDENTITY] for name, of in shares.items()}
 
 
 def lengthscales_of(source: Source, outcome: str) -> Array | None:

@@ -1,0 +1,134 @@
+"""Descriptors of categories: numbers that say how alike they are, such as a solvent's dielectric constant.
+
+The encoded rows of a described choice are its descriptors, each from 0 for its least value to 1 for its largest, and
+after them the one-hot columns of its identity. A model learns a lengthscale for each descriptor and one for the
+identity, so that the results decide how much each of them counts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from believer.arrays import LARGEST, Array, shown
+from believer.errors import InvalidInput
+from believer.space.parameter import MAX_COLUMNS
+from believer.space.scale import plain, real
+
+Descriptors: TypeAlias = tuple[tuple[str, tuple[float, ...]], ...]
+"""By name, a number for each choice."""
+
+IDENTITY = "identity"
+"""What the one-hot columns are called beside descriptors."""
+
+_SAME = 1e-12
+"""Scaled descriptors that differ by less are the same one."""
+
+
+def split(given: Mapping[Any, Any]) -> tuple[list[Any], dict[str, list[Any]]]:
+    """The choices of ``{"DMF": [36.7, 3.82], ...}``, and their descriptors by name.
+
+    Parameters
+    ----------
+    given : by choice, a list of numbers, a dict of numbers by name, or one number.
+    """
+    choices, rows = list(given), [row if isinstance(row, Mapping) else _listed(row) for row in given.values()]
+    if not rows:
+        return choices, {}
+    first, names = rows[0], list(rows[0])
+    for choice, row in zip(choices, rows, strict=True):
+        if row.keys() != first.keys():
+            wanted, found = (", ".join(map(str, one)) or "none" for one in (first, row))
+            raise InvalidInput(
+                f"choices must all have the same descriptors; {choices[0]!r} has {wanted} and {choice!r} has {found}."
+            )
+    return choices, {name: [row[name] for row in rows] for name in names}
+
+
+def _listed(row: Any) -> dict[str, Any]:
+    """The numbers of one choice by the names of descriptors without a name."""
+    row = row.tolist() if isinstance(row, np.ndarray | np.generic) else row
+    values = row if isinstance(row, list | tuple) else [row]
+    return {f"descriptor {i}": value for i, value in enumerate(values, 1)}
+
+
+def checked(given: Any, choices: Sequence[Any]) -> Descriptors:
+    """Descriptors as they are kept; InvalidInput where a choice lacks a number, or they are too many.
+
+    Parameters
+    ----------
+    given : by name, a number for each of the choices; None for no descriptors.
+    choices : what they describe.
+    """
+    try:
+        columns = {} if given is None else dict(given)
+        table = {name: list(values) for name, values in columns.items() if not isinstance(values, str | Mapping)}
+    except (TypeError, ValueError):
+        columns, table = {"": ""}, {}
+    if len(table) < len(columns) or not all(isinstance(name, str) and name for name in table):
+        raise InvalidInput(
+            'descriptors must be a list of numbers by name, one for each choice, such as {"dielectric": [36.7, 78.4]}; '
+            f"got {shown(given)}."
+        )
+    if IDENTITY in table:
+        raise InvalidInput(f'a descriptor must not be called "{IDENTITY}", which is what is none. Rename it.')
+    if len(table) + len(choices) > MAX_COLUMNS:
+        raise InvalidInput(
+            f"descriptors and choices must be {MAX_COLUMNS:,} at most; got {len(table) + len(choices):,}."
+        )
+    kept = []
+    for name, values in table.items():
+        if len(values) != len(choices):
+            raise InvalidInput(
+                f"descriptors must have a number for each of {len(choices)} choices; {name!r} has {len(values)}."
+            )
+        numbers = [real(value) for value in values]
+        for choice, value, number in zip(choices, values, numbers, strict=True):
+            if number is None or abs(number) > LARGEST:
+                raise InvalidInput(
+                    f"a descriptor must be a finite number, {LARGEST:g} at most; got {shown(plain(value))} for "
+                    f"{name!r} of {choice!r}."
+                )
+        kept.append((name, tuple(number + 0.0 for number in numbers if number is not None)))
+    return tuple(kept)
+
+
+def scaled(descriptors: Descriptors) -> tuple[tuple[str, ...], Array]:
+    """The names (p,) of the descriptors that tell choices apart, and their values from 0 to 1, (k, p).
+
+    One that is the same for all choices says nothing, and neither does one that is another in other units: they are
+    left out.
+    """
+    names, columns = [], list[Array]()
+    for name, values in descriptors:
+        column = np.array(values)
+        low, high = column.min(), column.max()
+        if low == high:
+            continue
+        column = (column - low) / (high - low)
+        if not any(min(np.abs(column - one).max(), np.abs(1.0 - column - one).max()) < _SAME for one in columns):
+            names.append(name)
+            columns.append(column)
+    return tuple(names), np.array(columns).T if columns else np.zeros((0, 0))
+
+
+def counted(names: Sequence[str], table: Array, lengthscales: Array) -> dict[str, float]:
+    """How much of what lies between two choices each descriptor accounts for, and the identity: shares that add to 1.
+
+    Squared distances in lengthscales, in the mean over pairs of choices: Δ_j² / ℓ_j² of a descriptor, 2 / ℓ² of the
+    identity.
+
+    Parameters
+    ----------
+    names : of the descriptors, p of them.
+    table : their values, scaled, (k, p).
+    lengthscales : of the encoded columns, (p + k,).
+    """
+    p = len(names)
+    # The mean of (a - b)² over pairs of different choices is twice the variance, with k - 1 for k.
+    apart = 2.0 * table.var(axis=0, ddof=1) / lengthscales[:p] ** 2
+    parts = np.append(apart, 2.0 / float(lengthscales[p]) ** 2)
+    parts /= parts.sum()
+    return dict(zip((*names, IDENTITY), parts.tolist(), strict=True))
