@@ -305,7 +305,7 @@ ax = bv.plot.convergence("study.jsonl")
 ax.figure.savefig("convergence.png")
 ```
 
-They need matplotlib, `pip install "believer[plots]"`. What a figure shows is a value of its own, without matplotlib:
+They need the extra `plots` ([Installing](install.md)). What a figure shows is a value of its own, without matplotlib:
 `bv.plot.data.convergence(study)` has the arrays, names and labels. Several figures of one study fit its models once if
 they are given `study = bv.plot.data.study_of("study.jsonl")`. A study with a surrogate of your own cannot be restored
 from a path: pass the optimizer, or `bv.Optimizer.load(path, surrogate=..., append=False)`.

@@ -2,11 +2,12 @@
 
 import believer as bv
 
-RESINS = {"A-100": 3.2, "A-120": 4.1, "B-7": 1.8, "B-9": 2.6, "C-55": 5.0}  # name: viscosity in Pa s
+VISCOSITY = {"A-100": 3.2, "A-120": 4.1, "B-7": 1.8, "B-9": 2.6, "C-55": 5.0, "C-60": 5.9}  # in Pa s, by the catalogue
+RESINS = {name: {"viscosity": value} for name, value in VISCOSITY.items()}  # so that alike resins inform each other
 PARTS = ["filler", "fibre", "rubber", "wax", "pigment"]
 SPACE = bv.Space(
     {
-        "resin": bv.Categorical(list(RESINS)),
+        "resin": bv.Categorical(RESINS),
         "binder": bv.Float(40, 80, step=1, units="%"),
         **{part: bv.Float(0, 40, step=1, units="%") for part in PARTS},
         "cure": bv.Float(60, 180, step=5, units="°C"),
@@ -21,7 +22,7 @@ SPACE = bv.Space(
 
 def toughness(params):
     """Stands in for an afternoon of mixing, curing and breaking."""
-    value = 60 - 0.05 * (params["binder"] - 58) ** 2 - 3 * (RESINS[params["resin"]] - 2.4) ** 2
+    value = 60 - 0.05 * (params["binder"] - 58) ** 2 - 3 * (VISCOSITY[params["resin"]] - 2.4) ** 2
     value += (
         0.8 * params["fibre"] - 0.016 * params["fibre"] ** 2 + 0.6 * params["rubber"] - 0.03 * params["rubber"] ** 2
     )
@@ -35,6 +36,7 @@ def main():
             study.tell(trial, toughness(trial.params))
         print(f"after {6 * batch:>2} mixtures: best {study.best[1]:.1f} MPa")
     recipe = {name: value for name, value in study.best[0].items() if value}
+    print("what the model uses of a resin:", {k: f"{v:.0%}" for k, v in study.descriptor_shares()["resin"].items()})
     print("best recipe:", recipe, "sum:", sum(value for name, value in recipe.items() if name in ["binder", *PARTS]))
 
 

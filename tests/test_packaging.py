@@ -116,12 +116,13 @@ def test_every_action_is_pinned_to_a_commit() -> None:
         assert all(re.fullmatch(r"[\w./-]+@[0-9a-f]{40}", action) for action in used), (path.name, used)
 
 
-def test_one_job_runs_the_tests_and_another_the_slow_ones() -> None:
+def test_one_job_runs_the_tests_another_the_slow_ones_and_a_third_builds_the_site() -> None:
     tests = read(WORKFLOWS / "tests.yml")
     assert tests["permissions"] == {}
     assert {name: job["steps"][-1]["run"] for name, job in tests["jobs"].items()} == {
         "test": "make test",
         "slow": "make test-slow",
+        "docs": "make docs",
     }
     assert all(job["permissions"] == {"contents": "read"} for job in tests["jobs"].values())
     recipes = dict(
@@ -129,6 +130,13 @@ def test_one_job_runs_the_tests_and_another_the_slow_ones() -> None:
     )
     assert "-m 'not slow'" in recipes["test"]
     assert "not slow" not in recipes["test-slow"]
+
+
+def test_the_citation_names_the_version() -> None:
+    citation = read(ROOT / "CITATION.cff")
+    assert citation["version"] == __version__
+    assert citation["license"] == LIBRARY["project"]["license"]
+    assert f"\n## {__version__} " in (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
 
 
 def test_wheels_are_made_for_three_systems(workflow: Any) -> None:

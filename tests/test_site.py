@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import re
 import subprocess
@@ -31,6 +32,24 @@ def test_every_page_is_in_the_navigation() -> None:
     named = set(re.findall(r"[\w./-]+\.md", NAVIGATION))
     assert pages - named == set()
     assert all((DOCS / page).exists() or (ROOT / page).exists() for page in named - {"decisions/index.md"})
+
+
+def test_the_documents_install_in_one_way_that_is_said_in_one_place() -> None:
+    spec = importlib.util.spec_from_file_location("make_install", DOCS / "make_install.py")
+    assert spec is not None
+    assert spec.loader is not None
+    made = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(made)
+    for path in made.DOCUMENTS:
+        text = path.read_text(encoding="utf-8")
+        assert text == made.installed(text), "run python docs/make_install.py"
+        published = made.installed(text, True)
+        assert "pip install 'believer[all]'" in published
+        assert made.installed(published, False) == text
+    pages = [*DOCS.glob("**/*.md"), *ROOT.glob("*.md"), *ROOT.glob("examples/*.md"), *ROOT.glob("*/README.md")]
+    others = {path for path in pages if path not in made.DOCUMENTS and "decisions" not in path.parts}
+    own = {ROOT / "benchmarks" / "README.md"}  # an environment of its own, with the peers
+    assert {path for path in others if re.search(r"pip\s+install", path.read_text(encoding="utf-8"))} <= own
 
 
 @pytest.mark.slow("builds the whole site")
