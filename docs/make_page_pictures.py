@@ -1,4 +1,4 @@
-"""Draw the pictures of docs/pages.md, with Chromium: ``python docs/make_page_pictures.py``.
+"""Draw the pictures of docs/pages.md and docs/lab.md, with Chromium: ``python docs/make_page_pictures.py``.
 
 The study is a reaction that is made up: its best conditions are where a limit of purity begins to bind. The driver of
 Chromium is that of the tests.
@@ -16,6 +16,7 @@ import numpy as np
 from PIL import Image
 
 import believer as bv
+from believer.cli import main as command
 from believer.page import watch
 
 ROOT = Path(__file__).parents[1]
@@ -80,6 +81,15 @@ def picture(chrome: Browser, name: str) -> None:
     print(f"{name}.png: {(OUT / f'{name}.png').stat().st_size / 1000:.0f} kB")
 
 
+def sheet(chrome: Browser, folder: Path) -> None:
+    """The page to print of the guide for laboratories."""
+    guide = (ROOT / "docs" / "lab.md").read_text(encoding="utf-8")
+    (folder / "study.toml").write_text(guide.partition('title="study.toml"\n')[2].partition("```")[0], encoding="utf-8")
+    command(["ask", "--study", str(folder)])
+    chrome.open(folder / "batch-001.html", 1120, height=460)
+    picture(chrome, "sheet")
+
+
 def main() -> None:
     """Draw all of them."""
     OUT.mkdir(parents=True, exist_ok=True)
@@ -100,6 +110,7 @@ def main() -> None:
             settle(chrome)
             picture(chrome, f"{name}-{DESK}-light")
         study(folder / "reaction-again.jsonl")
+        sheet(chrome, Path(scratch))
         with watch(folder, port=0) as served:
             chrome.open(served.url, DESK, height=480)
             chrome.evaluate("new Promise(done => setTimeout(() => done(1), 4000))")

@@ -59,20 +59,21 @@ def test_an_example_runs(
 
 
 def test_the_plate_of_the_laboratory_goes_out_and_comes_back(tmp_path: Path) -> None:
-    assert "The next plate is in plate.csv" in run("lab_csv", tmp_path)
-    plate = tmp_path / "plate.csv"
-    with plate.open(newline="", encoding="utf-8") as file:
+    assert "The next plate is in plate-1.csv" in run("lab_csv", tmp_path)
+    plate = tmp_path / "plate-1.csv"
+    with plate.open(newline="", encoding="utf-8-sig") as file:
         header, *rows = csv.reader(file)
-    assert len(rows) == 6
-    rows[0][-1], rows[1][-1], rows[2][-1] = "71.5", "the vial broke", "64"
-    with plate.open("w", newline="", encoding="utf-8") as file:
-        csv.writer(file).writerows([header, *rows])
+    assert (len(rows), len({row[1] for row in rows})) == (6, 1)
+
+    def fill(results: list[str]) -> None:
+        filled = [[*row[:4], result, ""] for row, result in zip(rows, results, strict=True)]
+        with plate.open("w", newline="", encoding="utf-8") as file:
+            csv.writer(file).writerows([header, *filled])
+
+    fill(["71.5", "failed", "64", "", "", ""])
     assert "3 wells have no result yet" in run("lab_csv", tmp_path)
-    for row in rows[3:]:
-        row[-1] = "50"
-    with plate.open("w", newline="", encoding="utf-8") as file:
-        csv.writer(file).writerows([header, *rows])
-    assert "The next plate" in run("lab_csv", tmp_path)
+    fill(["71.5", "failed", "64", "50", "50", "50"])
+    assert "The next plate is in plate-2.csv" in run("lab_csv", tmp_path)
 
 
 def test_the_function_of_the_cluster_returns_raises_and_hangs_where_it_says() -> None:

@@ -110,7 +110,9 @@ def _written(arguments: argparse.Namespace, folder: Folder, study: Optimizer, sh
     target = arguments.out or folder.free_name(number, ending)
     path = folder.relative(write_sheet(sheet, target, folder.file.decimal))
     title = f"{folder.file.name}, batch {number}" if not arguments.pending else f"{folder.file.name}, still to come"
-    page = write_page(sheet, target.with_suffix(".html"), title, f"Copy it into {path}, and: believer tell {path}")
+    page = write_page(
+        sheet, target.with_suffix(".html"), title, f"Copy it into {target.name}, and: believer tell {target.name}"
+    )
     return path, folder.relative(page)
 
 

@@ -184,9 +184,12 @@ def _expected(study: Optimizer) -> str:
     if len(study.outcomes) < 3 or not vary:
         return ""
     try:
-        return f"To use, as results vary: {study.recommend()}"
+        found = study.recommend()
     except InvalidInput:
         return ""
+    low, high = (number(end, 3) for end in found.interval)
+    mean = amount(number(found.mean, 3), found.labels.objective)
+    return f"To use, as results vary: trial {found.trial.id}, {mean} expected ({low} to {high} at 95 %)"
 
 
 def _infers_noise(study: Optimizer) -> bool:

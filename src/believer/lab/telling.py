@@ -390,13 +390,10 @@ class _Planner:
         return "told"
 
     def _contradiction(self, trial: int, name: str, told: Sequence[float], given: Sequence[float]) -> str:
-        def words(values: Sequence[float]) -> str:
-            return " and ".join("failed" if math.isnan(value) else number(value) for value in values)
-
         asked = " ".join(f"{name}={'failed' if math.isnan(value) else number(value, 15)}" for value in given)
         return (
-            f"trial {trial} was told {name} {words(told)}, and the sheet says {words(given)}. If the sheet is right: "
-            f"believer amend {trial} {asked}"
+            f"trial {trial} was told {name} {_in_words(told)}, and the sheet says {_in_words(given)}. If the sheet is "
+            f"right: believer amend {trial} {asked}"
         )
 
     def _add(self, line: int, into: str, trial: int, call: Callable[[Optimizer], None]) -> None:
@@ -444,7 +441,7 @@ class _Planner:
             made = study.observe(params, error=reason) if nothing else study.observe(params, result)
             return made.id
 
-        results = described({name: "failed" if math.isnan(given[0]) else given[0] for name, given in values.items()})
+        results = ", ".join(f"{name}={_in_words(given)}" for name, given in values.items())
         self._steps.append(
             _Step(line, "observed", record, f"no suggestion has {described(params)}; as past data: {results}")
         )
@@ -453,6 +450,10 @@ class _Planner:
 def _told(given: Sequence[float]) -> float | list[float]:
     """One number, or replicates."""
     return given[0] if len(given) == 1 else list(given)
+
+
+def _in_words(values: Sequence[float]) -> str:
+    return " and ".join("failed" if math.isnan(value) else number(value) for value in values)
 
 
 def _same(a: float, b: float) -> bool:
