@@ -18,6 +18,9 @@ from believer.lab import read_study_file
 
 Result = dict[str, float]
 
+SOLVENTS = "choices = { DMF = [36.7, 3.82], MeCN = [35.7, 3.92], water = [78.4, 1.85] }"
+"""With their dielectric constants and dipole moments."""
+
 
 def resin(params: dict[str, Any]) -> Result:
     """What the experiment returns: purity and yield are best near 55, 35, 10 at 85 °C in one solvent."""
@@ -78,6 +81,9 @@ def test_a_chemists_five_rounds(tmp_path: Path) -> None:
         assert "Next: believer ask suggests the first 6 experiments." in begun
         with open(tmp_path / "study.toml", "a", encoding="utf-8") as file:
             file.write("seed = 1\n")
+        text = (tmp_path / "study.toml").read_text(encoding="utf-8")
+        text = text.replace('choices = ["DMF", "MeCN", "water"]', SOLVENTS)
+        (tmp_path / "study.toml").write_text(text, encoding="utf-8")
         study = read_study_file(tmp_path / "study.toml")
         assert (study.batch, dict(study.shared)) == (6, {"temperature": 1})
 
@@ -110,7 +116,9 @@ def test_a_chemists_five_rounds(tmp_path: Path) -> None:
         for number in (2, 3, 4, 5):
             if number == 4:
                 text = (tmp_path / "study.toml").read_text(encoding="utf-8")
-                (tmp_path / "study.toml").write_text(text.replace('"water"]', '"water", "EtOAc"]'), encoding="utf-8")
+                (tmp_path / "study.toml").write_text(
+                    text.replace("1.85]", "1.85], EtOAc = [6.0, 1.78]"), encoding="utf-8"
+                )
                 refused = lab.answer("believer ask", [("Go on with the study as it is now?", "n")])
                 assert "parameter solvent" in refused
                 assert "Nothing was done" in refused

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 import believer as bv
 from believer.errors import InvalidInput
-from believer.lab import read_study_file, study_text
+from believer.lab import study_text
+from believer.lab.study_file import StudyFile, read_study_file
 from believer.lab.toml_text import _keys
 from believer.study.goal import Goal
 
@@ -21,6 +22,7 @@ SPACE = bv.Space(
         "resin": bv.Float(0, 100, step=1, units="%"),
         "hardener": bv.Float(0, 100, units="%"),
         "odd filler": bv.Float(0, 50.5),
+        "base": bv.Categorical({"Et3N": {"pKa": 10.7}, "pyridine": {"pKa": 5.2}}, when={"dose": ["low", "high"]}),
         'solvent "x"': bv.Categorical(['Me"CN', "H₂O", "a\\b", 1, 1.5, True]),
         "plates": bv.Int(1, 9, step=2),
         "dose": bv.Ordinal(["low", "high"], backfill="low"),
@@ -42,10 +44,11 @@ OUTCOMES: dict[str, Goal] = {
     "pH": bv.Between(6.8, 7.2, units="pH"),
     "odor": bv.AtMost(2),
 }
-TEXT = study_text(SPACE, OUTCOMES, name="Amide", batch=6, options={"seed": 3, "noise": "infer"}, decimal=",")
+OPTIONS = {"seed": 3, "noise": "infer"}
+TEXT = study_text(SPACE, OUTCOMES, "Amide", 6, OPTIONS, ",", {"tip": 2})
 
 
-def read(folder: Path, text: str) -> object:
+def read(folder: Path, text: str) -> StudyFile:
     (folder / "study.toml").write_text(text, encoding="utf-8")
     return read_study_file(folder / "study.toml")
 
@@ -59,6 +62,9 @@ def test_what_is_written_is_read_as_the_same_study(tmp_path: Path) -> None:
     assert (study.name, study.batch, study.decimal, study.options["seed"]) == ("Amide", 6, ",", 3)
     assert study.options["surrogate"].noise == "infer"
     assert study.journal == tmp_path / "study.jsonl"
+    assert dict(study.shared) == {"tip": 2}
+    described = '[parameters.s.choices]\nDMF = [36.7, 3.8]\nwater = [78.4, 1.9]\n[outcomes.y]\ngoal = "minimize"'
+    assert read(tmp_path, described).space.parameters["s"] == bv.Categorical({"DMF": [36.7, 3.8], "water": [78.4, 1.9]})
 
 
 def test_desirabilities_are_read_back(tmp_path: Path) -> None:
@@ -82,18 +88,20 @@ def test_any_name_and_number_survives(name: str, choice: str, number: float) -> 
     ("old", "new", "words"),
     [
         ('name = "Amide"', 'nmae = "Amide"', "line 3: .*'nmae'; did you mean 'name'"),
-        ("high = 100", "hihg = 100", r"line 11: \[parameters.resin\] has no key 'hihg'; did you mean 'high'"),
+        ("high = 100", "hihg = 100", r"line 14: \[parameters.resin\] has no key 'hihg'; did you mean 'high'"),
         ('goal = "maximize"', 'goal = "maximise"', "line .*'maximise'; did you mean 'maximize'"),
         ("sum_to = 100", "sum = 100", r"line .*\[rules\] has no key 'sum'; did you mean 'sum_to'"),
         ("sum_to = 100", "sum_to = 1000", "this rule cannot hold"),
         ('type = "int"\nlow = 1', 'type = "int"\nlow = 10', "line .*plates: bounds must satisfy low <= high"),
         ("low = 1e-05\n", "", "needs low and high; 'low' is missing"),
-        ('units = "%"', "units = °C", "not valid TOML.*line 13.*quotes"),
+        ('units = "%"', "units = °C", "not valid TOML.*line 16.*quotes"),
         ("at_least = 95", 'at_least = 95\ngoal = "maximize"', "needs one goal.*got both"),
         ("at_least = 95\n", "", "needs one goal.*got none"),
         ("at_least = 95", 'at_least = "95"', "line .*purity"),
         ("batch = 6", "batch = 0", "line 4: batch must be"),
         ('decimal = ","', 'decimal = ";"', "line .*decimal must be"),
+        ("shared = { tip = 2 }", 'shared = ["tap"]', "line 5: shared must name parameters among"),
+        ('choices = ["Et3N", "pyridine"]', "choices = { Et3N = [1], pyridine = [2] }", "base: descriptors must be"),
         ("seed = 3", "sede = 3", "'sede'; did you mean 'seed'"),
         ('noise = "infer"', 'noise = "lots"', "line .*noise must be"),
         ("[outcomes.odor]", "[outcomes.Resin]", "line .*'Resin' and 'resin' would have the same column"),

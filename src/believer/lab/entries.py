@@ -21,7 +21,7 @@ _CHOICES = (("choices",), _COMMON)
 TYPES: dict[str, tuple[Callable[..., Parameter], tuple[str, ...], tuple[str, ...]]] = {
     "float": (Float, *_NUMBER),
     "int": (Int, *_NUMBER),
-    "categorical": (Categorical, *_CHOICES),
+    "categorical": (Categorical, ("choices",), ("descriptors", *_COMMON)),
     "ordinal": (Ordinal, *_CHOICES),
     "discrete": (Discrete, ("values",), ("log", *_COMMON)),
 }

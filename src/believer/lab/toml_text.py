@@ -29,7 +29,8 @@ _HEAD = """\
 _PARAMETERS = """
 # What you vary. Numbers: low and high, and step for the steps that you can set, log = true where 1 to 10 is as
 # far as 10 to 100, type = "int" for whole numbers. Choices: choices = [...], with type = "ordinal" where they have
-# an order. A list of numbers: values = [...]. Units are shown and never converted. A parameter that there is only
+# an order, or with numbers that say how alike they are: choices = { DMF = [36.7, 3.8], water = [78.4, 1.9] }.
+# A list of numbers: values = [...]. Units are shown and never converted. A parameter that there is only
 # with others: when = { solvent = "DMF" }.
 """
 _RULES = """\
