@@ -146,6 +146,10 @@ def made(folder: Path) -> Journals:
                 study.tell(failed, told | {next(iter(told)): float("nan")})
                 study.amend(0, told)
             study.ask(1, fixed={"depth": 4}, distinct=False)
+            if name == "defaults":
+                (trial,) = study.ask(1, shared={"rate": 2})
+                study.tell(trial, dict.fromkeys(settings.get("outcomes", ()), 0.5) or 0.5, params={"share": 1.2})
+                study.observe({**trial.params, "rate": 2.0, "level": 0.1, "depth": 2.5}, 0.7)
         if name == "changed":
             with bv.Optimizer.open(path, WIDER, change=True, strategy="cl_min", n_init=2) as study:
                 study.ask(1, fixed={"depth": 4})
@@ -249,6 +253,8 @@ def fields_of(journals: Journals) -> list[tuple[str, int, Path_]]:
                     found.setdefault((named, place[-1]) if named else place, (kind, line, place))
                 elif record["kind"] == "changed":
                     found.setdefault(("changed", *place), (kind, line, place))
+                elif record["kind"] in ("told", "observed") and place[0] == "params":
+                    found.setdefault((record["kind"], *place), (kind, line, place))
                 elif record["kind"] == "asked" and place[0] in ("model", "request"):
                     found.setdefault((lines[0]["config"]["surrogate"]["type"], *place), (kind, line, place))
     return list(found.values())

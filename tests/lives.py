@@ -150,6 +150,16 @@ class Life:
             assert row["status"] in ("done", "failed")
             assert row["value"] is None or row["value"] == value
 
+    def tell_elsewhere(self) -> None:
+        """A result that was obtained with other parameters than were suggested, on no step and out of bounds."""
+        trial = self.open_trial()
+        if trial is not None:
+            moved = {
+                n: v * self.rng.uniform(0.9, 1.1) for n, v in trial.params.items() if n != "c" and type(v) is float
+            }
+            self.study.tell(trial, self.value(), params=moved)
+            assert {n: self.study.trials[trial.id].params[n] for n in moved} == moved
+
     def tell_many(self) -> None:
         trials = self.study.pending[:3]
         self.study.tell_many(trials, [self.value() for _ in trials])
@@ -223,7 +233,16 @@ class Life:
 
     def plain_operation(self) -> Callable[[], None]:
         return self.rng.choice(
-            (self.ask, self.tell, self.tell_many, self.fail, self.observe, self.enqueue, self.abandon)
+            (
+                self.ask,
+                self.tell,
+                self.tell_elsewhere,
+                self.tell_many,
+                self.fail,
+                self.observe,
+                self.enqueue,
+                self.abandon,
+            )
         )
 
     def interrupted_at_a_line(self) -> None:
@@ -320,6 +339,7 @@ class Life:
 OPERATIONS: dict[str, tuple[float, Callable[[Life], None]]] = {
     "ask": (12, Life.ask),
     "tell": (20, Life.tell),
+    "tell_elsewhere": (3, Life.tell_elsewhere),
     "tell_many": (4, Life.tell_many),
     "tell_twice": (4, Life.tell_twice),
     "fail": (4, Life.fail),

@@ -31,6 +31,7 @@ results = st.floats(-1e100, 1e100) | st.sampled_from([1e-300, -0.0, 1e12, 5e-324
 plain = st.builds(Outcome.of, results)
 names = st.text(max_size=6)
 times = st.none() | st.floats(0.0, 1e11)
+used = st.none() | st.dictionaries(st.text(max_size=8), values, min_size=1, max_size=4)
 
 
 @st.composite
@@ -46,8 +47,8 @@ EVENTS: dict[type[Event], st.SearchStrategy[Event]] = {
     Begun: st.builds(Begun, st.just(FORMAT), objects, objects),
     Asked: st.builds(Asked, st.lists(trials, max_size=3).map(tuple), objects, st.none() | objects, times),
     Upgraded: st.builds(Upgraded, st.just(FORMAT), objects),
-    Told: st.builds(Told, ids, plain | outcomes(), times),
-    Failed: st.builds(Failed, ids, st.text(), times),
+    Told: st.builds(Told, ids, plain | outcomes(), times, used),
+    Failed: st.builds(Failed, ids, st.text(), times, used),
     Observed: st.builds(Observed, ids, objects, plain | outcomes(), st.none(), times)
     | st.builds(Observed, ids, objects, st.none(), st.text(), times),
     Enqueued: st.builds(Enqueued, objects),

@@ -179,9 +179,13 @@ WRONG: dict[str, tuple[Callable[[Optimizer], object], type[BelieverError], str]]
     "tell_many numbers": (lambda o: o.tell_many(5, 1.0), InvalidInput, "."),  # type: ignore[arg-type]
     "observe missing": (lambda o: o.observe({"lr": 0.5}, 1.0), InvalidInput, "missing: depth, kernel"),
     "observe more": (lambda o: o.observe({**NEW, "x": 1}, 1.0), InvalidInput, "got 'x'"),
-    "observe outside": (lambda o: o.observe({**NEW, "lr": 2.0}, 1.0), InvalidInput, r"got 2.0 for 'lr'"),
+    "observe a place that a scale has not": (
+        lambda o: o.observe({**NEW, "lr": -2.0}, 1.0),
+        InvalidInput,
+        r"got -2.0 for 'lr'",
+    ),
     "observe nan": (lambda o: o.observe({**NEW, "lr": math.nan}, 1.0), InvalidInput, "got nan for 'lr'"),
-    "observe fraction": (lambda o: o.observe({**NEW, "depth": 1.5}, 1.0), InvalidInput, "got 1.5 for 'depth'"),
+    "observe digits": (lambda o: o.observe({**NEW, "depth": "2"}, 1.0), InvalidInput, "got '2' for 'depth'"),
     "observe list": (lambda o: o.observe([NEW], 1.0), InvalidInput, "mapping"),  # type: ignore[arg-type]
     "observe nothing": (lambda o: o.observe(NEW), InvalidInput, "have a value"),
     "observe text": (lambda o: o.observe(NEW, "low"), InvalidInput, "a number; got 'low'"),  # type: ignore[arg-type]
@@ -194,7 +198,7 @@ WRONG: dict[str, tuple[Callable[[Optimizer], object], type[BelieverError], str]]
     "abandon text": (lambda o: o.abandon("5"), TrialError, "got '5'"),  # type: ignore[arg-type]
     "predict a dict": (lambda o: o.predict(NEW), InvalidInput, "needs a list of params"),  # type: ignore[arg-type]
     "predict missing": (lambda o: o.predict([{"lr": 0.5}]), InvalidInput, "missing"),
-    "predict outside": (lambda o: o.predict([{**NEW, "lr": 9.0}]), InvalidInput, "got 9.0"),
+    "predict outside": (lambda o: o.predict([{**NEW, "lr": 9e9}]), InvalidInput, "got 9000000000.0"),
     "predict a number": (lambda o: o.predict(3), InvalidInput, "."),  # type: ignore[arg-type]
     "exhausted": (lambda o: o.ask(2, fixed=NEW), SpaceExhausted, r"2 new point\(s\) asked for.* 1 left"),
 }

@@ -63,6 +63,7 @@ class Study(RuleBasedStateMachine):
         self.status: list[str] = []
         self.values: dict[int, float] = {}
         self.queue: list[dict[str, Any]] = []
+        self.suggested: list[dict[str, Any]] = []
         self.saves = 0
 
     def teardown(self) -> None:
@@ -77,7 +78,8 @@ class Study(RuleBasedStateMachine):
         """How many points a distinct ask could still invent; None in an infinite space."""
         if self.finite is None:
             return None
-        return sum(point not in self.params and point not in self.queue for point in self.finite)
+        known = [*self.params, *self.suggested, *self.queue]
+        return sum(point not in known for point in self.finite)
 
     # ------------------------------------------------------------------ ask
 
@@ -97,8 +99,10 @@ class Study(RuleBasedStateMachine):
                 assert trial.origin in ("design", "model")
                 if distinct:
                     assert trial.params not in self.params
+                    assert trial.params not in self.suggested
                     assert all(gap(trial.encoded, unit) > SAME_POINT for unit in self.units)
             self.params.append(trial.params)
+            self.suggested.append(trial.params)
             self.units.append(trial.encoded)
             self.status.append("pending")
 
@@ -126,7 +130,8 @@ class Study(RuleBasedStateMachine):
         [(name, value)] = held.items()
         waiting = [params for params in self.queue if params[name] == value]
         if self.finite is not None:
-            fresh = [p for p in self.finite if p[name] == value and p not in self.params and p not in waiting]
+            known = [*self.params, *self.suggested, *waiting]
+            fresh = [p for p in self.finite if p[name] == value and p not in known]
             if q > len(waiting[:q]) + len(fresh):
                 with pytest.raises(SpaceExhausted):
                     self.study.ask(q, fixed=held)
@@ -159,6 +164,21 @@ class Study(RuleBasedStateMachine):
         trial_id = ids[pick % len(ids)]
         self.study.tell(trial_id if by_id else self.study.trials[trial_id], value)
         self.enter(trial_id, value)
+
+    @precondition(lambda self: self.having("pending"))
+    @rule(pick=st.integers(0, 10**6), value=values, off=st.floats(-0.2, 0.2))
+    def tell_elsewhere(self, pick: int, value: float, off: float) -> None:
+        """A result that was obtained with other numbers: between steps, or a little out of bounds."""
+        ids = self.having("pending")
+        trial = self.study.trials[ids[pick % len(ids)]]
+        moved = {name: v * (1.0 + off) + off for name, v in trial.params.items() if type(v) is float}
+        moved = {name: v for name, v in moved.items() if v > 0.0 or name != "lr"}
+        self.study.tell(trial, value, params=moved)
+        self.params[trial.id] = self.study.trials[trial.id].params
+        assert gap(self.space.located(trial.params | moved)[0], self.study.trials[trial.id].encoded) <= 1e-9
+        assert {name: self.params[trial.id][name] for name in moved} == pytest.approx(moved, rel=1e-9, abs=1e-9)
+        self.units.append(self.study.trials[trial.id].encoded)
+        self.enter(trial.id, value)
 
     @precondition(lambda self: self.having("pending"))
     @rule(numbers=st.lists(values, min_size=1, max_size=4), backwards=st.booleans())
@@ -204,6 +224,13 @@ class Study(RuleBasedStateMachine):
         with pytest.raises(TrialError):
             self.study.tell_many([*self.having("pending"), answered], [1.0] * (1 + len(self.having("pending"))))
 
+    def may_be(self, params: dict[str, Any]) -> bool:
+        """Whether the space may suggest a point."""
+        try:
+            return self.space.allows(self.space.check(params))
+        except InvalidInput:
+            return False
+
     def point(self, u: int) -> dict[str, Any]:
         """Some allowed point of the space."""
         rng = np.random.default_rng(u)
@@ -223,7 +250,7 @@ class Study(RuleBasedStateMachine):
 
     @rule(u=st.integers(0, 10**6), again=st.booleans())
     def enqueue(self, u: int, again: bool) -> None:
-        known = [params for params in self.params if self.space.allows(params)]
+        known = [params for params in (*self.params, *self.suggested) if self.may_be(params)]
         params = known[u % len(known)] if again and known else self.point(u)
         self.study.enqueue(params)
         self.queue.append(params)

@@ -143,7 +143,8 @@ def minimize(
     optimizer = Optimizer._open(journal, space, change, options, check)
     bar = following(budget, progress, q)
     try:
-        _begin(optimizer, [optimizer.space.check(params) for params in points], values)
+        place = optimizer.space.check if values is None else optimizer.space.measured
+        _begin(optimizer, [place(params) for params in points], values)
         known = _not_counted(optimizer)
         limit = stop.limit if isinstance(stop, Seconds) else math.inf
         units = optimizer.settings.labels.objective
@@ -211,7 +212,7 @@ def _listed(
 
 def _refuse_unknown(settings: StudySettings, points: list[Mapping[str, Any]], values: list[Value] | None) -> None:
     """InvalidInput if points to begin with and their values do not fit the study, or each other."""
-    checked = [settings.space.check(params) for params in points]
+    checked = [(settings.space.check if values is None else settings.space.measured)(params) for params in points]
     if values is None:
         refused = [params for params in checked if not settings.space.allows(params)]
         if refused:

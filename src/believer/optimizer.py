@@ -22,7 +22,7 @@ import numpy as np
 
 from believer._lazy import above
 from believer.acquisitions import Acquisition
-from believer.arrays import shown
+from believer.arrays import Array, shown
 from believer.batch import Strategy
 from believer.capabilities import has
 from believer.errors import InvalidInput, JournalCorrupt, JournalError, OtherSettings, TrialError
@@ -68,7 +68,7 @@ from believer.study.settings import (
 )
 from believer.study.study import Study, changing, reading
 from believer.study.tell_report import TellReport
-from believer.study.trials import Batch, Trial, same_params
+from believer.study.trials import Batch, Trial, same_params, same_value
 from believer.surrogates.protocols import Prediction, Surrogate, Verifiable
 
 _log = logging.getLogger(__name__)
@@ -282,7 +282,17 @@ class Optimizer(Study):
             raise InvalidInput(f"predict needs a list of params; got {shown(points)}.") from error
         if isinstance(points, Mapping):
             raise InvalidInput(f"predict needs a list of params, [params]; got one, {dict(points)}.")
-        return self._insight.predict(self.space.encode(rows), outcome)
+        return self._insight.predict(self._encoded(rows), outcome)
+
+    def _encoded(self, points: list[Mapping[str, Any]]) -> Array:
+        """Points that may have been measured, and lie on no step; InvalidInput for what is far out of bounds."""
+        try:
+            return self.space.encode(points)
+        except InvalidInput:
+            found = [self.space.located(self.space.measured(params)) for params in points]
+            if not all(near for _, near in found):
+                raise
+            return np.array([encoded for encoded, _ in found])
 
     @reading
     def descriptor_shares(self, outcome: str | None = None) -> dict[str, dict[str, float]]:
@@ -348,6 +358,7 @@ class Optimizer(Study):
         *,
         noise: Noise | None = None,
         error: str | None = None,
+        params: Mapping[str, Any] | None = None,
     ) -> None:
         """The result of a trial.
 
@@ -361,8 +372,12 @@ class Optimizer(Study):
             trial has failed, but its other outcomes are kept and the models learn from them.
         noise : the known standard deviation of the number, or a dict of standard deviations by outcome.
         error : the reason why a failed evaluation has no value.
+        params : parameters with which the trial was really evaluated, as far as they differ from those suggested:
+            ``{"temperature": 71.3}``. They need not lie on steps, within bounds or keep rules; the models learn from
+            them, and the record shows both. A result that lies farther outside of the bounds than these are apart is
+            kept in ``outside``, and no model learns from it.
         """
-        self._record_answer(self._answer(trial, value, noise, error))
+        self._record_answer(self._answer(trial, value, noise, error, params=params))
 
     @changing
     def tell_many(
@@ -409,6 +424,7 @@ class Optimizer(Study):
         noise: Noise | None,
         error: str | None,
         before: Sequence[Told | Failed] = (),
+        params: Mapping[str, Any] | None = None,
     ) -> Told | Failed:
         """The event of an answer that comes after those ``before`` it in the same call."""
         answered = {event.id for event in before}
@@ -425,7 +441,18 @@ class Optimizer(Study):
         known = self._ledger.outcomes.get(found.id)
         if known is not None and isinstance(outcome, Outcome):
             known.with_more(outcome)  # InvalidInput for what is there already
-        return Failed(found.id, outcome) if isinstance(outcome, str) else Told(found.id, outcome)
+        changed = self._changed_params(found, params)
+        if isinstance(outcome, str):
+            return Failed(found.id, outcome, params=changed)
+        return Told(found.id, outcome, params=changed)
+
+    def _changed_params(self, trial: Trial, params: Mapping[str, Any] | None) -> dict[str, Any] | None:
+        """Those of ``params`` that a trial was not known to be evaluated with, checked; None if there are none."""
+        if params is None:
+            return None
+        known = self._ledger.trials[trial.id].params
+        checked = self.space.moved(known, params)
+        return {n: v for n, v in checked.items() if n not in known or not same_value(v, known[n])} or None
 
     def _own(self, trial: Trial | int) -> Trial:
         """The trial of this study; TrialError for one of another."""
@@ -444,7 +471,7 @@ class Optimizer(Study):
 
         One that has outcomes of these ``names`` already comes last.
         """
-        checked, ledger = self.space.check(params), self._ledger
+        checked, ledger = self.space.measured(params), self._ledger
         waiting = (*ledger.pending, *(ledger.trials[i] for i in sorted(ledger.abandoned)))
         found = [trial for trial in waiting if trial.id not in answered and same_params(trial.params, checked)]
         if found:
@@ -452,7 +479,8 @@ class Optimizer(Study):
                 found, key=lambda t: t.id in ledger.outcomes and not names.isdisjoint(ledger.outcomes[t.id].names)
             )
         raise TrialError(
-            f"no pending trial has the params {checked}; use observe(params, ...) for a result from elsewhere."
+            f"no pending trial has the params {checked}; use observe(params, ...) for a result from elsewhere, and "
+            "tell(trial, value, params=...) for a trial that was evaluated with others than were suggested."
         )
 
     def _outcome(
@@ -506,32 +534,41 @@ class Optimizer(Study):
         *,
         noise: Noise | None = None,
         error: str | None = None,
+        params: Mapping[str, Any] | None = None,
     ) -> None:
         """Correct the result of a trial: the new result replaces the old one, and ``events`` keeps both.
 
-        Declared outcomes that are not named keep their values, unless ``error`` is given.
+        Declared outcomes that are not named keep their values, unless ``error`` is given. With ``params`` alone the
+        result stays as it is.
 
         Parameters
         ----------
         trial : a trial that has a result, a part of a result, or a failure; or its id.
-        value, noise, error : as for :meth:`tell`.
+        value, noise, error, params : as for :meth:`tell`.
         """
         found = self._own(trial)
         known = self._ledger.outcomes.get(found.id)
         if known is None and found.id not in self._ledger.errors:
             raise TrialError(f"trial {found.id} has no result to amend. Use tell first.", found.id)
+        changed = self._changed_params(found, params)
+        if params is not None and value is None and noise is None and error is None:
+            if known is not None and found.id in self._ledger.faults:
+                raise InvalidInput(f"trial {found.id} has failed after a part of its result; say error=... as well.")
+            if changed is not None:
+                self._record(Amended(found.id, known, None if known else self._ledger.errors[found.id], changed))
+            return
         if self.settings.goals.is_plain and [*self._ledger.outcomes] == [found.id]:
             outcome = outcome_of(value, noise, error)  # the only result says how objectives are called
         else:
             outcome = self._outcome(value, noise, error)
         if isinstance(outcome, str):
-            self._record(Amended(found.id, None, outcome))
+            self._record(Amended(found.id, None, outcome, changed))
             return
         if known is not None and not self.settings.goals.is_plain:
             unwanted = known.names - self.settings.goals.wanted.keys()
             if unwanted < known.names:
                 outcome = outcome.and_of(known.without(unwanted) if unwanted else known)
-        self._record(Amended(found.id, outcome, None))
+        self._record(Amended(found.id, outcome, None, changed))
 
     @changing
     def observe(
@@ -544,14 +581,18 @@ class Optimizer(Study):
     ) -> Trial:
         """Add a result from elsewhere. It counts towards ``n_init``.
 
-        The constraint of the space is not checked, because the result exists already.
+        It is taken as it is, because the result exists already: it need not keep the rules or the constraint of the
+        space, and its numbers need not lie on steps or within bounds. A choice that the space does not have, and a
+        number that is not above 0 on a logarithmic scale, have no place in it and are an error. A result that lies
+        farther outside of the bounds than these are apart is kept in ``outside``, and no model learns from it.
 
         Parameters
         ----------
         params : the point in the user's terms.
         value, noise, error : as for :meth:`tell`.
         """
-        checked, outcome, trial_id = self.space.check(params), self._outcome(value, noise, error), self._ledger.next_id
+        checked, trial_id = self.space.measured(params), self._ledger.next_id
+        outcome = self._outcome(value, noise, error)
         if isinstance(outcome, str):
             self._record(Observed(trial_id, checked, None, outcome))
         else:

@@ -125,9 +125,11 @@ def told(monkeypatch: pytest.MonkeyPatch) -> list[tuple[float | None, float | No
     heard: list[tuple[float | None, float | None, str | None]] = []
 
     class Listening(bv.Optimizer):
-        def tell(self, trial: Any, value: Any = None, *, noise: Any = None, error: Any = None) -> None:
+        def tell(
+            self, trial: Any, value: Any = None, *, noise: Any = None, error: Any = None, params: Any = None
+        ) -> None:
             heard.append((value, noise, error))
-            super().tell(trial, value, noise=noise, error=error)
+            super().tell(trial, value, noise=noise, error=error, params=params)
 
     monkeypatch.setattr(door, "Optimizer", Listening)
     return heard

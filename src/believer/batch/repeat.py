@@ -39,6 +39,9 @@ MOST = 128
 _AT_ZERO = float(1.0 / np.sqrt(2.0 * np.pi))
 """h(0)."""
 
+_SAME = 1e-9
+"""How far rounding may move a point that the space may suggest."""
+
 _NEVER = 100.0
 """Lines that cross so many standard deviations away or more never do: h(-100) is below the least float."""
 
@@ -89,7 +92,8 @@ def repeated_instead(request: Request, model: Model, X: Array, choice: Choice, a
     if allowed is not None:
         among = request.region.among(points, allowed)
         points, stds = points[among], stds[among]
-    inside = request.region.holds(points)
+    lawful = request.region.project(points)  # what was evaluated off its steps cannot be suggested
+    inside = request.region.holds(points) & (np.abs(lawful - points) <= _SAME).all(axis=1)
     unit = standardization(data.y)[1]
     found = worth_repeating(model, points[inside], stds[inside], np.asarray(choice.x), there, unit)
     return choice if found is None else Choice(found.x, found.provenance, repeats=True)

@@ -116,6 +116,15 @@ class Discrete:
         numbers = np.array([self.check(value, name) for value in values], dtype=np.float64)
         return scale.positions(self, numbers, self.log)[:, None]
 
+    def measured(self, value: Any, name: str) -> float:
+        """``value`` as it was measured: any number, above 0 on a logarithmic scale; InvalidInput, with ``name``, for
+        anything else."""
+        return scale.measured(self, value, name)
+
+    def located(self, value: float) -> float:
+        """The position of a measured value; below 0 or above 1 outside of the bounds."""
+        return scale.located(self, value, self.log)
+
     def decode(self, U: Array) -> list[float]:
         """The values whose positions are nearest to ``U`` (n, 1)."""
         grid, at = self.grid()[:, 0], U[:, 0]

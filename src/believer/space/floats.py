@@ -131,6 +131,15 @@ class Float:
         """Positions (n, 1) of ``values`` of ``name``."""
         return scale.encode(self, values, name, self._by_magnitude())
 
+    def measured(self, value: Any, name: str) -> float:
+        """``value`` as it was measured: any number, above 0 on a logarithmic scale; InvalidInput, with ``name``, for
+        anything else."""
+        return scale.measured(self, value, name)
+
+    def located(self, value: float) -> float:
+        """The position of a measured value; below 0 or above 1 outside of the bounds."""
+        return scale.located(self, value, self._by_magnitude())
+
     def decode(self, U: Array) -> list[float]:
         """The values at positions ``U`` (n, 1), or on the grid nearest to them."""
         values = (scale.values_at if self.step is None else scale.nearest_values)(

@@ -107,6 +107,15 @@ class Int:
         """Positions (n, 1) of ``values`` of ``name``."""
         return scale.encode(self, values, name, self.log)
 
+    def measured(self, value: Any, name: str) -> float:
+        """``value`` as it was measured: any number, above 0 on a logarithmic scale; InvalidInput, with ``name``, for
+        anything else."""
+        return scale.measured(self, value, name)
+
+    def located(self, value: float) -> float:
+        """The position of a measured value; below 0 or above 1 outside of the bounds."""
+        return scale.located(self, value, self.log)
+
     def decode(self, U: Array) -> list[int]:
         """The values nearest to positions ``U`` (n, 1)."""
         numbers: list[int] = scale.nearest_values(self, U[:, 0], self.log).astype(np.int64).tolist()

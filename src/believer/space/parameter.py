@@ -80,6 +80,19 @@ class Described(Protocol):
         ...
 
 
+@runtime_checkable
+class Measurable(Parameter, Protocol):
+    """A parameter that also has a place for values that are not suggested: off its steps, outside of its bounds."""
+
+    def measured(self, value: Any, name: str) -> Any:
+        """``value`` in its canonical form, as it was measured; InvalidInput, with the ``name``, if it has no place."""
+        ...
+
+    def located(self, value: Any) -> float:
+        """The position of a measured value in its only column: below 0 or above 1 outside of its bounds."""
+        ...
+
+
 def backfill_of(parameter: Parameter) -> Any:
     """What trials had before the parameter was added to their study; ``...`` where nobody says."""
     return getattr(parameter, "backfill", ...)

@@ -125,6 +125,32 @@ def position(p: Number, number: float, by_magnitude: bool) -> float:
     return min(max((number - p.low) / (p.high - p.low), 0.0), 1.0)
 
 
+def measured(p: Number, value: Any, name: str) -> float:
+    """``value`` as it was measured, on the scale of a number but not on its steps, nor within its bounds."""
+    try:
+        found: float = p.check(value, name)
+    except InvalidInput:
+        number = real(value)
+        if number is None:
+            raise
+        if p.log and number <= 0.0:
+            raise InvalidInput(
+                f"a value on a logarithmic scale must be above 0; got {shown(value)} for {name!r}."
+            ) from None
+        return int(number) if isinstance(p.low, int) and number.is_integer() else number
+    return found
+
+
+def located(p: Number, number: float, by_magnitude: bool) -> float:
+    """The position of a measured ``number``: that of :func:`position` within the bounds, and on beyond them."""
+    if p.low == p.high or p.low <= number <= p.high:
+        return position(p, number, by_magnitude)
+    with np.errstate(over="ignore"):
+        ends = np.array([p.low, p.high, number], dtype=np.float64)
+        low, high, there = np.log(ends) if by_magnitude else ends
+        return float((there - low) / (high - low))
+
+
 def encode(p: Number, values: Sequence[Any], name: str, by_magnitude: bool) -> Array:
     """Positions (n, 1) of n values, which are checked on the way: all at once where they are plain."""
     if len(values) == 1:

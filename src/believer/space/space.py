@@ -25,7 +25,7 @@ from believer.space.conditional import REST, Conditional, Dependent
 from believer.space.conditions import Conditions, allowed_values
 from believer.space.feasible import conflict, geometry_of
 from believer.space.geometry import Geometry
-from believer.space.parameter import Described, scales_of
+from believer.space.parameter import Described, Measurable, scales_of
 from believer.space.parameters import MAX_COLUMNS, Float, Parameter, from_config, kinds, to_config
 from believer.space.polytope import Polytope
 from believer.space.region import Region
@@ -33,6 +33,9 @@ from believer.space.rules import Rule
 from believer.space.when import in_words
 
 _SAME_VALUE = 1e-12
+
+REACH = 1.0
+"""How far outside of the bounds a result may lie for models to learn from it, as a share of what lies between them."""
 
 Constraint: TypeAlias = Callable[[dict[str, Any]], bool]
 RegionOf: TypeAlias = Callable[[Box], Region]
@@ -192,16 +195,21 @@ class Space:
         """The names of the parameters that the point ``params`` (already checked) has to have: all, as a rule."""
         return self._conditions.present(self.names, params) if self._conditions.when else self.names
 
-    def check(self, params: Mapping[str, Any]) -> dict[str, Any]:
+    def check(self, params: Mapping[str, Any], measured: bool = False) -> dict[str, Any]:
         """Check a point with all parameters and return it as plain Python values, in the order of the space.
 
         A Float that is at most 1e-9 (relative) outside its bounds or off its grid is moved onto them. Parameters that
         have no value at the point are left out; None stands for no value.
+
+        Parameters
+        ----------
+        params : the point.
+        measured : whether it was evaluated, so that its numbers need not lie on grids or within bounds.
         """
         conditions, kept = self._conditions, params
         if conditions.when and isinstance(params, Mapping):
             kept = {name: value for name, value in params.items() if value is not None or name not in conditions.when}
-        given = self.check_fixed(kept)
+        given = self.check_fixed(kept, measured)
         if conditions.when:
             items = dict(self._items)
             for name, when in conditions.when.items():
@@ -220,15 +228,60 @@ class Space:
             raise InvalidInput(f"params must give every parameter a value; missing: {', '.join(missing)}.")
         return given
 
-    def check_fixed(self, fixed: Mapping[str, Any]) -> dict[str, Any]:
-        """Check values of some of the parameters, as by ``check``."""
+    def check_fixed(self, fixed: Mapping[str, Any], measured: bool = False) -> dict[str, Any]:
+        """Check values of some of the parameters.
+
+        Parameters
+        ----------
+        fixed : the values.
+        measured : as for :meth:`check`.
+        """
         if not isinstance(fixed, Mapping):
             raise InvalidInput(f"params must be a mapping of names to values; got {shown(fixed)}.")
-        checked = {name: p.check(fixed[name], name) for name, p in self._items if name in fixed}
+        checked = {
+            name: (p.measured if measured and has(p, Measurable) else p.check)(fixed[name], name)
+            for name, p in self._items
+            if name in fixed
+        }
         if len(checked) < len(fixed):
             unknown = next(name for name in fixed if name not in checked)
             raise InvalidInput(f"params must name parameters among {', '.join(self.names)}; got {shown(unknown)}.")
         return checked
+
+    def measured(self, params: Mapping[str, Any]) -> dict[str, Any]:
+        """Check a point that was really evaluated, with all parameters.
+
+        Its numbers need not lie on steps or within bounds, and no rule is asked. A number that is not above 0 has no
+        place on a logarithmic scale, and neither has a choice that is not listed: InvalidInput.
+        """
+        return self.check(params, True)
+
+    def moved(self, params: Mapping[str, Any], changed: Mapping[str, Any]) -> dict[str, Any]:
+        """The point that was evaluated in place of ``params``, with the values ``changed``, as ``measured`` gives it.
+
+        Parameters that have no value there any more are left out.
+        """
+        if not isinstance(changed, Mapping):
+            raise InvalidInput(f"params must be a mapping of names to values; got {shown(changed)}.")
+        point = {**params, **changed}
+        if self._conditions.when:
+            there = self.trimmed({name: value for name, value in point.items() if value is not None})
+            point = {name: value for name, value in point.items() if name in changed or name in there}
+        return self.measured(point)
+
+    def located(self, params: Mapping[str, Any]) -> tuple[Array, bool]:
+        """The encoding (dim,) of a measured point, and whether it is near enough to the bounds to learn from.
+
+        Outside of the bounds it lies outside of the unit cube, by the distance between the bounds at most: what is
+        farther away in any parameter is cut off there, and no model is to learn from it.
+        """
+        there = np.full(self.dim, REST)
+        for name, p, start, stop in self._layout():
+            if name in params:
+                value = params[name]
+                there[start:stop] = p.located(value) if has(p, Measurable) else p.encode([value], name)[0]
+        near = np.clip(there, -REACH, 1.0 + REACH)
+        return frozen(near), bool((near == there).all())
 
     def allows(self, params: Mapping[str, Any]) -> bool:
         """Whether the point ``params`` (already checked) keeps rules and constraint, and lies ``within`` the region."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from believer.arrays import Array, frozen
@@ -139,7 +139,12 @@ def _said(config: Any) -> str:
     return described(config) if isinstance(config, dict) else str(config)
 
 
-def adapted(params: Mapping[str, Any], space: Space, fill: Mapping[str, Any]) -> dict[str, Any] | None:
+def adapted(
+    params: Mapping[str, Any],
+    space: Space,
+    fill: Mapping[str, Any],
+    check: Callable[[Mapping[str, Any]], dict[str, Any]] | None = None,
+) -> dict[str, Any] | None:
     """A point of another space in this one; None if it has no place.
 
     A parameter that is new is at what earlier results had, its ``backfill``. One that is none any more is left out;
@@ -151,12 +156,14 @@ def adapted(params: Mapping[str, Any], space: Space, fill: Mapping[str, Any]) ->
     params : the point.
     space : where it is to lie.
     fill : what parameters, of this space or others, are at where they are none, as far as someone said.
+    check : says which points have a place; None for those that the space may suggest, but for its rules.
     """
     names = space.names
     if any(name not in names and not same_value(value, fill.get(name, value)) for name, value in params.items()):
         return None
     try:
-        return space.check(space.trimmed({**{n: fill[n] for n in names if n in fill}, **_only(params, names)}))
+        params = space.trimmed({**{n: fill[n] for n in names if n in fill}, **_only(params, names)})
+        return (check or space.check)(params)
     except InvalidInput:
         return None
 

@@ -56,11 +56,16 @@ class Asked:
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """The trial's outcome came in, or a part of it; its numbers are always finite."""
+    """The trial's outcome came in, or a part of it; its numbers are always finite.
+
+    ``params``, here and in events like this: parameters that the trial was really evaluated with, where they differ
+    from those that were suggested; None if they do not.
+    """
 
     id: int
     outcome: Outcome
     at: float | None = field(default=None, compare=False)
+    params: Json | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +75,7 @@ class Failed:
     id: int
     error: str
     at: float | None = field(default=None, compare=False)
+    params: Json | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +96,7 @@ class Amended:
     id: int
     outcome: Outcome | None
     error: str | None
+    params: Json | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -71,6 +71,8 @@ _CLASSES: dict[str, type[Event]] = {
 }
 _KINDS = {cls: kind for kind, cls in _CLASSES.items()}
 _TIMED = get_args(Timed)
+_Evaluated = Told | Failed | Amended
+"""Events that may say what a trial was really evaluated with."""
 
 # The types that JSON gives are exact: a bool is not an int here.
 _INT, _TEXT, _OBJECT, _LIST, _NUMBER = (int,), (str,), (dict,), (list,), (float, int)
@@ -152,6 +154,10 @@ def _record(event: Event, version: int) -> Json:
             record.update(_result(value, version))
         elif name == "trials":
             record["trials"] = [_trial(trial) for trial in value]
+        elif name == "params" and isinstance(event, _Evaluated):
+            if value is not None and version < 6:
+                raise InvalidInput(f"format {version} of a journal holds no params of a result.")
+            record |= {} if value is None else {"params": value}
         elif name == "at":
             record |= {} if value is None or version < 4 else {"at": value}
         elif name != "engine" or version >= 4:
@@ -192,6 +198,12 @@ def _event(record: Json, version: int) -> Event:
     if version >= 4 and "at" in record and cls in _TIMED:
         at = _time(record.pop("at"))
         return replace(cast(Timed, _event({"kind": kind, **record}, version)), at=at)
+    if version >= 6 and "params" in record and issubclass(cls, _Evaluated):
+        params = record.pop("params")
+        if type(params) is not dict or not params:
+            raise InvalidInput(f"params of {kind} must be an object with at least one of them; got {params!r:.80}.")
+        known = cast("Told | Failed | Amended", _event({"kind": kind, **record}, version))
+        return replace(known, params=_kept_once(params))
     if (cls is Amended and version < 3) or (cls is Changed and version < 4):
         raise InvalidInput(f"format {version} of a journal has no line of the kind {kind}.")
     if cls is Told or cls is Observed or cls is Amended:

@@ -148,6 +148,7 @@ class History:
         designed: int | None = None,
         fitted: Fitted | Mapping[str, Fitted] | None = None,
         answered_then: Mapping[int, int] | None = None,
+        passed_by: Sequence[Array] = (),
     ) -> History:
         """The same of trials whose points are encoded already, which takes most of the time.
 
@@ -163,6 +164,7 @@ class History:
         fitted : as for :meth:`of`; where outcomes are declared it may be by output.
         answered_then : of each trial that a strategy chose, how many had been answered at that time; None takes the
             trials after the design for chosen one by one, each when those before it had been answered.
+        passed_by : points (d,) that were handed out, and evaluated elsewhere.
         """
         goals, waiting, failures = settings.goals, tuple(sorted(pending)), frozenset(failed)
         study = _Points.of(points, settings)
@@ -174,7 +176,7 @@ class History:
             tables=study.tables(outcomes, failures, answered, out, _by_output(fitted, goals)),
             failed=study.at(sorted(failures)),
             pending=out,
-            taken=study.X,
+            taken=read_only(np.vstack([study.X, *passed_by])) if passed_by else study.X,
             queue=queue,
             next_id=next_id if next_id is not None else max(points, default=-1) + 1,
             designed=len(points) if designed is None else designed,

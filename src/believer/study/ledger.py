@@ -13,10 +13,10 @@ from typing import Any
 
 import numpy as np
 
-from believer.arrays import frozen, shown
+from believer.arrays import Array, frozen, shown
 from believer.errors import InvalidInput, JournalCorrupt, JournalError, TrialError
 from believer.space import Space
-from believer.study.change import is_relabeled, placed, stated_backfill
+from believer.study.change import adapted, is_relabeled, placed, stated_backfill
 from believer.study.events import (
     Abandoned,
     Amended,
@@ -104,7 +104,8 @@ class Ledger:
     engine: int = 1
     """The number of the engine that chooses points now."""
     outside: set[int] = field(default_factory=set)
-    """Trials that the space has no place for since it was changed: they are kept, and no model learns from them."""
+    """Trials that the space has no place for since it was changed, and those evaluated far outside of its bounds: they
+    are kept, and no model learns from them."""
     is_changed: bool = False
     """Whether the space or the goals were others once."""
     _placed: int = 0
@@ -123,6 +124,10 @@ class Ledger:
     """For each output: trials of which it is known, as they came in."""
     _within: dict[int, float] = field(default_factory=dict)
     """What is optimized, of results that are whole and within all limits; nothing for several objectives."""
+    _measured: dict[int, dict[str, Any]] = field(default_factory=dict)
+    """What trials were really evaluated with, where that is not what was suggested, or is off the space."""
+    _passed_by: dict[int, Array] = field(default_factory=dict)
+    """Where such trials had been suggested, in the space of now."""
     answered_then: dict[int, int] = field(default_factory=dict)
     """Of each trial that a strategy chose, how many had been answered, or abandoned, at that time."""
     _fit: tuple[dict[str, int], dict[str, Any]] | None = None
@@ -139,8 +144,8 @@ class Ledger:
 
     def _refuse_misplaced(self) -> None:
         """JournalCorrupt where the params of a trial that was handed out are not at its point."""
-        new = self.trials[self._placed :]
-        self._placed = len(self.trials)
+        new = self.handed[self._placed :]
+        self._placed = len(self.handed)
         for start in range(0, len(new), 10_000):
             some = [trial for trial in new[start : start + 10_000] if trial.origin != "observed"]
             place = (
@@ -148,7 +153,8 @@ class Ledger:
             )
             if place is not None:
                 trial = some[place]
-                line = next(i for i, e in enumerate(self.events, 1) if isinstance(e, Asked) and trial in e.trials)
+                asks = ((i, e.trials) for i, e in enumerate(self.events, 1) if isinstance(e, Asked))
+                line = next(i for i, trials in asks if any(one.id == trial.id for one in trials))
                 raise JournalCorrupt(
                     f"line {line} does not agree with itself: {trial.params} is not at the point of trial {trial.id}, "
                     f"{trial.encoded}.",
@@ -212,6 +218,7 @@ class Ledger:
             designed=len([trial for trial in self.trials if trial.origin == "design"]),
             fitted=self.fitted,
             answered_then=dict(self.answered_then),
+            passed_by=[*self._passed_by.values()],
         )
 
     @property
@@ -298,21 +305,23 @@ class Ledger:
                     self._add(trial)
                     if trial.origin == "model":
                         self.answered_then[trial.id] = len(self._arrived.get(RUNS, ())) + len(self.abandoned)
-            case Told(id=trial_id, outcome=outcome):
+            case Told(id=trial_id, outcome=outcome, params=params):
                 self._answer(trial_id)
+                self._move(trial_id, params)
                 self._keep(trial_id, outcome)
-            case Failed(id=trial_id, error=error):
+            case Failed(id=trial_id, error=error, params=params):
                 self._answer(trial_id)
+                self._move(trial_id, params)
                 self._blame(trial_id, error)
             case Observed(id=trial_id, params=params, outcome=found, error=error):
-                encoded = self.space.encode([params])[0]
-                self._add(Trial(trial_id, params, frozen(encoded), "observed elsewhere", "observed"))
+                self._observe(trial_id, params)
                 if found is not None:
                     self._keep(trial_id, found)
                 else:
                     self._blame(trial_id, error or "failed")
-            case Amended(id=trial_id, outcome=found, error=error):
+            case Amended(id=trial_id, outcome=found, error=error, params=params):
                 self._amend(trial_id, found, error)
+                self._move(trial_id, params)
             case Enqueued(params=params):
                 self.wanted[self._queued] = self.space.check(params)
                 self._line_up(self._queued, self.wanted[self._queued])
@@ -355,6 +364,9 @@ class Ledger:
             trial if place is None else replace(trial, params=place[0], encoded=place[1])
             for trial, place in zip(self.handed, found, strict=True)
         ]
+        self._passed_by = {i: place[1] for i in self._measured if (place := found[i]) is not None}
+        for trial_id, params in self._measured.items():
+            self._put_at(trial_id, params, adapted(params, self.space, self._fill, self.space.measured))
         self.queue, self._at = {}, {}
         points = placed(self.wanted.values(), self.space, self._fill)
         for number, place in zip(self.wanted, points, strict=True):
@@ -457,13 +469,57 @@ class Ledger:
         if not self.outcomes:
             self.objectives = None
 
-    def _add(self, trial: Trial) -> None:
+    def _observe(self, trial_id: int, params: dict[str, Any]) -> None:
+        """Take in a point from elsewhere; from format 6 on it need not lie on steps or within bounds."""
+        try:
+            encoded = self.space.encode([params])[0]
+        except InvalidInput:
+            if self.format < 6:
+                raise
+            self._measured[trial_id] = params = self.space.measured(params)
+            encoded, _ = self.space.located(params)
+        self._add(
+            Trial(trial_id, params, frozen(encoded), "observed elsewhere", "observed"), trial_id in self._measured
+        )
+        if trial_id in self._measured:
+            self._put_at(trial_id, params, params)
+
+    def _move(self, trial_id: int, changed: dict[str, Any] | None) -> None:
+        """Put a trial where it was really evaluated: at parameters that differ from the suggested ones in some."""
+        if changed is None:
+            return
+        trial = self.trials[trial_id]
+        params = self.space.moved(trial.params, changed)
+        if trial_id not in self._measured and trial_id not in self.outside:
+            self._passed_by[trial_id] = trial.encoded
+        self._measured[trial_id] = params
+        self._put_at(trial_id, params, params)
+        if trial_id in self.outcomes:
+            self._fit = None  # models have seen it elsewhere
+
+    def _put_at(self, trial_id: int, params: dict[str, Any], now: dict[str, Any] | None) -> None:
+        """A trial that was evaluated with ``params``, which are ``now`` in the space; None without a place there."""
+        handed, encoded, near = self.handed[trial_id], None, False
+        if now is not None:
+            encoded, near = self.space.located(now)
+        self.trials[trial_id] = replace(
+            handed,
+            params=params if now is None else now,
+            encoded=handed.encoded if encoded is None else encoded,
+            suggested=None if handed.origin == "observed" or same_params(handed.params, params) else handed.params,
+        )
+        if near:
+            self.outside.discard(trial_id)
+        else:
+            self.outside.add(trial_id)
+
+    def _add(self, trial: Trial, measured: bool = False) -> None:
         dim, encoded = self.space.dim, trial.encoded
         if trial.id != self.next_id:
             raise TrialError(f"trial {trial.id} is out of order; the next id must be {self.next_id}.", trial.id)
-        if encoded.shape != (dim,) or not ((encoded >= 0.0) & (encoded <= 1.0)).all():
+        if encoded.shape != (dim,) or not (measured or ((encoded >= 0.0) & (encoded <= 1.0)).all()):
             raise TrialError(f"trial {trial.id} must have {dim} coordinates in [0, 1]; got {encoded}.", trial.id)
-        params = self.space.check(trial.params)
+        params = trial.params if measured else self.space.check(trial.params)
         same = same_params(params, trial.params) and [*params] == [*trial.params]
         self.trials.append(trial if same else replace(trial, params=params))
         self.handed.append(self.trials[-1])

@@ -138,7 +138,8 @@ class Study:
     @property
     @reading
     def outside(self) -> TrialList:
-        """Trials outside the space since it was changed. They are kept, but no model learns from them."""
+        """Trials outside the space since it was changed, and those that were evaluated far outside of its bounds. They
+        are kept, but no model learns from them."""
         return TrialList((self._ledger.trials[i].copy() for i in sorted(self._ledger.outside)), self._labels)
 
     @property

@@ -10,7 +10,7 @@ from believer.space.units import units_of
 from believer.study.files import PathLike, Wording, as_path, replace_file
 from believer.study.ledger import Ledger
 from believer.study.outcome import Outcome
-from believer.study.trials import RESERVED, Trial, column_names
+from believer.study.trials import RESERVED, Trial, column_names, same_value
 
 _WORDING = Wording(
     file="CSV file",
@@ -33,13 +33,14 @@ _BREAKS = _SEPARATORS | {",", '"'}
 
 def records(ledger: Ledger, last: int | None = None) -> list[dict[str, Any]]:
     """One plain dict a trial, in id order, under the same columns; all, or only so many of the ``last``."""
-    columns, more, outside = parameters(ledger), _outcomes(ledger), ledger.outside
+    columns, more, outside, suggested = parameters(ledger), _outcomes(ledger), ledger.outside, _suggested(ledger)
     return [
         {
             "trial_id": trial.id,
             "status": ledger.status(trial.id),
             "value": ledger.value(trial.id),
             **{column: value_of(ledger, trial, name) for name, column in columns.items()},
+            **{column: (trial.suggested or {}).get(name) for name, column in suggested.items()},
             **{column: _listed(ledger.outcomes.get(trial.id), what, name) for column, (what, name) in more.items()},
             "origin": trial.origin,
             "provenance": trial.provenance,
@@ -66,6 +67,7 @@ def units(ledger: Ledger) -> dict[str, str]:
     goals, names = ledger.goals, ledger.goals.objectives
     found = {"value": goals.units(names[0]) if len(names) == 1 else ""}
     found |= {column: units_of(ledger.space.parameters.get(name)) for name, column in parameters(ledger).items()}
+    found |= {column: units_of(ledger.space.parameters.get(name)) for name, column in _suggested(ledger).items()}
     found |= {column: goals.units(name) for column, (what, name) in _outcomes(ledger).items()}
     return {column: encoded for column, encoded in found.items() if encoded}
 
@@ -106,7 +108,8 @@ def _csv_lines(ledger: Ledger, raw: bool) -> Iterator[bytes]:
 
 
 def _columns(ledger: Ledger) -> list[str]:
-    known = ("trial_id", "status", "value", *parameters(ledger).values(), *_outcomes(ledger))
+    known = ("trial_id", "status", "value", *parameters(ledger).values(), *_suggested(ledger).values())
+    known += (*_outcomes(ledger),)
     return [*known, "origin", "provenance", "error", *(["outside"] if ledger.outside else [])]
 
 
@@ -125,6 +128,19 @@ def parameters(ledger: Ledger) -> dict[str, str]:
     return column_names([*dict.fromkeys((*ledger.space.names, *former))])
 
 
+def _suggested(ledger: Ledger) -> dict[str, str]:
+    """Columns of what was suggested, by the parameters that some trial was evaluated with another value of."""
+    moved = [trial for trial in ledger.trials if trial.suggested is not None]
+    columns, found = parameters(ledger), dict[str, str]()
+    for name in columns if moved else ():
+        if any(not same_value(t.params.get(name), (t.suggested or {}).get(name)) for t in moved):
+            column = f"suggested.{name}"
+            while column in {*RESERVED, *columns.values(), *found.values()}:
+                column = f"suggested.{column}"
+            found[name] = column
+    return found
+
+
 def _outcomes(ledger: Ledger) -> dict[str, tuple[str, str]]:
     """Columns that a plain study has not, and where an outcome has what stands in them."""
     found = list(ledger.outcomes.values())
@@ -136,7 +152,7 @@ def _outcomes(ledger: Ledger) -> dict[str, tuple[str, str]]:
     if not goals.is_plain:
         named |= {"objectives": [*goals.aims], "constraints": [*goals.limited]}
     only = len(named["objectives"]) < 2 and not named["constraints"] and goals.is_plain
-    taken = {*RESERVED, *parameters(ledger).values()}
+    taken = {*RESERVED, *parameters(ledger).values(), *_suggested(ledger).values()}
     more = {}
     for what, names in named.items():
         is_detail = what in ("noise", "replicates")

@@ -30,6 +30,7 @@ class Trial:
     encoded : the point in the encoded cube, (dim,).
     provenance : why the point was chosen, in words.
     origin : "design", "model", "enqueued" or "observed".
+    suggested : what was suggested, if the trial was evaluated with other parameters; None if it was not.
     """
 
     id: int
@@ -37,14 +38,18 @@ class Trial:
     encoded: Array
     provenance: str
     origin: str
+    suggested: dict[str, Any] | None = None
 
     def __eq__(self, other: object) -> bool:
         """The same in all of its parts, to the bit."""
         if not isinstance(other, Trial):
             return NotImplemented
-        return (self.id, self.origin, self.provenance, self.encoded.tobytes()) == (
-            (other.id, other.origin, other.provenance, other.encoded.tobytes())
-        ) and same_params(self.params, other.params)
+        ours, theirs = (
+            (one.id, one.origin, one.provenance, one.encoded.tobytes(), one.suggested is None) for one in (self, other)
+        )
+        return ours == theirs and all(
+            map(same_params, (self.params, self.suggested or {}), (other.params, other.suggested or {}))
+        )
 
     def __hash__(self) -> int:
         return hash(self.id)
@@ -54,7 +59,8 @@ class Trial:
 
     def copy(self) -> Trial:
         """A copy with its own params, so that a caller cannot change the original."""
-        return replace(self, params=dict(self.params))
+        suggested = None if self.suggested is None else dict(self.suggested)
+        return replace(self, params=dict(self.params), suggested=suggested)
 
 
 class TrialList(tuple[Trial, ...]):
