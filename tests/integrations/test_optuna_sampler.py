@@ -27,6 +27,8 @@ import believer as bv
 from believer.errors import InvalidInput, MissingCapability
 from believer.integrations import optuna as door
 from believer.integrations.optuna import BelieverSampler
+from believer.integrations.optuna_branches import Branches
+from believer.integrations.optuna_studies import coded_values, export_study, import_study, is_listed
 from believer.plugins import History
 
 optuna.logging.set_verbosity(optuna.logging.WARNING)
@@ -773,3 +775,87 @@ def test_a_misspelt_option_is_met_with_the_nearest_name() -> None:
         BelieverSampler(n_startup_trails=3)  # type: ignore[call-arg]
     with pytest.raises(InvalidInput, match="no option 'xyzzy'; there are strategy, surrogate, "):
         BelieverSampler(xyzzy=3)  # type: ignore[call-arg]
+
+
+def tuned(trial: Any) -> float:
+    """Two branches, one of which has two of its own; a value that depends on all that is asked for."""
+    if trial.suggest_categorical("model", ["svm", "forest"]) == "forest":
+        return 1.0 + 0.01 * abs(float(trial.suggest_int("trees", 10, 200)) - 100.0)
+    kernel = trial.suggest_categorical("kernel", ["rbf", None])
+    value = (math.log10(trial.suggest_float("C", 1e-3, 1e3, log=True)) - 1.0) ** 2
+    return value + (math.log10(trial.suggest_float("gamma", 1e-4, 1.0, log=True)) + 2.0) ** 2 if kernel else value + 0.3
+
+
+def test_parameters_of_branches_are_chosen_once_each_branch_was_seen(caplog: pytest.LogCaptureFixture) -> None:
+    study = new(BelieverSampler(seed=0))
+    study.optimize(tuned, n_trials=45)
+    late = [trial for trial in study.trials if trial.number >= 15]
+    assert {record.message.split("'")[1] for record in caplog.records} <= {"trees", "kernel", "C", "gamma"}
+    for trial in late:
+        assert trial.system_attrs["believer"]["point"].keys() == trial.params.keys()
+    assert {trial.params.get("kernel", "none") for trial in study.trials} == {"rbf", None, "none"}
+    assert study.best_value < 0.02
+    assert study.best_params["kernel"] == "rbf"
+
+
+def test_another_sampler_goes_on_in_branches_as_the_first_would_have(tmp_path: Path) -> None:
+    storage = f"sqlite:///{tmp_path / 'study.db'}"
+    study = new(BelieverSampler(seed=3), storage=storage, study_name="one")
+    study.optimize(tuned, n_trials=20)
+    again = optuna.load_study(study_name="one", storage=storage, sampler=BelieverSampler(seed=3))
+    other = new(BelieverSampler(seed=3))
+    other.optimize(tuned, n_trials=24)
+    again.optimize(tuned, n_trials=4)
+    assert params_of(again) == params_of(other)
+
+
+def test_a_point_in_the_queue_that_names_a_part_of_a_branch_is_in_that_branch() -> None:
+    study = new(BelieverSampler(seed=0))
+    study.optimize(tuned, n_trials=15)
+    study.enqueue_trial({"gamma": 0.02})
+    study.enqueue_trial({"model": "forest", "gamma": 0.03})
+    study.optimize(tuned, n_trials=2)
+    assert study.trials[-2].params["gamma"] == 0.02
+    assert study.trials[-1].params.keys() == {"model", "trees"}
+
+
+def test_branches_are_what_trials_say_whichever_ended_first() -> None:
+    study = optuna.create_study(sampler=optuna.samplers.RandomSampler(seed=0))
+    study.optimize(tuned, n_trials=30)
+    orders = [study.trials, study.trials[::-1], [*study.trials[10:], *study.trials[:10]]]
+    found = []
+    for trials in orders:
+        branches = Branches(is_listed)
+        for trial in trials:
+            branches.add(trial.number, trial.distributions, coded_values(trial))
+        found.append(branches.found())
+    assert found[0] == found[1] == found[2]
+    assert found[0][1] == {
+        "C": {"model": [0]},
+        "gamma": {"kernel": [0]},
+        "kernel": {"model": [0]},
+        "trees": {"model": [1]},
+    }
+
+
+def test_what_no_parameter_explains_is_drawn_at_random(caplog: pytest.LogCaptureFixture) -> None:
+    def objective(trial: Any) -> float:
+        x = trial.suggest_float("x", -1.0, 1.0)
+        return float(x**2 + (trial.suggest_float("y", 0.0, 1.0) if x > 0.0 else 0.0))
+
+    study = new(BelieverSampler(seed=0))
+    study.optimize(objective, n_trials=20)
+    assert any("'y' is drawn at random" in record.message for record in caplog.records)
+    assert study.best_value < 0.01
+
+
+def test_a_study_with_branches_comes_here_and_goes_back(tmp_path: Path) -> None:
+    study = optuna.create_study(sampler=optuna.samplers.RandomSampler(seed=0))
+    study.optimize(tuned, n_trials=30)
+    ours = import_study(study, tmp_path / "study.jsonl")
+    assert ours.space.parameters["gamma"] == bv.Float(1e-4, 1.0, log=True, when={"kernel": "rbf"})
+    assert [trial.params for trial in ours.trials] == params_of(study)
+    assert {*ours.ask(1)[0].params} <= {"model", "trees", "kernel", "C", "gamma"}
+    back = export_study(ours)
+    assert params_of(back) == params_of(study)
+    ours.close()

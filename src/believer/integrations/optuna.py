@@ -21,7 +21,7 @@ import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, TypeAlias
 
 from believer.arrays import LARGEST, finite, whole
 from believer.errors import InvalidInput, JournalError, MissingExtra, SpaceExhausted
@@ -51,7 +51,8 @@ try:
 except ImportError as error:
     raise MissingExtra("optuna", "optuna") from error
 
-from believer.integrations.optuna_studies import export_study, import_study, watch_study
+from believer.integrations.optuna_branches import Branches
+from believer.integrations.optuna_studies import coded_values, export_study, import_study, is_listed, watch_study
 
 __all__ = ["BelieverSampler", "export_study", "import_study", "watch_study"]
 
@@ -66,15 +67,20 @@ KEY, IGNORED = "believer", "ignored"
 
 NOTES = "system attributes of believer"
 
+Conditions: TypeAlias = dict[str, dict[str, list[Any]]]
+"""For each parameter of a branch, the values of its parent with which trials ask for it."""
+
 _log = logging.getLogger(__name__)
 
 
 class BelieverSampler(BaseSampler):  # type: ignore[misc]
     """Suggests points that are good together with those of all running trials.
 
-    Parameters that all finished trials have in common, with the same range, are chosen together; others, and those of
-    the first trials, are drawn at random, each by itself. Several objectives are traded by their hypervolume, and
-    constraints (``trial.set_constraint``) kept where they are at most 0, as soon as a finished trial has any.
+    Parameters that all finished trials have in common, with the same range, are chosen together, and with them those
+    of branches: where the values of an earlier parameter decide whether a trial asks for another one, that is learned
+    from finished trials. Others, and those of the first trials, are drawn at random, each by itself. Several objectives
+    are traded by their hypervolume, and constraints (``trial.set_constraint``) kept where they are at most 0, as soon
+    as a finished trial has any.
     Threads may share a sampler, and processes a study, each with a sampler of its own and best with the same seed.
 
     Parameters
@@ -145,7 +151,8 @@ class BelieverSampler(BaseSampler):  # type: ignore[misc]
         self._door: _Door | None = None
         self._counted: dict[int, datetime] = {}  # trials that have ended, and when they did
         self._limits: set[str] = set()  # names of constraints
-        self._shared: dict[str, Any] | None = None
+        self._branches = Branches(is_listed)
+        self._found: tuple[dict[str, Any], Conditions] = ({}, {})
 
     def __getstate__(self) -> dict[str, Any]:
         """Without the lock, and without models, which a copy learns again."""
@@ -174,12 +181,12 @@ class BelieverSampler(BaseSampler):  # type: ignore[misc]
             self._independent.after_trial(study, trial, state, values)
 
     def infer_relative_search_space(self, study: Any, trial: Any) -> dict[str, Any]:
-        """What is chosen together for ``trial``: as said in advance, or what finished trials of ``study`` share."""
+        """What is chosen together for ``trial``: as said in advance, or learned from finished trials of ``study``."""
         shared = self._search_space
         if shared is None:
             with self._lock:
                 self._turn_to(study)
-                shared = self._shared or {}
+                shared = self._found[0]
         return {name: each for name, each in shared.items() if _parameter(each) is not None}
 
     def sample_relative(self, study: Any, trial: Any, search_space: dict[str, Any]) -> dict[str, Any]:
@@ -190,9 +197,10 @@ class BelieverSampler(BaseSampler):  # type: ignore[misc]
             if not searched:
                 return {}
             door = self._door_to(searched, [each.name == "MAXIMIZE" for each in study.directions])
-            fixed = point = door.look(trial).point
+            given = door.look(trial)
+            fixed = point = given.point
             again = list[dict[str, Any]]()
-            for _ in range(MAX_ROUNDS if len(fixed) < len(searched) else 0):
+            for _ in range(MAX_ROUNDS if given.encoded is None else 0):
                 before, unseen = self._read(door, trials, trial.number)
                 point, record = self._chosen(door, before, unseen + again, door.fit_behind(trials), fixed)
                 study._storage.set_trial_system_attr(trial._trial_id, KEY, record)
@@ -217,10 +225,13 @@ class BelieverSampler(BaseSampler):  # type: ignore[misc]
 
     def sample_independent(self, study: Any, trial: Any, param_name: str, param_distribution: Any) -> Any:
         """A value of ``param_name`` by itself, of ``param_distribution``, for ``trial`` of ``study``."""
-        why = "only parameters that all finished trials have, or search_space, with the same range, are chosen together"
+        why = (
+            "only search_space, or what all finished trials or all of a branch have with one range, is chosen together"
+        )
         if not_ours := _parameter(param_distribution) is None:
             why = "its range is too wide, its step too small, or its choices are too many"
-        if not_ours or KEY in trial.system_attrs or self._shared == {}:  # else it began before anything was shared
+        is_nothing_shared = len(self._branches) > 0 and not self._found[0]
+        if not_ours or KEY in trial.system_attrs or is_nothing_shared:  # else it began before anything was shared
             self._say_once("%r is drawn at random, in trial %d and further ones: %s.", param_name, trial.number, why)
         sampler = self._independent
         if sampler is None:
@@ -241,13 +252,14 @@ class BelieverSampler(BaseSampler):  # type: ignore[misc]
         if not known or (ended and [each.datetime_complete for each in trials[last : last + 1]] != [ended]):
             self._forget(study._storage, study._study_id)
         fresh = [each for each in trials if each.number not in self._counted and each.state.is_finished()]
+        before = len(self._branches)
         for each in fresh:
             self._limits |= each.constraints.keys()
             self._counted[each.number] = each.datetime_complete
             if each.state == TrialState.COMPLETE or isinstance(self._returned(each), list):
-                own = each.distributions
-                shared = own if self._shared is None else self._shared
-                self._shared = {name: shared[name] for name in sorted(shared) if own.get(name) == shared[name]}
+                self._branches.add(each.number, each.distributions, coded_values(each))
+        if len(self._branches) > before:
+            self._found = self._branches.found()
         return trials
 
     def _door_to(self, searched: dict[str, Any], maximize: list[bool]) -> _Door:
@@ -257,8 +269,9 @@ class BelieverSampler(BaseSampler):  # type: ignore[misc]
             wanted = {_objective(i): Maximize() if more else Minimize() for i, more in enumerate(maximize)}
             wanted |= {_constraint(name): AtMost(0.0) for name in sorted(self._limits)}
         goals = Goals(wanted) if wanted else Goals.plain(maximize[0])
-        if door is None or door.distributions != searched or door.settings.goals != goals:
-            space = Space({name: _parameter(each) for name, each in searched.items()})  # type: ignore[misc]
+        rules = {name: when for name, when in self._found[1].items() if {name, *when} <= searched.keys()}
+        if door is None or (door.distributions, door.rules) != (searched, rules) or door.settings.goals != goals:
+            space = Space({name: _parameter(each, rules.get(name)) for name, each in searched.items()})  # type: ignore[misc]
             aim: dict[str, Any] = {"outcomes": goals.wanted}
             if self._reference is not None and len(maximize) > 1:
                 if len(self._reference) != len(maximize):
@@ -270,7 +283,7 @@ class BelieverSampler(BaseSampler):  # type: ignore[misc]
             config = settings.to_config()
             parts = {name: config.get(name) for name in ("space", "surrogate", "warp", "outcomes")}
             digest = hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:16]
-            self._door = door = _Door(searched, settings, ModelCache(settings), digest)
+            self._door = door = _Door(searched, rules, settings, ModelCache(settings), digest)
         return door
 
     def _read(self, door: _Door, trials: Sequence[Any], number: int) -> tuple[list[_Seen], list[dict[str, Any]]]:
@@ -287,7 +300,7 @@ class BelieverSampler(BaseSampler):  # type: ignore[misc]
                     continue
                 seen = door.look(each, self._returned(each))
                 if self._search_space and seen.returned is not None:
-                    for name in sorted(door.distributions.keys() - each.params.keys()):
+                    for name in sorted({*seen.point} - each.params.keys()):
                         self._say_once("%r of search_space was not asked for in trial %d.", name, each.number)
             if seen.encoded is not None:
                 known.append(seen)
@@ -325,12 +338,14 @@ class _Seen:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Door:
-    """From a search space of Optuna's to ours; ``seen`` has trials by number, as they were at the last look.
+    """From a search space of Optuna's, with the conditions of its branches, ``rules``, to ours; ``seen`` has trials by
+    number, as they were at the last look.
 
     ``digest``: of what the hyperparameters of a fit depend on.
     """
 
     distributions: dict[str, Any]
+    rules: Conditions
     settings: StudySettings
     cache: ModelCache
     digest: str
@@ -364,7 +379,11 @@ class _Door:
             point.update(value or self.inside(name, said, ours=True))
             if returned is not None and name in trial.params and not value:
                 returned = IGNORED  # it is of another place than the point
-        encoded = self.settings.space.encode([point])[0] if len(point) == len(self.distributions) else None
+        space = self.settings.space
+        counting = space.trimmed(point)
+        is_whole = len(counting) == len(space.present(counting))
+        point = counting if is_whole else space.compatible(point)
+        encoded = space.encode([point])[0] if is_whole else None
         outcome = self._outcome(trial, returned) if isinstance(returned, list) else returned
         self.seen[trial.number] = seen = _Seen(trial.number, (has, said), point, encoded, outcome)
         return seen
@@ -428,15 +447,17 @@ class _Door:
         )
 
 
-def _parameter(distribution: Any) -> Float | Int | Categorical | None:
-    """The same as a parameter of ours; None for a single value, and for a range wider than one of ours can be."""
+def _parameter(distribution: Any, when: Any = None) -> Float | Int | Categorical | None:
+    """The same as a parameter of ours, with its condition; None for a single value, and for a range wider than one of
+    ours can be.
+    """
     if distribution.single():
         return None
     try:
         if isinstance(distribution, CategoricalDistribution):
-            return Categorical(range(len(distribution.choices)))
+            return Categorical(range(len(distribution.choices)), when=when)
         kind = Float if isinstance(distribution, FloatDistribution) else Int
-        return kind(distribution.low, distribution.high, log=distribution.log, step=distribution.step)
+        return kind(distribution.low, distribution.high, log=distribution.log, step=distribution.step, when=when)
     except InvalidInput:
         return None
 

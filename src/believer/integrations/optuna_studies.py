@@ -9,6 +9,7 @@ from typing import Any
 
 from believer.arrays import shown
 from believer.errors import InvalidInput, MissingExtra
+from believer.integrations.optuna_branches import MAX_VALUES, Branches
 from believer.optimizer import Optimizer
 from believer.page.content import source_of
 from believer.page.watched import Watched
@@ -36,10 +37,11 @@ __all__ = ["export_study", "import_study", "watch_study"]
 def import_study(study: Any, journal: PathLike | None = None) -> Optimizer:
     """A study of Optuna's, whichever sampler has written it, as one of this library.
 
-    It has the parameters that all finished trials have in common with the same range, but for constants, and every
-    finished trial that lies in them: a pruned one with the last value that it reported, a failed one as failed. Trials
-    that run or wait are left out. Several objectives have the names that ``study.set_metric_names`` gave, else
-    "value 0" and so on; constraints are limits at 0. Choices that are no plain values are known by their texts.
+    It has the parameters that all finished trials have in common with the same range, but for constants, those of
+    branches with their conditions, and every finished trial that lies in them: a pruned one with the last value that it
+    reported, a failed one as failed. Trials that run or wait are left out. Several objectives have the names that
+    ``study.set_metric_names`` gave, else "value 0" and so on; constraints are limits at 0. Choices that are no plain
+    values are known by their texts.
 
     Parameters
     ----------
@@ -57,8 +59,9 @@ def import_study(study: Any, journal: PathLike | None = None) -> Optimizer:
         goals = {"maximize": isinstance(wanted[next(iter(names))], Maximize)}
     optimizer = Optimizer(Space(parameters), journal=journal, seed=0, **goals)
     for trial in finished:
-        if searched.keys() <= trial.params.keys():
-            params = {name: coded(trial.params[name]) for name, (_, coded) in searched.items()}
+        given = [name for name in searched if name in trial.params]
+        params = optimizer.space.trimmed({name: searched[name][1](trial.params[name]) for name in given})
+        if len(params) == len(optimizer.space.present(params)):
             optimizer.observe(params, **_told(trial, list(names), goals))
     return optimizer
 
@@ -86,10 +89,11 @@ def export_study(
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", optuna.exceptions.ExperimentalWarning)
             made.set_metric_names([*aims])
+    outside = {trial.id for trial in source.outside}
     for row, trial in zip(source.records(), source.trials, strict=True):
-        known = {"params": dict(trial.params), "distributions": distributions}
-        if trial.params.keys() != distributions.keys():  # of a space of before
+        if trial.id in outside:
             continue
+        known = {"params": dict(trial.params), "distributions": {name: distributions[name] for name in trial.params}}
         if row["status"] == "failed":
             made.add_trial(create_trial(state=TrialState.FAIL, user_attrs={"error": row["error"]}, **known))
         elif row["status"] == "done" and None not in (values := [row[name] for name in aims]):
@@ -149,13 +153,18 @@ def _watched(study: Any) -> Watched:
 
 
 def _searched(finished: list[Any]) -> dict[str, tuple[Any, Callable[[Any], Any]]]:
-    """What all trials with a result share: each as a parameter, and what codes a value of it."""
-    shared: dict[str, BaseDistribution] | None = None
+    """What trials with a result share, or ask for in branches: each as a parameter, and what codes a value of it."""
+    branches = Branches(is_listed)
     for trial in finished:
         if trial.state == TrialState.COMPLETE:
-            own = trial.distributions
-            shared = own if shared is None else {k: v for k, v in shared.items() if own.get(k) == v}
-    found = {name: _parameter(each) for name, each in (shared or {}).items() if not each.single()}
+            branches.add(trial.number, trial.distributions, coded_values(trial))
+    ranges, rules = branches.found()
+    order = [name for name in dict.fromkeys(name for trial in finished for name in trial.params) if name in ranges]
+    found = dict[str, tuple[Any, Callable[[Any], Any]]]()
+    for name in order:
+        if not ranges[name].single():
+            when = {parent: _values(ranges[parent], codes) for parent, codes in rules.get(name, {}).items()}
+            found[name] = _parameter(ranges[name], when or None)
     if not found:
         raise InvalidInput(
             "a study must have a finished trial, and a parameter that all of these share; this has none."
@@ -163,15 +172,52 @@ def _searched(finished: list[Any]) -> dict[str, tuple[Any, Callable[[Any], Any]]
     return found
 
 
-def _parameter(distribution: Any) -> tuple[Any, Callable[[Any], Any]]:
+def _parameter(distribution: Any, when: Any = None) -> tuple[Any, Callable[[Any], Any]]:
     if isinstance(distribution, CategoricalDistribution):
         try:
-            return Categorical(distribution.choices), lambda value: value
+            return Categorical(distribution.choices, when=when), lambda value: value
         except InvalidInput:
             texts = [f"{i}: {shown(choice)}" for i, choice in enumerate(distribution.choices)]
-            return Categorical(texts), lambda value: texts[int(distribution.to_internal_repr(value))]
+            return Categorical(texts, when=when), lambda value: texts[int(distribution.to_internal_repr(value))]
     kind = Float if isinstance(distribution, FloatDistribution) else Int
-    return kind(distribution.low, distribution.high, log=distribution.log, step=distribution.step), lambda value: value
+    made = kind(distribution.low, distribution.high, log=distribution.log, step=distribution.step, when=when)
+    return made, lambda value: value
+
+
+def _values(distribution: Any, codes: list[Any]) -> list[Any]:
+    """The values of a parameter of ours that codes of its distribution stand for."""
+    if not isinstance(distribution, CategoricalDistribution):
+        return codes
+    parameter, _ = _parameter(distribution)
+    return [parameter.choices[code] for code in codes]
+
+
+def is_listed(distribution: Any) -> bool:
+    """Whether other parameters may depend on one with this distribution.
+
+    Parameters
+    ----------
+    distribution : of Optuna's.
+    """
+    try:
+        parameter, _ = _parameter(distribution)
+    except InvalidInput:
+        return False
+    return parameter.count is not None and parameter.count <= MAX_VALUES and not distribution.single()
+
+
+def coded_values(trial: Any) -> dict[str, Any]:
+    """The values of a trial; of choices the index, since theirs may be anything, equal ones too.
+
+    Parameters
+    ----------
+    trial : of Optuna's.
+    """
+    values: dict[str, Any] = dict(trial.params)
+    for name, each in trial.distributions.items():
+        if isinstance(each, CategoricalDistribution):
+            values[name] = int(each.to_internal_repr(values[name]))
+    return values
 
 
 def _distribution(name: str, parameter: Any) -> BaseDistribution:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from itertools import accumulate, chain, pairwise
 from types import MappingProxyType
@@ -315,6 +316,20 @@ class Space:
         parents = {name for needed in self._conditions.needs.values() for name in needed}
         checked = {name: items[name].check(params[name], name) for name in parents if name in params}
         return {name: params[name] for name in self._conditions.present(params, checked)}
+
+    def compatible(self, values: Mapping[str, Any]) -> dict[str, Any]:
+        """The values, one after the other, of parameters that can have them together with those before them.
+
+        Parameters
+        ----------
+        values : by name, each of which is valid for itself.
+        """
+        kept: dict[str, Any] = {}
+        for name, value in values.items():
+            with suppress(InvalidInput):
+                self._conditions.under({**{n: [v] for n, v in kept.items()}, name: [value]})
+                kept[name] = value
+        return kept
 
     def has_place_for(self, name: str, earlier: Mapping[str, Parameter], fill: Mapping[str, Any]) -> bool:
         """Whether a parameter may have a value at points of another space.
