@@ -85,6 +85,55 @@ def test_domains_may_be_anywhere_and_constants_stay_where_they_are() -> None:
     assert isinstance(given["model"]["lr"], tune.search.sample.Float)
 
 
+def test_choices_may_have_domains_of_their_own_which_belong_to_them() -> None:
+    from ray import tune
+
+    given: dict[str, Any] = {
+        "model": tune.choice(
+            [
+                {
+                    "kind": "svm",
+                    "C": tune.loguniform(1e-3, 1e3),
+                    "kernel": tune.choice(["rbf", {"poly": tune.randint(2, 5)}]),
+                },
+                {"kind": "forest", "trees": tune.randint(10, 200)},
+                {"kind": "ridge", "C": tune.loguniform(1e-3, 1e3)},
+                "none",
+            ]
+        ),
+        "rate": tune.choice([tune.loguniform(1e-3, 1.0), 0.0]),
+        "epochs": 10,
+    }
+    first = {"model": {"kind": "svm", "C": 1.0, "kernel": {"poly": 3}}, "rate": 0.0, "epochs": 10}
+    second = {"model": "none", "rate": 0.25, "epochs": 10}
+    searcher = searched(given, first, {"model/kind": "forest", "model/trees": 50, "rate": 0.5}, second)
+    space = engine(searcher)
+    assert space.parameters["model/C"] == Float(1e-3, 1e3, log=True, when={"model": ["choice 0", "choice 2"]})
+    assert [searcher.suggest("a"), searcher.suggest("b"), searcher.suggest("c")] == [
+        first,
+        {"model": {"kind": "forest", "trees": 50}, "rate": 0.5, "epochs": 10},
+        second,
+    ]
+    kinds = set()
+    for i in range(12):
+        config = searcher.suggest(f"{i}")
+        kinds.add(config["model"] if config["model"] == "none" else config["model"]["kind"])
+        assert not isinstance(config["rate"], tune.search.sample.Domain)
+        assert space.allows(searcher._where.params(config))
+        if config["model"] != "none":
+            wanted = {"svm": {"C", "kernel"}, "forest": {"trees"}, "ridge": {"C"}}[config["model"]["kind"]]
+            assert config["model"].keys() == {"kind", *wanted}
+    assert kinds == {"svm", "forest", "ridge", "none"}
+    assert isinstance(given["model"].categories[0]["C"], tune.search.sample.Float)
+
+
+def test_a_conditional_space_of_ours_gives_configs_with_what_counts() -> None:
+    space = Space({"gamma": Float(0, 1, when={"svm/kernel": "rbf"}), "svm/kernel": Categorical(["rbf", "linear"])})
+    searcher = searched(space, {"svm": {"kernel": "linear"}}, {"svm": {"kernel": "rbf"}, "gamma": 0.5})
+    assert searcher.suggest("a") == {"svm": {"kernel": "linear"}}
+    assert searcher.suggest("b") == {"svm": {"kernel": "rbf"}, "gamma": 0.5}
+
+
 def test_a_space_of_ours_will_do() -> None:
     space = Space({"x": Float(0, 1), "n": Int(1, 3)}, constraint=lambda params: params["x"] * params["n"] < 2)
     searcher = searched(space, {"x": 0.5, "n": 2})
@@ -101,7 +150,11 @@ def test_what_cannot_be_searched_is_refused_by_name() -> None:
         ({"a": tune.qrandn(0, 1, 0.1)}, "must have bounds"),
         ({"a": tune.sample_from(lambda config: 1)}, r"must have bounds, .* for 'a'"),
         ({"a": {"eval": "__import__('os')._exit(7)"}}, "must have bounds"),
-        ({"a": tune.choice([{"b": tune.uniform(0, 1)}])}, r"a choice must be a value, not a domain of its own for 'a'"),
+        (
+            {"a": tune.choice([{"b": tune.grid_search([1])}])},
+            r"must have no tune.grid_search; got one for 'a'",
+        ),
+        ({"a": tune.choice([{"b": tune.randn(0, 1)}])}, r"must have bounds, .* for 'a/b'"),
         ({"a": tune.qloguniform(0.5, 100, 0.5)}, r"log.* for 'a'"),
         ({"a": tune.uniform(1, 1)}, r"low < high.* for 'a'"),
         ({"a": tune.choice([])}, r"at least one.* for 'a'"),

@@ -321,9 +321,43 @@ def test_distributions_with_bounds_are_searched_within_them_and_others_are_refus
             BatchSearchCV(SVC(), {"C": refused}).fit(X, y)
 
 
-def test_spaces_in_a_list_take_turns_and_the_best_so_far_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
-    spaces = [
-        {"C": bv.Float(0.1, 10.0), "kernel": ["rbf"]},
+def test_a_list_of_dicts_is_one_space_and_a_candidate_has_the_names_of_one_of_them() -> None:
+    nested = bv.Space(
+        {
+            "kernel": bv.Categorical(["rbf", "sigmoid"]),
+            "gamma": bv.Float(1e-4, 1.0, log=True, when={"kernel": "rbf"}),
+            "C": bv.Float(0.1, 10.0),
+        }
+    )
+    spaces: list[Any] = [
+        {"C": bv.Float(0.1, 10.0), "kernel": ["linear"]},
+        nested,
+        {"C": bv.Float(1.0, 2.0), "degree": bv.Int(2, 3), "kernel": ["poly"]},
+    ]
+    search = BatchSearchCV(SVC(), spaces, n_iter=28, q=4, random_state=0, cv=2).fit(X, y)
+    wanted = {
+        "linear": {"C", "kernel"},
+        "rbf": {"C", "kernel", "gamma"},
+        "sigmoid": {"C", "kernel"},
+        "poly": {"C", "kernel", "degree"},
+    }
+    params = search.cv_results_["params"]
+    assert {each["kernel"] for each in params} == {*wanted}
+    assert all(each.keys() == wanted[each["kernel"]] for each in params)
+    assert all(1.0 <= each["C"] <= 2.0 for each in params if each["kernel"] == "poly")
+    counts = [sum(each["kernel"] == kernel for each in params) for kernel in wanted]
+    best = {kernel: max(scores_of(search, kernel)) for kernel in wanted}
+    assert counts[[*wanted].index(min(best, key=best.__getitem__))] < max(counts)  # the budget goes to what is good
+
+
+def scores_of(search: BatchSearchCV, kernel: str) -> list[float]:
+    found = zip(search.cv_results_["params"], search.cv_results_["mean_test_score"], strict=True)
+    return [float(score) for params, score in found if params["kernel"] == kernel]
+
+
+def test_spaces_with_rules_take_turns_and_the_best_so_far_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
+    spaces: list[Any] = [
+        bv.Space({"C": bv.Float(0.1, 10.0), "kernel": bv.Categorical(["rbf"])}, constraint=lambda p: p["C"] < 9.0),
         {"degree": [2, 3], "kernel": ["poly"]},  # has two points
     ]
     search = BatchSearchCV(SVC(), spaces, n_iter=8, q=2, random_state=0, cv=2, verbose=1).fit(X, y)

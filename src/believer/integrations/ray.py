@@ -242,7 +242,8 @@ def _told(value: Any = None, error: str | None = None) -> dict[str, Any]:
 class _TuneSpace:
     """A space, and how its points look in Tune: a parameter is named by its place in the config, as "model/lr".
 
-    ``choices`` has what the values of a parameter stand for, where choices are no plain values.
+    ``choices`` has what the values of a parameter stand for, where choices are no plain values, or have domains of
+    their own; these are conditional parameters, and come after their parents. A space of ours has no ``template``.
     """
 
     space: Space
@@ -251,27 +252,54 @@ class _TuneSpace:
     template: dict[str, Any]
 
     def config(self, params: Mapping[str, Any]) -> dict[str, Any]:
+        if not self.template:
+            return dict(unflatten_dict({"/".join(self.paths[name]): value for name, value in params.items()}))
         config = copy.deepcopy(self.template)
-        for name, value in params.items():
-            assign_value(config, self.paths[name], self.choices[name].get(value, value))
+        for name in self.choices:  # parents come before what depends on them
+            if name in params:
+                value = params[name]
+                chosen = self.choices[name].get(value, value)
+                assign_value(config, self.paths[name], copy.deepcopy(chosen) if _has_domains(chosen) else chosen)
         return config
 
     def params(self, config: Mapping[str, Any]) -> dict[str, Any]:
         """The point of a config, nested or flat ("model/lr"); what the space does not know is no part of it."""
-        found = {}
+        found: dict[str, Any] = {}
         for name, choices in self.choices.items():
+            if not self.space.has_value(name, found):
+                continue
+            place = "/".join(map(str, self.paths[name]))
             try:
-                value = unflattened_lookup(name, config)
-                found[name] = next((code for code, it in choices.items() if it is value or it == value), value)
+                is_branched = any(map(_has_domains, choices.values()))
+                value = unflattened_lookup(place, unflatten_dict(dict(config)) if is_branched else config)
+                found[name] = next((code for code, it in choices.items() if _is_of(it, value)), value)
             except Exception as error:  # also: == of a choice, which may be anyone's code
-                raise InvalidInput(f"a config must have every parameter; no {name!r} is in {shown(config)}.") from error
+                raise InvalidInput(
+                    f"a config must have every parameter; no {place!r} is in {shown(config)}."
+                ) from error
         return self.space.check(found)
+
+
+def _has_domains(choice: Any) -> bool:
+    """Whether a choice has domains of its own."""
+    return any(parse_spec_vars({"": choice})[1:])
+
+
+def _is_of(choice: Any, value: Any) -> bool:
+    """Whether a value is what a choice may stand for, with something of each of its domains in their places."""
+    if isinstance(choice, sample.Categorical):
+        return any(_is_of(one, value) for one in choice.categories)
+    if isinstance(choice, sample.Domain):
+        return isinstance(value, int | float) and bool(choice.is_valid(value))
+    if isinstance(choice, dict) and isinstance(value, dict) and _has_domains(choice):
+        return choice.keys() == value.keys() and all(_is_of(choice[key], value[key]) for key in choice)
+    return choice is value or bool(choice == value)
 
 
 def _tune_space(given: Any) -> _TuneSpace:
     if isinstance(given, Space):
-        paths = {name: tuple(name.split("/")) for name in given.names}
-        return _TuneSpace(given, paths, {name: {} for name in paths}, unflatten_dict(dict.fromkeys(paths)))
+        paths = {name: tuple(name.split("/")) for name in given.parents_first}
+        return _TuneSpace(given, paths, {name: {} for name in paths}, {})
     if not isinstance(given, dict):
         raise InvalidInput(f"a search space must be a dict of Tune's domains, or a Space; got {shown(given)}.")
     _, domains, grids = parse_spec_vars(given)
@@ -281,32 +309,70 @@ def _tune_space(given: Any) -> _TuneSpace:
         raise InvalidInput(f"{rule}; got {shown(given)}.")
     if len(paths) < len(domains):
         raise InvalidInput(f"the places of parameters must differ from each other; got {', '.join(paths)}.")
-    found = {name: _parameter(name, domain) for name, (_, domain) in zip(paths, domains, strict=True)}
-    space = Space({name: parameter for name, (parameter, _) in found.items()})
-    return _TuneSpace(space, paths, {name: choices for name, (_, choices) in found.items()}, given)
+    places, choices, parameters = dict[str, tuple[Any, ...]](), dict[str, dict[Any, Any]](), dict[str, Any]()
+    for name, (path, domain) in zip(paths, domains, strict=True):
+        _add(name, path, domain, {}, places, choices, parameters)
+    return _TuneSpace(Space(parameters), places, choices, given)
 
 
-def _parameter(name: str, domain: Any) -> tuple[Parameter, dict[Any, Any]]:
+def _add(
+    name: str,
+    path: tuple[Any, ...],
+    domain: Any,
+    when: dict[str, list[Any]],
+    paths: dict[str, tuple[Any, ...]],
+    choices: dict[str, dict[Any, Any]],
+    parameters: dict[str, Any],
+) -> None:
+    """Add a domain to a space, and after it those that its choices have.
+
+    Parameters
+    ----------
+    name : of the parameter.
+    path : its place in the config.
+    domain : of Tune's.
+    when : the choice that it belongs to; empty for none.
+    paths, choices, parameters : those of the space, by name.
+    """
+    parameter, codes = _parameter(name, domain, when)
+    known = parameters.get(name)
+    if when and known is not None and not codes and not choices[name] and replace(known, when=when) == parameter:
+        parent = next(iter(when))  # the same in another choice
+        if [*known.when] == [parent]:
+            parameters[name] = replace(known, when={parent: [*known.when[parent], *when[parent]]})
+            return
+    if known is not None:
+        name = f"{name} ({', '.join(str(code) for some in when.values() for code in some)})"
+    paths[name], choices[name], parameters[name] = path, codes, parameter
+    for code, choice in codes.items():
+        _, domains, grids = parse_spec_vars({"": choice})
+        if grids:
+            raise InvalidInput(f"a choice must have no tune.grid_search; got one for {name!r}.")
+        for inner, one in domains:
+            place = (*path, *inner[1:])
+            _add("/".join(map(str, place)), place, one, {name: [code]}, paths, choices, parameters)
+
+
+def _parameter(name: str, domain: Any, when: Any) -> tuple[Parameter, dict[Any, Any]]:
     """Of one domain, and what its values stand for; without a step, Tune's whole numbers are below the upper bound."""
+    when = when or None
     sampler, q = domain.get_sampler(), None
     if isinstance(sampler, sample.Quantized):
         sampler, q = sampler.get_sampler(), sampler.q
     log = isinstance(sampler, sample.LogUniform)
     try:
         if isinstance(domain, sample.Categorical):
-            if any(parse_spec_vars({"": domain.categories})[1:]):
-                raise InvalidInput("a choice must be a value, not a domain of its own")
             choices = {f"choice {i}": value for i, value in enumerate(domain.categories)}
             with suppress(InvalidInput):  # where all are plain values, and differ
-                return Categorical(domain.categories), {}
-            return Categorical([*choices]), choices
+                return Categorical(domain.categories, when=when), {}
+            return Categorical([*choices], when=when), choices
         if isinstance(domain, sample.Float) and not isinstance(sampler, sample.Normal):
-            return Float(domain.lower, domain.upper, log=log, step=q), {}
+            return Float(domain.lower, domain.upper, log=log, step=q, when=when), {}
         if not isinstance(domain, sample.Integer):
             raise InvalidInput("a parameter must have bounds, which tune.randn and tune.sample_from have not")
         if q in (None, 1):
-            return Int(domain.lower, domain.upper - 1, log=log), {}
-        return Int(-(-domain.lower // q) * q, domain.upper // q * q, log=log, step=q), {}
+            return Int(domain.lower, domain.upper - 1, log=log, when=when), {}
+        return Int(-(-domain.lower // q) * q, domain.upper // q * q, log=log, step=q, when=when), {}
     except InvalidInput as error:
         raise InvalidInput(f"{str(error).removesuffix('.')} for {name!r}.") from error
 

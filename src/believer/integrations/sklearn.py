@@ -14,7 +14,7 @@ import math
 import re
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import count
 from typing import Any
 
@@ -26,6 +26,7 @@ from believer.batch import Strategy
 from believer.errors import InvalidInput, MissingExtra, SpaceExhausted
 from believer.optimizer import Optimizer
 from believer.space import Categorical, Float, Int, Space
+from believer.space.parameters import KINDS
 from believer.study.trials import Batch
 from believer.surrogates.protocols import Surrogate
 
@@ -43,6 +44,9 @@ __all__ = ["BatchSearchCV"]
 MAX_SEED = 2**31 - 1
 """What a RandomState draws a seed below."""
 
+_WHICH = "(which)"
+"""The parameter that says which of several spaces a point is in."""
+
 
 class BatchSearchCV(BaseSearchCV):  # type: ignore[misc]
     """Batch Bayesian optimization of an estimator's parameters, by cross-validation.
@@ -59,7 +63,10 @@ class BatchSearchCV(BaseSearchCV):  # type: ignore[misc]
     estimator : what is tuned, a Pipeline for instance.
     space : where to search: a :class:`believer.Space`, or a dict of names ("C", "svc__C") to ``Float``, ``Int``,
         ``Categorical``, a ``uniform``, ``loguniform`` or ``randint`` of SciPy, or a list of choices, which may be any
-        objects. Or a list of such spaces, which take turns by batches, each with a model of its own.
+        objects. Or a list of such dicts, as scikit-learn has it: a candidate has the names of one of them. They are
+        searched as one space, and the budget goes to where scores are good. A parameter that is the same in several
+        dicts is learned in all of them. Spaces with rules, a constraint or a region take turns by batches instead,
+        each with a model of its own.
     n_iter : how many candidates are tried. Fewer, with a warning, if the space has fewer.
     q : how many are chosen and evaluated together: q times the number of folds fits run at once, given the jobs.
     scoring : one score or several, as for ``RandomizedSearchCV``. The model learns from the one that ``refit`` names,
@@ -121,7 +128,8 @@ class BatchSearchCV(BaseSearchCV):  # type: ignore[misc]
         """Called by ``fit``: ask, evaluate, tell, until there were ``n_iter`` candidates."""
         left, q = whole(self.n_iter, "n_iter", 1), whole(self.q, "q", 1)
         seed = int(check_random_state(self.random_state).randint(MAX_SEED))
-        searches = [self._begun(space, (seed + i) % MAX_SEED) for i, space in enumerate(_listed(self.space))]
+        parts = _joined([_part(given) for given in _listed(self.space)])
+        searches = [self._begun(part, (seed + i) % MAX_SEED) for i, part in enumerate(parts)]
         # An iterable of splits is the same for every batch as it is, and may be had only once.
         folds = None if isinstance(self.cv, Iterable) else SameFolds(self.cv, is_classifier(self.estimator))
         number, failure, results = 0, None, None
@@ -149,27 +157,53 @@ class BatchSearchCV(BaseSearchCV):  # type: ignore[misc]
         if failure is not None and results is None:
             raise failure
 
-    def _begun(self, given: Any, seed: int) -> _Search:
+    def _begun(self, part: _Part, seed: int) -> _Search:
         """The search of one space."""
-        space, lists = _numbered(given)
         parts: dict[str, Any] = {
             "surrogate": self.surrogate,
             "acquisition": self.acquisition,
             "strategy": self.strategy,
         }
-        return _Search(Optimizer(space, **parts, n_init=self.n_init, seed=seed, maximize=True), lists)
+        return _Search(Optimizer(part.space, **parts, n_init=self.n_init, seed=seed, maximize=True), part)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Part:
+    """A space, in which lists of any objects stand as the numbers of their members.
+
+    Attributes
+    ----------
+    space : where to search.
+    lists : the lists by the names of their parameters.
+    names : what the estimator calls each parameter; a parameter that has no name there is for the search alone.
+    """
+
+    space: Space
+    lists: dict[str, list[Any]]
+    names: dict[str, str]
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether it is made of parameters alone."""
+        space = self.space
+        known = all(type(p) is KINDS.get(type(p).__name__) for p in space.parameters.values())
+        return known and space.constraint is None and space.within is None and not space.rules
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Search:
-    """One space: its optimizer, in which lists of any objects stand as the numbers of their members, and these."""
+    """One space and its optimizer."""
 
     optimizer: Optimizer
-    lists: dict[str, list[Any]]
+    part: _Part
 
     def candidates(self, batch: Batch) -> list[dict[str, Any]]:
         """The settings of an estimator that a batch stands for."""
-        return [point | {name: objects[point[name]] for name, objects in self.lists.items()} for point in batch.params]
+        names, lists = self.part.names, self.part.lists
+        return [
+            {names[one]: lists[one][value] if one in lists else value for one, value in point.items() if one in names}
+            for point in batch.params
+        ]
 
     def tell(self, batch: Batch, scores: list[tuple[float, float | None]], noise: bool) -> None:
         """The mean and the standard error of each candidate's score."""
@@ -186,6 +220,29 @@ def _listed(space: Any) -> list[Any]:
     if not space:
         raise InvalidInput("a list of spaces must have one at least; got none.")
     return space
+
+
+def _joined(parts: list[_Part]) -> list[_Part]:
+    """Several spaces as one, in which a further parameter says whose names a point has; else all of them."""
+    if len(parts) == 1 or not all(part.is_plain for part in parts):
+        return parts
+    parameters: dict[str, Any] = {_WHICH: Categorical(range(len(parts)))}
+    lists, names = dict[str, list[Any]](), dict[str, str]()
+    for i, part in enumerate(parts):
+        ours = {name: f"{i}: {name}" for name in part.space.names}
+        given: Mapping[str, Any] = part.space.parameters
+        for name, parameter in given.items():
+            same = [one for one in names if names[one] == name and part.lists.get(name) is lists.get(one) is None]
+            twin = next((one for one in same if parameter == replace(parameters[one], when=None)), None)
+            if twin is not None:
+                parameters[twin] = replace(parameter, when={_WHICH: [*parameters[twin].when[_WHICH], i]})
+                continue
+            one, when = ours[name], {ours[parent]: values for parent, values in (parameter.when or {}).items()}
+            parameters[one] = replace(parameter, when={_WHICH: [i], **when})
+            names[one] = name
+            if name in part.lists:
+                lists[one] = part.lists[name]
+    return [_Part(Space(parameters), lists, names)]
 
 
 def _best(results: Mapping[str, Any] | None, refit: Any) -> str:
@@ -247,10 +304,10 @@ def _bounded(name: str, value: Any) -> Any:
     )
 
 
-def _numbered(space: Any) -> tuple[Space, dict[str, list[Any]]]:
-    """The space, in which lists of any objects stand as the numbers of their members; and these lists."""
+def _part(space: Any) -> _Part:
+    """A space as it was given."""
     if isinstance(space, Space):
-        return space, {}
+        return _Part(space, {}, {name: name for name in space.names})
     if not isinstance(space, Mapping):
         raise InvalidInput(f"space must be a believer.Space or a dict; got {shown(space)}.")
     space = {name: _bounded(name, value) for name, value in space.items()}
@@ -263,4 +320,5 @@ def _numbered(space: Any) -> tuple[Space, dict[str, list[Any]]]:
             )
         if not lists.get(name, True):
             raise InvalidInput(f"choices must be a list of at least one value; got none for {name!r}.")
-    return Space({**space, **{name: Categorical(range(len(values))) for name, values in lists.items()}}), lists
+    numbered = {name: Categorical(range(len(values))) for name, values in lists.items()}
+    return _Part(Space({**space, **numbered}), lists, {name: name for name in space})

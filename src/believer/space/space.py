@@ -155,6 +155,11 @@ class Space:
         return tuple(dict(self._items))
 
     @property
+    def parents_first(self) -> tuple[str, ...]:
+        """The names of the parameters, each after those that it depends on."""
+        return (*(name for name in self.names if name not in self._conditions.when), *self._conditions.when)
+
+    @property
     def groups(self) -> tuple[int, ...] | None:
         """For each encoded column the number of its lengthscale, from 0; None if each column has its own.
 
@@ -304,6 +309,10 @@ class Space:
     def refuse_conditional(self, names: Iterable[str], what: str) -> None:
         """InvalidInput where a parameter of ``names``, all of which ``what`` needs, does not always have a value."""
         self._conditions.refuse(names, what)
+
+    def has_value(self, name: str, params: Mapping[str, Any]) -> bool:
+        """Whether the parameter ``name`` has a value at a point that has the checked values ``params``."""
+        return self._conditions.holds(name, params)
 
     def trimmed(self, params: Mapping[str, Any]) -> dict[str, Any]:
         """The values of a point, each of which is valid for itself, without those of parameters that have none there.
