@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,9 @@ from each import each
 from sheets_for_tests import begin, cells, write
 
 import believer as bv
-from believer.lab import read_study_file
+from believer.errors import InvalidInput
+from believer.lab import beginning, read_study_file
+from believer.study.goal import Goal
 
 
 @pytest.fixture
@@ -176,3 +179,106 @@ def test_report_and_watch_find_the_journal_of_the_folder(folder: Path) -> None:
     assert (folder / "study.html").exists()
     assert run("report", "study.toml", "-o", "b.html").code == 0
     assert run("report", "--study", folder, "-o", "c.html").code == 0
+
+
+def test_two_people_cannot_write_at_once_and_are_told_who_and_since_when(folder: Path) -> None:
+    run("ask", "2")
+    fill(folder / "batch-001.csv")
+    with bv.Optimizer.from_toml("study.toml"):
+        assert (folder / "study.jsonl.lock").exists()
+        for verb in (("ask", "2"), ("tell", "batch-001.csv"), ("amend", "0", "yield=3")):
+            assert_one_line(run(*verb), r"in use by .* on .* \(process \d+\) since \d{4}-\d\d-\d\d \d\d:\d\d:\d\d")
+        assert "2 pending" in run("show").out
+    assert not (folder / "study.jsonl.lock").exists()
+    assert run("tell", "batch-001.csv").code == 0
+
+
+def test_suggestions_whose_sheet_could_not_be_written_are_not_lost(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as patched:
+        patched.setattr("believer.lab.folder.Folder.free_name", lambda *_: folder / "study.toml")
+        assert_one_line(run("ask", "2"), "the experiments are recorded, but their sheet is not.*believer ask --pending")
+    assert run("ask", "--pending").code == 0
+    assert len(cells(folder / "batch-001.csv")) == 3
+
+
+def test_sheets_for_excel_go_out_and_come_back(folder: Path) -> None:
+    openpyxl = pytest.importorskip("openpyxl")
+    assert "believer tell batch-001.xlsx" in run("ask", "3", "--excel").out
+    book = openpyxl.load_workbook(folder / "batch-001.xlsx")
+    for row in book.active.iter_rows(min_row=2):
+        row[6].value, row[7].value = 70.5, 96
+    book.save(folder / "batch-001.xlsx")
+    assert run("tell", "batch-001.xlsx").code == 0
+
+
+def test_parameters_are_fixed_or_shared_in_a_batch(folder: Path) -> None:
+    assert run("ask", "3", "--shared", "temperature", "--fixed", "solvent=mecn", "--fixed", "resin=50,5 %").code == 0
+    rows = cells(folder / "batch-001.csv")[1:]
+    assert {row[4] for row in rows} == {"MeCN"}
+    assert {row[1] for row in rows} == {"50.5"}
+    assert len({row[5] for row in rows}) == 1
+    assert run("ask", "6", "--shared", "temperature=2").code == 0
+    assert len({row[5] for row in cells(folder / "batch-002.csv")[1:]}) <= 2
+    for arguments, words in (
+        (["--shared", "temprature"], "shared must name parameters among"),
+        (["--shared", "temperature=x"], "a name and a number of values"),
+        (["--fixed", "solvent"], "a name and a value"),
+        (["--fixed", "solvent=ether"], "there is no choice 'ether'"),
+        (["--fixed", "pressure=3"], "such as resin="),
+    ):
+        assert_one_line(run("ask", "2", *arguments), words)
+
+
+@each(
+    "text, parameter",
+    [
+        ("20 to 120 step 5 °C", bv.Float(20, 120, step=5)),
+        ("from 0,5 to 2,5", bv.Float(0.5, 2.5)),
+        ("0.1 - 10 log h", bv.Float(0.1, 10, log=True)),
+        ("1 to 12 whole", bv.Int(1, 12)),
+        ("1..9 whole step 2", bv.Int(1, 9, step=2)),
+        ("-20 to 40 °C", bv.Float(-20, 40)),
+        ("DMF, MeCN, water", bv.Categorical(["DMF", "MeCN", "water"])),
+        ("1, 1.5, 2", bv.Discrete([1.0, 1.5, 2.0])),
+        ("1,5; 2,5; 4", bv.Discrete([1.5, 2.5, 4.0])),
+    ],
+)
+def test_a_parameter_is_described_in_a_line(text: str, parameter: object) -> None:
+    assert beginning.parameter_of(text) == parameter
+
+
+@each(
+    "text, goal",
+    [
+        ("", bv.Maximize()),
+        ("minimise €/kg", bv.Minimize(units="€/kg")),
+        ("max %", bv.Maximize(units="%")),
+        ("at least 95 %", bv.AtLeast(95, units="%")),
+        (">= 95", bv.AtLeast(95)),
+        ("at most 0,5 g", bv.AtMost(0.5, units="g")),
+        ("between 6 and 8", bv.Between(6, 8)),
+    ],
+)
+def test_a_goal_is_described_in_a_line(text: str, goal: Goal) -> None:
+    found = beginning.goal_of(text)
+    assert (found, found.units) == (goal, goal.units)
+
+
+@each("read, text", [(beginning.parameter_of, "x"), (beginning.parameter_of, "5 to 1"), (beginning.goal_of, "better")])
+def test_an_answer_that_makes_no_sense_is_refused(read: Callable[[str], object], text: str) -> None:
+    with pytest.raises(InvalidInput):
+        read(text)
+
+
+def test_questions_are_asked_until_the_answers_make_a_study() -> None:
+    typed = ",,note,dose,1 to,1 to 10 mg,Dose,,,purity,at least 9,,gain,,,n,0,3"
+    answers = iter(typed.split(","))
+    said: list[str] = []
+    text = beginning.Answers(lambda question: next(answers), said.append).text("Trial run")
+    assert 'name = "Trial run"\nbatch = 3' in text
+    assert '[outcomes.gain]\ngoal = "maximize"' in text
+    assert "options" not in text
+    for words in ("needs a parameter", "a column of every sheet", "a range such as", "same column", "still needed"):
+        assert any(words in line for line in said), words
