@@ -497,7 +497,7 @@ class Optimizer(Study):
             return aligned(arranged, names)
         return copied(arranged) if arranged is value else arranged
 
-    def tell_csv(self, path: PathLike, *, observe: bool = False, decimal: str = ".") -> TellReport:
+    def tell_csv(self, path: PathLike, *, accept: bool = False, decimal: str = ".") -> TellReport:
         """Tell what a filled-in sheet says: a CSV, Excel or JSON file with a row for each trial.
 
         Rows are matched by the column "trial", or else by their parameters; several rows of a trial are replicates.
@@ -509,21 +509,22 @@ class Optimizer(Study):
         Parameters
         ----------
         path : of the file, such as one that ``batch.to_csv`` wrote.
-        observe : whether rows that match no suggestion are added as past data.
+        accept : whether rows in question are taken: those that match no suggestion as past data, and those with other
+            parameters than suggested as what was really used.
         decimal : the decimal mark to expect where a number such as 1,234 could be two.
         """
-        told: TellReport = above("believer.lab", "tell_file")(self, path, observe, decimal)
+        told: TellReport = above("believer.lab", "tell_file")(self, path, accept, decimal)
         return told
 
-    def tell_frame(self, frame: Any, *, observe: bool = False) -> TellReport:
+    def tell_frame(self, frame: Any, *, accept: bool = False) -> TellReport:
         """Tell what a data frame says; see :meth:`tell_csv`. Missing values are still to come.
 
         Parameters
         ----------
         frame : a pandas or polars data frame, or a list of dicts.
-        observe : whether rows that match no suggestion are added as past data.
+        accept : as for :meth:`tell_csv`.
         """
-        told: TellReport = above("believer.lab", "tell_frame")(self, frame, observe)
+        told: TellReport = above("believer.lab", "tell_frame")(self, frame, accept)
         return told
 
     @changing

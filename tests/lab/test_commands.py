@@ -113,6 +113,7 @@ def test_results_are_amended(folder: Path) -> None:
     run("tell", fill(folder / "batch-001.csv"))
     ran = run("amend", "1", "yield=81,5", "Purity=n/a")
     assert ran.out.startswith("Trial 1, yield: was 61 %, is 81.5 % now.\nTrial 1, purity: was 96 %, is failed now.\n")
+    assert run("amend", "0", "temperature=71.3").out.startswith("Trial 0, temperature: was ")
     assert "60 and 62" in run("amend", "0", "yield=60", "yield=62").out
     for arguments, words in (
         (["7", "yield=3"], "no trial 7"),

@@ -117,15 +117,37 @@ def test_past_data_are_taken_after_a_question_and_only_once(opt: bv.Optimizer, t
     ]
     asked = told(opt, tmp_path, past)
     assert (len(opt.trials), [row.line for row in asked.questions]) == (0, [2, 4])
-    report = told(opt, tmp_path, past, observe=True)
+    report = told(opt, tmp_path, past, accept=True)
     assert report.observed == (0, 1)
     assert opt.outcomes[0].replicates == {"yield": (40.0, 42.0), "purity": (90.0, 91.0)}
     assert [row["status"] for row in opt.records()] == ["done", "failed"]
-    assert told(opt, tmp_path, past, observe=True).known == (0, 1)
-    more = told(opt, tmp_path, [*past, ["50", "50", "0", "DMF", "80", "44", "91.5"]], observe=True)
+    assert told(opt, tmp_path, past, accept=True).known == (0, 1)
+    more = told(opt, tmp_path, [*past, ["50", "50", "0", "DMF", "80", "44", "91.5"]], accept=True)
     assert (more.observed, opt.outcomes[2].objectives) == ((2,), {"yield": 44.0})
-    out_of_reach = ["50", "50", "0", "DMF", "200", "44", "91.5"]
-    assert "[20.0, 120.0]" in told(opt, tmp_path, [head, out_of_reach], observe=True).problems[0].words
+    as_it_was = ["50.5", "50", "0", "DMF", "122.5", "44", "91.5"]
+    assert told(opt, tmp_path, [head, as_it_was], accept=True).observed == (3,)
+    assert told(opt, tmp_path, [head, as_it_was], accept=True).known == (3,)
+
+
+def test_what_was_really_used_is_taken_after_a_question(opt: bv.Optimizer, tmp_path: Path) -> None:
+    rows = filled(rows_of(opt, tmp_path))
+    was = {1: opt.trials[1].params, 2: opt.trials[2].params}
+    rows[2][5], rows[3][1], rows[3][4] = "71.3", "12.5", "dmf"
+    rows.append([*rows[4][:5], "99", *rows[4][6:]])
+    asked = told(opt, tmp_path, rows)
+    assert (asked.told, [row.line for row in asked.questions]) == ((0,), [3, 4])
+    assert "the sheet says it was run with temperature=71.3" in asked.questions[0].words
+    assert [(row.line, row.words) for row in asked.problems] == [(5, "rows of trial 3 differ in temperature.")]
+    report = told(opt, tmp_path, rows, accept=True)
+    assert (report.told, report.changed) == ((1, 2), (1, 2))
+    assert (opt.trials[1].params["temperature"], opt.trials[1].suggested) == (71.3, was[1])
+    assert opt.trials[2].params == {**was[2], "resin": 12.5, "solvent": "DMF"}
+    events = len(opt.events)
+    assert told(opt, tmp_path, rows, accept=True).known == (0, 1, 2)
+    rows[2][5] = "72"
+    (problem,) = [row for row in told(opt, tmp_path, rows, accept=True).problems if row.line == 3]
+    assert "believer amend 1 temperature=72" in problem.words
+    assert len(opt.events) == events
 
 
 @each(
@@ -358,7 +380,7 @@ def test_a_mangled_sheet_loses_no_good_row_and_raises_nothing_of_others(
         path.write_bytes(data[:place] + text.encode("utf-8", "replace") + data[place:])
     report = None
     with nullcontext() if kept else suppress(InvalidInput):
-        report = opt.tell_csv(path, observe=True)
+        report = opt.tell_csv(path, accept=True)
     if report is None:
         assert opt.counts.answered == 0
         return
@@ -369,7 +391,7 @@ def test_a_mangled_sheet_loses_no_good_row_and_raises_nothing_of_others(
             named = any(row.line == trial + 2 for row in report.problems)
             assert named or 60.0 + trial in (opt.outcomes[trial].replicates.get("yield") or [done[trial]["yield"]])
     events = len(opt.events)
-    opt.tell_csv(path, observe=True)
+    opt.tell_csv(path, accept=True)
     assert len(opt.events) == events
 
 

@@ -15,7 +15,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "results",
         nargs="+",
         metavar="NAME=VALUE",
-        help="what is right, such as yield=82.5; a name twice for replicates; yield=failed if it gave no number",
+        help="what is right, such as yield=82.5; a name twice for replicates; yield=failed if it gave no number; "
+        "temperature=85 if that was really used",
     )
     add_study(parser)
 

@@ -4,51 +4,66 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Any
 
 from believer.errors import InvalidInput
 from believer.lab.cells import Marks, says_failed, text_of
+from believer.lab.headings import values_of
 from believer.lab.places import nearest
 from believer.optimizer import Optimizer
 from believer.space.units import amount
+from believer.study.goals import Goals
 from believer.study.labels import number
 from believer.study.outcome import Outcome
 
 
-def amended(study: Optimizer, trial: int, results: Sequence[str], decimal: str) -> list[str]:
-    """Correct a result, and return what has changed, a sentence for each outcome.
+def amended(study: Optimizer, trial: int, typed: Sequence[str], decimal: str) -> list[str]:
+    """Correct a result, and return what has changed, a sentence for each name.
 
     Parameters
     ----------
     study : to be corrected.
     trial : the number of the trial.
-    results : each a name and a value, "yield=82.5"; replicates are several values of a name.
+    typed : each a name and a value, "yield=82.5"; replicates are several values of an outcome. The value of a parameter
+        is what was really used.
     decimal : the decimal mark of the study's sheets.
     """
-    goals = study.goals
+    goals, folded = study.goals, {text_of(name).casefold() for name in study.space.names}
+    settings = [text for text in typed if text_of(text.partition("=")[0]).casefold() in folded]
+    params = values_of(settings, study.space, decimal)
+    values = _results([text for text in typed if text not in settings], goals, study.space.names, decimal)
+    before = study.outcome(trial) if trial >= 0 else None
+    used = study.trials[trial].params if 0 <= trial < len(study.trials) else {}
+    every = [value for given in values.values() for value in given]
+    told: dict[str, Any] = {name: given[0] if len(given) == 1 else given for name, given in values.items()}
+    if values and all(map(math.isnan, every)) and values.keys() == goals.wanted.keys():
+        study.amend(trial, error="failed", params=params or None)
+    else:
+        study.amend(trial, told or None, params=params or None)
+    after = study.outcome(trial)
+    changes = [(n, _said(before, n, goals.units(n)), _said(after, n, goals.units(n))) for n in values]
+    changes += [(name, number(used.get(name)), number(value)) for name, value in params.items()]
+    return [f"Trial {trial}, {name}: was {then}, is {now} now." for name, then, now in changes]
+
+
+def _results(typed: Sequence[str], goals: Goals, parameters: Sequence[str], decimal: str) -> dict[str, list[float]]:
+    """Numbers by outcome, NaN for what failed."""
     folded = {text_of(name).casefold(): name for name in goals.wanted}
-    marks = Marks.of([text.partition("=")[2] for text in results], hint=decimal)
+    marks = Marks.of([text.partition("=")[2] for text in typed], hint=decimal)
     values: dict[str, list[float]] = {}
-    for text in results:
+    for text in typed:
         given, equals, value = text.partition("=")
+        if not equals:
+            raise InvalidInput(f"a result is a name and a value, such as yield=82; got {text!r}.")
         name = folded.get(text_of(given).casefold())
-        if not equals or name is None:
-            wrong = f"there is no outcome {given!r}; {nearest(given, [*goals.wanted])}"
-            raise InvalidInput(wrong if equals else f"a result is a name and a value, such as yield=82; got {text!r}.")
+        if name is None:
+            raise InvalidInput(f"there is no outcome {given!r}; {nearest(given, [*goals.wanted, *parameters])}")
         try:
             found = math.nan if says_failed(text_of(value)) else marks.number(value, goals.units(name))
         except InvalidInput as error:
             raise InvalidInput(f"{name}: {error}") from error
         values.setdefault(name, []).append(found)
-    before = study.outcome(trial) if trial >= 0 else None
-    if all(math.isnan(value) for given in values.values() for value in given) and values.keys() == goals.wanted.keys():
-        study.amend(trial, error="failed")
-    else:
-        study.amend(trial, {name: given[0] if len(given) == 1 else given for name, given in values.items()})
-    after, units = study.outcome(trial), {name: goals.units(name) for name in values}
-    return [
-        f"Trial {trial}, {name}: was {_said(before, name, units[name])}, is {_said(after, name, units[name])} now."
-        for name in values
-    ]
+    return values
 
 
 def _said(outcome: Outcome | None, name: str, units: str) -> str:
@@ -56,6 +71,6 @@ def _said(outcome: Outcome | None, name: str, units: str) -> str:
     if outcome is None:
         return "failed"
     if name in outcome.replicates:
-        return f"{amount(' and '.join(map(number, outcome.replicates[name])), units)}"
+        return amount(" and ".join(map(number, outcome.replicates[name])), units)
     value = {**outcome.objectives, **outcome.constraints}.get(name)
     return ("failed" if name in outcome.lost else "nothing") if value is None else amount(number(value), units)

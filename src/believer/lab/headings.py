@@ -13,7 +13,7 @@ from believer.capabilities import has
 from believer.errors import InvalidInput
 from believer.lab.cells import Marks, same_text, text_of
 from believer.space import Space
-from believer.space.parameter import Number, Parameter
+from believer.space.parameter import Measurable, Number, Parameter
 from believer.space.units import units_of
 from believer.space.when import when_of
 from believer.study.goals import Goals
@@ -130,7 +130,7 @@ def _refuse_misspelt(unknown: Sequence[str], missing: Sequence[str], name: str) 
 
 
 def value_in(cell: Any, p: Parameter, name: str, marks: Marks) -> Any:
-    """The value of a parameter in a cell; InvalidInput if it has none there.
+    """The value of a parameter in a cell, which need not be one that would be suggested; InvalidInput if it is none.
 
     Parameters
     ----------
@@ -142,7 +142,8 @@ def value_in(cell: Any, p: Parameter, name: str, marks: Marks) -> Any:
     choices = getattr(p, "choices", None)
     if choices is None and has(p, Number):
         try:
-            return p.check(marks.number(cell, units_of(p)), name)
+            number = marks.number(cell, units_of(p))
+            return p.measured(number, name) if has(p, Measurable) else p.check(number, name)
         except InvalidInput as error:
             raise InvalidInput(f"{name}: {error}") from error
     values = [*choices] if choices is not None else p.decode(p.grid())

@@ -55,6 +55,7 @@ class _Step:
     into: str
     record: Callable[[Optimizer], int]
     question: str = ""
+    changed: bool = False
 
 
 @dataclass(slots=True)
@@ -76,31 +77,31 @@ class Plan:
         return tuple(Row(step.line, step.question) for step in self.steps if step.question)
 
 
-def tell_file(study: Optimizer, path: PathLike, observe: bool, decimal: str) -> TellReport:
+def tell_file(study: Optimizer, path: PathLike, accept: bool, decimal: str) -> TellReport:
     """:meth:`believer.Optimizer.tell_csv`.
 
     Parameters
     ----------
     study : to be told.
     path : of the sheet.
-    observe : whether rows in question are taken.
+    accept : whether rows in question are taken.
     decimal : the decimal mark to expect.
     """
     return carry_out(
-        study, plan(study, read_grid(path, (TRIAL, *study.space.names, *study.goals.wanted)), decimal), observe
+        study, plan(study, read_grid(path, (TRIAL, *study.space.names, *study.goals.wanted)), decimal), accept
     )
 
 
-def tell_frame(study: Optimizer, frame: Any, observe: bool) -> TellReport:
+def tell_frame(study: Optimizer, frame: Any, accept: bool) -> TellReport:
     """:meth:`believer.Optimizer.tell_frame`.
 
     Parameters
     ----------
     study : to be told.
     frame : a data frame.
-    observe : whether rows in question are taken.
+    accept : whether rows in question are taken.
     """
-    return carry_out(study, plan(study, grid_of_frame(frame)), observe)
+    return carry_out(study, plan(study, grid_of_frame(frame)), accept)
 
 
 def plan(study: Optimizer, grid: Grid, hint: str = "") -> Plan:
@@ -149,7 +150,9 @@ def carry_out(study: Optimizer, planned: Plan, accept: bool) -> TellReport:
             questions.append(Row(step.line, step.question))
             continue
         try:
-            ids.setdefault(step.into, []).append(step.record(study))
+            trial = step.record(study)
+            ids.setdefault(step.into, []).append(trial)
+            ids.setdefault("changed", []).extend([trial] if step.changed else [])
         except JournalError:
             raise
         except BelieverError as error:
@@ -209,7 +212,7 @@ class _Reader:
                 "number, too."
             )
         if number is None and results:
-            params = space.check(params)
+            params = space.measured(params)
         return _Read(line, number, params, values, not_run, reason)
 
 
@@ -268,16 +271,18 @@ class _Planner:
         if not row.trial < len(self._trials):
             most = f"trials run from 0 to {len(self._trials) - 1}" if self._trials else "nothing was suggested yet"
             raise InvalidInput(f"there is no trial {row.trial}; {most}. Is it a sheet of this study?")
-        trial = self._trials[row.trial]
-        shown = self._readable.of(trial.params)
-        for name, value in row.params.items():
-            if not self._is_same(name, value, trial.params.get(name), shown.get(name)):
-                said = f"with {described({name: shown[name]})}" if name in shown else f"without {name}"
-                raise InvalidInput(
-                    f"trial {trial.id} was suggested {said}, and the sheet says "
-                    f"{number(value)}. Mend the cell, or clear the trial number to add the row as past data."
-                )
-        return trial.id
+        return row.trial
+
+    def _changed(self, trial: Trial, params: Mapping[str, Any]) -> dict[str, Any]:
+        """The parameters in a sheet that are neither those of a trial nor those that were suggested for it."""
+        suggested = trial.suggested or trial.params
+        shown = self._readable.of(suggested)
+        return {
+            name: value
+            for name, value in params.items()
+            if not self._is_same(name, value, suggested.get(name), shown.get(name))
+            and not self._is_same(name, value, trial.params.get(name), trial.params.get(name))
+        }
 
     def _at(self, row: _Read, used: Counter[int]) -> int | None:
         """The trial at the parameters of a row: one that waits for a result, or one that has the same; else None."""
@@ -290,13 +295,14 @@ class _Planner:
         return next((one for one in found if self._is_told(one, row.values)), None) if row.values else None
 
     def _is_at(self, trial: Trial, params: Mapping[str, Any]) -> bool:
-        own = trial.params
-        if own.keys() != params.keys():
+        """Whether a trial was suggested, or run, at these parameters."""
+        return any(self._is_point(own, params) for own in (trial.params, trial.suggested) if own is not None)
+
+    def _is_point(self, own: Mapping[str, Any], params: Mapping[str, Any]) -> bool:
+        if own.keys() != params.keys() or not all(
+            self._is_close(value, own[name], 5.0 * self._half(name, own[name])) for name, value in params.items()
+        ):
             return False
-        for name, value in params.items():
-            wide = 5.0 * self._half(name, own[name])
-            if not self._is_close(value, own[name], wide):
-                return False
         if same_params(own, params):
             return True
         shown = self._readable.of(own)
@@ -341,6 +347,21 @@ class _Planner:
         line = next((row.line for row in rows if not row.is_blank), rows[0].line)
         answers = [row for row in rows if row.values]
         status = self._status[trial]
+        settings = [self._changed(self._trials[trial], row.params) for row in answers]
+        changed = settings[0] if settings else {}
+        if any(one != changed for one in settings):
+            self._problems.append(Row(line, f"rows of trial {trial} differ in {', '.join(self._differing(settings))}."))
+            return
+        if changed and status in ("done", "failed"):
+            asked = " ".join(f"{name}={_plain(value)}" for name, value in changed.items())
+            self._problems.append(
+                Row(
+                    line,
+                    f"trial {trial} has its result, and the sheet says it was run with {described(changed)}. If "
+                    f"that is right: believer amend {trial} {asked}",
+                )
+            )
+            return
         if not answers:
             if not any(row.not_run for row in rows):
                 into = self._waiting if status in ("pending", "partial") else self._known
@@ -369,25 +390,41 @@ class _Planner:
                 return
         if more:
             values = {name: _told(given) for name, given in (more | new).items()}
-            self._add(line, "replicated", trial, lambda study: study.amend(trial, values))
+            self._add(
+                line, "replicated", trial, lambda study: study.amend(trial, values, params=changed or None), changed
+            )
         elif new:
-            status = self._tell(line, trial, new, answers)
+            status = self._tell(line, trial, new, answers, changed)
         elif status != "partial":
             self._known.append(trial)
         if status != "failed" and any(self._told(trial, name) is None and name not in new for name in self._wanted):
             self._waiting.append(trial)
 
-    def _tell(self, line: int, trial: int, new: Mapping[str, list[float]], answers: Sequence[_Read]) -> str:
+    def _tell(
+        self,
+        line: int,
+        trial: int,
+        new: Mapping[str, list[float]],
+        answers: Sequence[_Read],
+        changed: dict[str, Any],
+    ) -> str:
         """A first answer, or a further part of one; "failed" or "told"."""
+        params = changed or None
         nothing = all(math.isnan(value) for given in new.values() for value in given)
         if nothing and self._outcomes.get(trial) is None:
             reason = next(row.reason for row in answers if row.reason)
-            self._add(line, "failed", trial, lambda study: study.tell(trial, error=reason))
+            self._add(line, "failed", trial, lambda study: study.tell(trial, error=reason, params=params), changed)
             return "failed"
         values = {name: _told(given) for name, given in new.items()}
         into = "failed" if any(all(map(math.isnan, given)) for given in new.values()) else "told"
-        self._add(line, into, trial, lambda study: study.tell(trial, values))
+        self._add(line, into, trial, lambda study: study.tell(trial, values, params=params), changed)
         return "told"
+
+    @staticmethod
+    def _differing(settings: Sequence[Mapping[str, Any]]) -> list[str]:
+        """The parameters in which rows of a trial differ."""
+        names = dict.fromkeys(name for one in settings for name in one)
+        return [name for name in names if any(one.get(name) != settings[0].get(name) for one in settings)]
 
     def _contradiction(self, trial: int, name: str, told: Sequence[float], given: Sequence[float]) -> str:
         asked = " ".join(f"{name}={'failed' if math.isnan(value) else number(value, 15)}" for value in given)
@@ -396,12 +433,29 @@ class _Planner:
             f"right: believer amend {trial} {asked}"
         )
 
-    def _add(self, line: int, into: str, trial: int, call: Callable[[Optimizer], None]) -> None:
+    def _add(
+        self,
+        line: int,
+        into: str,
+        trial: int,
+        call: Callable[[Optimizer], None],
+        changed: Mapping[str, Any] | None = None,
+    ) -> None:
+        """A call of the optimizer; with ``changed`` parameters it is one to ask about."""
+
         def record(study: Optimizer) -> int:
             call(study)
             return trial
 
-        self._steps.append(_Step(line, into, record))
+        question = ""
+        if changed:
+            before = self._readable.of(self._trials[trial].params)
+            said = described({name: before[name] for name in changed if name in before})
+            question = (
+                f"trial {trial} was suggested with {said or 'something else'}, and the sheet says it was run with "
+            )
+            question += described(changed)
+        self._steps.append(_Step(line, into, record, question, bool(changed)))
 
     def _observe(self, rows: Sequence[_Read]) -> None:
         """Past data: rows at one point are replicates, without those that the study has."""
@@ -450,6 +504,12 @@ class _Planner:
 def _told(given: Sequence[float]) -> float | list[float]:
     """One number, or replicates."""
     return given[0] if len(given) == 1 else list(given)
+
+
+def _plain(value: Any) -> str:
+    """A value as it is typed."""
+    text = number(value, 15)
+    return f'"{text}"' if " " in text else text
 
 
 def _in_words(values: Sequence[float]) -> str:
