@@ -1,4 +1,4 @@
-"""A space in the terms of another library: which of its parameters vary, and what their values are called there.
+"""A space in the terms of another library: its parameters that vary, and their values there.
 
 A parameter that can take one value only is not shown: some libraries refuse it, and none can learn from it.
 

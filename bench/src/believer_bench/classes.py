@@ -1,4 +1,4 @@
-"""Members by class of problems: the mean of the log regret, and who is shown to be better than the reference.
+"""Members by class of problems: the mean log regret, and the tests against the reference.
 
 =======  ==================================================================================
 symbol   meaning

@@ -1,4 +1,4 @@
-"""What this distribution adds to the command ``believer``; the file itself is loaded when it is called."""
+"""The commands that this distribution adds to ``believer``; each is loaded when it is called."""
 
 from believer.cli import verb_in
 

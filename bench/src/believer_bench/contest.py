@@ -1,4 +1,4 @@
-"""What is raced on: a problem of the library, or a function of the user's own, as plain settings of a cell.
+"""The function of a race: a problem of the library, or the user's own function, as plain settings of a cell.
 
 A function of the user's own is named ``module:function``, so that any process can find it. Its settings also hold its
 space, and a digest of its module's file: a result is not taken up again once the code behind it has changed.
@@ -85,7 +85,7 @@ class Contest:
 
     @staticmethod
     def from_settings(settings: Mapping[str, Any], seed: int = 0) -> Contest:
-        """What the settings and the seed of a cell tell of."""
+        """The contest that the settings and the seed of a cell describe."""
         if "function" in settings:
             space = Space.from_config(settings["space"])
             return Contest.of_function(settings["function"], space, settings["maximize"], declared_in(settings))
@@ -99,7 +99,7 @@ class Contest:
         return self.sign * np.array([self.value(params)[0] for params in self.space.decode(X)], dtype=np.float64)
 
     def scores(self, y: Array) -> Array:
-        """What ``values`` are judged by, (m,), in the user's units; NaN where there is nothing to judge."""
+        """The scores of ``values``, (m,), in the user's units; NaN if there is none."""
         return self.sign * y if self.declared is None else self.declared.scores(y)
 
     def truths(self, X: Array) -> Array:

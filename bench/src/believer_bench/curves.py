@@ -1,4 +1,4 @@
-"""Figures of the bench: regret curves, where runs ended, what a batch size changes, and all members at a glance.
+"""Figures of the bench: regret curves, final values, the effect of the batch size, and an overview of all members.
 
 All members share a figure: the best few and the reference have colors, the others are gray, and each is named
 where its line ends.
@@ -272,7 +272,7 @@ def apart(heights: Sequence[float], gap: float = GAP) -> list[float]:
 
 
 def literal(text: str) -> str:
-    """A user's word, with no sign that matplotlib would read as mathematics."""
+    """A user's text, escaped so that matplotlib reads no mathematics in it."""
     return text.replace("$", r"\$")
 
 

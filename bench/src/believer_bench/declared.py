@@ -1,4 +1,4 @@
-"""Several outcomes as one number after each evaluation: what a race over declared outcomes is judged by.
+"""The score of declared outcomes after each evaluation, as one number.
 
 ======  ==============================================================================
 symbol  meaning                                                                  shape
@@ -34,12 +34,12 @@ SEVERAL = LIMITS | FRONTS
 """The library's problems that return several numbers."""
 
 VALUE, FEASIBLE, HYPERVOLUME = "value", "feasible value", "hypervolume"
-"""What runs are judged by."""
+"""The name of the score of runs."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Declared:
-    """What evaluations return, and what is wanted of it.
+    """The outcomes of evaluations, and their goals.
 
     Parameters
     ----------
@@ -52,19 +52,19 @@ class Declared:
 
     @property
     def measure(self) -> str:
-        """What runs are judged by."""
+        """The name of the score of runs."""
         if len(self.goals.objectives) > 1:
             return HYPERVOLUME
         return FEASIBLE if self.goals.limited else VALUE
 
     @property
     def maximize(self) -> bool:
-        """Whether more of that is better."""
+        """Whether a higher score is better."""
         return self.measure == HYPERVOLUME or self.goals.outputs[0].sign < 0.0
 
     @property
     def options(self) -> dict[str, Any]:
-        """What an ``Optimizer`` is told."""
+        """The options of an ``Optimizer``."""
         return {"outcomes": self.goals.wanted, "reference": self.reference}
 
     @property
@@ -78,7 +78,7 @@ class Declared:
         return [{**found.objectives, **found.constraints}.get(name, np.nan) for name in self.goals.wanted]
 
     def scores(self, Y: Array) -> Array:
-        """What each evaluation is judged by (n,): its feasible value, or NaN; or the hypervolume up to it."""
+        """The score (n,) of each evaluation: its feasible value, or NaN; or the hypervolume up to it."""
         F = np.array([self._objectives(row) for row in Y.tolist()])
         if self.reference is None:
             return self.goals.outputs[0].sign * F[:, 0]
@@ -109,7 +109,7 @@ class Declared:
 
 
 def declare(outcomes: str | Mapping[str, Goal] | None, reference: str | Mapping[str, float] | None) -> Declared | None:
-    """What the user declares, each a dict or its name ``module:object``; None for one number."""
+    """The user's declaration, each part a dict or its name ``module:object``; None for one number."""
     wanted = load(outcomes) if isinstance(outcomes, str) else outcomes
     point = load(reference) if isinstance(reference, str) else reference
     if wanted is None:

@@ -1,4 +1,4 @@
-"""What the reports of the bench share: each is a document of sections, figures and data, about runs."""
+"""The common part of the bench's reports: a document of sections, figures and data about runs."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ class Documented:
 
     @abstractmethod
     def drawings(self) -> dict[str, Callable[[], Figure]]:
-        """What draws each figure, by name."""
+        """The function that draws each figure, by name."""
 
     @abstractmethod
     def data(self) -> dict[str, Table]:
         """Tables for programs, by the name of their file without its ending."""
 
     def document(self) -> Document:
-        """All of it, to be written down."""
+        """The whole report as a document."""
         return Document(self.TITLE, self.sections(), self.made(), self.drawings(), self.data())
 
     def __str__(self) -> str:

@@ -1,4 +1,4 @@
-"""Who takes part: a strategy on a surrogate with an acquisition, or a peer, by name.
+"""The members of a race: a strategy on a surrogate with an acquisition function, or a peer, by name.
 
 ``kb`` is a strategy on the default Gaussian process, ``kb@forest`` the same on a random forest, ``kb@forest/EI`` with
 another acquisition than LogEI, ``mine:Strategy@mine:surrogate`` the user's own, ``botorch_qlogei`` a peer. Every member
@@ -52,11 +52,11 @@ class Member(Protocol):
 
     @property
     def verdict(self) -> Verdict | None:
-        """On the last batch, where the member gives one."""
+        """The verdict on the last batch, if the member gives one."""
         ...
 
     def recommend(self) -> Array | None:
-        """The point (d,) that it would use now, where it can say."""
+        """The point (d,) that the member recommends now; None if it recommends none."""
         ...
 
 
@@ -91,7 +91,7 @@ class Ours:
         return [dict(zip(self._names, row, strict=True)) for row in y.tolist()] if self._names else y.tolist()
 
     def rehearse(self, strategy: Any) -> None:
-        """Ask ``strategy`` once, for nothing; a pending point would make the next ask dearer."""
+        """Ask ``strategy`` once without handing out the point, since a pending point would make the next ask slower."""
         (trial,) = self._optimizer.ask(strategy=strategy)
         self._optimizer.abandon(trial)
 
@@ -104,7 +104,7 @@ class Ours:
 
 
 class Theirs:
-    """A peer. It is told of a failed evaluation as the worst value so far, which is what ours take it for.
+    """A peer. It is told the worst value so far for a failed evaluation, as our members count it.
 
     noisy: whether the same point may have another value next time; some peers want to know.
     """
@@ -125,7 +125,7 @@ class Theirs:
         self._peer.tell(X, self._without_failures(y))
 
     def recommend(self) -> None:
-        """Peers differ in what they recommend, and most say nothing."""
+        """None: most peers recommend nothing."""
 
     def _without_failures(self, y: Array) -> Array:
         self._worst = max(self._worst, *y[np.isfinite(y)].tolist(), -np.inf)
@@ -134,7 +134,7 @@ class Theirs:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Entrant:
-    """Who takes part. name: in cells and tables. parts: by kind, of a member of ours; a peer has none."""
+    """A member of a race. name: in cells and tables. parts: by kind, of a member of ours; a peer has none."""
 
     name: str
     parts: Mapping[str, NamedPart] = field(default_factory=dict)
@@ -151,7 +151,7 @@ class Entrant:
         return all(part.findable for part in self.parts.values())
 
     def options(self, declared: Declared | None = None) -> dict[str, Any]:
-        """What an ``Optimizer`` is told to be this member of ours."""
+        """The options of an ``Optimizer`` for this member."""
         found = {kind: part.value for kind, part in self.parts.items()}
         if declared is None:
             return found

@@ -316,7 +316,7 @@ class BayesOpt:
 
 
 def _is_listed(p: Number) -> bool:
-    """Is it a grid, of a size to be held as one?"""
+    """Whether the space is a grid that is small enough to be listed."""
     return p.step is not None and _last(p) < MAX_GRID
 
 
@@ -393,7 +393,7 @@ def _one_torch_thread() -> None:
 
 @contextmanager
 def _quiet() -> Iterator[None]:
-    """What a peer warns of is between it and its authors."""
+    """Suppress the warnings of a peer."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         yield

@@ -1,4 +1,4 @@
-"""How often, and how soon, runs come near the optimum: data profiles and performance profiles.
+"""Data profiles and performance profiles: how often and how soon runs come near the optimum.
 
 =======  ==================================================================================
 symbol   meaning

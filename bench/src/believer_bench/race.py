@@ -1,4 +1,4 @@
-"""The race: from the same initial points, batches of q are asked for, evaluated and told until a budget is spent.
+"""The race: from the same initial points, batches of q are asked, evaluated and told until the budget is spent.
 
 ``run`` is the loop, whoever races on whatever; ``race`` is one cell of the bench. Only a member's construction, asks
 and tells are timed. An asynchronous race has q workers on a simulated clock: one that is free asks for one point while
@@ -186,7 +186,7 @@ def _plain(values: Array) -> list[float | None]:
 
 
 def _more(contest: Contest, course: Course) -> dict[str, Any]:
-    """What only the row of declared outcomes, or of a noisy problem, has."""
+    """The additional entries of a row with declared outcomes, or of a noisy problem."""
     if contest.declared is not None:
         names = contest.declared.goals.wanted
         return {"outcomes": [dict(zip(names, _plain(row), strict=True)) for row in course.y]}

@@ -1,4 +1,4 @@
-"""Who is ahead, and is it shown? Mean ranks over paired runs, and signed-rank tests corrected by Holm's method.
+"""Rankings: mean ranks over paired runs, and signed-rank tests corrected by Holm's method.
 
 =======  =========================================================================
 symbol   meaning
@@ -70,24 +70,24 @@ class PairedTest:
 
     @property
     def shown(self) -> bool:
-        """Whether one is shown to be better."""
+        """Whether one member is shown to be better."""
         return self.holm < LEVEL
 
     @property
     def better(self) -> str | None:
-        """The one that is shown to be better, if any."""
+        """The member that is shown to be better, if any."""
         return self.ahead if self.shown else None
 
     @property
     def ahead(self) -> str | None:
-        """The one with the better signed ranks, shown or not; None if neither is."""
+        """The member with the better signed ranks, significant or not; None if they are equal."""
         if self.ours_ahead is None:
             return None
         return self.ours if self.ours_ahead else self.theirs
 
     @property
     def verdict(self) -> str:
-        """In words; two members are never called equal."""
+        """The result in words; two members are never called equal."""
         if self.better is not None:
             return f"{self.better} better"
         if self.pairs < pairs_needed(self.comparisons):

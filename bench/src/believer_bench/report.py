@@ -1,4 +1,4 @@
-"""What a bench found: a value to look at, and the files of it (HTML, Markdown, CSV, figures)."""
+"""The report of a bench: a value, and its files (HTML, Markdown, CSV, figures)."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class BenchReport(Documented):
-    """The runs of a bench and all that follows from them.
+    """The runs of a bench and the results that follow from them.
 
     Attributes
     ----------

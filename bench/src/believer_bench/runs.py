@@ -1,4 +1,4 @@
-"""Runs as the report sees them: finished cells read back, and what is missing or odd about them, in words.
+"""The runs of a report: finished cells, and sentences on missing and inconsistent ones.
 
 =======  =========================================================================
 symbol   meaning
@@ -38,7 +38,7 @@ as when a problem, the initial design or what is logged is another, or old resul
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """What members are compared on. ``optimum`` is in the user's units, None if it is not known.
+    """A problem, batch size and budget for comparisons. ``optimum`` is in the user's units, None if it is not known.
 
     mode: "async" where every worker asks by itself. measure: what runs are judged by.
     """

@@ -1,4 +1,4 @@
-"""The suites: which problems are raced, with what batches, budgets and seeds, where nothing else is said."""
+"""The suites: their problems, with the default batch sizes, budgets and seeds."""
 
 from __future__ import annotations
 

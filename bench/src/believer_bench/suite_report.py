@@ -1,4 +1,4 @@
-"""What a suite found: members by class of problems, profiles, and the files of it (HTML, Markdown, CSV, figures)."""
+"""The report of a suite: members by class of problems, profiles, and its files (HTML, Markdown, CSV, figures)."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SuiteReport(Documented):
-    """The runs of a suite and all that follows from them.
+    """The runs of a suite and the results that follow from them.
 
     Attributes
     ----------
@@ -128,7 +128,7 @@ def _missing(runs: Sequence[Run]) -> list[str]:
 
 
 def _headline(on_all: Mapping[RaceGroup, Sequence[ClassLine]], reference: str) -> str:
-    """What all groups show together."""
+    """The result over all groups."""
     lines = [line for found in on_all.values() for line in found]
     own = [line for line in lines if line.member == reference]
     said = []
@@ -143,7 +143,7 @@ def _headline(on_all: Mapping[RaceGroup, Sequence[ClassLine]], reference: str) -
 
 
 def _sentence(group: RaceGroup, lines: Sequence[ClassLine], reference: str) -> str:
-    """What a group shows, the reference first."""
+    """The result of a group, the reference first."""
     own = next((line for line in lines if line.member == reference), None)
     if own is None:
         return f"{group.label}: no problem was run by every member; see the classes."

@@ -142,14 +142,14 @@ def problems_table(runs: Sequence[Run]) -> Table:
 
 
 def lines_table(lines: Sequence[ClassLine]) -> Table:
-    """All that is known of every member on every class, for programs."""
+    """All numbers of every member on every class, for programs."""
     names = [name for name in ClassLine.__slots__ if name != "group"]
     rows = [[line.group.q, line.group.mode, *(getattr(line, name) for name in names)] for line in lines]
     return Table("Every member on every class", ["q", "mode", *names], rows)
 
 
 def runs_table(runs: Iterable[Run]) -> Table:
-    """All that is known of every run, for programs; evaluations to a target are empty where it was not reached."""
+    """All numbers of every run, for programs; evaluations to a target are empty if it was not reached."""
     columns = ["class", "problem", "q", "mode", "budget", "n_init", "member", "seed", "best", "log10_regret"]
     columns += ["log10_recommended", *(f"evaluations_to_{t:g}" for t in TARGETS)]
     columns += ["pairs", "near_duplicates", "near_by_verdict", "cpu_seconds"]
@@ -178,13 +178,13 @@ def _pairs(runs: Sequence[Run], name: str) -> str | None:
 
 
 def _tone(difference: float | None) -> str:
-    """How a member is colored that leaves that much more than the reference, or less."""
+    """The color of a member by its difference from the reference."""
     strength = next((s for size, s in _STEPS if difference is not None and abs(difference) >= size), 0)
     return f"{'good' if (difference or 0.0) < 0.0 else 'bad'} {strength}" if strength else ""
 
 
 def _verdict(line: ClassLine) -> str | None:
-    """In words; nothing of the reference itself."""
+    """The verdict in words; empty for the reference itself."""
     return None if line.difference is None else line.verdict or "no difference shown"
 
 

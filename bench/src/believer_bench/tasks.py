@@ -1,4 +1,4 @@
-"""What every member is given alike: a contest, the size of batches, the evaluations, and who waits for whom."""
+"""The task that every member gets: a contest, the batch size, the budget and the mode."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Task:
         return {**self.contest.settings, "budget": self.budget, "n_init": self.n_init, "q": self.q, **mode}
 
     def runnable(self, entrants: Sequence[Entrant]) -> list[Entrant]:
-        """Those of ``entrants`` that can work on its space."""
+        """The ``entrants`` that can work on its space."""
         return [one for one in entrants if _fits(one.name, self.contest)]
 
     def check(self, entrants: Sequence[Entrant]) -> None:

@@ -1,4 +1,4 @@
-"""One attempt at a cell, made where the cell runs; whatever happens there comes back as a value that can travel."""
+"""One attempt at a cell, made in the process where it runs; result and errors come back as picklable values."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Attempt:
 
 
 def attempt(work: Work, cell: Cell) -> Attempt:
-    """Do the work. Never raises, but for an interrupt: an exception of another module may not survive the journey."""
+    """Do the work. Only an interrupt is raised: an exception of another module may not be picklable."""
     start, cpu = time.perf_counter(), time.process_time()
     try:
         result = _plain(work(cell))
@@ -46,7 +46,7 @@ def attempt(work: Work, cell: Cell) -> Attempt:
 
 
 def _plain(result: Mapping[str, Any]) -> dict[str, Any]:
-    """The result as it will read back from the store, so that a resumed run returns the same as the first."""
+    """The result as it reads back from the store, so that a resumed run returns the same values."""
     if not isinstance(result, Mapping):
         raise TypeError(f"work must return a dict of plain JSON; got {result!r:.200}.")
     try:
@@ -56,7 +56,7 @@ def _plain(result: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _travels(error: BaseException) -> bool:
-    """Whether it can be pickled and made again; one that cannot would take the whole pool with it."""
+    """Whether the exception can be pickled and restored; one that cannot would break the whole pool."""
     try:
         return type(pickle.loads(pickle.dumps(error))) is type(error)
     except Exception:

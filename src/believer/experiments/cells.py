@@ -1,4 +1,4 @@
-"""A cell: the smallest piece of an experiment that is run, stored and taken up again by itself."""
+"""A cell: the smallest part of an experiment, which is run, stored and resumed by itself."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class Cell:
 
     @classmethod
     def from_json(cls, record: Any) -> Cell:
-        """The cell that ``to_json`` told of."""
+        """The cell from the output of ``to_json``."""
         if not isinstance(record, dict) or record.keys() != {"experiment", "settings", "seed"}:
             raise InvalidInput(f"a cell must have exactly the fields experiment, settings, seed; got {record!r}.")
         return cls(record["experiment"], record["settings"], record["seed"])
@@ -73,7 +73,7 @@ class Cell:
         return Cell, (self.experiment, dict(self.settings), self.seed)
 
     def __str__(self) -> str:
-        """A label for a line of progress: without settings that are nested, long, or of no use to a reader."""
+        """A short label for a line of progress: nested and long settings are left out."""
         settings = "".join(f" {name}={value}" for name, value in self.settings.items() if _describe(name, value))
         return f"{self.experiment}{settings} seed={self.seed}"
 

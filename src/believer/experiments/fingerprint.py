@@ -1,4 +1,4 @@
-"""What tells two objects of a class apart: for cells whose settings cannot hold the objects themselves."""
+"""Fingerprints of objects, for cells whose settings cannot hold the objects themselves."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _SAYS_LITTLE = re.compile(r" at 0x[0-9a-fA-F]+|\.\.\.")
 
 
 def fingerprint(member: object) -> str:
-    """What tells a custom member from others of its class, in this process and any later one.
+    """A text that distinguishes a custom member from others of its class, in this process and later ones.
 
     Its repr; where that says little, a digest of its pickle; where it has none, something new every time.
     """
@@ -29,6 +29,6 @@ def fingerprint(member: object) -> str:
 
 
 def identity(member: object) -> Any:
-    """A member as plain data; a custom one also by its fingerprint, so that two of a class are not taken for one."""
+    """A member as plain data; a custom member includes its fingerprint, so that two of a class stay distinct."""
     config = serialization.to_config(member)
     return {**config, "custom_repr": fingerprint(member)} if serialization.is_custom(config) else config

@@ -1,4 +1,4 @@
-"""Progress as lines, for logs and wherever else a bar cannot be drawn."""
+"""Progress as lines, for logs and other outputs that cannot show a bar."""
 
 from __future__ import annotations
 
@@ -43,4 +43,4 @@ class ProgressLines:
         return f"{seconds // 60}:{seconds % 60:02d} left"
 
     def close(self) -> None:
-        """Nothing is left open."""
+        """Do nothing: no line is left open."""

@@ -1,4 +1,4 @@
-"""Someone else's object by its name, ``module:object``: how a plain setting reaches code in any process."""
+"""Loading a user's object by its name, ``module:object``, in any process."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from believer.errors import InvalidInput
 
 
 def load(name: str) -> Any:
-    """The object that is named ``module:object``; ``InvalidInput`` when it cannot be had."""
+    """The object that is named ``module:object``; ``InvalidInput`` if it cannot be loaded."""
     module, _, attribute = name.partition(":")
     if not module or not attribute:
         raise InvalidInput(f"an object of your own must be named as module:object; got {name!r}.")
@@ -40,7 +40,7 @@ def made(name: str) -> Any:
 
 
 def digest(module: str) -> str | None:
-    """Of the file of a module that is loaded; None if there is none."""
+    """The digest of the file of a loaded module; None if it has no file."""
     path = getattr(sys.modules.get(module), "__file__", None)
     return None if path is None else hashlib.sha256(Path(path).read_bytes()).hexdigest()[:16]
 

@@ -1,4 +1,4 @@
-"""What a member of ours is made of: a strategy, a surrogate and an acquisition.
+"""The parts of a member: a strategy, a surrogate and an acquisition function.
 
 Each is the library's by its name, the user's own as ``module:object``, or a value.
 """
@@ -71,5 +71,5 @@ def _config(value: object, *modules: str) -> Any:
 
 
 def _called(value: object, config: Any) -> str:
-    """How tables call a value: as it calls itself, if that is short and says something."""
+    """The name of a value in tables: its own text if that is short and informative."""
     return repr(value) if config.get("custom_repr") == repr(value) and len(repr(value)) <= 40 else brief(config)

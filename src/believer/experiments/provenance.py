@@ -1,4 +1,4 @@
-"""Where a result came from, beyond the versions that every study records: the commit of a checkout."""
+"""The provenance of a result beyond the versions that every study records: the commit of a checkout."""
 
 from __future__ import annotations
 

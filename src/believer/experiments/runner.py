@@ -1,4 +1,4 @@
-"""run: do the cells that are not done yet, here or elsewhere, and give back the results of all."""
+"""run: run the cells that have no result yet, here or in other processes, and return all results."""
 
 from __future__ import annotations
 

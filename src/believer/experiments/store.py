@@ -1,4 +1,4 @@
-"""The store: finished cells as lines of JSON, each on the disk before it counts as done.
+"""The store: finished cells as lines of JSON, each written to disk before it counts as done.
 
 One object a line: ``format``, ``key``, ``cell`` (experiment, settings, seed), ``result``, ``provenance``. Lines stand
 alone, so files of two machines can be joined by ``cat``; of a cell that is there twice, the first line counts. How a
@@ -108,7 +108,7 @@ class Store:
         return finished
 
     def __getitem__(self, cell: Cell) -> Finished:
-        """The finished cell; KeyError if it is not."""
+        """The finished cell; KeyError if it is not finished."""
         return self._finished[cell.key]
 
     def __contains__(self, cell: object) -> bool:

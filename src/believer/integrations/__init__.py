@@ -1,3 +1,3 @@
-"""Doors to other libraries, each in a file or folder of its own that loads its library only where it is used."""
+"""Integrations with other libraries. Each is a file or folder of its own, and imports its library only when used."""
 
 __all__ = ["dask", "gest", "optuna", "ray", "sklearn", "skopt"]

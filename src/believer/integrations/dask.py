@@ -11,8 +11,8 @@ The guide is docs/dask.md.
 
 When a worker dies, the scheduler gives its tasks to another; after several deaths (``allowed-failures`` of the cluster,
 3 by default) a task fails with ``KilledWorker``, and the others go on. Results are fetched as they come in, and the
-cluster forgets them then: a worker that dies later has nothing that would have to be computed again. Only one that dies
-in the moment between may cost a second run of a finished cell, whose result is dropped.
+cluster forgets them then: a worker that dies later has nothing that would have to be computed again. If a worker
+dies just before its result is fetched, a finished cell may run a second time, and the second result is dropped.
 """
 
 from __future__ import annotations
@@ -47,9 +47,9 @@ def connected(address: str, timeout: float = TIMEOUT) -> Iterator[Executor]:
 
 @contextmanager
 def opened(given: Any) -> Iterator[Executor]:
-    """An executor on a client, a cluster, or the cluster whose scheduler listens at an address; these stay as they are.
+    """An executor on a client, a cluster, or the cluster at an address, none of which is closed at the end.
 
-    It runs as many calls together as the cluster has threads now.
+    It runs as many calls at a time as the cluster has threads.
     """
     if isinstance(given, str):
         with _client(given, TIMEOUT) as client:
@@ -113,7 +113,7 @@ class ClusterExecutor(Executor):
     Parameters
     ----------
     client : connected to the cluster.
-    count : how many calls run together; 0 does not say.
+    count : the number of calls at a time; 0 if it is unknown.
     """
 
     def __init__(self, client: Any, count: int = 0) -> None:
@@ -147,7 +147,7 @@ class ClusterExecutor(Executor):
 
 
 def _hand_over(ours: Future[Any], theirs: Any) -> None:
-    """End our future as theirs ended; called in a thread of the client's."""
+    """Copy the end of Dask's future to ours; called in a thread of the client's."""
     if not ours.set_running_or_notify_cancel():
         return
     from distributed.scheduler import KilledWorker

@@ -49,8 +49,8 @@ class Generator(Standard):  # type: ignore[misc]
     Parameters
     ----------
     vocs : objectives to minimize or maximize, constraints on what is returned, continuous and discrete variables;
-        constants and observables at will.
-    batch_size : how many points ``suggest()`` returns when it is not told.
+        constants and observables are optional.
+    batch_size : the number of points that ``suggest()`` returns by default.
     journal : a path; every suggestion and result is written there at once, and a study that is there goes on.
     options : of :class:`believer.Optimizer`: ``strategy``, ``surrogate``, ``acquisition``, ``n_init``, ``seed``, ...
 
@@ -86,12 +86,12 @@ class Generator(Standard):  # type: ignore[misc]
             raise InvalidInput(f"believer has objectives to MINIMIZE or MAXIMIZE, one or several; got {goals}.")
 
     def suggest(self, num_points: int | None = None) -> list[dict[str, Any]]:
-        """Points that are good together and with those pending: variables, constants and ``_id``.
+        """Suggest points that suit each other and the pending ones: variables, constants and ``_id``.
 
         Parameters
         ----------
-        num_points : how many, exactly; None for ``batch_size``. InvalidInput, a ValueError, where a finite space has
-            fewer left.
+        num_points : the exact number of points; None for ``batch_size``. Raises InvalidInput, a ValueError, if a finite
+            space has fewer left.
         """
         q = self.batch_size if num_points is None else whole(num_points, "num_points", 0)
         try:
@@ -110,12 +110,12 @@ class Generator(Standard):  # type: ignore[misc]
         return None if best is None else (self._decoded(best[0]), best[1])
 
     def recommend(self) -> Recommendation:
-        """The evaluated point to use in the end, as :meth:`believer.Optimizer.recommend` says, in ``params``."""
+        """The evaluated point to use, from :meth:`believer.Optimizer.recommend`, in ``params``."""
         found = self.optimizer.recommend()
         return replace(found, params=self._decoded(found.params))
 
     def ingest(self, results: Iterable[Mapping[str, Any]]) -> None:
-        """Take in results; none of them, where one is wrong.
+        """Take in results; if one of them is invalid, none is recorded.
 
         Parameters
         ----------
@@ -188,7 +188,7 @@ def _is_float(p: Parameter) -> TypeGuard[Number]:
 
 
 def _goal(part: Any) -> Goal:
-    """What is wanted of an outcome, as the standard says it."""
+    """The goal of an outcome, in the words of the standard."""
     if isinstance(part, gest.BaseObjective):
         return Maximize() if isinstance(part, gest.MaximizeObjective) else Minimize()
     if isinstance(part, gest.BoundsConstraint):
@@ -199,7 +199,7 @@ def _goal(part: Any) -> Goal:
 
 
 def _close(a: Any, b: Any) -> bool:
-    """Are they numbers that are the same but for the rounding of a float32?"""
+    """Whether two numbers are equal up to the rounding of a float32."""
     return isinstance(a, Real) and isinstance(b, Real) and math.isclose(a, b, rel_tol=2.0**-23)
 
 

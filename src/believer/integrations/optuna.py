@@ -1,4 +1,4 @@
-"""A sampler for Optuna: trials that run are pending points, whichever thread, process or machine runs them.
+"""A sampler for Optuna: running trials are pending points, whichever thread, process or machine runs them.
 
 ::
 
@@ -74,7 +74,7 @@ _log = logging.getLogger(__name__)
 
 
 class BelieverSampler(BaseSampler):  # type: ignore[misc]
-    """Suggests points that are good together with those of all running trials.
+    """A sampler that suggests points which suit those of all running trials.
 
     Parameters that all finished trials have in common, with the same range, are chosen together, and with them those
     of branches: where the values of an earlier parameter decide whether a trial asks for another one, that is learned
@@ -86,16 +86,16 @@ class BelieverSampler(BaseSampler):  # type: ignore[misc]
     Parameters
     ----------
     strategy, surrogate, acquisition, warp, resolution : as for :class:`~believer.optimizer.Optimizer`.
-    n_startup_trials : results and running trials before the model takes over; None is two for each parameter.
-    seed : of all that is random; None is another one each time.
-    search_space : the distributions by name, where they are known in advance: then the first trials fill the space
-        evenly, and never repeat each other either.
-    pruned : what a pruned trial is: "value", a result, the last value that it reported; "failed"; or "ignored". One
-        that reported nothing has failed.
-    reference : of several objectives, a value for each that is just good enough: hypervolume is measured from there.
-        None infers it.
-    failed : what a failed trial, NaN or an infinite result is: "worst", as bad as the worst result; or "ignored".
-    independent_sampler : draws what is not chosen together; None is a uniform draw for each trial and name.
+    n_startup_trials : the number of results and running trials before the model chooses points; None for two for each
+        parameter.
+    seed : the random seed; None draws one.
+    search_space : the distributions by name, if they are known in advance. The first trials then fill the space evenly
+        and never repeat each other.
+    pruned : how a pruned trial counts: "value" takes its last reported value as the result; or "failed"; or "ignored".
+        A pruned trial without a value has failed.
+    reference : the reference point of the hypervolume, with a value for each of several objectives; None infers it.
+    failed : how a failed trial, NaN or an infinite result counts: "worst" for the worst result; or "ignored".
+    independent_sampler : the sampler of parameters that are not chosen together; None draws them uniformly.
     """
 
     @suggesting
@@ -140,13 +140,13 @@ class BelieverSampler(BaseSampler):  # type: ignore[misc]
         self._begin()
 
     def _begin(self) -> None:
-        """As one that has seen no study yet."""
+        """Begin without a study."""
         self._lock = threading.Lock()
         self._said: set[tuple[str, str]] = set()
         self._forget(None, None)
 
     def _forget(self, storage: Any, study_id: int | None) -> None:
-        """All that was learned of another study than this one."""
+        """Forget another study, and turn to this one."""
         self._storage, self._study_id = storage, study_id
         self._door: _Door | None = None
         self._counted: dict[int, datetime] = {}  # trials that have ended, and when they did
@@ -166,17 +166,17 @@ class BelieverSampler(BaseSampler):  # type: ignore[misc]
         self._begin()
 
     def reseed_rng(self) -> None:
-        """Nothing of ours: a trial's randomness is that of the seed and its number, so that copies never repeat."""
+        """Reseed the independent sampler only: the seed and a trial's number determine everything else."""
         if self._independent is not None:
             self._independent.reseed_rng()
 
     def before_trial(self, study: Any, trial: Any) -> None:
-        """The sampler of independent parameters may prepare for ``trial`` of ``study``."""
+        """The independent sampler may prepare for ``trial`` of ``study``."""
         if self._independent is not None:
             self._independent.before_trial(study, trial)
 
     def after_trial(self, study: Any, trial: Any, state: Any, values: Sequence[float] | None) -> None:
-        """It may also see how ``trial`` of ``study`` ended: in which ``state``, with which ``values``."""
+        """The independent sampler may see the ``state`` and ``values`` with which ``trial`` of ``study`` ended."""
         if self._independent is not None:
             self._independent.after_trial(study, trial, state, values)
 
@@ -309,7 +309,7 @@ class BelieverSampler(BaseSampler):  # type: ignore[misc]
         return known, unseen
 
     def _returned(self, trial: Any) -> list[float] | str | None:
-        """Of a finished trial: its values, or why there are none."""
+        """The values of a finished trial, or the reason why there are none."""
         if not trial.state.is_finished():
             return None
         if trial.state == TrialState.PRUNED and self._pruned == IGNORED:
@@ -395,7 +395,7 @@ class _Door:
         return Outcome({_objective(i): value for i, value in enumerate(values)}, limits)
 
     def fit_behind(self, trials: Sequence[Any]) -> Fitted | None:
-        """The hyperparameters that the last of them was chosen under; None if no fit is of these settings."""
+        """The hyperparameters behind the last suggestion; None if no trial has any for these settings."""
         for trial in reversed(trials):
             fit = _noted(trial).get("fit", {})
             if fit.get("of") == self.digest:
@@ -406,7 +406,7 @@ class _Door:
     def chosen(
         self, known: Sequence[_Seen], unseen: Sequence[dict[str, Any]], fitted: Fitted | None, fixed: dict[str, Any]
     ) -> tuple[dict[str, Any], dict[str, Any]]:
-        """A point with what is ``fixed`` of it, after those that others are about to get; and what to tell of it."""
+        """A point with its ``fixed`` values, given the points of other workers; and the note about it."""
         guessed, settings = list(known), self.settings
         for given in (*unseen, fixed):
             try:
@@ -430,7 +430,7 @@ class _Door:
         return [each.number for each, is_same in zip(fresh, same, strict=True) if is_same]
 
     def history(self, known: Sequence[_Seen], fitted: Fitted | None) -> History:
-        """What ``History.of`` makes of them, without encoding each of them again for each suggestion.
+        """The same as ``History.of``, without encoding every trial again for each suggestion.
 
         A constraint that a trial has not set is believed, as those of running trials are.
         """
@@ -463,7 +463,7 @@ def _parameter(distribution: Any, when: Any = None) -> Float | Int | Categorical
 
 
 def _noted(trial: Any) -> dict[str, Any]:
-    """What a worker has noted of a trial in the storage; empty where it is damaged, as anyone may write there."""
+    """A worker's note about a trial in the storage; empty if it is damaged, since anyone may write there."""
     noted = trial.system_attrs.get(KEY)
     if not isinstance(noted, dict) or not isinstance(noted.get("point"), dict):
         return {}

@@ -35,7 +35,7 @@ __all__ = ["export_study", "import_study", "watch_study"]
 
 
 def import_study(study: Any, journal: PathLike | None = None) -> Optimizer:
-    """A study of Optuna's, whichever sampler has written it, as one of this library.
+    """Convert an Optuna study, by whichever sampler, to a study of this library.
 
     It has the parameters that all finished trials have in common with the same range, but for constants, those of
     branches with their conditions, and every finished trial that lies in them: a pruned one with the last value that it
@@ -45,8 +45,8 @@ def import_study(study: Any, journal: PathLike | None = None) -> Optimizer:
 
     Parameters
     ----------
-    study : of Optuna's; it is only read.
-    journal : where to write the journal of it, a new file; None keeps it in memory.
+    study : an Optuna study, which is only read.
+    journal : the path of a new journal; None keeps the study in memory.
     """
     finished = [trial for trial in study.get_trials(deepcopy=False) if trial.state.is_finished()]
     searched = _searched(finished)
@@ -69,7 +69,7 @@ def import_study(study: Any, journal: PathLike | None = None) -> Optimizer:
 def export_study(
     study: Optimizer | Study | PathLike, storage: Any = None, study_name: str | None = None, sampler: Any = None
 ) -> Any:
-    """A new study of Optuna's with the results and failures of one of this library; trials under way are left out.
+    """Convert a study of this library to a new Optuna study, with its results and failures, without pending trials.
 
     Parameters
     ----------
@@ -102,7 +102,7 @@ def export_study(
 
 
 def _beyond(wanted: Mapping[str, Any], row: Mapping[str, Any]) -> dict[str, float]:
-    """How far each limit is broken, where that is known: 0 at most where it is kept."""
+    """The violation of each known limit: at most 0 if the limit is kept."""
     beyond = {}
     for name, goal in wanted.items():
         value = row.get(name)
@@ -117,11 +117,11 @@ def _beyond(wanted: Mapping[str, Any], row: Mapping[str, Any]) -> dict[str, floa
 
 
 def watch_study(study: Any, **options: Any) -> Watch:
-    """Serve the page of a study of Optuna's, or of all studies of a storage, which follows them while they run.
+    """Serve the page of an Optuna study, or of all studies of a storage, and update it while they run.
 
     Parameters
     ----------
-    study : of Optuna's, or the address of a storage, "sqlite:///study.db". It is only read.
+    study : an Optuna study, or the address of a storage, "sqlite:///study.db". It is only read.
     options : host, port, token and next_q, as for :meth:`believer.Optimizer.watch`.
     """
     if isinstance(study, str):
@@ -130,7 +130,7 @@ def watch_study(study: Any, **options: Any) -> Watch:
 
 
 def studies_in(storage: str) -> Callable[[], dict[str, Watched]]:
-    """The studies of a storage that are there now, by key."""
+    """The present studies of a storage, by key."""
     try:
         opened = optuna.storages.get_storage(storage)
         optuna.get_all_study_names(opened)
@@ -243,7 +243,7 @@ def _limit(name: str) -> str:
 
 
 def _told(trial: Any, names: list[str], goals: Mapping[str, Any]) -> dict[str, Any]:
-    """What a finished trial returned, or why it returned nothing."""
+    """The result of a finished trial, or the reason why there is none."""
     values = trial.values if trial.state != TrialState.FAIL else None
     if values is None or not all(map(math.isfinite, values)):
         return {"error": str(trial.user_attrs.get("error") or trial.state.name)}

@@ -58,20 +58,20 @@ TIMEOUT = 10.0
 
 
 class BelieverSearch(Searcher):  # type: ignore[misc]  # Ray has no types
-    """Batch Bayesian optimization for ``tune.TuneConfig(search_alg=...)``: trials that run are pending points.
+    """Batch Bayesian optimization for ``tune.TuneConfig(search_alg=...)``: running trials are pending points.
 
-    The value of a trial is the metric that it reported last, also where a scheduler has stopped it early. A trial that
-    ends with an error, or without the metric, has failed, until it is run again and has a result. Of one that was
-    stopped before it reported anything, nothing is learnt.
+    The value of a trial is its last reported metric, even if a scheduler stopped it early. A trial that ends with an
+    error or without the metric has failed, until it is run again and has a result. A trial that was stopped before it
+    reported anything is ignored.
 
     Parameters
     ----------
-    space : where to search, a dict of Tune's domains or a :class:`Space`; None takes the ``param_space`` of the tuner.
-    metric : what to optimize, by name; None takes the tuner's.
+    space : a dict of Tune's domains or a :class:`Space`; None takes the ``param_space`` of the tuner.
+    metric : the name of the metric to optimize; None takes the tuner's.
     mode : "min" or "max"; None takes the tuner's.
     points_to_evaluate : configs to try first.
-    evaluated_rewards : their metrics, where these are known already: then they count as results, and are not run.
-    seed : of all that is random; None draws one.
+    evaluated_rewards : their metrics, if these are known; the configs then count as results, and are not run.
+    seed : the random seed; None draws one.
     options : surrogate, acquisition, strategy, maximizer, n_init, warp and resolution, as for :class:`Optimizer`.
     """
 
@@ -105,9 +105,9 @@ class BelieverSearch(Searcher):  # type: ignore[misc]  # Ray has no types
         self._begin(None if space is None else _tune_space(space), metric, mode)
 
     def set_search_properties(self, metric: str | None, mode: str | None, config: dict[str, Any], **spec: Any) -> bool:
-        """Take what the tuner says: ``metric``, ``mode``, and ``config``, its search space; ``spec`` is not needed.
+        """Take the tuner's ``metric``, ``mode`` and ``config``, its search space; ``spec`` is not used.
 
-        False where the search was made with a space of its own.
+        Returns False if the search has a space of its own.
         """
         self._begin(self._where if self._is_space_given else _tune_space(config), metric, mode)
         return not self._is_space_given
@@ -140,7 +140,7 @@ class BelieverSearch(Searcher):  # type: ignore[misc]  # Ray has no types
         return self._where, self._study
 
     def set_max_concurrency(self, max_concurrent: int) -> bool:
-        """Have at most ``max_concurrent`` trials under way. True: this is seen to here."""
+        """Run at most ``max_concurrent`` trials at a time. Returns True, since the search itself ensures this."""
         self._most = whole(max_concurrent, "max_concurrent", 1)
         return True
 
@@ -230,7 +230,7 @@ class BelieverSearch(Searcher):  # type: ignore[misc]  # Ray has no types
 
 
 def _told(value: Any = None, error: str | None = None) -> dict[str, Any]:
-    """What to tell of a trial: a number, or why there is none."""
+    """The result of a trial: a number, or the reason why there is none."""
     try:
         outcome = outcome_of(value, None, error)
     except InvalidInput as problem:
@@ -240,7 +240,7 @@ def _told(value: Any = None, error: str | None = None) -> dict[str, Any]:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _TuneSpace:
-    """A space, and how its points look in Tune: a parameter is named by its place in the config, as "model/lr".
+    """A space and its conversion to Tune's configs: a parameter is named by its path in the config, as "model/lr".
 
     ``choices`` has what the values of a parameter stand for, where choices are no plain values, or have domains of
     their own; these are conditional parameters, and come after their parents. A space of ours has no ``template``.
@@ -390,8 +390,8 @@ def connected(address: str | None = None, *, cpus: float = 1.0, retries: int = 0
     address : "host:6379" from a machine of the cluster, "ray://host:10001" from any other (needs ``ray[client]``),
         "auto" for the one that runs on this machine, "local" for a new one here, which ends with the block. None is the
         cluster that this process is connected to, else what ``ray.init()`` finds: "auto", or "local" if there is none.
-    cpus : processors that a call needs, which is how Ray knows how many to run at a time.
-    retries : how often a call is made again when its worker has died.
+    cpus : the processors that a call needs, from which Ray derives how many calls run at a time.
+    retries : the number of further tries for a call whose worker died.
     """
     retries, ours = whole(retries, "retries", 0), not ray.is_initialized()
     if ours:
@@ -460,14 +460,14 @@ class _ClusterExecutor(Executor):
             ray.cancel(task, force=self._is_closed)
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
-        """Cancel what is under way, in any case: nobody would hear of it."""
+        """Cancel all running calls in any case, since nobody would receive their results."""
         self._is_closed = True
         for future in list(self._under_way):
             future.cancel()
 
 
 def _hand_over(ours: Future[Any], theirs: Future[Any]) -> None:
-    """End our future as theirs ended; called in a thread of Ray's."""
+    """Copy the end of Ray's future to ours; called in a thread of Ray's."""
     if not ours.set_running_or_notify_cancel():
         return
     error, lost = theirs.exception(), (exceptions.NodeDiedError, exceptions.ObjectLostError)

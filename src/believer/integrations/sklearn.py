@@ -60,15 +60,15 @@ class BatchSearchCV(BaseSearchCV):  # type: ignore[misc]
 
     Parameters
     ----------
-    estimator : what is tuned, a Pipeline for instance.
-    space : where to search: a :class:`believer.Space`, or a dict of names ("C", "svc__C") to ``Float``, ``Int``,
+    estimator : the estimator to tune, a Pipeline for instance.
+    space : the search space: a :class:`believer.Space`, or a dict of names ("C", "svc__C") to ``Float``, ``Int``,
         ``Categorical``, a ``uniform``, ``loguniform`` or ``randint`` of SciPy, or a list of choices, which may be any
         objects. Or a list of such dicts, as scikit-learn has it: a candidate has the names of one of them. They are
         searched as one space, and the budget goes to where scores are good. A parameter that is the same in several
         dicts is learned in all of them. Spaces with rules, a constraint or a region take turns by batches instead,
         each with a model of its own.
-    n_iter : how many candidates are tried. Fewer, with a warning, if the space has fewer.
-    q : how many are chosen and evaluated together: q times the number of folds fits run at once, given the jobs.
+    n_iter : the number of candidates. If the space has fewer, all of them are tried, with a warning.
+    q : the number of candidates that are chosen and evaluated together, as q times the number of folds fits.
     scoring : one score or several, as for ``RandomizedSearchCV``. The model learns from the one that ``refit`` names,
         else from the first.
     refit : fit the best candidate to all data in the end. With several scores, the name of the one that decides; or a

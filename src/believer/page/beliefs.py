@@ -1,4 +1,4 @@
-"""What needs the models of a study: what to use in the end, what would come next and why, and figures of beliefs."""
+"""The parts of a page that need models: the recommendation, the next batch, and figures of the posterior."""
 
 from __future__ import annotations
 
@@ -34,18 +34,18 @@ _MAX_ROWS = 40
 
 
 def usual_size(source: Source) -> int:
-    """How many points a batch of the study has: as many as the last one."""
+    """The batch size of the study: the size of its last batch."""
     asked = [len(event.trials) for event in source.study.events if isinstance(event, Asked) and event.trials]
     return asked[-1] if asked else 1
 
 
 def beliefs(source: Source, rows: PageRows, q: int | None = None) -> Json:
-    """The parts of a page that need a model, and figures; sentences that say why where one is not there.
+    """The parts of a page that need a model, with figures, or a sentence that says why a part is missing.
 
     Parameters
     ----------
     source : the study.
-    rows : its table.
+    rows : the table of its trials.
     q : points of the next batch; 0 for none, None for as many as the last batch had, in a study that is not large.
     """
     unknown = _unknown(source, q)
@@ -73,12 +73,12 @@ _ORDER = [
 
 
 def quick_figures(source: Source, rows: PageRows) -> list[Json]:
-    """The figures that need no model and are there at once: how the study went, and when trials were under way.
+    """The figures that need no model and are available at once: the convergence and the timeline.
 
     Parameters
     ----------
     source : the study.
-    rows : its table.
+    rows : the table of its trials.
     """
     several = len(source.goals.objectives) > 1
     first = [] if several else [lambda: figures.convergence(source, rows)]
@@ -86,7 +86,7 @@ def quick_figures(source: Source, rows: PageRows) -> list[Json]:
 
 
 def without_refit(source: Source) -> Source:
-    """A large study with its models as of the last ask, given all results: hyperparameters are not fitted again.
+    """A large study with the hyperparameters of its last ask, which are not fitted again, and all results.
 
     Parameters
     ----------
@@ -103,7 +103,7 @@ def _is_large(source: Source) -> bool:
 
 
 def _unknown(source: Source, q: int | None) -> str:
-    """Why there is no model; empty where there is one."""
+    """The reason why there is no model; empty if there is one."""
     if not source.has_settings:
         return (
             "The surrogate of this study is not one that a journal can hold, so nothing that needs the model is shown. "
@@ -158,7 +158,7 @@ def _with_model(source: Source, rows: PageRows, q: int | None) -> list[Drawing]:
 
 
 def _drawn(drawings: Sequence[Drawing]) -> tuple[list[Json], list[str]]:
-    """Figures, and why some are missing; a study with few results lacks many, which needs no words."""
+    """Figures, and the reasons why some are missing; nothing is said of those that only need more results."""
     shown, missing = [], []
     for drawing in drawings:
         try:
@@ -263,7 +263,7 @@ def _front(source: Source) -> Json:
 
 
 def _next(source: Source, q: int | None) -> Json:
-    """What would be handed out if trials were asked for now; the study is not changed."""
+    """The batch that an ask would return now; the study is not changed."""
     if source.replaced:
         parts = ", ".join(source.replaced)
         return {"text": [f"The next batch is not known here: a journal cannot hold this study's {parts}."]}

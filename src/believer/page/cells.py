@@ -1,4 +1,4 @@
-"""What goes into a page: values as JSON has them, and text as figures show it."""
+"""Values and text for a page: plain JSON, with text escaped for figures."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def clipped(text: str, most: int) -> str:
 
 
 def label(text: str, most: int = 40) -> str:
-    """Text for a figure: what plotly would take for markup or for mathematics is shown as it is."""
+    """Text for a figure, escaped so that plotly reads neither markup nor mathematics in it."""
     return html.escape(clipped(readable(text), most), quote=False).replace("$", "&#36;")
 
 
@@ -61,7 +61,7 @@ _MAX_LETTERS, _MAX_TEXT = 60, 600
 
 
 def isolated(text: str) -> str:
-    """Text for a sentence: what is written from right to left in it turns nothing else of the sentence."""
+    """Text for a sentence, isolated so that right-to-left text does not reorder the rest."""
     turned = any(bidirectional(letter) in _TURNED for letter in text)
     return f"{_ISOLATE}{text}{_END}" if turned else text
 
@@ -93,7 +93,7 @@ def number(value: float) -> str:
 
 
 def percent(probability: float) -> str:
-    """A probability in a sentence; no model is certain, and near certainty is not called so."""
+    """A probability in a sentence; a probability near 0 or 1 is never rounded to certainty."""
     if probability > 0.995:
         return "more than 99 %"
     return "less than 1 %" if probability < 0.005 else f"{probability:.0%}".replace("%", " %")

@@ -27,7 +27,7 @@ _PARTS = ("strategy", "acquisition", "surrogate", "maximizer")
 
 
 def source_of(study: StudyLike) -> Source:
-    """A study at one moment: what happens to an optimizer later does not change it.
+    """A snapshot of a study: later changes of an optimizer do not affect it.
 
     Parameters
     ----------
@@ -58,7 +58,7 @@ def state(study: StudyLike, *, name: str | None = None, next_q: int | None = Non
 
 
 def facts(source: Source, rows: PageRows, name: str | None = None) -> Json:
-    """What a page shows without any model, but for figures.
+    """The parts of a page that need no model, without figures.
 
     Parameters
     ----------
@@ -90,7 +90,7 @@ def facts(source: Source, rows: PageRows, name: str | None = None) -> Json:
 
 
 def found(source: Source) -> list[str]:
-    """What a study has found so far, in sentences."""
+    """The findings of a study so far, in sentences."""
     counts, goals, study = source.study.counts, source.goals, source.study
     several, first = len(goals.objectives) > 1, source.outputs[0]
     states = {"failed": counts.failed, "pending": counts.pending, "abandoned": counts.abandoned}
@@ -126,7 +126,7 @@ def _extreme(source: Source, name: str) -> float:
 
 
 def _improved(source: Source, value: float) -> list[str]:
-    """How far the model brought the study beyond its design."""
+    """The improvement over the best result of the design."""
     trials, first, sign = source.trials, source.outputs[0], source.sign(source.outputs[0])
     kept = trials.keeps_limits & (trials.values[first] == trials.values[first])
     designed = [v for v, ok, o in zip(trials.values[first], kept, trials.origin, strict=True) if ok and o == "design"]
@@ -203,7 +203,7 @@ def _settings(source: Source) -> Json:
 
 
 def _parameter(name: str, config: dict[str, Any]) -> tuple[str, str, str]:
-    """Name, kind and values of a parameter, whatever its kind."""
+    """The name, kind and values of a parameter of any kind."""
     choices = config.get("choices")
     if choices is not None:
         return name, config["kind"], ", ".join(map(str, choices))

@@ -1,4 +1,4 @@
-"""The document around a study's state: one HTML text with its styles, its scripts and a policy that allows no other.
+"""The HTML document around a study's state, with its styles, its scripts and a content security policy.
 
 All text of a study goes in as JSON and is put into the page as text by the script. The policy names the scripts by
 their hashes, so that nothing else can run, and allows no connection but, for a page that is served, to its own server.
@@ -37,7 +37,7 @@ def plotly() -> bytes:
 
 @cache
 def script() -> str:
-    """What makes the page from its state."""
+    """The script that builds the page from its state."""
     return '"use strict";\n(() => {\n' + "".join(_asset(name) for name in _SCRIPTS) + "})();\n"
 
 
@@ -65,8 +65,8 @@ def served(title: str, follow: str, library: str) -> bytes:
     Parameters
     ----------
     title : of the page.
-    follow : where the state is, as an address relative to the page.
-    library : where :func:`plotly` is.
+    follow : the address of the state, relative to the page.
+    library : the address of :func:`plotly`.
     """
     policy = served_policy()
     load = f'<script type="text/plain" id="plotly" data-src="{html.escape(library)}"></script>'.encode()

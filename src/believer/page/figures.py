@@ -83,7 +83,7 @@ _BORDER = {"color": "@grid", "width": 1, "dash": "dot"}
 
 
 def evaluations(source: Source, rows: PageRows, names: tuple[str, ...] | None) -> Json:
-    """Where the trials lie, pair by pair; ``names`` are the parameters to show, None for the first."""
+    """Scatter plots of pairs of parameters; ``names`` are the parameters to show, None for the first ones."""
     found = data.evaluations(source, parameters=names)
     axes = found.axes[:MAX_PAIRED]
     pairs = [(x, y) for i, x in enumerate(axes) for y in axes[i + 1 :]]
@@ -188,7 +188,7 @@ def _end(axis: Axis) -> Json:
 
 
 def distribution(source: Source, rows: PageRows) -> Json:
-    """How many results are below a value, for each outcome."""
+    """The cumulative distribution of the results, for each outcome."""
     panels = []
     for outcome in source.outputs:
         values = source.trials.values[outcome]
@@ -245,7 +245,7 @@ def _marked(x: Array, y: Array, color: str, name: str) -> Json:
 
 
 def timeline(source: Source, rows: PageRows) -> Json:
-    """When trials were under way."""
+    """When trials were pending."""
     found = data.timeline(source)
     unit, scale = _unit(float(found.end.max())) if found.is_timed else ("events", 1.0)
     colors = {"done": "@blue", "failed": "@red", "pending": "@green", "partial": "@orange", "abandoned": "@gray"}

@@ -1,7 +1,7 @@
-"""A study that is watched, as the page asks for it: what happened at once, and what models make of it when it is there.
+"""A watched study: its events are served at once, its models as soon as they are fitted.
 
-What needs no model is read anew whenever the study has changed. What needs one is worked out in a thread of its own,
-one state after the other; until it is there, the page shows the one before and says so.
+The parts that need no model are read anew whenever the study has changed. The others are computed in a thread, one
+state after the other; until they are ready, the page shows the previous ones and says so.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class Live:
         self._sent: tuple[str, bytes] = ("", b"")
 
     def state(self) -> tuple[str, bytes]:
-        """The tag of the state as it is now, and the state as JSON.
+        """The tag of the present state, and the state as JSON.
 
         Raises what reading the study raises.
         """
@@ -70,7 +70,7 @@ class Live:
             threading.Thread(target=self._work, name="believer-watch-models", daemon=True).start()
 
     def _whole(self) -> Json:
-        """What happened, and the latest that the models made of it."""
+        """The present events, with the latest parts that need models."""
         if not self._beliefs:
             words = {"text": ["The model is being worked out."]}
             return {**self._facts, "recommendation": words, "next": words, "note": "More figures are being worked out."}
@@ -83,7 +83,7 @@ class Live:
         return {**self._facts, **self._beliefs, "results": self._facts["results"], "figures": figures, "note": note}
 
     def _work(self) -> None:
-        """Work out what needs models until there is nothing new; no more than half of the time."""
+        """Compute the parts that need models until nothing is new, for at most half of the time."""
         while True:
             with self._lock:
                 if self._waiting is None:
@@ -97,13 +97,13 @@ class Live:
             time.sleep(min(5.0, time.monotonic() - begun))
 
     def summary(self) -> tuple[Version, list[str]]:
-        """The version of the study, and what it found, in sentences."""
+        """The version of the study, and its findings in sentences."""
         version = self._watched.version()
         return version, found(self._watched.read())
 
 
 def _attempt(source: Source, rows: PageRows, next_q: int | None) -> Json:
-    """What needs models; a sentence where it cannot be worked out."""
+    """The parts that need models, or a sentence that says why they cannot be computed."""
     results: dict[str, Any] = {"results": source.study.counts.answered}
     try:
         return {**beliefs(source if next_q else without_refit(source), rows, next_q), **results}

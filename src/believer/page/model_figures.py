@@ -1,4 +1,4 @@
-"""Figures of what the models of a study believe."""
+"""Figures of the posterior of a study's models."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def by_relevance(source: Source) -> tuple[str, ...]:
 
 
 def slices(source: Source, rows: PageRows) -> Json:
-    """What is expected along each parameter, through the best result."""
+    """The posterior along each parameter, through the best result."""
     names, known = by_relevance(source)[:MAX_CURVES], [o for o in source.outputs if _has_results(source, o)]
     curves = [curve for name in known for curve in data.slice(source, parameters=names, outcome=name)]
     through = curves[0].through or {}
@@ -80,7 +80,7 @@ def _curve(found: Curve, rows: PageRows, is_slice: bool) -> Json:
 
 
 def surface(source: Source, rows: PageRows) -> Json:
-    """What is expected along two parameters, and how surely."""
+    """The posterior mean and standard deviation along two parameters."""
     found = data.surface(source)
     x, y, known = found.x, found.y, np.isfinite(found.values)
     across, up = (rows.along(axis, found.at[known, i]) for i, axis in enumerate((x, y)))
@@ -104,7 +104,7 @@ def surface(source: Source, rows: PageRows) -> Json:
 
 
 def importance(source: Source, rows: PageRows, quick: bool) -> Json:
-    """How much parameters matter, for each outcome; ``quick`` leaves the intervals out where they take a while."""
+    """The importance of parameters for each outcome; ``quick`` leaves out intervals that take long to compute."""
     panels = []
     for outcome in source.outputs:
         if not _has_results(source, outcome):
@@ -153,7 +153,7 @@ def _quick_importance(source: Source, outcome: str) -> Importance:
 
 
 def calibration(source: Source, rows: PageRows) -> Json:
-    """Whether results are where they were expected."""
+    """Leave-one-out predictions against results."""
     panels, words = [], []
     for outcome in source.outputs:
         if not _has_results(source, outcome):
@@ -229,7 +229,7 @@ def _front(found: FrontPair) -> Json:
 
 
 def feasibility(source: Source, rows: PageRows) -> Json:
-    """How probable it is that all limits are kept."""
+    """The probability that all limits are kept."""
     found = data.feasibility(source)
     parts = {"all limits": found.probability, **(found.parts if len(found.parts) > 1 else {})}
     return figure(

@@ -18,7 +18,7 @@ _WORDING = Wording(
 
 
 def report(study: StudyLike, path: PathLike, *, next_q: int | None = None) -> str:
-    """Write the page of a study: one file that needs no other and no network, written whole or not at all.
+    """Write the page of a study as one file, which needs no other file and no network.
 
     Parameters
     ----------

@@ -97,7 +97,7 @@ def outcome(source: Source, name: str, value: float) -> str:
     ----------
     source : the study.
     name : of the outcome.
-    value : of it.
+    value : its value.
     """
     return amount(number(value), isolated(source.units(name)))
 
@@ -110,7 +110,7 @@ def table(caption: str, head: Sequence[str], rows: Iterable[Sequence[Any]], plai
     caption : what it shows.
     head : names of its columns.
     rows : cells.
-    plain : whether its first column only names the second.
+    plain : whether the first column only names the second.
     """
     return {
         "caption": readable(caption),
@@ -121,5 +121,5 @@ def table(caption: str, head: Sequence[str], rows: Iterable[Sequence[Any]], plai
 
 
 def pairs(caption: str, found: Mapping[str, Any]) -> Json:
-    """A table of names and what they stand for."""
+    """A table of names and their values."""
     return table(caption, (), found.items(), plain=True)

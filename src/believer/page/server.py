@@ -1,4 +1,4 @@
-"""The server of live pages: it answers GET and HEAD, for the studies that it was given, to whoever may ask.
+"""The server of live pages: it answers GET and HEAD requests for the studies that it was given.
 
 A request is refused unless its Host is one that this server is known by, so that a page of another site cannot reach
 it under a name of its own; and unless it brings the token, where there is one. Nothing of a request becomes a path.
@@ -36,7 +36,7 @@ _SMALL = 4096
 
 
 class Shelf:
-    """The studies of a server, and what is known of each.
+    """The studies of a server, with the present state of each.
 
     Parameters
     ----------
@@ -115,12 +115,12 @@ class Server(ThreadingHTTPServer):
                 request.shutdown(socket.SHUT_RDWR)
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """A connection that broke is nobody's business; a mistake of ours is told."""
+        """Ignore a broken connection, and report any other error."""
         if not isinstance(sys.exception(), OSError):
             super().handle_error(request, client_address)
 
     def knows(self, name: str) -> bool:
-        """Whether a request may call this server so: names of other sites are refused, as they may lead here."""
+        """Whether a Host header names this server; names of other sites are refused, since they may resolve to it."""
         try:
             address = ipaddress.ip_address(name.strip("[]"))
         except ValueError:
@@ -268,7 +268,7 @@ class Handler(BaseHTTPRequestHandler):
         self.end_headers()
 
     def send_error(self, code: int, message: str | None = None, explain: str | None = None) -> None:
-        """Refuse what is no request, in one sentence."""
+        """Refuse an invalid request, with one sentence."""
         self.request_version = self.protocol_version  # a request that says no version gets an answer with a status too
         self._refused(HTTPStatus(code), "That is no request for a page.")
 

@@ -1,4 +1,4 @@
-"""What a server may show: one study, or the journals of a folder, and nothing else.
+"""The studies that a server may show: one study, or the journals of a folder.
 
 A request names a study by a key. Keys are looked up among the studies that are listed here; no path is ever made from
 a request. A link that leads out of the folder is not listed.
@@ -30,8 +30,8 @@ class Watched:
 
     Attributes
     ----------
-    name : how it is called.
-    version : what changes whenever something happens to it; OSError where it is gone.
+    name : the name of the study.
+    version : a value that changes with every event; raises OSError if the study is gone.
     read : the study as it is now.
     """
 
@@ -41,7 +41,7 @@ class Watched:
 
     @property
     def key(self) -> str:
-        """How a request names it."""
+        """The key by which a request names the study."""
         return sha256(self.name.encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 

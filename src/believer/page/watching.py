@@ -58,12 +58,12 @@ class Watch:
         return f"http://{name}:{self._server.server_port}/{token}"
 
     def wait(self) -> None:
-        """Until it is closed; a KeyboardInterrupt ends the wait."""
+        """Wait until the page is closed; a KeyboardInterrupt ends the wait."""
         while not self._ended.wait(0.5):  # on Windows, nothing interrupts a wait without an end
             pass
 
     def close(self) -> None:
-        """End it."""
+        """Stop the server."""
         self._server.shutdown()
         self._server.server_close()
         self._thread.join()

@@ -1,4 +1,4 @@
-"""A figure of whether the model knows what it does not know."""
+"""The figure of how well the model is calibrated."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from believer.space.units import amount
 
 
 def calibration(study: StudyLike, *, outcome: str | None = None, ax: Any = None) -> Any:
-    """Each result beside what the model expects of it from the others; and how many lie within their intervals.
+    """Leave-one-out predictions against results, and the share of results within the intervals of each level.
 
     Parameters
     ----------
     study : an optimizer, a result, a study that was read, or a path.
-    outcome : which one; None for the first objective.
+    outcome : the name of the outcome; None for the first objective.
     ax : an array of two axes; None for a new figure.
     """
     found = data.calibration(study, outcome=outcome)

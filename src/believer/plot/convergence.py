@@ -1,4 +1,4 @@
-"""A figure of how a study converged."""
+"""The figure of convergence."""
 
 from __future__ import annotations
 
@@ -47,17 +47,17 @@ def convergence(
 ) -> Axes:
     """Every result and the best so far against the number of evaluations; batches are shaded.
 
-    Of several objectives it shows the hypervolume of the results so far. Results that break a limit are
+    For several objectives, the figure shows the hypervolume of the results so far. Results that break a limit are
     hollow, partial ones half filled, and failed evaluations are crosses at the bottom.
 
     Parameters
     ----------
     study : an optimizer, a result, a study that was read, or a path.
-    outcome : which one; None for the objective, and of several objectives for the hypervolume.
+    outcome : the name of the outcome; None for the objective, or for the hypervolume if there are several objectives.
     target : a value to reach, drawn as a line.
     optimum : the best possible value, drawn as a line.
     regret : draw the distance of the best so far from the optimum, on a log axis.
-    ax : where to draw; None for a new figure.
+    ax : the axes to draw on; None for a new figure.
     """
     found = data.convergence(study, outcome=outcome, target=target, optimum=optimum)
     height = found.regret if regret else None
@@ -90,7 +90,7 @@ def _title(found: data.Convergence) -> str:
 
 
 def _draw_results(axes: Any, found: data.Convergence) -> None:
-    """A marker for each result by its origin, hollow where it breaks a limit; a cross for each failure."""
+    """Draw a marker for each result by its origin, hollow if it breaks a limit, and a cross for each failure."""
     known, origin = np.isfinite(found.values), np.array(found.origin)
     done = np.array([status == "done" for status in found.status])
     for label, marker, color, origins in _ORIGINS:
@@ -131,7 +131,7 @@ def _draw_lines(axes: Any, found: data.Convergence) -> None:
 
 
 def _draw_regret(axes: Any, found: data.Convergence, regret: Array) -> None:
-    """Distance from the optimum; a best that meets it to the last bit is drawn a decade below the rest."""
+    """Draw the distance from the optimum; a best value that equals the optimum is drawn a decade below the rest."""
     positive = regret[regret > 0]
     floor = 0.1 * float(positive.min()) if len(positive) else 1e-12
     known = np.isfinite(regret)
@@ -142,7 +142,7 @@ def _draw_regret(axes: Any, found: data.Convergence, regret: Array) -> None:
 
 
 def _shade_batches(axes: Any, found: data.Convergence) -> None:
-    """Shade the design, and every other batch of the rest unless there are very many, or all are of one point."""
+    """Shade the design and every other later batch, unless there are very many batches or all have one point."""
     labeled, rest = False, [span for span in found.spans if not span.is_design]
     striped = len(found.spans) <= _STRIPES_UP_TO and any(span.last > span.first for span in rest)
     for number, span in enumerate(found.spans):

@@ -50,9 +50,9 @@ def partial_dependence(
     ----------
     study : an optimizer, a result, a study that was read, or a path.
     parameters : names for curves, pairs of names for maps; None for a curve of each, of the twelve that matter most.
-        On a map, lines are how uncertain the average is.
-    outcome : which one; None for the first objective.
-    samples : how many points it is an average over; None for 128, and fewer where there are many results.
+        On a map, contour lines show the standard deviation of the average.
+    outcome : the name of the outcome; None for the first objective.
+    samples : the number of points that are averaged; None for 128, or fewer if there are many results.
     ax : an array of axes, one for each; None for a new figure.
     """
     source = study_of(study)
@@ -76,14 +76,14 @@ def slice(  # noqa: A001 (what it is called)
 ) -> Any:
     """What the model expects along each parameter while the others stay at the best result, with a 95 % interval.
 
-    The fainter a result, the farther it is from the slice.
+    Results that are farther from the slice are drawn fainter.
 
     Parameters
     ----------
     study : an optimizer, a result, a study that was read, or a path.
     parameters : names for curves, pairs of names for maps; None for a curve of each, of the twelve that matter most.
-    outcome : which one; None for the first objective.
-    through : another point than the best result.
+    outcome : the name of the outcome; None for the first objective.
+    through : the point that the slice goes through; None for the best result.
     ax : an array of axes, one for each; None for a new figure.
     """
     source = study_of(study)
@@ -98,7 +98,7 @@ def slice(  # noqa: A001 (what it is called)
 
 
 def _wanted(source: data.Source, parameters: Sequence[str | tuple[str, str]] | None) -> Sequence[Any]:
-    """Names and pairs of names, checked."""
+    """Check names and pairs of names, and return them."""
     if parameters is None:
         return [axis.name for axis in axes_named(source, readable(source, None, MAX_LINES))]
     if isinstance(parameters, str) or not len(parameters):
@@ -130,7 +130,7 @@ def _draw_all(found: Sequence[data.Curve | data.Surface], title: str, ax: Any) -
 
 
 def _share_heights(curves: list[Any]) -> None:
-    """The same limits for all curves: what matters little looks flat."""
+    """Give all curves the same limits, so that a parameter that matters little looks flat."""
     if len(curves) < 2:
         return
     ends = np.array([axes.get_ylim() for axes in curves])
@@ -139,12 +139,12 @@ def _share_heights(curves: list[Any]) -> None:
 
 
 def draw_curve(axes: Any, found: data.Curve) -> None:
-    """The expected value with its interval, and the results.
+    """Draw the expected value with its interval, and the results.
 
     Parameters
     ----------
     axes : where to draw.
-    found : what to draw.
+    found : the curve or surface to draw.
     """
     at = found.axis.at
     dress(axes, "x", found.axis)
@@ -171,7 +171,7 @@ def draw_curve(axes: Any, found: data.Curve) -> None:
 
 
 def _focus(axes: Any, found: data.Curve) -> None:
-    """Heights that show the curve: a few bad results do not take all the room."""
+    """The limits of the y axis: they show the whole curve, and leave out a few bad results if need be."""
     model = np.concatenate([found.low, found.high, found.mean])
     model = model[np.isfinite(model)]
     if not len(model) or not len(found.values):
@@ -199,12 +199,12 @@ def _draw_surface(axes: Any, found: data.Surface) -> None:
 
 
 def draw_map(axes: Any, found: data.Surface) -> None:
-    """The expected value as shades, the better the darker; blank where no point is allowed.
+    """Draw the expected value as shades: better is darker, and regions that are not allowed are blank.
 
     Parameters
     ----------
     axes : where to draw.
-    found : what to draw.
+    found : the curve or surface to draw.
     """
     dress(axes, "x", found.x)
     dress(axes, "y", found.y)
@@ -222,7 +222,7 @@ def draw_map(axes: Any, found: data.Surface) -> None:
 def batches(
     study: StudyLike, *, parameters: Sequence[str] | None = None, outcome: str | None = None, ax: Axes | None = None
 ) -> Axes:
-    """Where the batches lie, over the model's mean in the slice through the best result.
+    """The points of each batch, over the model's mean in the slice through the best result.
 
     Points of a batch are joined in the order in which they were chosen. In a space of one parameter they lie on the
     model's curve.
@@ -231,8 +231,8 @@ def batches(
     ----------
     study : an optimizer, a result, a study that was read, or a path.
     parameters : one or two; None for the two that matter most.
-    outcome : which one; None for the first objective.
-    ax : where to draw; None for a new figure.
+    outcome : the name of the outcome; None for the first objective.
+    ax : the axes to draw on; None for a new figure.
     """
     source = study_of(study)
     grid = None

@@ -1,4 +1,4 @@
-"""A figure of how far apart the points of each batch lie."""
+"""The figure of the diversity of batches."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ if TYPE_CHECKING:
 
 
 def diversity(study: StudyLike, *, ax: Axes | None = None) -> Axes:
-    """The distance of the two nearest points of each batch, beside as many random points; and from earlier trials.
+    """The least distance within each batch, compared with random points, and the distance from earlier trials.
 
-    Batches of a design are squares. Distances are shares of the diagonal of the space.
+    Batches of the design are drawn as squares. Distances are given as shares of the diagonal of the space.
 
     Parameters
     ----------
     study : an optimizer, a result, a study that was read, or a path.
-    ax : where to draw; None for a new figure.
+    ax : the axes to draw on; None for a new figure.
     """
     found = data.diversity(study)
     grid = panels(ax, 1, 1, (6.0, 3.8))

@@ -1,4 +1,4 @@
-"""A figure of where limits are kept."""
+"""The figure of the probability of feasibility."""
 
 from __future__ import annotations
 
@@ -46,16 +46,16 @@ def feasibility(
     through: Mapping[str, Any] | None = None,
     ax: Axes | None = None,
 ) -> Axes:
-    """The probability that all limits are kept, in a slice through the best result; and which trials kept them.
+    """The probability that all limits are kept, in a slice through the best result, with the trials.
 
-    Where failures are learned, the probability that an evaluation succeeds is a factor.
+    If failures are learned, it includes the probability that an evaluation succeeds.
 
     Parameters
     ----------
     study : an optimizer, a result, a study that was read, or a path.
     parameters : one or two; None for the two that matter most to the first limit.
-    through : another point than the best result.
-    ax : where to draw; None for a new figure.
+    through : the point that the slice goes through; None for the best result.
+    ax : the axes to draw on; None for a new figure.
     """
     source = study_of(study)
     found = data.feasibility(source, parameters=parameters, through=through)

@@ -1,4 +1,4 @@
-"""What the figures share: the empty figure, its colors, title and legend, and parameters as axes.
+"""The parts that all figures share: the empty figure, colors, title, legend and the axes of parameters.
 
 matplotlib is an extra: it is imported inside the functions that draw, never with the package.
 """
@@ -75,12 +75,12 @@ def plain_ticks(axis: Axis) -> None:
 
 
 def panels(ax: Any, rows: int, columns: int, size: tuple[float, float], **options: Any) -> Any:
-    """Axes to draw on, (rows, columns): those that were given, or those of a new pyplot figure.
+    """The axes to draw on, (rows, columns): the given ones, or those of a new pyplot figure.
 
     Parameters
     ----------
-    ax : what the caller passed: an Axes, an array of as many as are needed, or None.
-    rows, columns : how many are needed.
+    ax : what the caller passed: an Axes, an array of axes, or None.
+    rows, columns : the number of rows and columns.
     size : of a new figure, in inches.
     options : for ``Figure.subplots``.
     """
@@ -100,12 +100,12 @@ def panels(ax: Any, rows: int, columns: int, size: tuple[float, float], **option
 
 
 def returned(grid: Any) -> Any:
-    """What a function returns for its axes: the only one, or the array of them."""
+    """The axes that a plotting function returns: a single Axes, or the array."""
     return grid[0, 0] if grid.size == 1 else grid
 
 
 def legend(grid: Any, ax: Any) -> None:
-    """A legend below a figure of our own; within the axes that a caller passed.
+    """Draw a legend below a new figure, or within the axes that the caller passed.
 
     Parameters
     ----------
@@ -121,7 +121,7 @@ def legend(grid: Any, ax: Any) -> None:
 
 
 def dress(axes: Any, which: Literal["x", "y"], parameter: Parameter, narrow: bool = False) -> None:
-    """Label, scale, ticks and limits of one axis; markers at the bounds are drawn whole, beyond the frame.
+    """Set the label, scale, ticks and limits of one axis; markers at the bounds are drawn in full.
 
     Parameters
     ----------
@@ -155,7 +155,7 @@ def dress(axes: Any, which: Literal["x", "y"], parameter: Parameter, narrow: boo
 
 
 def literal(text: str, most: int = 24) -> str:
-    """A user's word, with no sign that matplotlib would read as mathematics; without its middle where it is long.
+    """A user's text, escaped so that matplotlib reads no mathematics in it, and shortened in the middle if it is long.
 
     Parameters
     ----------
@@ -181,7 +181,7 @@ def _label(parameter: Parameter, narrow: bool) -> str:
 
 
 def where(source: Source, through: Mapping[str, Any] | None, axes: Sequence[Parameter]) -> str:
-    """Where a slice lies, for a title: "slice at solvent=DMF, time=2 h"; "" where nothing is held.
+    """The position of a slice, for a title: "slice at solvent=DMF, time=2 h"; "" if no parameter is fixed.
 
     Parameters
     ----------
@@ -197,7 +197,7 @@ def where(source: Source, through: Mapping[str, Any] | None, axes: Sequence[Para
 
 
 def spread(parameter: Parameter, positions: Array) -> Array:
-    """Positions, those of choices spread a little, so that points do not hide each other."""
+    """Positions with a small offset for choices, so that points do not hide each other."""
     if parameter.is_number:
         return positions
     return positions + 0.5 * ((np.arange(len(positions)) * 0.618034 + 0.5) % 1.0 - 0.5)
@@ -212,7 +212,7 @@ def batch_colors() -> Colormap:
 
 
 def shades(maximize: bool) -> Colormap:
-    """Of a posterior mean: the better, the darker."""
+    """The color map of a posterior mean: better values are darker."""
     from matplotlib.colors import LinearSegmentedColormap
 
     pale_to_dark = ["#F7FBFF", "#6BAED6", "#08519C"]

@@ -1,4 +1,4 @@
-"""A figure of the front of several objectives."""
+"""The figure of the Pareto front."""
 
 from __future__ import annotations
 
@@ -18,11 +18,10 @@ _COLUMNS = 3
 
 
 def front(study: StudyLike, *, objectives: Sequence[str] | None = None, ax: Any = None) -> Any:
-    """The results of two objectives, those that no other beats, and what the models expect there.
+    """The results of two objectives, the Pareto front, and the models' predictions there.
 
-    Where results are noisy, the front is of what the models expect without noise, and so is its hypervolume. Bars are
-    95 % intervals of that. With more than two objectives there is a panel for each
-    pair of them.
+    If results are noisy, the front and its hypervolume are those of the posterior means. Bars are 95 %
+    intervals. With more than two objectives there is a panel for each pair of them.
 
     Parameters
     ----------

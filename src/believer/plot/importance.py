@@ -1,4 +1,4 @@
-"""A figure of how much each parameter matters."""
+"""The figure of the importance of parameters."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ def importance(
     repeats: int = 50,
     ax: Axes | None = None,
 ) -> Axes:
-    """How much each parameter matters to an outcome, as bars with 95 % intervals.
+    """The importance of each parameter for an outcome, as bars with 95 % intervals.
 
     Parameters
     ----------
     study : an optimizer, a result, a study that was read, or a path.
-    outcome : which one; None for the first objective.
+    outcome : the name of the outcome; None for the first objective.
     method : "lengthscales" or "permutation"; None for lengthscales where the model has them.
-    repeats : how often values are shuffled, for permutation.
-    ax : where to draw; None for a new figure.
+    repeats : the number of shuffles, for permutation.
+    ax : the axes to draw on; None for a new figure.
     """
     found = data.importance(study, outcome=outcome, method=method, repeats=repeats)
     p = len(found.names)

@@ -39,20 +39,20 @@ def lies(
     outcome: str | None = None,
     ax: Any = None,
 ) -> Any:
-    """What the model believes, and what the next point is worth, before a batch and after each lie about its points.
+    """The posterior and the acquisition function before a batch and after each lie about its points.
 
-    Above is the model, below the acquisition; a column for each lie. In a space of more parameters it is a slice
-    through the first point of the batch: what is fainter lies farther from it.
+    The upper row shows the model, the lower row the acquisition function; each column is one lie. With more parameters
+    than are shown, it is a slice through the first point of the batch, and points farther from the slice are fainter.
 
     Parameters
     ----------
     study : an optimizer, a result, a study that was read, or a path.
-    q : how many points of the batch.
+    q : the number of points of the batch.
     batch : "pending" for trials that have no result yet, "next" for those that would be asked for now; None for
         pending ones if there are any.
-    strategy : another one than the study's; it must be one that lies.
+    strategy : a strategy that lies, in place of the study's.
     parameters : one or two; None for the two that matter most, or the only one.
-    outcome : which one; None for the first objective.
+    outcome : the name of the outcome; None for the first objective.
     ax : an array of axes, (2, q + 1); None for a new figure.
     """
     source = study_of(study)

@@ -40,15 +40,15 @@ MAX_LINES = 12
 def evaluations(
     study: StudyLike, *, parameters: Sequence[str] | None = None, outcome: str | None = None, ax: Any = None
 ) -> Any:
-    """Where trials lie: a histogram of each parameter, and each pair of parameters, later batches in lighter colors.
+    """A histogram of each parameter and a scatter plot of each pair; later batches have lighter colors.
 
     The best result is a star, failed trials are crosses, trials without a result are hollow.
 
     Parameters
     ----------
     study : an optimizer, a result, a study that was read, or a path.
-    parameters : which ones; None for those that matter most, six at most.
-    outcome : whose best result has the star; None for the first objective.
+    parameters : their names; None for the six that matter most.
+    outcome : the outcome whose best result has the star; None for the first objective.
     ax : an array of (p, p) axes for p parameters; None for a new figure.
     """
     source = study_of(study)
@@ -91,7 +91,7 @@ def draw_trials(
     star: str,
     size: float = 34,
 ) -> None:
-    """Trials at (n,) positions by what became of them, in the colors of their batches; a star at the best.
+    """Draw trials at (n,) positions: the marker shows the status, the color the batch, a star the best result.
 
     Parameters
     ----------
@@ -123,13 +123,13 @@ def draw_trials(
 
 
 def readable(source: data.Source, parameters: Sequence[str] | None, most: int) -> Sequence[str] | None:
-    """``parameters``; of many, where none are named, those that matter most, in the order of the space.
+    """The given parameters; if none are given and there are many, those that matter most, in the order of the space.
 
     Parameters
     ----------
     source : the study.
     parameters : names, or None.
-    most : how many fit into a figure.
+    most : the largest number that fits into a figure.
     """
     varied = [axis for axis in source.axes if not axis.is_constant]
     if parameters is not None or len(varied) <= most:
@@ -154,9 +154,9 @@ def parallel_coordinates(
     Parameters
     ----------
     study : an optimizer, a result, a study that was read, or a path.
-    parameters : which ones, in this order; None for those that matter most, twelve at most.
-    outcome : which one; None for the first objective.
-    ax : where to draw; None for a new figure.
+    parameters : their names, in this order; None for the twelve that matter most.
+    outcome : the name of the outcome; None for the first objective.
+    ax : the axes to draw on; None for a new figure.
     """
     from matplotlib.cm import ScalarMappable
     from matplotlib.collections import LineCollection
@@ -192,14 +192,14 @@ def parallel_coordinates(
 
 
 def _share(axis: data.Axis, positions: Array) -> Array:
-    """Shares of an axis; choices lie a little apart."""
+    """Positions as shares of the axis, with a small offset for choices."""
     k = max(len(axis.choices), 1)
     shift = spread(axis, positions) - positions
     return axis.share(positions) + 0.4 * shift / k
 
 
 def _draw_scales(axes: Any, parameters: tuple[data.Axis, ...]) -> None:
-    """A vertical line for each parameter, with its ends, or its choices, beside it."""
+    """Draw a vertical line for each parameter, labeled with its bounds or its choices."""
     for place, parameter in enumerate(parameters):
         axes.axvline(place, color=GRAY, lw=0.8, zorder=0)
         style = {"fontsize": 8, "ha": "right", "va": "center", "zorder": 6}
@@ -223,7 +223,7 @@ def _draw_scales(axes: Any, parameters: tuple[data.Axis, ...]) -> None:
 
 
 def _ends(values: Array, maximize: bool) -> tuple[float, float]:
-    """Between which values colors differ: the worst tenth shares one, so that it does not take all the contrast."""
+    """The range of the color scale: the worst tenth shares one color, so that it does not take all the contrast."""
     low, high = np.quantile(values, (0.1, 1.0) if maximize else (0.0, 0.9))
     return float(low), float(high) if high > low else float(low) + 1.0
 

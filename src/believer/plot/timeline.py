@@ -1,4 +1,4 @@
-"""A figure of when trials were under way."""
+"""The figure of when trials were pending."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ _MIN_WIDTH, _ROOM = 0.004, 0.03
 
 
 def timeline(study: StudyLike, *, ax: Axes | None = None) -> Axes:
-    """When each trial was handed out and when its result came in, in the slots that this takes.
+    """When each trial was handed out and when its result came in, one row for each parallel slot.
 
-    Colors are batches. Failed trials are hatched, those under way have no filling. A study from before times were
-    written is shown by the number of its events.
+    Each batch has its own color. Failed trials are hatched, pending ones are not filled. A journal without times is
+    shown by the number of its events.
 
     Parameters
     ----------
     study : an optimizer, a result, a study that was read, or a path.
-    ax : where to draw; None for a new figure.
+    ax : the axes to draw on; None for a new figure.
     """
     found = data.timeline(study)
     lanes = int(found.lane.max()) + 1

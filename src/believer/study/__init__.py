@@ -1,1 +1,1 @@
-"""What happens to a study: its settings, its events and the journal that keeps them, its trials, its models."""
+"""A study: its settings, its events and the journal that stores them, its trials and its models."""

@@ -1,4 +1,4 @@
-"""What differs between two sets of settings, in words; and how trials move from one space into another."""
+"""The differences between two sets of settings, in words, and the move of trials into another space."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from believer.study.trials import same_value
 
 
 def differences(found: Mapping[str, Any], wanted: Mapping[str, Any]) -> list[str]:
-    """Each setting that differs, on a line: what the journal has, and what was asked for. New units are no difference.
+    """A line for each setting that differs: the value in the journal and the requested one. Units are not compared.
 
     Parameters
     ----------
@@ -56,7 +56,7 @@ def _changed(then: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
 def _same(then: Any, now: Any) -> bool:
     """Whether two parameters or outcomes are the same; 1, 1.0 and True are three different choices.
 
-    Units that none were given for before make no other parameter of it.
+    A parameter that gets units for the first time stays the same.
     """
     if isinstance(then, Mapping) and isinstance(now, Mapping) and "units" not in then:
         now = _without_units(now)
@@ -65,7 +65,7 @@ def _same(then: Any, now: Any) -> bool:
 
 
 def _parameters(config: Any) -> dict[str, Any]:
-    """By name, what says which values there are: not what earlier results had."""
+    """The values of each parameter, by name, without backfills."""
     said = ("name", "backfill")
     return {part["name"]: {k: v for k, v in part.items() if k not in said} for part in config["parameters"]}
 
@@ -76,7 +76,7 @@ def _ruled(config: Any) -> str:
 
 
 def with_units(found: Mapping[str, Any], wanted: Mapping[str, Any]) -> dict[str, Any]:
-    """``wanted`` with the units that the journal has, of parameters and outcomes that it names no units of.
+    """``wanted``, with the journal's units for parameters and outcomes that have no units in it.
 
     Parameters
     ----------
@@ -96,7 +96,7 @@ def with_units(found: Mapping[str, Any], wanted: Mapping[str, Any]) -> dict[str,
 
 
 def is_relabeled(found: Mapping[str, Any], wanted: Mapping[str, Any]) -> bool:
-    """Whether settings differ in their units, and in nothing else that counts.
+    """Whether settings differ in their units only.
 
     Parameters
     ----------
@@ -120,7 +120,7 @@ def units_in(config: Mapping[str, Any]) -> list[tuple[str, str]]:
 
 
 def _without_labels(config: Mapping[str, Any]) -> dict[str, Any]:
-    """Settings without units, and without what earlier results had."""
+    """Settings without units and backfills."""
     space = {**config["space"], "parameters": {n: _without_units(p) for n, p in _parameters(config["space"]).items()}}
     return {**config, "space": space, "outcomes": {n: _without_units(goal) for n, goal in config["outcomes"].items()}}
 
@@ -145,18 +145,17 @@ def adapted(
     fill: Mapping[str, Any],
     check: Callable[[Mapping[str, Any]], dict[str, Any]] | None = None,
 ) -> dict[str, Any] | None:
-    """A point of another space in this one; None if it has no place.
+    """A point of another space, converted to this one; None if it lies outside.
 
-    A parameter that is new is at what earlier results had, its ``backfill``. One that is none any more is left out;
-    where it had a ``backfill``, only points at that value have a place here. One that has no value at the point is left
-    out as well.
+    A new parameter has the value of its ``backfill``. A removed parameter is left out; if it had a ``backfill``, only
+    points with that value can be converted. A parameter without a value at the point is left out as well.
 
     Parameters
     ----------
     params : the point.
     space : where it is to lie.
-    fill : what parameters, of this space or others, are at where they are none, as far as someone said.
-    check : says which points have a place; None for those that the space may suggest, but for its rules.
+    fill : the known values of parameters, of this space or others, at points that lack them.
+    check : checks whether a point is allowed; None allows what the space may suggest, whatever its rules.
     """
     names = space.names
     if any(name not in names and not same_value(value, fill.get(name, value)) for name, value in params.items()):
@@ -169,7 +168,7 @@ def adapted(
 
 
 def stated_backfill(space: Space) -> dict[str, Any]:
-    """What parameters of a space are at where they are none, as far as the space says."""
+    """The backfills of a space: the values of its parameters at points that lack them."""
     return {name: value for name, p in space.parameters.items() if (value := backfill_of(p)) is not ...}
 
 
@@ -180,7 +179,7 @@ def _only(params: Mapping[str, Any], names: Sequence[str]) -> dict[str, Any]:
 def placed(
     points: Iterable[Mapping[str, Any]], space: Space, fill: Mapping[str, Any]
 ) -> list[tuple[dict[str, Any], Array] | None]:
-    """Points of other spaces in this one, and where they are encoded; None for each that has no place.
+    """Points of other spaces, converted to this one, with their encoded rows; None for each that lies outside.
 
     Parameters
     ----------
@@ -194,7 +193,7 @@ def placed(
 
 
 def without_backfill(found: Mapping[str, Any], space: Space) -> list[str]:
-    """New parameters of which nothing says what earlier results had, where those can have had any."""
+    """New parameters without a backfill, if earlier results may have had a value."""
     earlier, fill = Space.from_config({**found["space"], "constrained": False}).parameters, stated_backfill(space)
     new = [name for name in space.parameters if name not in earlier and name not in fill]
     return [name for name in new if space.has_place_for(name, earlier, fill)]

@@ -1,4 +1,4 @@
-"""Tables for people: columns of values, as text that lines up."""
+"""Tables to read: aligned columns of values."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ class Column:
     Attributes
     ----------
     title : its heading, with units.
-    cells : as they are shown.
-    is_number : whether they stand at the right.
+    cells : the texts of the cells.
+    is_number : whether the cells are aligned to the right.
     """
 
     title: str
@@ -43,7 +43,7 @@ def column(title: str, values: Iterable[Any], units: str = "") -> Column:
 
 
 def known(values: Iterable[Any]) -> list[Any]:
-    """Values, and ``...`` for each that is None: nothing is known there."""
+    """The values, with ``...`` for each None, which is an unknown value."""
     return [... if value is None else value for value in values]
 
 
@@ -54,7 +54,7 @@ def of_params(points: Sequence[Mapping[str, Any]], units: Mapping[str, str]) -> 
 
 
 def shortened(columns: Sequence[Column], rows: int = MAX_ROWS) -> tuple[list[Column], str]:
-    """The first rows and columns of a table, and a sentence that says what is left out; "" for nothing."""
+    """The first rows and columns of a table, and a sentence that says what is left out; "" if nothing is."""
     more_rows = max((len(one.cells) for one in columns), default=0) - rows
     more_columns = len(columns) - MAX_COLUMNS
     left = [

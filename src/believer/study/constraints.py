@@ -1,7 +1,7 @@
-"""How a journal knows a constraint, which it cannot hold: by the user's name for it, or by what it does.
+"""The identity of a constraint in a journal, which cannot store functions: the user's name for it, or its code.
 
 A function is the same one if its compiled code is, with the values that it closes over and those that are its defaults.
-Where it stands and how its lines are broken does not matter, nor does the module that it was imported from: a script
+Its position in the file, its line breaks and the module that it was imported from do not matter: a script
 and a notebook may share a study. Compiled code is that of one version of Python; between versions, the source counts.
 """
 
@@ -27,12 +27,12 @@ from believer.study.serialization import DamagedSettings
 
 
 def identity(constraint: Constraint | None, name: str | None) -> dict[str, str] | None:
-    """How a journal knows a constraint.
+    """The identity of a constraint, as a journal stores it.
 
     Parameters
     ----------
-    constraint : the function; None for none.
-    name : the user's for it; None for none.
+    constraint : the function, or None.
+    name : the user's name for it, or None.
     """
     if constraint is None:
         return None
@@ -46,11 +46,11 @@ def identity(constraint: Constraint | None, name: str | None) -> dict[str, str] 
 
 
 def is_constraint(known: Any, constraint: Constraint | None, name: str | None = None) -> bool:
-    """Whether a constraint is the one that a journal knows; where that has the user's name for it, it needs the same.
+    """Whether a constraint is the one in a journal; if the journal has the user's name for it, names are compared.
 
     Parameters
     ----------
-    known : what the journal has.
+    known : the identity in the journal.
     constraint, name : as for :func:`identity`.
     """
     if isinstance(known, dict) and "name" in known and name != known["name"]:
@@ -69,8 +69,8 @@ def checked_constraint(known: Any, constraint: Constraint | None) -> str | None:
 
     Parameters
     ----------
-    known : what the journal has.
-    constraint : what was passed.
+    known : the identity in the journal.
+    constraint : the passed function.
     """
     found = identity(constraint, None)
     if isinstance(known, dict) and all(isinstance(part, str) for part in known.values()):
@@ -92,7 +92,7 @@ def checked_constraint(known: Any, constraint: Constraint | None) -> str | None:
 
 
 def called(known: Any) -> str:
-    """What people call a constraint that a journal knows."""
+    """The name of a journal's constraint, for messages."""
     if isinstance(known, dict):
         return str(known.get("name") or known.get("function"))
     return "none" if known is None else str(known).rpartition(".")[2]
@@ -102,7 +102,7 @@ _PYTHON = f"{sys.version_info.major}.{sys.version_info.minor}"
 
 
 def _is_same_function(known: dict[str, str], found: dict[str, str] | None) -> bool:
-    """By the code, if both were compiled by the same Python; else by the source, and without one by the name."""
+    """Compare the code, if both were compiled by the same Python, else the source, or else the name."""
     if found is None:
         return False
     codes = [one["code"].partition(" ") for one in (known, found) if "code" in one]
@@ -118,7 +118,7 @@ def _digest(text: str) -> str:
 
 
 def _described(part: Any) -> str | None:
-    """What a function does, as text; None for one whose code nobody can see."""
+    """The code of a function as text; None if it is not accessible."""
     match part:
         case partial():
             inner = _described(part.func)
@@ -150,7 +150,7 @@ def _values(values: Iterable[Any]) -> str:
 
 
 def _value(value: Any) -> str:
-    """A value as text that is the same in every process: plain data, code, or only what type it has."""
+    """A value as text that is the same in every process: plain data, code, or only its type."""
     if isinstance(value, np.generic):
         value = value.item()
     match value:

@@ -80,7 +80,7 @@ class Failed:
 
 @dataclass(frozen=True, slots=True)
 class Observed:
-    """A result that was never asked for: an outcome, or an error, and not both."""
+    """A result from elsewhere: an outcome or an error, not both."""
 
     id: int
     params: Json
@@ -91,7 +91,7 @@ class Observed:
 
 @dataclass(frozen=True, slots=True)
 class Amended:
-    """What was told of a trial was wrong: this, an outcome or an error and not both, stands in its place."""
+    """A correction of a trial's result: an outcome or an error, not both, replaces it."""
 
     id: int
     outcome: Outcome | None
@@ -108,7 +108,7 @@ class Enqueued:
 
 @dataclass(frozen=True, slots=True)
 class Abandoned:
-    """The trial is not pending any more, and nothing was learnt from it."""
+    """The trial is no longer pending, and has no result."""
 
     id: int
     at: float | None = field(default=None, compare=False)

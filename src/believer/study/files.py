@@ -1,4 +1,4 @@
-"""Files as a study needs them: plain ones only, locked by their writer, replaced whole.
+"""Regular files, locked by their writer and replaced as a whole.
 
 A lock is on the file itself and is released by the operating system when its owner dies, however it dies.
 """
@@ -30,7 +30,7 @@ _MOMENT = 60.0
 
 @dataclass(frozen=True, slots=True)
 class Wording:
-    """How errors speak of a file: what it is, who holds it open, and how to go on when it was lost or is in doubt.
+    """The words of errors about a file: its kind, its holder, and the advice if it was lost or is in doubt.
 
     ``noted`` says whether a file beside it names its writer (:mod:`~believer.study.holder`).
     """
@@ -43,7 +43,7 @@ class Wording:
 
 
 def as_path(path: Any, what: str = "a path") -> str:
-    """``path`` as text; InvalidInput for anything that names no file."""
+    """``path`` as text; InvalidInput if it is not a path."""
     try:
         text = os.fspath(path)
     except Exception as error:  # __fspath__ is the caller's code
@@ -54,9 +54,9 @@ def as_path(path: Any, what: str = "a path") -> str:
 
 
 def followed(path: PathLike) -> str:
-    """The absolute path of the plain file at ``path``, links followed once and for all; OSError if it is another thing.
+    """The absolute path of the regular file at ``path``, with links resolved; OSError if it is not a regular file.
 
-    A device would be replaced or never end, a pipe would wait: neither is ever opened.
+    Devices and pipes are never opened, since they could block or never end.
     """
     target = os.path.realpath(as_path(path))
     with suppress(FileNotFoundError, NotADirectoryError):
@@ -79,7 +79,7 @@ def explained(verb: str, path: PathLike, advice: str) -> Iterator[None]:
 
 
 def opened(path: str, flags: int, mode: int = 0o666) -> FileIO:
-    """The file as an object that owns its descriptor: whatever interrupts whom, it is closed when nobody has it."""
+    """The file as an object that owns its descriptor, so that it is closed in any case when it is dropped."""
     return FileIO(path, "rb+", opener=lambda name, _: os.open(name, flags | _BINARY, mode))
 
 
@@ -159,9 +159,9 @@ def _write_chunks(fd: int, chunks: Iterable[bytes]) -> None:
 
 
 def _drop_leftovers(target: str) -> None:
-    """What saves that were killed have left beside ``target``: scratch files that nobody holds any more.
+    """Remove temporary files that killed processes have left beside ``target``.
 
-    One that was begun a moment ago may not be locked yet.
+    Recent files are kept, since they may not be locked yet.
     """
     for name in glob.glob(f"{glob.escape(target)}.[0-9]*-????????.tmp"):
         with suppress(OSError):

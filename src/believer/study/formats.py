@@ -172,7 +172,7 @@ def _trial(trial: Trial) -> Json:
 
 
 def _result(outcome: Outcome | None, version: int) -> Json:
-    """The fields of a result, or of none."""
+    """The fields of a result; empty without one."""
     if version == 1:
         if outcome is not None and not outcome.is_plain:
             raise InvalidInput("format 1 of a journal holds one value a result, without noise.")
@@ -223,14 +223,14 @@ def _event(record: Json, version: int) -> Event:
 
 
 def _time(at: Any) -> float:
-    """When an event happened; InvalidInput for what is no time."""
+    """The time of an event; InvalidInput if it is not a time."""
     if type(at) not in _NUMBER or not 0.0 <= at < math.inf:
         raise InvalidInput(f"at of an event must be seconds since 1970; got {at!r:.80}.")
     return float(at)
 
 
 def _kept_once(record: Json) -> Json:
-    """``record`` in words that all lines share: a study may have a million."""
+    """``record`` with interned strings, since a study may have a million lines."""
     return {sys.intern(name): sys.intern(value) if type(value) is str else value for name, value in record.items()}
 
 
@@ -296,14 +296,14 @@ def is_damaged(line: str) -> bool:
 
 
 def _apart(line: str) -> tuple[str, str | None]:
-    """A line without its checksum, and that; None if there is none."""
+    """A line without its checksum, and the checksum; None if it has none."""
     end = -len(_CHECKSUM.format("00000000"))
     text, checksum = line[:end] + "}", line[end:][10:18]
     return (text, checksum) if line[end:] == _CHECKSUM.format(checksum) else (line, None)
 
 
 def whole_line(data: bytes) -> int | None:
-    """How many bytes of ``data`` are a line that ends with its own checksum, in whatever format; None without one."""
+    """The number of bytes of ``data`` that form a line with a valid checksum, in any format; None if there is none."""
     crc, start, view = 0, 0, memoryview(data)
     for end in _END.finditer(data):
         crc, start = zlib.crc32(view[start : end.start()], crc), end.start()
@@ -344,9 +344,9 @@ def parse_object(line: str, what: str = "an event") -> Json:
 
 
 def _as_written(line: str) -> Any:
-    """What ``line`` says if this library may have written it; None if keys may come twice, or numbers be no floats.
+    """The content of ``line`` if this library may have written it; None if keys may be repeated or numbers not finite.
 
-    Most lines are: to write a record again is quicker than to look at each of its keys and numbers while reading.
+    Most lines are: writing a record again is faster than checking each of its keys and numbers.
     """
     try:
         record = _read(line)

@@ -22,7 +22,7 @@ def frame(columns: Mapping[str, Sequence[Any]], library: str | None = None) -> A
 
     Parameters
     ----------
-    columns : their cells, equally many; None if there is nothing.
+    columns : the cells of each column, all of one length; None for an empty cell.
     library : "pandas" or "polars". By default pandas if that is installed, else polars.
     """
     if library is not None and library not in LIBRARIES:
@@ -53,5 +53,5 @@ def _kinds(cells: Sequence[Any]) -> set[type]:
 
 
 def _fits(cells: Sequence[Any]) -> bool:
-    """Whether whole numbers have places enough in a column of such."""
+    """Whether all whole numbers fit into a column of integers."""
     return all(-_WIDEST <= cell < _WIDEST for cell in cells if type(cell) is int)

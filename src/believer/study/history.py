@@ -1,4 +1,4 @@
-"""What a proposal depends on beside the settings: a study as it stands, frozen."""
+"""The state of a study on which a proposal depends, besides its settings; a frozen value."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ _RUN = Output(RUNS, 1.0, Within(high=RUN_LIMIT), warped=False, exact=True)
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Table:
-    """What is known of one output: in id order, every value to be minimized.
+    """The known values of one output, in the order of ids; every value is to be minimized.
 
     Attributes
     ----------
-    output : what it is, and what is wanted of it.
-    ids : trials that have it.
+    output : the output, with its goal.
+    ids : the trials that have a value.
     data : their points, values, and known noise.
     pending : points whose result of this output may still come.
     fitted : the hyperparameters behind the last proposal, a warm start; None if there is none.
@@ -51,19 +51,19 @@ class Table:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class History:
-    """A study as it stands, all in id order; every point in the encoded cube.
+    """The present state of a study, in the order of ids; all points are encoded.
 
     Attributes
     ----------
-    ids : the trials that have a result, of which nothing is missing.
-    tables : what is known of each output: objectives, limits, and whether evaluations come back where that is learned.
-    failed : points (k, d) that were evaluated in vain.
-    pending : points handed out and not answered.
-    taken : points (k, d) that were handed out or observed, whatever became of them.
+    ids : the trials with a complete result.
+    tables : a table for each output: objectives, limits, and, if failures are learned, the success of evaluations.
+    failed : points (k, d) of failed trials.
+    pending : points of pending trials.
+    taken : points (k, d) that were handed out or observed, with or without a result.
     queue : points that the user wants next, in the user's terms.
     next_id : the id that the next trial gets.
-    designed : how many points of the space-filling design were handed out.
-    unused : names of further numbers that results have and nothing is wanted of.
+    designed : the number of points of the space-filling design that were handed out.
+    unused : names of numbers in results that have no goal.
     answered_then : of each trial that a strategy chose, how many had been answered at that time.
     """
 
@@ -95,7 +95,7 @@ class History:
         fitted: Fitted | None = None,
         queue: Iterable[Mapping[str, Any]] = (),
     ) -> History:
-        """The history of a study that someone else keeps.
+        """The history of a study that a host stores.
 
         Points of a space-filling design count as handed out, one for each trial.
 
@@ -150,7 +150,7 @@ class History:
         answered_then: Mapping[int, int] | None = None,
         passed_by: Sequence[Array] = (),
     ) -> History:
-        """The same of trials whose points are encoded already, which takes most of the time.
+        """The same for points that are already encoded: encoding takes most of the time.
 
         Parameters
         ----------
@@ -159,8 +159,8 @@ class History:
         outcomes : results by id, all with the same objectives; where outcomes are declared, as far as they are known.
         failed, pending : ids of trials that have failed, and of those that may have a result yet, or the rest of one.
         queue : as for :meth:`of`, checked.
-        next_id : None for that after the last.
-        designed : how many points were of a design; None for all.
+        next_id : the next id; None for the one after the last.
+        designed : the number of points of a design; None for all.
         fitted : as for :meth:`of`; where outcomes are declared it may be by output.
         answered_then : of each trial that a strategy chose, how many had been answered at that time; None takes the
             trials after the design for chosen one by one, each when those before it had been answered.
@@ -186,7 +186,7 @@ class History:
 
 
 def _one_by_one(points: Mapping[int, Array], pending: Pending, n_init: int) -> dict[int, int]:
-    """How many trials had been answered when each of those after the design was chosen, if all were waited for."""
+    """The number of trials answered before each trial after the design, if each waited for all earlier ones."""
     ids, waiting = sorted(points), set(pending.ids)
     answered, found = 0, {}
     for place, trial in enumerate(ids):
@@ -227,7 +227,7 @@ class _Points:
         pending: Pending,
         fitted: Mapping[str, Fitted],
     ) -> tuple[Table, ...]:
-        """What each model learns: objectives, limits, and where failures are learned whether evaluations come back."""
+        """A table for each model: objectives, limits, and, if failures are learned, the success of evaluations."""
         goals, settings = self.settings.goals, self.settings
         ordered = {i: outcomes[i] for i in sorted(outcomes)}
         known = {one: goals.column(ordered, one.name) for one in goals.outputs}
@@ -270,7 +270,7 @@ class _Points:
 
 
 def _by_output(fitted: Fitted | Mapping[str, Fitted] | None, goals: Goals) -> Mapping[str, Fitted]:
-    """What was fitted to results, by output."""
+    """The last fits, by output."""
     if not isinstance(fitted, tuple):
         return fitted or {}
     ids, state = fitted
@@ -280,7 +280,7 @@ def _by_output(fitted: Fitted | Mapping[str, Fitted] | None, goals: Goals) -> Ma
 def states_by_output(state: dict[str, Any], goals: Goals) -> dict[str, dict[str, Any]]:
     """Hyperparameters by output; before format 4, those of a plain number stood alone.
 
-    Raises :class:`JournalError` for what is neither.
+    Raises :class:`JournalError` if it is neither.
     """
     outputs = state.get("outputs")
     if outputs is None and goals.is_plain:
@@ -291,7 +291,7 @@ def states_by_output(state: dict[str, Any], goals: Goals) -> dict[str, dict[str,
 
 
 def _in_order(trials: Iterable[Any]) -> list[Any]:
-    """By id; InvalidInput for what has none, or cannot be ordered by it."""
+    """The trials sorted by id; InvalidInput if they cannot be sorted."""
     try:
         return sorted(trials, key=lambda trial: trial[0])
     except (TypeError, IndexError, KeyError) as error:

@@ -1,4 +1,4 @@
-"""Who has a journal open: a small file beside it, for the error that the next one gets. The lock itself is elsewhere.
+"""A note beside a journal that names the process that has it open, for error messages. It is not the lock.
 
 The file is there while the journal is open, and says who, where and since when. One that a killed process has left
 means nothing: the operating system has released the lock, and the next writer replaces the file.
@@ -18,7 +18,7 @@ _LONGEST = 2000
 
 
 def leave_note(path: str) -> None:
-    """Write down who has just locked the file at ``path``; nothing where that cannot be written."""
+    """Write a note of who has just locked the file at ``path``; errors are ignored."""
     user = "someone"
     with suppress(Exception):  # a system without names of users
         user = getpass.getuser()
@@ -34,7 +34,7 @@ def remove_note(path: str) -> None:
 
 
 def holder(path: str) -> str:
-    """ "anna on lab-pc (process 4711) since 2026-11-19 14:05:12"; "" if nothing says so."""
+    """ "anna on lab-pc (process 4711) since 2026-11-19 14:05:12"; "" if it is unknown."""
     with suppress(OSError, ValueError, TypeError, KeyError, OverflowError), open(_note(path), encoding="utf-8") as file:
         said = json.loads(file.read(_LONGEST))
         since = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(said["since"]))

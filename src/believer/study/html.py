@@ -1,6 +1,6 @@
-"""What notebooks show: tables, sentences and small pictures as HTML.
+"""Tables, sentences and small pictures as HTML, for notebooks.
 
-Colors are the page's own, so that all of it can be read on light and on dark ground. Every text is escaped.
+Colors are inherited from the page, so that everything is readable in light and dark mode. Every text is escaped.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _WIDTH, _HEIGHT, _EDGE = 260, 72, 6
 
 
 def text(value: str) -> str:
-    """``value`` as the text of an element; half of a surrogate pair, which no page can hold, as an escape."""
+    """``value`` as the text of an element; lone surrogates, which are not valid in a page, are escaped."""
     return escape(value.encode("utf-8", "backslashreplace").decode("utf-8"))
 
 
@@ -32,13 +32,13 @@ def block(title: str, *parts: str) -> str:
 
 
 def sentence(*lines: str, quiet: bool = False) -> str:
-    """Lines of text, one below the other; nothing for empty ones."""
+    """Lines of text, one below the other; empty lines are left out."""
     style = ' style="opacity:.75"' if quiet else ""
     return "".join(f"<div{style}>{text(line)}</div>" for line in lines if line)
 
 
 def table(columns: Sequence[Column], rows: int | None = None) -> str:
-    """A table with a heading for each column; of a long one the first rows, with a line that says so."""
+    """A table with a heading for each column; a long table is cut, and a line says so."""
     columns, left_out = shortened(columns) if rows is None else shortened(columns, rows)
     head = "".join(f'<th scope="col" style="{_cell(one)};font-weight:600">{text(one.title)}</th>' for one in columns)
     body = "".join(
@@ -94,7 +94,7 @@ def scatter(points: Sequence[tuple[float, float]], names: tuple[str, str], words
     ----------
     points : to the right, and up.
     names : of the two numbers.
-    words : what the picture shows, for those who do not see it.
+    words : a description of the picture, for screen readers.
     """
     if len(points) < 2:
         return ""
@@ -117,7 +117,7 @@ def _svg(inner: str, words: str) -> str:
 
 
 class _Scale:
-    """From numbers between two ends to places between two others; beyond the ends, at them."""
+    """A linear scale from one interval to another; values outside are clipped."""
 
     def __init__(self, low: float, high: float, start: float, stop: float) -> None:
         self._low, self._span, self._start, self._stop = low, high - low, start, stop

@@ -186,7 +186,7 @@ class Journal:
 
     @property
     def end(self) -> int:
-        """Bytes of the lines that are on the disk: has it moved, an append was done, whatever it raised."""
+        """The number of bytes on the disk. If it has grown, an append was done, even if it raised."""
         return self._file.end
 
     def append(self, event: Event) -> None:
@@ -217,13 +217,13 @@ class Journal:
 
 
 def _is_torn_start(text: bytes) -> bool:
-    """Whether this is nothing, or the beginning of a first line that was never finished, and of nothing else."""
+    """Whether the file is empty, or holds only an unfinished first line."""
     text = text.rstrip(b"\0")
     return START.startswith(text[: len(START)]) and not _lacks_newline(text)
 
 
 def _lacks_newline(text: bytes) -> bool:
-    """Whether this is a finished line with something else, and not only zero bytes, in the place of its newline."""
+    """Whether this is a finished line in which the newline was replaced by something other than zero bytes."""
     end = whole_line(text)
     return end is not None and bool(text[end:].strip(b"\0"))
 

@@ -1,4 +1,4 @@
-"""What is printed beside the numbers of a study: units, and what is wanted of each outcome."""
+"""The labels of a study's numbers: units, and the goal of each outcome."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ MAX_NAMED = 12
 
 @dataclass(frozen=True, slots=True)
 class Labels:
-    """Units and goals by name; empty where nobody gave any.
+    """Units and goals by name; empty if none were given.
 
     Attributes
     ----------
-    parameters : units of those that have any.
-    outcomes : units of those that have any.
-    wanted : of each outcome, in words: "maximize", "at least 95 %".
-    limits : of outcomes that have any, as a cell of a table has them: "≥ 95".
+    parameters : the units of parameters that have some.
+    outcomes : the units of outcomes that have some.
+    wanted : the goal of each outcome in words: "maximize", "at least 95 %".
+    limits : the limits of outcomes, as a table shows them: "≥ 95".
     ascending : the objectives, and whether less of each is better.
-    objective : units of the only objective; "" where there are several, or none are given.
+    objective : the units of the only objective; "" if there are several or none are given.
     """
 
     parameters: Mapping[str, str] = field(default_factory=dict)
@@ -45,8 +45,8 @@ class Labels:
 
         Parameters
         ----------
-        space : where it searches.
-        goals : what it wants.
+        space : the search space.
+        goals : the goals.
         """
         return Labels(
             units_by_name(space.parameters),

@@ -1,6 +1,6 @@
-"""The ledger: the events of a study folded into what is known now.
+"""The ledger: the present state of a study, folded from its events.
 
-The file is long because each kind of event is folded here: only together can they say what a study knows.
+The file is long because each kind of event is folded here: the state follows from all of them together.
 """
 
 from __future__ import annotations
@@ -43,10 +43,10 @@ class Counts:
 
     Attributes
     ----------
-    done : have a result.
-    failed : were evaluated in vain.
-    pending : were handed out and not answered.
-    abandoned : nobody waits for.
+    done : the number of trials with a result.
+    failed : the number of failed trials.
+    pending : the number of trials without an answer.
+    abandoned : the number of abandoned trials.
     """
 
     done: int
@@ -56,13 +56,13 @@ class Counts:
 
     @property
     def answered(self) -> int:
-        """Trials that have a result, good or bad."""
+        """The number of trials that are done or failed."""
         return self.done + self.failed
 
 
 @dataclass(slots=True, eq=False)
 class Ledger:
-    """What the events of a study add up to. Outcomes are in the user's units; the ledger never judges, only keeps.
+    """The present state of a study. Outcomes are in the user's units.
 
     What was handed out and told is kept as it was (``handed``, ``told``, ``faults``, ``over``, ``wanted``). How it
     looks in the space and under the goals of now (``trials``, ``outcomes``, ``errors``, ``abandoned``, ``queue``) is
@@ -227,16 +227,16 @@ class Ledger:
         return tuple(params for number, params in self.queue.items() if number not in self._barred)
 
     def go_on_in(self, space: Space) -> None:
-        """Take the space of now with its constraint, which events do not hold.
+        """Take the present space with its constraint, which events do not hold.
 
-        What was enqueued before a change waits where the constraint of now does not allow it.
+        Points that were enqueued before a change wait if the present constraint does not allow them.
         """
         self.space = space
         waiting = self.queue.items() if self.is_changed else ()
         self._barred = {number for number, params in waiting if not space.allows(params)}
 
     def value(self, trial_id: int) -> float | None:
-        """What is optimized, in the user's units; None if it is not known, or is not one number."""
+        """The value of the objective, in the user's units; None if it is unknown or there are several objectives."""
         outcome, names = self.outcomes.get(trial_id), self.goals.objectives
         return None if outcome is None or len(names) > 1 else self.goals.value(outcome, names[0])
 
@@ -346,7 +346,7 @@ class Ledger:
         self.space, self.goals = space, goals
 
     def _second_name(self, goals: Goals) -> str:
-        """That of the plain number from now on, where it has none yet: see the class."""
+        """The second name of the plain number from now on, if it has none yet: see the class."""
         now, then = goals, self.goals
         if self.number != ONLY or now.is_plain == then.is_plain:
             return self.number
@@ -394,7 +394,7 @@ class Ledger:
         return self.goals.is_plain and not self._was_declared
 
     def _seen(self, model: dict[str, Any]) -> dict[str, int]:
-        """How many results there are for each model of an ask."""
+        """The number of results for each model of an ask."""
         try:
             states_by_output(model, self.goals)
         except JournalError as error:
@@ -413,7 +413,7 @@ class Ledger:
         self._fail(trial_id, error)
 
     def _amend(self, trial_id: int, outcome: Outcome | None, error: str | None) -> None:
-        """What stands in the place of what was told; numbers that nothing is wanted of now stay."""
+        """The amended result; numbers without a present goal stay."""
         known, is_over = self.told.get(trial_id), trial_id in self.abandoned
         self._forget(trial_id)
         if outcome is None:
@@ -454,7 +454,7 @@ class Ledger:
         self._arrived.setdefault(RUNS, {})[trial_id] = None
 
     def _forget(self, trial_id: int) -> None:
-        """What was told of a trial: the next fit starts anew, as the last one saw it."""
+        """Remove the result of a trial; the next fit starts anew, because the last one has seen it."""
         self.find(trial_id)
         if trial_id not in self.told and trial_id not in self.faults:
             raise TrialError(f"trial {trial_id} has no result that could be amended.", trial_id)

@@ -39,8 +39,8 @@ class LineFile:
     Not for use by several threads at once. In a forked child it is closed: the child must neither write to it nor keep
     the lock alive once the parent is gone.
 
-    ``end`` is the truth about what was appended: it moves when a line is on the disk, and whatever an exception leaves
-    behind it is cut off before the next append.
+    ``end`` says what was appended: it grows when a line is on the disk, and whatever an exception leaves behind it is
+    cut off before the next append.
     """
 
     __slots__ = ("__weakref__", "_closed_because", "_end", "_file", "_path", "_words", "_writing")
@@ -128,7 +128,7 @@ class LineFile:
         return self._file.fileno()
 
     def _repair(self) -> None:
-        """Cut off what an append that did not end has left."""
+        """Cut off the remains of an unfinished append."""
         if not self._writing or self._file.closed:
             return
         try:
@@ -148,7 +148,7 @@ class LineFile:
             ) from error
 
     def _refuse(self, size: int) -> NoReturn:
-        """Someone wrote to the file who does not ask for its lock: what memory holds is not what the file says."""
+        """Refuse to append: another process wrote to the file without the lock, so that memory and file differ."""
         what = "truncated" if size < self._end else "appended to"
         self.close()
         self._closed_because = f" because it was {what} by someone else"
@@ -180,7 +180,7 @@ class LineFile:
         )
 
     def __del__(self) -> None:
-        """What is dropped without closing must not lock its file for the life of the process."""
+        """Close: an object that is dropped must not lock its file for the life of the process."""
         if hasattr(self, "_file"):  # it was opened
             self.close()
 

@@ -1,7 +1,7 @@
-"""The models of a study, kept for as long as what they saw is what there is to see.
+"""The models of a study, kept as long as the results are the same.
 
-A model learns from results as they are, or from results through a warp: where their tail is heavy both are tried, and
-the evidence decides. Such a model, what it is told and what strategies see of the results are in its own units.
+A model learns from the results or from warped results: if their tail is heavy, both are fitted, and the evidence
+decides. The model, its data and the results that strategies see are in the model's units.
 """
 
 from __future__ import annotations
@@ -88,7 +88,7 @@ class _Fit:
 
 @dataclass(slots=True, eq=False)
 class _Kept:
-    """The models of one output: the last fit, what it saw and began at; and that fit with failures."""
+    """The models of one output: the last fit with its data and its warm start, and that fit with failures."""
 
     data: Data
     start: Fitted | None
@@ -97,7 +97,7 @@ class _Kept:
 
 
 class ModelCache:
-    """What proposals under one set of settings may share. Never changes a result, only its price.
+    """Values that proposals under one set of settings share. A cache never changes a result, only its cost.
 
     Of each output two models are kept: the last fit to real results, and that fit conditioned on failed trials; each
     is used again only on the very data that it saw, from the same start. ``memory`` is the strategy's own.
@@ -117,7 +117,7 @@ class ModelCache:
         self._kept: dict[str, _Kept] = {}
 
     def learned(self, history: History, place: int = 0) -> Learned:
-        """What is learned of an output: its fit, and the same given failures as the worst real result.
+        """The models of an output: the fit, and the fit conditioned on failures as the worst result.
 
         The fit is warm-started from the one behind the last proposal, or is that one itself. Failures reach it in
         closed form, or by a second fit.
@@ -145,7 +145,7 @@ class ModelCache:
         return replace(learned, base=fit.base, since=since if failed is None else joined(since, failed), kept=fit.kept)
 
     def hyperparameters(self, history: History) -> dict[str, Any] | None:
-        """Of the fits, by output, where the surrogate can write them down; each with its warp, where it has one."""
+        """The hyperparameters of the fits by output, each with its warp; None if the surrogate cannot describe them."""
         surrogate = self.settings.surrogate
         if not has(surrogate, Restorable):
             return None
@@ -180,7 +180,7 @@ class ModelCache:
     def _fitted(self, table: Table, kept: _Kept | None) -> _Fit:
         """A new fit, or the one behind the last proposal, when it saw the same results.
 
-        A fit that only ``predict`` asked for is no warm start: what is looked at must not change what is suggested.
+        A fit made for ``predict`` alone is no warm start, since looking at a study must not change its suggestions.
         """
         surrogate, data, warp = self.settings.surrogate, table.data, self.settings.warp if table.output.warped else NONE
         previous, seen = None, 0
@@ -208,7 +208,7 @@ class ModelCache:
         return many and has(fit.base, Conditionable) and has(fit.base, Measuring)
 
     def _grown(self, fit: _Fit, table: Table, added: tuple[int, ...], kept: _Kept | None) -> _Fit:
-        """``fit`` with the results ``added``, one by one in that order: what is known of the first of them is kept."""
+        """``fit`` conditioned on the results ``added``, one by one in that order; earlier conditioning is reused."""
         if not added:
             return fit
         if kept is not None and kept.fit.base is fit.base and kept.fit.added == added[: len(kept.fit.added)]:
@@ -230,9 +230,9 @@ class ModelCache:
         return fit
 
     def _chosen(self, table: Table, previous: _Fit | None, seen: int, allowed: str) -> _Fit:
-        """The fit to ``data`` as they are, or through a warp: whichever finds them more likely.
+        """The fit to the data or to the warped data, whichever has the higher evidence.
 
-        With much data that is decided anew only when they have grown by a quarter since the last fit saw them.
+        With many results, this is decided anew only when their number has grown by a quarter.
         """
         data, ids = table.data, table.ids
         n = len(data)
@@ -246,7 +246,7 @@ class ModelCache:
         return self._more_likely(data, ids, warp, previous)
 
     def _more_likely(self, data: Data, ids: tuple[int, ...], warp: Warp | None, previous: _Fit | None) -> _Fit:
-        """The fit to ``data`` as they are, or through a ``warp``, by their evidence."""
+        """The fit to the data or to the warped data, by their evidence."""
         plain = self._learned(data, ids, None, previous)
         if warp is None or not has(plain.model, Evident):
             return plain
@@ -299,7 +299,7 @@ def _described(surrogate: Restorable, fit: _Fit) -> dict[str, Any]:
 
 
 def added_of(state: dict[str, Any]) -> tuple[dict[str, Any], tuple[int, ...]]:
-    """What describes a fit, and the ids of results that the model was given after it, in that order."""
+    """The description of a fit, and the ids of the results that were added after it, in their order."""
     if ADDED not in state:
         return state, ()
     added = state[ADDED]
@@ -309,9 +309,9 @@ def added_of(state: dict[str, Any]) -> tuple[dict[str, Any], tuple[int, ...]]:
 
 
 def warp_of(state: dict[str, Any]) -> tuple[Warp | None, dict[str, Any]]:
-    """The warp of a model that ``state`` describes, None without one, and what the surrogate wrote of it.
+    """The warp of the model that ``state`` describes, or None, and the surrogate's own description.
 
-    InvalidInput for what is no warp.
+    Raises InvalidInput if the warp is invalid.
     """
     if WARP not in state:
         return None, state
@@ -325,10 +325,10 @@ def verified_fit(surrogate: Verifiable, state: dict[str, Any], n: int, d: int, g
 
 
 def counted_pending(pending: Pending) -> Pending:
-    """Pending points that a model is given: all up to :data:`MAX_GIVEN`, and of more the last, by half that number.
+    """The pending points that a model is conditioned on: all up to :data:`MAX_GIVEN`, of more the last ones.
 
-    They begin at a multiple of it, so that with one more pending they are mostly those of the last time, and what
-    was computed for these serves again.
+    They begin at a multiple of half that number, so that one more pending point changes few of them, and earlier
+    computations can be reused.
     """
     ids, step = pending.ids, MAX_GIVEN // 2
     first = max(0, -(-(len(ids) - MAX_GIVEN) // step) * step)
@@ -336,7 +336,7 @@ def counted_pending(pending: Pending) -> Pending:
 
 
 def written_of(strategy: Strategy) -> tuple[Any, bool]:
-    """A strategy as a journal has it, and whether it is, or has, a part that is not the library's own."""
+    """A strategy as a journal stores it, and whether it contains a part that is not the library's own."""
     config = to_config(strategy)
     return config, is_custom(config)
 
@@ -348,7 +348,7 @@ def check_cache(cache: ModelCache, settings: StudySettings) -> None:
 
 
 def _same(one: Data, other: Data) -> bool:
-    """Whether two models that saw them saw the same."""
+    """Whether two data sets are the same."""
     return (
         np.array_equal(one.X, other.X)
         and np.array_equal(one.Y, other.Y)

@@ -1,4 +1,4 @@
-"""What the models of a study say of it: predictions, the point to use in the end, the front of several objectives."""
+"""Insight from the models of a study: predictions, the recommended point, the Pareto front."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from believer.surrogates.protocols import Prediction, Scaled
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Insight:
-    """A study as it stands, and its models."""
+    """The present state of a study, and its models."""
 
     settings: StudySettings
     history: History
@@ -114,7 +114,7 @@ class Insight:
         return {name: numbers[name] for name in self.settings.goals.wanted if name in numbers}
 
     def _expected(self, trial: Trial) -> dict[str, Expected]:
-        """What the models expect at a trial's point, by output."""
+        """The posterior at a trial's point, by output."""
         found, x = {}, trial.encoded[None, :]
         for place, table in enumerate(self.history.tables):
             if table.output.name != RUNS:
@@ -123,7 +123,7 @@ class Insight:
         return found
 
     def _standing(self) -> Standing | None:
-        """How things stand by real results alone of which nothing is missing; None if an output has none."""
+        """The standing by complete results alone; None if an output has no result."""
         tables = self.history.tables
         if not all(table.ids for table in tables):
             return None

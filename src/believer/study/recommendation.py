@@ -1,4 +1,4 @@
-"""What to use in the end, which is not always the best observed value."""
+"""The recommended point, which is not always the best observed one."""
 
 from __future__ import annotations
 
@@ -200,21 +200,21 @@ class Front(Sequence[FrontPoint]):
         return f"{len(self)} on the front, hypervolume {self.hypervolume:.6g} up to {up_to} ({how})"
 
     def _wanted(self) -> str:
-        """What is wanted of each objective."""
+        """The goal of each objective."""
         return ", ".join(f"{name}: {self.labels.wanted[name]}" for name in self.labels.ascending)
 
     def _names(self) -> list[str]:
-        """Outcomes, as they were declared."""
+        """The outcomes, in the order of their declaration."""
         return list(dict.fromkeys(name for point in self.points for name in (*point.told, *point.expected)))
 
     def _sorted(self) -> list[FrontPoint]:
-        """Points from the best of the first objective on; of equals, by the others."""
+        """Points sorted by the first objective, the best first, and by the others if equal."""
         first = self.points[0].values if self.points else {}
         signs = {name: 1.0 if self.labels.ascending.get(name, True) else -1.0 for name in first}
         return sorted(self.points, key=lambda point: [sign * point.values[name] for name, sign in signs.items()])
 
     def _columns(self) -> list[Column]:
-        """Trial and parameters, then what was told, what is expected and what is allowed of each outcome."""
+        """The columns: trial, parameters, and the result, posterior and limits of each outcome."""
         points, units = self._sorted(), self.labels.outcomes
         columns = [column("trial", [point.trial.id for point in points])]
         columns += of_params([point.params for point in points], self.labels.parameters)

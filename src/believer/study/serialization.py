@@ -28,7 +28,7 @@ MAX_NESTED = 20
 
 
 class DamagedSettings(InvalidInput):
-    """Settings that no study can have been made with: what a journal says of a part breaks that part's own rules."""
+    """Invalid settings in a journal: they break the rules of the part that they describe."""
 
 
 _COMMON: list[type] = [
@@ -118,7 +118,7 @@ def strategy_named(strategy: str | Strategy) -> Strategy:
 
 
 def name_of(part: object) -> str:
-    """Module and class: how a custom part is recognized."""
+    """The module and class by which a custom part is recognized."""
     return f"{type(part).__module__}.{type(part).__qualname__}"
 
 
@@ -167,7 +167,7 @@ def from_config(config: Any, what: str, passed: object = None) -> Any:
 
 
 def refuse_nested(config: Any, what: str) -> None:
-    """DamagedSettings for what is nested deeper than any part, which no recursion should follow."""
+    """Raise DamagedSettings if the settings are nested deeper than any part can be."""
     level = [config]
     for _ in range(MAX_NESTED):
         level = [
@@ -181,7 +181,7 @@ def refuse_nested(config: Any, what: str) -> None:
 
 
 def _completed(config: Any, what: str) -> Any:
-    """``config`` with the settings that came after it was written, at their defaults; what is custom stays as it is."""
+    """``config`` with defaults for settings that were introduced later; custom parts are unchanged."""
     return config if is_custom(config) else to_config(_rebuild(config, what))
 
 
@@ -224,7 +224,7 @@ def _describe(config: Any) -> str:
 
 
 def brief(config: Any) -> str:
-    """A part as a reader would write it: its only setting, or of several those that are not the default."""
+    """A part as a user would write it: its only setting, or the settings that differ from the defaults."""
     if not isinstance(config, dict):
         return str(config)
     if "custom" in config:
@@ -242,5 +242,5 @@ def brief(config: Any) -> str:
 
 
 def named(config: Any) -> str:
-    """A part as people ask for it: the strategy's name where it has one, else :func:`brief`."""
+    """The name of a part: the strategy's name if it has one, else :func:`brief`."""
     return next((name for name, value in STRATEGIES.items() if to_config(value) == config), "") or brief(config)

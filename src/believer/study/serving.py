@@ -1,4 +1,4 @@
-"""A page of a study that is being served, as whoever asked for it sees it."""
+"""A served page of a study."""
 
 from __future__ import annotations
 
@@ -7,17 +7,17 @@ from typing import Protocol, Self
 
 
 class Serving(Protocol):
-    """A page that is being served until it is closed; a context manager that closes it."""
+    """A page that is served until it is closed; also a context manager."""
 
     @property
     def url(self) -> str:
         """The address of the page."""
 
     def wait(self) -> None:
-        """Until it is closed."""
+        """Wait until the page is closed."""
 
     def close(self) -> None:
-        """End it."""
+        """Stop serving."""
 
     def __enter__(self) -> Self: ...
 

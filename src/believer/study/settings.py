@@ -46,23 +46,23 @@ WORST, LEARN = "worst", "learn"
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class StudySettings:
-    """What an optimizer was made with, defaults filled in: made by :meth:`of`.
+    """The settings of a study, with defaults filled in; made by :meth:`of`.
 
     Attributes
     ----------
     space : where to search.
-    goals : what is wanted of each outcome.
-    reference : of several objectives, by name, in the user's units; None for one that is inferred.
+    goals : the goal of each outcome.
+    reference : the reference point of several objectives, by name, in the user's units; None to infer it.
     failures : "worst", a failed trial counts as the worst result; or "learn", a model learns where trials fail.
-    surrogate : the model's recipe.
-    acquisition : what makes a point worth an experiment.
-    strategy : how q points are chosen together.
-    maximizer : how the acquisition is maximized; None for what suits the model.
-    n_init : results or pending trials before the model takes over.
-    seed : of all that is random.
+    surrogate : the recipe of the models.
+    acquisition : the acquisition function.
+    strategy : the batch strategy.
+    maximizer : the maximizer of the acquisition function; None for the one that suits the model.
+    n_init : the number of results and pending trials before the model chooses points.
+    seed : the random seed.
     warp : "auto", results with a heavy tail are warped where that makes them more likely; or "none".
-    resolution : the least improvement that matters, in units of y; None for one from the results.
-    labels : units and limits, for what is printed.
+    resolution : the smallest improvement that matters, in units of the objective; None to infer it.
+    labels : units and limits, for printing.
     """
 
     space: Space
@@ -116,7 +116,7 @@ class StudySettings:
 
     @property
     def sign(self) -> float:
-        """1 when the first objective is minimized, -1 when it is maximized: inside, everything is minimized."""
+        """1 if the first objective is minimized, -1 if it is maximized: internally, everything is minimized."""
         return self.goals.outputs[0].sign
 
     def to_config(self) -> dict[str, Any]:
@@ -138,7 +138,7 @@ class StudySettings:
     def from_config(config: Mapping[str, Any], passed: Mapping[str, Any] | None = None) -> StudySettings:
         """Inverse of :meth:`to_config`; what was custom is passed again and checked by name.
 
-        Raises :class:`InvalidInput` for what the caller can cure by passing something else, and
+        Raises :class:`InvalidInput` for what the caller can correct by passing something else, and
         :class:`~believer.study.serialization.DamagedSettings` for settings that no study can have.
 
         Parameters
@@ -177,7 +177,7 @@ _NAMED: dict[str, Any] = {
 
 
 def goals_of(given: Mapping[str, Any]) -> Goals:
-    """What is wanted, as the options ``outcomes`` and ``maximize`` say it."""
+    """The goals that the options ``outcomes`` and ``maximize`` state."""
     outcomes, maximize = given.get("outcomes"), _flag(given.get("maximize", False))
     if outcomes is not None and maximize:
         raise InvalidInput("maximize is for a single number. Leave it out, and declare Maximize() in outcomes.")
@@ -206,8 +206,8 @@ def options_of(config: Mapping[str, Any], given: Mapping[str, Any], space: Space
     Parameters
     ----------
     config : the journal's settings, of format 4.
-    given : options that were said.
-    space : where to search now.
+    given : the stated options.
+    space : the present search space.
     """
     try:
         space_and_goals(config)
@@ -277,7 +277,7 @@ def _rebuilt(config: Mapping[str, Any], what: str, passed: object, *methods: str
 
 
 def versions() -> dict[str, Any]:
-    """What "bit for bit" depends on."""
+    """The versions on which bitwise reproducibility depends."""
     threads = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")
     return {
         "believer": __version__,

@@ -81,17 +81,17 @@ class Study:
         self._is_in_a_call = False
 
     def _is_within_a_call(self) -> bool:
-        """Whether this thread is in a call of this object already: in a constraint, a model, a signal handler."""
+        """Whether this thread is already within a call of this object, e.g. in a constraint or a signal handler."""
         # The lock says whose call it is, the flag that it has begun: a signal may come before, and after it has ended.
         return self._is_in_a_call and bool(self._lock._is_owned())  # type: ignore[attr-defined]
 
     def _in_turn(self, method: Callable[Concatenate[Any, P], T], *args: P.args, **options: P.kwargs) -> T:
-        """A call when no other thread is in one."""
+        """Call ``method`` once no other thread is within a call."""
         # One line, so that nothing that stops a program line by line comes between its end and the release.
         with self._lock: return self._exclusively(method, *args, **options)  # fmt: skip # noqa: E701
 
     def _exclusively(self, method: Callable[Concatenate[Any, P], T], *args: P.args, **options: P.kwargs) -> T:
-        """A call, after what an interrupted one has left was made good."""
+        """Call ``method``, after repairing what an interrupted call has left."""
         try:
             self._is_in_a_call = True
             self._recover()
@@ -100,7 +100,7 @@ class Study:
             self._is_in_a_call = False
 
     def _recover(self) -> None:
-        """Make good what an interrupted call has left; nothing here, where nothing changes."""
+        """Repair what an interrupted call has left; a study that is only read needs nothing."""
 
     @property
     def space(self) -> Space:
@@ -386,7 +386,7 @@ def read_study(path: PathLike) -> Study:
 
 
 def _check_shown(config: dict[str, Any], line: int) -> None:
-    """JournalCorrupt for settings of which nothing could be shown."""
+    """Raise JournalCorrupt if the settings cannot be shown."""
     try:
         space_and_goals(config)
         for part in ("strategy", "acquisition", "surrogate"):

@@ -1,4 +1,4 @@
-"""The simplest honest surrogate: inverse-distance weights, and a doubt that grows with the distance to the data.
+"""A simple surrogate: inverse-distance weights, and a standard deviation that grows with the distance to the data.
 
 ======  ==========================================================  ========
 symbol  meaning                                                     shape
@@ -36,7 +36,7 @@ class FakeModel:
     def predict(self, X: Array) -> Prediction:
         """μ = Σ w_i y_i / Σ w_i ([Shepard1968], exponent 2), σ = s max(min r / √d, 1e-9), at ``X`` (m, d).
 
-        Differs: δ² in the weights, so that the data are no case apart.
+        Differs: δ² in the weights, so that the data need no special case.
         """
         r2 = squared_distances(X, self.X)
         w = 1.0 / (r2 + _NEAR)
@@ -62,18 +62,18 @@ class FakeSurrogate:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class BareModel:
-    """A model that predicts, and can do nothing else."""
+    """A model that can only predict."""
 
     inner: FakeModel
 
     def predict(self, X: Array) -> Prediction:
-        """As the fake model does, at ``X`` (m, d)."""
+        """Predict at ``X`` (m, d), as the fake model does."""
         return self.inner.predict(X)
 
 
 @dataclass(frozen=True, slots=True)
 class BareSurrogate:
-    """The least that a surrogate may be: for strategies that say what they need of a model."""
+    """The minimal surrogate, for strategies that say which capabilities they need of a model."""
 
     def fit(self, data: Data, rng: np.random.Generator, previous: Model | None = None) -> BareModel:
         """Keep ``X`` (n, d), ``y`` (n,)."""

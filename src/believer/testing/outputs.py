@@ -1,4 +1,4 @@
-"""Laws of strategies that say they take several outputs: limits to be kept, objectives to be traded for each other."""
+"""Laws of strategies that take several outputs: limits, and several objectives."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Laws of every model: what it predicts, what it must not change, what data it must be able to learn from."""
+"""Laws of every model: its predictions, the values that it must not change, and the data that it can learn from."""
 
 from __future__ import annotations
 

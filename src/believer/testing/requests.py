@@ -1,4 +1,4 @@
-"""What strategies are asked when their laws are tried, and the checks of what they answer.
+"""Requests for the laws of strategies, and the checks of their answers.
 
 Requests are made as a study makes them: real results have the first ids, pending trials the next, then those asked for.
 """
@@ -47,7 +47,7 @@ _ON_THE_GRID = 1e-12
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """A strategy, and what it is to work with."""
+    """A strategy, with the parts that it works with."""
 
     strategy: Strategy
     surrogate: Surrogate
@@ -69,7 +69,7 @@ def points(region: Region, count: int, avoid: Array, seed: int) -> Array:
 
 
 def results(space: Space = PLANE, n: int = 6) -> Data:
-    """Real results at ``n`` points of the space; data are data, so its constraint is not asked."""
+    """Results at ``n`` points of the space, whether or not its constraint allows them."""
     region = Space(space.parameters).region()
     X = points(region, n, np.zeros((0, region.dim)), seed=0)
     return Data(frozen(X), frozen(values_at(X)))
@@ -106,14 +106,14 @@ def request(
 
 
 def quick(model: Model) -> Maximizer:
-    """A short search with the default method for such a model; how good a point it finds is no part of the contract."""
+    """A short search with the default method for such a model: the contract does not ask how good the points are."""
     if isinstance(model, Differentiable):
         return Multistart(starts=2, candidates=16, neighbors=4, sweeps=1)
     return Candidates(candidates=32, neighbors=4, survivors=4, rounds=1)
 
 
 def after_failures(asked: Request, count: int = 2) -> Request:
-    """The same request when ``count`` trials have failed: the model is told that they were as bad as the worst."""
+    """The same request with ``count`` failed trials, which count as the worst result."""
     X = points(asked.region, count, asked.avoid, seed=2)
     failed = Data(frozen(X), frozen(np.full(count, asked.data.y.max())))
     if isinstance(asked.model, Conditionable):
@@ -126,7 +126,7 @@ def after_failures(asked: Request, count: int = 2) -> Request:
 
 
 def welcoming_repeats(asked: Request) -> Request:
-    """The same request when no point has to be new."""
+    """The same request without the rule that points are new."""
     return replace(asked, distinct=False, avoid=frozen(np.zeros((0, asked.region.dim))))
 
 

@@ -1,4 +1,4 @@
-"""Data that laws are tried on, and how predictions are compared."""
+"""Data for the laws, and comparisons of predictions."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Scene:
 
     @property
     def spread(self) -> float:
-        """Standard deviation of y: what differences of means are measured by."""
+        """The standard deviation of y, the unit of differences of means."""
         return float(self.y.std())
 
 
@@ -44,7 +44,7 @@ def fitted(surrogate: Surrogate, data: Scene, seed: int = 0, previous: Model | N
 
 
 def predicted(model: Model, X: Array) -> Prediction:
-    """The prediction at a copy of ``X`` (m, d), as arrays of the right shape that nobody else holds."""
+    """The prediction at a copy of ``X`` (m, d), as arrays of the right shape, copied."""
     at = complete(model, X.copy())
     return Prediction(at.mean.copy(), at.std.copy())
 

@@ -1,4 +1,4 @@
-"""Laws of the situations that every strategy must be able to choose in: few data, strange data, plain models."""
+"""Laws of situations that every strategy must handle: few data, unusual data, simple models."""
 
 from __future__ import annotations
 

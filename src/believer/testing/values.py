@@ -1,4 +1,4 @@
-"""Laws of a strategy as a value: it changes nothing, and nothing changes it."""
+"""Laws of a strategy as a value: it changes no argument, and no call changes it."""
 
 from __future__ import annotations
 

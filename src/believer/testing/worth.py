@@ -1,4 +1,4 @@
-"""Laws of acquisitions: what a maximizer climbs has finite values, their slopes, and no randomness of its own."""
+"""Laws of acquisition functions: finite values, correct gradients, and no randomness of their own."""
 
 from __future__ import annotations
 

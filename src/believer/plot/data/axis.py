@@ -42,7 +42,7 @@ class Axis:
     is_discrete : whether there is nothing between two positions: choices, whole numbers, steps.
     is_whole : whether all values are whole numbers.
     start, stop : its encoded columns, ``X[:, start:stop]``.
-    values : along the axis, k of them, as users know them.
+    values : the k values along the axis, in the user's terms.
     at : their positions (k,), increasing.
     rows : their encoded rows (k, stop - start).
     low, high : where the axis begins and ends.
@@ -71,7 +71,7 @@ class Axis:
 
     @property
     def is_constant(self) -> bool:
-        """Whether there is one value only."""
+        """Whether the parameter has a single value."""
         return len(self.values) == 1
 
     @property
@@ -86,7 +86,7 @@ class Axis:
         return np.exp(edges) if self.is_log else edges
 
     def position(self, value: Any) -> float:
-        """Where a value lies on the axis; NaN for one that it has no place for."""
+        """The position of a value on the axis; NaN if the axis has no place for it."""
         if self.is_number:
             return float(value) if _is_number(value) else np.nan
         return next((float(i) for i, choice in enumerate(self.values) if same_value(choice, value)), np.nan)
@@ -112,7 +112,7 @@ def axes_of(space: Space, points: Sequence[dict[str, Any]] = (), most: int = MAX
     ----------
     space : of any kinds of parameters.
     points : that were evaluated, in the user's terms; of many choices, theirs are shown first.
-    most : values along an axis of numbers.
+    most : the largest number of values along an axis of numbers.
     """
     axes, start = [], 0
     for name, parameter in space.parameters.items():
@@ -171,7 +171,7 @@ def _values(parameter: Parameter, seen: list[Any], most: int) -> list[Any]:
 
 
 def _distinct(values: Iterable[Any]) -> list[Any]:
-    """Without repeats, in the same order; 1 and True are two values."""
+    """The values without repeats, in the same order; 1 and True are different values."""
     return list({(type(value), value): value for value in values}.values())
 
 

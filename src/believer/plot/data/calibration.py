@@ -1,4 +1,4 @@
-"""Whether the model knows what it does not know: each result beside what the others let the model expect.
+"""How well the model is calibrated: each result and its prediction from the other results.
 
 Where a model has its leave-one-out predictions in closed form, as a Gaussian process does ([Rasmussen2006] Eq. 5.12),
 these are taken: hyperparameters are those of all results. Otherwise the surrogate is fitted again without each part of
@@ -38,14 +38,14 @@ class LeavingOut(Protocol):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Calibration:
-    """n results, and what the model expects of each without knowing it.
+    """n results, and the leave-one-out prediction of each.
 
     Attributes
     ----------
-    label : the outcome, with its units.
+    label : the name of the outcome, with its units.
     ids : of the trials, (n,).
     observed : results, (n,).
-    mean : expected, (n,).
+    mean : predicted means, (n,).
     low, high : the 95 % interval of a result, noise included, (n,) each.
     z : (observed - mean) / std, (n,), in the units of the model; standard normal for one that is well calibrated.
     levels : probabilities (k,).
@@ -78,7 +78,7 @@ def calibration(study: StudyLike, *, outcome: str | None = None) -> Calibration:
     Parameters
     ----------
     study : an optimizer, a result, a study that was read, or a path.
-    outcome : which one; None for the first objective.
+    outcome : the name of the outcome; None for the first objective.
     """
     source = study_of(study)
     name = source.chosen(outcome)

@@ -1,4 +1,4 @@
-"""How a study came to its best result."""
+"""The convergence of a study to its best result."""
 
 from __future__ import annotations
 
@@ -40,17 +40,17 @@ class Convergence:
 
     Attributes
     ----------
-    label : the outcome, with its units.
+    label : the name of the outcome, with its units.
     ids : of the trials, (n,).
     count : 1 to n.
-    values : of the outcome, (n,); NaN where there is none. Of the hypervolume, all are NaN.
+    values : of the outcome, (n,); NaN if there is none. All are NaN for the hypervolume.
     status, origin : of the trials, n each.
     keeps_limits : whether all limits are kept, (n,).
     best : the best value so far, of results that keep all limits, (n,); NaN before the first.
     maximize : whether more is better; None for an outcome that is only limited: it has no best.
     spans : batches, in order.
     limits : the least and the greatest value that the outcome may have; infinite where there is no limit.
-    target : the value to reach; None for none.
+    target : the value to reach, or None.
     optimum : the best possible value; None if it is not known.
     pending : how many trials have no result yet.
     """
@@ -86,7 +86,7 @@ def convergence(
     Parameters
     ----------
     study : an optimizer, a result, a study that was read, or a path.
-    outcome : which one; None for the objective, and of several objectives for the hypervolume.
+    outcome : the name of the outcome; None for the objective, or for the hypervolume if there are several objectives.
     target : a value to reach.
     optimum : the best possible value.
     """
@@ -130,7 +130,7 @@ def limits_of(source: Source, outcome: str) -> tuple[float, float]:
     Parameters
     ----------
     source : the study.
-    outcome : its name.
+    outcome : the name of the outcome.
     """
     match source.goals.wanted.get(outcome):
         case AtMost(threshold=high):
@@ -143,7 +143,7 @@ def limits_of(source: Source, outcome: str) -> tuple[float, float]:
 
 
 def _hypervolumes(source: Source, rows: IntArray) -> Array:
-    """Of the results so far that keep all limits, (n,), up to the reference point of the front as it is now."""
+    """The hypervolume of the feasible results so far, (n,), up to the present reference point of the front."""
     trials, names = source.trials, source.goals.objectives
     signs = np.array([source.sign(name) for name in names])
     Y = signs * np.column_stack([trials.values[name][rows] for name in names])

@@ -48,16 +48,16 @@ class Curve:
     Attributes
     ----------
     axis : the parameter.
-    label : the outcome, with its units.
+    label : the name of the outcome, with its units.
     mean : expected value, (k,); NaN where no point is allowed.
     low, high : its 95 % interval, (k,) each.
     through : the point of a slice, in the user's terms; None for an average.
     at, values : positions and results, (n,) each.
     ids : of the trials, (n,).
     nearness : how near each trial is to a slice in the other parameters, from 0 to 1, (n,); all 1 for an average.
-    best : the row of the best result; None without one.
+    best : the row of the best result; None if there is none.
     limits : the least and the greatest value that the outcome may have; infinite where there is no limit.
-    star : what the best row is, in words.
+    star : a description of the best row, in words.
     """
 
     axis: Axis
@@ -82,9 +82,9 @@ class Surface:
     Attributes
     ----------
     x, y : the parameters.
-    label : the outcome, with its units.
+    label : the name of the outcome, with its units.
     mean : expected value, (k_y, k_x); NaN where no point is allowed.
-    std : how uncertain it is, (k_y, k_x): half the width of its 68.3 % interval.
+    std : its standard deviation, (k_y, k_x): half the width of the 68.3 % interval.
     through : the point of a slice, in the user's terms; None for an average.
     at : positions of the trials, (n, 2).
     values : results, (n,); NaN where there is none.
@@ -92,9 +92,9 @@ class Surface:
     origin : of the trials, n of them.
     batch : the number of the ask, (n,); 0 for trials from elsewhere.
     ids : of the trials, (n,).
-    best : the row of the best result; None without one.
+    best : the row of the best result; None if there is none.
     maximize : whether more is better.
-    star : what the best row is, in words.
+    star : a description of the best row, in words.
     """
 
     x: Axis
@@ -126,9 +126,9 @@ def partial_dependence(
     Parameters
     ----------
     study : an optimizer, a result, a study that was read, or a path.
-    parameters : which ones; None for all that have more than one value.
-    outcome : which one; None for the first objective.
-    samples : S, how many points it is an average over; None for 128, and fewer where there are many results.
+    parameters : their names; None for all that have more than one value.
+    outcome : the name of the outcome; None for the first objective.
+    samples : S, the number of points that are averaged; None for 128, or fewer if there are many results.
     """
     source = study_of(study)
     name = source.chosen(outcome)
@@ -149,9 +149,9 @@ def slice(  # noqa: A001 (what it is called)
     Parameters
     ----------
     study : an optimizer, a result, a study that was read, or a path.
-    parameters : which ones; None for all that have more than one value.
-    outcome : which one; None for the first objective.
-    through : another point than the best result.
+    parameters : their names; None for all that have more than one value.
+    outcome : the name of the outcome; None for the first objective.
+    through : the point that the slice goes through; None for the best result.
     """
     source = study_of(study)
     name = source.chosen(outcome)
@@ -173,9 +173,9 @@ def surface(
     ----------
     study : an optimizer, a result, a study that was read, or a path.
     parameters : two of them; None for those that matter most.
-    outcome : which one; None for the first objective.
+    outcome : the name of the outcome; None for the first objective.
     through : the point of the slice; None for the best result.
-    samples : S, for the average over so many points; None for a slice.
+    samples : S, the number of points that are averaged; None for a slice.
     """
     source = study_of(study)
     name = source.chosen(outcome)
@@ -215,7 +215,7 @@ def two_axes(source: Source, outcome: str, parameters: Sequence[str] | None) -> 
     Parameters
     ----------
     source : the study.
-    outcome : to which they matter most.
+    outcome : the outcome for which they matter most.
     parameters : names; None for the two that matter most.
     """
     axes = source.by_relevance(outcome) if parameters is None else axes_named(source, parameters)
@@ -230,7 +230,7 @@ def thinned(axis: Axis, most: int = CELLS) -> Axis:
     Parameters
     ----------
     axis : any.
-    most : how many.
+    most : the largest number of positions.
     """
     k = len(axis.at)
     if k <= most or not axis.is_number:
@@ -260,7 +260,7 @@ def expected(source: Source, outcome: str, groups: Array) -> tuple[Array, Array,
     Parameters
     ----------
     source : the study.
-    outcome : its name.
+    outcome : the name of the outcome.
     groups : (k, S, d), in the encoded cube; those that are not allowed do not count.
     """
     k, S, d = groups.shape
@@ -324,7 +324,7 @@ def nearness(source: Source, outcome: str, X: Array, x: Array, across: tuple[Axi
     Parameters
     ----------
     source : the study.
-    outcome : whose lengthscales count; without any, 0.5 stands for all.
+    outcome : the outcome whose lengthscales are used; 0.5 for a model without lengthscales.
     X : points (n, d).
     x : the point (d,) of the slice.
     across : parameters along which the slice goes.
@@ -339,12 +339,12 @@ def nearness(source: Source, outcome: str, X: Array, x: Array, across: tuple[Axi
 
 
 def enough(source: Source, positions: int) -> int:
-    """How many points an average is over at so many positions: fewer, where predictions from many results take long.
+    """The number of points to average at so many positions: fewer if there are many results.
 
     Parameters
     ----------
     source : the study.
-    positions : how many.
+    positions : the number of positions.
     """
     n = max(len(source.history.ids), 1)
     return int(np.clip(_WORK / (positions * n**2), MIN_SAMPLES, MAX_SAMPLES))

@@ -79,7 +79,7 @@ def _gaps(X: Array) -> Array:
 
 
 def _before(source: Source, batch: int) -> float:
-    """On average, how far the batch's points are from the nearest trial before its first one."""
+    """The average distance of the batch's points from the nearest earlier trial."""
     X, inside = source.trials.X, source.trials.batch == batch
     earlier = X[: int(np.flatnonzero(inside)[0])]
     if not len(earlier):

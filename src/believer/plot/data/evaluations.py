@@ -1,4 +1,4 @@
-"""Where a study evaluated: all parameters, pair by pair; and the same as lines across all parameters."""
+"""The points of a study, for pairs of parameters and as lines across all parameters."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Evaluations:
 
     Attributes
     ----------
-    label : the outcome, with its units.
+    label : the name of the outcome, with its units.
     axes : p of them.
     ids : of the trials, (n,).
     at : positions on the axes, (n, p); NaN where a trial has no such parameter.
@@ -29,11 +29,11 @@ class Evaluations:
     values : of the outcome, (n,); NaN where there is none.
     status : of the trials, n of them.
     batch : the number of the ask, (n,); 0 for trials from elsewhere.
-    best : the row of the best result; None without one.
+    best : the row of the best result; None if there is none.
     maximize : whether more is better.
     bins : edges of the bars of a histogram on each axis.
     counts : how many trials are in each bar.
-    star : what the best row is, in words.
+    star : a description of the best row, in words.
     """
 
     label: str
@@ -54,13 +54,13 @@ class Evaluations:
 def evaluations(
     study: StudyLike, *, parameters: Sequence[str] | None = None, outcome: str | None = None
 ) -> Evaluations:
-    """Where the trials of a study lie.
+    """The points of the trials of a study.
 
     Parameters
     ----------
     study : an optimizer, a result, a study that was read, or a path.
-    parameters : which ones; None for all that have more than one value.
-    outcome : which one; None for the first objective.
+    parameters : their names; None for all that have more than one value.
+    outcome : the name of the outcome; None for the first objective.
     """
     source = study_of(study)
     name, trials = source.chosen(outcome), source.trials
@@ -94,8 +94,8 @@ def parallel_coordinates(
     Parameters
     ----------
     study : an optimizer, a result, a study that was read, or a path.
-    parameters : which ones, in this order; None for all that have more than one value.
-    outcome : which one; None for the first objective.
+    parameters : their names, in this order; None for all that have more than one value.
+    outcome : the name of the outcome; None for the first objective.
     """
     found = evaluations(study, parameters=parameters, outcome=outcome)
     if not np.isfinite(found.values).any():

@@ -1,4 +1,4 @@
-"""How likely a point keeps all limits, and how likely its evaluation comes back at all."""
+"""The probability that a point keeps all limits, and that its evaluation succeeds."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def feasibility(
     ----------
     study : an optimizer, a result, a study that was read, or a path.
     parameters : one or two; None for those that matter most to the first limit.
-    through : another point than the best result.
+    through : the point that the slice goes through; None for the best result.
     """
     source = study_of(study)
     limited = [name for name in source.goals.limited if _has_results(source, name)]

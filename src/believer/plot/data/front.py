@@ -1,4 +1,4 @@
-"""The results of several objectives, which of them no other beats, and how sure that is."""
+"""The results of several objectives, the Pareto front among them, and its intervals."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How much each parameter matters to an outcome, with intervals.
+"""The importance of each parameter for an outcome, with intervals.
 
 ======  ==========================================================================================
 symbol  meaning
@@ -53,7 +53,7 @@ class Importance:
 
     Attributes
     ----------
-    label : the outcome, with its units.
+    label : the name of the outcome, with its units.
     method : "lengthscales" or "permutation".
     measure : what the numbers are, for an axis.
     names : of the parameters.
@@ -81,14 +81,14 @@ class Importance:
 def importance(
     study: StudyLike, *, outcome: str | None = None, method: str | None = None, repeats: int = 50
 ) -> Importance:
-    """How much each parameter matters.
+    """The importance of each parameter.
 
     Parameters
     ----------
     study : an optimizer, a result, a study that was read, or a path.
-    outcome : which one; None for the first objective.
+    outcome : the name of the outcome; None for the first objective.
     method : "lengthscales" or "permutation"; None for lengthscales where the model has them.
-    repeats : how often values are shuffled.
+    repeats : the number of shuffles.
     """
     source = study_of(study)
     name = source.chosen(outcome)
@@ -123,7 +123,7 @@ def lengthscales_of(source: Source, outcome: str) -> Array | None:
     Parameters
     ----------
     source : the study.
-    outcome : its name.
+    outcome : the name of the outcome.
     """
     model = source.learned(outcome).fit
     if not has(model, Scaled):
@@ -133,7 +133,7 @@ def lengthscales_of(source: Source, outcome: str) -> Array | None:
 
 
 def relevance_of(source: Source, outcome: str) -> Array:
-    """How much each parameter matters to the model, (p,): the total effects of its mean over the space.
+    """The importance of each parameter for the model, (p,): the total effects on its mean over the space.
 
     T_j = E[(μ(a) - μ(a with b_j))²] / 2 Var(μ), for points a and b of the space ([Jansen1999]). A parameter that the
     results do not depend on has next to none, whatever its lengthscale is.
@@ -141,7 +141,7 @@ def relevance_of(source: Source, outcome: str) -> Array:
     Parameters
     ----------
     source : the study.
-    outcome : its name.
+    outcome : the name of the outcome.
     """
     learned, rng = source.learned(outcome), source.cache.randomness(0, "relevance")
     n, p = len(learned.ids), len(source.axes)

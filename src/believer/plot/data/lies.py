@@ -1,4 +1,4 @@
-"""A batch, lie by lie: what the model believes and what the next point is worth, before and after each lie.
+"""A batch, lie by lie: the posterior and the acquisition function before and after each lie.
 
 After a point is chosen, the model is told a pseudo-observation there, a lie. The acquisition collapses around it, and
 the next point is chosen elsewhere: that is how the points of a batch come to differ. All of it is shown along one
@@ -46,14 +46,14 @@ _NAMES = {
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LieStep:
-    """What is believed after some lies, and the point that is next; (k,) along one parameter, (k_y, k_x) along two.
+    """The posterior after some lies, and the next point; (k,) along one parameter, (k_y, k_x) along two.
 
     Attributes
     ----------
-    lies : how many there are.
+    lies : the number of lies.
     mean : expected outcome, in the user's units.
     low, high : its 95 % interval.
-    worth : the acquisition; NaN where no point is allowed.
+    worth : the acquisition function; NaN where no point is allowed.
     lie_ids : of the trials that were lied about, (j,).
     lie_at : their positions, (j, 1) or (j, 2).
     lie_values : the lies, (j,), in the user's units.
@@ -88,9 +88,9 @@ class Lies:
     Attributes
     ----------
     axes : one parameter or two, x first.
-    label : the outcome, with its units.
-    worth_label : what the acquisition is.
-    verb : what is done to points of the batch: "believing".
+    label : the name of the outcome, with its units.
+    worth_label : the name of the acquisition function.
+    verb : the verb for the lies, e.g. "believing".
     batch : "pending" or "next".
     steps : before the first lie, and after each.
     through : the point of the slice, in the user's terms; None if there is nothing else to hold.
@@ -127,12 +127,12 @@ def lies(
     Parameters
     ----------
     study : an optimizer, a result, a study that was read, or a path.
-    q : how many points at most.
+    q : the largest number of points.
     batch : "pending" for trials that have no result yet, "next" for those that would be asked for now; None for
         pending ones if there are any.
-    strategy : another one than the study's; it must be one that lies.
+    strategy : a strategy that lies, in place of the study's.
     parameters : one or two; None for the two with the shortest lengthscales, or the only one.
-    outcome : which one; None for the first objective.
+    outcome : the name of the outcome; None for the first objective.
     """
     source = study_of(study)
     name, q = source.chosen(outcome), whole(q, "q", 1)
@@ -229,7 +229,7 @@ def _axes(source: Source, outcome: str, parameters: Sequence[str] | None) -> tup
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Slice:
-    """Where beliefs are looked at: along ``axes``, through ``x`` (d,)."""
+    """The slice along ``axes`` through ``x`` (d,)."""
 
     source: Source
     outcome: str
@@ -252,7 +252,7 @@ class _Slice:
         return _NAMES.get(name, name) + (f" × {_NAMES.get(rest, rest)}" if rest else "")
 
     def step(self, belief: Belief, trial: int | None, point: Array | None, said: str) -> LieStep:
-        """What is believed now, and the point that is next."""
+        """The present posterior, and the next point."""
         part = self._part(belief)
         known = belief.lies.ids
         shape = self.shape

@@ -58,7 +58,7 @@ class Source:
 
     @property
     def space(self) -> Space:
-        """Where it searches."""
+        """The search space of the study."""
         return self.study.space if self._settings is None else self._settings.space
 
     @cached_property
@@ -102,7 +102,7 @@ class Source:
 
     @cached_property
     def cache(self) -> ModelCache:
-        """Where its models are kept."""
+        """The cache of its models."""
         return ModelCache(self.settings)
 
     @property
@@ -121,7 +121,7 @@ class Source:
         return outcome
 
     def label(self, outcome: str) -> str:
-        """How an outcome is called, with its units."""
+        """The name of an outcome, with its units."""
         units = self.units(outcome)
         return f"{self.named(outcome)} ({units})" if units else self.named(outcome)
 
@@ -137,7 +137,7 @@ class Source:
         return str(getattr(self.goals.wanted.get(outcome), "units", None) or "")
 
     def sign(self, outcome: str) -> float:
-        """-1 where more of it is better."""
+        """-1 if the outcome is maximized, else 1."""
         return next(one.sign for one in self.goals.outputs if one.name == outcome)
 
     def learned(self, outcome: str) -> Learned:
@@ -161,7 +161,7 @@ class Source:
         Parameters
         ----------
         X : (m, d), in the encoded cube.
-        outcome : its name.
+        outcome : the name of the outcome.
         """
         learned, sign = self.learned(outcome), self.sign(outcome)
         at = learned.predict(X)
@@ -170,7 +170,7 @@ class Source:
 
     @cached_property
     def front(self) -> Front:
-        """Of several objectives, the results to choose from."""
+        """The Pareto front of several objectives."""
         return Insight(self.settings, self.history, self.cache).front(self.study.trials, self.study.outcomes)
 
     @cached_property
@@ -190,7 +190,7 @@ class Source:
 
     @property
     def star(self) -> str:
-        """What :attr:`best` is, in words: figures mark it with a star."""
+        """A description of :attr:`best`, which figures mark with a star."""
         if self.best is None:
             return ""
         row = self.trials.row(self.best)
@@ -285,7 +285,7 @@ def _surrogate_name(study: Study) -> str:
 
 
 def _restored(study: Study) -> tuple[tuple[str, ...], StudySettings | None]:
-    """What had to be replaced, and the settings; None if the surrogate is not the library's own."""
+    """The parts that were replaced, and the settings; None if the surrogate is not the library's own."""
     config = upgraded_config(_last_config(study))
     if serialization.is_custom(config["surrogate"]):
         return (), None

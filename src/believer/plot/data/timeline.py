@@ -1,4 +1,4 @@
-"""When trials were handed out and when their results came in, and how many were under way at once."""
+"""When trials were handed out and when their results came in, and how many were pending at once."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Timeline:
     batch : the number of the ask, (n,).
     origin : the time of the first ask, in seconds since 1970 (UTC).
     busy_at : times at which the number of trials under way changes, (k,).
-    busy : how many are under way from then on, (k,).
+    busy : the number of trials that are pending from then on, (k,).
     utilization : the share of the time that the lanes were taken, between the first ask and the last event.
     is_timed : False for a study from before times were written: then times are numbers of events.
     """
@@ -46,7 +46,7 @@ class Timeline:
 
 
 def timeline(study: StudyLike) -> Timeline:
-    """When trials were under way.
+    """When trials were pending.
 
     Parameters
     ----------
