@@ -31,6 +31,9 @@ LARGE = 100
 
 FIGURES = Path("figures") / "choose"
 
+MAX_ROWS = 30
+"""A longer table is folded."""
+
 MAX_CURVES = 12
 """With more problems and sizes of batches than this there are no curves of each."""
 
@@ -65,6 +68,20 @@ STRATEGY = {
     "random": ("uniform points, a baseline", "nothing"),
 }
 """What each strategy does, and what it needs of the surrogate."""
+
+ADVICE = """Leave the default, unless one of these is your case:
+
+| your case | use |
+| --- | --- |
+| one objective, batches of any size | the default |
+| limits, or several objectives | the default; with limits and one objective also `qei` |
+| a thousand evaluations and more, many parameters | `trust_region` |
+| a surrogate of your own, of which only `predict` is known | `kb` or `cl_min` |
+| points that are spread out, whatever the model says | `lp`, or `random` as a baseline |
+
+How a batch is chosen is explained in [what a lie is](concepts/lies.md). Few differences between strategies are
+shown below. What is shown is that random points, and the q best points of one acquisition (`top_q`), are worse
+than the best strategy."""
 
 PENDING = """Call `ask(1)` whenever a worker is free: no strategy hands out a point that is under way. All but
 `thompson`, `top_q` and `random` also take account of it when they choose, as if it were a point of the same batch; two
@@ -114,7 +131,7 @@ def page(report: BenchReport, sources: Sequence[str]) -> tuple[str, dict[str, Fi
     clock = report.advice[0].clock if report.advice else ""
     plain = [run for run in report.runs if TOPICS[0].keep(run)]
     advice = advise(plain, report.reference or "", clock)
-    parts = ["# Which strategy should I use?", _opening(report), _short(advice, clock), _how_to_read(advice)]
+    parts = ["# Which strategy should I use?", ADVICE, _short(advice, clock), _opening(report), _how_to_read(advice)]
     for topic in TOPICS:
         parts += _topic(topic, report, clock, figures)
     parts += ["## Every strategy", _strategy_table(), *(_ranks(a, plain, clock) for a in advice)]
@@ -126,18 +143,32 @@ def page(report: BenchReport, sources: Sequence[str]) -> tuple[str, dict[str, Fi
     return "\n\n".join(part for part in parts if part) + "\n", figures
 
 
+def _problems(report: BenchReport) -> list[str]:
+    return list(dict.fromkeys(case.problem for case in cases_of(report.runs)))
+
+
 def _opening(report: BenchReport) -> str:
-    problems = list(dict.fromkeys(case.problem for case in cases_of(report.runs)))
+    problems = _problems(report)
     noisy = any(name in PROBLEMS and PROBLEMS[name]().truth is not None for name in problems)
+    count = "one problem" if len(problems) == 1 else f"{len(problems)} problems"
     return (
-        f"Measured on {', '.join(problems)}, in {len(report.runs)} runs. Run `believer bench` on a problem like yours "
+        f"This was measured on {count} in {len(report.runs)} runs. Run `believer bench` on a problem like yours "
         f"before you trust a page about those of others.{'' if noisy else f' {NOISE}'}"
     )
 
 
+def _folded(summary: str, text: str) -> str:
+    """What most readers skip, behind a line to click on."""
+    return f'<details markdown="1"><summary>{summary}</summary>\n\n{text}\n\n</details>'
+
+
 def _made(report: BenchReport, sources: Sequence[str]) -> list[str]:
     command = f"python docs/make_how_to_choose.py {' '.join(sources)}"
-    return ["## How this page was made", f"By `{command}`; do not edit it. {report.made()}"]
+    return [
+        "## How this page was made",
+        f"By `{command}`; do not edit it. {report.made()}",
+        f"The problems are {', '.join(_problems(report))}.",
+    ]
 
 
 def _short(found: Sequence[Advice], clock: str) -> str:
@@ -229,7 +260,8 @@ def _compared(report: BenchReport, title: str, keep: Callable[[str], bool]) -> l
         f"problem, which takes {pairs_needed(len(report.comparisons))} seeds to show anything. Times are the "
         f"processor's, for a batch."
     )
-    return [f"## {title}", about, Table("", columns, rows).markdown().rstrip("\n")]
+    table = Table("", columns, rows).markdown().rstrip("\n")
+    return [f"## {title}", about, _folded(f"{len(rows)} comparisons", table) if len(rows) > MAX_ROWS else table]
 
 
 def _strategy_table() -> str:
