@@ -6,6 +6,7 @@ cdef enum:
     LOG_EI = 0
     EI = 1
     PI = 2
+    UCB = 3
 
 cdef double LOG_SQRT_2PI = 0.5 * log(2.0 * M_PI)
 cdef double SQRT_HALF = sqrt(0.5)
@@ -34,7 +35,7 @@ cdef void log_h(double z, double *value, double *mass, double *density) noexcept
 
 
 cdef class Improvement(Objective):
-    """An acquisition on a posterior, to be maximized. ``parameter`` is ξ of LogEI, EI and PI, κ of UCB."""
+    """An acquisition on a posterior, to be maximized. ``parameter`` is ξ of LogEI, EI and PI, β of UCB."""
 
     cdef Posterior posterior
     cdef int kind
@@ -43,7 +44,8 @@ cdef class Improvement(Objective):
     def __cinit__(self, Posterior posterior not None, int kind, double parameter, double incumbent):
         if kind not in ACQUISITIONS.values():
             raise ValueError(f"kind must be one of the numbers in ACQUISITIONS; got {kind}")
-        self.posterior, self.kind, self.parameter, self.incumbent = posterior, kind, parameter, incumbent
+        self.posterior, self.kind, self.incumbent = posterior, kind, incumbent
+        self.parameter = sqrt(parameter) if kind == UCB else parameter
         self.dim = posterior.dim
 
     cdef bint evaluate(self, Py_ssize_t m, const double *X, double *f, double *G) noexcept nogil:

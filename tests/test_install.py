@@ -147,7 +147,7 @@ def test_an_editable_install_builds_in_place_and_leaves_the_sources_clean(small:
     install(python, {}, "--editable", small)
     assert (small / "src" / "believer" / MODULE).exists()
     assert sorted((small / "native").iterdir()) == before
-    code = "from believer.numerics import backend; print(backend.native().answer())"
+    code = "from believer.numerics import backend; print(backend.native.answer())"
     assert run(python.parent, {}, python, "-c", code) == (0, "42\n")
 
 

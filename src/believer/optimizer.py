@@ -260,7 +260,7 @@ class Optimizer(Study):
         self._record(proposal.event())
         _log.info("asked for %d: %r", len(proposal.trials), verdict)
         trials = tuple(self._ledger.trials[trial.id].copy() for trial in proposal.trials)
-        return Batch(trials, verdict, proposal.labels, len(history.pending.ids), self.space)
+        return Batch(trials, verdict, proposal.labels, len(history.pending.ids), self.settings.space)
 
     @reading
     def predict(self, points: Iterable[Mapping[str, Any]], outcome: str | None = None) -> Prediction:

@@ -200,25 +200,26 @@ class _Draft:
     def next_id(self) -> int:
         return self.history.next_id + len(self.trials)
 
-    def add(self, params: dict[str, Any], encoded: Array, origin: str, provenance: str) -> None:
+    def add(self, x: Array, params: dict[str, Any], origin: str, provenance: str) -> None:
         if self.shared and origin != "enqueued":
             provenance += f"; {', '.join(self.shared)} shared by the batch"
-        self.trials.append(Trial(self.next_id, params, frozen(encoded), provenance, origin))
+        self.trials.append(Trial(self.next_id, params, frozen(x), provenance, origin))
         if self.distinct:
-            self.avoid = np.vstack([self.avoid, encoded])
+            self.avoid = np.vstack([self.avoid, x])
 
-    def add_new(self, x: Array, origin: str, provenance: str) -> None:
-        """``x`` if it is allowed and new, else a uniform draw that is; provenance says so."""
+    def add_new(self, x: Array, params: dict[str, Any], origin: str, provenance: str) -> None:
+        """``x``, which is ``params``, if it is allowed and new, else a uniform draw that is; provenance says so."""
         if not is_new(x, self.region, self.avoid):
             x = draw(self.region, self.avoid, self.cache.randomness(self.next_id, "random"))[0]
-            provenance += REPLACED
-        self.add(self.params_at(x), x, origin, provenance)
+            params, provenance = self.params_at(x[None, :])[0], provenance + REPLACED
+        self.add(x, params, origin, provenance)
 
-    def params_at(self, x: Array) -> dict[str, Any]:
-        """The point ``x`` in the user's terms; what is held, or shared, has its value to the bit."""
-        space = self.settings.space
-        held = {**self.fixed_params, **space.nearest(x, self.shared)} if self.shared else self.fixed_params
-        return space.decode(x[None, :], held)[0]
+    def params_at(self, X: Array) -> list[dict[str, Any]]:
+        """The points ``X`` (k, d) in the user's terms; what is held, or shared, has its value to the bit."""
+        space, held = self.settings.space, self.fixed_params
+        if not self.shared:
+            return space.decode(X, held)
+        return [space.decode(x[None, :], {**held, **space.nearest(x, self.shared)})[0] for x in X]
 
     def fill(self, q: int, queued: list[dict[str, Any]], chooser: Strategy, is_custom: bool) -> None:
         """Make up ``q`` trials: those ``queued``, the design's, then those of the strategy ``chooser``."""
@@ -270,7 +271,7 @@ class _Draft:
     def add_queued(self, queued: list[dict[str, Any]]) -> None:
         """Points that the user wants, even if they repeat others."""
         for params in queued:
-            self.add(params, self.settings.space.encode([params])[0], "enqueued", "asked for by the user")
+            self.add(self.settings.space.encode([params])[0], params, "enqueued", "asked for by the user")
 
     def add_design(self, q: int) -> None:
         """Design points until ``n_init`` results or pending trials exist; and beyond, while there is no result.
@@ -287,7 +288,7 @@ class _Draft:
         if missing > 0:
             points = design(index, n_init, self.region, self.cache.randomness(0, "design"))
             for number, x in enumerate(islice(points, missing), index + 1):
-                self.add_new(x, "design", f"point {number} of a Latin hypercube")
+                self.add_new(x, self.params_at(x[None, :])[0], "design", f"point {number} of a Latin hypercube")
 
     def learned_from(self, outputs: tuple[Learned, ...], hyperparameters: dict[str, Any]) -> str:
         """What provenance says of models that did not learn from everything; nothing as a rule."""
@@ -321,15 +322,14 @@ class _Draft:
         """
         if self.history.unused:
             notes += f"; without regard to {', '.join(self.history.unused)}"
-        for choice in chosen.choices:
-            x, moved = np.asarray(choice.x, dtype=np.float64), ""
-            if strange and self.settings.space.misplaced([self.params_at(x)], x[None, :]) is not None:
+        X = np.array([choice.x for choice in chosen.choices], dtype=np.float64)
+        for choice, x, params in zip(chosen.choices, X, self.params_at(X), strict=True):
+            moved = ""
+            if strange and self.settings.space.misplaced([params], x[None, :]) is not None:
                 x, moved = self.region.project(x[None, :])[0], "; moved to where its parameters have values"
-            origin = "model", choice.provenance + notes + moved
-            if self.repeat and choice.repeats and is_new(x, self.region, self.avoid[:0]):
-                self.add(self.params_at(x), x, *origin)
-            else:
-                self.add_new(x, *origin)
+                params = self.params_at(x[None, :])[0]
+            repeats = self.repeat and choice.repeats and is_new(x, self.region, self.avoid[:0])
+            (self.add if repeats else self.add_new)(x, params, "model", choice.provenance + notes + moved)
 
     def request(self, q: int, outputs: tuple[Learned, ...]) -> Request:
         """What the strategy sees; trials of this proposal that came before it count as pending."""

@@ -26,7 +26,7 @@ PACKAGE = Path(bv.__file__).parent
 def unread(monkeypatch: pytest.MonkeyPatch) -> None:
     """As in a process that has computed nothing, with the variable unset."""
     monkeypatch.delenv("BELIEVER_BACKEND", raising=False)
-    monkeypatch.setattr(backend, "_running", backend._UNREAD)
+    monkeypatch.delattr(backend, "native", raising=False)
 
 
 def run(code: str, **environment: str) -> subprocess.CompletedProcess[str]:
@@ -49,7 +49,7 @@ def failing(error: Exception) -> Callable[[], NoReturn]:
 
 
 def test_the_name_the_module_and_the_journal_say_the_same() -> None:
-    assert backend.name() == ("python" if backend.native() is None else "native")
+    assert backend.name() == ("python" if backend.native is None else "native")
     assert bv.backend() == backend.name() == settings.versions()["backend"]
     with backend.using("python"):
         assert bv.backend() == backend.name() == settings.versions()["backend"] == "python"
@@ -57,7 +57,7 @@ def test_the_name_the_module_and_the_journal_say_the_same() -> None:
 
 def test_python_by_name_is_no_module() -> None:
     with backend.using("python"):
-        assert backend.native() is None
+        assert backend.native is None
 
 
 @needs_native
@@ -65,7 +65,7 @@ def test_native_by_name_is_the_compiled_module() -> None:
     with backend.using("native"):
         assert backend.name() == "native"
         compiled: Any = sys.modules["believer._native"]
-        assert backend.native() is compiled
+        assert backend.native is compiled
 
 
 @needs_native
@@ -198,7 +198,7 @@ def test_no_other_file_reads_the_variable() -> None:
 def test_the_stub_names_what_the_compiled_module_has() -> None:
     stub = ast.parse((PACKAGE / "_native.pyi").read_text(encoding="utf-8"))
     with backend.using("native"):
-        compiled = backend.native()
+        compiled = backend.native
     *classes, module = (node for node in stub.body if isinstance(node, ast.ClassDef))
     for node in classes:
         written = {item.name for item in node.body if isinstance(item, ast.FunctionDef)}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -23,6 +24,7 @@ class UCB(PointwiseAcquisition):
     """
 
     beta: float = 2.0
+    compiled_as: ClassVar = ("UCB", "beta")
 
     def __post_init__(self) -> None:
         if finite(self.beta, "beta", LARGEST) < 0.0:
@@ -36,7 +38,3 @@ class UCB(PointwiseAcquisition):
     def over(self, mean: Array, std: Array, incumbents: Array) -> Pointwise:
         """Of all models that predict ``mean`` and ``std`` (S, m) at once, whatever their ``incumbents``."""
         return self.pointwise(mean, std, 0.0)
-
-    def code(self) -> tuple[str, float] | None:
-        """With √β; not of a class that is derived from this one."""
-        return ("UCB", math.sqrt(self.beta)) if type(self) is UCB else None

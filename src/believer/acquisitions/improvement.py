@@ -12,7 +12,7 @@ z       (f⁺ - ξ - μ) / σ
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import cast
+from typing import ClassVar, cast
 
 import numpy as np
 from scipy.special import ndtr
@@ -36,10 +36,6 @@ class _Improvement(PointwiseAcquisition):
         """All ``incumbents`` (S,) at once: they work entry by entry, and ``mean`` or ``std`` may be (1, m) for all."""
         return self.pointwise(mean, std, cast(float, incumbents[:, None]))
 
-    def code(self) -> tuple[str, float] | None:
-        """Of the classes below: one that is derived from them may compute something else."""
-        return (type(self).__name__, float(self.xi)) if type(self) in (LogEI, EI, PI) else None
-
 
 @dataclass(frozen=True, slots=True)
 class LogEI(_Improvement):
@@ -51,6 +47,8 @@ class LogEI(_Improvement):
     ----------
     xi : ξ, the margin by which to beat the incumbent, in the units of y.
     """
+
+    compiled_as: ClassVar = ("LogEI", "xi")
 
     def pointwise(self, mean: Array, std: Array, incumbent: float) -> Pointwise:
         """α = log σ + log h(z), of ``mean`` and ``std`` (m,) and the ``incumbent`` f⁺."""
@@ -83,6 +81,8 @@ class EI(_Improvement):
     xi : ξ, the margin by which to beat the incumbent, in the units of y.
     """
 
+    compiled_as: ClassVar = ("EI", "xi")
+
     def pointwise(self, mean: Array, std: Array, incumbent: float) -> Pointwise:
         """α = σ h(z), of ``mean`` and ``std`` (m,) and the ``incumbent`` f⁺.
 
@@ -111,6 +111,8 @@ class PI(_Improvement):
     ----------
     xi : ξ, the margin by which to beat the incumbent, in the units of y.
     """
+
+    compiled_as: ClassVar = ("PI", "xi")
 
     def pointwise(self, mean: Array, std: Array, incumbent: float) -> Pointwise:
         """α = Φ(z), of ``mean`` and ``std`` (m,) and the ``incumbent`` f⁺."""

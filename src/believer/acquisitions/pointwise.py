@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 import numpy as np
 
@@ -65,9 +65,9 @@ class PointwiseAcquisition:
         """ξ of an expected improvement, which has a joint version for q points; None for anything else."""
         return None
 
-    def code(self) -> tuple[str, float] | None:
-        """The name and the one number by which compiled code knows it; None if it does not."""
-        return None
+    compiled_as: ClassVar[tuple[str, str] | None] = None
+    """The name by which compiled code knows it, and that of its one number; None if it does not. A class has this for
+    itself alone, because one that is derived from it may compute something else."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,14 +120,16 @@ class PointwiseObjective:
     def compiled(self) -> Improvement | None:
         """The same in compiled code, made once; None if it exists in Python alone."""
         if self._compiled is None:
-            native = backend.native()
+            native = backend.native
             if native is None:
                 return None
-            code = completed(self.acquisition).code()
-            posterior = self.model.compiled() if code is not None and has(self.model, Compiled) else None
-            if code is None or posterior is None:
+            known = vars(type(self.acquisition)).get("compiled_as")
+            posterior = self.model.compiled() if known is not None and has(self.model, Compiled) else None
+            if known is None or posterior is None:
                 return None
-            made = native.Improvement(posterior, native.ACQUISITIONS[code[0]], code[1], self.incumbent)
+            name, number = known
+            kind, parameter = native.ACQUISITIONS[name], float(getattr(self.acquisition, number))
+            made = native.Improvement(posterior, kind, parameter, self.incumbent)
             object.__setattr__(self, "_compiled", made)
         return self._compiled
 
@@ -164,7 +166,7 @@ class PointwiseObjective:
 
     def climb(self, climb: Climb) -> lbfgs.Minimum:
         """Where the climbs end."""
-        native, compiled = backend.native(), self.compiled()
+        native, compiled = backend.native, self.compiled()
         if native is None or compiled is None:
             return climb_from(self, climb)
         starts, lower, upper = packed(climb.starts), packed(climb.lower), packed(climb.upper)

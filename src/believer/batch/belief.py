@@ -221,13 +221,15 @@ class Belief:
         request : what the strategy was asked.
         name : :data:`OWN`, :data:`PLAUSIBLE` or :data:`SHORTEST`.
         """
-        nats, parts = self.strategy.hedge if name == PLAUSIBLE else math.inf, list[Part]()
+        nats, parts, followers = self.strategy.hedge if name == PLAUSIBLE else math.inf, list[Part](), list[Follower]()
         here = self._looked_around(request) if self.wanted else self
         for part in here.parts:
-            if not part.has(name):
+            if name not in part.followers:
                 part = part.following(name, *plausible(part.learned, request.region, nats))
-            parts.append(part.caught_up(name))
-        return replace(here, parts=tuple(parts)), tuple([part.follower(name) for part in parts])
+            part, follower = part.caught_up(name)
+            parts.append(part)
+            followers.append(follower)
+        return replace(here, parts=tuple(parts)), tuple(followers)
 
     def is_about(self, request: Request, strategy: PseudoObservations) -> bool:
         """Whether it is of this ``strategy``, about the models of ``request``, and about its first pending points."""

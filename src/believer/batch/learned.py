@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, cast
 
@@ -136,7 +137,7 @@ class Part:
     y: Array
     start: Pool | None = None
     added: tuple[tuple[int, Array, Model], ...] = ()
-    followers: tuple[tuple[str, Follower], ...] = ()
+    followers: Mapping[str, Follower] = field(default_factory=dict)
 
     @staticmethod
     def of(learned: Learned, candidates: Array | None = None) -> Part:
@@ -149,16 +150,7 @@ class Part:
         """
         start = None if candidates is None else pool_of(learned.model, candidates)
         nothing, own = no_rows(learned.data.X.shape[1]), Follower(1.0, learned.model, start)
-        return Part(learned, learned.model, (), nothing, no_rows(1)[:, 0], start, followers=((OWN, own),))
-
-    def has(self, name: str) -> bool:
-        """Whether there is a follower of that name."""
-        return name in dict(self.followers)
-
-    def follower(self, name: str) -> Follower:
-        """The follower of that name; the model's own where lengthscales cannot be shorter."""
-        found = dict(self.followers)[name]
-        return dict(self.followers)[OWN] if found.model is None else found
+        return Part(learned, learned.model, (), nothing, no_rows(1)[:, 0], start, followers={OWN: own})
 
     def following(self, name: str, factor: float, model: Model | None) -> Part:
         """With one more follower, before the first lie.
@@ -170,13 +162,13 @@ class Part:
         model : with these lengthscales; None where there can be none.
         """
         pool = None if model is None or self.start is None else pool_of(model, self.start.points)
-        return replace(self, followers=(*self.followers, (name, Follower(factor, model, pool))))
+        return replace(self, followers={**self.followers, name: Follower(factor, model, pool)})
 
-    def caught_up(self, name: str) -> Part:
-        """With a follower that knows all lies; the model's own, too, where that stands for it."""
-        asked = (name, OWN) if dict(self.followers)[name].model is None else (name,)
-        pairs = [(n, f.told(self, n == OWN) if n in asked else f) for n, f in self.followers]
-        return replace(self, followers=tuple(pairs))
+    def caught_up(self, name: str) -> tuple[Part, Follower]:
+        """With a follower that knows all lies, and that one: the model's own where lengthscales cannot be shorter."""
+        name = OWN if self.followers[name].model is None else name
+        before, now = self.followers[name], self.followers[name].told(self, name == OWN)
+        return self if now is before else replace(self, followers={**self.followers, name: now}), now
 
 
 OWN = "own"

@@ -190,9 +190,10 @@ class PseudoObservations:
         assert chosen is not None
         picked, name, _ = chosen
         choice = picked.choice(name, self.after(lies.ids) + under)
-        known = replace(rule, points=np.vstack([request.data.X, lies.X]))
-        if is_noisy(belief.model) and known.near(picked.x[None, :])[0]:
-            choice = replace(choice, provenance=choice.provenance + "; nearly a replicate, as results are noisy")
+        if is_noisy(belief.model):
+            known = replace(rule, points=np.vstack([request.data.X, lies.X]))
+            if known.near(picked.x[None, :])[0]:
+                choice = replace(choice, provenance=choice.provenance + "; nearly a replicate, as results are noisy")
         return belief, choice, by if chosen[2] < 1.0 else OWN
 
     def resume(self, request: Request, memory: object) -> Belief | Fantasized:

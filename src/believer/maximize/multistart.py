@@ -131,7 +131,7 @@ class Multistart:
 
 def _pick_starts(pool: Array, values: Array, starts: int) -> IntArray:
     """Indices of good candidates, best first, each more than ``_APART`` from those taken in some coordinate."""
-    native = backend.native()
+    native = backend.native
     if native is not None:
         picked: IntArray = native.pick_starts(packed(pool), packed(values), starts, _AMONG * starts, _APART)
         return picked

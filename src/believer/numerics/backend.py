@@ -9,10 +9,11 @@ other file reads it.
 from __future__ import annotations
 
 import os
+import sys
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 from believer._interrupts import held_back
 from believer.errors import InvalidInput
@@ -22,22 +23,23 @@ if TYPE_CHECKING:
 
 VARIABLE = "BELIEVER_BACKEND"
 
-_UNREAD: Any = object()
-_running: Any = _UNREAD  # the compiled module; None for the Python twin
+native: Native | None
+"""The compiled module if it is in use, else None. It is read as ``backend.native``, because ``using`` changes it."""
 
 
-def native() -> Native | None:
-    """The compiled module when it is in use, else None."""
-    global _running
-    if _running is _UNREAD:
-        asked = os.environ.get(VARIABLE)
-        _running = _named(asked, VARIABLE) if asked else _best()
-    return cast("Native | None", _running)
+def __getattr__(name: str) -> Any:
+    """:data:`native`, when it is read for the first time."""
+    if name != "native":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    global native
+    asked = os.environ.get(VARIABLE)
+    native = _named(asked, VARIABLE) if asked else _best()
+    return native
 
 
 def name() -> str:
     """Which twin computes: "native" (compiled) or "python"."""
-    return "python" if native() is None else "native"
+    return "python" if sys.modules[__name__].native is None else "native"
 
 
 @contextmanager
@@ -46,12 +48,15 @@ def using(name: str) -> Iterator[None]:
 
     For tests and comparisons. Blocks nest. InvalidInput for "native" when the compiled module is not there.
     """
-    global _running
-    before, _running = _running, _named(name, "the backend")
+    global native
+    was_read, before = "native" in globals(), globals().get("native")
+    native = _named(name, "the backend")
     try:
         yield
     finally:
-        _running = before
+        native = before
+        if not was_read:
+            del native
 
 
 def _named(name: str, what: str) -> Any | None:

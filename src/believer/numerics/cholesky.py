@@ -86,7 +86,7 @@ class Factor:
 
         A pivot that rounding has eaten is lifted to 1e-12 of the variance, which counts as jitter.
         """
-        native = backend.native()
+        native = backend.native
         if native is not None:
             tail, pivot = native.append(self.base, self.tail, packed(k), variance, _MIN_PIVOT)
             tail.flags.writeable = False

@@ -159,7 +159,7 @@ def minimize(objective: Function, X0: Array, lower: Array, upper: Array, setting
 
     A start whose first value is not finite stays where it is, with value +inf.
     """
-    native = backend.native()
+    native = backend.native
     if native is not None:
         moves = np.ones(len(lower), dtype=np.uint8)
         called = native.Callback(objective, len(lower))

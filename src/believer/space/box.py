@@ -184,11 +184,11 @@ class Box:
 
     def sample(self, m: int, rng: np.random.Generator) -> Array:
         """``m`` feasible Sobol points from ``rng``; fewer, with uniform ones among them, where few are feasible."""
-        read = np.ones(self.dim, dtype=bool)
-        for block in self.blocks:  # of a block the first column alone is read
-            read[block.start + 1 : block.stop] = False
-        U = np.zeros((m, self.dim))
-        U[:, read] = sobol(m, int(np.count_nonzero(read)), rng)
+        unread = [column for block in self.blocks for column in range(block.start + 1, block.stop)]  # by spread
+        U = sobol(m, self.dim - len(unread), rng)
+        if unread:
+            U, read = np.zeros((m, self.dim)), U
+            U[:, np.delete(np.arange(self.dim), unread)] = read
         points = self.spread(U)
         if self.feasible is None:
             return points

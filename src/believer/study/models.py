@@ -112,6 +112,7 @@ class ModelCache:
         self.memory: object = None
         self.region = settings.space.region()
         self.written = written_of(settings.strategy)
+        self._is_ours = not is_custom(to_config(settings.surrogate))
         self.randomness: Randomness = partial(stream, settings.seed)
         """The generator of a trial id and a purpose, from the study's seed."""
         self._kept: dict[str, _Kept] = {}
@@ -264,7 +265,8 @@ class ModelCache:
         began = time.perf_counter()
         model = self.settings.surrogate.fit(given, rng, None if previous is None else previous.base)
         _log.debug("fitted %s to %d results in %.3f s", type(model).__name__, len(data), time.perf_counter() - began)
-        inspected(model, data.X[:1])
+        if not self._is_ours:
+            inspected(model, data.X[:1])
         return _Fit(model, given, warp, model, data, ids)
 
     def _restored(

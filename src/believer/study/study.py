@@ -36,22 +36,23 @@ T = TypeVar("T")
 
 def reading(method: Callable[Concatenate[Any, P], T]) -> Callable[Concatenate[Any, P], T]:
     """Decorate a method that reads a study: it waits until no other thread changes the study."""
-
-    @wraps(method)
-    def in_turn(self: Study, /, *args: P.args, **options: P.kwargs) -> T:
-        if self._is_within_a_call():
-            return method(self, *args, **options)
-        return self._in_turn(method, *args, **options)
-
-    return in_turn
+    return _taking_turns(method, within_calls=True)
 
 
 def changing(method: Callable[Concatenate[Any, P], T]) -> Callable[Concatenate[Any, P], T]:
     """Decorate a method that changes a study: one runs at a time, and none from within another."""
+    return _taking_turns(method, within_calls=False)
+
+
+def _taking_turns(method: Callable[Concatenate[Any, P], T], within_calls: bool) -> Callable[Concatenate[Any, P], T]:
+    """A method that waits for calls of other threads; ``within_calls``: whether this thread may be in one already."""
 
     @wraps(method)
     def in_turn(self: Study, /, *args: P.args, **options: P.kwargs) -> T:
-        if self._is_within_a_call():
+        # The lock says whose call it is, the flag that it has begun: a signal may come before, and after it has ended.
+        if self._is_in_a_call and self._lock._is_owned():  # type: ignore[attr-defined]
+            if within_calls:
+                return method(self, *args, **options)
             raise InvalidInput(
                 f"{method.__name__} must not be called from within another call of the same optimizer (from its "
                 "constraint, its model, or a signal handler): note what is to be done, and do it afterwards."
@@ -79,11 +80,6 @@ class Study:
     def _begin_turns(self) -> None:
         self._lock = threading.RLock()
         self._is_in_a_call = False
-
-    def _is_within_a_call(self) -> bool:
-        """Whether this thread is already within a call of this object, e.g. in a constraint or a signal handler."""
-        # The lock says whose call it is, the flag that it has begun: a signal may come before, and after it has ended.
-        return self._is_in_a_call and bool(self._lock._is_owned())  # type: ignore[attr-defined]
 
     def _in_turn(self, method: Callable[Concatenate[Any, P], T], *args: P.args, **options: P.kwargs) -> T:
         """Call ``method`` once no other thread is within a call."""

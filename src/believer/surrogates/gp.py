@@ -141,7 +141,7 @@ class GPModel:
 
     def compiled(self) -> Posterior | None:
         """The same posterior in compiled code, made once; None if the Python twin is to run."""
-        native = backend.native()
+        native = backend.native
         if native is None or type(self) is not GPModel:  # a class that is derived from it may predict something else
             return None
         if self._compiled is None:
@@ -240,29 +240,22 @@ class GPModel:
         [paper] Eq. 1-2: the mean moves by the discrepancy y - μ, the variance shrinks whatever y is. Hyperparameters,
         shift and scale stay as they are.  O(k N²).
         """
-        X, known = data.X, None if data.noise is None else variances(data.std, self.scale)
-        model = self
-        for x, value, beyond in zip(X, data.y, (0.0,) * len(X) if known is None else known, strict=True):
-            k, _ = model.hyper.cross(x[None, :], model.X)
-            grown = model.factor.append(k[0], model.hyper.signal + model.hyper.noise + beyond)
+        if not len(data):
+            return self
+        known = None if data.noise is None else variances(data.std, self.scale)
+        X, targets, grown, whitened, alpha = self.X, self.y, self.factor, self.whitened, self.alpha
+        for x, value, beyond in zip(data.X, data.y, (0.0,) * len(data) if known is None else known, strict=True):
+            k, _ = self.hyper.cross(x[None, :], X)
+            grown = grown.append(k[0], self.hyper.signal + self.hyper.noise + beyond)
             row = grown.tail[-1]
-            target = (float(value) - model.shift) / model.scale
-            targets = _appended(model.y, target)
+            targets = _appended(targets, (float(value) - self.shift) / self.scale)
             new = float(row @ targets)
-            alpha = new * row
-            alpha[:-1] += model.alpha
-            alpha.flags.writeable = False
-            model = replace(
-                model,
-                X=_appended(model.X, x),
-                y=targets,
-                factor=grown,
-                whitened=_appended(model.whitened, new),
-                alpha=alpha,
-            )
-        if known is None and self.known is None:
-            return model
-        return replace(model, known=extended(self.known, len(self.y), known, len(X)))
+            before, alpha = alpha, new * row
+            alpha[:-1] += before
+            X, whitened = _appended(X, x), _appended(whitened, new)
+        alpha.flags.writeable = False
+        known = extended(self.known, len(self.y), known, len(data))
+        return replace(self, X=X, y=targets, factor=grown, whitened=whitened, alpha=alpha, known=known)
 
 
 def _appended(a: Array, last: Array | float) -> Array:
@@ -310,7 +303,7 @@ def posterior(
 
 def _covariance_factor(hyper: Hyperparameters, X: Array, known: Array | None) -> Factor:
     """The factor of K_y at ``X`` (n, d), with jitter where it needs some.  O(n³)."""
-    native, diagonal = backend.native(), hyper.signal + hyper.noise
+    native, diagonal = backend.native, hyper.signal + hyper.noise
     if native is not None:
         kernel = native.KERNELS[hyper.kernel]
         base = native.covariance_factor(kernel, packed(X), hyper.lengthscales, hyper.signal, diagonal, known)

@@ -54,7 +54,7 @@ class Hyperparameters:
 
     def cross(self, A: Array, B: Array) -> tuple[Array, Array]:
         """σ_f² k and σ_f² h (see :mod:`~believer.surrogates.kernels`) between ``A`` (m, d) and ``B`` (n, d), (m, n)."""
-        native = backend.native()
+        native = backend.native
         if native is not None:
             k, h = native.cross(native.KERNELS[self.kernel], packed(A), packed(B), self.lengthscales, self.signal)
             return k, h
@@ -278,7 +278,7 @@ def _search(
 ) -> tuple[Array, float]:
     """θ (p,) at the best of the tops that are reached from ``starts`` (s, p), and the constant mean there."""
     X, y, known, preset, tied = task.X, task.y, task.known, task.preset, task.tied
-    native = backend.native() if task.likelihood is log_likelihood else None
+    native = backend.native if task.likelihood is log_likelihood else None
     if native is not None:
         code, std = native.KERNELS[task.kernel], or_nan(preset.mean_std)
         target = native.HyperPosterior(

@@ -77,7 +77,7 @@ def log_likelihood(
     [Rasmussen2006] Eq. 5.8-5.9; the derivative by log ℓ_j needs Σ M_ab h_ab (x_aj - x_bj)²/ℓ_j² with
     M = α αᵀ - K_y⁻¹, which two products with X give for all j at once.  O(n³ + n² d).
     """
-    native = backend.native()
+    native = backend.native
     if native is not None:
         none = np.zeros(len(theta))
         found = native.HyperPosterior(

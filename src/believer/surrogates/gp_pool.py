@@ -61,7 +61,7 @@ class Block:
     def told(self, model: GPModel, row: int) -> Block:
         """After the observation that is the ``row`` of ``model``, the next that the block does not know.  O(m N)."""
         hyper, weights = model.hyper, model.factor.tail[row - len(model.factor.base)]
-        native = backend.native()
+        native = backend.native
         if native is not None:
             later, mean, variance = native.pool_told(
                 native.KERNELS[hyper.kernel],
