@@ -1,7 +1,7 @@
 """Candidates that are kept and results that are added: what they cost, and what they give, beside a commit before.
 
-    python benchmarks/pool.py reached                      # the acquisition that searches reach, in this checkout
-    python benchmarks/pool.py run OUT.jsonl                # times and regrets of the checkout on the path
+    python benchmarks/pool.py reached [FIRST_SEED]         # the acquisition that searches reach, in this checkout
+    python benchmarks/pool.py run OUT.jsonl [FIRST_SEED]   # times and regrets of the checkout on the path
     python benchmarks/pool.py table BEFORE.jsonl AFTER.jsonl BENCH_BEFORE BENCH_AFTER
 
 ``run`` is called once with each checkout on PYTHONPATH (each with its own compiled module), ``believer bench --suite
@@ -101,7 +101,7 @@ def searched(n: int, d: int, f: Function, seed: int) -> tuple[Array, Array]:
     return X, y
 
 
-def reached(n: int, d: int, q: int, seeds: int) -> list[str]:
+def reached(n: int, d: int, q: int, seeds: range) -> list[str]:
     """How much of the acquisition is reached that a search anew reaches, and that another such search reaches."""
     from believer.batch.hedge import resolution_of
 
@@ -126,7 +126,7 @@ def reached(n: int, d: int, q: int, seeds: int) -> list[str]:
 
     pseudo.pick = watched  # type: ignore[assignment]
     try:
-        for seed in range(seeds):
+        for seed in seeds:
             for f in FUNCTIONS.values():
                 X, y = searched(n, d, f, seed)
                 settings = StudySettings.of(space_of(d), seed=seed, n_init=5)
@@ -175,16 +175,16 @@ def regret(budget: int, d: int, q: int, design: int, f: Function, seed: int) -> 
     return float(optimizer.best[1])
 
 
-def run(path: Path) -> None:
+def run(path: Path, first: int = 0) -> None:
     """Everything that is compared, a line each."""
     with path.open("w", encoding="utf-8") as out:
         for n, d, q, seeds in SIZES:
-            for seed in range(seeds):
+            for seed in range(first, first + seeds):
                 for name, seconds in timed(n, d, q, seed):
                     print(json.dumps({"time": [n, d, q, name], "seed": seed, "seconds": seconds}), file=out, flush=True)
         for budget, d, q, design, seeds in RUNS:
             for name, f in FUNCTIONS.items():
-                for seed in range(seeds):
+                for seed in range(first, first + seeds):
                     best = regret(budget, d, q, design, f, seed)
                     print(json.dumps({"run": [budget, name], "seed": seed, "best": best}), file=out, flush=True)
 
@@ -247,11 +247,15 @@ def main() -> None:
     """One of the commands above."""
     command, *arguments = sys.argv[1:] or ["reached"]
     if command == "run":
-        run(Path(arguments[0]))
+        run(Path(arguments[0]), *map(int, arguments[1:]))
     elif command == "table":
         print(table(*map(Path, arguments)))
     else:
-        rows = [reached(50, 6, 8, 6), reached(500, 8, 16, 3), reached(2000, 10, 16, 1)]
+        first = int(arguments[0]) if arguments else 0
+        rows = []
+        for n, d, q, seeds in ((200, 6, 8, 6), (500, 8, 16, 4), (2000, 10, 16, 1)):
+            rows.append(reached(n, d, q, range(first, first + seeds)))
+            print(*rows[-1], file=sys.stderr, flush=True)
         head = ["n", "d", "q", "points", "kept: median", "10 %", "90 %", "searched again: median", "10 %", "90 %"]
         print("## Acquisition reached, as a share of what a search anew reaches\n\n" + markdown_table(head, rows))
 

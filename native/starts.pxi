@@ -1,4 +1,4 @@
-# Which candidates to climb from; twin: _pick_starts in maximize/multistart.py.
+# Which candidates to climb from, and which are near to points; twins: _pick_starts in maximize/multistart.py, Spacing.
 
 cdef Py_ssize_t best_rows(Py_ssize_t m, const double *values, Py_ssize_t most, Py_ssize_t *rows) noexcept nogil:
     """The rows of the ``most`` largest values, best first, equal ones in their order; returns how many there are."""
@@ -46,3 +46,27 @@ def pick_starts(const double[:, ::1] X, const double[::1] values, Py_ssize_t wan
                 count += 1
     return picked[:count]
 
+
+def near_rows(const double[:, ::1] X, const double[:, ::1] points, const double[::1] scale, double radius,
+              double reach):
+    """Which rows of X (m, d) are near to some row of ``points`` (k, d): by less than ``radius`` after columns are
+    divided by ``scale`` (d,), and by less than ``reach`` as they are."""
+    cdef Py_ssize_t d = scale.shape[0], m = check_columns(X, d), k = check_columns(points, d), i, j, c
+    cdef double gap, gaps, scaled
+    found = np.zeros(m, dtype=bool)
+    cdef unsigned char[::1] near = found.view(np.uint8)
+    radius, reach = radius * radius, reach * reach
+    with nogil:
+        for i in range(m):
+            for j in range(k):
+                gaps, scaled = 0.0, 0.0
+                for c in range(d):
+                    gap = X[i, c] - points[j, c]
+                    gaps += gap * gap
+                    scaled += (gap / scale[c]) * (gap / scale[c])
+                    if not (scaled < radius and gaps < reach):
+                        break
+                else:
+                    near[i] = radius > 0.0 and reach > 0.0
+                    break
+    return found

@@ -5,7 +5,7 @@ from collections.abc import Callable
 import numpy as np
 import numpy.typing as npt
 
-from believer.arrays import Array, IntArray
+from believer.arrays import Array, BoolArray, IntArray
 from believer.numerics import lbfgs, newton
 
 class Objective:
@@ -101,3 +101,5 @@ class Native:
     ) -> tuple[Array, Array, Array]: ...
     @staticmethod
     def pick_starts(X: Array, values: Array, wanted: int, among: int, apart: float) -> IntArray: ...
+    @staticmethod
+    def near_rows(X: Array, points: Array, scale: Array, radius: float, reach: float) -> BoolArray: ...

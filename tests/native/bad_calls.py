@@ -225,6 +225,8 @@ REFUSED: dict[str, Callable[[], Any]] = {
     "minimize: rounds that are none": lambda: search(settings=rules(max_rounds=None)),
     "callback: fewer columns than none": lambda: native.Callback(bowl, -1),
     "pick_starts: none wanted": lambda: native.pick_starts(POINTS, np.ones(5), 0, 4, 0.1),
+    "near_rows: columns of other points": lambda: native.near_rows(POINTS, np.ones((3, 3)), SCALES, 0.1, 0.1),
+    "near_rows: few scales": lambda: native.near_rows(POINTS, POINTS, np.ones(1), 0.1, 0.1),
     "pick_starts: few values": lambda: native.pick_starts(POINTS, np.ones(4), 2, 4, 0.1),
 }
 """Calls that must be a ValueError or a TypeError."""

@@ -88,15 +88,17 @@ def plausible(learned: Learned, region: Region, nats: float) -> tuple[float, Mod
     """
     if learned.base is None or learned.since is None:
         return _plausible(learned, region, nats)
-    key = nats, region.metric.tobytes()
-    if key not in learned.kept:
-        learned.kept[key] = (*_plausible(learned, region, nats), 0)
-    factor, model, told = learned.kept[key]
-    if model is not None:
-        results = len(learned.since) - _failures(learned)
-        model = model.condition(learned.since.at(slice(told, results)))
-        learned.kept[key] = factor, model, results
-        model = model.condition(learned.since.at(slice(results, None)))
+    key, count = (nats, region.metric.tobytes()), len(learned.since) - _failures(learned)
+    results = learned.ids[len(learned.ids) - count :]
+    factor, model, told = learned.kept.get(key, (1.0, None, None))
+    if told is None or told != results[: len(told)]:
+        factor, model = _plausible(learned, region, nats)
+        told = ()
+    if model is not None and len(told) < count:
+        model = model.condition(learned.since.at(slice(len(told), count)))
+    learned.kept[key] = factor, model, results
+    if model is not None and count < len(learned.since):
+        model = model.condition(learned.since.at(slice(count, None)))
     return factor, model
 
 

@@ -71,7 +71,7 @@ class Learned:
     model : the same model, conditioned on failed trials; the same object if there are none.
     failed : failed trials, with the values that they are given, in the model's units; None if there are none.
     warp : the warp from the user's units to those of the model; None if they are the same.
-    base : the model at the last fit if results were added to it since; None if none were.
+    base : the model at the last fit, without failed trials; None if there are failures and no results were added since.
     since : the data that were added to it, failed trials at the end.
     kept : values computed from ``base``, for the next call.
     """

@@ -17,6 +17,7 @@ the results nearest to c alone, and points are chosen, believed and conditioned 
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from operator import itemgetter
 from typing import ClassVar
 
 import numpy as np
@@ -36,8 +37,8 @@ from believer.numerics.sampling import latin_hypercube
 from believer.space.narrowed import Narrowed
 from believer.surrogates.data import Data, joined
 from believer.surrogates.gp import standardization
-from believer.surrogates.protocols import Conditionable, Evident, Model, Rescalable
-from believer.surrogates.warp import Warp, warp_for
+from believer.surrogates.protocols import Conditionable, Model, Rescalable
+from believer.surrogates.warp import Warp, likelier, warp_for
 
 MAX_LOCAL = 100_000
 
@@ -254,18 +255,20 @@ def _learned(request: Request, place: int, rows: IntArray, lost: IntArray) -> Le
     return replace(one, ids=ids, data=data, fit=fit, model=model, failed=failed, warp=warp)
 
 
-def _fitted(request: Request, place: int, data: Data) -> tuple[Model, Warp | None, Data]:
-    """The model of ``data`` as they are or through a warp, whichever finds them more likely; and its units."""
-    surrogate, warp = request.surrogate, warp_for(data.y) if request.outputs[place].output.warped else None
-    plain = surrogate.fit(data, _stream(request, place, len(data), "fit"))
-    if warp is None or not has(plain, Evident):
-        return plain, None, data
-    bent = warp.data(data)
-    warped = surrogate.fit(bent, _stream(request, place, len(data), "fit"), plain)
-    if not has(warped, Evident):
-        return plain, None, data
-    gain = warped.log_evidence() + float(warp.log_slope(data.y).sum()) - plain.log_evidence()
-    return (warped, warp, bent) if gain > 0.0 else (plain, None, data)
+_Fitted = tuple[Model, Warp | None, Data]
+"""A model, its warp, and the results in its units."""
+
+
+def _fitted(request: Request, place: int, data: Data) -> _Fitted:
+    """The model of ``data`` as they are or through a warp, whichever finds them more likely."""
+
+    def fitted(warp: Warp | None, plain: _Fitted | None) -> _Fitted:
+        given = data if warp is None else warp.data(data)
+        start = None if plain is None else plain[0]
+        return request.surrogate.fit(given, _stream(request, place, len(data), "fit"), start), warp, given
+
+    warp = warp_for(data.y) if request.outputs[place].output.warped else None
+    return likelier(fitted, itemgetter(0), warp, data.y)
 
 
 def _stream(request: Request, place: int, n: int, purpose: str) -> np.random.Generator:

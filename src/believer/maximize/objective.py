@@ -7,9 +7,9 @@ from typing import Protocol, runtime_checkable
 
 import numpy as np
 
-from believer.arrays import Array, BoolArray
+from believer.arrays import Array, BoolArray, packed
 from believer.errors import NoPointFound, NumericalError, SpaceExhausted
-from believer.numerics import lbfgs
+from believer.numerics import backend, lbfgs
 from believer.space.region import Region
 
 ENUMERATE_UP_TO = 4096
@@ -108,6 +108,9 @@ class Spacing:
 
     def near(self, X: Array) -> BoolArray:
         """Which rows of ``X`` (m, d) are near to some point."""
+        native = backend.native
+        if native is not None:
+            return native.near_rows(packed(X), packed(self.points), packed(self.scale), self.radius, self.reach)
         found, step = np.zeros(len(X), dtype=bool), max(1, _AT_ONCE // max(1, X.size))
         for start in range(0, len(self.points), step):
             found |= self.close(X[:, None, :] - self.points[start : start + step]).any(axis=1)

@@ -29,8 +29,8 @@ from believer.study.settings import AUTO, LEARN, NONE, StudySettings
 from believer.surrogates.data import Data, joined
 from believer.surrogates.gp_fit import CENTER_UP_TO, quarters
 from believer.surrogates.inspection import inspected
-from believer.surrogates.protocols import Bounded, Conditionable, Evident, Measuring, Model, Restorable, Verifiable
-from believer.surrogates.warp import Warp, warp_for
+from believer.surrogates.protocols import Bounded, Conditionable, Measuring, Model, Restorable, Verifiable
+from believer.surrogates.warp import Warp, likelier, warp_for
 
 _log = logging.getLogger(__name__)
 
@@ -140,7 +140,7 @@ class ModelCache:
         learned = Learned(
             table.output, fit.ids, fit.data, counted_pending(table.pending), fit.model, model, failed, fit.warp
         )
-        if not fit.added:
+        if not fit.added and failed is not None:
             return learned
         since = fit.data.at(slice(len(fit.seen), None))
         return replace(learned, base=fit.base, since=since if failed is None else joined(since, failed), kept=fit.kept)
@@ -248,17 +248,9 @@ class ModelCache:
 
     def _more_likely(self, data: Data, ids: tuple[int, ...], warp: Warp | None, previous: _Fit | None) -> _Fit:
         """The fit to the data or to the warped data, by their evidence."""
-        plain = self._learned(data, ids, None, previous)
-        if warp is None or not has(plain.model, Evident):
-            return plain
-        warped = self._learned(data, ids, warp, previous)
-        if not has(warped.model, Evident):
-            return plain
         rows = learned_by(self.settings.surrogate, data)
         y = data.y if rows is None else data.y[rows]
-        # p(y) = p(w(y)) Π w'(y_i)
-        gain = warped.model.log_evidence() + float(warp.log_slope(y).sum()) - plain.model.log_evidence()
-        return warped if gain > 0.0 else plain
+        return likelier(lambda warp, _: self._learned(data, ids, warp, previous), lambda fit: fit.model, warp, y)
 
     def _learned(self, data: Data, ids: tuple[int, ...], warp: Warp | None, previous: _Fit | None) -> _Fit:
         given, rng = data if warp is None else warp.data(data), self.randomness(len(data), "fit")

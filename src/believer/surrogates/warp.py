@@ -18,16 +18,20 @@ noise pass through it; what a user is told comes back through w⁻¹.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
 from believer.arrays import LARGEST, Array, above_zero, finite, shown
+from believer.capabilities import has
 from believer.errors import InvalidInput
 from believer.numerics.sampling import normal
 from believer.surrogates.data import MIN_SCALE, Data
-from believer.surrogates.protocols import Prediction
+from believer.surrogates.protocols import Evident, Model, Prediction
+
+T = TypeVar("T")
 
 REACH = 2.0
 """The worse half has to reach so many times as far from the median as the better half for a warp to be thought of."""
@@ -87,6 +91,29 @@ class Warp:
         if not isinstance(config, dict) or config.keys() != {"start", "scale"}:
             raise InvalidInput(f"a warp must have a start and a scale; got {shown(config)}.")
         return Warp(config["start"], config["scale"])
+
+
+def likelier(
+    fitted: Callable[[Warp | None, T | None], T], model_of: Callable[[T], Model], warp: Warp | None, y: Array
+) -> T:
+    """A fit to results as they are, or one through a warp: whichever finds them more likely, p(y) = p(w(y)) Π w'(y_i).
+
+    Parameters
+    ----------
+    fitted : makes a fit through a warp, given the fit without one; or, given neither, the latter.
+    model_of : the model of a fit; without its evidence there is no fit through a warp.
+    warp : to be tried; None tries none.
+    y : the results that a model learns from, (n,).
+    """
+    plain = fitted(None, None)
+    before = model_of(plain)
+    if warp is None or not has(before, Evident):
+        return plain
+    warped = fitted(warp, plain)
+    after = model_of(warped)
+    if not has(after, Evident):
+        return plain
+    return warped if after.log_evidence() + float(warp.log_slope(y).sum()) - before.log_evidence() > 0.0 else plain
 
 
 def warp_for(y: Array) -> Warp | None:
