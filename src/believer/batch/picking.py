@@ -22,11 +22,12 @@ from believer.surrogates.protocols import Differentiable
 _CLIMBING, _SCREENING = Multistart(), Candidates()
 
 _POOLED = Multistart(
-    starts=8,
+    starts=16,
     neighbors=64,
-    climb=LBFGSSettings(max_rounds=50, gradient_tol=1e-3, value_tol=1e-6, heat=6, finalists=1),
+    climb=LBFGSSettings(max_rounds=50, gradient_tol=1e-3, value_tol=1e-6, heat=4, finalists=1),
 )
-"""For candidates that are kept: more of them near good points, and fewer climbs (benchmarks/pool.py)."""
+"""For candidates that are kept: more of them near good points, and more climbs, of which one goes on after a few steps
+(benchmarks/pool.py)."""
 
 POOLED_FROM = 200
 """Results from which on candidates are kept for all points of a batch."""

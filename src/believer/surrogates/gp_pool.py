@@ -32,6 +32,10 @@ if TYPE_CHECKING:
     from believer.surrogates.pool import Pool
 
 
+_JOINED = 256
+"""Candidates of a block that is still joined with another."""
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Block:
     """Some of the candidates, (m, d), with the covariances (m, n) of the first observations and (p, m) of later ones.
@@ -89,10 +93,13 @@ class Block:
 
     def joined(self, other: Block) -> Block:
         """With the candidates of a block that knows as many observations.  O(m N)."""
-        pairs = ((self.cross, self.later), (other.cross, other.later))
+        first, n = len(self.X), self.cross.shape[1]
+        cross = np.empty((first + len(other.X), n + len(self.later)))
+        cross[:first, :n], cross[:first, n:] = self.cross, self.later.T
+        cross[first:, : other.cross.shape[1]], cross[first:, other.cross.shape[1] :] = other.cross, other.later.T
         return Block(
             read_only(np.vstack([self.X, other.X])),
-            np.vstack([np.hstack([cross, later.T]) for cross, later in pairs]),
+            read_only(cross),
             no_rows(len(self.X) + len(other.X)),
             np.concatenate([self.mean, other.mean]),
             np.concatenate([self.variance, other.variance]),
@@ -144,8 +151,9 @@ class GPPool:
         if not len(X):
             return self
         first, *added = (*self.blocks, Block.of(self.model, X))
-        # A block joins the one before it once it is as large, so that there are few of them, and each is copied rarely.
-        while len(added) > 1 and len(added[-1].X) >= len(added[-2].X):
+        # A block joins the one before it once it is as large, so that there are few of them, and each is copied rarely;
+        # large ones stay as they are, since a copy needs as much memory again.
+        while len(added) > 1 and len(added[-1].X) >= len(added[-2].X) and len(added[-1].X) <= _JOINED:
             last = added.pop()
             added.append(added.pop().joined(last))
         return replace(self, blocks=(first, *added))
