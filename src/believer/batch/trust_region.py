@@ -17,7 +17,6 @@ the results nearest to c alone, and points are chosen, believed and conditioned 
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from operator import itemgetter
 from typing import ClassVar
 
 import numpy as np
@@ -268,7 +267,7 @@ def _fitted(request: Request, place: int, data: Data) -> _Fitted:
         return request.surrogate.fit(given, _stream(request, place, len(data), "fit"), start), warp, given
 
     warp = warp_for(data.y) if request.outputs[place].output.warped else None
-    return likelier(fitted, itemgetter(0), warp, data.y)
+    return likelier(fitted, lambda fit: fit[0], warp, data.y)
 
 
 def _stream(request: Request, place: int, n: int, purpose: str) -> np.random.Generator:
