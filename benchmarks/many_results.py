@@ -81,7 +81,7 @@ def long_study(problem: Problem, n: int, rng: np.random.Generator) -> tuple[Arra
         count = n // 20
         U = rng.random((count, d))
         if part:
-            near_best = X[np.argsort(y)[rng.integers(20, size=count)]]
+            near_best = X[np.argsort(y)[rng.integers(min(20, len(y)), size=count)]]
             V = np.clip(near_best + 0.3 * 0.6**part * rng.standard_normal((count, d)), 0.0, 1.0)
         else:
             V = rng.random((count, d))

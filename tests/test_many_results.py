@@ -151,6 +151,30 @@ def test_a_study_of_many_results_goes_on_as_one_that_was_never_left(
         trials = [*trials, *((t.id, t.params, float(t.encoded @ t.encoded)) for t in one.batch)]
 
 
+@pytest.mark.parametrize("noise", [1e-6, 1e-3])
+def test_results_are_added_to_a_model_of_some_of_them_until_a_fit_is_due(
+    noise: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Beyond the most that a model learns from, too: the next fit comes when these have grown by an eighth."""
+    monkeypatch.setattr(GP, "most_results", 32)
+    monkeypatch.setattr(models, "KEPT_FROM", 16)
+    settings = StudySettings.of(SPACE, surrogate=GP(noise=noise), n_init=1, seed=0)
+    cache = models.ModelCache(settings)
+    trials, fitted, sizes = some_trials(60), None, list[int]()
+    for _ in range(6):
+        history = History.of(settings, trials, fitted)
+        learned = cache.learned(history)
+        sizes.append(len(learned.fit.mean_at_data()))  # type: ignore[attr-defined]
+        one, two = propose(settings, history, 1, cache=cache), propose(settings, history, 1)
+        np.testing.assert_array_equal(one.batch.encoded, two.batch.encoded)
+        assert one.model == two.model
+        assert one.model is not None
+        fitted = history.ids, one.model
+        trials = [*trials, *((t.id, t.params, float(t.encoded @ t.encoded)) for t in one.batch)]
+    assert sizes[:5] == [32, 33, 34, 35, 36]
+    assert sizes[5] == 32
+
+
 def test_a_model_is_told_of_the_last_failures_and_provenance_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(models, "MAX_GIVEN", 4)
     settings = StudySettings.of(SPACE, n_init=1, seed=0)

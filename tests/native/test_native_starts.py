@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from twins import compiled, python
 
 from believer.maximize.multistart import _pick_starts
+from believer.maximize.objective import Spacing
 
 
 @settings(max_examples=150)
@@ -37,3 +38,16 @@ def test_the_twins_start_from_the_same_candidates(
     )
     np.testing.assert_array_equal(one, other)
     assert other.dtype == np.int64
+
+
+@settings(max_examples=100)
+@given(
+    st.integers(0, 10_000), st.integers(0, 80), st.integers(0, 20), st.integers(1, 9), st.sampled_from([0.0, 0.1, 5.0])
+)
+def test_the_twins_find_the_same_candidates_near_to_points(seed: int, m: int, k: int, d: int, reach: float) -> None:
+    rng = np.random.default_rng(seed)
+    X, points, scale = rng.random((m, d)), rng.random((k, d)), np.exp(rng.standard_normal(d))
+    if m and k:
+        X[: m // 2] = points[rng.integers(k, size=m // 2)] + 0.05 * rng.standard_normal((m // 2, d))
+    rule = Spacing(points, scale, 0.1, reach)
+    np.testing.assert_array_equal(python(lambda: rule.near(X)), compiled(lambda: rule.near(X)))

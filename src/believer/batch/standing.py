@@ -23,7 +23,7 @@ import numpy as np
 
 from believer.acquisitions.hypervolume import inferred_reference, nondominated
 from believer.arrays import Array, BoolArray, IntArray
-from believer.batch.learned import Part, is_noisy
+from believer.batch.learned import Learned, Part, is_noisy
 from believer.batch.request import Request
 from believer.capabilities import has
 from believer.surrogates.data import Data
@@ -212,7 +212,7 @@ class _Known:
         learned, p = part.learned, len(part.ids)
         data, ids = learned.data, np.array(learned.ids, dtype=np.int64)
         noisy = is_noisy(part.model) and not learned.output.exact
-        rows = learned_by(surrogate, data) if noisy else None
+        rows = _learned_rows(learned, surrogate) if noisy else None
         X, y = (data.X, data.y) if rows is None else (data.X[rows], data.y[rows])
         ids = ids if rows is None else ids[rows]
         real = np.ones(len(ids) + p, dtype=bool)
@@ -227,6 +227,14 @@ class _Known:
         order = np.argsort(self.ids, kind="stable")
         found: IntArray = order[np.searchsorted(self.ids, ids, sorter=order)]
         return found
+
+
+def _learned_rows(learned: Learned, surrogate: Surrogate) -> IntArray | None:
+    """Rows of the results that a model knows: those of its fit, and what was added since; None if it knows all."""
+    failed = 0 if learned.failed is None else len(learned.failed)
+    first = len(learned.data) - (0 if learned.since is None else len(learned.since) - failed)
+    rows = learned_by(surrogate, learned.data.at(slice(first)))
+    return None if rows is None else np.append(rows, np.arange(first, len(learned.data)))
 
 
 def _means(part: Part, X: Array) -> Array:

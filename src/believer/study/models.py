@@ -79,10 +79,9 @@ class _Fit:
     surprise: float = 0.0
     kept: dict[Any, Any] = field(default_factory=dict)
 
-    @property
-    def is_due(self) -> bool:
-        """Whether hyperparameters are to be fitted anew, by what was learned since the last fit."""
-        n = len(self.seen)
+    def is_due(self, most: int | None) -> bool:
+        """Whether to fit hyperparameters anew, by what was learned since the last fit, to ``most`` results at most."""
+        n = len(self.seen) if most is None else min(len(self.seen), most)
         return len(self.added) > GROWN * n or self.surprise > SURPRISING * n
 
 
@@ -194,19 +193,12 @@ class ModelCache:
                 previous, seen = self._restored(surrogate, first, known, state, warp, kept), len(known)
             if previous is not None and there <= {*table.ids} and there >= {*added}:
                 new = tuple([i for i in table.ids if i not in there])
-                if not new or self._may_grow(previous, data):
+                many = len(previous.seen) >= KEPT_FROM and data.noise is None
+                if not new or (many and has(previous.base, Conditionable) and has(previous.base, Measuring)):
                     grown = self._grown(previous, table, (*added, *new), kept)
-                    if not new or not grown.is_due:
+                    if not new or not grown.is_due(surrogate.most_results if has(surrogate, Bounded) else None):
                         return grown
         return self._chosen(table, previous, seen, warp)
-
-    def _may_grow(self, fit: _Fit, data: Data) -> bool:
-        """Whether results may be added to a model in closed form, until a fit is due."""
-        surrogate = self.settings.surrogate
-        if has(surrogate, Bounded) and len(data) > surrogate.most_results:
-            return False
-        many = len(fit.seen) >= KEPT_FROM and data.noise is None
-        return many and has(fit.base, Conditionable) and has(fit.base, Measuring)
 
     def _grown(self, fit: _Fit, table: Table, added: tuple[int, ...], kept: _Kept | None) -> _Fit:
         """``fit`` conditioned on the results ``added``, one by one in that order; earlier conditioning is reused."""
