@@ -120,7 +120,7 @@ def test_results_are_amended(folder: Path) -> None:
         (["0", "yeld=3"], "did you mean 'yield'"),
         (["0", "yield"], "a name and a value"),
         (["0", "yield=1,234"], "may be 1234 or 1.234"),
-        (["-1", "yield=3"], "no trial -1|expected one argument|required"),
+        (["-1", "yield=3"], "no trial -1|expected one argument|required|whole number"),
     ):
         assert_one_line(run("amend", *arguments), words)
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import argparse
 
+from believer.cli.arguments import at_least
 from believer.cli.lab import add_study, answer, opened, steps
 from believer.lab.amending import amended
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The options of ``believer amend``."""
-    parser.add_argument("trial", type=int, help="the number of the trial")
+    parser.add_argument("trial", type=at_least(0), help="the number of the trial")
     parser.add_argument(
         "results",
         nargs="+",

@@ -17,6 +17,7 @@ from believer.space.parameter import Measurable, Number, Parameter
 from believer.space.units import units_of
 from believer.space.when import when_of
 from believer.study.goals import Goals
+from believer.study.labels import one_line
 from believer.study.table import unwritten
 
 TRIAL, NOTE = "trial", "note"
@@ -82,9 +83,11 @@ def columns_of(headings: Sequence[str], space: Space, goals: Goals, name: str) -
     outcomes = {key: places[key] for key in goals.wanted if key in places}
     parameters = {key: places[key] for key in space.names if key in places}
     if not outcomes:
+        seen = [one_line(heading, 30) for heading in headings if heading]
+        listed = ", ".join([*seen[:8], *(["..."] if len(seen) > 8 else [])])
         raise InvalidInput(
-            f"{name} has no column for {' or '.join(goals.wanted)}; its columns are "
-            f"{', '.join(filter(None, headings)) or 'without headings'}. Is it a sheet of this study?"
+            f"{name} has no column for {' or '.join(goals.wanted)}; its columns are {listed or 'without headings'}. Is "
+            "it a sheet of this study?"
         )
     lacking = [key for key, p in space.parameters.items() if key not in parameters and when_of(p) is None]
     if trial is None and lacking:
