@@ -281,12 +281,12 @@ class _Draft:
         """
         history, n_init, index = self.history, self.settings.n_init, self.history.designed
         known, results = len(history.ids) + len(history.pending.ids), len(history.ids)
-        if results >= min(self.settings.space.most_active + 1, -(-n_init // 2)):
+        if results >= min(len(self.settings.space) + 1, -(-n_init // 2)):
             known += len(history.failed)
         missing = max(n_init - known, 0) if all(table.ids for table in history.tables) else q
         missing = min(missing, q) - len(self.trials)
         if missing > 0:
-            points = design(index, n_init, self.region, self.cache.randomness(0, "design"))
+            points = design(index, n_init, self.region, self.cache.randomness(0, "design"), self.cache.likely)
             for number, x in enumerate(islice(points, missing), index + 1):
                 self.add_new(x, self.params_at(x[None, :])[0], "design", f"point {number} of a Latin hypercube")
 
@@ -353,6 +353,7 @@ class _Draft:
             resolution=settings.resolution,
             reference=reference,
             repeat=self.repeat,
+            likely=self.cache.likely,
             answered_then=self.history.answered_then,
             fresh=self.history.is_fresh,
         )

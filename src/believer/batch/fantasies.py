@@ -27,7 +27,7 @@ from believer.batch.belief import CONDITIONED, updated
 from believer.batch.learned import Part, is_noisy
 from believer.batch.request import Request
 from believer.batch.standing import Standing, learned_by, stand
-from believer.batch.worth import Worth
+from believer.batch.worth import Worth, in_logarithms
 from believer.capabilities import has
 from believer.surrogates.protocols import (
     Conditionable,
@@ -122,10 +122,13 @@ class Fantasized:
     def worth(self, request: Request, here: Standing, trial: int) -> Worth:
         """α: what the point of ``trial`` maximizes."""
         incumbents, name = self._incumbents(request), type(request.acquisition).__name__
+        acquisition, is_scaled = request.acquisition, False
+        if request.likely is not None:
+            acquisition, is_scaled = in_logarithms(acquisition)
         if not self.ids:
             view = View(self.base, float(incumbents[0]), request.data)
-            return Worth(objective_on(request.acquisition, view), name)
-        return Worth(Averaged(completed(request.acquisition), self.models, incumbents), name)
+            return Worth(objective_on(acquisition, view), name, is_scaled)
+        return Worth(Averaged(completed(acquisition), self.models, incumbents), name, is_scaled)
 
     def with_pending(self, request: Request) -> Fantasized:
         """With fantasies about all pending points that it does not know yet."""

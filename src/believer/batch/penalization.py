@@ -32,7 +32,7 @@ from believer.batch.picking import counted, pick, taken
 from believer.batch.request import Chosen, Request
 from believer.batch.standing import best_places, real_incumbent
 from believer.errors import InvalidInput
-from believer.maximize.objective import ranked
+from believer.maximize.objective import Objective, ranked
 from believer.numerics.sampling import sobol
 from believer.surrogates.protocols import Model, Scaled
 
@@ -140,8 +140,10 @@ def penalized(request: Request, penalty: Callable[[Array], Penalty]) -> Chosen:
     away, avoid = request.pending.X, request.avoid
     choices = []
     for trial in request.ids:
-        objective = Penalized(positive, penalty(away)) if len(away) else plain
-        picked = pick(objective, request, trial, best_places(request), avoid)
+        objective: Objective = Penalized(positive, penalty(away)) if len(away) else plain
+        if request.likely is not None and not len(away):
+            objective = positive
+        picked = pick(objective, request, trial, best_places(request), avoid, is_scaled=True)
         after = f" after penalizing {counted(len(away))}" if len(away) else ""
         choices.append(picked.choice(type(request.acquisition).__name__, after))
         avoid, away = taken(avoid, picked.x, request), np.vstack([away, picked.x])

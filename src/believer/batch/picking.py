@@ -5,11 +5,12 @@ Every strategy that chooses one point at a time is a loop around :func:`pick`; w
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from believer.arrays import Array, frozen, no_rows
+from believer.batch.leaning import leaning
 from believer.batch.random import REPLACED, draw
 from believer.batch.request import Choice, Request
 from believer.capabilities import has
@@ -78,6 +79,7 @@ def pick(
     spacing: Spacing | None = None,
     known: Known | None = None,
     climbs: bool = True,
+    is_scaled: bool = False,
 ) -> Picked:
     """The best point found that is not taken yet.
 
@@ -92,7 +94,12 @@ def pick(
     spacing : from which points to stay away, where that can be; None for no such wish.
     known : candidates with their values; None where they have to be drawn.
     climbs : whether the best of known candidates are climbed from; otherwise one of them is the point.
+    is_scaled : whether the objective is a logarithm, or in standard deviations, for beliefs about the optimum.
     """
+    if request.likely is not None and len(request.data):
+        leans = leaning(objective, request, request.likely, is_scaled)
+        objective, known = leans, known and replace(known, values=known.values + leans.added(known.X))
+        near_best = np.vstack([near_best, request.region.project(leans.likely.centered(near_best[:1]))])
     if known is not None and not climbs:
         best = first_distinct(known.X, ranked(known.values), Search(request.region, near_best, avoid, spacing, known))
         if best is not None:

@@ -104,7 +104,7 @@ class PseudoObservations:
                     choice = repeated_instead(request, first.model, first.X, choice, allowed)
             else:
                 found, near_best = belief.worth(request, here, trial), request.region.project(here.places())
-                picked = pick(found.objective, request, trial, near_best, avoid)
+                picked = pick(found.objective, request, trial, near_best, avoid, is_scaled=found.is_scaled)
                 choice = picked.choice(found.name, self.after(belief.ids))
             choices.append(choice)
             avoid = taken(avoid, choice.x, request)
@@ -162,7 +162,15 @@ class PseudoObservations:
             known = found.known(tuple([one.pool for one in followers if one.pool is not None]), request.region)
             climbs = known is None or not moves_together(self, request)
             picked = pick(
-                found.objective, request, trial, near_best, avoid, spacing=spacing, known=known, climbs=climbs
+                found.objective,
+                request,
+                trial,
+                near_best,
+                avoid,
+                spacing=spacing,
+                known=known,
+                climbs=climbs,
+                is_scaled=found.is_scaled,
             )
             return picked, found.name, min([one.factor for one in followers])
 

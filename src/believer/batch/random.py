@@ -12,6 +12,7 @@ from believer.arrays import Array, frozen
 from believer.batch.request import SEVERAL, Choice, Chosen, Request
 from believer.maximize.objective import is_new, new_points
 from believer.numerics.sampling import latin_hypercube
+from believer.space.likely import Likely
 from believer.space.region import Region
 
 LARGEST_DESIGN = 10_000
@@ -50,15 +51,19 @@ def draw(region: Region, avoid: Array, rng: np.random.Generator, first: Array | 
     return points[rng.integers(len(points))], first is not None
 
 
-def design(start: int, n_init: int, region: Region, seeded: np.random.Generator) -> Iterator[Array]:
+def design(
+    start: int, n_init: int, region: Region, seeded: np.random.Generator, likely: Likely | None = None
+) -> Iterator[Array]:
     """Points ``start``, ``start + 1``, ... of Latin hypercubes of ``n_init`` points each, one after the other.
 
-    A hypercube has :data:`LARGEST_DESIGN` points at most, so that a point costs no more than the points before it.
+    Where there are beliefs about the optimum, ``likely``, half of each column follows them. A hypercube has
+    :data:`LARGEST_DESIGN` points at most, so that a point costs no more than the points before it.
     """
     size = min(n_init, LARGEST_DESIGN)
     for _ in range(start // size):
         latin_hypercube(size, region.dim, seeded)
     first = start % size
     while True:
-        yield from region.spread(latin_hypercube(size, region.dim, seeded))[first:]
+        U = latin_hypercube(size, region.dim, seeded)
+        yield from region.spread(U if likely is None else likely.warped(U))[first:]
         first = 0

@@ -13,6 +13,7 @@ from believer.arrays import Array, read_only
 from believer.batch.learned import Learned, Output, Pending
 from believer.errors import InvalidInput, MissingCapability
 from believer.maximize import Maximizer
+from believer.space.likely import Likely
 from believer.space.region import Region
 from believer.surrogates.data import Data
 from believer.surrogates.protocols import Model, Prediction, Surrogate
@@ -44,6 +45,7 @@ class Request:
     reference : the reference point of several objectives, (k,), for minimization; None if it is to be inferred.
     repeat : whether an evaluated point may be chosen again if that is worth more than a new point. Only strategies
         whose class has ``repeats = True`` are asked for this.
+    likely : beliefs about where the optimum is; None without any.
     answered_then : for each trial so far that a strategy chose, how many trials had been answered at that time.
     fresh : whether results have come since a model last chose a point. The first of ``ids`` then draws its own
         candidates, and the others share theirs: whoever asks for one point after each result needs them only once.
@@ -61,6 +63,7 @@ class Request:
     resolution: float | None = None
     reference: Array | None = None
     repeat: bool = False
+    likely: Likely | None = None
     answered_then: Mapping[int, int] = field(default_factory=dict)
     fresh: bool = False
 

@@ -98,7 +98,7 @@ def _by_function(request: Request, trial: int, search: Search) -> Choice:
     """The minimum of a function drawn whole; of several outputs, of a world in which their functions hold together."""
     one = len(request.outputs) == 1
     what = " of a function drawn from the model" if one else " of functions drawn from the models"
-    picked = pick(_world(request, trial), request, trial, search.near_best, search.avoid)
+    picked = pick(_world(request, trial), request, trial, search.near_best, search.avoid, is_scaled=True)
     return picked.choice("Thompson", what)
 
 

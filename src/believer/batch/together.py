@@ -57,6 +57,7 @@ def moves_together(strategy: PseudoObservations, request: Request) -> bool:
         and request.outputs[0].limits is None
         and request.maximizer is None
         and not request.repeat
+        and request.likely is None
         and has(request.acquisition, PerPoint)
         and len(request.data) >= POOLED_FROM
         and region.box() is not None

@@ -30,7 +30,7 @@ class TopQ:
         choices = []
         for trial in request.ids:
             found = worth(request, models, here, trial, incumbent=here.incumbent)
-            picked = pick(found.objective, request, trial, near_best, avoid)
+            picked = pick(found.objective, request, trial, near_best, avoid, is_scaled=found.is_scaled)
             choices.append(picked.choice(found.name))
             avoid = taken(avoid, picked.x, request)
         return Chosen(tuple(choices))

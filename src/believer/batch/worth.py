@@ -27,7 +27,7 @@ from typing import Protocol, cast
 import numpy as np
 
 from believer.acquisitions import View, completed, objective_on
-from believer.acquisitions.acquisition import ByPredictions, Several
+from believer.acquisitions.acquisition import Acquisition, ByPredictions, PerPoint, Several
 from believer.acquisitions.feasibility import FAR, Feasible, Within
 from believer.acquisitions.hypervolume import inferred_reference
 from believer.arrays import Array
@@ -55,10 +55,12 @@ class Worth:
     ----------
     objective : the objective, which is maximized.
     name : the name in the provenance.
+    is_scaled : whether the objective is a logarithm, or in standard deviations of the results.
     """
 
     objective: Objective
     name: str
+    is_scaled: bool = True
 
     def known(self, pools: tuple[Pool, ...], region: Region) -> Known | None:
         """Candidates with their values.
@@ -110,12 +112,24 @@ def worth(
         aims = tuple(model for one, model in pairs if one.output.limits is None)
         reference = _reference(request, here) if request.reference is None else _near(request.reference, request)
         own = acquisition.of_several(aims, here.Y[here.front()], reference, request.randomness(trial, "weights"))
+        is_scaled = True
     else:
         assert incumbent is not None
-        one = completed(acquisition).log() if limits else acquisition
-        assert one is not None
+        one, is_scaled = in_logarithms(acquisition) if limits or request.likely is not None else (acquisition, False)
         own = objective_on(one, View(models[0], incumbent, request.data, lies))
-    return Worth(Feasible(own, limits), f"{name} times feasibility") if limits else Worth(own, name)
+    name += "" if request.likely is None else " times what is likely"
+    return Worth(Feasible(own, limits), f"{name} times feasibility") if limits else Worth(own, name, is_scaled)
+
+
+def in_logarithms(acquisition: Acquisition) -> tuple[Acquisition, bool]:
+    """The logarithm of an acquisition function, and True; itself and False where it has none.
+
+    Parameters
+    ----------
+    acquisition : of one objective.
+    """
+    log = completed(acquisition).log() if has(acquisition, PerPoint) else None
+    return (acquisition, False) if log is None else (log, True)
 
 
 def _reference(request: Request, here: Standing) -> Array:

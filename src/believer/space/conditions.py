@@ -29,12 +29,10 @@ class Conditions:
     ----------
     when : the condition of each conditional parameter, after those of its parents.
     needs : for each of them, all parameters that it depends on, with their values that allow it.
-    fewest_inactive : of the parameters, how many at least have no value at any point.
     """
 
     when: dict[str, When]
     needs: dict[str, dict[str, Keys]]
-    fewest_inactive: int
 
     @staticmethod
     def of(parameters: Mapping[str, Parameter]) -> Conditions:
@@ -55,7 +53,7 @@ class Conditions:
                 needs[name], clash = _both(needs[name], needs.get(parent, {}))
                 if clash:
                     raise InvalidInput(f"{name!r} can never have a value: there is no point where {in_words(one)}.")
-        return Conditions(ordered, needs, len(ordered) - _most_together(needs))
+        return Conditions(ordered, needs)
 
     def holds(self, name: str, params: Mapping[str, Any]) -> bool:
         """Whether the parameter ``name`` has a value at a point whose parents' values are in ``params``."""
@@ -137,19 +135,6 @@ def _both(one: Mapping[str, Keys], other: Mapping[str, Keys]) -> tuple[dict[str,
     """What is left where both hold; and the name of a parameter that is left with nothing, "" without one."""
     found = {**other, **{name: keys & other.get(name, keys) for name, keys in one.items()}}
     return found, next((name for name, keys in found.items() if not keys), "")
-
-
-def _most_together(needs: Mapping[str, Mapping[str, Keys]]) -> int:
-    """How many conditional parameters have values together, at most: grown from each of them in turn."""
-    most = 0
-    for first in needs:
-        held, count = dict(needs[first]), 0
-        for needed in needs.values():
-            both, clash = _both(held, needed)
-            if not clash:
-                held, count = both, count + 1
-        most = max(most, count)
-    return most
 
 
 def _is_value(parameter: Parameter, value: Any, name: str) -> bool:

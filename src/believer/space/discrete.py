@@ -12,6 +12,7 @@ import numpy as np
 from believer.arrays import Array, shown
 from believer.errors import InvalidInput
 from believer.space import scale
+from believer.space.likely import keep_likely
 from believer.space.parameter import MAX_GRID, keep_backfill
 from believer.space.units import call_of, keep_units
 from believer.space.when import keep_when
@@ -31,6 +32,8 @@ class Discrete:
     units : shown beside the values, such as "°C"; never converted, and no part of what makes two parameters equal.
     when : the values of other parameters under which this one has a value, such as ``{"kernel": "rbf"}``; a list
         allows several. Elsewhere points do not have it. None is everywhere.
+    likely : a belief about where the optimum is, (center, width): it is within a width of the center with a probability
+        of about two thirds. With ``log=True`` the width is a factor. The belief fades as results come in.
 
     Attributes
     ----------
@@ -43,6 +46,7 @@ class Discrete:
     backfill: float | EllipsisType = field(default=..., kw_only=True, repr=False, compare=False)
     units: str = field(default="", kw_only=True, repr=False, compare=False)
     when: Mapping[str, Any] | None = field(default=None, kw_only=True, repr=False, hash=False)
+    likely: tuple[float, float] | None = field(default=None, kw_only=True, repr=False)
     low: float = field(init=False, repr=False, compare=False)
     high: float = field(init=False, repr=False, compare=False)
     step: None = field(init=False, default=None, repr=False, compare=False)
@@ -71,6 +75,7 @@ class Discrete:
         keep_backfill(self)
         keep_units(self)
         keep_when(self)
+        keep_likely(self)
 
     def __repr__(self) -> str:
         return call_of(self)

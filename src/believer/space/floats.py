@@ -13,6 +13,7 @@ import numpy as np
 from believer.arrays import SAME_POINT, Array, shown
 from believer.errors import InvalidInput
 from believer.space import scale
+from believer.space.likely import keep_likely
 from believer.space.parameter import MAX_GRID, keep_backfill
 from believer.space.units import call_of, keep_units
 from believer.space.when import keep_when
@@ -38,6 +39,8 @@ class Float:
     units : shown with the values, such as "°C". Units are never converted, and do not affect equality.
     when : the values of other parameters under which this one has a value, such as ``{"kernel": "rbf"}``; a list
         allows several. Elsewhere points do not have it. None is everywhere.
+    likely : a belief about where the optimum is, (center, width): it is within a width of the center with a probability
+        of about two thirds. With ``log=True`` the width is a factor. The belief fades as results come in.
     """
 
     low: float
@@ -47,6 +50,7 @@ class Float:
     backfill: float | EllipsisType = field(default=..., kw_only=True, repr=False, compare=False)
     units: str = field(default="", kw_only=True, repr=False, compare=False)
     when: Mapping[str, Any] | None = field(default=None, kw_only=True, repr=False, hash=False)
+    likely: tuple[float, float] | None = field(default=None, kw_only=True, repr=False)
     _coarse: bool = field(default=False, init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -68,6 +72,7 @@ class Float:
         keep_backfill(self)
         keep_units(self)
         keep_when(self)
+        keep_likely(self)
 
     def __repr__(self) -> str:
         return call_of(self)

@@ -12,6 +12,7 @@ import numpy as np
 from believer.arrays import Array, shown
 from believer.errors import InvalidInput
 from believer.space import scale
+from believer.space.likely import keep_likely
 from believer.space.parameter import MAX_GRID, keep_backfill
 from believer.space.units import call_of, keep_units
 from believer.space.when import keep_when
@@ -35,6 +36,8 @@ class Int:
     units : shown with the values, such as "°C". Units are never converted, and do not affect equality.
     when : the values of other parameters under which this one has a value, such as ``{"kernel": "rbf"}``; a list
         allows several. Elsewhere points do not have it. None is everywhere.
+    likely : a belief about where the optimum is, (center, width): it is within a width of the center with a probability
+        of about two thirds. With ``log=True`` the width is a factor. The belief fades as results come in.
     """
 
     low: int
@@ -44,6 +47,7 @@ class Int:
     backfill: int | EllipsisType = field(default=..., kw_only=True, repr=False, compare=False)
     units: str = field(default="", kw_only=True, repr=False, compare=False)
     when: Mapping[str, Any] | None = field(default=None, kw_only=True, repr=False, hash=False)
+    likely: tuple[float, float] | None = field(default=None, kw_only=True, repr=False)
 
     def __post_init__(self) -> None:
         """Check the rules, keep plain Python numbers."""
@@ -59,6 +63,7 @@ class Int:
         keep_backfill(self)
         keep_units(self)
         keep_when(self)
+        keep_likely(self)
 
     def __repr__(self) -> str:
         return call_of(self)

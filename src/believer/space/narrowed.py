@@ -110,6 +110,10 @@ class Narrowed:
         close = self.project(self.whole.near(X, m, tuple(self.share * width for width in widths), rng))
         return close[self.whole.holds(close)] if self.ruled else close
 
+    def active(self, X: Array) -> BoolArray:
+        """Which columns (m, d) count at the points ``X`` (m, d), as in the whole."""
+        return active(self.whole, X)
+
     def project(self, X: Array, inside: Array | None = None) -> Array:
         """The lawful points nearest to those of the box that are nearest to ``X`` (m, d); ``inside`` as for any."""
         return self.whole.project(np.minimum(np.maximum(X, self.lower), self.upper), inside)

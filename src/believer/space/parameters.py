@@ -52,7 +52,8 @@ def kinds() -> str:
 def to_config(p: Parameter) -> dict[str, Any]:
     """A parameter as plain JSON data, with the name of its kind."""
     had = {} if backfill_of(p) is ... else {"backfill": backfill_of(p)}
-    return {"kind": type(p).__name__, **p.to_config(), **had, **config_of(units_of(p)), **written(when_of(p))}
+    belief = {"likely": [*pair]} if (pair := getattr(p, "likely", None)) else {}
+    return {"kind": type(p).__name__, **p.to_config(), **had, **config_of(units_of(p)), **written(when_of(p)), **belief}
 
 
 def from_config(name: str, kind: str, **settings: Any) -> Parameter:

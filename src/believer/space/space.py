@@ -26,6 +26,7 @@ from believer.space.conditional import REST, Conditional, Dependent
 from believer.space.conditions import Conditions, allowed_values
 from believer.space.feasible import conflict, geometry_of
 from believer.space.geometry import Geometry
+from believer.space.likely import Likely, likely_of
 from believer.space.parameter import Described, Measurable, scales_of
 from believer.space.parameters import MAX_COLUMNS, Float, Parameter, from_config, kinds, to_config
 from believer.space.polytope import Polytope
@@ -154,6 +155,10 @@ class Space:
         """The names of the parameters, in order."""
         return tuple(dict(self._items))
 
+    def likely(self) -> Likely | None:
+        """The beliefs about where the optimum is; None where no parameter has any."""
+        return likely_of(self.parameters, {name: start for name, _, start, _ in self._layout()})
+
     @property
     def parents_first(self) -> tuple[str, ...]:
         """The names of the parameters, each after those that it depends on."""
@@ -191,11 +196,6 @@ class Space:
         if None in counts:
             return None
         return self.region().size if self._conditions.when else math.prod(k for k in counts if k is not None)
-
-    @property
-    def most_active(self) -> int:
-        """The number of parameters of the points that have the most."""
-        return len(self) - self._conditions.fewest_inactive
 
     def present(self, params: Mapping[str, Any]) -> tuple[str, ...]:
         """The names of the parameters that the point ``params`` (already checked) has to have: all, as a rule."""

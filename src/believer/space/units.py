@@ -31,12 +31,13 @@ def keep_units(part: object) -> None:
 
 
 def call_of(part: Any) -> str:
-    """The repr of a dataclass as Python writes it, with its ``units`` and its ``when`` at the end where it has any."""
+    """The repr of a dataclass as Python writes it, with its ``units``, ``when`` and ``likely`` at the end if any."""
     said = [f"{one.name}={getattr(part, one.name)!r}" for one in fields(part) if one.repr]
     said += [f"units={part.units!r}"] if part.units else []
     if when := getattr(part, "when", None):
         short = {name: values[0] if len(values) == 1 else [*values] for name, values in when.items()}
         said.append(f"when={short!r}")
+    said += [f"likely={part.likely!r}"] if getattr(part, "likely", None) else []
     return f"{type(part).__name__}({', '.join(said)})"
 
 

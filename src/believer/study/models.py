@@ -110,6 +110,7 @@ class ModelCache:
         self.settings = settings
         self.memory: object = None
         self.region = settings.space.region()
+        self.likely = settings.space.likely()
         self.written = written_of(settings.strategy)
         self._is_ours = not is_custom(to_config(settings.surrogate))
         self.randomness: Randomness = partial(stream, settings.seed)

@@ -44,7 +44,7 @@ class Options(TypedDict, total=False):
         default "hedged" for one objective without limits, "kb" otherwise.
     maximizer : how the acquisition function is maximized. By default the maximizer that suits the model.
     n_init : the size of the initial design: the number of results and pending trials before the model chooses points.
-        By default twice the number of parameters that a point has at most.
+        By default twice the number of parameters.
     seed : the random seed. The same seed and the same calls give the same suggestions on the same processor and BLAS.
         By default a seed is drawn; the journal, ``settings.seed`` and the printed study show it.
     warp : "auto" or "none". With "auto", results with a heavy tail on the bad side are warped before the model learns

@@ -108,7 +108,7 @@ class StudySettings:
             acquisition=serialization.acquisition_named(given.get("acquisition", usual)),
             strategy=serialization.strategy_named(given.get("strategy", STRATEGY if single else AMONG_SEVERAL)),
             maximizer=None if maximizer is None else serialization.having(("maximize",), maximizer, "maximizer"),
-            n_init=whole(given.get("n_init", 2 * space.most_active), "n_init", 1),
+            n_init=whole(given.get("n_init", 2 * len(space)), "n_init", 1),
             seed=whole(given["seed"], "seed", 0, MAX_SEED) if "seed" in given else secrets.randbits(63),
             warp=_warp(given.get("warp", AUTO)),
             resolution=_resolution(given.get("resolution")),
