@@ -45,8 +45,8 @@ def clumping() -> None:
         "hedged": "the default (hedged)",
         "random": "at random",
     }
-    figure, axes = pyplot.subplots(1, 4, figsize=(11, 3.1), sharey=True, layout="constrained")
-    for ax, (strategy, title) in zip(axes, titles.items(), strict=True):
+    figure, axes = pyplot.subplots(2, 2, figsize=(6.8, 6.4), sharex=True, sharey=True, layout="constrained")
+    for ax, (strategy, title) in zip(axes.flat, titles.items(), strict=True):
         other = valleys()
         batch = other.ask(6, strategy=strategy)
         ax.contourf(x, y, np.asarray(mean).reshape(x.shape), levels=14, cmap="Blues_r", alpha=0.8)
@@ -57,10 +57,10 @@ def clumping() -> None:
         )
         gain = batch.verdict.gain
         ax.set_title(title if gain is None else f"{title}\nexpected to gain {gain.together:.2g}", fontsize=9)
-        ax.set_xlabel("x", fontsize=9)
         ax.tick_params(labelsize=8)
-    axes[0].set_ylabel("y", fontsize=9)
-    axes[0].legend(fontsize=8, loc="upper right")
+    figure.supxlabel("x", fontsize=9)
+    figure.supylabel("y", fontsize=9)
+    axes[0, 0].legend(fontsize=8, loc="upper right")
     keep(figure, "clumping")
 
 

@@ -72,6 +72,7 @@ def run(arguments: argparse.Namespace) -> int:
         _say("The page of the study needs plotly: pip install 'believer[report]', then run this again.")
     else:
         _say(f"The page of the study: {page}")
+    _say("A study of your own: `believer new` in an empty folder (no programming), or bv.minimize(f, space) in Python.")
     _say(f"Done in {time.monotonic() - started:.0f} s.")
     if arguments.open and page is not None:
         webbrowser.open(page.resolve().as_uri())
