@@ -50,11 +50,12 @@ from believer_bench.suite import SUITES, suite_tasks
 
 BEFORE = "before"
 VARIANTS: dict[str, dict[str, Any]] = {
-    BEFORE: {},
-    "Matern-3/2": {"surrogate": bv.GP("matern32")},
-    "kb": {"strategy": "kb"},
+    BEFORE: {"surrogate": bv.GP(prior="separate")},
+    "prior": {},
+    "prior, Matern-3/2": {"surrogate": bv.GP("matern32")},
+    "prior, kb": {"strategy": "kb"},
 }
-CONFIRMED = (BEFORE,)
+CONFIRMED = (BEFORE, "prior")
 FINITE, ALLOWED = "finite", 0.03
 FLOORS = (-6.0, -4.0)
 LEVEL = 0.05

@@ -104,8 +104,8 @@ def posterior(data: Data) -> Callable[[Array], tuple[float, Array]]:
 
     def value(theta: Array) -> tuple[float, Array]:
         at = log_likelihood("matern52", data.X, data.y, theta, fixed, preset.mean_std)
-        u = (theta - prior.center) * prior.weight
-        return 0.5 * float(u @ u) - at.value, u * prior.weight - at.gradient
+        nats, slope = prior.nats(theta)
+        return nats - at.value, slope - at.gradient
 
     return value
 
@@ -122,7 +122,7 @@ def top(data: Data, ends: Sequence[Array], draws: int) -> float:
     prior = gp_fit._prior(DEFAULT, d, data.infer)
     lower, upper = (np.log(bound) for bound in gp_fit._bounds(DEFAULT, d, data.infer))
     noise = np.random.default_rng(len(data.y)).standard_normal((draws, len(lower)))
-    starts = [*ends, prior.center, *(prior.center + noise / prior.weight)]
+    starts = [*ends, prior.center, *(prior.center + noise @ np.linalg.cholesky(np.linalg.inv(prior.precision)).T)]
     found = [
         optimize.minimize(
             posterior(data),

@@ -10,7 +10,7 @@ cdef class HyperPosterior(Objective):
     """-(log p(y | X, θ) + log p(θ)) of standardized y, to be minimized over θ = log ℓ, log σ_f² [, log σ_n²].
 
     ``noise`` is σ_n² when it is fixed, NaN when θ ends with its logarithm; ``mean_std`` is NaN for a mean fixed at 0.
-    The prior is a normal of θ with centers and 1/std, zero weight where there is none. ``known`` is D (n,), the
+    The prior is a normal of θ with a center (p,) and a precision (p, p), zero where there is none. ``known`` is D (n,), the
     variances that the noise of each observation is known to have beyond σ_n², or None. ``groups`` (d,) says which ℓ of θ
     each column has, None that each has its own. As an :class:`Objective` its values are per observation.
     """
@@ -18,17 +18,17 @@ cdef class HyperPosterior(Objective):
     cdef Py_ssize_t n, d, lengths
     cdef int kernel
     cdef double noise, mean_std
-    cdef const double[:, ::1] X
-    cdef const double[::1] y, center, weight, known
+    cdef const double[:, ::1] X, prior
+    cdef const double[::1] y, center, known
     cdef const Py_ssize_t[::1] groups
     cdef object interruption
 
     def __cinit__(self, int kernel, const double[:, ::1] X, const double[::1] y, double noise, double mean_std,
-                  const double[::1] center, const double[::1] weight, const double[::1] known=None,
+                  const double[::1] center, const double[:, ::1] precision, const double[::1] known=None,
                   const Py_ssize_t[::1] groups=None):
         self.n, self.d, self.dim = X.shape[0], X.shape[1], center.shape[0]
         self.lengths = self.dim - (2 if noise != noise else 1)
-        if self.n == 0 or y.shape[0] != self.n or weight.shape[0] != self.dim:
+        if self.n == 0 or y.shape[0] != self.n or not self.dim == precision.shape[0] == precision.shape[1]:
             raise ValueError("the data, or the parts of the prior, differ in size")
         check_known(known, self.n)
         if groups is None and self.lengths != self.d:
@@ -36,7 +36,7 @@ cdef class HyperPosterior(Objective):
         if groups is not None and (groups.shape[0] != self.d or not np.isin(groups, range(self.lengths)).all()):
             raise ValueError(f"groups must give each of {self.d} columns one of {self.lengths} lengthscales")
         self.kernel, self.X, self.y, self.noise, self.mean_std = check_kernel(kernel), X, y, noise, mean_std
-        self.center, self.weight, self.known, self.groups = center, weight, known, groups
+        self.center, self.prior, self.known, self.groups = center, precision, known, groups
 
     def lbfgs(self, const double[:, ::1] starts, const double[::1] lower, const double[::1] upper, settings):
         """θ (p,) at the best of the minima that L-BFGS reaches from ``starts`` (s, p), and the mean there."""
@@ -77,19 +77,21 @@ cdef class HyperPosterior(Objective):
 
     cdef bint nats(self, const double *theta, double *f, double *g, double *mean, double *B) noexcept nogil:
         """The negative log posterior, its gradient (p,), the mean and, unless B is NULL, the curvature (p, p)."""
-        cdef Py_ssize_t c, p = self.dim
-        cdef double u
+        cdef Py_ssize_t c, k, p = self.dim
+        cdef double slope
         if not self.log_likelihood_into(theta, f, g, mean, B):
             return False
         if self.n >= SLOW_FROM and self.is_interrupted():
             return False
         f[0] = -f[0]
         for c in range(p):
-            u = (theta[c] - self.center[c]) * self.weight[c]
-            f[0] += 0.5 * u * u
-            g[c] = u * self.weight[c] - g[c]
-            if B != NULL:
-                B[c * p + c] += self.weight[c] * self.weight[c]
+            slope = 0.0
+            for k in range(p):
+                slope += self.prior[c, k] * (theta[k] - self.center[k])
+                if B != NULL:
+                    B[c * p + k] += self.prior[c, k]
+            f[0] += 0.5 * slope * (theta[c] - self.center[c])
+            g[c] = slope - g[c]
         return True
 
     cdef bint is_interrupted(self) noexcept with gil:

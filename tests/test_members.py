@@ -61,7 +61,7 @@ PUBLIC = [
     if inspect.isclass(cls) and cls is not Optimizer and any(hasattr(cls, role) for role in ROLES)
 ]
 VARIANTS: list[Any] = [
-    *(GP("se", 0.0), GP("matern32", "infer"), GP(noise=1), GP(noise=1e-300)),
+    *(GP("se", 0.0), GP("matern32", "infer"), GP(noise=1), GP(noise=1e-300), GP(prior="separate")),
     *(LogEI(0.1), EI(-1e-17), PI(xi=3), UCB(0.0), UCB(beta=5e-324)),
     *(ConstantLie("max"), ConstantLie(-1.5e99), ConstantLie(0), Believe(-2.5), Fantasy()),
     PseudoObservations(ConstantLie(0.1 + 0.2), "refit", "data"),
@@ -403,3 +403,11 @@ def test_settings_that_make_no_sense_are_refused_by_load_and_replay(
 def test_a_class_or_a_lie_in_place_of_a_strategy_is_refused_with_what_to_do(strategy: Any, advice: str) -> None:
     with pytest.raises(InvalidInput, match=advice):
         serialization.strategy_named(strategy)
+
+
+def test_a_journal_without_a_setting_that_came_later_means_what_was_used_then() -> None:
+    former = {name: value for name, value in serialization.to_config(GP("se")).items() if name != "prior"}
+    assert serialization.from_config(former, "surrogate") == GP("se", prior="separate")
+    assert serialization.from_config(former, "surrogate", GP("se", prior="separate")) == GP("se", prior="separate")
+    with pytest.raises(InvalidInput, match=r"prior='separate'.*; got .*prior='shared'"):
+        serialization.from_config(former, "surrogate", GP("se"))

@@ -50,7 +50,7 @@ class HyperPosterior(Objective):
         noise: float,
         mean_std: float,
         center: Array,
-        weight: Array,
+        precision: Array,
         known: Array | None = None,
         groups: IntArray | None = None,
     ) -> None: ...

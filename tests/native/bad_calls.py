@@ -53,7 +53,7 @@ def hyper(**changes: Any) -> Any:
         "noise": 0.1,
         "mean_std": 1.0,
         "center": np.zeros(3),
-        "weight": np.zeros(3),
+        "precision": np.zeros((3, 3)),
         "known": None,
         "groups": None,
     }
@@ -199,14 +199,15 @@ REFUSED: dict[str, Callable[[], Any]] = {
     "hyper: no such kernel": lambda: hyper(kernel=3),
     "improvement: something else": lambda: native.Improvement(object(), 0, 0.0, 0.0),
     "hyper: few values": lambda: hyper(y=np.zeros(4)),
-    "hyper: a short prior": lambda: hyper(center=np.zeros(2), weight=np.zeros(2)),
-    "hyper: a prior in two sizes": lambda: hyper(weight=np.zeros(4)),
+    "hyper: a short prior": lambda: hyper(center=np.zeros(2), precision=np.zeros((2, 2))),
+    "hyper: a prior in two sizes": lambda: hyper(precision=np.zeros((3, 4))),
+    "hyper: a prior of another size": lambda: hyper(precision=np.zeros((2, 3))),
     "hyper: no room for the noise": lambda: hyper(noise=float("nan")),
     "hyper: few groups": lambda: hyper(groups=np.zeros(1, dtype=np.intp)),
     "hyper: a group too many": lambda: hyper(groups=np.array([0, 2])),
     "hyper: a group below zero": lambda: hyper(groups=np.array([0, -1])),
     "hyper: groups without lengthscales": lambda: hyper(
-        groups=np.zeros(2, dtype=np.intp), center=np.zeros(0), weight=np.zeros(0)
+        groups=np.zeros(2, dtype=np.intp), center=np.zeros(0), precision=np.zeros((0, 0))
     ),
     "hyper: a short theta": lambda: hyper().log_likelihood(np.zeros(2)),
     "hyper: a long theta": lambda: hyper().log_likelihood(np.zeros(4)),

@@ -117,9 +117,9 @@ def operations() -> dict[str, Callable[[], object]]:
     posterior = compiled(model.compiled)
     assert posterior is not None
     improvement = native.Improvement(posterior, 0, 0.0, 0.0)
-    y, center = CASE.y / CASE.unit, np.zeros(4)
-    hyper = native.HyperPosterior(0, CASE.points, y, 0.1, 1.0, center, center)
-    improper = native.HyperPosterior(0, CASE.points, y, -5.0, 1.0, center, center)
+    y, prior = CASE.y / CASE.unit, (np.zeros(4), np.zeros((4, 4)))
+    hyper = native.HyperPosterior(0, CASE.points, y, 0.1, 1.0, *prior)
+    improper = native.HyperPosterior(0, CASE.points, y, -5.0, 1.0, *prior)
     scales = CASE.hyper.lengthscales
     minimize = native.minimize
     return {
@@ -133,8 +133,8 @@ def operations() -> dict[str, Callable[[], object]]:
         "predict with gradient": lambda: posterior.predict_with_gradient(CASE.at),
         "value": lambda: improvement.value(CASE.at),
         "climb": lambda: minimize(improvement, STARTS, *BOX, FLAGS, -1.0, RULES),
-        "likelihood": lambda: hyper.log_likelihood(center),
-        "no likelihood": lambda: improper.log_likelihood(center),
+        "likelihood": lambda: hyper.log_likelihood(prior[0]),
+        "no likelihood": lambda: improper.log_likelihood(prior[0]),
         "search": lambda: minimize(native.Callback(bowl, 3), STARTS, *BOX, FLAGS, 1.0, RULES),
         "search that raises": swallowed(
             lambda: minimize(native.Callback(raising, 3), STARTS, *BOX, FLAGS, 1.0, RULES), ZeroDivisionError

@@ -24,7 +24,7 @@ from scipy.stats import multivariate_normal
 from believer.arrays import Array
 from believer.errors import InvalidInput
 from believer.problems.synthetic import hartmann6
-from believer.surrogates import GP, GPModel, gp_fit, gp_likelihood
+from believer.surrogates import GP, GPModel, LogNormal, gp_fit, gp_likelihood
 from believer.surrogates.data import Data
 from believer.surrogates.gp import fit_gp, posterior, standardization
 from believer.surrogates.kernels import KERNELS
@@ -454,8 +454,17 @@ def log_posterior(model: GPModel, X: Array, y: Array, noise: float | str, fit: s
     priors = (preset.lengthscale, preset.signal, preset.noise)
     for prior, values in zip(priors, (theta[:d] - offset, theta[d : d + 1], theta[d + 1 :]), strict=True):
         if prior is not None:
-            total -= 0.5 * float((((values - prior.mean) / prior.std) ** 2).sum())
+            total -= nats(prior, values)
     return total
+
+
+def nats(prior: LogNormal, values: Array) -> float:
+    """-log p of logarithms under ``prior``, to a constant; a shared mean has its best value."""
+    off, common, beyond = values - prior.mean, 0.0, 0.0
+    if prior.shared:
+        common = float(off.sum()) / (len(off) + (prior.std / prior.shared) ** 2)
+        beyond = (common / prior.shared) ** 2
+    return 0.5 * float((((off - common) / prior.std) ** 2).sum() + beyond)
 
 
 @every_preset
@@ -502,6 +511,8 @@ def test_noise_is_fixed_where_it_is_given(fit: str) -> None:
 
 INVALID: list[tuple[dict[str, Any], str]] = [
     ({"kernel": "rbf"}, "kernel must be one of matern52, matern32, se; got 'rbf'"),
+    ({"prior": "flat"}, "prior must be one of shared, separate; got 'flat'"),
+    ({"prior": 3}, "prior must be one of shared, separate; got 3"),
     ({"noise": "some"}, 'noise must be a variance or "infer" or "auto"; got \'some\''),
     ({"noise": -1.0}, "noise must be a variance, zero or more; got -1.0"),
     ({"noise": np.inf}, "noise must be a finite number; got inf"),

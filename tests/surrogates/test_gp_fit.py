@@ -2,13 +2,14 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 
 import numpy as np
 import pytest
 from each import each
 from presets import PRESETS
+from scipy.optimize import minimize_scalar
 from scipy.stats import multivariate_normal
 
 from believer.arrays import Array
@@ -326,6 +327,42 @@ def test_the_prior_of_lengthscales_widens_with_the_root_of_the_dimension_where_i
         preset = Preset(lengthscale=LogNormal(float(np.log(0.4)), 0.5), scaled=scaled)
         hyper = gp_fit.fit(np.full((1, 9), 0.5), np.zeros(1), "matern52", 1e-6, preset, np.random.default_rng(0), None)
         np.testing.assert_allclose(hyper.lengthscales, expected, rtol=1e-3)
+
+
+def test_a_shared_mean_of_lengthscales_has_its_best_value() -> None:
+    s, std, shared, center = 4, 0.5, 1.3, float(np.log(0.25) + 0.5 * np.log(4.0))
+    prior = gp_fit._prior(Preset(lengthscale=LogNormal(float(np.log(0.25)), std, shared)), s, infer=True)
+    rng, steps = np.random.default_rng(0), 1e-5 * np.eye(s + 2)
+    for theta in rng.standard_normal((5, s + 2)):
+
+        def cost(mean: float, theta: Array = theta) -> float:
+            rest = theta[s:] - prior.center[s:]
+            away = float(rest @ prior.precision[s:, s:] @ rest) + ((mean - center) / shared) ** 2
+            return 0.5 * (away + float((((theta[:s] - mean) / std) ** 2).sum()))
+
+        found, slope = prior.nats(theta)
+        assert found == pytest.approx(minimize_scalar(cost).fun, rel=1e-9)
+        differences = [(prior.nats(theta + e)[0] - prior.nats(theta - e)[0]) / 2e-5 for e in steps]
+        np.testing.assert_allclose(slope, differences, rtol=1e-6, atol=1e-8)
+
+
+def test_a_category_has_no_part_in_the_mean_that_numbers_share() -> None:
+    prior = gp_fit._prior(gp_fit.DEFAULT, 3, infer=False, tied=np.array([0, 1, 1, 1, 2]))
+    assert (prior.precision[1, [0, 2, 3]] == 0.0).all()
+    assert prior.precision[0, 2] < 0.0
+    category = gp_fit.DEFAULT.category
+    assert prior.center[1] == pytest.approx(category.mean + 0.5 * np.log(5.0))
+    assert prior.precision[1, 1] == pytest.approx(category.std**-2.0)
+
+
+@each("n", [1, 4, 30])
+@each("noise", ["infer", 1e-6])
+def test_a_mean_is_shared_by_results_that_differ_and_are_exact(noise: float | str, n: int) -> None:
+    X, rng = np.random.default_rng(0).random((n, 3)), np.random.default_rng(0)
+    separate = replace(gp_fit.DEFAULT, lengthscale=gp_fit.DEFAULT.category)
+    for y, same in ((np.full(n, 0.1), True), (X[:, 0], noise == "infer" or n == 1)):
+        one, other = (fit_gp(Data(X, y), "matern52", noise, rng, preset=p).hyper for p in (gp_fit.DEFAULT, separate))
+        assert (one.to_config() == other.to_config()) is same
 
 
 def test_hyperparameters_survive_their_config_bit_for_bit() -> None:

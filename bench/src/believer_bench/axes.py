@@ -19,7 +19,7 @@ import numpy as np
 from believer.arrays import Array
 from believer.capabilities import has
 from believer.space import Space
-from believer.space.parameters import Number, Parameter
+from believer.space.parameters import MAX_GRID, Number, Parameter
 
 Code: TypeAlias = Literal["value", "index", "position"]
 """What a library is told of a parameter: its value, where it stands among its values from 0, or its encoded column."""
@@ -90,3 +90,13 @@ def _meant(p: Parameter, given: Any, code: Code) -> Any:
     number = given if code == "value" else p.low + int(given) * (p.step or 1)
     inside = min(max(number, p.low), p.high)
     return type(p.low)(inside)
+
+
+def is_listed(p: Number) -> bool:
+    """Is it a grid, of a size to be held as one?"""
+    return p.step is not None and last(p) < MAX_GRID
+
+
+def last(p: Parameter) -> int:
+    """The index of the last value of a grid."""
+    return (p.count or 1) - 1

@@ -29,9 +29,10 @@ from believer.arrays import Array
 from believer.capabilities import has
 from believer.errors import InvalidInput, MissingExtra
 from believer.space import Space
-from believer.space.parameters import MAX_GRID, Number, Parameter
+from believer.space.parameters import Number, Parameter
 from believer.space.region import bounds
-from believer_bench.axes import Axes, Code
+from believer_bench.axes import Axes, Code, is_listed, last
+from believer_bench.peers_apart import Hebo, Smac
 
 MAX_LISTED = 4096
 """Of a finite space with no more points, BoTorch looks at every one."""
@@ -156,7 +157,7 @@ class OptunaGP:
     def _code(p: Parameter) -> Code:
         if not has(p, Number) or (p.log and p.step not in (None, 1)):
             return "index"
-        return "value" if p.step is None or _is_listed(p) else "position"
+        return "value" if p.step is None or is_listed(p) else "position"
 
     @classmethod
     def _distribution(cls, p: Parameter) -> Any:
@@ -165,7 +166,7 @@ class OptunaGP:
         if not has(p, Number):
             return CategoricalDistribution(range(p.count or 1))
         if (code := cls._code(p)) == "index":
-            return IntDistribution(0, _last(p))
+            return IntDistribution(0, last(p))
         if code == "position":
             return FloatDistribution(0.0, 1.0)
         kind = IntDistribution if isinstance(p.low, int) else FloatDistribution
@@ -208,7 +209,7 @@ class Egobox:
 
     @staticmethod
     def _code(p: Parameter) -> Code:
-        return "index" if not has(p, Number) or (_is_listed(p) and not p.log) else "position"
+        return "index" if not has(p, Number) or (is_listed(p) and not p.log) else "position"
 
     @staticmethod
     def _kind(p: Parameter) -> Any:
@@ -216,9 +217,9 @@ class Egobox:
 
         if not has(p, Number):
             return XSpec(XType.ENUM, [p.count])
-        if not _is_listed(p):
+        if not is_listed(p):
             return XSpec(XType.FLOAT, [0.0, 1.0])
-        return XSpec(XType.ORD, p.grid()[:, 0].tolist()) if p.log else XSpec(XType.INT, [0, _last(p)])
+        return XSpec(XType.ORD, p.grid()[:, 0].tolist()) if p.log else XSpec(XType.INT, [0, last(p)])
 
 
 class Skopt:
@@ -263,7 +264,7 @@ class Skopt:
         if not has(p, Number):
             return theirs.Categorical(range(p.count or 1))
         if cls._code(p) == "index":
-            return theirs.Integer(0, _last(p))
+            return theirs.Integer(0, last(p))
         kind = theirs.Integer if isinstance(p.low, int) else theirs.Real
         return kind(p.low, p.high, prior="log-uniform" if p.log else "uniform")
 
@@ -306,23 +307,13 @@ class BayesOpt:
 
     @staticmethod
     def _code(p: Parameter) -> Code:
-        return "position" if not has(p, Number) or p.log or not _is_listed(p) else "index"
+        return "position" if not has(p, Number) or p.log or not is_listed(p) else "index"
 
     @classmethod
     def _bounds(cls, p: Parameter) -> tuple[Any, ...]:
         if cls._code(p) == "position":
             return 0.0, 1.0
-        return 0, _last(p), int
-
-
-def _is_listed(p: Number) -> bool:
-    """Whether the space is a grid that is small enough to be listed."""
-    return p.step is not None and _last(p) < MAX_GRID
-
-
-def _last(p: Parameter) -> int:
-    """The index of the last value of a grid."""
-    return (p.count or 1) - 1
+        return 0, last(p), int
 
 
 @dataclass(frozen=True, slots=True)
@@ -381,6 +372,8 @@ PEERS: dict[str, PeerEntry] = {
     "bayes_opt_cl": PeerEntry(
         BayesOpt, ("bayes_opt",), ("bayesian-optimization", "scikit-learn"), "bayes_opt", categorical=False
     ),
+    "hebo": PeerEntry(Hebo, ("hebo", "torch"), ("HEBO", "torch"), "hebo"),
+    "smac": PeerEntry(Smac, ("smac",), ("smac", "scikit-learn"), "smac"),
 }
 
 

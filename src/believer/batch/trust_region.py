@@ -37,7 +37,7 @@ from believer.space.narrowed import Narrowed
 from believer.surrogates.data import Data, joined
 from believer.surrogates.gp import standardization
 from believer.surrogates.protocols import Conditionable, Model, Rescalable
-from believer.surrogates.warp import Warp, likelier, warp_for
+from believer.surrogates.warp import Warp, likelier, warps_for
 
 MAX_LOCAL = 100_000
 
@@ -266,8 +266,8 @@ def _fitted(request: Request, place: int, data: Data) -> _Fitted:
         start = None if plain is None else plain[0]
         return request.surrogate.fit(given, _stream(request, place, len(data), "fit"), start), warp, given
 
-    warp = warp_for(data.y) if request.outputs[place].output.warped else None
-    return likelier(fitted, lambda fit: fit[0], warp, data.y)
+    warps = warps_for(data.y) if request.outputs[place].output.warped else ()
+    return likelier(fitted, lambda fit: fit[0], warps, data.y)
 
 
 def _stream(request: Request, place: int, n: int, purpose: str) -> np.random.Generator:

@@ -30,7 +30,7 @@ from believer.surrogates.data import Data, joined
 from believer.surrogates.gp_fit import CENTER_UP_TO, quarters
 from believer.surrogates.inspection import inspected
 from believer.surrogates.protocols import Bounded, Conditionable, Measuring, Model, Restorable, Verifiable
-from believer.surrogates.warp import Warp, likelier, warp_for
+from believer.surrogates.warp import Warp, likelier, warps_for
 
 _log = logging.getLogger(__name__)
 
@@ -230,20 +230,21 @@ class ModelCache:
         """
         data, ids = table.data, table.ids
         n = len(data)
-        warp = warp_for(data.y) if allowed == AUTO else None
-        if warp is not None and previous is not None and n > CENTER_UP_TO and quarters(n) == quarters(seen):
-            return self._learned(data, ids, warp if previous.warp is not None else None, previous)
-        if warp is not None and n > _DECIDED_ON and has(self.settings.surrogate, Restorable):
+        warps = warps_for(data.y) if allowed == AUTO else ()
+        if warps and previous is not None and n > CENTER_UP_TO and quarters(n) == quarters(seen):
+            folds = 0 if previous.warp is None else min(previous.warp.folds, len(warps))
+            return self._learned(data, ids, warps[folds - 1] if folds else None, previous)
+        if warps and n > _DECIDED_ON and has(self.settings.surrogate, Restorable):
             some = np.sort(self.randomness(n, "warp").permutation(n)[:_DECIDED_ON])
-            found = self._more_likely(data.at(some), tuple([ids[i] for i in some]), warp, previous)
+            found = self._more_likely(data.at(some), tuple([ids[i] for i in some]), warps, previous)
             return self._learned(data, ids, found.warp, found if previous is None else previous)
-        return self._more_likely(data, ids, warp, previous)
+        return self._more_likely(data, ids, warps, previous)
 
-    def _more_likely(self, data: Data, ids: tuple[int, ...], warp: Warp | None, previous: _Fit | None) -> _Fit:
-        """The fit to the data or to the warped data, by their evidence."""
+    def _more_likely(self, data: Data, ids: tuple[int, ...], warps: tuple[Warp, ...], previous: _Fit | None) -> _Fit:
+        """The fit to the data, or to the data through one of the ``warps``, by their evidence."""
         rows = learned_by(self.settings.surrogate, data)
         y = data.y if rows is None else data.y[rows]
-        return likelier(lambda warp, _: self._learned(data, ids, warp, previous), lambda fit: fit.model, warp, y)
+        return likelier(lambda warp, _: self._learned(data, ids, warp, previous), lambda fit: fit.model, warps, y)
 
     def _learned(self, data: Data, ids: tuple[int, ...], warp: Warp | None, previous: _Fit | None) -> _Fit:
         given, rng = data if warp is None else warp.data(data), self.randomness(len(data), "fit")
@@ -269,7 +270,7 @@ class ModelCache:
             return replace(fit, model=fit.base, data=fit.data.at(slice(n)), ids=ids, added=(), surprise=0.0)
         try:
             warp, rest = warp_of(state)
-            if warp is not None and (allowed != AUTO or not warp.is_like(warp_for(seen.y))):
+            if warp is not None and (allowed != AUTO or not any(map(warp.is_like, warps_for(seen.y)))):
                 return None  # of other values than these: no start for a fit to them
             given = seen if warp is None else warp.data(seen)
             model = surrogate.restore(given, rest)

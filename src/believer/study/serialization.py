@@ -21,6 +21,7 @@ from believer.errors import InvalidInput
 from believer.maximize import Candidates, Multistart
 from believer.numerics.lbfgs import Settings
 from believer.surrogates import GP, SURROGATES
+from believer.surrogates.gp_fit import SEPARATE
 from believer.surrogates.protocols import Surrogate
 
 MAX_NESTED = 20
@@ -42,6 +43,8 @@ _KNOWN = {cls.__name__: cls for cls in _COMMON}
 _LEFT: dict[str, dict[str, str]] = {"GP": {"fit": "default"}, "MQRBF": {"form": "power"}}
 """Settings that classes once had, and the value of each that is the only one now; the other was the paper's."""
 
+_FORMER: dict[str, dict[str, Any]] = {"GP": {"prior": SEPARATE}}
+"""Settings that came after journals were written that lack them, and what these studies were made with."""
 
 _PARTS = {
     "FixedStarts": "believer.maximize.fixed_starts",
@@ -155,7 +158,8 @@ def from_config(config: Any, what: str, passed: object = None) -> Any:
     """
     refuse_nested(config, what)
     if passed is not None:
-        if to_config(passed) != _completed(config, what):
+        config = _completed(config, what)
+        if to_config(passed) != config:
             raise InvalidInput(
                 f"the journal was written with {what} {_describe(config)}; got {_describe(to_config(passed))}. "
                 "Pass the same one, or none if it is the library's own."
@@ -181,7 +185,7 @@ def refuse_nested(config: Any, what: str) -> None:
 
 
 def _completed(config: Any, what: str) -> Any:
-    """``config`` with defaults for settings that were introduced later; custom parts are unchanged."""
+    """``config`` with settings that were introduced later, as they were before; custom parts are unchanged."""
     return config if is_custom(config) else to_config(_rebuild(config, what))
 
 
@@ -200,7 +204,8 @@ def _rebuild(config: Any, what: str) -> Any:
                 f"the journal was written with {what} {name}({key}={shown(config[key])}), which is no part of "
                 "this library any more: begin a new study, with the surrogate that believer-paper has for it."
             )
-    settings = {key: _rebuild(value, what) for key, value in config.items() if key != "type" and key not in left}
+    known = {**_FORMER.get(name, {}), **config}
+    settings = {key: _rebuild(value, what) for key, value in known.items() if key != "type" and key not in left}
     cls = _known(name)
     if cls is None:
         raise InvalidInput(f"the journal names a {what} that this version does not know: {config.get('type')!r}.")

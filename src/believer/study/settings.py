@@ -28,6 +28,7 @@ from believer.study.labels import Labels
 from believer.study.options import Options, said, with_options
 from believer.study.serialization import DamagedSettings
 from believer.surrogates import GP
+from believer.surrogates.gp_fit import SEPARATE
 from believer.surrogates.protocols import Surrogate
 
 ENGINE = 4
@@ -104,7 +105,7 @@ class StudySettings:
             goals=goals,
             reference=checked_reference(given.get("reference"), goals),
             failures=_failures(given.get("failures", WORST if single else LEARN)),
-            surrogate=serialization.surrogate_named(given.get("surrogate", GP())),
+            surrogate=serialization.surrogate_named(given.get("surrogate", usual_surrogate(space))),
             acquisition=serialization.acquisition_named(given.get("acquisition", usual)),
             strategy=serialization.strategy_named(given.get("strategy", STRATEGY if single else AMONG_SEVERAL)),
             maximizer=None if maximizer is None else serialization.having(("maximize",), maximizer, "maximizer"),
@@ -174,6 +175,12 @@ _NAMED: dict[str, Any] = {
     "strategy": serialization.strategy_named,
     "maximizer": lambda maximizer: maximizer,
 }
+
+
+def usual_surrogate(space: Space) -> GP:
+    """The model of a study that names none: lengthscales share a mean unless the space is finite, where that brought
+    nothing (benchmarks/results/default.md)."""
+    return GP() if space.size is None else GP(prior=SEPARATE)
 
 
 def goals_of(given: Mapping[str, Any]) -> Goals:

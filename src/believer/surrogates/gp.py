@@ -29,7 +29,7 @@ from believer.numerics import backend
 from believer.numerics.cholesky import Factor, factor
 from believer.surrogates import gp_fit
 from believer.surrogates.data import MIN_SCALE, Data, extended, learnable, learned, squared, variances
-from believer.surrogates.gp_fit import DEFAULT, Hyperparameters, Preset
+from believer.surrogates.gp_fit import DEFAULT, PRIORS, SHARED, Hyperparameters, Preset
 from believer.surrogates.gp_noise import AUTO, INFER
 from believer.surrogates.kernels import KERNELS
 from believer.surrogates.pool import Predicted
@@ -355,22 +355,27 @@ class GP:
     noise : the variance of the noise as a share of the variance of y (1e-6 for deterministic results); or "infer",
         which learns it; or "auto", which assumes deterministic results unless replicates differ or the data are much
         more likely with noise than without.
+    prior : what is assumed of the lengthscales of numbers. "shared": they have a mean in common, which is learned along
+        with them. "separate": their mean is given, as it was before engine 4. Those of categories have a given mean.
     """
 
     kernel: str = "matern52"
     noise: float | str = AUTO
+    prior: str = SHARED
     most_results: ClassVar[int] = MOST
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "kernel", checked_kernel(self.kernel))
         object.__setattr__(self, "noise", checked_noise(self.noise))
+        if not isinstance(self.prior, str) or self.prior not in PRIORS:
+            raise InvalidInput(f"prior must be one of {', '.join(PRIORS)}; got {shown(self.prior)}.")
 
     def fit(self, data: Data, rng: np.random.Generator, previous: Model | None = None) -> GPModel:
         """Hyperparameters from ``data``, X (n, d) and y (n,), by a search that begins at ``previous``; the posterior.
 
         ``rng`` picks the subset of many data that hyperparameters come from.
         """
-        return fit_gp(data, self.kernel, self.noise, rng, previous, most=self.most_results)
+        return fit_gp(data, self.kernel, self.noise, rng, previous, PRIORS[self.prior], self.most_results)
 
     def describe(self, model: GPModel) -> dict[str, Any]:
         """Hyperparameters as plain data."""

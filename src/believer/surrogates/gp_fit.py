@@ -95,18 +95,27 @@ class Hyperparameters:
 
 @dataclass(frozen=True, slots=True)
 class LogNormal:
-    """Normal prior on the logarithm of a hyperparameter."""
+    """Normal prior on the logarithm of a hyperparameter.
+
+    Parameters
+    ----------
+    mean, std : of the logarithm.
+    shared : std of a normal prior on the mean itself, which all lengthscales have in common and which takes its best
+        value; 0 for a mean that is given.
+    """
 
     mean: float
     std: float
+    shared: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
 class Preset:
     """How a fit is done; as it stands, the fit of ``GP``: maximum a posteriori, warm-started.
 
-    lengthscale: prior of ℓ/√s where ``scaled``, of ℓ/√d for one that columns share, of ℓ otherwise; None for maximum
-    likelihood. Bounds are of the values.
+    lengthscale: prior of ℓ/√s where ``scaled``, of ℓ otherwise; None for maximum likelihood. Bounds are of the values.
+    category: prior of ℓ/√d, or of ℓ, for a lengthscale that columns share, because it is no distance between numbers;
+    none if ``lengthscale`` is None.
     mean_std: prior std of the constant mean m, around the average of y; None fixes m there.
     restarts: random starts, besides the prior's center. warm: whether the last fit is a start.
     search: the settings of the method that climbs, Newton's or L-BFGS-B.
@@ -114,7 +123,8 @@ class Preset:
         four times as much where a rougher kernel would be better still.
     """
 
-    lengthscale: LogNormal | None = LogNormal(math.log(0.5), 0.5)
+    lengthscale: LogNormal | None = LogNormal(math.log(0.25), 0.5, shared=1.0)
+    category: LogNormal = LogNormal(math.log(0.5), 0.5)
     signal: LogNormal | None = LogNormal(0.0, 2.0)
     noise: LogNormal | None = LogNormal(-5.0, 1.0)
     lengthscale_bounds: tuple[float, float] = (1e-2, 1e2)
@@ -125,10 +135,15 @@ class Preset:
     scaled: bool = True
     mean_std: float | None = 1.0
     search: newton.Settings | lbfgs.Settings = field(default_factory=newton.Settings)
-    evidence: float = 20.0
+    evidence: float = 5.0
 
 
 DEFAULT = Preset()
+
+SHARED, SEPARATE = "shared", "separate"
+PRIORS = {SHARED: DEFAULT, SEPARATE: Preset(lengthscale=DEFAULT.category, evidence=20.0)}
+"""Presets by the name of their prior of lengthscales. One that keeps lengthscales long takes rough results for noise
+sooner, and has to ask for more evidence."""
 
 
 def fit(
@@ -167,17 +182,8 @@ def fit(
         rows = np.sort(rng.permutation(n)[:subset])
         X, y, known = X[rows], y[rows], None if known is None else known[rows]
     tied, first = _tied(groups, d)
-    task = _FitTask(
-        kernel,
-        X,
-        y,
-        known,
-        preset,
-        tied,
-        first,
-        n > CENTER_AT_TIMES_UP_TO or (n > CENTER_UP_TO and not grown),
-        likelihood,
-    )
+    warm_only, shared = n > CENTER_AT_TIMES_UP_TO or (n > CENTER_UP_TO and not grown), known is None and bool(np.ptp(y))
+    task = _FitTask(kernel, X, y, known, preset, tied, first, warm_only, shared, likelihood)
     last = () if previous is None else (previous,)
     if kind != AUTO:
         return replace(_top(task, kind, last, rng), subset=subset)
@@ -195,7 +201,7 @@ def _decided(task: _FitTask, last: tuple[Hyperparameters, ...], rng: np.random.G
     if not noisy_last and _evidence(task, replace(exact, noise=gp_noise.TRIED)) < evidence - gp_noise.CHEAP:
         return exact
     noisy = _top(task, INFER, noisy_last, rng)
-    gain, needed = _evidence(task, noisy) - evidence, task.preset.evidence
+    gain, needed = _evidence(task, noisy, True) - evidence, task.preset.evidence
     if needed < gain <= gp_noise.IF_ROUGH * needed and _is_rough(task, noisy, rng):
         needed *= gp_noise.IF_ROUGH
     return noisy if gain > needed else exact
@@ -206,14 +212,15 @@ def _is_rough(task: _FitTask, noisy: Hyperparameters, rng: np.random.Generator) 
     if task.kernel not in gp_noise.ROUGHER:
         return False
     other = replace(task, kernel=gp_noise.ROUGHER[task.kernel])
-    return _evidence(other, _top(other, INFER, (noisy,), rng)) > _evidence(task, noisy) + gp_noise.ROUGH
+    return _evidence(other, _top(other, INFER, (noisy,), rng), True) > _evidence(task, noisy, True) + gp_noise.ROUGH
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _FitTask:
     """What hyperparameters are looked for, and how.
 
-    ``tied`` and ``first`` as :func:`_tied` gives them; ``warm_only`` leaves out every start but those at earlier fits.
+    ``tied`` and ``first`` as :func:`_tied` gives them; ``warm_only`` leaves out every start but those at earlier fits;
+    ``shared`` as in :func:`_prior`, of a fit without noise.
     """
 
     kernel: str
@@ -224,6 +231,7 @@ class _FitTask:
     tied: IntArray | None
     first: IntArray
     warm_only: bool
+    shared: bool
     likelihood: LikelihoodOf
 
 
@@ -234,7 +242,8 @@ def _top(
     preset = task.preset
     fixed = None if isinstance(noise, str) else max(float(noise), NOISE_FLOOR)
     tied, s = task.tied, len(task.first)
-    prior = _prior(preset, s, fixed is None, tied)
+    shared = task.shared and fixed is not None and fixed <= gp_noise.TRIED
+    prior = _prior(preset, s, fixed is None, tied, shared)
     lower, upper = np.log(_bounds(preset, s, fixed is None))
     starts = _starts(preset, prior, lower, upper, rng, earlier, task.warm_only, task.first)
     theta, mean = _search(task, fixed, prior, starts, lower, upper)
@@ -258,14 +267,13 @@ def _tied(groups: tuple[int, ...] | None, d: int) -> tuple[IntArray | None, IntA
     return (tied if len(first) < d else None), first
 
 
-def _evidence(task: _FitTask, at: Hyperparameters) -> float:
-    """log p(y | X, θ) + log p(ℓ, σ_f²), up to a constant."""
+def _evidence(task: _FitTask, at: Hyperparameters, noisy: bool = False) -> float:
+    """log p(y | X, θ) + log p(ℓ, σ_f²), up to a constant; ``noisy``: under the prior of fits that infer noise."""
     theta = np.log([*at.lengthscales[task.first], at.signal])
-    prior = _prior(task.preset, len(task.first), False, task.tied)
+    prior = _prior(task.preset, len(task.first), False, task.tied, task.shared and not noisy)
     every = np.log([*at.lengthscales, at.signal])
     found = task.likelihood(task.kernel, task.X, task.y, every, at.noise, task.preset.mean_std, task.known)
-    u = (theta - prior.center) * prior.weight
-    return found.value - 0.5 * float(u @ u)
+    return found.value - prior.nats(theta)[0]
 
 
 def quarters(n: int) -> int:
@@ -282,7 +290,7 @@ def _search(
     if native is not None:
         code, std = native.KERNELS[task.kernel], or_nan(preset.mean_std)
         target = native.HyperPosterior(
-            code, packed(X), packed(y), or_nan(noise), std, prior.center, prior.weight, known, tied
+            code, packed(X), packed(y), or_nan(noise), std, prior.center, prior.precision, known, tied
         )
         if isinstance(preset.search, newton.Settings):
             return target.newton(starts, lower, upper, preset.search)
@@ -292,9 +300,8 @@ def _search(
     def nats(theta: Array) -> tuple[float, Array, Array]:
         at = task.likelihood(task.kernel, X, y, theta, noise, preset.mean_std, known, tied)
         means[theta.tobytes()] = at.mean
-        u = (theta - prior.center) * prior.weight
-        curvature = at.information + np.diag(prior.weight**2)
-        return 0.5 * float(u @ u) - at.value, u * prior.weight - at.gradient, curvature
+        cost, slope = prior.nats(theta)
+        return cost - at.value, slope - at.gradient, at.information + prior.precision
 
     if isinstance(preset.search, newton.Settings):
         ends = [newton.minimize(nats, start, lower, upper, preset.search) for start in starts]
@@ -319,23 +326,45 @@ def _bounds(preset: Preset, s: int, infer: bool) -> tuple[Array, Array]:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Prior:
-    """Independent normals on θ: centers (p,) and 1/std (p,), zero weight where there is no prior."""
+    """A normal on θ: center (p,) and precision (p, p), zero where there is no prior."""
 
     center: Array
-    weight: Array
+    precision: Array
+
+    def nats(self, theta: Array) -> tuple[float, Array]:
+        """-log p(θ), up to a constant, and its gradient (p,)."""
+        slope = self.precision @ (theta - self.center)
+        return 0.5 * float(slope @ (theta - self.center)), slope
 
 
-def _prior(preset: Preset, s: int, infer: bool, tied: IntArray | None = None) -> _Prior:
+def _prior(preset: Preset, s: int, infer: bool, tied: IntArray | None = None, shared: bool = True) -> _Prior:
+    """The prior of θ. A shared mean of log ℓ that is itself N(c, τ²), at its best, is a covariance τ² of all pairs.
+
+    Without ``shared`` numbers have the prior of categories, too. The mean is not shared where there is noise, which
+    short lengthscales would explain away, and for results that are all the same, whose likelihood grows with the
+    lengthscales: all of them would follow for ever.
+    """
     columns = np.ones(s) if tied is None else np.bincount(tied)
     center, weight = list[float](), list[float]()
-    parts = [(preset.lengthscale, 0.0)] * s + [(preset.signal, 0.0)] + [(preset.noise, float(np.log(1e-3)))] * infer
+    common, usual = list[float](), preset.lengthscale
+    if usual is not None and usual.shared and not shared:
+        usual = preset.category
+    parts = [(usual, 0.0)] * s + [(preset.signal, 0.0)] + [(preset.noise, float(np.log(1e-3)))] * infer
     for place, (normal, default) in enumerate(parts):
         shift = 0.0
         if place < s and preset.scaled:
             shift = 0.5 * float(np.log(columns.sum() if columns[place] > 1 else s))
+        if place < s and columns[place] > 1 and normal is not None:
+            normal = preset.category
+        common.append(0.0 if normal is None else normal.shared)
         center.append(default if normal is None else normal.mean + shift)
         weight.append(0.0 if normal is None else 1.0 / normal.std)
-    return _Prior(np.array(center), np.array(weight))
+    # The inverse of diag(std²) + τ τᵀ, by Sherman and Morrison.
+    inverse = np.square(weight)
+    pull = inverse * np.array(common)
+    precision = -np.multiply.outer(pull, pull) / (1.0 + float(pull @ common))
+    precision.flat[:: len(pull) + 1] += inverse
+    return _Prior(np.array(center), precision)
 
 
 def _starts(

@@ -79,9 +79,17 @@ def log_likelihood(
     """
     native = backend.native
     if native is not None:
-        none = np.zeros(len(theta))
+        center, precision = np.zeros(len(theta)), np.zeros((len(theta), len(theta)))
         found = native.HyperPosterior(
-            native.KERNELS[kernel], packed(X), packed(y), or_nan(noise), or_nan(mean_std), none, none, known, groups
+            native.KERNELS[kernel],
+            packed(X),
+            packed(y),
+            or_nan(noise),
+            or_nan(mean_std),
+            center,
+            precision,
+            known,
+            groups,
         )
         return Likelihood(*found.log_likelihood(packed(theta)))
     n, s = len(X), len(theta) - (2 if noise is None else 1)

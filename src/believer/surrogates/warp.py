@@ -6,25 +6,27 @@ symbol  meaning
 m       the median of y
 s       the scale of the better half: √(Σ (m - y_i)² / Σ z_i²) over the y_i below m, with
         z_i the normal scores of their ranks; the standard deviation, if y is Gaussian
-w(y)    y up to m, above it m + s log(1 + (y - m) / s)
+L(u)    log(1 + u), or, for results that are absurd, log(1 + log(1 + u))
+w(y)    y up to m, above it m + s L((y - m) / s)
 ======  =================================================================================
 
 The better half stays as it is, so an improvement is what it was, and f⁺ is the best result. The worse half bends:
 values a million times as far from m as the better half is wide come to lie fourteen times as far, and cost the model no
-attention. w and w' are continuous, w' ≤ 1, and w is inverted in closed form. Lies, failures and what is known of the
-noise pass through it; what a user is told comes back through w⁻¹.
+attention. A penalty of 1e12 for a failed simulation is still a cliff of 28 s: where results reach so far, the logarithm
+may be taken twice, which leaves 3.4 s of it. w and w' are continuous, w' ≤ 1, and w is inverted in closed form. Lies,
+failures and what is known of the noise pass through it; what a user is told comes back through w⁻¹.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 import numpy as np
 
-from believer.arrays import LARGEST, Array, above_zero, finite, shown
+from believer.arrays import LARGEST, Array, above_zero, finite, shown, whole
 from believer.capabilities import has
 from believer.errors import InvalidInput
 from believer.numerics.sampling import normal
@@ -36,33 +38,48 @@ T = TypeVar("T")
 REACH = 2.0
 """The worse half has to reach so many times as far from the median as the better half for a warp to be thought of."""
 
+ABSURD = 1e3
+"""With results that reach so many times s beyond m, the logarithm may be taken twice."""
+
 _FARTHEST = 1e300
 """Where w and w⁻¹ end, in units of y and of s: no result is that far away, and more is no number."""
 
 
 @dataclass(frozen=True, slots=True)
 class Warp:
-    """w, of ``start`` m and ``scale`` s."""
+    """w, of ``start`` m and ``scale`` s; ``folds`` is how often the logarithm is taken, once or twice."""
 
     start: float
     scale: float
+    folds: int = 1
 
     def __post_init__(self) -> None:
         finite(self.start, "the start of a warp", LARGEST)
         above_zero(self.scale, "the scale of a warp", MIN_SCALE, LARGEST)
+        whole(self.folds, "the folds of a warp", 1, 2)
 
     def __call__(self, y: Array) -> Array:
         """w(y), elementwise."""
-        return np.where(y > self.start, self.start + self.scale * np.log1p(self._beyond(y)), y)
+        return np.where(y > self.start, self.start + self.scale * self._logs(y)[-1], y)
 
     def inverse(self, w: Array) -> Array:
         """w⁻¹, elementwise."""
-        beyond = np.minimum(self._beyond(w), math.log(_FARTHEST / max(self.scale, 1.0)))
-        return np.where(w > self.start, self.start + self.scale * np.expm1(beyond), w)
+        end, beyond = math.log(_FARTHEST / max(self.scale, 1.0)), self._beyond(w)
+        for _ in range(self.folds - 1):
+            beyond = np.expm1(np.minimum(beyond, math.log1p(end)))
+        return np.where(w > self.start, self.start + self.scale * np.expm1(np.minimum(beyond, end)), w)
 
     def log_slope(self, y: Array) -> Array:
         """log w'(y), elementwise: zero for the better half."""
-        return -np.log1p(self._beyond(y))
+        slope: Array = -np.sum(self._logs(y), axis=0)
+        return slope
+
+    def _logs(self, y: Array) -> list[Array]:
+        """Each logarithm that is taken of (y - m) / s on the way to w, the last one L; their sum is -log w'."""
+        logs = [np.log1p(self._beyond(y))]
+        for _ in range(self.folds - 1):
+            logs.append(np.log1p(logs[-1]))
+        return logs
 
     def data(self, data: Data) -> Data:
         """``data`` of one output in the units of the model: known noise becomes w'(y) times as large."""
@@ -79,41 +96,56 @@ class Warp:
 
     def is_like(self, other: Warp | None) -> bool:
         """Whether ``other`` is the same but for rounding."""
-        return other is not None and math.isclose(self.start, other.start) and math.isclose(self.scale, other.scale)
+        if other is None or self.folds != other.folds:
+            return False
+        return math.isclose(self.start, other.start) and math.isclose(self.scale, other.scale)
 
     def to_config(self) -> dict[str, float]:
-        """Plain JSON data."""
-        return {"start": self.start, "scale": self.scale}
+        """Plain JSON data; ``folds`` only where it is not 1."""
+        return {"start": self.start, "scale": self.scale, **({"folds": self.folds} if self.folds > 1 else {})}
 
     @staticmethod
     def from_config(config: Any) -> Warp:
         """Inverse of :meth:`to_config`; InvalidInput for what is no warp."""
-        if not isinstance(config, dict) or config.keys() != {"start", "scale"}:
+        if not isinstance(config, dict) or config.keys() - {"folds"} != {"start", "scale"}:
             raise InvalidInput(f"a warp must have a start and a scale; got {shown(config)}.")
-        return Warp(config["start"], config["scale"])
+        return Warp(**config)
+
+
+def warps_for(y: Array) -> tuple[Warp, ...]:
+    """Every warp of results ``y`` (n,) that may make them more likely: :func:`warp_for`, and where results are absurd
+    the one that takes the logarithm twice."""
+    warp = warp_for(y)
+    if warp is None:
+        return ()
+    far = float(y.max()) - warp.start > ABSURD * warp.scale
+    return (warp, replace(warp, folds=2)) if far else (warp,)
 
 
 def likelier(
-    fitted: Callable[[Warp | None, T | None], T], model_of: Callable[[T], Model], warp: Warp | None, y: Array
+    fitted: Callable[[Warp | None, T | None], T], model_of: Callable[[T], Model], warps: tuple[Warp, ...], y: Array
 ) -> T:
-    """A fit to results as they are, or one through a warp: whichever finds them more likely, p(y) = p(w(y)) Π w'(y_i).
+    """A fit to results as they are, or one through one of the ``warps``: whichever finds them more likely, p(y) = p(w(y)) Π w'(y_i).
 
     Parameters
     ----------
     fitted : makes a fit through a warp, given the fit without one; or, given neither, the latter.
     model_of : the model of a fit; without its evidence there is no fit through a warp.
-    warp : to be tried; None tries none.
+    warps : to be tried.
     y : the results that a model learns from, (n,).
     """
-    plain = fitted(None, None)
-    before = model_of(plain)
-    if warp is None or not has(before, Evident):
+    plain = best = fitted(None, None)
+    model = model_of(plain)
+    if not warps or not has(model, Evident):
         return plain
-    warped = fitted(warp, plain)
-    after = model_of(warped)
-    if not has(after, Evident):
-        return plain
-    return warped if after.log_evidence() + float(warp.log_slope(y).sum()) - before.log_evidence() > 0.0 else plain
+    most = model.log_evidence()
+    for warp in warps:
+        warped = fitted(warp, plain)
+        after = model_of(warped)
+        evidence = after.log_evidence() + float(warp.log_slope(y).sum()) if has(after, Evident) else -math.inf
+        if evidence > most:
+            best, most = warped, evidence
+    return best
 
 
 def warp_for(y: Array) -> Warp | None:

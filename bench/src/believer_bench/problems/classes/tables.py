@@ -32,11 +32,14 @@ class Reaction:
 
     yield = 97 / (1 + exp(-a)), a = -2 + Σ_k m_k[c_k] + Σ_{k<l} p_kl[c_k, c_l] + e[c], rounded to two decimals. By
     ``seed`` are drawn main effects m within ±1.5, interactions p within ±1, and e within ±0.4, which no pair explains.
-    One choice in six of every parameter with more than four is dead: 4 less.
+    One choice in six of every parameter with more than four is dead: 4 less. Of a share ``dead`` of every parameter's
+    choices nothing comes at all, nor of a share ``clashing`` of the pairs of choices of two parameters.
     """
 
     sizes: tuple[int, ...]
     seed: int
+    dead: float = 0.0
+    clashing: float = 0.0
 
     def __call__(self, params: dict[str, Any]) -> float:
         """The value of the row, whose choices are numbered at the end of their names."""
@@ -56,12 +59,19 @@ def reaction_table(reaction: Reaction) -> Array:
     for k, other in combinations(range(len(sizes)), 2):
         pair = uniform(seed + 21 + 10 * k + other, sizes[k], sizes[other], low=-1.0, high=1.0)
         score = score + pair.reshape([sizes[a] if a in (k, other) else 1 for a in range(len(sizes))])
-    return read_only(-np.round(97.0 / (1.0 + np.exp(-score)), 2))
+    none = np.zeros(sizes, dtype=bool)
+    for k, size in enumerate(sizes):
+        lost = np.argsort(uniform(seed + 101 + k, size))[: round(reaction.dead * size)]
+        none |= np.isin(np.arange(size), lost).reshape([-1 if axis == k else 1 for axis in range(len(sizes))])
+    for k, other in combinations(range(len(sizes)), 2):
+        clash = uniform(seed + 121 + 10 * k + other, sizes[k], sizes[other]) < reaction.clashing
+        none |= clash.reshape([sizes[a] if a in (k, other) else 1 for a in range(len(sizes))])
+    return read_only(-np.where(none, 0.0, np.round(97.0 / (1.0 + np.exp(-score)), 2)))
 
 
-def _reaction(name: str, seed: int, **sizes: int) -> Problem:
+def _reaction(name: str, seed: int, dead: float = 0.0, clashing: float = 0.0, **sizes: int) -> Problem:
     space = Space({key: Categorical([f"{key}_{i:02d}" for i in range(1, size + 1)]) for key, size in sizes.items()})
-    function = Reaction(tuple(sizes.values()), seed)
+    function = Reaction(tuple(sizes.values()), seed, dead, clashing)
     table = reaction_table(function)
     where = [tuple(at) for at in np.argwhere(table == table.min())]
     best = tuple({key: f"{key}_{i + 1:02d}" for key, i in zip(sizes, at, strict=True)} for at in where)
@@ -81,6 +91,21 @@ def reaction4() -> Problem:
 def reaction5() -> Problem:
     """1,728 rows: 12 x 4 x 3 x 4 x 3."""
     return _reaction("reaction5", 1405, ligand=12, base=4, solvent=3, heat=4, load=3)
+
+
+def dead4() -> Problem:
+    """1,440 rows: 12 x 8 x 5 x 3; one choice in six gives nothing, and two rows in five are zeros."""
+    return _reaction("dead4", 1503, dead=0.15, catalyst=12, base=8, solvent=5, heat=3)
+
+
+def cliffs3() -> Problem:
+    """960 rows: 16 x 10 x 6; a fifth of the pairs of choices give nothing, which no single choice explains."""
+    return _reaction("cliffs3", 1604, clashing=0.2, additive=16, halide=10, ligand=6)
+
+
+def cliffs5() -> Problem:
+    """2,160 rows: 10 x 6 x 4 x 3 x 3; dead choices and clashing pairs."""
+    return _reaction("cliffs5", 1705, dead=0.1, clashing=0.05, ligand=10, base=6, solvent=4, heat=3, load=3)
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,6 +197,9 @@ MEMBERS: dict[str, Callable[[], Problem]] = {
     "reaction3": reaction3,
     "reaction4": reaction4,
     "reaction5": reaction5,
+    "dead4": dead4,
+    "cliffs3": cliffs3,
+    "cliffs5": cliffs5,
     "svr_diabetes": svr_diabetes,
     "knn_wine": knn_wine,
     "forest_cancer": forest_cancer,
