@@ -52,6 +52,7 @@ BEFORE = "before"
 VARIANTS: dict[str, dict[str, Any]] = {
     BEFORE: {"surrogate": bv.GP(prior="separate")},
     "prior": {},
+    "prior everywhere": {"surrogate": bv.GP()},
     "prior, Matern-3/2": {"surrogate": bv.GP("matern32")},
     "prior, kb": {"strategy": "kb"},
 }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,7 @@ from believer.arrays import LARGEST, Array
 from believer.errors import InvalidInput
 from believer.surrogates.data import MIN_SCALE, Data
 from believer.surrogates.protocols import Prediction
-from believer.surrogates.warp import Warp, warp_for
+from believer.surrogates.warp import Warp, warp_for, warps_for
 
 HEAVY = np.array([-1.0, -0.4, -0.3, 0.0, 0.2, 0.9, 7.0])
 RNG = np.random.default_rng(0)
@@ -78,19 +79,20 @@ def test_value_and_slope_are_continuous_at_the_start(start: float, scale: float)
         np.testing.assert_allclose(warp.log_slope(y), 0.0, atol=1.01 * step)
 
 
-def test_the_slope_is_that_of_the_values() -> None:
-    warp, y = Warp(1.0, 0.5), np.array([-3.0, 0.9, 1.1, 2.0, 50.0, 1e6])
+@each("folds", [1, 2])
+def test_the_slope_is_that_of_the_values(folds: int) -> None:
+    warp, y = Warp(1.0, 0.5, folds), np.array([-3.0, 0.9, 1.1, 2.0, 50.0, 1e6])
     step = 1e-6 * np.abs(y)
     numeric = (warp(y + step) - warp(y - step)) / (2.0 * step)
     np.testing.assert_allclose(np.exp(warp.log_slope(y)), numeric, rtol=1e-4)
 
 
-@given(st.floats(-10.0, 10.0), st.floats(0.1, 10.0))
-def test_its_inverse_comes_back_over_twelve_decades_on_either_side(start: float, scale: float) -> None:
-    warp = Warp(start, scale)
+@given(st.floats(-10.0, 10.0), st.floats(0.1, 10.0), st.sampled_from([1, 2]))
+def test_its_inverse_comes_back_over_twelve_decades_on_either_side(start: float, scale: float, folds: int) -> None:
+    warp, reach = Warp(start, scale, folds), 30.0 if folds == 1 else 3.4
     y = np.concatenate([-np.logspace(-12, 12, 49), np.logspace(-12, 12, 49)])
     np.testing.assert_allclose(warp.inverse(warp(y)), y, rtol=1e-12, atol=1e-12)
-    w = np.linspace(start - 5.0 * scale, start + 30.0 * scale, 50)
+    w = np.linspace(start - 5.0 * scale, start + reach * scale, 50)
     np.testing.assert_allclose(warp(warp.inverse(w)), w, rtol=1e-12, atol=1e-12)
 
 
@@ -194,9 +196,20 @@ def test_known_noise_shrinks_with_the_slope() -> None:
     assert Warp(0.0, 1.0).data(Data(X, y)).noise is None
 
 
-@given(st.floats(-1e100, 1e100), st.floats(1e-290, 1e100))
-def test_it_survives_json(start: float, scale: float) -> None:
-    warp = Warp(start, scale)
+@given(results)
+def test_where_results_are_absurd_the_logarithm_may_be_taken_twice(y: Array) -> None:
+    warp, found = warp_for(y), warps_for(y)
+    assert found[:1] == (() if warp is None else (warp,))
+    if warp is not None:
+        twice = (replace(warp, folds=2),)
+        assert found[1:] == (twice if y.max() - warp.start > 1e3 * warp.scale else ())
+        assert (twice[0](y) <= warp(y)).all()
+        assert np.isfinite(twice[0].inverse(np.array([warp.start + 1e9 * warp.scale]))).all()
+
+
+@given(st.floats(-1e100, 1e100), st.floats(1e-290, 1e100), st.sampled_from([1, 2]))
+def test_it_survives_json(start: float, scale: float, folds: int) -> None:
+    warp = Warp(start, scale, folds)
     assert Warp.from_config(json.loads(json.dumps(warp.to_config()))) == warp
 
 
@@ -221,6 +234,8 @@ def test_it_survives_json(start: float, scale: float) -> None:
         {"start": 0.0, "scale": None},
         {"start": [0.0], "scale": 1.0},
         {"start": 10**400, "scale": 1.0},
+        {"start": 0.0, "scale": 1.0, "folds": 3},
+        {"start": 0.0, "scale": 1.0, "folds": True},
     ],
     ids=str,
 )
