@@ -125,7 +125,9 @@ def warps_for(y: Array) -> tuple[Warp, ...]:
 def likelier(
     fitted: Callable[[Warp | None, T | None], T], model_of: Callable[[T], Model], warps: tuple[Warp, ...], y: Array
 ) -> T:
-    """A fit to results as they are, or one through one of the ``warps``: whichever finds them more likely, p(y) = p(w(y)) Π w'(y_i).
+    """A fit to results as they are, or through one of the ``warps``: whichever finds them more likely.
+
+    p(y) = p(w(y)) Π w'(y_i).
 
     Parameters
     ----------
