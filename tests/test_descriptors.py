@@ -37,7 +37,7 @@ def space(**more: list[float]) -> bv.Space:
 
 def test_a_row_is_scaled_descriptors_and_then_the_identity() -> None:
     choice = bv.Categorical({"a": [1.0, 5.0], "b": [3.0, 4.0], "c": [2.0, 0.0]})
-    assert choice.grid().tolist() == [[0.0, 1.0, 1, 0, 0], [1.0, 0.8, 0, 1, 0], [0.5, 0.0, 0, 0, 1]]
+    assert choice.grid().tolist() == [[0.0, 0.5, 1, 0, 0], [0.5, 0.4, 0, 1, 0], [0.25, 0.0, 0, 0, 1]]
     np.testing.assert_array_equal(choice.encode(["c", "a"], "x"), choice.grid()[[2, 0]])
     assert choice.decode(choice.grid() + 0.1) == ["a", "b", "c"]
     assert (choice.width, choice.count, choice.ordered) == (5, 3, False)
@@ -168,11 +168,14 @@ def test_a_study_is_saved_replayed_and_goes_on_with_a_solvent_more(tmp_path: Pat
 def test_a_model_says_how_much_it_uses_descriptors_and_identity(tmp_path: Path) -> None:
     rng = np.random.default_rng(0)
     known = {f"s{i}": [x, z] for i, (x, z) in enumerate(rng.random((12, 2)))}
-    plain = bv.Space({"s": bv.Categorical({name: {"x": x, "noise": z} for name, (x, z) in known.items()})})
+    described = bv.Categorical({name: {"x": x, "noise": z} for name, (x, z) in known.items()})
+    plain = bv.Space({"s": described, "t": bv.Float(0, 1)})
     told, own = (bv.Optimizer(plain, n_init=1, seed=0) for _ in range(2))
     for name, (x, _) in known.items():
-        told.observe({"s": name}, 3.0 * (x - 0.4) ** 2)
-        own.observe({"s": name}, float(rng.random()))
+        effect = float(rng.random())
+        for t in rng.random(2).tolist():
+            told.observe({"s": name, "t": t}, 3.0 * (x - 0.4) ** 2 + t)
+            own.observe({"s": name, "t": t}, effect + t)
     shares = told.descriptor_shares()["s"]
     assert [*shares] == ["x", "noise", "identity"]
     assert sum(shares.values()) == pytest.approx(1.0)

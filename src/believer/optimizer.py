@@ -661,6 +661,7 @@ class Optimizer(Study):
         acquisition: str | Acquisition | None = None,
         strategy: str | Strategy | None = None,
         constraint: Constraint | None = None,
+        table: Any = None,
         maximizer: Maximizer | None = None,
         append: bool = True,
     ) -> Self:
@@ -673,13 +674,16 @@ class Optimizer(Study):
         path : of the journal.
         surrogate, acquisition, strategy, maximizer : those of the constructor, if they are not the library's own.
         constraint : the constraint of the space, if it has one.
+        table : the table of the space, if it was made by ``Space.from_table``: a path, a data frame, rows or columns.
         append : if False, the file is only read, without its lock, and the study goes on in memory.
         """
         journal, events = Journal.open(as_path(path, "a journal")) if append else (None, read_events(as_path(path)))
         try:
             passed = {"surrogate": surrogate, "acquisition": acquisition, "strategy": strategy, "maximizer": maximizer}
             config, line = _last_settings(events)
-            return cls._from_events(events, journal, settings_in(config, {**passed, "constraint": constraint}, line))
+            return cls._from_events(
+                events, journal, settings_in(config, {**passed, "constraint": constraint, "table": table}, line)
+            )
         except BaseException:
             if journal is not None:
                 journal.close()
@@ -754,6 +758,8 @@ def _before_and_after(
     """
     try:
         found = upgraded_config(config)
+        if found["space"].get("table") is not None:  # the columns that the study began with
+            space = space.showing({part["name"] for part in found["space"]["parameters"]})
         options = options_of(found, given, space)
         if is_constraint(found["constraint"], space.constraint, space.constraint_name):
             found["constraint"] = identity(space.constraint, space.constraint_name)
@@ -762,7 +768,7 @@ def _before_and_after(
     except (KeyError, TypeError, AttributeError) as error:
         raise JournalCorrupt(f"line {line} lacks a setting, or has an invalid one: {error!r}", line) from error
     named = with_units(found, {"space": space.to_config(), "outcomes": Goals(options["outcomes"]).to_config()})
-    space = Space.from_config(named["space"], space.constraint, space.constraint_name)
+    space = Space.from_config(named["space"], space.constraint, space.constraint_name, space.table)
     options["outcomes"] = Goals.from_config(named["outcomes"]).wanted
     settings = StudySettings.of(space, **options)
     own, said_now = settings.to_config(), {"space", "constraint", "outcomes"} | given.keys() - {"maximize"}

@@ -73,6 +73,7 @@ def replay(
     acquisition: str | Acquisition | list[Acquisition] | None = None,
     strategy: str | Strategy | list[Strategy] | None = None,
     constraint: Constraint | list[Constraint] | None = None,
+    table: Any = None,
     maximizer: Maximizer | list[Maximizer] | None = None,
     strategies: Sequence[Strategy] = (),
 ) -> Replay:
@@ -86,6 +87,7 @@ def replay(
     path : the path of the journal.
     surrogate, acquisition, strategy, constraint, maximizer : custom parts, as for ``Optimizer.load``. For a study that
         was changed, a list of the earlier ones and the present one is possible.
+    table : the table of the space, if it was made by ``Space.from_table``.
     strategies : custom strategies of single asks.
     """
     events = read_events(path)
@@ -95,7 +97,7 @@ def replay(
         "strategy": strategy,
         "maximizer": maximizer,
     }
-    passed |= {"constraint": constraint}
+    passed |= {"constraint": constraint, "table": table}
     is_changed = any(isinstance(event, Changed) for event in events)
     asks, older, engine = 0, 0, ENGINE
     study = Optimizer._from_events(events[:1], None, _settings(events[0], 1, passed, is_changed))
@@ -124,9 +126,12 @@ def _settings(event: Event, line: int, passed: dict[str, Any], is_changed: bool)
     assert isinstance(event, Begun | Changed)
     config = event.config
     needed = {
-        name: _fitting(name, part, config) if isinstance(part, list) else part
+        name: _fitting(name, part, config) if isinstance(part, list) and name != "table" else part
         for name, part in passed.items()
-        if not is_changed or serialization.is_custom(config.get(name)) or (name == "constraint" and config.get(name))
+        if not is_changed
+        or serialization.is_custom(config.get(name))
+        or (name == "constraint" and config.get(name))
+        or (name == "table" and config["space"].get(name))
     }
     return settings_in(config, needed, line)
 

@@ -18,7 +18,7 @@ from believer.arrays import Array, read_only
 from believer.batch.hedge import plausible
 from believer.batch.learned import Follower, Part
 from believer.batch.lies import Believe, Fantasy, Lie, lie_about
-from believer.batch.picking import deserves_candidates, drawn, drawn_near
+from believer.batch.picking import best_rows, deserves_candidates, drawn, drawn_near, is_long
 from believer.batch.request import Request
 from believer.batch.standing import Standing, stand
 from believer.batch.worth import Worth, worth
@@ -59,12 +59,14 @@ class Belief:
     parts : of each output of the request, in its order.
     region : where points were looked for.
     wanted : lies near which there are to be more candidates, once another point is chosen.
+    left_out : of a long list of points, the largest value before any lie of those that are no candidates.
     """
 
     strategy: PseudoObservations
     parts: tuple[Part, ...]
     region: Region
     wanted: tuple[Wanted, ...] = ()
+    left_out: float | None = None
     _standing: Standing | None = field(init=False, repr=False, default=None)
 
     @staticmethod
@@ -80,11 +82,15 @@ class Belief:
 
     def with_candidates(self, request: Request) -> Belief:
         """The same before the first lie, with candidates for all points; as it is where each point draws its own."""
-        here = self.standing(request)
-        X = drawn(request, here.places())
+        here, left_out = self.standing(request), None
+        if len(request.region.decisions) == 1 and is_long(request.region):  # a list is one decision
+            best = best_rows(request, self.worth(request, here, 0).objective)
+            X, left_out = (None, None) if best is None else best
+        else:
+            X = drawn(request, here.places())
         if X is None:
             return self
-        kept = replace(self, parts=tuple([Part.of(learned, X) for learned in request.outputs]))
+        kept = replace(self, parts=tuple([Part.of(learned, X) for learned in request.outputs]), left_out=left_out)
         object.__setattr__(kept, "_standing", here)
         return kept
 

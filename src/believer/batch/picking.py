@@ -9,15 +9,15 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from believer.arrays import Array, frozen, no_rows
+from believer.arrays import Array, frozen, no_rows, read_only
 from believer.batch.leaning import leaning
 from believer.batch.random import REPLACED, draw
 from believer.batch.request import Choice, Request
 from believer.capabilities import has
 from believer.maximize import Candidates, Maximizer, Multistart, Objective, Search
-from believer.maximize.objective import ENUMERATE_UP_TO, Known, Spacing, first_distinct, is_new, ranked
+from believer.maximize.objective import ENUMERATE_UP_TO, Known, Spacing, first_distinct, is_new, ranked, values_of
 from believer.numerics.lbfgs import Settings as LBFGSSettings
-from believer.space.region import Region
+from believer.space.region import Listed, Region
 from believer.surrogates.protocols import Differentiable
 
 _CLIMBING, _SCREENING = Multistart(), Candidates()
@@ -36,6 +36,10 @@ POOLED_FROM = 200
 _AGAIN, _OFTEN, _SELDOM, _FEW = 2, 16, 8, 48
 """With how many lies there are so many further candidates near each good place, as those that were there are used up:
 with every second up to 16, then with every eighth, since all of them are kept."""
+
+
+MOST_ROWS, _NUMBERS = 32_768, 1 << 24
+"""Of a long list, how many points are kept as candidates, and how many of their covariances with the results."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -160,6 +164,32 @@ def shares_candidates(request: Request) -> bool:
     return all(has(one.model, Differentiable) for one in request.outputs)
 
 
+def is_long(region: Region) -> bool:
+    """Whether a region is a list of too many points to keep all of them as candidates."""
+    return has(region, Listed) and len(region.rows) > ENUMERATE_UP_TO
+
+
+def best_rows(request: Request, objective: Objective) -> tuple[Array, float] | None:
+    """The points of a long list that are best before any lie, (m, d), and the largest value of all others.  O(m n²).
+
+    None where a maximizer looks for itself: one of the user's own, and one without gradients.
+
+    Parameters
+    ----------
+    request : what the strategy was asked.
+    objective : what a point is worth before any lie.
+    """
+    if request.maximizer is not None or not all(has(one.model, Differentiable) for one in request.outputs):
+        return None
+    rows: Array = request.region.points()
+    values = ranked(values_of(objective, rows))
+    most = min(MOST_ROWS, max(ENUMERATE_UP_TO, _NUMBERS // (len(request.data) + 1)))
+    if len(rows) <= most:
+        return rows, -np.inf
+    order = np.argpartition(-values, most)
+    return read_only(rows[np.sort(order[:most])]), float(values[order[most]])
+
+
 def deserves_candidates(request: Request, x: Array, lies: int, places: Array) -> bool:
     """Whether a lie about ``x`` (d,) brings further candidates: a good place does, and every few lies do.
 
@@ -171,7 +201,7 @@ def deserves_candidates(request: Request, x: Array, lies: int, places: Array) ->
     places : good points by all that is believed, (k, d).
     """
     size = request.region.size
-    if size is not None and size <= ENUMERATE_UP_TO:
+    if (size is not None and size <= ENUMERATE_UP_TO) or is_long(request.region):
         return False
     return _brings_more(lies) or bool((places == x).all(axis=1).any())
 

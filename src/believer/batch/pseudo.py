@@ -17,7 +17,7 @@ from believer.batch.belief import PLAUSIBLE, SHORTEST, Belief
 from believer.batch.hedge import MAX_NATS, Calm, has_nothing_left, is_own, resolution_of
 from believer.batch.learned import OWN, is_noisy
 from believer.batch.lies import Believe, Lie
-from believer.batch.picking import Picked, counted, pick, shares_candidates, taken
+from believer.batch.picking import Picked, counted, is_long, pick, shares_candidates, taken
 from believer.batch.repeat import repeated_instead
 from believer.batch.request import ONE, SEVERAL, Choice, Chosen, Request, with_pending
 from believer.batch.standing import Standing
@@ -83,7 +83,12 @@ class PseudoObservations:
     def choose(self, request: Request, memory: object = None) -> Chosen:
         """Run [paper] Algorithm 1, lines 2-8, after pending points of ``request``; ``memory`` may hold lies."""
         refuse_acquisition(request)
-        if request.fresh and shares_candidates(request) and getattr(self.lie, "samples", 1) == 1:
+        if (
+            request.fresh
+            and shares_candidates(request)
+            and not is_long(request.region)
+            and getattr(self.lie, "samples", 1) == 1
+        ):
             if not moves_together(self, request):
                 return self._first_alone(request)
             request = replace(request, fresh=False)
@@ -160,6 +165,8 @@ class PseudoObservations:
             models = tuple([one.model for one in followers if one.model is not None])
             found = belief.worth(request, here, trial, models, margin)
             known = found.known(tuple([one.pool for one in followers if one.pool is not None]), request.region)
+            if known is not None and belief.left_out is not None:
+                known = replace(known, left_out=belief.left_out)
             climbs = known is None or not moves_together(self, request)
             picked = pick(
                 found.objective,
@@ -176,7 +183,7 @@ class PseudoObservations:
 
         if not self.hedge:
             picked, name, _ = picked_by(OWN)
-            return belief, picked.choice(name, self.after(lies.ids)), OWN
+            return belief, picked.choice(name, self.after(lies.ids) + self._listed(belief)), OWN
         own, chosen, under, by = is_own(request, trial, len(lies.ids)), None, "", OWN
         nothing_left = False
         if own:
@@ -223,6 +230,13 @@ class PseudoObservations:
     def begin(self, request: Request) -> Belief:
         """The models of a request before the first lie; a single one for a fantasy with many samples."""
         return Belief.of(self, request)
+
+    def _listed(self, belief: Belief) -> str:
+        """What provenance says where not all points of a long list were looked at, and one left out may be better."""
+        start = belief.parts[0].start
+        if belief.left_out is None or start is None or (self.lie == Believe() and len(belief.parts) == 1):
+            return ""
+        return f"; among the {len(start.points):,} points that were best before"
 
     def after(self, ids: tuple[int, ...]) -> str:
         """ " after believing 2 points", for provenance, where ``ids`` were lied about."""

@@ -8,9 +8,10 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 
 from believer.arrays import Array, BoolArray, packed
+from believer.capabilities import has
 from believer.errors import NoPointFound, NumericalError, SpaceExhausted
 from believer.numerics import backend, lbfgs
-from believer.space.region import Region
+from believer.space.region import Listed, Region
 
 ENUMERATE_UP_TO = 4096
 """A finite region with no more points than this is searched exhaustively."""
@@ -27,6 +28,9 @@ _STEPS = (0.2, 0.05, 0.01, 2e-3, 4e-4, 1e-4, 2e-5)
 
 MAX_CANDIDATES, MAX_NEIGHBORS = 100_000, 10_000
 """Of a search; all are kept, and evaluated, at once."""
+
+_CHUNK = 8192
+"""Points that are evaluated at once."""
 
 COUNT_UP_TO = 100_000
 """A finite region with no more points than this is listed, when it is not clear that any of them is left."""
@@ -132,11 +136,14 @@ class Known:
     X : allowed points, (m, d).
     values : of the objective there, (m,).
     whole : whether these are all points of the region.
+    left_out : the largest value that other points of the region had when these were taken as the best; None if these
+        were not chosen so.
     """
 
     X: Array
     values: Array
     whole: bool = False
+    left_out: float | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -256,13 +263,22 @@ def _first_distinct(X: Array, values: Array, search: Search) -> Maximum | None:
 
 
 def search_exhaustively(objective: Objective, search: Search) -> Maximum | None:
-    """The best of all points of a small finite region; None when the region is not one."""
+    """The best of all points of a small finite region, or of a list of any length; None when the region is neither.
+
+    Of a long list, the best of the points that are known counts if no other point was better than it before: under
+    Kriging Believer values only fall while points are chosen. Otherwise all points are looked at again.
+    """
     size, known = search.region.size, search.known
-    if size is None or size > ENUMERATE_UP_TO:
+    if size is None or (size > ENUMERATE_UP_TO and not has(search.region, Listed)):
         return None
+    if known is not None and known.left_out is not None:
+        best = first_distinct(known.X, known.values, search)
+        if best is not None and best.value >= known.left_out:
+            return best
+        known = None
     if known is None or not known.whole:
         points = search.region.points()
-        known = Known(points, objective.value(points) if len(points) else np.zeros(0), True)
+        known = Known(points, values_of(objective, points), True)
     points = known.X
     found = first_distinct(points, known.values, search) if len(points) else None
     if not len(points):
@@ -270,6 +286,12 @@ def search_exhaustively(objective: Objective, search: Search) -> Maximum | None:
     if found is None:
         raise SpaceExhausted(f"all {len(points)} points of this finite space have been handed out already.", left=0)
     return found
+
+
+def values_of(objective: Objective, X: Array) -> Array:
+    """Values (m,) at ``X`` (m, d), however many; of more than a few thousand some at a time."""
+    parts = [objective.value(X[start : start + _CHUNK]) for start in range(0, len(X), _CHUNK)]
+    return np.concatenate(parts) if parts else np.zeros(0)
 
 
 def is_new(x: Array, region: Region, avoid: Array) -> bool:
@@ -280,7 +302,7 @@ def is_new(x: Array, region: Region, avoid: Array) -> bool:
 def remaining(region: Region, avoid: Array) -> Array | None:
     """The allowed points of a finite region that are not among ``avoid`` (k, d); None if there are too many to list."""
     size = region.size
-    if size is None or size > COUNT_UP_TO:
+    if size is None or (size > COUNT_UP_TO and not has(region, Listed)):
         return None
     points = region.points()
     left: Array = points[~region.among(points, avoid)]

@@ -211,7 +211,7 @@ def _recommended(source: Source) -> Json:
 
 def _labeled(source: Source, params: dict[str, Any]) -> dict[str, Any]:
     labels = labels_of(source)
-    return {labels[name]: value for name, value in params.items()}
+    return {labels.get(name, name): value for name, value in params.items()}
 
 
 def _use(source: Source, found: Recommendation) -> list[Json]:

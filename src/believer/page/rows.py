@@ -61,7 +61,7 @@ def rows_of(source: Source) -> PageRows:
     hidden = not goals.is_plain and (len(goals.objectives) > 1 or one in outcomes)
     if len(goals.objectives) == 1 and one not in outcomes:
         outcomes[one] = 2
-    shown = {place: axis.label for axis, place in zip(source.axes, parameters.values(), strict=True)}
+    shown = {parameters[axis.name]: axis.label for axis in source.axes}
     shown |= {place: source.label(name) for name, place in outcomes.items() if name in source.outputs}
     columns = []
     for i, head in enumerate(heads):

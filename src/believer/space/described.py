@@ -1,6 +1,6 @@
 """Descriptors of categories: numbers that say how alike they are, such as a solvent's dielectric constant.
 
-The encoded rows of a described choice are its descriptors, each from 0 for its least value to 1 for its largest, and
+The encoded rows of a described choice are its descriptors, each from 0 for its least value to 1/2 for its largest, and
 after them the one-hot columns of its identity. A model learns a lengthscale for each descriptor and one for the
 identity, so that the results decide how much each of them counts.
 """
@@ -22,6 +22,10 @@ Descriptors: TypeAlias = tuple[tuple[str, tuple[float, ...]], ...]
 
 IDENTITY = "identity"
 """What the one-hot columns are called beside descriptors."""
+
+_REACH = 0.5
+"""The largest encoded descriptor. Before there are results, identities are to tell more than descriptors do: with 1,
+those that mislead cost more (benchmarks/descriptors.py)."""
 
 _SAME = 1e-12
 """Scaled descriptors that differ by less are the same one."""
@@ -96,7 +100,7 @@ def checked(given: Any, choices: Sequence[Any]) -> Descriptors:
 
 
 def scaled(descriptors: Descriptors) -> tuple[tuple[str, ...], Array]:
-    """The names (p,) of the descriptors that tell choices apart, and their values from 0 to 1, (k, p).
+    """The names (p,) of the descriptors that tell choices apart, and their encoded values, (k, p).
 
     One that is the same for all choices says nothing, and neither does one that is another in other units: they are
     left out.
@@ -111,7 +115,7 @@ def scaled(descriptors: Descriptors) -> tuple[tuple[str, ...], Array]:
         if not any(min(np.abs(column - one).max(), np.abs(1.0 - column - one).max()) < _SAME for one in columns):
             names.append(name)
             columns.append(column)
-    return tuple(names), np.array(columns).T if columns else np.zeros((0, 0))
+    return tuple(names), _REACH * np.array(columns).T if columns else np.zeros((0, 0))
 
 
 def counted(names: Sequence[str], table: Array, lengthscales: Array) -> dict[str, float]:

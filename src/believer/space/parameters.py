@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 from believer.errors import InvalidInput
+from believer.space.carried import Carried
 from believer.space.categorical import Categorical
 from believer.space.discrete import Discrete
 from believer.space.floats import Float
@@ -40,12 +41,13 @@ KINDS: dict[str, Callable[..., Parameter]] = {
     "Categorical": Categorical,
     "Ordinal": Ordinal,
     "Discrete": Discrete,
+    "Carried": Carried,
 }
 
 
 def kinds() -> str:
     """The names of all kinds, for an error."""
-    *names, last = KINDS
+    *names, last = (name for name in KINDS if name != "Carried")
     return f"{', '.join(names)} or {last}"
 
 

@@ -146,6 +146,16 @@ def active(region: Region, X: Array) -> BoolArray:
     return region.active(X) if has(region, Branched) else np.ones(X.shape, dtype=bool)
 
 
+@runtime_checkable
+class Listed(Protocol):
+    """A region that is a list of points, of which each can be looked at, however many they are."""
+
+    @property
+    def rows(self) -> Array:
+        """All points (n, d): the same array whenever it is asked for."""
+        ...
+
+
 def bounds(region: Region) -> tuple[Array, Array]:
     """The box of a region, or the cube around it, as least and greatest values (d,).
 

@@ -6,7 +6,7 @@ The encoded columns of the parameters are next to each other, in the order of th
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from itertools import accumulate, chain, pairwise
@@ -31,6 +31,7 @@ from believer.space.parameter import Described, Measurable, scales_of
 from believer.space.parameters import MAX_COLUMNS, Float, Parameter, from_config, kinds, to_config
 from believer.space.polytope import Polytope
 from believer.space.region import Region
+from believer.space.rows import Rows, rows_of
 from believer.space.rules import Rule
 from believer.space.when import in_words
 
@@ -64,9 +65,11 @@ class Space:
     Attributes
     ----------
     dim : the number of encoded columns, d.
+    table : the rows of which points are chosen; None for a space that was not made by :meth:`from_table`.
     """
 
     _items: tuple[tuple[str, Parameter], ...]
+    table: Rows | None
     constraint: Constraint | None
     constraint_name: str | None
     within: RegionOf | None
@@ -88,6 +91,7 @@ class Space:
         constraint_name: str | None = None,
         rules: Iterable[Rule] = (),
         within: RegionOf | None = None,
+        table: Rows | None = None,
     ) -> None:
         """Check the names; the parameters have checked themselves."""
         if not isinstance(parameters, Mapping) or len(parameters) == 0:
@@ -121,6 +125,7 @@ class Space:
         object.__setattr__(self, "constraint", constraint)
         object.__setattr__(self, "constraint_name", constraint_name)
         object.__setattr__(self, "within", within)
+        object.__setattr__(self, "table", table)
         object.__setattr__(self, "_conditions", Conditions.of(parameters))
         object.__setattr__(self, "rules", linear_rules.checked_rules(rules, parameters))
         for rule in self.rules:
@@ -129,15 +134,43 @@ class Space:
             raise InvalidInput("rules and within exclude each other: let the region keep the rules.")
         object.__setattr__(self, "_ruled", self._geometry(self._box({}), {}) if self.rules else None)
 
+    @staticmethod
+    def from_table(source: Any, features: Any = None, *, id_column: str | None = None) -> Space:
+        """A space of given points: the rows of a table, each of which is suggested once.
+
+        Rows that no feature tells apart are one point, of which the first row is shown; a warning names them.
+
+        Parameters
+        ----------
+        source : the path of a CSV file, a data frame, a list of dicts, or a dict of columns. It may have millions of
+            rows.
+        features : the names of the columns that the model looks at: numbers, or texts as categories. A dict can say
+            more of them, ``{"c": bv.Float(0.01, 1, log=True), "solvent": bv.Categorical({...}), "mass": None}``. None
+            takes all columns of numbers but the id.
+        id_column : the name of the column that names rows. A point may be told by it alone. The id and all columns that
+            are no features are shown with each trial.
+        """
+        rows = rows_of(source, features, id_column)
+        return Space(rows.parameters, table=rows)
+
+    def showing(self, names: Collection[str]) -> Space:
+        """The same space; of the columns of its table that are no features, it has those among ``names`` alone."""
+        if self.table is None:
+            return self
+        rows = self.table.showing(names)
+        return Space(rows.parameters, table=rows)
+
     def __repr__(self) -> str:
         """The call that makes this space."""
+        if self.table is not None:
+            return f"Space.from_table({self.table!r})"
         within = "" if self.within is None else f", within={self.within!r}"
         within = f", rules={[*self.rules]!r}" if self.rules else within
         return f"Space({dict(self._items)!r}{'' if self.constraint is None else f', {self.constraint!r}'}{within})"
 
     def __len__(self) -> int:
-        """Number of parameters."""
-        return len(self._items)
+        """Number of parameters, without columns of a table that are no features."""
+        return len(self._items) if self.table is None else len(self.table.features)
 
     @staticmethod
     def cube(d: int) -> Space:
@@ -192,6 +225,8 @@ class Space:
 
         With conditional parameters, if there are more than 100,000, it is an upper bound.
         """
+        if self.table is not None:
+            return len(self.table)
         counts = [parameter.count for _, parameter in self._items]
         if None in counts:
             return None
@@ -212,6 +247,8 @@ class Space:
         params : the point.
         measured : whether it was evaluated, so that its numbers need not lie on grids or within bounds.
         """
+        if self.table is not None:
+            return self.table.at(self.table.place(params))
         conditions, kept = self._conditions, params
         if conditions.when and isinstance(params, Mapping):
             kept = {name: value for name, value in params.items() if value is not None or name not in conditions.when}
@@ -242,6 +279,8 @@ class Space:
         fixed : the values.
         measured : as for :meth:`check`.
         """
+        if self.table is not None:
+            return self.table.checked(fixed)
         if not isinstance(fixed, Mapping):
             raise InvalidInput(f"params must be a mapping of names to values; got {shown(fixed)}.")
         checked = {
@@ -269,6 +308,8 @@ class Space:
         """
         if not isinstance(changed, Mapping):
             raise InvalidInput(f"params must be a mapping of names to values; got {shown(changed)}.")
+        if self.table is not None:
+            return self.check(changed)
         point = {**params, **changed}
         if self._conditions.when:
             there = self.trimmed({name: value for name, value in point.items() if value is not None})
@@ -281,6 +322,8 @@ class Space:
         Outside of the bounds it lies outside of the unit cube, by the distance between the bounds at most: what is
         farther away in any parameter is cut off there, and no model is to learn from it.
         """
+        if self.table is not None:
+            return frozen(self.encode([params])[0]), True
         there = np.full(self.dim, REST)
         for name, p, start, stop in self._layout():
             if name in params:
@@ -354,6 +397,8 @@ class Space:
     def encode(self, points: Iterable[Mapping[str, Any]]) -> Array:
         """Encode n points, which are checked first, as rows (n, dim) of the unit cube."""
         rows = list(points)
+        if self.table is not None:
+            return self.table.encoded(rows)
         if self._conditions.when:
             return self._encoded([self.check(row) for row in rows])
         names = dict(self._items).keys()
@@ -400,6 +445,8 @@ class Space:
         held : values that stand in place of what is decoded.
         """
         U = np.clip(as_points(X, self.dim), 0.0, 1.0)
+        if self.table is not None:
+            return self.table.points(U)
         placed = zip(self._items, self._places, strict=True)
         columns = [parameter.decode(U[:, start:stop]) for (_, parameter), (start, stop) in placed]
         names, kept = self.names, held or {}
@@ -415,6 +462,8 @@ class Space:
 
         ``among``: further parameters, and for each the values of which it has one.
         """
+        if self.table is not None:
+            return self.table.part(self.check_fixed(fixed or {}))
         values = {name: [value] for name, value in self.check_fixed(fixed or {}).items()}
         values |= {name: [*some] for name, some in (among or {}).items()}
         box = self._box(values)
@@ -455,7 +504,7 @@ class Space:
             rows = rows if is_possible else np.full((1, p.width), REST)
             lower[start:stop], upper[start:stop] = rows.min(axis=0), rows.max(axis=0)
             is_listed = (p.count is not None and not p.rounded) or (name in values and len(rows) > 1)
-            if is_possible and is_listed:
+            if is_possible and is_listed and p.width:
                 blocks.append(Block(start, stop, frozen(rows), p.ordered))
         feasible = None if self.constraint is None else self._feasible
         rounding = self._rounded if any(p.rounded for _, p in self._items) else None
@@ -519,11 +568,16 @@ class Space:
         }
         if self.rules:
             config["rules"] = [linear_rules.to_config(rule) for rule in self.rules]
+        if self.table is not None:
+            config["table"] = self.table.to_config()
         return config if self.within is None else {**config, "within": True}
 
     @staticmethod
     def from_config(
-        config: Mapping[str, Any], constraint: Constraint | None = None, constraint_name: str | None = None
+        config: Mapping[str, Any],
+        constraint: Constraint | None = None,
+        constraint_name: str | None = None,
+        table: Rows | None = None,
     ) -> Space:
         """The inverse of ``to_config``.
 
@@ -532,6 +586,7 @@ class Space:
         config : what ``to_config`` returned.
         constraint : the constraint, which must be passed again because JSON cannot hold a function.
         constraint_name : the name of the constraint in a journal.
+        table : the rows, where points are chosen of a table, from :func:`~believer.space.rows.rows_again`.
         """
         try:
             entries, constrained, within = config["parameters"], config["constrained"], config.get("within", False)
@@ -548,6 +603,10 @@ class Space:
             raise InvalidInput("this space had a constraint, which a config cannot hold. Pass it as constraint=...")
         if within:
             raise InvalidInput("this space had a region of its own (within=), which a config cannot hold.")
+        if config.get("table") is not None:
+            if table is None or table.digest != config["table"].get("sha256"):
+                raise InvalidInput("this space had a table, which a config cannot hold. Pass it as table=...")
+            return Space({**table.parameters, **parameters}, table=table)
         return Space(parameters, constraint, constraint_name=constraint_name, rules=rules)
 
     def _layout(self) -> Iterator[tuple[str, Parameter, int, int]]:

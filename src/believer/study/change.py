@@ -8,6 +8,7 @@ from typing import Any
 from believer.arrays import Array, frozen
 from believer.errors import InvalidInput
 from believer.space import Space
+from believer.space.carried import Carried
 from believer.space.parameter import backfill_of
 from believer.space.rules import from_config as rule_from
 from believer.space.units import config_of
@@ -36,6 +37,11 @@ def differences(found: Mapping[str, Any], wanted: Mapping[str, Any]) -> list[str
             ]
             if [*before] != [*after] and not _changed(before, after):
                 lines.append(f"order of the parameters: {', '.join(before)}, now {', '.join(after)}")
+            if (tables := [one.get("table") for one in (then or {}, now)])[0] != tables[1]:
+                lines.append(f"table: {_rows(tables[0])}, now {_rows(tables[1])}")
+            names = {part["name"] for part in now["parameters"]}
+            carried = [part["name"] for part in (then or now)["parameters"] if part["kind"] == Carried.__name__]
+            lines += [f"column {name} of the table: is no more" for name in carried if name not in names]
             if (ruled := _ruled(then)) != _ruled(now):
                 lines.append(f"rules: {ruled}, now {_ruled(now)}")
         elif name == "outcomes" and then is not None:
@@ -67,7 +73,15 @@ def _same(then: Any, now: Any) -> bool:
 def _parameters(config: Any) -> dict[str, Any]:
     """The values of each parameter, by name, without backfills."""
     said = ("name", "backfill")
-    return {part["name"]: {k: v for k, v in part.items() if k not in said} for part in config["parameters"]}
+    parts = [part for part in config["parameters"] if part["kind"] != Carried.__name__]
+    return {part["name"]: {k: v for k, v in part.items() if k not in said} for part in parts}
+
+
+def _rows(table: Any) -> str:
+    """A table of candidates in words."""
+    if table is None:
+        return "none"
+    return f"{table['rows']:,} rows by {', '.join(table['features'])} ({table['sha256'][:8]})"
 
 
 def _ruled(config: Any) -> str:
@@ -194,6 +208,7 @@ def placed(
 
 def without_backfill(found: Mapping[str, Any], space: Space) -> list[str]:
     """New parameters without a backfill, if earlier results may have had a value."""
-    earlier, fill = Space.from_config({**found["space"], "constrained": False}).parameters, stated_backfill(space)
-    new = [name for name in space.parameters if name not in earlier and name not in fill]
+    config = {**found["space"], "constrained": False, "table": None}
+    earlier, fill = Space.from_config(config).parameters, stated_backfill(space)
+    new = [name for name, p in space.parameters.items() if p.width and name not in earlier and name not in fill]
     return [name for name in new if space.has_place_for(name, earlier, fill)]

@@ -21,6 +21,7 @@ from believer.maximize import Maximizer
 from believer.numerics import backend
 from believer.space import Space
 from believer.space.parameters import KINDS
+from believer.space.rows import rows_again
 from believer.study import serialization
 from believer.study.constraints import checked_constraint, identity
 from believer.study.goals import Goals, checked_reference
@@ -150,10 +151,12 @@ class StudySettings:
         given = dict(passed or {})
         constraint = given.pop("constraint", None)
         name = checked_constraint(config["constraint"], constraint)
+        space = config["space"]
+        rows = rows_again(space.get("table"), space["parameters"], given.pop("table", None))
         named = {part: None if value is None else _NAMED[part](value) for part, value in given.items()}
         try:
             config = upgraded_config(config)
-            space = Space.from_config(config["space"], constraint, name)
+            space = Space.from_config(config["space"], constraint, name, rows)
             goals, plain = _read(config)
         except InvalidInput as error:
             raise DamagedSettings(str(error)) from error
@@ -271,7 +274,8 @@ def upgraded_config(config: Mapping[str, Any]) -> dict[str, Any]:
 def space_and_goals(config: Mapping[str, Any]) -> tuple[Space, Goals]:
     """The space, without its constraint, and the goals of settings of any format; no part is rebuilt."""
     config = upgraded_config(config)
-    return Space.from_config({**config["space"], "constrained": False}), Goals.from_config(config["outcomes"])
+    space = {**config["space"], "constrained": False, "table": None}
+    return Space.from_config(space), Goals.from_config(config["outcomes"])
 
 
 def _rebuilt(config: Mapping[str, Any], what: str, passed: object, *methods: str) -> Any:

@@ -116,8 +116,9 @@ def axes_of(space: Space, points: Sequence[dict[str, Any]] = (), most: int = MAX
     """
     axes, start = [], 0
     for name, parameter in space.parameters.items():
-        seen = [params[name] for params in points if name in params]
-        axes.append(_axis(name, parameter, start, seen, most))
+        if parameter.width:
+            seen = [params[name] for params in points if name in params]
+            axes.append(_axis(name, parameter, start, seen, most))
         start += parameter.width
     return tuple(axes)
 

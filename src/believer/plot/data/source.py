@@ -47,7 +47,7 @@ class Source:
     study : what happened.
     goals : what is wanted of each outcome.
     replaced : parts that a journal could not restore, and that defaults stand for: "strategy", "acquisition",
-        "maximizer", "constraint". Predictions do not need them.
+        "maximizer", "constraint", "table". Predictions do not need them.
     """
 
     study: Study
@@ -295,4 +295,7 @@ def _restored(study: Study) -> tuple[tuple[str, ...], StudySettings | None]:
     if config["constraint"] is not None:
         replaced.append("constraint")
         config |= {"constraint": None, "space": {**config["space"], "constrained": False}}
+    if config["space"].get("table") is not None:  # as if all values of its features were possible
+        replaced.append("table")
+        config |= {"space": {**config["space"], "table": None}}
     return tuple(replaced), StudySettings.from_config(config)

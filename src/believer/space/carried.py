@@ -1,0 +1,69 @@
+"""A column of a table that is shown with each point, and that no model looks at."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from believer.arrays import Array, shown
+from believer.errors import InvalidInput
+from believer.space.scale import plain
+
+
+@dataclass(frozen=True, slots=True)
+class Carried:
+    """A value that comes with a row of a table, such as its id: no encoded column stands for it."""
+
+    @property
+    def width(self) -> int:
+        """No column."""
+        return 0
+
+    @property
+    def count(self) -> int:
+        """One, as it is nothing to choose."""
+        return 1
+
+    @property
+    def ordered(self) -> bool:
+        """No."""
+        return False
+
+    @property
+    def rounded(self) -> bool:
+        """No."""
+        return False
+
+    @property
+    def slack(self) -> float:
+        """Nothing is rounded."""
+        return 0.0
+
+    def check(self, value: Any, name: str) -> Any:
+        """A text, a number, True, False or None, as plain Python data."""
+        kept = plain(value)
+        if type(kept) not in (str, int, float, bool, type(None)) or (isinstance(kept, float) and math.isinf(kept)):
+            raise InvalidInput(
+                f"a table's cell must be a text, a number, a bool or None; got {shown(value)} in {name!r}."
+            )
+        return None if isinstance(kept, float) and math.isnan(kept) else kept
+
+    def encode(self, values: Sequence[Any], name: str) -> Array:
+        """Rows (n, 0)."""
+        return np.zeros((len(values), 0))
+
+    def decode(self, U: Array) -> list[Any]:
+        """None for each of n: the row says it."""
+        return [None] * len(U)
+
+    def grid(self) -> Array:
+        """One row (1, 0)."""
+        return np.zeros((1, 0))
+
+    def to_config(self) -> dict[str, Any]:
+        """Nothing."""
+        return {}

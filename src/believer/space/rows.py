@@ -1,0 +1,425 @@
+"""The rows of a table of candidates: their features, as models see them, and what else is known of each."""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import os
+import warnings
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from believer.arrays import LARGEST, Array, BoolArray, IntArray, frozen, read_only, shown
+from believer.errors import InvalidInput
+from believer.space.carried import Carried
+from believer.space.catalogue import Catalogue, catalogue, distinct
+from believer.space.categorical import Categorical
+from believer.space.floats import Float
+from believer.space.ints import Int
+from believer.space.parameter import Parameter
+from believer.space.parameters import from_config
+from believer.space.scale import plain
+
+Cells: TypeAlias = Any
+"""The cells of a column: an array of numbers, or a list of texts, bools, numbers and None."""
+
+MAX_ROWS = 10_000_000
+
+_SHOWN = 5
+_NEAR, _EXACT = 1e-9, 2.0**53
+
+
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """The distinct rows of a table. Two are equal if their features and ids are.
+
+    Attributes
+    ----------
+    digest : the SHA-256 of names and cells of the id and the features, as hex digits.
+    parameters : what each column is, by name: the id, other carried columns, features.
+    columns : the cells by name, of n rows.
+    features : the names of the columns that models look at.
+    id : the name of the column that names rows; None without one.
+    region : the encoded features (n, d), as a region.
+    """
+
+    digest: str
+    parameters: Mapping[str, Parameter] = field(compare=False)
+    columns: Mapping[str, Cells] = field(compare=False)
+    features: tuple[str, ...] = field(compare=False)
+    id: str | None = field(compare=False)
+    region: Catalogue = field(compare=False)
+    _by_id: dict[Any, int] = field(compare=False, repr=False)
+
+    def __len__(self) -> int:
+        """The number of rows that features tell apart."""
+        return self.region.size
+
+    def __repr__(self) -> str:
+        name = "" if self.id is None else f", id_column={self.id!r}"
+        return f"<table of {len(self):,} rows>, {[*self.features]!r}{name}"
+
+    def at(self, row: int) -> dict[str, Any]:
+        """All cells of a row, by column, as plain values."""
+        return {name: _plain(cells[row]) for name, cells in self.columns.items()}
+
+    def points(self, X: Array) -> list[dict[str, Any]]:
+        """The rows nearest to encoded points ``X`` (m, d)."""
+        return [self.at(int(row)) for row in self.region.nearest(X)]
+
+    def encoded(self, points: Sequence[Mapping[str, Any]]) -> Array:
+        """The encoded features (m, d) of points, which are rows."""
+        return self.region.rows[[self.place(params) for params in points]]
+
+    def place(self, params: Mapping[str, Any]) -> int:
+        """The row that ``params`` means, by all features, or by its id; InvalidInput if there is none."""
+        if not isinstance(params, Mapping):
+            raise InvalidInput(f"params must be a mapping of columns to values; got {shown(params)}.")
+        unknown = [name for name in params if name not in self.columns]
+        if unknown:
+            raise InvalidInput(f"params must name columns among {', '.join(self.columns)}; got {shown(unknown[0])}.")
+        missing = [name for name in self.features if name not in params]
+        if not missing:
+            values = {name: self.parameters[name].check(params[name], name) for name in self.features}
+            x = np.concatenate([self.parameters[name].encode([value], name) for name, value in values.items()], axis=1)
+            row = int(self.region.nearest(x)[0])
+            if np.abs(self.region.rows[row] - x[0]).max() <= _NEAR:
+                if self.id is not None and self.id in params and self._by_id.get(plain(params[self.id]), row) != row:
+                    raise InvalidInput(
+                        f"{self.id}={shown(params[self.id])} is another row than that of the features {values}."
+                    )
+                return row
+            nearest = {name: _plain(self.columns[name][row]) for name in (*([self.id] if self.id else []), *values)}
+            raise InvalidInput(f"no row of the table has the features {values}; the nearest one is {nearest}.")
+        if self.id is None or self.id not in params:
+            also = "" if self.id is None else f", or the id {self.id!r}"
+            raise InvalidInput(f"params must give all features{also}; missing: {', '.join(missing)}.")
+        given = plain(params[self.id])
+        found = self._by_id.get(given, self._by_id.get(str(given)))
+        if found is None:
+            raise InvalidInput(f"no row of the table has {self.id}={shown(params[self.id])}.")
+        for name, value in params.items():
+            if name != self.id and _plain(self.columns[name][found]) != plain(value):
+                raise InvalidInput(
+                    f"the row with {self.id}={shown(given)} has {name}={shown(_plain(self.columns[name][found]))}; "
+                    f"got {shown(value)}."
+                )
+        return found
+
+    def checked(self, fixed: Mapping[str, Any]) -> dict[str, Any]:
+        """Values of some columns, each of which some row has; InvalidInput for others."""
+        if not isinstance(fixed, Mapping):
+            raise InvalidInput(f"params must be a mapping of columns to values; got {shown(fixed)}.")
+        unknown = [name for name in fixed if name not in self.columns]
+        if unknown:
+            raise InvalidInput(f"params must name columns among {', '.join(self.columns)}; got {shown(unknown[0])}.")
+        checked = {name: self.parameters[name].check(value, name) for name, value in fixed.items()}
+        if checked and not self.having(checked).any():
+            raise InvalidInput(f"no row of the table has {', '.join(f'{k}={v!r}' for k, v in checked.items())}.")
+        return checked
+
+    def having(self, values: Mapping[str, Any]) -> BoolArray:
+        """Which rows (n,) have these values."""
+        mask = np.ones(len(self), dtype=bool)
+        for name, value in values.items():
+            cells = self.columns[name]
+            if isinstance(cells, np.ndarray):
+                mask &= np.abs(cells - value) <= _NEAR * max(1.0, abs(value)) if value is not None else False
+            else:
+                mask &= np.fromiter((type(cell) is type(value) and cell == value for cell in cells), bool, len(cells))
+        return mask
+
+    def part(self, values: Mapping[str, Any]) -> Catalogue:
+        """The rows that have these values, as a region."""
+        return catalogue(self.region.rows, self.region.keys, self.having(values)) if values else self.region
+
+    def showing(self, names: Collection[str]) -> Rows:
+        """The same rows with those columns alone, of all that are no features, that are among ``names``."""
+        kept = [name for name in self.columns if name in names or name in self.features]
+        parameters, columns = ({name: part[name] for name in kept} for part in (self.parameters, self.columns))
+        return replace(self, parameters=parameters, columns=columns)
+
+    def to_config(self) -> dict[str, Any]:
+        """What a journal has of a table: enough to know it again."""
+        return {"sha256": self.digest, "rows": len(self), "features": [*self.features], "id": self.id}
+
+
+def rows_of(source: Any, features: Any = None, id_column: str | None = None) -> Rows:
+    """The rows of a table.
+
+    Parameters
+    ----------
+    source : the path of a CSV file, a data frame, a list of dicts, or a dict of columns.
+    features : names of columns, or a parameter for each name; None for all columns of numbers but the id.
+    id_column : the name of the column that names rows; None for none.
+    """
+    columns = read_columns(source)
+    n = _lengths(columns)
+    if id_column is not None and id_column not in columns:
+        raise InvalidInput(f"id_column must be one of {', '.join(columns)}; got {shown(id_column)}.")
+    parameters = {name: _made(name, columns[name], p) for name, p in _features(features, columns, id_column).items()}
+    cells = {name: _values(name, columns[name], p) for name, p in parameters.items()}
+    X, start = np.empty((n, sum(p.width for p in parameters.values()))), 0
+    for name, p in parameters.items():
+        X[:, start : start + p.width] = _encoded(name, cells[name], p)
+        start += p.width
+    rows, keys, earlier = distinct(X)
+    ids = {} if id_column is None else {id_column: _ids(id_column, columns[id_column])}
+    carried = ids | {name: [*map(_plain, columns[name])] for name in columns if name not in {*parameters, *ids}}
+    for name, values in carried.items():
+        for kind in {*map(type, values)} - {str, int, float, bool, type(None)}:
+            raise InvalidInput(f"a cell must be a text, a number, a bool or None; got a {kind.__name__} in {name!r}.")
+    digest, every, places = _digest({**ids, **cells}), {**carried, **cells}, np.arange(n)
+    if len(rows) < n:
+        _say_same(rows, earlier, n)
+        X, places = X[rows], np.searchsorted(rows, earlier)
+        every = {name: _taken(values, rows) for name, values in every.items()}
+    by_id = {value: int(places[i]) for values in ids.values() for i, value in enumerate(values)}
+    kinds: dict[str, Parameter] = {name: Carried() for name in carried}
+    return Rows(digest, {**kinds, **parameters}, every, tuple(parameters), id_column, Catalogue(frozen(X), keys), by_id)
+
+
+def _taken(cells: Cells, rows: IntArray) -> Cells:
+    return cells[rows] if isinstance(cells, np.ndarray) else [cells[row] for row in rows]
+
+
+class _Texts(list[str]):
+    """The cells of a column of a file, which may be meant as numbers."""
+
+
+def read_columns(source: Any) -> dict[str, Cells]:
+    """The columns of a table by name, as they are.
+
+    Parameters
+    ----------
+    source : the path of a CSV file, a data frame, a list of dicts, or a dict of columns.
+    """
+    if isinstance(source, str | os.PathLike):
+        return _from_csv(os.fspath(source))
+    if isinstance(source, Mapping):
+        return {str(name): _cells(cells) for name, cells in source.items()}
+    if (names := getattr(source, "columns", None)) is not None:
+        return {str(name): _cells(source[name].to_numpy()) for name in names}
+    if isinstance(source, Sequence) and source and all(isinstance(row, Mapping) for row in source):
+        first = source[0].keys()
+        for i, row in enumerate(source, 1):
+            if row.keys() != first:
+                odd = next(iter(first ^ row.keys()))
+                raise InvalidInput(f"rows must all have the same columns; {shown(odd)} is not in row {i} and in row 1.")
+        return {str(name): _cells([row[name] for row in source]) for name in first}
+    raise InvalidInput(
+        "a table must be the path of a CSV file, a data frame, a list of dicts, or a dict of columns; got "
+        f"{shown(source)}."
+    )
+
+
+def _cells(cells: Any) -> Cells:
+    """An array of numbers as it is, anything else as a list."""
+    if isinstance(cells, np.ndarray) and cells.ndim == 1 and cells.dtype.kind in "iuf":
+        return cells
+    try:
+        return cells.tolist() if isinstance(cells, np.ndarray) else list(cells)
+    except TypeError:
+        raise InvalidInput(f"a column must be a list of cells; got {shown(cells)}.") from None
+
+
+def _from_csv(path: str) -> dict[str, Cells]:
+    try:
+        with open(path, encoding="utf-8-sig", newline="") as file:
+            head = file.readline()
+            file.seek(0)
+            lines = csv.reader(file, delimiter=max(",;\t", key=head.count))
+            names = next(lines, [])
+            if not names or len({*names}) < len(names) or not all(names):
+                raise InvalidInput(
+                    f"a table must begin with the names of its columns, all different; got {shown(names)}."
+                )
+            columns = [_Texts() for _ in names]
+            for cells in lines:
+                if cells and len(cells) != len(names):
+                    raise InvalidInput(
+                        f"line {lines.line_num} of {path} has {len(cells)} cells; {len(names)} are named."
+                    )
+                for column, cell in zip(columns, cells, strict=False):
+                    column.append(cell)
+    except (OSError, UnicodeError, csv.Error) as error:
+        raise InvalidInput(f"the table {path} cannot be read: {error}.") from error
+    return dict(zip(names, columns, strict=True))
+
+
+def _lengths(columns: Mapping[str, Cells]) -> int:
+    """The number of rows; InvalidInput where columns differ in it."""
+    lengths = {len(cells) for cells in columns.values()}
+    if len(lengths) != 1 or not 0 < max(lengths) <= MAX_ROWS:
+        raise InvalidInput(f"a table must have 1 to {MAX_ROWS:,} rows in every column; got {sorted(lengths)}.")
+    return lengths.pop()
+
+
+def _features(given: Any, columns: Mapping[str, Cells], id_column: str | None) -> dict[str, Parameter | None]:
+    """The features by name, with the parameter that each is to be, where that is said."""
+    if given is None:
+        numbers = {name: _numbers(cells) for name, cells in columns.items() if name != id_column}
+        found = {name: None for name, kept in numbers.items() if kept is not None and np.ptp(kept) > 0.0}
+        if not found:
+            raise InvalidInput("a table needs features, and no column has numbers that differ. Use features=[...].")
+        return {**found}
+    if isinstance(given, str) or not isinstance(given, Iterable) or not (named := [*given]):
+        raise InvalidInput(f"features must be the names of columns; got {shown(given)}.")
+    for name in named:
+        if name not in columns or name == id_column:
+            raise InvalidInput(
+                f"features must be among {', '.join(n for n in columns if n != id_column)}; got {shown(name)}."
+            )
+    return dict(given) if isinstance(given, Mapping) else dict.fromkeys(named)
+
+
+def _numbers(cells: Cells) -> Array | IntArray | None:
+    """A column as an array of numbers, NaN where there is none; None where it has something else."""
+    if isinstance(cells, np.ndarray):
+        return cells
+    if isinstance(cells, _Texts):
+        try:
+            found = np.array([cell.strip() or "nan" for cell in cells], dtype=np.float64)
+        except ValueError:
+            return None
+        if all(cell.strip().lstrip("+-").isdecimal() for cell in cells) and np.abs(found).max() < _EXACT:
+            return found.astype(np.int64)
+        return found if np.isfinite(found).any() else None
+    kinds = {type(plain(cell)) for cell in cells}
+    if not kinds <= {int, float, type(None)} or not kinds & {int, float}:
+        return None
+    if kinds == {int}:
+        kept = np.array(cells)
+        return kept if kept.dtype.kind == "i" else None
+    return np.array([np.nan if cell is None else cell for cell in cells], dtype=np.float64)
+
+
+def _made(name: str, cells: Cells, given: Parameter | None) -> Parameter:
+    """The parameter of a feature: as given, or what suits its cells."""
+    if given is not None:
+        return given
+    numbers = _numbers(cells)
+    if numbers is None:
+        for i, cell in enumerate(cells, 1):
+            if cell is None or cell == "" or cell != cell:
+                raise _lacks(name, i)
+        values = list(dict.fromkeys((type(cell), cell) for cell in map(plain, cells)))
+        return Categorical([value for _, value in values])
+    if not np.isfinite(numbers).all():
+        raise _lacks(name, int(np.flatnonzero(~np.isfinite(numbers))[0]) + 1)
+    low, high = numbers.min().item(), numbers.max().item()
+    if low == high:
+        raise InvalidInput(f"a feature must differ between rows; {name!r} is {low!r} in all of them. Leave it out.")
+    return Int(low, high) if isinstance(low, int) else Float(low, high)
+
+
+def _lacks(name: str, row: int) -> InvalidInput:
+    return InvalidInput(
+        f"a feature must have a value in every row; row {row} has none in {name!r}. Fill it, or leave the row or the "
+        "column out."
+    )
+
+
+def _values(name: str, cells: Cells, p: Parameter) -> Cells:
+    """The cells of a feature as its parameter has them: an array of numbers, or a list."""
+    numbers = _numbers(cells) if p.ordered or p.count is None else None
+    if numbers is None:
+        kept: dict[Any, Any] = {}
+        for cell in cells:
+            if (type(cell), cell) not in kept:
+                kept[type(cell), cell] = p.check(cell, name)
+        return [kept[type(cell), cell] for cell in cells]
+    bad = np.flatnonzero(~np.isfinite(numbers))
+    if len(bad):
+        raise _lacks(name, int(bad[0]) + 1)
+    if numbers.dtype.kind == "f" and np.abs(numbers).max() > LARGEST:
+        raise InvalidInput(f"a feature must be {LARGEST:g} at most; got {np.abs(numbers).max()!r} in {name!r}.")
+    return read_only(numbers.astype(np.int64 if isinstance(p, Int) else np.float64))
+
+
+def _encoded(name: str, cells: Cells, p: Parameter) -> Array:
+    """The columns (n, width) of a feature."""
+    if isinstance(p, Float | Int) and not p.log and p.step in (None, 1):
+        low, high = float(p.low), float(p.high)
+        if cells.min() < low or cells.max() > high:
+            raise InvalidInput(f"a feature must be within its bounds; {name!r} is from {cells.min()} to {cells.max()}.")
+        scaled: Array = ((cells - low) / (high - low))[:, None]
+        return scaled
+    kinds: dict[Any, int] = {}
+    places = [kinds.setdefault((type(cell), cell), len(kinds)) for cell in map(plain, cells)]
+    encoded: Array = p.encode([cell for _, cell in kinds], name)[places]
+    return encoded
+
+
+def _ids(name: str, cells: Cells) -> list[Any]:
+    """The ids of the rows; InvalidInput where two are the same, or one is missing."""
+    ids, seen = [*map(_plain, cells)], dict[Any, int]()
+    for i, value in enumerate(ids, 1):
+        if value is None or value == "":
+            raise _lacks(name, i)
+        if seen.setdefault(value, i) != i:
+            raise InvalidInput(f"an id must name one row; {shown(value)} is in rows {seen[value]} and {i} of {name!r}.")
+    return ids
+
+
+def _plain(cell: Any) -> Any:
+    """A cell as plain data; None for NaN."""
+    kept = plain(cell)
+    return None if kept != kept else kept
+
+
+def _digest(columns: Mapping[str, Cells]) -> str:
+    digest = hashlib.sha256()
+    for name, cells in columns.items():
+        digest.update(f"{name!r}:".encode())
+        if isinstance(cells, np.ndarray):
+            digest.update(cells.astype("<f8").tobytes())
+        else:
+            digest.update(repr(cells).encode(errors="backslashreplace"))
+    return digest.hexdigest()
+
+
+def _say_same(rows: IntArray, earlier: IntArray, n: int) -> None:
+    """A warning about rows that no feature tells apart."""
+    same = np.flatnonzero(earlier != np.arange(n))
+    pairs = ", ".join(f"{i + 1} as {earlier[i] + 1}" for i in same[:_SHOWN]) + (", ..." if len(same) > _SHOWN else "")
+    warnings.warn(
+        f"{n - len(rows):,} of {n:,} rows have the features of an earlier row, and are one point with it: row {pairs}.",
+        stacklevel=4,
+    )
+
+
+def rows_again(known: Any, entries: Any, passed: Any) -> Rows | None:
+    """The rows of a journal's table, which was passed again; InvalidInput if it is another one.
+
+    Parameters
+    ----------
+    known : what the journal has of the table; None for nothing.
+    entries : what the journal has of the parameters.
+    passed : the table, or None.
+    """
+    if known is None:
+        if passed is not None:
+            raise InvalidInput("the journal belongs to a study without a table; leave table= out.")
+        return None
+    if passed is None:
+        raise InvalidInput(f"the journal was written with a table of {known['rows']:,} rows. Pass it as table=...")
+    kinds = {entry["name"]: from_config(**entry) for entry in entries}
+    try:
+        found = rows_of(passed, {name: kinds[name] for name in known["features"]}, known["id"])
+    except InvalidInput as error:
+        raise InvalidInput(f"the table is not the one that the journal was written with: {error}") from error
+    if found.digest != known["sha256"]:
+        raise InvalidInput(
+            f"the table is not the one that the journal was written with: that has {known['rows']:,} rows, this one "
+            f"{len(found):,}, and cells of the id or of features differ. To go on with this one, open the study with "
+            "Optimizer.open(..., change=True)."
+        )
+    shown_then = {entry["name"] for entry in entries}
+    gone = [name for name in shown_then if name not in found.columns]
+    if gone:
+        raise InvalidInput(f"the table must have all columns that the journal has; it lacks {', '.join(sorted(gone))}.")
+    return found.showing(shown_then)

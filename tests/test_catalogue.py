@@ -1,0 +1,327 @@
+"""A table of candidates as a space: every point is a row, each is suggested once, and a journal knows its table."""
+
+from __future__ import annotations
+
+import csv
+import pickle
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from each import each
+
+import believer as bv
+from believer.batch import STRATEGIES, picking
+from believer.errors import InvalidInput, SpaceExhausted
+from believer.maximize import objective as searched
+from believer.numerics import backend
+from believer.space.catalogue import Catalogue, distinct, keys_of
+
+FEATURES = ["mass", "logp", "ring"]
+
+
+def rows(n: int = 60, seed: int = 0) -> list[dict[str, Any]]:
+    rng = np.random.default_rng(seed)
+    return [
+        {
+            "name": f"m{i}",
+            "mass": float(rng.random()) * 300,
+            "logp": int(rng.integers(-3, 6)),
+            "ring": "abc"[int(rng.integers(3))],
+            "note": None if i % 7 == 0 else f"batch {i}",
+        }
+        for i in range(n)
+    ]
+
+
+def value(params: dict[str, Any]) -> float:
+    return float((params["mass"] / 300 - 0.4) ** 2 + 0.05 * (params["logp"] - 2) ** 2 + 0.2 * (params["ring"] == "a"))
+
+
+def table(n: int = 60) -> bv.Space:
+    return bv.Space.from_table(rows(n), FEATURES, id_column="name")
+
+
+def as_csv(path: Path, given: list[dict[str, Any]]) -> Path:
+    with open(path, "w", newline="", encoding="utf-8") as file:
+        writer = csv.DictWriter(file, [*given[0]])
+        writer.writeheader()
+        writer.writerows(given)
+    return path
+
+
+def test_a_point_is_a_row_with_all_of_its_columns() -> None:
+    space, known = table(), rows()
+    assert space.names == ("name", "note", *FEATURES)
+    assert (space.size, len(space), space.dim, space.groups) == (60, 3, 5, (0, 1, 2, 2, 2))
+    X = space.encode(known)
+    assert ((X >= 0.0) & (X <= 1.0)).all()
+    assert space.decode(X) == known
+    assert space.encode([{"name": "m7"}]).tolist() == X[7:8].tolist()
+    assert space.check({name: known[3][name] for name in FEATURES}) == known[3]
+    assert space.check({**known[3], "note": "another note"}) == known[3]
+    assert pickle.loads(pickle.dumps(space)) == space
+    assert "60 rows" in repr(space)
+
+
+def test_sources_of_one_table_are_the_same_space(tmp_path: Path) -> None:
+    pandas = pytest.importorskip("pandas")
+    known = rows()
+    columns = {name: [row[name] for row in known] for name in known[0]}
+    path = as_csv(tmp_path / "known.csv", known)
+    for source in (columns, pandas.DataFrame(columns), path, str(path)):
+        other = bv.Space.from_table(source, FEATURES, id_column="name")
+        assert other == table()
+        np.testing.assert_array_equal(other.region().points(), table().region().points())
+        assert other.decode(other.region().points())[5]["mass"] == known[5]["mass"]
+
+
+def test_features_may_be_parameters_and_are_numbers_by_default() -> None:
+    known = rows()
+    assert bv.Space.from_table(known, id_column="name").table.features == ("mass", "logp")  # type: ignore[union-attr]
+    ring = bv.Categorical({"a": 1.0, "b": 2.0, "c": 5.0})
+    space = bv.Space.from_table(known, {"mass": bv.Float(1e-3, 1e3, log=True), "ring": ring, "logp": None})
+    assert space.dim == 1 + 4 + 1
+    assert space.decode(space.encode([known[4]]))[0]["mass"] == known[4]["mass"]
+
+
+def test_rows_that_no_feature_tells_apart_are_one_point() -> None:
+    known = [*rows(10), {**rows(10)[2], "name": "twin"}]
+    with pytest.warns(UserWarning, match="1 of 11 rows have the features of an earlier row.*row 11 as 3"):
+        space = bv.Space.from_table(known, FEATURES, id_column="name")
+    assert space.size == 10
+    assert space.check({"name": "twin"})["name"] == "m2"
+
+
+BAD: list[tuple[Any, dict[str, Any], str]] = [
+    (7, {}, "a table must be the path"),
+    ([], {}, "a table must be the path"),
+    ({}, {}, "1 to"),
+    ({"x": [1, 2], "y": [1]}, {}, "rows in every column"),
+    ([{"x": 1}, {"y": 1}], {}, "the same columns"),
+    ("no such file.csv", {}, "cannot be read"),
+    ({"x": [1, None]}, {"features": ["x"]}, "row 2 has none in 'x'"),
+    ({"x": [1.0, float("nan")]}, {"features": ["x"]}, "row 2 has none in 'x'"),
+    ({"x": ["a", None]}, {"features": ["x"]}, "row 2 has none in 'x'"),
+    ({"x": np.array([1.0, np.inf])}, {"features": ["x"]}, "row 2 has none in 'x'"),
+    ({"x": [1, 1]}, {"features": ["x"]}, "must differ between rows"),
+    ({"x": ["a", "b"]}, {}, "no column has numbers that differ"),
+    ({"x": [1, 2]}, {"features": ["z"]}, "among x; got 'z'"),
+    ({"x": [1, 2]}, {"features": "x"}, "names of columns"),
+    ({"x": [1, 2]}, {"id_column": "z"}, "id_column must be one of x"),
+    ({"x": [1, 2], "i": ["a", "a"]}, {"id_column": "i"}, "'a' is in rows 1 and 2"),
+    ({"x": [1, 2], "i": ["a", None]}, {"id_column": "i"}, "row 2 has none in 'i'"),
+    ({"x": [1, 2], "i": [[], {}]}, {}, "a cell must be"),
+    ({"x": [1, 20]}, {"features": {"x": bv.Float(0, 10)}}, "within its bounds"),
+    ({"x": ["a", "b"]}, {"features": {"x": bv.Categorical(["a"])}}, "one of"),
+]
+
+
+@each("source, more, text", BAD)
+def test_a_bad_table_is_one_clear_error(source: Any, more: dict[str, Any], text: str) -> None:
+    with pytest.raises(InvalidInput, match=text):
+        bv.Space.from_table(source, **more)
+
+
+@each(
+    "params, text",
+    [
+        ({"name": "m99"}, "no row of the table has name='m99'"),
+        ({"mass": 3.0}, "missing: logp, ring"),
+        ({"mass": 30.0, "logp": 1, "ring": "a"}, "nearest one is"),
+        ({"name": "m1", "note": "wrong"}, "has note='batch 1'"),
+        ({**rows()[3], "name": "m4"}, "is another row than"),
+        ({"color": 1}, "must name columns"),
+        ({}, "or the id 'name'"),
+    ],
+)
+def test_what_is_no_row_cannot_be_observed(params: dict[str, Any], text: str) -> None:
+    opt = bv.Optimizer(table(), seed=0)
+    with pytest.raises(InvalidInput, match=text):
+        opt.observe(params, 1.0)
+    assert not opt.trials
+
+
+def test_a_ragged_file_names_its_line(tmp_path: Path) -> None:
+    path = tmp_path / "ragged.csv"
+    path.write_text("a;b\n1;2\n3\n")
+    with pytest.raises(InvalidInput, match=r"line 3 of .* has 1"):
+        bv.Space.from_table(path)
+
+
+@each("strategy", [*STRATEGIES], ids=str)
+def test_every_strategy_suggests_rows_each_once_until_none_is_left(strategy: str) -> None:
+    known = {row["name"]: row for row in rows(24)}
+    opt = bv.Optimizer(table(24), strategy=strategy, n_init=6, seed=0)
+    seen = []
+    for q in (6, 4, 4):
+        for trial in opt.ask(q):
+            assert trial.params == known[trial.params["name"]]
+            seen.append(trial.params["name"])
+            opt.tell(trial, value(trial.params))
+    assert len({*seen}) == len(seen)
+    rest = opt.ask(10)
+    assert {*seen, *(trial.params["name"] for trial in rest)} == known.keys()
+    with pytest.raises(SpaceExhausted):
+        opt.ask(1)
+
+
+@each("name", ["python", "native"])
+def test_q_asks_of_one_choose_what_one_ask_of_q_does(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    if name == "native" and backend.name() != "native":
+        pytest.skip("not compiled")
+    for long in (False, True):
+        if long:  # as a table of more than 4,096 rows is searched
+            monkeypatch.setattr(picking, "ENUMERATE_UP_TO", 8)
+            monkeypatch.setattr(picking, "MOST_ROWS", 20)
+            monkeypatch.setattr(picking, "_NUMBERS", 8)
+            monkeypatch.setattr(searched, "ENUMERATE_UP_TO", 8)
+        with backend.using(name):
+            one, four = (bv.Optimizer(table(), n_init=5, seed=3) for _ in range(2))
+            for opt in (one, four):
+                for trial in opt.ask(6):
+                    opt.tell(trial, value(trial.params))
+            assert [one.ask(1)[0].params for _ in range(5)] == [trial.params for trial in four.ask(5)]
+
+
+@each("strategy", ["kb", "cl_min", "cl_max", "kb_lower"])
+def test_the_best_rows_of_a_long_table_are_chosen_as_if_all_were_kept(
+    strategy: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def chosen() -> tuple[list[str], list[str]]:
+        opt = bv.Optimizer(table(), strategy=strategy, n_init=8, seed=1)
+        for trial in opt.ask(8):
+            opt.tell(trial, value(trial.params))
+        batch = opt.ask(6)
+        return [trial.params["name"] for trial in batch], [trial.provenance for trial in batch]
+
+    wanted, _ = chosen()
+    for most in (8, 16):
+        with monkeypatch.context() as patch:
+            patch.setattr(searched, "ENUMERATE_UP_TO", 4)
+            patch.setattr(picking, "ENUMERATE_UP_TO", 4)
+            patch.setattr(picking, "MOST_ROWS", most)
+            patch.setattr(picking, "_NUMBERS", 1)
+            found, said = chosen()
+        if strategy == "kb":
+            assert found == wanted
+        assert ("points that were best before" in said[-1]) == (strategy != "kb")
+
+
+def test_values_can_be_held_fixed_in_any_column() -> None:
+    opt = bv.Optimizer(table(), n_init=4, seed=0)
+    for trial in opt.ask(4, fixed={"ring": "b"}):
+        assert trial.params["ring"] == "b"
+        opt.tell(trial, value(trial.params))
+    assert {trial.params["ring"] for trial in opt.ask(3, fixed={"ring": "c"})} == {"c"}
+    assert opt.ask(1, fixed={"note": "batch 8"})[0].params["name"] == "m8"
+    for fixed in ({"ring": "z"}, {"note": "no such"}, {"mass": 1.0}, {"x": 1}):
+        with pytest.raises(InvalidInput):
+            opt.ask(1, fixed=fixed)
+    with pytest.raises(SpaceExhausted):
+        opt.ask(2, fixed={"name": "m8"})
+
+
+def test_a_journal_knows_its_table(tmp_path: Path) -> None:
+    path, file = tmp_path / "study.jsonl", as_csv(tmp_path / "table.csv", rows())
+
+    def space() -> bv.Space:
+        return bv.Space.from_table(file, FEATURES, id_column="name")
+
+    with bv.Optimizer.open(path, space(), n_init=4, seed=1) as opt:
+        for trial in opt.ask(6):
+            opt.tell(trial, value(trial.params))
+        opt.observe({"name": "m11"}, 0.5)
+        opt.enqueue({"name": "m12"})
+        waiting = opt.ask(3)
+    assert waiting[0].params["name"] == "m12"
+    assert bv.replay(path, table=file).identical
+    with bv.Optimizer.load(path, table=file) as again:
+        assert [trial.params for trial in again.pending] == [trial.params for trial in waiting]
+        again.tell({"name": waiting[1].params["name"]}, 0.7)
+        with pytest.raises(InvalidInput, match="no row"):
+            again.tell({"name": "m1000"}, 1.0)
+    with pytest.raises(InvalidInput, match=r"table of 60 rows\. Pass it as table"):
+        bv.Optimizer.load(path)
+    assert bv.read_study(path).best is not None
+    # A column that is no feature may change; one that is makes another table of it.
+    known = rows()
+    as_csv(file, [{**row, "price": 3} for row in known])
+    with bv.Optimizer.open(path, space()) as same:
+        assert "price" not in same.ask(2)[0].params
+    assert bv.replay(path, table=file).identical
+    as_csv(file, [{**row, "mass": row["mass"] + (row["name"] == "m3")} for row in known])
+    with pytest.raises(InvalidInput, match="not the one that the journal was written with"):
+        bv.Optimizer.load(path, table=file)
+    with pytest.raises(InvalidInput, match=r"table: 60 rows .* now 60 rows"):
+        bv.Optimizer.open(path, space())
+    as_csv(file, [*known, *({**row, "name": f"new {row['name']}"} for row in rows(30, 1))])
+    with bv.Optimizer.open(path, space(), change=True) as wider:
+        assert len(wider.outcomes) == 8
+        assert not wider.outside
+        names = {trial.params["name"] for trial in wider.ask(20)}
+    assert any(name.startswith("new") for name in names)
+    bv.Optimizer(bv.Space.cube(2), journal=tmp_path / "plain.jsonl").close()
+    with pytest.raises(InvalidInput, match="leave table= out"):
+        bv.Optimizer.load(tmp_path / "plain.jsonl", table=file)
+
+
+def test_limits_several_objectives_and_failures_work(tmp_path: Path) -> None:
+    opt = bv.Optimizer(
+        table(), outcomes={"y": bv.Minimize(), "z": bv.Maximize(), "w": bv.AtMost(0.5)}, n_init=6, seed=0
+    )
+    for trial in opt.ask(8):
+        opt.tell(trial, {"y": value(trial.params), "z": trial.params["mass"], "w": trial.params["logp"] / 5})
+    opt.tell(opt.ask(1)[0], error="no powder left")
+    assert len({trial.params["name"] for trial in opt.ask(4)}) == 4
+    opt.to_csv(tmp_path / "study.csv")
+    assert "m" in (tmp_path / "study.csv").read_text()
+
+
+def test_figures_and_pages_are_made(tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    opt = bv.Optimizer(table(), n_init=6, journal=tmp_path / "study.jsonl", seed=0)
+    for trial in opt.ask(10):
+        opt.tell(trial, value(trial.params))
+    plot = bv.plot
+    for draw in (plot.importance, plot.convergence, plot.slice, plot.parallel_coordinates, plot.evaluations):
+        draw(opt)
+    opt.report(tmp_path / "page.html")
+    opt.close()
+    assert "m" in (tmp_path / "page.html").read_text(encoding="utf-8")
+    bv.plot.convergence(tmp_path / "study.jsonl")
+
+
+def test_keys_find_rows_whatever_their_bits() -> None:
+    rng = np.random.default_rng(0)
+    grid = np.stack(np.meshgrid(*[np.linspace(0, 1, 9)] * 4), -1).reshape(-1, 4)
+    X = np.unique(np.vstack([grid, rng.integers(0, 2, (100, 4)), rng.random((1000, 4))]), axis=0)
+    assert len({*keys_of(X).tolist()}) == len(X)
+    assert keys_of(np.array([[0.0]])) == keys_of(np.array([[-0.0]]))
+    kept, _, earlier = distinct(np.vstack([X[:50], X[:10]]))
+    assert kept.tolist() == [*range(50)]
+    assert earlier[50:].tolist() == [*range(10)]
+    region = Catalogue(X, keys_of(X))
+    order = rng.permutation(len(X))
+    assert region.places(X[order]).tolist() == order.tolist()
+    assert not region.holds(X[:5] + 1e-9).any()
+    np.testing.assert_array_equal(region.project(X[:5] + 1e-9), X[:5])
+    assert region.among(X, X[order[:7]]).sum() == 7
+    assert region.among(X[:9], X[3:5]).tolist() == [i in (3, 4) for i in range(9)]
+    for drawn in (region.sample(50, rng), region.near(X[:3], 10, (0.1,), rng), region.spread(rng.random((40, 4)))):
+        assert region.holds(drawn).all()
+
+
+@pytest.mark.slow  # 160 MB of numbers
+def test_a_million_rows_are_searched_within_bounded_memory() -> None:
+    import resource
+
+    Z = np.random.default_rng(0).random((1_000_000, 20))
+    space = bv.Space.from_table({f"f{j}": Z[:, j] for j in range(20)})
+    opt = bv.Optimizer(space, seed=0)
+    for i in range(60):
+        opt.observe(space.decode(space.region().points()[i : i + 1])[0], float(((Z[i] - 0.4) ** 2).sum()))
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    assert len({tuple(trial.params.values()) for trial in opt.ask(8)}) == 8
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 700_000
