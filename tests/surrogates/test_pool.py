@@ -106,6 +106,19 @@ def test_a_pool_of_another_model_is_made_anew() -> None:
         np.testing.assert_array_equal(pool.under(other).predict().std, other.predict(at).std)
 
 
+def test_of_very_many_candidates_that_were_added_the_oldest_go() -> None:
+    model, first, added = model_of(20), more(1).X, list[Array]()
+    pool: Any = model.pool(first)
+    for i in range(80):
+        added.append(np.random.default_rng(i).random((64, first.shape[1])))
+        pool = pool.extended(added[-1])
+    points = pool.points
+    assert 2048 <= len(points) <= 2048 + 1024
+    np.testing.assert_array_equal(points[:1], first)
+    np.testing.assert_array_equal(points[1:], np.vstack(added)[1 - len(points) :])
+    np.testing.assert_allclose(pool.predict().mean, model.predict(points).mean, rtol=1e-9, atol=1e-9)
+
+
 def test_candidates_that_are_added_are_copied_rarely() -> None:
     model, at = model_of(20), more(4).X
     pool: Any = model.pool(at)

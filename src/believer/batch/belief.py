@@ -46,7 +46,7 @@ class Wanted:
     trial: int
     x: Array
     places: Array
-    then: tuple[tuple[int, Model], ...]
+    then: tuple[tuple[int, Model | None], ...]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -193,8 +193,11 @@ class Belief:
         places = told.standing(request).places()
         if not deserves_candidates(request, x, len(told.lies.ids), places):
             return told
-        then = Wanted(trial, x, places, tuple([(len(part.ids), part.model) for part in told.parts]))
-        return replace(told, wanted=(*told.wanted, then))
+        # A model that is conditioned is not kept: it is made again of the lies, and hundreds of them would be large.
+        again = [has(part.model, Conditionable) and self.strategy.update in CONDITIONED for part in told.parts]
+        models = [None if made else part.model for part, made in zip(told.parts, again, strict=True)]
+        then = tuple([(len(part.ids), model) for part, model in zip(told.parts, models, strict=True)])
+        return replace(told, wanted=(*told.wanted, Wanted(trial, x, places, then)))
 
     def _looked_around(self, request: Request) -> Belief:
         """With the candidates that lies have made wanted: drawn only once there is another point to choose."""

@@ -125,7 +125,8 @@ class Part:
     model : the model with the lies.
     ids, X, y : the trials with lies, their points (p, d) and the lies (p,), in this order.
     start : the candidates under the model before the first lie; None if each point draws its own.
-    added : the candidates that were added later, with the number of lies at that time, and the model then.
+    added : the candidates that were added later, with the number of lies at that time, and the model then; None if the
+        model of before can be conditioned on these lies.
     followers : models that are given the same lies when they are needed, by name: the candidates under the model, and
         models under shorter lengthscales.
     """
@@ -136,7 +137,7 @@ class Part:
     X: Array
     y: Array
     start: Pool | None = None
-    added: tuple[tuple[int, Array, Model], ...] = ()
+    added: tuple[tuple[int, Array, Model | None], ...] = ()
     followers: Mapping[str, Follower] = field(default_factory=dict)
 
     @staticmethod

@@ -32,8 +32,8 @@ if TYPE_CHECKING:
     from believer.surrogates.pool import Pool
 
 
-_JOINED = 256
-"""Candidates of a block that is still joined with another."""
+_JOINED, _ADDED = 256, 2048
+"""Candidates of a block that is still joined with another; and of those that were added, how many are kept at least."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -147,7 +147,7 @@ class GPPool:
         return GPPool(model, blocks)
 
     def extended(self, X: Array) -> GPPool:
-        """With more candidates ``X`` (k, d).  O(k N²), and a copy of some of those that were added before."""
+        """With more candidates ``X`` (k, d), without the oldest of very many.  O(k N²), and some are copied."""
         if not len(X):
             return self
         first, *added = (*self.blocks, Block.of(self.model, X))
@@ -156,4 +156,6 @@ class GPPool:
         while len(added) > 1 and len(added[-1].X) >= len(added[-2].X) and len(added[-1].X) <= _JOINED:
             last = added.pop()
             added.append(added.pop().joined(last))
+        while sum([len(block.X) for block in added[1:]]) >= _ADDED:  # the oldest are used up
+            del added[0]
         return replace(self, blocks=(first, *added))
