@@ -4,6 +4,9 @@ Each process has a thread here and a pipe between the two, so that a death has o
 That task's future gets ``WorkerDied``, the next task a new process, and the other processes never notice. Processes are
 spawned, never forked: nothing depends on what the parent happens to hold in memory. A process that is killed, or dies,
 takes with it all processes that its task has started.
+
+The file is long because a process, the pipe to it and the thread that serves it share one protocol: what each of them
+may assume is stated by the others.
 """
 
 from __future__ import annotations

@@ -7,6 +7,8 @@
 What it suggests depends on its settings and on what the storage holds, and on nothing else: the hyperparameters of the
 last fit are kept there, beside the points, as system attributes of the trials. How workers share a storage without a
 lock is in docs/decisions/021-workers-that-share-a-storage.md; the guide is docs/optuna.md.
+
+The file is long because Optuna's interface is one class, and each of its methods reads the storage in the same way.
 """
 
 from __future__ import annotations

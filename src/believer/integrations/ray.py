@@ -6,6 +6,8 @@
         result = bv.minimize(f, space, workers=executor, q=8)
 
 The guide is docs/ray.md.
+
+The file is long because it has both of Ray's interfaces, the search and the executor, and Ray is imported here alone.
 """
 
 from __future__ import annotations

@@ -2,6 +2,8 @@
 
 A row belongs to the trial that it names, or else to the trial at its parameters. Several rows of a trial are
 replicates. What the study knows already is not told again, so that a sheet can be told as often as it grows.
+
+The file is long because every way in which a row can be wrong is found here, before the first row is recorded.
 """
 
 from __future__ import annotations

@@ -1,6 +1,8 @@
 """The search space: named parameters in a fixed order, and the encoding of their values into the unit cube.
 
 The encoded columns of the parameters are next to each other, in the order of the names.
+
+The file is long because it is one class, and most lines of its methods are what users read.
 """
 
 from __future__ import annotations
