@@ -185,3 +185,110 @@ def test_a_shared_value_serves_the_whole_batch_and_not_one_point_alone() -> None
     assert shared.verdict.gain is not None
     assert apart.verdict.gain is not None
     assert shared.verdict.gain.together >= apart.verdict.gain.together
+
+
+# What a batch may cost
+
+
+def price(params: dict[str, Any]) -> float:
+    return float(1.0 + params["x"] ** 2)
+
+
+def cost_of(batch: Any, cost: Any) -> float:
+    return sum(cost(t.params) if callable(cost) else sum(c * t.params[n] for n, c in cost.items()) for t in batch)
+
+
+@each("name", STRATEGIES)
+def test_every_strategy_keeps_the_cost(name: str) -> None:
+    optimizer = started(OVEN)
+    batch = optimizer.ask(3, strategy=name, max_cost=1.2, cost={"x": 2.0})
+    assert (len(batch), cost_of(batch, {"x": 2.0}) <= 1.2) == (3, True)
+    assert_lawful(OVEN, batch.trials)
+    assert_distinct(optimizer.trials)
+
+
+@each(
+    "space, cost, limit",
+    [
+        (MIXTURE, {"a": 10.0, "b": 1.0, "c": 2.0, "d": 5.0}, 6.0),
+        (SPACES["mixed"], {"depth": 1}, 9.0),
+        (SPACES["mixed"], lambda params: 1.0 + params["depth"] * (params["kernel"] == "rbf"), 6.0),
+        (SPACES["constrained"], {"x": 1.0, "y": 2.0}, 20.0),
+        (SPACES["discrete"], {"n": 1, "s": 2.0}, 6.0),
+    ],
+)
+def test_a_cost_goes_with_rules_grids_and_constraints(space: Space, cost: Any, limit: float) -> None:
+    optimizer = Optimizer(space, seed=1, n_init=3)
+    for _ in range(3):
+        batch = optimizer.ask(3, max_cost=limit, cost=cost)
+        assert cost_of(batch, cost) <= limit * (1.0 + 1e-9)
+        assert_lawful(space, batch.trials)
+        tell_all(optimizer, batch)
+    assert_distinct(optimizer.trials)
+
+
+def test_a_limit_that_is_high_enough_changes_nothing() -> None:
+    one, other = started(OVEN), started(OVEN)
+    assert units(one.ask(3, max_cost=1e6, cost=price)) == units(other.ask(3))
+
+
+def test_one_temperature_and_a_cost_at_once() -> None:
+    batch = started(OVEN).ask(4, shared=["t"], max_cost=5.0, cost=price)
+    assert len(values(batch, "t")) == 1
+    assert cost_of(batch, price) <= 5.0
+
+
+def test_enqueued_points_are_paid_for_first() -> None:
+    optimizer = started(OVEN)
+    optimizer.enqueue({"t": 30.0, "x": 0.9, "k": "a"})
+    batch = optimizer.ask(3, max_cost=1.0, cost={"x": 1.0})
+    assert batch[0].origin == "enqueued"
+    assert cost_of(batch, {"x": 1.0}) <= 1.0
+
+
+def test_a_finite_space_is_used_to_the_last_batch_that_can_be_paid_for() -> None:
+    optimizer = Optimizer(Space({"n": Int(0, 5), "k": Categorical(["a", "b"])}), seed=0, n_init=2)
+    for _ in range(3):
+        tell_all(optimizer, optimizer.ask(3, max_cost=9, cost={"n": 1.0}))
+    left = 30 - sum(trial.params["n"] for trial in optimizer.trials)
+    if left > 9:
+        with pytest.raises(InvalidInput, match="cheapest"):
+            optimizer.ask(3, max_cost=9, cost={"n": 1.0})
+    assert len(optimizer.ask(3, max_cost=left, cost={"n": 1.0})) == 3
+
+
+def test_costs_are_in_the_journal_and_a_function_is_passed_again_to_replay(tmp_path: Path) -> None:
+    path = tmp_path / "study.jsonl"
+    with Optimizer(OVEN, seed=0, n_init=3, journal=path) as optimizer:
+        for cost in (price, {"x": 1.0}, price):
+            tell_all(optimizer, optimizer.ask(3, max_cost=3.9, cost=cost))
+    assert bv.replay(path, costs=[price]).identical
+    for costs in ([], [lambda params: 2.0]):
+        with pytest.raises(InvalidInput, match="cost function price"):
+            bv.replay(path, costs=costs)
+
+
+@each(
+    "limit, cost",
+    [
+        (1.0, None),
+        (None, price),
+        (-1.0, {"x": 1.0}),
+        (2.9, price),
+        (float("nan"), price),
+        ("1", price),
+        (1.0, {}),
+        (1.0, {"k": 1.0}),
+        (1.0, {"q": 1.0}),
+        (1.0, {"x": "1"}),
+        (1.0, 5),
+        (1.0, lambda params: "much"),
+        (1.0, lambda params: 1 / 0),
+    ],
+)
+def test_a_wrong_cost_is_one_clear_error_before_anything_happens(limit: Any, cost: Any) -> None:
+    optimizer = started(OVEN)
+    before = optimizer.events
+    with pytest.raises(InvalidInput):
+        optimizer.ask(3, max_cost=limit, cost=cost)
+    assert optimizer.events == before

@@ -2,16 +2,27 @@
 
 The strategy is asked for a few points without the rules first. Their values are the candidates: the strategy is asked
 for a whole batch under each, and the batch with the largest expected gain is handed out.
+
+A batch that costs too much is chosen again in two ways: with the same limit for each point, and point by point, where
+each may cost what is left when the cheapest points are kept for those to come. The one that gains more is taken.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from itertools import combinations, islice, product
 from typing import Any, Protocol, TypeVar
 
-from believer.errors import SpaceExhausted
+import numpy as np
+
+from believer.arrays import Array, BoolArray
+from believer.errors import InvalidInput, NoPointFound, SpaceExhausted
+from believer.maximize.objective import ENUMERATE_UP_TO
 from believer.space import Space
+from believer.space.region import Region
+from believer.space.within import Within
 from believer.study.batch_rules import BatchRules, Values
 from believer.study.trials import Trial
 
@@ -25,10 +36,8 @@ _MOST_LISTED = 256
 class Draft(Protocol):
     """A batch that was chosen."""
 
-    @property
-    def trials(self) -> list[Trial]:
-        """Its trials, those that the user has enqueued first."""
-        ...
+    trials: list[Trial]
+    """Its trials, those that the user has enqueued first."""
 
     def gain(self) -> float | None:
         """What it is expected to gain; None where no model says so."""
@@ -51,6 +60,8 @@ def best_draft(
     queued : points of the user's that come first, which keep the rules.
     drafted : chooses a batch of so many points, in which parameters have one of the values given.
     """
+    if not rules.shared:
+        return drafted({}, q)
     used = rules.full(rules.values(queued))
     if len(used) == len(rules.shared) or len(queued) == q:
         return drafted(used, q)
@@ -100,3 +111,114 @@ def _listed(rules: BatchRules, space: Space, queued: list[dict[str, Any]]) -> It
         sets.append([(*own, *more) for more in combinations(further, some)])
     for values in product(*sets):
         yield dict(zip(rules.shared, values, strict=True))
+
+
+class Limited:
+    """Parts of a region in which points cost no more than some limit.
+
+    Parameters
+    ----------
+    rules : say what a point costs.
+    space : of the study.
+    region : where points may lie.
+    avoid : points (k, d) that are taken.
+    rng : draws points among which the cheapest are found.
+    """
+
+    def __init__(self, rules: BatchRules, space: Space, region: Region, avoid: Array, rng: np.random.Generator) -> None:
+        self.rules, self.space, self.region = rules, space, region
+        self._prices = None if callable(rules.cost) else space.linear(rules.cost)
+        points = self._cheap(rng)
+        points = points[~region.among(points, avoid)]
+        costs = self.costs(points)
+        order = np.argsort(costs, kind="stable")
+        self._points, self._costs = points[order], costs[order]
+
+    def costs(self, X: Array) -> Array:
+        """What points ``X`` (m, d) cost, (m,)."""
+        if self._prices is not None:
+            return self._prices[0] + X @ self._prices[1]
+        return np.array([self.rules.cost_of(params) for params in self.space.decode(X)]) if len(X) else np.zeros(0)
+
+    def reserve(self, count: int) -> float:
+        """What the cheapest points cost, so many of them, as far as they are known."""
+        return float(self._costs[:count].sum()) if count <= len(self._costs) else float("inf")
+
+    def drop(self, x: Array) -> None:
+        """Take a point (d,) that was handed out from those that are left."""
+        left = ~self.region.among(self._points, x[None, :])
+        self._points, self._costs = self._points[left], self._costs[left]
+
+    def up_to(self, limit: float) -> Region:
+        """The points that cost no more than ``limit``; the cheapest do."""
+        slack = 1e-9 * max(abs(limit), 1.0)
+
+        def keeps(X: Array) -> BoolArray:
+            return self.costs(X) <= limit - slack
+
+        known = self._points[self._costs <= limit - slack][:_KNOWN]
+        return Within(self.region, keeps, known if len(known) else self._points[:1])
+
+    def _cheap(self, rng: np.random.Generator) -> Array:
+        """Points (m, d), the cheapest that are found among them: all of a small region."""
+        region = self.region
+        if region.size is not None and region.size <= ENUMERATE_UP_TO:
+            return region.points()
+        points = region.sample(_DRAWN, rng)
+        for width in _WIDTHS:
+            best = points[np.argsort(self.costs(points), kind="stable")[:_KNOWN]]
+            points = np.vstack([best, region.near(best, _DRAWN // _KNOWN, (width,), rng), points[:_DRAWN]])
+        return points[region.holds(points)]
+
+
+_DRAWN, _KNOWN, _WIDTHS = 256, 16, (0.3, 0.1, 0.03, 0.01)
+"""Points among which the cheapest are looked for, those that are begun from, and steps from these."""
+
+
+def cheaper_draft(
+    rules: BatchRules,
+    limited: Limited,
+    q: int,
+    queued: list[dict[str, Any]],
+    anew: Callable[[str], D],
+    filled: Callable[[D, int, Region], D],
+) -> D:
+    """A batch of ``q`` points that costs no more than it may, where the one that the strategy would choose does.
+
+    Raises InvalidInput if even the cheapest points that were found cost more.
+
+    Parameters
+    ----------
+    rules : what the batch has to keep.
+    limited : the points that cost no more than some limit.
+    q : the number of points.
+    queued : points of the user's that come first.
+    anew : begins a draft, with a note for its provenance.
+    filled : goes on with a draft up to so many points, the new ones in a region.
+    """
+    assert rules.max_cost is not None
+    spent, drafts = sum(rules.cost_of(params) for params in queued), list[D]()
+    count = q - len(queued)
+    least = spent + limited.reserve(count)
+    if least > rules.max_cost:
+        found = "which so many new points were not found for" if least == math.inf else f"which costs {least:.6g}"
+        raise InvalidInput(
+            f"max_cost={rules.max_cost:.6g} is less than the cheapest batch of {q} point(s) needs, {found}; "
+            "ask for fewer points, or allow a higher cost."
+        )
+    with suppress(SpaceExhausted):
+        drafts.append(filled(anew(_ALIKE), q, limited.up_to((rules.max_cost - spent) / count)))
+    with suppress(SpaceExhausted):
+        draft = anew(_LEFT)
+        for so_far in range(len(queued) + 1, q + 1):
+            left = rules.max_cost - (rules.cost_of_all(draft.trials) or spent) - limited.reserve(q - so_far)
+            draft = filled(draft, so_far, limited.up_to(left))
+            limited.drop(draft.trials[-1].encoded)
+        drafts.append(draft)
+    drafts = [one for one in drafts if rules.cost_of_all(one.trials) <= rules.max_cost]
+    if not drafts:
+        raise NoPointFound(f"no batch of {q} new points that costs at most {rules.max_cost:.6g} was found.", 0)
+    return max(drafts, key=lambda one: one.gain() or 0.0)
+
+
+_ALIKE, _LEFT = "; each point limited to its share of the cost", "; limited by what was left of the cost"

@@ -30,7 +30,7 @@ from believer.maximize import Maximizer
 from believer.propose import propose, rehearse
 from believer.space import Constraint, Space
 from believer.study import serialization
-from believer.study.batch_rules import Shared
+from believer.study.batch_rules import Cost, Shared
 from believer.study.change import differences, is_relabeled, units_in, with_units, without_backfill
 from believer.study.constraints import identity, is_constraint
 from believer.study.events import (
@@ -222,6 +222,8 @@ class Optimizer(Study):
         strategy: str | Strategy | None = None,
         fixed: Mapping[str, Any] | None = None,
         shared: Shared | None = None,
+        max_cost: float | None = None,
+        cost: Cost | None = None,
         distinct: bool = True,
         repeat: bool = False,
     ) -> Batch:
@@ -238,6 +240,9 @@ class Optimizer(Study):
             stated, ``{"temperature": 2}``. The values are chosen with the rest of the batch: of a few batches, each
             under values of its own, the one with the largest expected gain is handed out, which takes about five times
             as long. Pending points do not count.
+        max_cost : the most that the batch may cost, all its points together.
+        cost : what a point costs: a price for each unit of some numbers, ``{"catalyst": 12.5}``, or a function of the
+            params. A batch that costs too much is chosen again under the limit.
         distinct : whether every point must differ from the others of the batch, from pending points and from evaluated
             ones (by 1e-6 in the encoded cube).
         repeat : whether an evaluated point may be measured again when results are noisy and a replicate is worth more
@@ -252,6 +257,8 @@ class Optimizer(Study):
             strategy=strategy,
             fixed=fixed,
             shared=shared,
+            max_cost=max_cost,
+            cost=cost,
             distinct=distinct,
             repeat=repeat,
             cache=self._cache,

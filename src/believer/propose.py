@@ -32,7 +32,7 @@ from believer.batch.request import (
     takes,
 )
 from believer.batch.verdict import Verdict, judge
-from believer.best_draft import best_draft
+from believer.best_draft import Limited, best_draft, cheaper_draft
 from believer.capabilities import has
 from believer.errors import (
     BelieverError,
@@ -47,7 +47,7 @@ from believer.space import Float, Space
 from believer.space.hints import adds_up
 from believer.space.region import Region
 from believer.study import serialization
-from believer.study.batch_rules import BatchRules, Shared, Values
+from believer.study.batch_rules import BatchRules, Cost, Shared, Values
 from believer.study.events import Asked
 from believer.study.history import History, Table
 from believer.study.labels import NO_LABELS, Labels
@@ -100,6 +100,8 @@ def propose(
     strategy: str | Strategy | None = None,
     fixed: Mapping[str, Any] | None = None,
     shared: Shared | None = None,
+    max_cost: float | None = None,
+    cost: Cost | None = None,
     distinct: bool = True,
     repeat: bool = False,
     cache: ModelCache | None = None,
@@ -117,6 +119,7 @@ def propose(
     strategy : another one than the study's.
     fixed : parameters held at a value.
     shared : names of parameters that have one value in the batch, or the number of values for each.
+    max_cost, cost : the most that the batch may cost, and what a point costs.
     distinct : no point equals another of the batch, a pending one or one of the history.
     repeat : where results are noisy, a point is measured again if that is worth more than a new one.
     cache : models of earlier calls with the same settings; the result is the same with it and without.
@@ -136,16 +139,29 @@ def propose(
         _refuse_learned_failures(chooser, called)
     if repeat:
         refuse_repeats(chooser, called, len(goals.objectives))
-    rules = None if shared is None else BatchRules.of(settings.space, fixed_params, shared)
+    rules = None
+    if shared is not None or max_cost is not None or cost is not None:
+        rules = BatchRules.of(settings.space, fixed_params, shared, max_cost, cost)
     binding = None if rules is None else rules.binding(q)
     queued = [p for p in history.queue if all(name in p and same_value(p[name], v) for name, v in fixed_params.items())]
     queued = binding.fitting(queued, q) if binding else queued[:q]
 
     def drafted(values: Values, points: int) -> _Draft:
         region = settings.space.region(fixed_params, values) if fixed_params or values else cache.region
-        draft = _Draft(settings, history, cache, region, fixed_params, bool(distinct), bool(repeat), values)
+        note = f"; {', '.join(values)} shared by the batch" if values else ""
+        draft = _Draft(settings, history, cache, region, fixed_params, bool(distinct), bool(repeat), values, note)
         draft.fill(points, queued, chooser, is_custom)
-        return draft
+        if binding is None or binding.max_cost is None or binding.cost_of_all(draft.trials) <= binding.max_cost:
+            return draft
+
+        def filled(some: _Draft, count: int, where: Region) -> _Draft:
+            some.region = where
+            some.fill(count, queued, chooser, is_custom)
+            return some
+
+        rng = cache.randomness(history.next_id, "cost")
+        limited = Limited(binding, settings.space, region, history.taken if distinct else history.taken[:0], rng)
+        return cheaper_draft(binding, limited, points, queued, draft.anew, filled)
 
     draft = best_draft(binding, settings.space, q, queued, drafted) if binding else drafted({}, q)
     wanted = {
@@ -187,6 +203,8 @@ class _Draft:
     repeat: bool = False
     shared: Values = field(default_factory=dict)
     """The values of which parameters have one in this batch."""
+    note: str = ""
+    """What provenance says of the rules of the batch."""
     trials: list[Trial] = field(default_factory=list)
     described: dict[str, Any] | None = None
     avoid: Array = field(init=False)
@@ -201,8 +219,8 @@ class _Draft:
         return self.history.next_id + len(self.trials)
 
     def add(self, x: Array, params: dict[str, Any], origin: str, provenance: str) -> None:
-        if self.shared and origin != "enqueued":
-            provenance += f"; {', '.join(self.shared)} shared by the batch"
+        if origin != "enqueued":
+            provenance += self.note
         self.trials.append(Trial(self.next_id, params, frozen(x), provenance, origin))
         if self.distinct:
             self.avoid = np.vstack([self.avoid, x])
@@ -221,12 +239,17 @@ class _Draft:
             return space.decode(X, held)
         return [space.decode(x[None, :], {**held, **space.nearest(x, self.shared)})[0] for x in X]
 
+    def anew(self, note: str = "") -> _Draft:
+        """The same draft, without trials; provenance says ``note`` as well."""
+        return replace(self, note=self.note + note, trials=[])
+
     def fill(self, q: int, queued: list[dict[str, Any]], chooser: Strategy, is_custom: bool) -> None:
-        """Make up ``q`` trials: those ``queued``, the design's, then those of the strategy ``chooser``."""
-        history, cache = self.history, self.cache
-        self.refuse_exhausted(q, queued)
+        """Go on to ``q`` trials: those ``queued``, the design's, then those of the strategy ``chooser``."""
+        history, cache, begun = self.history, self.cache, len(self.trials)
+        self.refuse_exhausted(q, queued, begun)
         try:
-            self.add_queued(queued)
+            if not self.trials:
+                self.add_queued(queued)
             self.add_design(q)
             if len(self.trials) == q:
                 return
@@ -243,7 +266,7 @@ class _Draft:
             self.add_chosen(chosen, self.learned_from(outputs, self.described or {}) if learns else "", is_custom)
             self._judged_on = request if learns else None
         except SpaceExhausted as error:
-            self.refuse_exhausted(q, queued, count=True)
+            self.refuse_exhausted(q, queued, begun, count=True)
             if isinstance(error, NoPointFound) and adds_up(self.settings.space.constraint):
                 raise NoPointFound(f"{error} {_AS_RULES}", error.left) from None
             raise
@@ -279,13 +302,14 @@ class _Draft:
         Failed trials count as well, once there are results enough to learn from: one for each parameter and one more,
         or half of ``n_init``.
         """
-        history, n_init, index = self.history, self.settings.n_init, self.history.designed
+        history, n_init = self.history, self.settings.n_init
         known, results = len(history.ids) + len(history.pending.ids), len(history.ids)
         if results >= min(len(self.settings.space) + 1, -(-n_init // 2)):
             known += len(history.failed)
         missing = max(n_init - known, 0) if all(table.ids for table in history.tables) else q
         missing = min(missing, q) - len(self.trials)
         if missing > 0:
+            index = history.designed + [trial.origin for trial in self.trials].count("design")
             points = design(index, n_init, self.region, self.cache.randomness(0, "design"), self.cache.likely)
             for number, x in enumerate(islice(points, missing), index + 1):
                 self.add_new(x, self.params_at(x[None, :])[0], "design", f"point {number} of a Latin hypercube")
@@ -358,13 +382,15 @@ class _Draft:
             fresh=self.history.is_fresh,
         )
 
-    def refuse_exhausted(self, q: int, queued: list[dict[str, Any]], count: bool = False) -> None:
-        """An error before any work, when a finite space cannot give q points that are new.
+    def refuse_exhausted(self, q: int, queued: list[dict[str, Any]], begun: int, count: bool = False) -> None:
+        """An error before any work, when a finite space cannot give q points that are new, beside ``begun`` ones.
 
         With a constraint, points are counted only where that is cheap; or, with ``count``, after the work has failed.
         """
         region, taken, size = self.region, self.history.taken, self.region.size
         needed = q - len(queued)
+        if begun:
+            needed, taken, queued = q - begun, self.avoid, []
         if size is None or not self.distinct:
             return
         surely = size - len(taken) - len(queued) if not region.ruled else 0

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
@@ -20,8 +20,8 @@ from believer.optimizer import Optimizer, settings_in
 from believer.propose import propose
 from believer.space import Constraint
 from believer.study import serialization
-from believer.study.batch_rules import BatchRules
-from believer.study.constraints import checked_constraint
+from believer.study.batch_rules import BatchRules, Cost
+from believer.study.constraints import called, checked_constraint, is_constraint
 from believer.study.events import Asked, Begun, Changed, Event
 from believer.study.history import states_by_output
 from believer.study.journal import PathLike, read_events
@@ -76,6 +76,7 @@ def replay(
     table: Any = None,
     maximizer: Maximizer | list[Maximizer] | None = None,
     strategies: Sequence[Strategy] = (),
+    costs: Sequence[Callable[[dict[str, Any]], float]] = (),
 ) -> Replay:
     """Verify a journal: repeat its asks, including the fits, with the results that were known at the time.
 
@@ -89,6 +90,7 @@ def replay(
         was changed, a list of the earlier ones and the present one is possible.
     table : the table of the space, if it was made by ``Space.from_table``.
     strategies : custom strategies of single asks.
+    costs : the functions of asks whose batch may cost so much only.
     """
     events = read_events(path)
     passed: dict[str, Any] = {
@@ -107,14 +109,15 @@ def replay(
             continue
         if isinstance(event, Asked):
             try:
-                chooser = _wanted(study, event, strategies)
+                chooser, cost = _wanted(study, event, strategies), _cost(event, costs)
+                BatchRules.of(study.space, {}, None, event.request.get("max_cost"), cost)
             except (KeyError, TypeError, DamagedRequest, serialization.DamagedSettings) as error:
                 raise JournalCorrupt(f"line {line} is no ask that could be made again: {error!r}", line) from error
             if study._ledger.engine != ENGINE:
                 older, engine = older + 1, study._ledger.engine
             else:
                 asks += 1
-                difference = _ask_again(study, event, chooser)
+                difference = _ask_again(study, event, chooser, cost)
                 if difference is not None:
                     return Replay(asks, line, difference + _other_backend(events[0]), older, engine)
         study._follow(event, line)
@@ -177,7 +180,24 @@ def _wanted(study: Optimizer, event: Asked, strategies: Sequence[Strategy]) -> S
         raise DamagedRequest(str(error)) from error
 
 
-def _ask_again(study: Optimizer, event: Asked, strategy: Strategy) -> str | None:
+def _cost(event: Asked, costs: Sequence[Cost]) -> Cost | None:
+    """What points of an ask cost; InvalidInput for a function that was not passed."""
+    known = event.request.get("cost")
+    if known is None:
+        return None
+    if not isinstance(known, dict) or len(known) != 1 or not known.keys() <= {"prices", "function"}:
+        raise DamagedRequest(f"cost must be prices or a function; got {shown(known)}.")
+    if "prices" in known:
+        return known["prices"]  # type: ignore[no-any-return]
+    found = next((one for one in costs if callable(one) and is_constraint(known["function"], one)), None)
+    if found is None:
+        raise InvalidInput(
+            f"an ask was made with the cost function {called(known['function'])}. Pass the same one in costs=[...]."
+        )
+    return found
+
+
+def _ask_again(study: Optimizer, event: Asked, strategy: Strategy, cost: Cost | None) -> str | None:
     """What differs between the ask in the journal and the same ask made now; None when nothing does."""
     wanted = event.request
     try:
@@ -190,6 +210,8 @@ def _ask_again(study: Optimizer, event: Asked, strategy: Strategy) -> str | None
             distinct=wanted["distinct"],
             repeat=wanted.get("repeat", False),
             shared=wanted.get("shared"),
+            max_cost=wanted.get("max_cost"),
+            cost=cost,
             cache=study._cache,
         ).event()
     except BelieverError as error:

@@ -29,7 +29,7 @@ from believer.space.conditions import Conditions, allowed_values
 from believer.space.feasible import conflict, geometry_of
 from believer.space.geometry import Geometry
 from believer.space.likely import Likely, likely_of
-from believer.space.parameter import Described, Measurable, scales_of
+from believer.space.parameter import Described, Measurable, Number, scales_of
 from believer.space.parameters import MAX_COLUMNS, Float, Parameter, from_config, kinds, to_config
 from believer.space.polytope import Polytope
 from believer.space.region import Region
@@ -484,6 +484,22 @@ class Space:
         geometry = self._geometry(box, values) if values else self._ruled
         assert geometry is not None
         return Polytope(box, geometry)
+
+    def linear(self, coefficients: Mapping[str, float]) -> tuple[float, Array] | None:
+        """A weighted sum of numbers as a constant and coefficients (dim,) in the cube; None if it is not linear there.
+
+        Parameters
+        ----------
+        coefficients : by name.
+        """
+        constant, a = 0.0, np.zeros(self.dim)
+        for name, p, start, _ in self._layout():
+            if name in coefficients:
+                if not has(p, Number) or p.log or p.rounded or name in self._conditions.when:
+                    return None
+                constant += coefficients[name] * p.low
+                a[start] = coefficients[name] * (p.high - p.low)
+        return constant, a
 
     def nearest(self, x: Array, among: Mapping[str, Sequence[Any]]) -> dict[str, Any]:
         """Of the values that each parameter in ``among`` has, the one nearest to the point ``x`` (dim,)."""

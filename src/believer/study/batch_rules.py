@@ -1,18 +1,24 @@
-"""What must hold for a batch as a whole: values that its points share."""
+"""What must hold for a batch as a whole: values that its points share, and what it may cost."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
-from believer.arrays import shown, whole
+from believer.arrays import finite, shown, whole
+from believer.capabilities import has
 from believer.errors import InvalidInput
 from believer.space import Space
-from believer.study.trials import same_value
+from believer.space.parameter import Number
+from believer.study.constraints import identity
+from believer.study.trials import Trial, same_value
 
 Shared: TypeAlias = str | Iterable[str] | Mapping[str, int]
 """Names of parameters that have one value in a batch, or the number of values that each may have."""
+
+Cost: TypeAlias = Mapping[str, float] | Callable[[dict[str, Any]], float]
+"""What a point costs: a price for each unit of some numbers, or a function of the params."""
 
 Values: TypeAlias = dict[str, tuple[Any, ...]]
 """The values that parameters have in a batch, by name."""
@@ -25,12 +31,22 @@ class BatchRules:
     Attributes
     ----------
     shared : the number of values, at most, that a parameter has in the batch.
+    max_cost : the most that the batch may cost; None for no limit.
+    cost : what a point costs.
     """
 
     shared: Mapping[str, int] = field(default_factory=dict)
+    max_cost: float | None = None
+    cost: Cost = field(default_factory=dict)
 
     @staticmethod
-    def of(space: Space, fixed: Mapping[str, Any], shared: Shared | None) -> BatchRules:
+    def of(
+        space: Space,
+        fixed: Mapping[str, Any],
+        shared: Shared | None,
+        max_cost: float | None = None,
+        cost: Cost | None = None,
+    ) -> BatchRules:
         """The rules that a user states, checked.
 
         Parameters
@@ -38,7 +54,12 @@ class BatchRules:
         space : of the study.
         fixed : parameters that are held in this ask.
         shared : names, or the number of values for each; None for no rule.
+        max_cost, cost : the limit, and what a point costs; None for no limit.
         """
+        if (max_cost is None) != (cost is None):
+            raise InvalidInput("max_cost and cost belong together: cost says what a point costs; pass both.")
+        if max_cost is not None:
+            max_cost, cost = finite(max_cost, "max_cost"), _checked_cost(space, cost)
         counts: Mapping[Any, Any] = {}
         try:
             if isinstance(shared, Mapping):
@@ -56,18 +77,39 @@ class BatchRules:
                 raise InvalidInput(f"{name!r} is fixed at {fixed[name]!r} already; leave it out of shared.")
             whole(count, f"the number of values of {name!r} in a batch", 1)
         space.refuse_conditional(counts, "shared")
-        return BatchRules({name: int(counts[name]) for name in space.names if name in counts})
+        kept = {name: int(counts[name]) for name in space.names if name in counts}
+        return BatchRules(kept, max_cost, {} if cost is None else cost)
 
     def binding(self, q: int) -> BatchRules:
         """The rules without those that every batch of ``q`` points keeps."""
-        return BatchRules({name: count for name, count in self.shared.items() if count < q})
+        binding = {name: count for name, count in self.shared.items() if count < q}
+        return BatchRules(binding, self.max_cost, self.cost)
 
     def __bool__(self) -> bool:
-        return bool(self.shared)
+        return bool(self.shared) or self.max_cost is not None
 
     def to_config(self) -> dict[str, Any]:
         """Plain data for the request in a journal; empty without rules."""
-        return {"shared": dict(self.shared)} if self.shared else {}
+        config: dict[str, Any] = {"shared": dict(self.shared)} if self.shared else {}
+        if self.max_cost is not None:
+            config["max_cost"] = self.max_cost
+            config["cost"] = {"function": identity(self.cost, None)} if callable(self.cost) else {"prices": self.cost}
+        return config
+
+    def cost_of_all(self, trials: Iterable[Trial]) -> float:
+        """What trials cost together."""
+        return sum(self.cost_of(trial.params) for trial in trials)
+
+    def cost_of(self, params: Mapping[str, Any]) -> float:
+        """What a point costs; parameters that have no value there cost nothing."""
+        if not callable(self.cost):
+            return float(sum(price * params.get(name, 0.0) for name, price in self.cost.items()))
+        try:
+            found = self.cost(dict(params))
+        except Exception as error:
+            what = f"{type(error).__name__}: {error}"
+            raise InvalidInput(f"cost must work at every point; it raised {what} at {dict(params)}.") from error
+        return finite(found, "a cost")
 
     def values(self, points: Iterable[Mapping[str, Any]]) -> Values:
         """The values that the shared parameters have in ``points``, in order, no more than a batch may have."""
@@ -95,6 +137,21 @@ class BatchRules:
     def full(self, values: Values) -> Values:
         """Those of ``values`` that are as many as a batch may have."""
         return {name: some for name, some in values.items() if len(some) >= self.shared[name]}
+
+
+def _checked_cost(space: Space, cost: Any) -> Cost:
+    """A cost as it was given; InvalidInput for what is none."""
+    if callable(cost):
+        return cost  # type: ignore[no-any-return]
+    if not isinstance(cost, Mapping) or not cost:
+        raise InvalidInput(f"cost must be a function of the params, or a price for some numbers; got {shown(cost)}.")
+    for name in cost:
+        if name not in space.names or not has(space.parameters[name], Number):
+            numbers = [one for one, parameter in space.parameters.items() if has(parameter, Number)]
+            raise InvalidInput(
+                f"cost must price numbers, {', '.join(numbers) or 'of which there are none'}; got {shown(name)}."
+            )
+    return {name: finite(price, f"the price of {name!r}") for name, price in cost.items()}
 
 
 def _has(values: Sequence[Any], value: Any) -> bool:

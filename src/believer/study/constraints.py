@@ -11,7 +11,7 @@ import hashlib
 import inspect
 import sys
 import textwrap
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import fields, is_dataclass
 from functools import partial
@@ -22,11 +22,10 @@ import numpy as np
 
 from believer.arrays import shown
 from believer.errors import InvalidInput
-from believer.space import Constraint
 from believer.study.serialization import DamagedSettings
 
 
-def identity(constraint: Constraint | None, name: str | None) -> dict[str, str] | None:
+def identity(constraint: Callable[[dict[str, Any]], Any] | None, name: str | None) -> dict[str, str] | None:
     """The identity of a constraint, as a journal stores it.
 
     Parameters
@@ -45,7 +44,7 @@ def identity(constraint: Constraint | None, name: str | None) -> dict[str, str] 
     return found if code is None else {**found, "code": f"{_PYTHON} {_digest(code)}"}
 
 
-def is_constraint(known: Any, constraint: Constraint | None, name: str | None = None) -> bool:
+def is_constraint(known: Any, constraint: Callable[[dict[str, Any]], Any] | None, name: str | None = None) -> bool:
     """Whether a constraint is the one in a journal; if the journal has the user's name for it, names are compared.
 
     Parameters
@@ -64,7 +63,7 @@ def is_constraint(known: Any, constraint: Constraint | None, name: str | None = 
     return True
 
 
-def checked_constraint(known: Any, constraint: Constraint | None) -> str | None:
+def checked_constraint(known: Any, constraint: Callable[[dict[str, Any]], Any] | None) -> str | None:
     """The user's name of a journal's constraint, or None; an error unless ``constraint`` may be that one.
 
     Parameters
