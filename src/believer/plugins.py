@@ -30,7 +30,7 @@ from believer.maximize.objective import Climb, Climbing, Known
 from believer.numerics.sampling import stream
 from believer.propose import Proposal, propose, rehearse
 from believer.space.box import Box
-from believer.space.parameter import Number, Parameter
+from believer.space.parameter import Measurable, Number, Parameter
 from believer.space.region import Region, bounds
 from believer.study.history import Fitted, History, Table
 from believer.study.ledger import Counts
@@ -104,6 +104,7 @@ __all__ = [
     "Lie",
     "Maximizer",
     "Maximum",
+    "Measurable",
     "Model",
     "ModelCache",
     "Number",

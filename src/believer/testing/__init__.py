@@ -1,4 +1,4 @@
-"""The contracts of surrogates, strategies and acquisitions, for those who write one.
+"""The contracts of surrogates, strategies, acquisitions, parameters and regions, for those who write one.
 
 At once::
 
@@ -6,6 +6,8 @@ At once::
     print(check_surrogate(MySurrogate()))
     print(check_strategy(MyStrategy()))
     print(check_acquisition(MyAcquisition()))
+    print(check_parameter(MyParameter()))
+    print(check_region(MyRegion()))
 
 or as one test a law::
 
@@ -25,11 +27,17 @@ from believer.testing.suite import (
     LAWS,
     ONE_AT_A_TIME,
     OUTPUT_LAWS,
+    PARAMETER_LAWS,
+    REGION_LAWS,
     STRATEGY_LAWS,
     acquisition_checks,
     check_acquisition,
+    check_parameter,
+    check_region,
     check_strategy,
     check_surrogate,
+    parameter_checks,
+    region_checks,
     strategy_checks,
     surrogate_checks,
 )
@@ -39,6 +47,8 @@ __all__ = [
     "LAWS",
     "ONE_AT_A_TIME",
     "OUTPUT_LAWS",
+    "PARAMETER_LAWS",
+    "REGION_LAWS",
     "STRATEGY_LAWS",
     "BareModel",
     "BareSurrogate",
@@ -49,8 +59,12 @@ __all__ = [
     "Summary",
     "acquisition_checks",
     "check_acquisition",
+    "check_parameter",
+    "check_region",
     "check_strategy",
     "check_surrogate",
+    "parameter_checks",
+    "region_checks",
     "strategy_checks",
     "surrogate_checks",
 ]

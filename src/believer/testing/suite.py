@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from believer.acquisitions import Acquisition, LogEI
 from believer.batch import Strategy
 from believer.batch.request import ONE, takes
 from believer.errors import MissingExtra
+from believer.space.box import Box
+from believer.space.parameter import Parameter
+from believer.space.region import Region
 from believer.study.serialization import acquisition_named, strategy_named
 from believer.surrogates import GP
 from believer.surrogates.inspection import require_surrogate
@@ -18,8 +22,10 @@ from believer.testing import (
     derivatives,
     distributions,
     outputs,
+    parameters,
     predictions,
     recipes,
+    regions,
     situations,
     studies,
     values,
@@ -50,6 +56,13 @@ OUTPUT_LAWS: tuple[Law, ...] = outputs.LAWS
 
 ACQUISITION_LAWS: tuple[Law, ...] = worth.LAWS
 """Every law of acquisitions."""
+
+
+REGION_LAWS: tuple[Law, ...] = regions.LAWS
+"""Every law of regions."""
+
+PARAMETER_LAWS: tuple[Law, ...] = parameters.LAWS
+"""Every law of parameters."""
 
 
 def surrogate_checks(surrogate: Surrogate) -> tuple[Check, ...]:
@@ -119,6 +132,32 @@ def acquisition_checks(acquisition: str | Acquisition) -> tuple[Check, ...]:
 def check_acquisition(acquisition: str | Acquisition) -> Summary:
     """Try every law on ``acquisition``; :class:`~believer.testing.ContractBroken` at the first that is broken."""
     return _passed(acquisition_checks(acquisition), [])
+
+
+def region_checks(region: Region | Callable[[Box], Region]) -> tuple[Check, ...]:
+    """The laws of regions, each as a call without arguments whose ``str`` is the law.
+
+    region: a region, or what a space takes as ``within``, which is tried on the unit square.
+    """
+    found = region(Box.cube(2)) if callable(region) else region
+    return _checks(list(REGION_LAWS), found, found)
+
+
+def check_region(region: Region | Callable[[Box], Region]) -> Summary:
+    """Try every law on ``region``, as for :func:`region_checks`; :class:`~believer.testing.ContractBroken` at the
+    first that is broken."""
+    return _passed(region_checks(region), [])
+
+
+def parameter_checks(parameter: Parameter) -> tuple[Check, ...]:
+    """The laws that bind ``parameter``, each as a call without arguments whose ``str`` is the law."""
+    return _checks([law for law in PARAMETER_LAWS if _binds(law, (parameter,))], parameter, parameter)
+
+
+def check_parameter(parameter: Parameter) -> Summary:
+    """Try every law that binds ``parameter``; :class:`~believer.testing.ContractBroken` at the first that is broken."""
+    apart = [(law.text, law.needs.__name__) for law in PARAMETER_LAWS if law.needs and not _binds(law, (parameter,))]
+    return _passed(parameter_checks(parameter), apart)
 
 
 def _checks(laws: list[Law], subject: object, member: object) -> tuple[Check, ...]:
