@@ -283,3 +283,36 @@ def test_questions_are_asked_until_the_answers_make_a_study() -> None:
     assert "options" not in text
     for words in ("needs a parameter", "a column of every sheet", "a range such as", "same column", "still needed"):
         assert any(words in line for line in said), words
+
+
+def test_candidates_come_from_a_table_beside_the_study(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    stock = [[f"{100 + i}", f"{i % 12}", f"{i // 12 * 0.8:.1f}", "AB"[i % 2]] for i in range(60)]
+    write(tmp_path / "stock.csv", [["alloy", "chromium", "nickel", "supplier"], *stock])
+    text = (
+        'table = "stock.csv"\nid = "alloy"\nfeatures = ["chromium", "nickel"]\n[outcomes.hardness]\ngoal = "maximize"\n'
+    )
+    (tmp_path / "study.toml").write_text(text, encoding="utf-8")
+    for number in (1, 2, 3):
+        assert run("ask", "4").code == 0
+        rows = cells(tmp_path / f"batch-{number:03d}.csv")
+        at = {name: rows[0].index(name) for name in ("alloy", "chromium", "nickel", "supplier", "hardness")}
+        for row in rows[1:]:
+            assert [row[at[name]] for name in ("chromium", "supplier")] == [
+                stock[int(row[at["alloy"]]) - 100][i] for i in (1, 3)
+            ]
+            row[at["hardness"]] = str(200 - (float(row[at["chromium"]]) - 7) ** 2)
+        if number == 2:
+            rows = [[row[at["alloy"]], row[at["hardness"]]] for row in rows]
+        assert run("tell", write(tmp_path / "told.csv", rows)).code == 0
+    assert "12 results, 0 failed, 0 pending" in run("show").out
+    write(tmp_path / "past.csv", [["alloy", "hardness"], ["999", "3"], *([alloy, "9"] for alloy, *_ in stock[:1])])
+    found = data(run("tell", "past.csv", "--yes", "--json"))
+    assert [(row["line"], "no row of the table" in row["words"]) for row in found["problems"]] == [(2, True)]
+    for wrong, words in (
+        ("features = 3", "line 3: features must be a list"),
+        ('features = ["cobalt"]', "cobalt"),
+        ('rules = [{ sum_to = 1, of = ["a", "b"] }]', "no rules"),
+    ):
+        (tmp_path / "study.toml").write_text(text.replace('features = ["chromium", "nickel"]', wrong), encoding="utf-8")
+        assert_one_line(run("ask"), words)

@@ -75,7 +75,7 @@ class Folder:
         if not self.has_begun:
             yield None
             return
-        with Optimizer.load(self.file.journal, append=False) as study:
+        with Optimizer.load(self.file.journal, append=False, table=self.file.table) as study:
             yield study
 
     def sheets_of(self, study: Study) -> list[Path]:

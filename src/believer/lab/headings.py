@@ -89,7 +89,10 @@ def columns_of(headings: Sequence[str], space: Space, goals: Goals, name: str) -
             f"{name} has no column for {' or '.join(goals.wanted)}; its columns are {listed or 'without headings'}. Is "
             "it a sheet of this study?"
         )
-    lacking = [key for key, p in space.parameters.items() if key not in parameters and when_of(p) is None]
+    needed = [key for key, p in space.parameters.items() if p.width and when_of(p) is None]
+    if space.table is not None and space.table.id in parameters:
+        needed = []
+    lacking = [key for key in needed if key not in parameters]
     if trial is None and lacking:
         raise InvalidInput(
             f"{name} needs the column {TRIAL!r}, or a column for each parameter; it has none for {', '.join(lacking)}."
@@ -143,6 +146,8 @@ def value_in(cell: Any, p: Parameter, name: str, marks: Marks) -> Any:
     marks : the decimal marks of the sheet.
     """
     choices = getattr(p, "choices", None)
+    if not p.width:  # a column of a table that says nothing to models
+        return cell
     if choices is None and has(p, Number):
         try:
             number = marks.number(cell, units_of(p))

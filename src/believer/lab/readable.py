@@ -31,7 +31,7 @@ class Readable:
     """
 
     def __init__(self, space: Space) -> None:
-        self._parameters = dict(space.parameters)
+        self._parameters = dict(space.parameters) if space.table is None else {}  # rows are shown as they are
         ruled = {name for rule in space.rules for name in rule.names}
         found = {name: decimals_of(p) for name, p in self._parameters.items()}
         self._decimals = {name: d for name, d in found.items() if d is not None}
@@ -66,7 +66,7 @@ class Readable:
         """
         if name in self._decimals:
             return 0.5 * 10.0 ** -self._decimals[name]
-        if _is_logarithmic(self._parameters[name]) and value > 0.0:
+        if name in self._parameters and _is_logarithmic(self._parameters[name]) and value > 0.0:
             return 0.5 * 10.0 ** (math.floor(math.log10(value)) - _DIGITS + 1)
         return 0.0
 

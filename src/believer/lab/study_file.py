@@ -26,6 +26,8 @@
     [outcomes.purity]
     at_least = 95
 
+    # in place of parameters and rules: table = "candidates.csv", with id = "name" and features = ["mass", "charge"]
+
     [options]                          # as those of believer.Optimizer; all of them may be left out
     noise = "infer"
 """
@@ -68,7 +70,7 @@ OPTIONS = (
 )
 """Options of a study that a file may have: ``noise`` is that of the Gaussian process."""
 
-_KEYS = ("name", "batch", "shared", "parameters", "rules", "outcomes", "options", "sheets")
+_KEYS = ("name", "batch", "shared", "table", "id", "features", "parameters", "rules", "outcomes", "options", "sheets")
 BATCH = 8
 
 
@@ -85,6 +87,7 @@ class StudyFile:
     batch : how many trials an ask suggests where nothing else is said.
     decimal : the decimal mark of sheets, "." or ",".
     shared : the number of values, at most, that parameters have in a batch.
+    table : the path of the table of candidates; None without one.
     """
 
     path: Path
@@ -94,6 +97,7 @@ class StudyFile:
     batch: int = BATCH
     decimal: str = "."
     shared: Mapping[str, int] = field(default_factory=dict)
+    table: Path | None = None
 
     @property
     def journal(self) -> Path:
@@ -114,6 +118,7 @@ def read_study_file(path: PathLike) -> StudyFile:
     place.refuse_unknown(content, _KEYS)
     name = place.at("name").text(content.get("name", "")) or file.resolve().parent.name
     parameters = _parameters(content, place)
+    table = _table(content, place, file)
     rules = content.get("rules", [])
     if not isinstance(rules, list):
         raise place.at("rules").error("rules are written below [[rules]], with two brackets, one such head a rule.")
@@ -123,9 +128,11 @@ def read_study_file(path: PathLike) -> StudyFile:
     if not goals:
         raise place.error('a study needs at least one outcome, such as [outcomes.yield] with goal = "maximize".')
     _refuse_shared_names(parameters, goals, place)
+    if table is not None and made:
+        raise place.at("rules").error("a study of a table has no rules: leave out the rows that break them.")
     options = {"outcomes": goals, **_options(content, place)}
     try:
-        space = Space(parameters, rules=made)
+        space = Space(parameters, rules=made) if table is None else _rows(content, place, table, parameters)
         StudySettings.of(space, **options)
     except InvalidInput as error:
         raise InvalidInput(f"{file}: {error}") from error
@@ -138,7 +145,7 @@ def read_study_file(path: PathLike) -> StudyFile:
         shared = BatchRules.of(space, {}, content.get("shared")).shared
     except InvalidInput as error:
         raise place.at("shared").error(str(error)) from error
-    return StudyFile(file, name, space, options, batch, _decimal(content, place), shared)
+    return StudyFile(file, name, space, options, batch, _decimal(content, place), shared, table)
 
 
 def from_toml(cls: type[Optimizer], path: PathLike, journal: PathLike | None, change: bool) -> Optimizer:
@@ -172,9 +179,29 @@ def _content(file: Path) -> tuple[str, dict[str, Any]]:
 
 def _parameters(content: Mapping[str, Any], place: Place) -> dict[str, Any]:
     tables = place.at("parameters").table(content.get("parameters", {}))
-    if not tables:
+    if not tables and "table" not in content:
         raise place.error("a study needs at least one parameter, such as [parameters.temperature].")
     return {key: entries.parameter(entry, place.at("parameters", key)) for key, entry in tables.items()}
+
+
+def _table(content: Mapping[str, Any], place: Place, file: Path) -> Path | None:
+    """The path of the table of candidates, which is relative to that of the study."""
+    if "table" not in content:
+        for key in ("id", "features"):
+            if key in content:
+                raise place.at(key).error(f'{key} is of a table of candidates, such as table = "candidates.csv".')
+        return None
+    return file.parent / place.at("table").text(content["table"])
+
+
+def _rows(content: Mapping[str, Any], place: Place, table: Path, parameters: Mapping[str, Any]) -> Space:
+    """The space of the rows of a table; what is said of parameters says more of their columns."""
+    names = content.get("features")
+    if names is not None and not (isinstance(names, list) and all(isinstance(name, str) for name in names)):
+        raise place.at("features").error(f'features must be a list of columns, ["mass", "charge"]; got {shown(names)}.')
+    features = None if names is None and not parameters else {**dict.fromkeys(names or ()), **parameters}
+    id_column = content.get("id")
+    return Space.from_table(table, features, id_column=None if id_column is None else place.at("id").text(id_column))
 
 
 def _refuse_shared_names(parameters: Mapping[str, Any], goals: Mapping[str, Any], place: Place) -> None:

@@ -21,6 +21,7 @@ from believer.lab.grids import Grid, grid_of_frame, read_grid
 from believer.lab.headings import TRIAL, Columns, columns_of, value_in
 from believer.lab.readable import Readable
 from believer.optimizer import Optimizer
+from believer.space.rows import Rows
 from believer.study.files import PathLike
 from believer.study.labels import described, number
 from believer.study.tell_report import Row, TellReport
@@ -207,6 +208,8 @@ class _Reader:
         if not_run and values:
             raise InvalidInput("it says not run and has a result, too; leave one of them out.")
         params = {name: value_in(at, space.parameters[name], name, self.marks) for name, at in given.items()}
+        if space.table is not None:
+            params = _row(space.table, params)
         lacking = [name for name in space.present(params) if name not in params]
         if number is None and lacking and results:
             raise InvalidInput(
@@ -216,6 +219,20 @@ class _Reader:
         if number is None and results:
             params = space.measured(params)
         return _Read(line, number, params, values, not_run, reason)
+
+
+def _row(table: Rows, given: Mapping[str, Any]) -> dict[str, Any]:
+    """The row of a table of candidates that cells mean, by its id or its features; {} if they say too little."""
+    params = {name: given[name] for name in table.features if name in given}
+    if table.id is None or table.id not in given:
+        return table.at(table.place(params)) if len(params) == len(table.features) else {}
+    cell = given[table.id]
+    try:
+        return table.at(table.place({**params, table.id: cell}))
+    except InvalidInput:
+        if not isinstance(cell, str) or not text_of(cell).isdecimal():
+            raise
+        return table.at(table.place({**params, table.id: int(text_of(cell))}))
 
 
 def _id(cell: Any) -> int:

@@ -66,8 +66,11 @@ def study_text(
     decimal : the decimal mark of sheets.
     shared : the number of values, at most, that parameters have in a batch.
     """
-    if space.constraint is not None or space.within is not None:
-        raise InvalidInput("a study.toml cannot hold a rule that is a function; write it as sum_to, linear, max_parts.")
+    if space.constraint is not None or space.within is not None or space.table is not None:
+        raise InvalidInput(
+            "a study.toml cannot hold a rule that is a function, nor a table; write sum_to, linear, max_parts, or the "
+            "path of the table."
+        )
     parts = [_HEAD, f"name = {_value(name)}\n", f"batch = {_value(batch)}  # suggestions that `believer ask` makes\n"]
     if shared:
         said: Any = list(shared) if set(shared.values()) == {1} else dict(shared)
