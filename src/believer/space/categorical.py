@@ -143,7 +143,10 @@ class Categorical:
 
     def decode(self, U: Array) -> list[Category]:
         """The choices whose encoded rows are nearest to ``U`` (n, p + k)."""
-        places = U.argmax(axis=1) if self._rows is None else self._rows.nearest(U)
+        if self._rows is None:
+            places = U.argmax(axis=1)
+        else:  # within the box of the rows, as a region has it
+            places = self._rows.nearest(np.minimum(U, self._rows.values.max(axis=0)))
         return [self.choices[i] for i in places]
 
     def grid(self) -> Array:
