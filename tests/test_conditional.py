@@ -18,6 +18,7 @@ import believer as bv
 from believer.arrays import Array
 from believer.batch import STRATEGIES
 from believer.errors import BelieverError, InvalidInput, SpaceExhausted
+from believer.plot import data
 from believer.replay import replay
 from believer.space.narrowed import Narrowed
 from believer.space.region import active
@@ -392,3 +393,21 @@ def test_tables_have_blank_cells_and_units_for_what_has_no_value(tmp_path: Path)
     assert "shift=" in str(study.trials)
     assert " mm" in str(study.trials)
     assert "None" not in str(study.trials) + repr(with_shift)
+
+
+def test_figures_show_a_parameter_where_it_counts() -> None:
+    study = bv.Optimizer(TUNED, seed=0, n_init=8)
+    while study.counts.done < 20:
+        for trial in study.ask(4):
+            study.tell(trial, loss(trial.params))
+    through = {"kernel": "rbf", "C": 10.0, "gamma": 0.01}
+    curves = {curve.axis.name: curve for curve in data.slice(study, through=through)}
+    assert np.isfinite(curves["kernel"].mean).all()  # what begins to count is in the middle of its values
+    assert np.isfinite(curves["gamma"].mean).all()
+    assert np.isnan(curves["degree"].mean).all()
+    assert np.isnan(curves["shift"].mean).all()
+    for curve in data.partial_dependence(study, samples=32):
+        assert np.isfinite(curve.mean).all(), curve.axis.name
+        if curve.axis.name in ("gamma", "shift"):  # smooth, also where columns are that do not count
+            assert np.abs(np.diff(curve.mean, 3)).max() < 0.2 * np.ptp(curve.mean), curve.axis.name
+    assert np.isfinite(data.surface(study, parameters=["kernel", "C"], through=through).mean).all()

@@ -27,7 +27,7 @@ SPACE = bv.Space(
         "plates": bv.Int(1, 9, step=2),
         "dose": bv.Ordinal(["low", "high"], backfill="low"),
         "tip": bv.Discrete([1, 2.5]),
-        "loading": bv.Float(1e-5, 0.1, log=True, backfill=1e-3),
+        "loading": bv.Float(1e-5, 0.1, log=True, backfill=1e-3, likely=(1e-3, 10)),
     },
     rules=[
         bv.sum_to(["resin", "hardener", "odd filler"], 100),

@@ -15,7 +15,7 @@ from believer.study.goal import AtLeast, AtMost, Between, Desirability, Goal, Ma
 T = TypeVar("T")
 
 _COMMON = ("units", "backfill", "when")
-_NUMBER = (("low", "high"), ("step", "log", *_COMMON))
+_NUMBER = (("low", "high"), ("step", "log", "likely", *_COMMON))
 _CHOICES = (("choices",), _COMMON)
 
 TYPES: dict[str, tuple[Callable[..., Parameter], tuple[str, ...], tuple[str, ...]]] = {
@@ -23,7 +23,7 @@ TYPES: dict[str, tuple[Callable[..., Parameter], tuple[str, ...], tuple[str, ...
     "int": (Int, *_NUMBER),
     "categorical": (Categorical, ("choices",), ("descriptors", *_COMMON)),
     "ordinal": (Ordinal, *_CHOICES),
-    "discrete": (Discrete, ("values",), ("log", *_COMMON)),
+    "discrete": (Discrete, ("values",), ("log", "likely", *_COMMON)),
 }
 """The kinds of parameters by their names in the file, with the keys that an entry needs and those that it may have."""
 

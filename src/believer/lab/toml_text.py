@@ -31,7 +31,7 @@ _PARAMETERS = """
 # far as 10 to 100, type = "int" for whole numbers. Choices: choices = [...], with type = "ordinal" where they have
 # an order, or with numbers that say how alike they are: choices = { DMF = [36.7, 3.8], water = [78.4, 1.9] }.
 # A list of numbers: values = [...]. Units are shown and never converted. A parameter that there is only
-# with others: when = { solvent = "DMF" }.
+# with others: when = { solvent = "DMF" }. A guess of the best value of a number, and its width: likely = [80, 10].
 """
 _RULES = """\
 # What must hold at every suggestion: sum_to = 100 or max_parts = 2, each with of = ["a", "b"];
@@ -98,6 +98,8 @@ def _parameter(p: Any) -> Entry:
         said["backfill"] = backfill_of(p)
     if (when := when_of(p)) is not None:
         said["when"] = {name: values[0] if len(values) == 1 else values for name, values in when.items()}
+    if (likely := getattr(p, "likely", None)) is not None:
+        said["likely"] = likely
     return said | ({"units": units_of(p)} if units_of(p) else {})
 
 

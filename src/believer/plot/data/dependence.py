@@ -30,6 +30,8 @@ from believer.plot.data.axis import Axis
 from believer.plot.data.convergence import limits_of
 from believer.plot.data.evaluations import axes_named
 from believer.plot.data.source import Source, StudyLike, study_of
+from believer.space.conditional import REST
+from believer.space.region import Branched
 from believer.study.recommendation import NORMAL_95
 from believer.surrogates.protocols import Joint, Sampling, Scaled
 
@@ -37,6 +39,9 @@ MAX_SAMPLES, MIN_SAMPLES, _WORK = 128, 8, 5e9
 """How many points an average is over, and how much work all of its predictions may be."""
 
 _DRAWS = 512
+_NOWHERE = 2.0
+"""Outside of the cube."""
+
 CELLS = 41
 """Cells along each axis of a surface."""
 
@@ -188,7 +193,9 @@ def surface(
         Z = _spread(source, samples)
     x, y = thinned(x), thinned(y)
     shape = len(y.at), len(x.at)
-    mean, low, high = (part.reshape(shape) for part in expected(source, name, crossed(x, y, Z)))
+    mean, low, high = (
+        part.reshape(shape) for part in expected(source, name, at_rest(source, (x, y), crossed(x, y, Z)))
+    )
     trials = source.trials
     return Surface(
         x,
@@ -254,6 +261,29 @@ def crossed(x: Axis, y: Axis, Z: Array) -> Array:
     return X
 
 
+def at_rest(source: Source, axes: tuple[Axis, ...], groups: Array) -> Array:
+    """Points (k, S, d) at positions of some axes, with what does not count there at rest.
+
+    What begins to count is in the middle of its values. Points at which an axis does not count itself are moved to
+    where no point is allowed.
+
+    Parameters
+    ----------
+    source : the study.
+    axes : along which the points lie.
+    groups : the points, (k, S, d), in the encoded cube.
+    """
+    region = source.cache.region
+    if not has(region, Branched):
+        return groups
+    X = groups.reshape(-1, groups.shape[2])
+    counts = region.active(X)
+    out = np.where(counts & (X != REST), X, region.project(X))
+    for axis in axes:
+        out[~counts[:, axis.start], axis.start : axis.stop] = _NOWHERE
+    return out.reshape(groups.shape)
+
+
 def expected(source: Source, outcome: str, groups: Array) -> tuple[Array, Array, Array]:
     """Mean and the ends of its 95 % interval, (k,) each, of the average over each group of S points.
 
@@ -297,7 +327,7 @@ def _interval(source: Source, X: Array, outcome: str) -> tuple[Array, Array, Arr
 
 
 def _curve(source: Source, outcome: str, axis: Axis, Z: Array, through: dict[str, Any] | None) -> Curve:
-    mean, low, high = expected(source, outcome, along(axis, Z))
+    mean, low, high = expected(source, outcome, at_rest(source, (axis,), along(axis, Z)))
     trials = source.trials
     rows = np.flatnonzero(np.isfinite(trials.values[outcome]))
     best = None if source.best is None else trials.row(source.best)

@@ -11,7 +11,7 @@ import numpy as np
 from believer.arrays import Array, IntArray
 from believer.errors import InvalidInput
 from believer.plot.data.axis import Axis
-from believer.plot.data.dependence import allowed, along, crossed, thinned, two_axes
+from believer.plot.data.dependence import allowed, along, at_rest, crossed, thinned, two_axes
 from believer.plot.data.source import Source, StudyLike, study_of
 from believer.study.goals import RUNS
 
@@ -66,11 +66,11 @@ def feasibility(
     params, x = source.center(through)
     if len(source.axes) == 1 or (parameters is not None and len(parameters) == 1):
         axes: tuple[Axis, ...] = (source.axes[0] if parameters is None else source.axis(parameters[0]),)
-        X = along(axes[0], x[None, :])[:, 0]
+        X = at_rest(source, axes, along(axes[0], x[None, :]))[:, 0]
     else:
         by = next((name for name in limited if name != RUNS), source.outputs[0])
         one, other = map(thinned, two_axes(source, by, parameters))
-        axes, X = (one, other), crossed(one, other, x[None, :])[:, 0]
+        axes, X = (one, other), at_rest(source, (one, other), crossed(one, other, x[None, :]))[:, 0]
     may, shape = allowed(source, X), tuple(len(axis.at) for axis in reversed(axes))
     parts = {
         SUCCEEDS if name == RUNS else source.label(name): np.where(may, probability(source, name, X), np.nan)

@@ -23,7 +23,7 @@ from believer.batch.request import Request
 from believer.capabilities import has
 from believer.errors import InvalidInput
 from believer.plot.data.axis import Axis
-from believer.plot.data.dependence import allowed, along, crossed, nearness, thinned
+from believer.plot.data.dependence import allowed, along, at_rest, crossed, nearness, thinned
 from believer.plot.data.evaluations import axes_named
 from believer.plot.data.source import Source, StudyLike, study_of
 from believer.propose import request_of
@@ -240,7 +240,8 @@ class _Slice:
     @property
     def points(self) -> Array:
         Z = self.x[None, :]
-        return (along(self.axes[0], Z) if len(self.axes) == 1 else crossed(self.axes[0], self.axes[1], Z))[:, 0]
+        groups = along(self.axes[0], Z) if len(self.axes) == 1 else crossed(self.axes[0], self.axes[1], Z)
+        return at_rest(self.source, self.axes, groups)[:, 0]
 
     @property
     def shape(self) -> tuple[int, ...]:
