@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from each import each
 from optimizer_studies import SPACES, assert_distinct, assert_lawful, started, tell_all, units
@@ -51,6 +52,19 @@ def test_shared_values_go_with_rules_grids_and_constraints(space: Space, shared:
         assert all(len(values(batch, name)) <= count for name, count in shared.items())
         assert_lawful(space, batch.trials)
         tell_all(optimizer, batch)
+    assert_distinct(optimizer.trials)
+
+
+def test_rows_of_a_table_share_values_and_keep_a_cost() -> None:
+    rng = np.random.default_rng(0)
+    rows = [{"t": 10.0 * float(rng.integers(5, 9)), "x": float(rng.random()), "k": "ab"[i % 2]} for i in range(120)]
+    optimizer = Optimizer(Space.from_table(rows, features=["t", "x", "k"]), seed=0, n_init=4)
+    for shared, name, most in (({"t": 1}, "t", 1), ({"t": 2}, "t", 2), (["k"], "k", 1)):
+        batch = optimizer.ask(4, shared=shared)
+        assert len(values(batch, name)) <= most
+        assert all(trial.params in rows for trial in batch)
+        tell_all(optimizer, batch)
+    assert cost_of(optimizer.ask(4, max_cost=1.0, cost={"x": 1.0}), {"x": 1.0}) <= 1.0
     assert_distinct(optimizer.trials)
 
 

@@ -132,9 +132,14 @@ class Rows:
                 mask &= np.fromiter((type(cell) is type(value) and cell == value for cell in cells), bool, len(cells))
         return mask
 
-    def part(self, values: Mapping[str, Any]) -> Catalogue:
-        """The rows that have these values, as a region."""
-        return catalogue(self.region.rows, self.region.keys, self.having(values)) if values else self.region
+    def part(self, values: Mapping[str, Any], among: Mapping[str, Sequence[Any]]) -> Catalogue:
+        """The rows that have these values, and one of those ``among`` others, as a region."""
+        if not values and not among:
+            return self.region
+        mask = self.having(values)
+        for name, some in among.items():
+            mask = mask & np.logical_or.reduce([self.having({name: value}) for value in some])
+        return catalogue(self.region.rows, self.region.keys, mask)
 
     def showing(self, names: Collection[str]) -> Rows:
         """The same rows with those columns alone, of all that are no features, that are among ``names``."""

@@ -465,7 +465,7 @@ class Space:
         ``among``: further parameters, and for each the values of which it has one.
         """
         if self.table is not None:
-            return self.table.part(self.check_fixed(fixed or {}))
+            return self.table.part(self.check_fixed(fixed or {}), among or {})
         values = {name: [value] for name, value in self.check_fixed(fixed or {}).items()}
         values |= {name: [*some] for name, some in (among or {}).items()}
         box = self._box(values)
