@@ -38,16 +38,23 @@ class Catalogue:
     ----------
     rows : the points (n, d), all different.
     keys : of the rows, (n,), as :func:`keys_of` gives them.
+
+    Attributes
+    ----------
+    freedom : the number of columns in which rows differ.
     """
 
     rows: Array
     keys: Keys
+    freedom: int = field(init=False, repr=False)
     _order: IntArray = field(init=False, repr=False)
     """The rows by their keys."""
     _along: list[IntArray] = field(init=False, repr=False, default_factory=list)
     """The rows along the direction in which they differ most, once that is known."""
 
     def __post_init__(self) -> None:
+        differs = (self.rows != self.rows[:1]).any(axis=0)
+        object.__setattr__(self, "freedom", int(np.count_nonzero(differs)))
         object.__setattr__(self, "_order", np.argsort(self.keys, kind="stable"))
 
     @property
@@ -70,11 +77,6 @@ class Catalogue:
     def metric(self) -> BoolArray:
         """No column: points cannot move along any."""
         return np.zeros(self.dim, dtype=bool)
-
-    @property
-    def freedom(self) -> int:
-        """The number of columns in which rows differ."""
-        return int(np.count_nonzero(np.ptp(self.rows, axis=0))) if len(self.rows) else 0
 
     @property
     def ruled(self) -> bool:
