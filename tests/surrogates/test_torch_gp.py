@@ -14,6 +14,7 @@ from believer.arrays import Array
 from believer.errors import InvalidInput, MissingExtra
 from believer.surrogates import torch_device
 from believer.surrogates.data import Data
+from believer.surrogates.gp_fit import PRIORS
 from believer.surrogates.gp_likelihood import log_likelihood
 from believer.surrogates.kernels import KERNELS
 
@@ -39,7 +40,7 @@ def test_predictions_are_those_of_gp_at_equal_hyperparameters(kernel: str, known
     given = data(known=known)
     gp = bv.GP(kernel, "infer")
     own = gp.fit(given, np.random.default_rng(0))
-    there = bv.TorchGP(kernel, "infer", "cpu").restore(given, gp.describe(own))
+    there = bv.TorchGP(kernel, "infer", device="cpu").restore(given, gp.describe(own))
     more = Data(Z[:4], np.linspace(-1.0, 1.0, 4))
     for a, b in ((own, there), (own.condition(more), there.condition(more))):
         p, q = a.predict_with_gradient(Z[4:]), b.predict_with_gradient(Z[4:])
@@ -77,9 +78,10 @@ def test_the_likelihood_is_that_of_the_host(
     np.testing.assert_allclose(there.information, here.information, rtol=1e-7, atol=1e-7)
 
 
-def test_a_fit_finds_the_hyperparameters_of_gp() -> None:
-    here = bv.GP(noise="infer").fit(data(), np.random.default_rng(0))
-    there = bv.TorchGP(noise="infer", device="cpu").fit(data(), np.random.default_rng(0))
+@each("prior", list(PRIORS))
+def test_a_fit_finds_the_hyperparameters_of_gp(prior: str) -> None:
+    here = bv.GP(noise="infer", prior=prior).fit(data(), np.random.default_rng(0))
+    there = bv.TorchGP(noise="infer", prior=prior, device="cpu").fit(data(), np.random.default_rng(0))
     np.testing.assert_allclose(np.log(there.lengthscales), np.log(here.lengthscales), atol=1e-5)
 
 
@@ -171,7 +173,16 @@ def test_results_without_room_are_refused_before_any_work_is_done() -> None:
 
 
 @each(
-    "settings", [{"device": "tpu"}, {"device": 3}, {"memory": 0.0}, {"memory": "1"}, {"kernel": "rbf"}, {"noise": -1}]
+    "settings",
+    [
+        {"device": "tpu"},
+        {"device": 3},
+        {"memory": 0.0},
+        {"memory": "1"},
+        {"kernel": "rbf"},
+        {"noise": -1},
+        {"prior": "none"},
+    ],
 )
 def test_bad_settings_are_refused(settings: dict[str, Any]) -> None:
     with pytest.raises(InvalidInput):

@@ -367,8 +367,7 @@ class GP:
     def __post_init__(self) -> None:
         object.__setattr__(self, "kernel", checked_kernel(self.kernel))
         object.__setattr__(self, "noise", checked_noise(self.noise))
-        if not isinstance(self.prior, str) or self.prior not in PRIORS:
-            raise InvalidInput(f"prior must be one of {', '.join(PRIORS)}; got {shown(self.prior)}.")
+        checked_prior(self.prior)
 
     def fit(self, data: Data, rng: np.random.Generator, previous: Model | None = None) -> GPModel:
         """Hyperparameters from ``data``, X (n, d) and y (n,), by a search that begins at ``previous``; the posterior.
@@ -404,6 +403,13 @@ def checked_kernel(kernel: str) -> str:
     if not isinstance(kernel, str) or kernel not in KERNELS:
         raise InvalidInput(f"kernel must be one of {', '.join(KERNELS)}; got {shown(kernel)}.")
     return kernel
+
+
+def checked_prior(prior: str) -> Preset:
+    """How a fit is done under the prior of that name; a clear error if there is none."""
+    if not isinstance(prior, str) or prior not in PRIORS:
+        raise InvalidInput(f"prior must be one of {', '.join(PRIORS)}; got {shown(prior)}.")
+    return PRIORS[prior]
 
 
 def checked_noise(noise: float | str, words: tuple[str, ...] = (INFER, AUTO)) -> float | str:

@@ -18,8 +18,8 @@ from believer.errors import InvalidInput, NumericalError
 from believer.numerics.cholesky import JITTER_STEPS
 from believer.surrogates import gp_fit
 from believer.surrogates.data import Data, learnable, squared, variances
-from believer.surrogates.gp import NOISY_FROM, checked_kernel, checked_noise, draws, standardization
-from believer.surrogates.gp_fit import DEFAULT, Hyperparameters
+from believer.surrogates.gp import NOISY_FROM, checked_kernel, checked_noise, checked_prior, draws, standardization
+from believer.surrogates.gp_fit import SHARED, Hyperparameters
 from believer.surrogates.gp_noise import AUTO
 from believer.surrogates.paths import KernelPaths, prior_draws
 from believer.surrogates.protocols import (
@@ -327,19 +327,21 @@ class TorchGP:
 
     Parameters
     ----------
-    kernel, noise : as ``GP`` has them.
+    kernel, noise, prior : as ``GP`` has them.
     device : "cuda", "cuda:1", ..., or "cpu"; "auto" takes a GPU if there is one.
     memory : the number of bytes that a study may take on the device; None for all that is free there.
     """
 
     kernel: str = "matern52"
     noise: float | str = AUTO
+    prior: str = SHARED
     device: str = AUTO
     memory: float | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "kernel", checked_kernel(self.kernel))
         object.__setattr__(self, "noise", checked_noise(self.noise))
+        checked_prior(self.prior)
         if not isinstance(self.device, str) or self.device.split(":")[0] not in (AUTO, "cuda", "cpu"):
             raise InvalidInput(f'device must be "auto", "cuda", "cuda:1", ..., or "cpu"; got {shown(self.device)}.')
         if self.memory is not None:
@@ -362,7 +364,7 @@ class TorchGP:
             (y - shift) / scale,
             self.kernel,
             self.noise,
-            DEFAULT,
+            checked_prior(self.prior),
             rng,
             start,
             seen,
