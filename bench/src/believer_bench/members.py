@@ -153,6 +153,8 @@ class Entrant:
     def options(self, declared: Declared | None = None) -> dict[str, Any]:
         """The options of an ``Optimizer`` for this member."""
         found = {kind: part.value for kind, part in self.parts.items()}
+        if self.parts["surrogate"].name == SURROGATE:
+            del found["surrogate"]  # the one that suits the space
         if declared is None:
             return found
         if declared.measure == HYPERVOLUME and self.parts["acquisition"].name == ACQUISITION:

@@ -189,6 +189,16 @@ def _completed(config: Any, what: str) -> Any:
     return config if is_custom(config) else to_config(_rebuild(config, what))
 
 
+def with_former(config: Any) -> Any:
+    """The config of a part with settings that were introduced since, as they were before; those that left are gone."""
+    name = config.get("type") if isinstance(config, dict) else None
+    if not isinstance(name, str):
+        return config
+    left = _LEFT.get(name, {})
+    kept = {key: value for key, value in config.items() if key not in left or value != left[key]}
+    return {**kept, **{key: value for key, value in _FORMER.get(name, {}).items() if key not in kept}}
+
+
 def _rebuild(config: Any, what: str) -> Any:
     if isinstance(config, list):
         return tuple(_rebuild(item, what) for item in config)
@@ -204,8 +214,8 @@ def _rebuild(config: Any, what: str) -> Any:
                 f"the journal was written with {what} {name}({key}={shown(config[key])}), which is no part of "
                 "this library any more: begin a new study, with the surrogate that believer-paper has for it."
             )
-    known = {**_FORMER.get(name, {}), **config}
-    settings = {key: _rebuild(value, what) for key, value in known.items() if key != "type" and key not in left}
+    completed = with_former(config).items()
+    settings = {key: _rebuild(value, what) for key, value in completed if key != "type" and key not in left}
     cls = _known(name)
     if cls is None:
         raise InvalidInput(f"the journal names a {what} that this version does not know: {config.get('type')!r}.")

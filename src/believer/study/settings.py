@@ -39,6 +39,9 @@ STRATEGY, AMONG_SEVERAL = "hedged", "kb"
 """How points are chosen together where nothing else is said: for one objective without limits, and otherwise
 (benchmarks/outcomes.py)."""
 
+GAUSSIAN_PROCESS = "gp"
+"""The surrogate if none is stated, by name."""
+
 AUTO, NONE = "auto", "none"
 """Whether y is warped: if that helps, or never."""
 
@@ -106,7 +109,7 @@ class StudySettings:
             goals=goals,
             reference=checked_reference(given.get("reference"), goals),
             failures=_failures(given.get("failures", WORST if single else LEARN)),
-            surrogate=serialization.surrogate_named(given.get("surrogate", usual_surrogate(space))),
+            surrogate=_surrogate(given.get("surrogate", GAUSSIAN_PROCESS), space),
             acquisition=serialization.acquisition_named(given.get("acquisition", usual)),
             strategy=serialization.strategy_named(given.get("strategy", STRATEGY if single else AMONG_SEVERAL)),
             maximizer=None if maximizer is None else serialization.having(("maximize",), maximizer, "maximizer"),
@@ -180,10 +183,14 @@ _NAMED: dict[str, Any] = {
 }
 
 
-def usual_surrogate(space: Space) -> GP:
-    """The model of a study that names none: lengthscales share a mean unless the space is finite, where that brought
-    nothing (benchmarks/results/default.md)."""
-    return GP() if space.size is None else GP(prior=SEPARATE)
+def _surrogate(given: str | Surrogate, space: Space) -> Surrogate:
+    """The given surrogate; "gp" is the Gaussian process that suits the space.
+
+    Lengthscales share a mean unless the space is finite, where that brought nothing (benchmarks/results/default.md).
+    """
+    if isinstance(given, str) and given.lower() == GAUSSIAN_PROCESS:
+        return GP() if space.size is None else GP(prior=SEPARATE)
+    return serialization.surrogate_named(given)
 
 
 def goals_of(given: Mapping[str, Any]) -> Goals:
@@ -207,6 +214,11 @@ def _read(config: Mapping[str, Any]) -> tuple[Goals, dict[str, Any]]:
     }
 
 
+def _kind(surrogate: str) -> str:
+    """The class that the name of a surrogate stands for."""
+    return type(serialization.surrogate_named(surrogate)).__name__
+
+
 def options_of(config: Mapping[str, Any], given: Mapping[str, Any], space: Space) -> dict[str, Any]:
     """The options of a journal's settings, with those that are given now in their place.
 
@@ -227,6 +239,9 @@ def options_of(config: Mapping[str, Any], given: Mapping[str, Any], space: Space
     wanted = goals_of(given) if {"outcomes", "maximize"} & given.keys() else goals
     if wanted == goals:  # whatever the order in which they are named now
         wanted = Goals({name: wanted.wanted[name] for name in goals.wanted})
+    stated = given.get("surrogate")
+    if isinstance(stated, str) and _kind(stated) == config["surrogate"].get("type"):
+        given = {name: value for name, value in given.items() if name != "surrogate"}  # its name says no settings
     left = {name: value for name, value in plain.items() if name not in given}
     left |= {part: _rebuilt(config, part, None, *names) for part, names in _METHODS.items() if part not in given}
     if wanted != goals:
@@ -255,9 +270,12 @@ def refuse_unreadable(space: Space) -> None:
 def upgraded_config(config: Mapping[str, Any]) -> dict[str, Any]:
     """The settings of a journal of any format as format 4 has them.
 
-    Before it, a study of one number had no outcomes but ``maximize``; failures were the worst result there, and
-    learned where outcomes were declared; early ones were never warped.
+    Settings that surrogates have had since are what they were before. Before format 4, a study of one number had no
+    outcomes but ``maximize``; failures were the worst result there, and learned where outcomes were declared; early
+    ones were never warped.
     """
+    if "surrogate" in config:
+        config = {**config, "surrogate": serialization.with_former(config["surrogate"])}
     if "failures" in config:
         return dict(config)
     outcomes = config.get("outcomes")

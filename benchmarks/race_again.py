@@ -1,0 +1,99 @@
+"""The default of today, HEBO and SMAC on the cells of the suite that other libraries have raced on.
+
+    python benchmarks/race_again.py hedged                                # a minute of one core
+    python benchmarks/race_again.py hebo --q 3 --problems hartmann6 ...   # in an environment that has HEBO
+
+The rows of ``results/suite/q3`` and ``q10`` are of one seed, 1000, that nothing was chosen on; peers do not change with
+the default, and so are not run again. HEBO and SMAC need environments of their own (``peers_apart.py`` says which)
+and half a minute a run, so they raced on few problems. A run counts by l = log10(regret / scale), -6 at least; of noisy
+problems by the least true value among its points. Writes ``results/suite/again.jsonl`` and ``again.md``.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from regret_report import markdown_table
+
+from believer.experiments import Cell, holm, wilcoxon
+from believer_bench.peers import PEERS
+from believer_bench.race import race
+from believer_bench.scores import measure_of
+
+SUITE = Path(__file__).parent / "results" / "suite"
+STORE, FLOOR, SIZES, DEFAULT = SUITE / "again.jsonl", -6.0, (3, 10), "hedged"
+
+
+def rows(path: Path) -> Iterator[dict[str, Any]]:
+    """The finished cells of a file."""
+    if path.exists():
+        yield from map(json.loads, path.read_text(encoding="utf-8").splitlines())
+
+
+def main() -> None:
+    """Run what is missing, then write the table."""
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("member", nargs="?")
+    parser.add_argument("--q", type=int, nargs="+", choices=SIZES, default=SIZES)
+    parser.add_argument("--problems", nargs="+")
+    given = parser.parse_args()
+    done = {key_of(row) for row in rows(STORE)}
+    for q in given.q if given.member else ():
+        for row in rows(SUITE / f"q{q}" / "results.jsonl"):
+            settings = {**row["cell"]["settings"], "member": given.member}
+            key, wanted = (given.member, settings["problem"], q), given.problems or (settings["problem"],)
+            if row["cell"]["settings"]["member"] != DEFAULT or key in done or settings["problem"] not in wanted:
+                continue
+            result = race(Cell("bench", settings, row["cell"]["seed"]))
+            cell = {"experiment": "bench", "settings": settings, "seed": row["cell"]["seed"]}
+            with STORE.open("a", encoding="utf-8") as file:
+                file.write(json.dumps({"cell": cell, "result": result}) + "\n")
+            print(*key, flush=True)
+    text = "# The default of today beside its peers\n\nMade by [race_again.py](../../race_again.py).\n"
+    (SUITE / "again.md").write_text(text + "".join(map(table, SIZES)), encoding="utf-8")
+
+
+def key_of(row: dict[str, Any]) -> tuple[str, str, int]:
+    """Member, problem and size of batches of a row."""
+    settings = row["cell"]["settings"]
+    return settings["member"], settings["problem"], settings["q"]
+
+
+def score(row: dict[str, Any]) -> float:
+    """l of a run."""
+    result, measure = row["result"], measure_of(row["cell"]["settings"]["problem"])
+    values = result.get("truths") or [value for value in result["values"] if value is not None]
+    return max(float(np.log10(max((min(values) - measure.optimum) / measure.scale, 1e-12))), FLOOR)
+
+
+def table(q: int) -> str:
+    """Every peer, and the default before, against the default of today, on the problems that both raced on."""
+    now: dict[str, dict[str, float]] = {}
+    for row in rows(STORE):
+        member, problem, size = key_of(row)
+        if size == q:
+            now.setdefault(member, {})[problem] = score(row)
+    ours, others = now.pop(DEFAULT), now
+    for row in rows(SUITE / f"q{q}" / "results.jsonl"):
+        member, problem, _ = key_of(row)
+        if member == DEFAULT or member in PEERS:
+            others.setdefault("the default before" if member == DEFAULT else member, {})[problem] = score(row)
+    lines, chances = [], []
+    for name, theirs in others.items():
+        d = np.array([ours[problem] - theirs[problem] for problem in theirs])
+        mine, its = (np.mean([of[problem] for problem in theirs]) for of in (ours, theirs))
+        chances.append(wilcoxon(d))
+        lines.append([name, str(len(d)), f"{mine:.2f}", f"{its:.2f}", f"{(d < 0).sum()} : {(d > 0).sum()}"])
+    for line, p in zip(lines, holm(chances), strict=True):
+        line.append(f"{p:.2g}")
+    heads = ["against", "problems", "mean l of the default", "its mean l", "won : lost", "p (Wilcoxon, Holm)"]
+    return f"\n## q={q}\n\n{markdown_table(heads, sorted(lines, key=lambda line: float(line[3])))}\n"
+
+
+if __name__ == "__main__":
+    main()
