@@ -30,6 +30,11 @@ def toughness(params):
 
 
 def main():
+    mixture()
+    catalogue()
+
+
+def mixture():
     study = bv.Optimizer(SPACE, outcomes={"toughness": bv.Maximize(units="MPa")}, seed=0)
     for batch in range(1, 7):
         for trial in study.ask(6):
@@ -38,6 +43,17 @@ def main():
     recipe = {name: value for name, value in study.best[0].items() if value}
     print("what the model uses of a resin:", {k: f"{v:.0%}" for k, v in study.descriptor_shares()["resin"].items()})
     print("best recipe:", recipe, "sum:", sum(value for name, value in recipe.items() if name in ["binder", *PARTS]))
+
+
+def catalogue():
+    """The experiments are given: every suggestion is a row of the table, by its name."""
+    stock = [{"name": f"foil {i}", "gauge": 0.1 + 0.05 * (i % 20), "temper": i // 20} for i in range(100)]
+    foils = bv.Space.from_table(stock, features=["gauge", "temper"], id_column="name")
+    study = bv.Optimizer(foils, maximize=True, n_init=6, seed=0)
+    for _ in range(4):
+        for trial in study.ask(4):
+            study.tell(trial, 50 - 40 * (trial.params["gauge"] - 0.6) ** 2 - (trial.params["temper"] - 3) ** 2)
+    print(f"best of 16 foils from {len(stock)}: {study.best[0]['name']} with {study.best[1]:.1f} MPa")
 
 
 if __name__ == "__main__":
