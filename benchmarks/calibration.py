@@ -4,7 +4,7 @@
 
 A study on each problem of the suite without noise, ten random results first, then batches of five until there are 55,
 three seeds. Expected is ``Gain.together`` of every batch after 20 results, at most ten times what the study had gained
-in its design; measured is what the batch gained over the best result. Coverage is of leave-one-out intervals at the end.
+in its design; measured is what it gained over the best result. Coverage is of leave-one-out intervals at the end.
 Writes ``results/calibration.md``.
 """
 
