@@ -26,6 +26,7 @@ import warnings
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
+from importlib.util import find_spec
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -43,6 +44,8 @@ from believer.numerics import LBFGSSettings, backend
 
 MEMORY = 4 << 30
 """Bytes that a process of changed journals may reserve; what is legal needs a fraction of it."""
+
+WITH_TORCH = find_spec("torch") is not None
 
 SPACE = bv.Space(
     {
@@ -94,6 +97,8 @@ def _kinds() -> dict[str, dict[str, Any]]:
         "last layer": {"surrogate": bv.LastLayer((4,), 5, 1)},
         "networks": {"surrogate": bv.NeuralEnsemble(2, (4, 3), 5, 1)},
     }
+    if WITH_TORCH:
+        strategies["on a device"] = {"surrogate": bv.TorchGP(noise="infer", device="cpu", memory=1e9)}
     flat = {"maximizer": SCREENING}
     return {
         **{name: {"maximizer": CLIMBING, **kind} for name, kind in strategies.items()},

@@ -134,7 +134,7 @@ def _settings(event: Event, line: int, passed: dict[str, Any], is_changed: bool)
         if not is_changed
         or serialization.is_custom(config.get(name))
         or (name == "constraint" and config.get(name))
-        or (name == "table" and dict(config.get("space") or {}).get(name))
+        or (name == "table" and isinstance(config.get("space"), dict) and config["space"].get(name))
     }
     return settings_in(config, needed, line)
 

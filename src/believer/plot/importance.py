@@ -44,7 +44,7 @@ def importance(
         reach = np.maximum([found.values - found.low, found.high - found.values], 0.0)[:, known]
         axes.errorbar(found.values[known], places[known], xerr=reach, fmt="none", ecolor=BLACK, capsize=3, lw=1.2)
     axes.set_yticks(places, [literal(name, 44) for name in found.titles])
-    axes.set_xlabel(found.measure)
+    axes.set_xlabel(found.measure, loc="right")  # long names leave little room below the bars
     axes.set_xlim(left=min(0.0, axes.get_xlim()[0]) if (found.values < 0.0).any() else 0.0)
     axes.set_title(f"importance for {literal(found.label)}, by {found.method}", fontsize=10)
     result: Axes = returned(grid)
