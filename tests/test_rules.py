@@ -189,7 +189,7 @@ def test_a_mixture_is_optimized_to_its_best_blend_on_a_face() -> None:
     best = {"a": 0.5, "b": 0.3, "c": 0.2, "d": 0.0, "e": 0.0, "f": 0.0}
     space = bv.Space({name: bv.Float(0, 1) for name in best}, rules=[bv.sum_to([*best], 1.0)])
     study = bv.Optimizer(space, n_init=6, seed=0)
-    for _ in range(6):
+    for _ in range(8):
         for trial in study.ask(4):
             study.tell(trial, sum((trial.params[name] - share) ** 2 for name, share in best.items()))
     assert study.best is not None

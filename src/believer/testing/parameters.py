@@ -86,11 +86,12 @@ def the_grid_has_every_value_once(parameter: Parameter) -> None:
 
 @law("decode gives the value whose columns are nearest.")
 def decode_gives_the_nearest_value(parameter: Parameter) -> None:
-    """Of listed values, for rows all over the cube."""
+    """Of listed values, for rows all over the box around their own, which is where a region has its points."""
     rows, k = parameter.grid(), parameter.count
     if k is None or k > 1000 or parameter.rounded:
         return
-    U = np.random.default_rng(1).random((_M, parameter.width))
+    low, high = rows.min(axis=0), rows.max(axis=0)
+    U = low + np.random.default_rng(1).random((_M, parameter.width)) * (high - low)
     taken = parameter.encode(parameter.decode(U), "p")
     least = np.sqrt(((U[:, None, :] - rows) ** 2).sum(axis=2)).min(axis=1)
     far = np.sqrt(((U - taken) ** 2).sum(axis=1))
