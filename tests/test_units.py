@@ -66,7 +66,7 @@ def worked(path: Path, units: str = "", of_value: str = "") -> Optimizer:
 
 
 def test_every_kind_of_parameter_is_tested_here() -> None:
-    assert set(PARAMETERS) == set(KINDS)
+    assert set(PARAMETERS) == set(KINDS) - {"Carried"}, "what only comes along with a table's row has no units"
 
 
 @pytest.mark.parametrize("kind", MADE)

@@ -146,6 +146,7 @@ def test_a_strategy_works_with_a_surrogate_or_names_one_that_it_works_with(name:
 
 def test_the_surrogates_named_for_an_ability_are_those_that_have_it() -> None:
     pytest.importorskip("sklearn")
+    pytest.importorskip("torch")
     models = [(type(recipe).__name__, fitted(recipe, scene())) for recipe in (m.make() for m in HERE.values())]
     library = {"GP", *LOADED_ON_USE}
     for ability, (_, named) in ABILITIES.items():

@@ -14,14 +14,14 @@ from believer.surrogates.protocols import (
     Scaled,
 )
 
-_CONDITIONED = "GP, SparseGP, MQRBF, FixedRBF, LastLayer"
+_CONDITIONED = "GP, TorchGP, SparseGP, MQRBF, FixedRBF, LastLayer"
 ABILITIES: dict[type, tuple[str, str]] = {
     Conditionable: ("can be conditioned in closed form (condition)", _CONDITIONED),
     Differentiable: ("gives gradients (predict_with_gradient)", f"{_CONDITIONED}, NeuralEnsemble, SVR"),
-    Joint: ("gives joint covariances (joint)", "GP, SparseGP, MQRBF, FixedRBF, LastLayer"),
-    JointlyDifferentiable: ("gives gradients of joint covariances (joint_with_gradient)", "GP"),
-    Pathwise: ("gives functions drawn from it (paths)", "GP, SparseGP, FixedRBF, LastLayer"),
-    Scaled: ("has lengthscales", "GP, SparseGP"),
+    Joint: ("gives joint covariances (joint)", "GP, TorchGP, SparseGP, MQRBF, FixedRBF, LastLayer"),
+    JointlyDifferentiable: ("gives gradients of joint covariances (joint_with_gradient)", "GP, TorchGP"),
+    Pathwise: ("gives functions drawn from it (paths)", "GP, TorchGP, SparseGP, FixedRBF, LastLayer"),
+    Scaled: ("has lengthscales", "GP, TorchGP, SparseGP"),
 }
 """A capability: in words, and the surrogates of this library whose models have it."""
 

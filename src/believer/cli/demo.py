@@ -113,9 +113,9 @@ def progress(demo: Demo, optimizer: Optimizer, batch: Batch, before: float | Non
     if best is None:
         return f"{line}nothing within the limits yet"
     line += f"best {_amount(demo, best[1])}"
-    if gain is None:
+    if all(trial.origin == "design" for trial in batch):
         return f"{line}; points spread over the space, before there is a model"
-    if before is None:
+    if before is None or gain is None:  # no gain can be expected before anything is within the limits
         return f"{line}; the first within the limits"
     gained = "nothing" if best[1] == before else _amount(demo, abs(best[1] - before), digits=3)
     return f"{line}; gained {gained}, expected to gain {_amount(demo, gain.together, digits=2)}"
