@@ -154,8 +154,8 @@ class StudySettings:
         given = dict(passed or {})
         constraint = given.pop("constraint", None)
         name = checked_constraint(config["constraint"], constraint)
-        space = config["space"] if isinstance(config["space"], dict) else {}
-        rows = rows_again(space.get("table"), space.get("parameters"), given.pop("table", None))
+        written = config["space"] if isinstance(config["space"], dict) else {}
+        rows = rows_again(written.get("table"), written.get("parameters"), given.pop("table", None))
         named = {part: None if value is None else _NAMED[part](value) for part, value in given.items()}
         try:
             config = upgraded_config(config)
