@@ -102,7 +102,7 @@ class Optimizer(Study):
         self._start(settings, [begun], None if journal is None else Journal.create(journal, begun))
 
     def _start(self, settings: StudySettings, events: list[Event], journal: Journal | None) -> None:
-        """Nothing learnt yet, and the ledger of ``events``, which ``journal`` holds."""
+        """Set up the study with the ledger of ``events``, which ``journal`` holds, and without any fitted model."""
         super().__init__(_folded(events, settings), None if journal is None else str(journal.path))
         self._settings, self._cache, self._journal = settings, ModelCache(settings), journal
         self._doubt: tuple[int, int, Event] | None = None
@@ -229,17 +229,17 @@ class Optimizer(Study):
     ) -> Batch:
         """Suggest ``q`` trials to evaluate now, chosen to be good together and together with the pending ones.
 
-        Raises :class:`SpaceExhausted` if a finite space has fewer than q distinct points left.
+        Raises :class:`SpaceExhausted` if ``distinct`` is True and a finite space has fewer than q new points left.
 
         Parameters
         ----------
         q : the number of trials.
         strategy : a strategy for this call, in place of the optimizer's.
         fixed : parameters that keep a fixed value in this call.
-        shared : parameters that have one value in the whole batch, ``["temperature"]``, or as many values at most as
-            stated, ``{"temperature": 2}``. The values are chosen with the rest of the batch: of a few batches, each
-            under values of its own, the one with the largest expected gain is handed out, which takes about five times
-            as long. Pending points do not count.
+        shared : parameters that have the same value in the whole batch, ``["temperature"]``, or at most as many
+            different values as stated, ``{"temperature": 2}``. Several batches with different values are tried, and
+            the one with the largest expected gain is returned; this takes about five times as long. The values of
+            pending points do not count.
         max_cost : the most that the batch may cost, all its points together.
         cost : what a point costs: a price for each unit of some numbers, ``{"catalyst": 12.5}``, or a function of the
             params. A batch that costs too much is chosen again under the limit.
@@ -292,7 +292,10 @@ class Optimizer(Study):
         return self._insight.predict(self._encoded(rows), outcome)
 
     def _encoded(self, points: list[Mapping[str, Any]]) -> Array:
-        """Points that may have been measured, and lie on no step; InvalidInput for what is far out of bounds."""
+        """Encode points that may have been measured, and need not lie on steps.
+
+        Raises InvalidInput if a number is outside of its bounds by more than the distance between them.
+        """
         try:
             return self.space.encode(points)
         except InvalidInput:
@@ -318,7 +321,7 @@ class Optimizer(Study):
         return self._insight.descriptor_shares(outcome)
 
     def _refuse_without_results(self, what: str) -> None:
-        """InvalidInput if there is nothing that a model could learn from."""
+        """Raise InvalidInput if there is no result that a model could learn from."""
         ledger = self._ledger
         if not ledger.outcomes:
             raise InvalidInput(f"{what} needs at least one result. Use tell or observe first.")
@@ -381,8 +384,8 @@ class Optimizer(Study):
         error : the reason why a failed evaluation has no value.
         params : parameters with which the trial was really evaluated, as far as they differ from those suggested:
             ``{"temperature": 71.3}``. They need not lie on steps, within bounds or keep rules; the models learn from
-            them, and the record shows both. A result that lies farther outside of the bounds than these are apart is
-            kept in ``outside``, and no model learns from it.
+            them, and the record shows both. If a number is outside of its bounds by more than the distance between
+            them, the result is kept in ``outside``, and no model learns from it.
         """
         self._record_answer(self._answer(trial, value, noise, error, params=params))
 
@@ -462,7 +465,7 @@ class Optimizer(Study):
         return {n: v for n, v in checked.items() if n not in known or not same_value(v, known[n])} or None
 
     def _own(self, trial: Trial | int) -> Trial:
-        """The trial of this study; TrialError for one of another."""
+        """Find a trial of this study. Raise TrialError for a trial of another study."""
         found = self._ledger.find(trial)
         known = (found.encoded, self._ledger.handed[found.id].encoded)  # as it is now, and as it was before a change
         if isinstance(trial, Trial) and not any(
@@ -591,8 +594,9 @@ class Optimizer(Study):
 
         It is taken as it is, because the result exists already: it need not keep the rules or the constraint of the
         space, and its numbers need not lie on steps or within bounds. A choice that the space does not have, and a
-        number that is not above 0 on a logarithmic scale, have no place in it and are an error. A result that lies
-        farther outside of the bounds than these are apart is kept in ``outside``, and no model learns from it.
+        number that is not above 0 on a logarithmic scale, have no place in it and are an error. If a number is outside
+        of its bounds by more than the distance between them, the result is kept in ``outside``, and no model learns
+        from it.
 
         Parameters
         ----------
@@ -706,7 +710,10 @@ class Optimizer(Study):
         return study
 
     def _follow(self, event: Event, line: int, settings: StudySettings | None = None) -> None:
-        """Take in what a journal's ``line`` says; after a change, with the ``settings`` of then."""
+        """Apply an ``event`` that was read from a ``line`` of the journal.
+
+        ``settings`` are the new settings if the event changed them, and None otherwise.
+        """
         self._ledger.follow(event, line)
         if settings is not None:
             self._ledger.go_on_in(settings.space)
@@ -740,7 +747,7 @@ class Optimizer(Study):
             raise
 
     def _recover(self) -> None:
-        """After a call that was broken off: the ledger of the events that are in the journal, and of no other."""
+        """Rebuild the ledger after a call that was broken off, from exactly the events that are in the journal."""
         if self._doubt is None:
             return
         count, end, event = self._doubt
@@ -759,9 +766,9 @@ def _last_settings(events: list[Event]) -> tuple[dict[str, Any], int]:
 def _before_and_after(
     config: dict[str, Any], line: int, space: Space, given: Mapping[str, Any]
 ) -> tuple[dict[str, Any], StudySettings, dict[str, Any]]:
-    """The settings of a journal, the same with what was said now, and these as they are compared.
+    """The settings in a journal, the settings with the options passed now, and the latter as plain data to compare.
 
-    Only the space and what was said are compared: all else stays as the journal has it, in the words of its time.
+    Only the space and the options that were passed are compared. Everything else stays as the journal has it.
     """
     try:
         found = upgraded_config(config)
@@ -810,7 +817,7 @@ def settings_in(config: Mapping[str, Any], passed: Mapping[str, Any], line: int)
 
 
 def _verify_fits(events: list[Event], surrogate: Verifiable) -> None:
-    """JournalCorrupt for the first ask since the last change under hyperparameters that no fit comes to."""
+    """Raise JournalCorrupt for the first ask since the last change whose hyperparameters no fit can produce."""
     results, start = 0, 0
     config: dict[str, Any] = {}
     for place, event in enumerate(events):

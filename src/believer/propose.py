@@ -109,7 +109,7 @@ def propose(
     """``q`` trials that are good together and with those pending: queued points, the design's, then the strategy's.
 
     The same settings and history give the same proposal, bit for bit, per processor and BLAS. Raises
-    :class:`SpaceExhausted` when a finite space has fewer than q points left.
+    :class:`SpaceExhausted` if ``distinct`` is True and a finite space has fewer than q new points left.
 
     Parameters
     ----------
@@ -192,7 +192,10 @@ def request_of(settings: StudySettings, history: History, q: int = 1, *, cache: 
 
 @dataclass(slots=True, eq=False)
 class _Draft:
-    """The trials of a proposal while it is being made up; ``avoid`` (k, d) is empty when repeats are welcome."""
+    """The trials of a proposal while it is being made up.
+
+    ``avoid`` (k, d) holds the points that must not be chosen again; it is empty if ``distinct`` is False.
+    """
 
     settings: StudySettings
     history: History
@@ -202,9 +205,9 @@ class _Draft:
     distinct: bool
     repeat: bool = False
     shared: Values = field(default_factory=dict)
-    """The values of which parameters have one in this batch."""
+    """For each parameter that is shared by the batch: the values that it may take."""
     note: str = ""
-    """What provenance says of the rules of the batch."""
+    """The part of the provenance that names the rules of the batch."""
     trials: list[Trial] = field(default_factory=list)
     described: dict[str, Any] | None = None
     avoid: Array = field(init=False)
@@ -226,7 +229,7 @@ class _Draft:
             self.avoid = np.vstack([self.avoid, x])
 
     def add_new(self, x: Array, params: dict[str, Any], origin: str, provenance: str) -> None:
-        """``x``, which is ``params``, if it is allowed and new, else a uniform draw that is; provenance says so."""
+        """Add ``x``, which is ``params``, if it is allowed and new; otherwise a uniform draw that is, and say so."""
         if not is_new(x, self.region, self.avoid):
             x = draw(self.region, self.avoid, self.cache.randomness(self.next_id, "random"))[0]
             params, provenance = self.params_at(x[None, :])[0], provenance + REPLACED
@@ -278,7 +281,8 @@ class _Draft:
             pending, on, gain = counted_pending(self.history.pending), self._judged_on, None
             encoded = np.array([trial.encoded for trial in self.trials])
             if on is not None:
-                # Failures are no results: told as the worst of these, they bend a model beside a good one.
+                # Failures are not results. As pseudo-results with the worst value they would lower the predicted gain
+                # near good points, so the gain is computed without them.
                 fits = tuple(replace(one, model=one.fit, failed=None) for one in on.outputs)
                 gain = expected_gain(replace(on, outputs=(replace(fits[0], pending=pending), *fits[1:])), encoded)
             model = None if on is None else on.model
@@ -292,15 +296,15 @@ class _Draft:
         return None if gain is None else gain.together
 
     def add_queued(self, queued: list[dict[str, Any]]) -> None:
-        """Points that the user wants, even if they repeat others."""
+        """Add the points that the user wants, even if they repeat others."""
         for params in queued:
             self.add(self.settings.space.encode([params])[0], params, "enqueued", "asked for by the user")
 
     def add_design(self, q: int) -> None:
-        """Design points until ``n_init`` results or pending trials exist; and beyond, while there is no result.
+        """Add design points until results and pending trials together number ``n_init``.
 
-        Failed trials count as well, once there are results enough to learn from: one for each parameter and one more,
-        or half of ``n_init``.
+        Further ones are added as long as some output has no result. Failed trials also count once there are at least
+        min(number of parameters + 1, half of ``n_init``, rounded up) results.
         """
         history, n_init = self.history, self.settings.n_init
         known, results = len(history.ids) + len(history.pending.ids), len(history.ids)
@@ -315,7 +319,7 @@ class _Draft:
                 self.add_new(x, self.params_at(x[None, :])[0], "design", f"point {number} of a Latin hypercube")
 
     def learned_from(self, outputs: tuple[Learned, ...], hyperparameters: dict[str, Any]) -> str:
-        """What provenance says of models that did not learn from everything; nothing as a rule."""
+        """The part of the provenance that says what the models left out; usually empty."""
         history, surrogate, notes, first = self.history, self.settings.surrogate, "", outputs[0]
         states, one = hyperparameters.get("outputs", {}), len(outputs) == 1
         n, failures, what = max(len(learned.ids) for learned in outputs), first.failed, "results"
@@ -339,24 +343,24 @@ class _Draft:
             notes += f"; told of the last {pending:,} of {waiting:,} pending points"
         return notes
 
-    def add_chosen(self, chosen: Chosen, notes: str, strange: bool) -> None:
-        """The strategy's points, with what provenance says of the model in ``notes``.
+    def add_chosen(self, chosen: Chosen, notes: str, is_custom: bool) -> None:
+        """Add the strategy's points; ``notes`` is the part of their provenance that describes the model.
 
-        One that is not the library's own, ``strange``, may know of no grid and of nothing that is held.
+        A custom strategy may ignore grids and fixed parameters; its points are moved to allowed values first.
         """
         if self.history.unused:
             notes += f"; without regard to {', '.join(self.history.unused)}"
         X = np.array([choice.x for choice in chosen.choices], dtype=np.float64)
         for choice, x, params in zip(chosen.choices, X, self.params_at(X), strict=True):
             moved = ""
-            if strange and self.settings.space.misplaced([params], x[None, :]) is not None:
+            if is_custom and self.settings.space.misplaced([params], x[None, :]) is not None:
                 x, moved = self.region.project(x[None, :])[0], "; moved to where its parameters have values"
                 params = self.params_at(x[None, :])[0]
             repeats = self.repeat and choice.repeats and is_new(x, self.region, self.avoid[:0])
             (self.add if repeats else self.add_new)(x, params, "model", choice.provenance + notes + moved)
 
     def request(self, q: int, outputs: tuple[Learned, ...]) -> Request:
-        """What the strategy sees; trials of this proposal that came before it count as pending."""
+        """The request for the points that are still missing; the trials already in the draft count as pending."""
         settings, early = self.settings, [trial.encoded for trial in self.trials]
         if early:
             ids, X = tuple(trial.id for trial in self.trials), np.array(early)
@@ -383,9 +387,10 @@ class _Draft:
         )
 
     def refuse_exhausted(self, q: int, queued: list[dict[str, Any]], begun: int, count: bool = False) -> None:
-        """An error before any work, when a finite space cannot give q points that are new, beside ``begun`` ones.
+        """Raise SpaceExhausted if a finite space has too few new points for q trials, ``begun`` of which exist already.
 
-        With a constraint, points are counted only where that is cheap; or, with ``count``, after the work has failed.
+        This comes before any work. If the space has rules or a constraint and is large, its points are counted only
+        with ``count``, after the work has failed.
         """
         region, taken, size = self.region, self.history.taken, self.region.size
         needed = q - len(queued)
@@ -406,7 +411,7 @@ class _Draft:
 
 
 def rehearse(settings: StudySettings) -> None:
-    """MissingCapability, or MissingExtra, for parts that cannot work together, before a design is paid for.
+    """Raise MissingCapability or MissingExtra if parts cannot work together, before a design is paid for.
 
     A strategy that needs something is asked once for a point, on three made-up results. Custom parts are left alone: a
     call of theirs may cost, or count; they fail at the first ask.
@@ -442,7 +447,7 @@ def rehearse(settings: StudySettings) -> None:
 
 
 def _refuse_learned_failures(strategy: Strategy, name: Callable[[], str]) -> None:
-    """MissingCapability for a strategy that has no regard for where evaluations are expected to fail."""
+    """Raise MissingCapability if the strategy ignores the predicted probability that an evaluation fails."""
     if takes(strategy) == ONE:
         raise MissingCapability(
             f'{name()} chooses for one objective without limits, and failures="learn" limits the search to where '

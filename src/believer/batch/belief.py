@@ -1,8 +1,9 @@
 """The belief about each output while points are pending: models, conditioned on lies.
 
-A point that was picked is lied about in all outputs at once, so that they stay consistent: what a batch counts on is
-one world. Where some outputs of a pending point are known already, only the others are lied about. Lies are about
-objectives: a constant one would say nothing of limits, and these are believed, or fantasized.
+A picked point gets a lie in every output at once, so that all models describe the same assumed result. If some outputs
+of a pending point are known, only the others get a lie. The rule of the user applies to objectives. A limited outcome
+never gets a constant lie, because that says nothing about feasibility; it gets the posterior mean, or a posterior
+sample if the rule is Fantasy.
 """
 
 from __future__ import annotations
@@ -36,12 +37,17 @@ CONDITIONED = ("auto", "condition")
 """Updates by which a lie reaches a model that can be conditioned in closed form."""
 
 PLAUSIBLE, SHORTEST = "plausible", "shortest"
-"""The hedges of a belief: lengthscales that the results allow, and half of the model's whatever they say."""
+"""The two hedges. PLAUSIBLE: the shortest lengthscales that the results still allow, at least half of the fitted ones.
+SHORTEST: half of the fitted lengthscales, whatever the likelihood."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Wanted:
-    """Candidates to be drawn near the point of a trial and near good places; ``then``: each output's lies and model."""
+    """Candidates that are to be drawn near the point of a trial and near good places.
+
+    ``then``: for each output, the number of lies at that time, and the model of that time (None if it can be computed
+    again by conditioning).
+    """
 
     trial: int
     x: Array
@@ -58,8 +64,9 @@ class Belief:
     strategy : the strategy, which has the rule of the lies and the kind of update.
     parts : of each output of the request, in its order.
     region : where points were looked for.
-    wanted : lies near which there are to be more candidates, once another point is chosen.
-    left_out : of a long list of points, the largest value before any lie of those that are no candidates.
+    wanted : points near which more candidates are drawn before the next point is chosen.
+    left_out : if the space is a long list, only its best points became candidates; this is the largest acquisition
+        value, before any lie, among the other points, and minus infinity if there are none. None for any other space.
     """
 
     strategy: PseudoObservations
@@ -81,9 +88,13 @@ class Belief:
         return Belief(strategy, tuple([Part.of(learned) for learned in request.outputs]), request.region)
 
     def with_candidates(self, request: Request) -> Belief:
-        """The same before the first lie, with candidates for all points; as it is where each point draws its own."""
+        """The belief before the first lie, with one candidate set for all points.
+
+        Returns self unchanged if each point draws its own candidates.
+        """
         here, left_out = self.standing(request), None
-        if len(request.region.decisions) == 1 and is_long(request.region):  # a list is one decision
+        # A space given as a list has a single decision.
+        if len(request.region.decisions) == 1 and is_long(request.region):
             best = best_rows(request, self.worth(request, here, 0).objective)
             X, left_out = (None, None) if best is None else best
         else:
@@ -101,7 +112,7 @@ class Belief:
 
     @property
     def lies(self) -> Part:
-        """The part with the most lies: pending points that are known in some outputs are missing in others."""
+        """The part with the most lies. Parts differ if some outputs of a pending point are already known."""
         return self.parts[0] if len(self.parts) == 1 else max(self.parts, key=lambda part: len(part.ids))
 
     @property
@@ -120,7 +131,7 @@ class Belief:
         return self.worth(request, self.standing(request), trial).objective
 
     def standing(self, request: Request) -> Standing:
-        """Where things stand, given what is real and what is believed."""
+        """The incumbent, the Pareto front and the feasible points, from results and lies."""
         if self._standing is None:
             object.__setattr__(self, "_standing", stand(self.parts, request.surrogate))
         assert self._standing is not None
@@ -144,7 +155,7 @@ class Belief:
         ----------
         request : what the strategy was asked.
         here : where the study stands.
-        trial : that gets the point.
+        trial : the id of the trial that gets the point.
         models : one for each output, in place of its own.
         margin : by how much f⁺ is to be improved at least.
         """
@@ -176,7 +187,7 @@ class Belief:
         Parameters
         ----------
         request : what the strategy was asked.
-        trial : that got the point.
+        trial : the id of the trial that got the point.
         x : the point, (d,).
         """
         return self._with(request, trial, x, [True] * len(self.parts))
@@ -223,7 +234,10 @@ class Belief:
         return own if part.learned.output.limits is None or isinstance(own, Fantasy) else Believe()
 
     def following(self, request: Request, name: str) -> tuple[Belief, tuple[Follower, ...]]:
-        """With followers of that name that know all lies, one for each output; and these.
+        """Return this belief with one follower for each output, and the followers.
+
+        A follower is a copy of an output's model under other lengthscales (the same ones for :data:`OWN`), conditioned
+        on the same lies as the model.
 
         Parameters
         ----------
@@ -268,9 +282,10 @@ def believed(request: Request) -> Belief:
 
 
 def updated(model: Model, update: str, request: Request, place: int, trial: int, X: Array, y: Array) -> Model:
-    """``model``, which knows all but the last of the lies ``X`` (p, d), ``y`` (p,), with that one as well.
+    """Update ``model``, which knows all of the lies ``X`` (p, d), ``y`` (p,) but the last, with the last lie.
 
-    place: of its output. trial: to which the last lie belongs; a refit draws from its randomness.
+    place: the position of the model's output in the request. trial: the id of the trial that the last lie is about; a
+    refit uses its random stream.
     """
     if has(model, Conditionable) and update in CONDITIONED:
         return model.condition(Data(X[-1:], y[-1:]))

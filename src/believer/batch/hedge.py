@@ -148,8 +148,8 @@ def has_nothing_left(request: Request, incumbent: float | None, at: Prediction) 
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Calm:
-    """What the request's own model, before any lie, expects of points under way and of all others.
+class NothingExpected:
+    """Whether the request's own model, before any lie, expects no improvement that matters at any point.
 
     Parameters
     ----------

@@ -216,7 +216,7 @@ def drawn_near(request: Request, trial: int, x: Array, lies: int, places: Array)
     Parameters
     ----------
     request : what the strategy was asked.
-    trial : that got the point; its randomness is used.
+    trial : the id of the trial that got the point; its random stream is used.
     x : the point, (d,).
     lies : how many there were with the one about it.
     places : good points by all that was believed, (k, d).

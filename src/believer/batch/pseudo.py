@@ -1,8 +1,17 @@
 """Sequential batch selection by pseudo-observations: [paper] Algorithm 1.
 
-Pick a point, add a pseudo-observation (a lie) there, update the model, and pick the next point. Pending points of
-earlier batches pass through the same update before the first pick, so asking for q points at once or one by one is the
-same computation.
+======  ========================================================================
+symbol  meaning
+======  ========================================================================
+D       the data: all results
+D'      the data and the lies (pseudo-observations) about points without results
+f⁺      the best value so far, the incumbent
+α       the acquisition function
+======  ========================================================================
+
+Pick a point, add a lie there, update the model, and pick the next point. Pending points of earlier batches pass through
+the same update before the first pick, so asking for q points at once or one by one is the same computation, unless the
+points of a call are moved together at the end (``_together``). [paper] is listed in docs/papers.md.
 """
 
 from __future__ import annotations
@@ -14,7 +23,7 @@ import numpy as np
 
 from believer.arrays import Array, finite, shown
 from believer.batch.belief import PLAUSIBLE, SHORTEST, Belief
-from believer.batch.hedge import MAX_NATS, Calm, has_nothing_left, is_own, resolution_of
+from believer.batch.hedge import MAX_NATS, NothingExpected, has_nothing_left, is_own, resolution_of
 from believer.batch.learned import OWN, is_noisy
 from believer.batch.lies import Believe, Lie
 from believer.batch.picking import Picked, counted, is_long, pick, shares_candidates, taken
@@ -46,11 +55,13 @@ class PseudoObservations:
         lies), "none" (the paper's parametric case), or "auto" (condition if the model can, otherwise refit).
     incumbent : whether f⁺ is the best of real results and lies ("believed") or of real results only ("data", the
         paper's convention, with which Kriging Believer can repeat a point).
-    hedge : 0 is [paper] Algorithm 1. Above 0, only one point in p + 1, with p points pending, is chosen under the
-        fitted lengthscales. The others are chosen under the shortest lengthscales whose log-likelihood is lower by at
-        most this number of nats for each result (:mod:`~believer.batch.hedge`). Where the model expects no more than
-        the resolution of the study, they are chosen under half of the fitted lengthscales, to improve by at least the
-        resolution. No two points are nearly the same. Models without lengthscales are not hedged.
+    hedge : protects a batch against fitted lengthscales that are too long; 0 is [paper] Algorithm 1. If it is above 0
+        and p points are pending, the next point is chosen under the fitted lengthscales with probability 1/(p + 1), and
+        otherwise under shorter ones: the shortest whose log-likelihood is lower by at most this number of nats for each
+        result (:mod:`~believer.batch.hedge`). If the model of a single output expects no improvement above the
+        resolution of the study, half of the fitted lengthscales are used, and the improvement must be at least the
+        resolution. Distinct points of a batch keep a distance from each other and from pending points. Models without
+        lengthscales are not hedged.
     """
 
     lie: Lie = field(default_factory=Believe)
@@ -83,6 +94,8 @@ class PseudoObservations:
     def choose(self, request: Request, memory: object = None) -> Chosen:
         """Run [paper] Algorithm 1, lines 2-8, after pending points of ``request``; ``memory`` may hold lies."""
         refuse_acquisition(request)
+        # ``fresh``: results have come since a model last chose a point. The first point of such a call draws candidates
+        # of its own, and the others share theirs: a call for one point after each result need not prepare any to share.
         if (
             request.fresh
             and shares_candidates(request)
@@ -97,13 +110,13 @@ class PseudoObservations:
     def _chosen(self, request: Request, belief: Belief | Fantasized) -> Chosen:
         """Algorithm 1, lines 3-8, from a ``belief`` that knows all pending points."""
         choices, avoid = list[Choice](), request.avoid
-        calm = Calm(request, belief.parts[0].start if isinstance(belief, Belief) else None)
-        if calm.pool is not None and isinstance(belief, Belief) and moves_together(self, request):
-            return self._together(belief, request, calm)
+        nothing_expected = NothingExpected(request, belief.parts[0].start if isinstance(belief, Belief) else None)
+        if nothing_expected.pool is not None and isinstance(belief, Belief) and moves_together(self, request):
+            return self._together(belief, request, nothing_expected)
         for trial in request.ids:
             here = belief.standing(request)
             if isinstance(belief, Belief):
-                belief, choice, _ = self._picked(belief, request, here, trial, avoid, calm)
+                belief, choice, _ = self._picked(belief, request, here, trial, avoid, nothing_expected)
                 first, allowed = belief.parts[0], here.X[here.feasible] if here.limited else None
                 if request.repeat and here.any_feasible:
                     choice = repeated_instead(request, first.model, first.X, choice, allowed)
@@ -116,8 +129,12 @@ class PseudoObservations:
             belief = belief.with_lie(request, trial, choice.x)
         return Chosen(tuple(choices), belief)
 
-    def _together(self, belief: Belief, request: Request, calm: Calm) -> Chosen:
-        """The points chosen among candidates one after the other, then moved together by those that chose them."""
+    def _together(self, belief: Belief, request: Request, nothing_expected: NothingExpected) -> Chosen:
+        """Pick the points one after the other among the candidates, then optimize their positions jointly.
+
+        Each point is judged by the model that picked it, the fitted one or the hedge. Points that half of the fitted
+        lengthscales picked (:data:`SHORTEST`) stay where they are.
+        """
         models: dict[str, Model | None] = {OWN: belief.model}
         if self.hedge:
             belief, (follower,) = belief.following(request, PLAUSIBLE)
@@ -125,7 +142,7 @@ class PseudoObservations:
         avoid, choices, by, incumbents = request.avoid, list[Choice](), list[str](), list[float]()
         for trial in request.ids:
             here = belief.standing(request)
-            belief, choice, name = self._picked(belief, request, here, trial, avoid, calm)
+            belief, choice, name = self._picked(belief, request, here, trial, avoid, nothing_expected)
             best = belief.incumbent(here)
             assert best is not None
             choices.append(choice)
@@ -137,7 +154,7 @@ class PseudoObservations:
         return Chosen(moved(request, choices, np.array(incumbents), groups, spaced=bool(self.hedge)))
 
     def _first_alone(self, request: Request) -> Chosen:
-        """The first point among candidates of its own, and the others among those that they share."""
+        """Choose the first point among candidates of its own, and the others among candidates that they share."""
         ids = request.ids[:1]
         chosen = self._chosen(replace(request, ids=ids), self.begin(request).with_pending(request))
         if len(request.ids) == 1:
@@ -149,11 +166,19 @@ class PseudoObservations:
         return replace(rest, choices=(*chosen.choices, *rest.choices))
 
     def _picked(
-        self, belief: Belief, request: Request, here: Standing, trial: int, avoid: Array, calm: Calm
+        self,
+        belief: Belief,
+        request: Request,
+        here: Standing,
+        trial: int,
+        avoid: Array,
+        nothing_expected: NothingExpected,
     ) -> tuple[Belief, Choice, str]:
-        """The point of ``trial``, chosen by the models or by hedges; the belief, with the hedges made; and who chose.
+        """Choose the point of ``trial``, under the fitted lengthscales or those of a hedge.
 
-        ``calm``: whether the model expects nothing that matters anywhere, before any lie.
+        Returns the belief with any followers that were made, the choice, and the name of the models that chose:
+        :data:`OWN`, :data:`PLAUSIBLE` or :data:`SHORTEST`. ``nothing_expected`` says whether the model expected no
+        relevant improvement anywhere before the first lie.
         """
         lies, near_best = belief.lies, request.region.project(here.places())
         rule = replace(nearness(request.region, len(lies.ids) + 1, request.model), points=lies.X)
@@ -193,7 +218,7 @@ class PseudoObservations:
                 at = belief.model.predict(chosen[0].x[None, :])
                 nothing_left = has_nothing_left(request, belief.incumbent(here), at)
             else:
-                nothing_left = calm.holds(lies.X)
+                nothing_left = nothing_expected.holds(lies.X)
         if nothing_left or not own:
             hedge = SHORTEST if nothing_left else PLAUSIBLE
             belief, followers = belief.following(request, hedge)
@@ -232,12 +257,15 @@ class PseudoObservations:
         return Belief.of(self, request)
 
     def _listed(self, belief: Belief) -> str:
-        """What provenance says where not all points of a long list were looked at, and one left out may be better."""
+        """The part of the provenance that says that only some points of a long list were candidates; usually empty.
+
+        It is empty under Kriging Believer of a single output too, where the points left out cannot be overlooked.
+        """
         start = belief.parts[0].start
         if belief.left_out is None or start is None or (self.lie == Believe() and len(belief.parts) == 1):
             return ""
         return f"; among the {len(start.points):,} points that were best before"
 
     def after(self, ids: tuple[int, ...]) -> str:
-        """ " after believing 2 points", for provenance, where ``ids`` were lied about."""
+        """The part of the provenance that counts the lies about trials ``ids``: " after believing 2 points"."""
         return f" after {self.lie.verb} {counted(len(ids))}" if ids else ""

@@ -7,16 +7,17 @@ P_j     probability that output j is within its limits
 f⁺      of one objective: the least value at a point that counts as feasible, real or believed
 F       of several: values of feasible points that no other such point beats in all objectives
 r       the reference point: hypervolumes are measured from there
-v       an output: a function drawn from its model, or the bound nearest to its limits, μ ± √β σ
+v       the value of an output: a posterior sample, or the confidence bound μ ± √β σ nearest to its limits
 e       how far v lies beyond its limits, in standard deviations of its results; at most 0 within
 ======  ===================================================================================================
 
-:func:`worth` is for strategies that weigh probabilities. One objective without limits is worth the acquisition itself.
-With limits a point is worth log EI(f⁺) + Σ_j log P_j, of several objectives log EHVI(F, r) + Σ_j log P_j; as long as
-nothing feasible is known, Σ_j log P_j alone. The logarithm is taken only where something is multiplied.
+Limits are those of outcome constraints. :func:`worth` is for strategies that use the probability of feasibility. For
+one objective without limits, the worth of a point is the acquisition function itself. With limits it is
+log EI(f⁺) + Σ_j log P_j, and for several objectives log EHVI(F, r) + Σ_j log P_j. As long as no feasible point is
+known, it is Σ_j log P_j alone. The logarithm is taken only if something is multiplied.
 
-:func:`bounded` is for strategies that weigh none: what lies beyond limits is penalized, steeply. A slope leads back to
-where limits are kept, and where they are kept nothing changes.
+:func:`bounded` is for strategies that use no probability of feasibility: values outside the limits are penalized in
+proportion to their distance, so that the gradient leads back. Inside the limits nothing changes.
 """
 
 from __future__ import annotations
@@ -55,7 +56,9 @@ class Worth:
     ----------
     objective : the objective, which is maximized.
     name : the name in the provenance.
-    is_scaled : whether the objective is a logarithm, or in standard deviations of the results.
+    is_scaled : True if the objective is a logarithm, or in standard deviations of the results. False if it is the
+        acquisition function as it is, in whatever units that has. The user's beliefs about the optimum (``likely``) are
+        added to a scaled objective as they are, and to any other in standard deviations of the results.
     """
 
     objective: Objective
@@ -98,8 +101,8 @@ def worth(
     ----------
     request : what the strategy was asked.
     models : one for each output of the request, given results and lies.
-    here : where the study stands.
-    trial : that gets the point; its randomness is used.
+    here : the incumbent, the Pareto front and the feasible points.
+    trial : the id of the trial that gets the point; its random stream is used.
     incumbent : f⁺; None if nothing feasible is known.
     lies : about the first objective, for acquisitions that look at them.
     """
@@ -117,12 +120,13 @@ def worth(
         assert incumbent is not None
         one, is_scaled = in_logarithms(acquisition) if limits or request.likely is not None else (acquisition, False)
         own = objective_on(one, View(models[0], incumbent, request.data, lies))
+    # The user's belief about the optimum, ``likely``, is multiplied in when the point is picked; here it is only named.
     name += "" if request.likely is None else " times what is likely"
     return Worth(Feasible(own, limits), f"{name} times feasibility") if limits else Worth(own, name, is_scaled)
 
 
 def in_logarithms(acquisition: Acquisition) -> tuple[Acquisition, bool]:
-    """The logarithm of an acquisition function, and True; itself and False where it has none.
+    """The logarithm of an acquisition function, and True; or the function itself, and False if no logarithm is known.
 
     Parameters
     ----------
@@ -141,7 +145,11 @@ def _reference(request: Request, here: Standing) -> Array:
 
 
 def _near(reference: Array, request: Request) -> Array:
-    """A reference (k,) no farther from results than counts: volumes are measured from there only to be compared."""
+    """The reference point (k,), moved to within ``FAR`` standard deviations of the results in every objective.
+
+    Hypervolumes from a point that is farther away could overflow. They are only compared with each other, and moving
+    a point that is so far away hardly changes the comparison.
+    """
     found = [standardization(one.data.y) for one in request.outputs if one.output.limits is None]
     shifts, scales = (np.array(part) for part in zip(*found, strict=True))
     near: Array = np.clip(reference, shifts - FAR * scales, shifts + FAR * scales)
@@ -149,7 +157,7 @@ def _near(reference: Array, request: Request) -> Array:
 
 
 def refuse_acquisition(request: Request) -> None:
-    """MissingCapability for an acquisition that cannot weigh what the request has: before anything is looked for."""
+    """Raise MissingCapability if the acquisition function cannot be used for the outputs of the request."""
     acquisition, name = request.acquisition, type(request.acquisition).__name__
     several = has(acquisition, Several)
     if request.objectives > 1:
@@ -165,7 +173,7 @@ def refuse_acquisition(request: Request) -> None:
 
 
 def bounded(request: Request, objective: Objective, root: float) -> Objective:
-    """An objective that is penalized where limits cannot be kept; the same object where there are none.
+    """An objective that is penalized outside the limits; the same object if the request has no limits.
 
     Parameters
     ----------
@@ -200,7 +208,7 @@ class Excess(Protocol):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LimitPenalized:
-    """An objective less what its point lies beyond limits, ``steep`` times."""
+    """An objective minus ``steep`` times the distance of its point's outputs beyond their limits."""
 
     objective: Objective
     excesses: tuple[Excess, ...]
@@ -230,7 +238,7 @@ class LimitPenalized:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class DrawnExcess:
-    """e of a function drawn from a model; ``scale`` is the standard deviation of results."""
+    """e of a posterior sample of an output; ``scale`` is the standard deviation of its results."""
 
     path: Paths
     limits: Within
@@ -257,7 +265,7 @@ class DrawnExcess:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class BoundExcess:
-    """e of the bound nearest to the limits: what may be within them, ``root`` standard deviations off, counts so."""
+    """e of the confidence bound that is nearest to the limits: ``root`` standard deviations from the posterior mean."""
 
     model: Model
     limits: Within

@@ -1,4 +1,4 @@
-"""The default maximizer: screen candidates, then climb from the best ones together with gradients."""
+"""The default maximizer. Evaluate candidates, then climb from the best ones with gradients, all at once."""
 
 from __future__ import annotations
 
@@ -29,31 +29,33 @@ MAX_SWEEPS = 1000
 MAX_WIDTHS = 100
 
 _AMONG, _APART = 8, 0.05
-"""Starts are picked among so many times their number of best candidates, and lie so far apart."""
+"""Starts are picked among the best candidates, ``_AMONG`` times as many as there are starts. Each differs from every
+earlier one by more than ``_APART`` in at least one coordinate."""
 
 _STEPPED = 4
-"""Of the ends of climbs, how many go on by steps from value to value."""
+"""The number of ends of climbs from which discrete parameters are stepped from value to value."""
 
 
 @dataclass(frozen=True, slots=True)
 class Multistart:
-    """Sobol candidates and neighbors of the incumbents are ranked; the best are climbed from, all at once.
+    """Evaluate Sobol candidates and neighbors of the incumbents, then climb from the best ones, all at once.
 
-    Where the search knows candidates with their values already, these are taken, and none are drawn.
+    If the search knows candidates with their values already, these are taken, and none are drawn.
 
-    Columns follow the gradient, those of scales as if they were continuous, and are rounded. From the best ends on,
-    discrete blocks move from value to value wherever that is better, in turn with climbs of the continuous columns
-    alone, so that no value is rounded after the fact. (A grid of more than 100,000 values is climbed as if it were
-    continuous, and rounded before points are compared.)
+    First all columns climb along the gradient, those of ordered discrete parameters as if they were continuous, and are
+    then rounded. Then, from the best rounded ends, two steps alternate: discrete parameters move to another value if
+    that is better, and continuous columns climb. The final point is therefore an optimum on the grid and not a rounded
+    one. (A grid of more than 100,000 values is climbed as if it were continuous, and rounded before points are
+    compared.)
 
     Parameters
     ----------
-    starts : how many candidates are climbed from.
-    candidates : how many Sobol points.
-    neighbors : how many of each incumbent.
+    starts : the number of candidates that are climbed from.
+    candidates : the number of Sobol points.
+    neighbors : the number drawn around each incumbent.
     widths : standard deviations of a neighbor's step, as shares of the box; each neighbor has one of them.
-    sweeps : how often at most discrete blocks move and columns climb again.
-    climb : when a climb stops.
+    sweeps : the largest number of times that discrete parameters move and columns climb again.
+    climb : the rules by which a climb stops.
     """
 
     starts: int = 10
@@ -97,7 +99,7 @@ class Multistart:
         scale = min(1.0, float(np.ptp(values[np.isfinite(values)]))) or 1.0
         X = pool[_pick_starts(pool, values, self.starts)]
         X, f = ascend(objective, region, X, self.climb, scale, relaxed=True)
-        if region.decisions.count(None) < len(region.decisions):
+        if region.decisions.count(None) < len(region.decisions):  # None stands for a continuous column
             X, f = self._stepped(objective, region, X, f, scale)
         found = first_distinct(np.vstack([X, pool]), np.concatenate([f, values]), search)
         return found if found is not None else any_distinct(objective, search, rng)
@@ -107,9 +109,11 @@ class Multistart:
         return search.candidates(self.candidates, self.neighbors, self.widths, rng)
 
     def _stepped(self, objective: Objective, region: Region, X: Array, f: Array, scale: float) -> tuple[Array, Array]:
-        """``X`` (s, d) and ``f`` (s,), before them what becomes of the best rows by turns of steps and climbs.
+        """Improve the best rows by alternating discrete steps and continuous climbs.
 
-        When steps end, neighbors of the best row climb too: two columns may have to move together, or one and climb.
+        Returns the improved rows followed by ``X`` (s, d), and their values followed by ``f`` (s,). The neighbors of
+        the best row climb too, because two columns may have to change at once; if no column is continuous, they are
+        looked at only when no single step helps.
         """
         rows, climbs = _pick_starts(X, ranked(f), _STEPPED), None in region.decisions
         ends, high = X[rows], f[rows]
@@ -130,7 +134,10 @@ class Multistart:
 
 
 def _pick_starts(pool: Array, values: Array, starts: int) -> IntArray:
-    """Indices of good candidates, best first, each more than ``_APART`` from those taken in some coordinate."""
+    """Indices of good candidates, best first.
+
+    Each differs from every earlier one by more than ``_APART`` in at least one coordinate.
+    """
     native = backend.native
     if native is not None:
         picked: IntArray = native.pick_starts(packed(pool), packed(values), starts, _AMONG * starts, _APART)

@@ -1,7 +1,8 @@
 """The models of a study, kept as long as the results are the same.
 
 A model learns from the results or from warped results: if their tail is heavy, both are fitted, and the evidence
-decides. The model, its data and the results that strategies see are in the model's units.
+decides. The model, its data and the results that strategies see are on the scale that the model learns from: the warped
+scale if the results are warped.
 """
 
 from __future__ import annotations
@@ -49,24 +50,26 @@ KEPT_FROM = 250
 """With fewer results than this hyperparameters are fitted anew whenever there are others: that costs little."""
 
 GROWN, SURPRISING = 0.125, 1.0 / 15.0
-"""A fit to n results is due again once there are so many more, as a share of n; or once what came since was less likely
-than the model expects by so many nats for each of the n."""
+"""A fit to n results is repeated when more than GROWN n results have been added since, or when the added results are
+less likely than the model expected, by more than SURPRISING n nats in all."""
 
 _OUTLIER = 100.0
 """The most that z² counts: one result that is far off says little of hyperparameters."""
 
 _DECIDED_ON = 500
-"""Of more results than this a subset of so many decides whether a warp makes them more likely."""
+"""With more results than this, a random subset of this size decides whether the results are warped."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Fit:
-    """A model of results alone, the results in its units, and its warp.
+    """A model of results alone, without failed trials; the results on the scale of the model; and the warp.
 
     base, seen: the model at the last fit, and the results that it was fitted to, in the user's units.
-    ids: of the results in the order of ``data``; of these ``added`` came after the fit.
-    surprise: ½ Σ (z² - 1) of what came since, in nats, z being how many predicted deviations each was off.
-    kept: hedges of the base.
+    ids: the trials of the results, in the order of ``data``; those in ``added`` came after the fit.
+    surprise: ½ Σ (z² - 1) over the results added since the fit, in nats. z is the difference between a result and its
+        prediction, in predicted standard deviations.
+    kept: the hedges of ``base`` that were computed so far, conditioned on added results: factors of the lengthscales,
+        models, and the ids of their added results (``batch/hedge.py``).
     """
 
     model: Model
@@ -80,14 +83,19 @@ class _Fit:
     kept: dict[Any, Any] = field(default_factory=dict)
 
     def is_due(self, most: int | None) -> bool:
-        """Whether to fit hyperparameters anew, by what was learned since the last fit, to ``most`` results at most."""
+        """Whether to fit the hyperparameters again: see GROWN. A surrogate is fitted to ``most`` results at most."""
         n = len(self.seen) if most is None else min(len(self.seen), most)
         return len(self.added) > GROWN * n or self.surprise > SURPRISING * n
 
 
 @dataclass(slots=True, eq=False)
 class _Kept:
-    """The models of one output: the last fit with its data and its warm start, and that fit with failures."""
+    """The models of one output that are kept between proposals.
+
+    data: the results, in the user's units. start: the fit behind the last proposal, as the journal has it. fit: the
+    model of these results. failed: the fit that was conditioned on failed trials, these trials with the values that
+    they are given, and the model with them; None if there were no failed trials.
+    """
 
     data: Data
     start: Fitted | None
@@ -120,13 +128,13 @@ class ModelCache:
     def learned(self, history: History, place: int = 0) -> Learned:
         """The models of an output: the fit, and the fit conditioned on failures as the worst result.
 
-        The fit is warm-started from the one behind the last proposal, or is that one itself. Failures reach it in
-        closed form, or by a second fit.
+        The fit is warm-started from the one behind the last proposal, or is that one itself. Failures are added to the
+        model of the results by conditioning, or by a second fit if the model cannot be conditioned.
 
         Parameters
         ----------
         history : of the study.
-        place : of the output among its tables; 0 is the first objective.
+        place : the position of the output among the tables of the history; 0 is the first objective.
         """
         table = history.tables[place]
         kept = self._fit(table)
@@ -140,6 +148,8 @@ class ModelCache:
         learned = Learned(
             table.output, fit.ids, fit.data, counted_pending(table.pending), fit.model, model, failed, fit.warp
         )
+        # With failures, and no results added since the fit, ``base`` and ``since`` are left out: a hedge is then made
+        # from ``model``, which knows the failures, and it is not kept.
         if not fit.added and failed is not None:
             return learned
         since = fit.data.at(slice(len(fit.seen), None))
@@ -179,9 +189,11 @@ class ModelCache:
         return self.settings.surrogate.fit(joined(fit.data, failed), rng, fit.model)
 
     def _fitted(self, table: Table, kept: _Kept | None) -> _Fit:
-        """A new fit, or the one behind the last proposal, when it saw the same results.
+        """The fit behind the last proposal, if the results are the same.
 
-        A fit made for ``predict`` alone is no warm start, since looking at a study must not change its suggestions.
+        If that fit was to ``KEPT_FROM`` results or more, and the new results are few and not surprising, it is that fit
+        conditioned on them. Otherwise it is a new fit, warm-started from it. A fit made for ``predict`` alone is no
+        warm start, since looking at a study must not change its suggestions.
         """
         surrogate, data, warp = self.settings.surrogate, table.data, self.settings.warp if table.output.warped else NONE
         previous, seen = None, 0
@@ -264,14 +276,14 @@ class ModelCache:
         allowed: str,
         kept: _Kept | None,
     ) -> _Fit | None:
-        """The model behind the last proposal; None if it cannot have been of these results."""
+        """The model behind the last proposal; None if it cannot have been a model of these results."""
         if kept is not None and _same(kept.fit.seen, seen) and added_of(_described(surrogate, kept.fit))[0] == state:
             fit, n = kept.fit, len(seen)
             return replace(fit, model=fit.base, data=fit.data.at(slice(n)), ids=ids, added=(), surprise=0.0)
         try:
             warp, rest = warp_of(state)
             if warp is not None and (allowed != AUTO or not any(map(warp.is_like, warps_for(seen.y)))):
-                return None  # of other values than these: no start for a fit to them
+                return None  # the warp was made for other values, so the fit is no start for a fit to these
             given = seen if warp is None else warp.data(seen)
             model = surrogate.restore(given, rest)
             return _Fit(model, given, warp, model, seen, ids)
@@ -299,7 +311,7 @@ def added_of(state: dict[str, Any]) -> tuple[dict[str, Any], tuple[int, ...]]:
 def warp_of(state: dict[str, Any]) -> tuple[Warp | None, dict[str, Any]]:
     """The warp of the model that ``state`` describes, or None, and the surrogate's own description.
 
-    Raises InvalidInput if the warp is invalid.
+    Raises InvalidInput if the warp is not valid.
     """
     if WARP not in state:
         return None, state
@@ -307,16 +319,16 @@ def warp_of(state: dict[str, Any]) -> tuple[Warp | None, dict[str, Any]]:
 
 
 def verified_fit(surrogate: Verifiable, state: dict[str, Any], n: int, d: int, goals: Goals) -> None:
-    """An error unless ``state`` may be that of fits to at most n results in d columns, an output each."""
+    """Raise an error unless ``state`` can describe fits, one for each output, to at most n results in d columns."""
     for one in states_by_output(state, goals).values():
         surrogate.verify(warp_of(added_of(one)[0])[1], n, d)
 
 
 def counted_pending(pending: Pending) -> Pending:
-    """The pending points that a model is conditioned on: all up to :data:`MAX_GIVEN`, of more the last ones.
+    """The pending points that a model is conditioned on: all of them, or the last ones if they exceed ``MAX_GIVEN``.
 
-    They begin at a multiple of half that number, so that one more pending point changes few of them, and earlier
-    computations can be reused.
+    The first of the last ones is at a multiple of half of ``MAX_GIVEN``. One more pending point then usually changes
+    only the end of the list, and earlier computations can be reused.
     """
     ids, step = pending.ids, MAX_GIVEN // 2
     first = max(0, -(-(len(ids) - MAX_GIVEN) // step) * step)
@@ -330,7 +342,7 @@ def written_of(strategy: Strategy) -> tuple[Any, bool]:
 
 
 def check_cache(cache: ModelCache, settings: StudySettings) -> None:
-    """InvalidInput if the cache belongs to other settings."""
+    """Raise InvalidInput if the cache belongs to other settings."""
     if cache.settings is not settings:
         raise InvalidInput("a model cache belongs to the settings that it was made with; make another for these.")
 
