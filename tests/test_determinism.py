@@ -105,7 +105,9 @@ def test_a_strategy_for_one_ask_leaves_no_trace_in_the_next() -> None:
     for trial in first:
         twin.enqueue(trial.params)
     twin.ask(2)
-    assert [trial.params for trial in optimizer.ask(2)] == [trial.params for trial in twin.ask(2)]
+    # A queued point is encoded anew, which may differ in the last bit.
+    for trial, same in zip(optimizer.ask(2), twin.ask(2), strict=True):
+        assert trial.params == pytest.approx(same.params, rel=1e-6)
 
 
 # The order of results
