@@ -5,6 +5,7 @@
 A study on each problem of the suite without noise, ten random results first, then batches of five until there are 55,
 three seeds. Expected is ``Gain.together`` of every batch after 20 results, at most ten times what the study had gained
 in its design; measured is what it gained over the best result. Coverage is of leave-one-out intervals at the end.
+The second table counts, for each word of ``Gain.outlook``, the batches that gained more than the resolution.
 Writes ``results/calibration.md``.
 """
 
@@ -37,9 +38,13 @@ RESULTS = Path(__file__).parent / "results" / "calibration.md"
 Batch = tuple[float, float]
 """What a batch was expected to gain and what it gained, in units of the gain of the design."""
 
+OUTLOOKS = ("likely", "possible", "unlikely", "little")
+Words = dict[str, list[tuple[float, bool]]]
+"""By word: the chance of each batch to gain more than the resolution, and whether it did."""
 
-def studied(problem: Problem, seed: int, prior: str) -> tuple[list[Batch], list[float]]:
-    """The batches of a study, and the shares of its results within their leave-one-out intervals."""
+
+def studied(problem: Problem, seed: int, prior: str, words: Words) -> tuple[list[Batch], list[float]]:
+    """The batches of a study, and the shares of its results within their leave-one-out intervals; adds to ``words``."""
     optimizer = bv.Optimizer(problem.space, n_init=DESIGN, seed=seed, surrogate=bv.GP(prior=prior))
     values: list[float] = []
     batches = []
@@ -52,7 +57,9 @@ def studied(problem: Problem, seed: int, prior: str) -> tuple[list[Batch], list[
         unit = float(np.median(values[:DESIGN]) - min(values[:DESIGN])) if len(values) >= FROM else 0.0
         if unit > 0.0 and batch.verdict is not None and batch.verdict.gain is not None:
             gained = max(min(values) - min(new), 0.0) / unit
-            batches.append((min(batch.verdict.gain.together / unit, MOST), min(gained, MOST)))
+            gain = batch.verdict.gain
+            batches.append((min(gain.together / unit, MOST), min(gained, MOST)))
+            words[gain.outlook].append((gain.chance, gained * unit > gain.resolution))
         optimizer.tell_many(batch, new)
         values += new
     learned = optimizer._cache.learned(optimizer._ledger.history(optimizer.settings))
@@ -62,7 +69,7 @@ def studied(problem: Problem, seed: int, prior: str) -> tuple[list[Batch], list[
     return batches, [float(np.mean(off < width)) for width in COVERED.values()]
 
 
-def lines(prior: str) -> Iterator[list[str]]:
+def lines(prior: str, words: Words) -> Iterator[list[str]]:
     """A line for each class, and one for all."""
     shares, sums, covers = [], [], []
     for kind in KINDS:
@@ -72,7 +79,7 @@ def lines(prior: str) -> Iterator[list[str]]:
             problem = make()
             if problem.kind != kind or kind == "noisy":
                 continue
-            found = [studied(problem, seed, prior) for seed in SEEDS]
+            found = [studied(problem, seed, prior, words) for seed in SEEDS]
             pairs = np.array([pair for batches, _ in found for pair in batches]).reshape(-1, 2).sum(axis=0)
             expected, gained = expected + pairs[0], gained + pairs[1]
             covered += [cover for _, cover in found]
@@ -90,10 +97,19 @@ def lines(prior: str) -> Iterator[list[str]]:
 
 def main() -> None:
     """Run all and write the table."""
-    table = [line for prior in PRIORS for line in lines(prior)]
+    words: dict[str, Words] = {prior: {word: [] for word in OUTLOOKS} for prior in PRIORS}
+    table = [line for prior in PRIORS for line in lines(prior, words[prior])]
     heads = ["prior", "class", "measured / expected gain", *(f"within the {name} interval" for name in COVERED)]
     text = "# Calibration\n\nMade by [calibration.py](../calibration.py), whose docstring says what is counted.\n\n"
-    RESULTS.write_text(text + markdown_table(heads, table) + "\n\n" + provenance(["hedged"]), encoding="utf-8")
+    text += markdown_table(heads, table) + "\n\n## The words\n\n"
+    said = [
+        [prior, word, str(len(of)), *(f"{mean:.0%}" for mean in np.mean(of, axis=0))]
+        for prior, found in words.items()
+        for word, of in found.items()
+        if of
+    ]
+    text += markdown_table(["prior", "outlook", "batches", "mean chance of a gain", "gained"], said)
+    RESULTS.write_text(text + "\n\n" + provenance(["hedged"]), encoding="utf-8")
 
 
 if __name__ == "__main__":

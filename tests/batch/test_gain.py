@@ -10,13 +10,14 @@ from batch_requests import Nearest, data_for, declared, pending, request_for
 from each import each
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.special import ndtr
 
 from believer import GP, Float, Optimizer, Space
 from believer.acquisitions import EI, JointImprovement
 from believer.acquisitions.feasibility import Within
 from believer.arrays import Array, frozen
 from believer.batch import Learned
-from believer.batch.gain import ENOUGH, MAX_PENDING, Gain, expected_gain
+from believer.batch.gain import ENOUGH, LIKELY, MAX_PENDING, POSSIBLE, Gain, expected_gain
 from believer.batch.request import NoModel, Request, with_pending
 from believer.batch.standing import real_incumbent, standing
 from believer.batch.worth import worth
@@ -253,8 +254,8 @@ def test_the_same_question_has_the_same_answer_and_draws_nothing() -> None:
     assert one == two == pickle.loads(pickle.dumps(one))
 
 
-def a_gain(*curve: float, resolution: float = 0.0) -> Gain:
-    return Gain(curve, tuple(range(len(curve))), (0.0, 2.0 * curve[-1]), 0, resolution)
+def a_gain(*curve: float, chance: float = 0.9, resolution: float = 0.0) -> Gain:
+    return Gain(curve, tuple(range(len(curve))), (0.0, 2.0 * curve[-1]), chance, 0, resolution)
 
 
 def test_slots_are_the_fewest_with_most_of_the_gain() -> None:
@@ -274,6 +275,52 @@ def test_it_matters_above_the_resolution_of_the_study() -> None:
     coarse = gain_of(request_for(resolution=1.1 * gain.together), X)
     assert not coarse.matters
     assert coarse.curve == gain.curve
+
+
+STRONGEST_FIRST = ["likely", "possible", "unlikely", "little"]
+
+
+def test_the_chance_falls_with_the_resolution_and_the_word_with_both() -> None:
+    """A higher chance never has a weaker word, and what is below the resolution is little whatever its chance."""
+    found = [gain_of(request_for(resolution=least), some(4)) for least in np.geomspace(1e-6, 10.0, 30)]
+    chances = [gain.chance for gain in found]
+    assert 1.0 >= chances[0] > chances[-1] >= 0.0
+    assert chances == sorted(chances, reverse=True)
+    ranks = [STRONGEST_FIRST.index(gain.outlook) for gain in found]
+    assert ranks == sorted(ranks)
+    assert found[-1].outlook == "little"
+    for gain in found:
+        assert (gain.outlook == "little") == (gain.together <= gain.resolution)
+
+
+@each(
+    ("chance", "word"),
+    [
+        (1.0, "likely"),
+        (LIKELY, "likely"),
+        (0.49, "possible"),
+        (POSSIBLE, "possible"),
+        (0.09, "unlikely"),
+        (0.0, "unlikely"),
+    ],
+)
+def test_the_word_is_that_of_the_chance(chance: float, word: str) -> None:
+    assert a_gain(0.2, 0.5, chance=chance).outlook == word
+    assert a_gain(0.2, 0.5, chance=chance, resolution=0.5).outlook == "little"
+
+
+def test_a_batch_has_no_lower_chance_than_its_points() -> None:
+    request, X = request_for(resolution=1e-3), some(4)
+    assert gain_of(request, X).chance >= max(gain_of(request, x[None]).chance for x in X)
+
+
+@each("least", [1e-9, 0.1, 0.5])
+def test_the_chance_of_a_point_is_that_of_a_normal_variable(least: float) -> None:
+    request = request_for(resolution=least)
+    for x in some(8):
+        at = request.model.predict(x[None])
+        expected = float(ndtr((real_incumbent(request) - least - at.mean[0]) / at.std[0]))
+        assert gain_of(request, x[None]).chance == pytest.approx(expected, abs=0.01)
 
 
 def a_study(sign: float, scale: float = 1.0, **parts: Any) -> Optimizer:

@@ -136,40 +136,52 @@ def judged(q: int, gain: Gain) -> str:
 CURVE = (0.12, 0.17, 0.2, 0.205, 0.21)
 
 
+def a_gain(
+    curve: tuple[float, ...], chance: float = 0.9, beside: int = 0, resolution: float = 0.0, of: str = ""
+) -> Gain:
+    return Gain(curve, tuple(range(len(curve))), (0.0, 1.0), chance, beside, resolution, of)
+
+
 @each(
-    ("curve", "beside", "resolution", "expected"),
+    ("gain", "expected"),
     [
         (
-            CURVE,
-            0,
-            1e-4,
-            "5 points: the best alone is expected to gain 0.12, all together 0.21 (the others add 75%); "
-            "95% of that takes 3 slots; no near-duplicates.",
+            a_gain(CURVE, resolution=1e-4),
+            "5 points, likely to improve on the best so far: about 0.2 expected; 95% of that takes 3 slots; "
+            "no near-duplicates.",
         ),
         (
-            CURVE[:2],
-            2,
-            0.0,
-            "2 points beside 2 pending: the best alone is expected to gain 0.12 more, all together 0.17 "
-            "(the other adds 42%); 95% of that takes both slots; no near-duplicates.",
+            a_gain(CURVE[:2], 0.3, beside=2),
+            "2 points beside 2 pending, may improve further: about 0.2 more expected; 95% of that takes both slots; "
+            "no near-duplicates.",
         ),
         (
-            (3.0e5, 3.1e5, 3.1e5),
-            0,
-            0.0,
-            "3 points: the best alone is expected to gain 300000, all together 310000 (the others add 3%); "
-            "95% of that takes 1 slot; no near-duplicates.",
+            a_gain((3.0e5, 3.1e5, 3.1e5), 0.05),
+            "3 points, unlikely to improve on the best so far: about 300000 expected; 95% of that takes 1 slot; "
+            "no near-duplicates.",
         ),
-        ((0.12,), 0, 1e-4, "1 point: expected to gain 0.12."),
-        ((0.12,), 1, 1e-4, "1 point beside 1 pending: expected to gain 0.12 more."),
-        (CURVE, 0, 0.25, "5 points: expected to gain less than 0.25, the least that counts here; no near-duplicates."),
-        ((0.0,), 3, 0.0, "1 point beside 3 pending: expected to gain nothing."),
-        ((0.0,), 1, 0.5, "1 point beside 1 pending: expected to gain less than 0.5 more, the least that counts here."),
+        (a_gain((0.12,)), "1 point, likely to improve on the best so far: about 0.1 expected."),
+        (a_gain((0.12,), beside=1), "1 point beside 1 pending, likely to improve further: about 0.1 more expected."),
+        (
+            a_gain((0.12,), 0.2, of=" of hypervolume"),
+            "1 point, may improve on the front: about 0.1 of hypervolume expected.",
+        ),
+        (
+            a_gain(CURVE, resolution=0.25),
+            "5 points, little expected: less than 0.25, the least that counts here; no near-duplicates.",
+        ),
+        (a_gain((0.0,), 0.0, beside=3), "1 point beside 3 pending, nothing more expected."),
+        (
+            a_gain((0.0,), 0.0, beside=1, resolution=0.5),
+            "1 point beside 1 pending, little more expected: less than 0.5, the least that counts here.",
+        ),
     ],
-    ids=["five", "pending", "large", "one", "one pending", "settled", "nothing", "settled beside one"],
+    ids=["five", "pending", "large", "one", "one pending", "front", "settled", "nothing", "settled beside one"],
 )
-def test_what_is_expected_is_said_in_words(
-    curve: tuple[float, ...], beside: int, resolution: float, expected: str
-) -> None:
-    q = len(curve)
-    assert judged(q, Gain(curve, tuple(range(q)), (0.0, 1.0), beside, resolution)) == expected
+def test_what_is_expected_is_said_in_words(gain: Gain, expected: str) -> None:
+    assert judged(len(gain.curve), gain) == expected
+
+
+def test_the_numbers_behind_the_words_are_in_the_repr() -> None:
+    verdict = judge(np.array([[0.3, 0.4]]), Box.cube(2), Plain(), 0, a_gain((0.1234,), 0.625), "kJ")
+    assert repr(verdict) == "Verdict(1 point, expected gain 0.12 kJ, chance of one 62%)"

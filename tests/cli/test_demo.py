@@ -119,7 +119,7 @@ def test_each_batch_has_one_line_with_the_best_so_far_in_its_units(run: Run) -> 
             continue
         assert words[0] == f"best {value:.4g} {goal.units}".rstrip()
         if "expected" in said:
-            assert re.fullmatch(rf"gained (nothing|\S+{unit}), expected to gain \S+{unit}", words[1])
+            assert re.fullmatch(rf"gained (nothing|\S+{unit}), about \S+{unit} expected", words[1])
         else:
             assert words[1].startswith("the first") or int(done) < design + Q
 

@@ -42,6 +42,9 @@ from believer.surrogates.warp import Warp
 ENOUGH = 0.95
 """The share of the whole gain that makes the slots that have it enough: benchmarks/verdict.py."""
 
+LIKELY, POSSIBLE = 0.5, 0.1
+"""A batch is likely to improve from the first chance on, may improve from the second on, and is unlikely to below."""
+
 MAX_PENDING = 64
 """Pending points that are looked at: the last of them. The price of more would be that of a larger batch."""
 
@@ -68,7 +71,8 @@ class Gain:
     curve : the gain of the first j points of ``order``, j = 1 ... q; it never falls.
     order : positions in the batch; each point adds most to those before it.
     interval : the 80 % interval of the gain of the whole batch.
-    beside : the number of pending points.
+    chance : the probability that the whole batch gains more than the resolution.
+    n_pending : the number of pending points beside the batch.
     resolution : the smallest improvement that matters: that of the study, or a small part of the gain so far.
     of : " of hypervolume" for several objectives, otherwise "".
     """
@@ -76,6 +80,7 @@ class Gain:
     curve: tuple[float, ...]
     order: tuple[int, ...]
     interval: tuple[float, float]
+    chance: float
     n_pending: int
     resolution: float
     of: str = ""
@@ -106,6 +111,13 @@ class Gain:
         """Whether the whole gain is above the resolution."""
         return self.together > self.resolution
 
+    @property
+    def outlook(self) -> str:
+        """In a word: "likely", "possible" or "unlikely" to improve by its chance; "little" where no gain matters."""
+        if not self.matters:
+            return "little"
+        return "likely" if self.chance >= LIKELY else "possible" if self.chance >= POSSIBLE else "unlikely"
+
 
 def expected_gain(request: Request, X: Array) -> Gain | None:
     """The expected gain of the batch ``X`` (q, d); None without joint covariances or if all results are equal.
@@ -129,12 +141,14 @@ def expected_gain(request: Request, X: Array) -> Gain | None:
     curve, order, whole = gains
     ranked = np.sort(whole)
     tail = len(ranked) // _IN_TEN
+    resolution = 0.0 if several else resolution_of(request)
     return Gain(
         curve=tuple(curve.tolist()),
         order=tuple(order),
         interval=(float(ranked[tail]), float(ranked[-1 - tail])),
+        chance=float(np.mean(whole > resolution)),
         n_pending=len(request.pending.ids),
-        resolution=0.0 if several else resolution_of(request),
+        resolution=resolution,
         of=" of hypervolume" if several else "",
     )
 

@@ -1,4 +1,4 @@
-"""The verdict on a batch, before it is evaluated: its expected gain, and which of its points are nearly the same."""
+"""The verdict on a batch, before it is evaluated: whether it may improve, and which points are nearly the same."""
 
 from __future__ import annotations
 
@@ -23,6 +23,7 @@ NEAR_IN_LENGTHSCALES = 0.1
 _SHARE_OF_ROOM = 0.25
 """Points are nearly the same below these distances, and below so much of the room that each of q points has."""
 _RANDOM_PAIRS = 512
+_WORDS = {"likely": "likely to", "possible": "may", "unlikely": "unlikely to"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +65,7 @@ class Verdict:
         said += [f"{near} pair{'' if near == 1 else 's'} nearly the same"] if self.size > 1 else []
         if self.gain is not None:
             said.append(f"expected gain {amount(rounded(self.gain.together, 2), self.units)}{self.gain.of}")
+            said.append(f"chance of one {self.gain.chance:.0%}")
         return f"Verdict({', '.join(said)})"
 
     def _repr_html_(self) -> str:
@@ -141,27 +143,23 @@ def _apart(q: int, mean: float | None, random_pair: float) -> str:
 
 
 def _worth(q: int, gain: Gain, units: str) -> str:
+    """The outlook in words, then the order of magnitude of the expected gain."""
     points = f"{q} point{'s' if q > 1 else ''}"
     points += f" beside {gain.n_pending} pending" if gain.n_pending else ""
     unit = f" {units}" if units else ""
-    more = unit + (" more" if gain.n_pending else "") + gain.of
-    if not gain.matters:
-        least = (
-            f"less than {rounded(gain.resolution, 2)}{more}, the least that counts here"
-            if gain.resolution
-            else "nothing"
-        )
-        return f"{points}: expected to gain {least}"
+    more = " more" if gain.n_pending else ""
+    if gain.outlook == "little":
+        least = f"{rounded(gain.resolution, 2)}{unit}{gain.of}"
+        little = f"little{more} expected: less than {least}, the least that counts here"
+        return f"{points}, {little if gain.resolution else f'nothing{more} expected'}"
+    best = "further" if gain.n_pending else "on the front" if gain.of else "on the best so far"
+    about = f"about {rounded(gain.together, 1)}{unit}{more}{gain.of}"
+    said = f"{points}, {_WORDS[gain.outlook]} improve {best}: {about} expected"
     if q == 1:
-        return f"{points}: expected to gain {rounded(gain.together, 2)}{more}"
+        return said
     every = "both slots" if q == 2 else f"all {q} slots"
     slots = every if gain.slots == q else f"{gain.slots} slot{'s' if gain.slots > 1 else ''}"
-    return (
-        f"{points}: the best alone is expected to gain {rounded(gain.single, 2)}{more}, all together "
-        f"{rounded(gain.together, 2)}{unit} "
-        f"(the other{'s' if q > 2 else ''} add{'s' if q == 2 else ''} {gain.added:.0%}); "
-        f"{ENOUGH:.0%} of that takes {slots}"
-    )
+    return f"{said}; {ENOUGH:.0%} of that takes {slots}"
 
 
 def _near(pairs: int, noisy: bool, needed: bool) -> str:

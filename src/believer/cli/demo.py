@@ -118,7 +118,7 @@ def progress(demo: Demo, optimizer: Optimizer, batch: Batch, before: float | Non
     if before is None or gain is None:  # no gain can be expected before anything is within the limits
         return f"{line}; the first within the limits"
     gained = "nothing" if best[1] == before else _amount(demo, abs(best[1] - before), digits=3)
-    return f"{line}; gained {gained}, expected to gain {_amount(demo, gain.together, digits=2)}"
+    return f"{line}; gained {gained}, about {_amount(demo, gain.together, digits=1)} expected"
 
 
 def conclusion(demo: Demo, optimizer: Optimizer) -> str:
