@@ -2,7 +2,7 @@
 
     python benchmarks/verdict.py        # three minutes of one core; a line for each problem
 
-The 71 problems of the suite, and Levy-10D once more. On each, one study by default, in batches of five after a design
+The 74 problems of the suite, and Levy-10D once more. On each, one study by default, in batches of five after a design
 of ten, is halted at 20 and at 60 results (Levy-10D: a Latin design of 200). There every strategy is asked for batches
 of 3, 10 and 50, which are judged, evaluated and forgotten. Random points are judged by the model that the others were
 chosen with.
@@ -20,7 +20,7 @@ does gain more in more than half of the pairs that differ, and more often than b
 
 What was seen after that: on seeds 0-70, over the strategies that have a model, slots with 90 % of the expected gain had
 71 % and 72 % of the measured one at q=10 and q=50. Of 0.8, 0.9, 0.95 and 0.99 the least that passes is 0.95 (83 % at
-both), and ``ENOUGH`` became that. What is written is from fresh seeds, 100-170. Writes ``results/verdict.md`` and
+both), and ``ENOUGH`` became that. What is written is from fresh seeds, 100-173. Writes ``results/verdict.md`` and
 ``results/verdict.png``.
 """
 
@@ -32,6 +32,7 @@ import os
 for _name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ[_name] = "1"
 
+import argparse
 import sys
 import time
 from collections.abc import Iterator
@@ -39,18 +40,18 @@ from pathlib import Path
 from typing import Any, cast
 
 import numpy as np
-from believer.batch.incumbent import is_noisy, smoothed_points
 from speed import provenance
 from verdict_report import SIZES, STRATEGIES, Judged, draw, report
 
 import believer as bv
 from believer.arrays import Array
-from believer.batch import Gain, Pending, Request, judge
+from believer.batch import Gain, judge
 from believer.batch.gain import expected_gain
 from believer.errors import SpaceExhausted
 from believer.numerics import latin_hypercube
-from believer.plugins import History, ModelCache, StudySettings, propose
+from believer.plugins import History, ModelCache, StudySettings, propose, standing
 from believer.problems import Problem
+from believer.propose import request_of
 from believer_bench.problems import PROBLEMS
 from believer_bench.problems.suite import SUITE
 
@@ -101,26 +102,9 @@ def levy() -> Iterator[tuple[StudySettings, History, float]]:
 def judged(problem: Problem, settings: StudySettings, history: History, unit: float) -> Iterator[Judged]:
     """Every strategy's batch of every size, judged and evaluated."""
     truth, cache = problem.without_noise(), ModelCache(settings)
-    learned = cache.learned(history)
-    asked = Request.single(
-        ids=(0,),
-        surrogate=settings.surrogate,
-        acquisition=settings.acquisition,
-        model=learned.model,
-        data=learned.data,
-        pending=Pending((), history.taken[:0]),
-        region=settings.space.region({}),
-        avoid=history.taken,
-        distinct=True,
-        randomness=cache.randomness,
-        warp=learned.warp,
-    )
-    if is_noisy(learned.model):
-        points = smoothed_points(asked, history.taken[:0])
-        at = points[[int(np.argmin(learned.model.predict(points).mean))]]
-    else:
-        at = learned.data.X[[int(np.argmin(learned.data.y))]]
-    best = float(truth.evaluate(at)[0])
+    asked = request_of(settings, history, cache=cache)
+    here = standing(asked)
+    best = float(truth.evaluate(here.X[[int(np.argmin(here.Y[:, 0]))]])[0])
     for q in SIZES:
         for strategy in STRATEGIES:
             try:
@@ -129,17 +113,20 @@ def judged(problem: Problem, settings: StudySettings, history: History, unit: fl
                 continue
             gain = cast(Gain, expected_gain(asked, batch.encoded))
             singles = np.maximum(best - truth.evaluate(batch.encoded)[list(gain.order)], 0.0)
-            words = judge(batch.encoded, asked.region, learned.model, 0, gain).sentence
-            worth = effective_size(learned.model, batch.encoded)
+            words = judge(batch.encoded, asked.region, asked.model, 0, gain).sentence
+            worth = effective_size(asked.model, batch.encoded)
             yield Judged(
                 problem.name, problem.kind, len(history.ids), q, strategy, gain, unit, tuple(singles), worth, words
             )
 
 
-def all_judged() -> list[Judged]:
+def all_judged(chosen: list[str]) -> list[Judged]:
+    """The batches on the ``chosen`` problems, each with the seed that it has among all."""
     rows: list[Judged] = []
     names, begun = list(SUITE), time.process_time()
     for i, name in enumerate([*names, LEVY]):
+        if name not in chosen:
+            continue
         problem = (SUITE.get(name) or PROBLEMS[name])().seeded(FIRST_SEED + i)
         halted = study_of(problem, FIRST_SEED + i) if i < len(names) else levy()
         found = [
@@ -156,10 +143,17 @@ def all_judged() -> list[Judged]:
 
 
 def main() -> None:
-    rows = all_judged()
-    draw(rows, RESULTS / "verdict.png")
+    """Judge the batches, and write the report."""
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    known = [*SUITE, LEVY]
+    parser.add_argument("--problems", nargs="+", choices=known, default=known, metavar="NAME", help="default: all")
+    parser.add_argument("--out", type=Path, default=RESULTS, help="folder of the report; default: %(default)s")
+    arguments = parser.parse_args()
+    rows = all_judged(arguments.problems)
+    arguments.out.mkdir(parents=True, exist_ok=True)
+    draw(rows, arguments.out / "verdict.png")
     spent = f"Processor time: {time.process_time():.0f} s. "
-    (RESULTS / "verdict.md").write_text("\n".join([report(rows), spent + provenance(["kb"])]), encoding="utf-8")
+    (arguments.out / "verdict.md").write_text("\n".join([report(rows), spent + provenance(["kb"])]), encoding="utf-8")
 
 
 if __name__ == "__main__":

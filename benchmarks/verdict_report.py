@@ -146,7 +146,8 @@ def slots(rows: Sequence[Judged]) -> str:
         here = [r for r in rows if r.q == q and r.gain.matters]
         for name in (*STRATEGIES, "all but random"):
             part = [r for r in here if name == r.strategy or (name == "all but random" and r.strategy != "random")]
-            drawn = sum(_drawn(r) / r.unit for r in part) / sum(r.got for r in part)
+            whole = sum(r.got for r in part)
+            drawn = sum(_drawn(r) / r.unit for r in part) / whole if whole else 1.0
             mean = np.mean([r.gain.slots for r in part])
             lines.append([str(q), name, str(len(part)), f"{mean:.1f}", f"{kept(part):.0%}", f"{drawn:.0%}"])
     heads = ["q", "strategy", "batches", "mean slots kept", "of the gain of all", "as many slots without looking"]
@@ -157,7 +158,8 @@ def by_the_rule(rows: Sequence[Judged]) -> str:
     """The answers to what the docstring asks."""
     found = []
     for kind in KINDS:
-        part = [r for r in rows if r.kind == kind]
+        if not (part := [r for r in rows if r.kind == kind]):
+            continue
         ratio = sum(r.got for r in part) / sum(r.expected for r in part)
         if 0.5 <= ratio <= 2.0 and np.mean([r.within for r in part]) >= 0.7:
             found.append(kind)
