@@ -209,7 +209,8 @@ def _drawn(row: Judged) -> float:
 def example(rows: Sequence[Judged]) -> str:
     """Batches of one place, with the words on them."""
     lines = [[r.strategy, f"{r.worth:.1f}", f"{r.gain.together:.3g}", f"{r.measured[-1]:.3g}", r.words] for r in rows]
-    return markdown_table(["strategy", 'formerly "worth"', "expected gain", "measured gain", "the words now"], lines)
+    heads = ["strategy", 'formerly "worth"', "expected gain", "measured gain", "the words of this run"]
+    return markdown_table(heads, lines)
 
 
 def draw(rows: Sequence[Judged], path: Path) -> None:

@@ -22,6 +22,7 @@ SPEC.loader.exec_module(outputs)
 def wording(text: str) -> str:
     """A text without its numbers, which are another processor's own, and without what depends on them."""
     words = " ".join(re.sub(r"[-+]?\d[\d.,e+-]*", "0", text).split())
+    words = re.sub(r"(likely to|may|unlikely to) improve (on the best so far|further):", r"may improve \2:", words)
     return re.sub(r"0% of that takes [\w ]+;", "0% of that takes 0 slots;", words)
 
 
