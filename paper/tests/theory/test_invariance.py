@@ -73,13 +73,14 @@ def test_restandardizing_or_refitting_after_a_believed_value_moves_the_mean(
     hartmann: tuple[Data, Array, Array],
 ) -> None:
     data, x, at = hartmann
-    for recipe in (PrintedGP(), GP()):
+    # How far σ rises depends on the lengthscales, and these on the prior.
+    for recipe, rise in ((PrintedGP(), 0.1), (GP(prior="separate"), 0.1), (GP(), 0.05)):
         found = believe(recipe, data, x, at, np.random.default_rng(0))
         assert found.shifts["condition"] < 1e-9
         assert found.shifts["restandardize"] > 5e-3
         assert found.shifts["refit"] > 5e-3
         assert found.rises["condition"] < 1e-6
-        assert found.rises["restandardize"] > 0.1
+        assert found.rises["restandardize"] > rise
 
 
 def test_restandardizing_is_the_posterior_on_data_and_lie_with_their_own_shift_and_scale() -> None:
