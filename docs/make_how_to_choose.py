@@ -81,7 +81,9 @@ ADVICE = """Leave the default, unless one of these is your case:
 
 How a batch is chosen is explained in [what a lie is](concepts/lies.md). Few differences between strategies are
 shown below. What is shown is that random points, and the q best points of one acquisition (`top_q`), are worse
-than the best strategy."""
+than the best strategy. Our strategies ran under the [separate prior of
+lengthscales](decisions/034-lengthscales-with-a-mean-in-common.md), the default of before; only the default of today
+[has raced again](../benchmarks/results/suite/again.md)."""
 
 PENDING = """Call `ask(1)` whenever a worker is free: no strategy hands out a point that is under way. All but
 `thompson`, `top_q` and `random` also take account of it when they choose, as if it were a point of the same batch; two

@@ -62,9 +62,9 @@ class Gain:
 
     Under noise, the gain is that of the function without noise over the smallest posterior mean. If there are pending
     points, the gain is what the batch adds to theirs. Failures are not considered. The gain is an order of magnitude:
-    over the suite of problems, batches gained about half of it. Of two batches that models chose, the one with the
-    larger expected gain gained more in 63 % of pairs. It is only as good as the model's σ, which is not a probability
-    in `MQRBF`.
+    over the suite of problems, batches gained 1.2 times as much, by class 0.3 to 2.8 times. Of two batches that models
+    chose, the one with the larger expected gain gained more in 64 % of pairs. It is only as good as the model's σ,
+    which is not a probability in `MQRBF`.
 
     Attributes
     ----------
