@@ -225,6 +225,11 @@ def test_parameters_are_fixed_or_shared_in_a_batch(folder: Path) -> None:
     for arguments, words in (
         (["--shared", "temprature"], "shared must name parameters among"),
         (["--shared", "temperature=x"], "a name and a number of values"),
+        (
+            ["--shared", "temperature=90"],
+            "up to 90 different values, but only 2 experiments are asked for. For 90 °C: --fixed temperature=90",
+        ),
+        (["--shared", "solvent=3"], "but only 2 experiments are asked for.$"),
         (["--fixed", "solvent"], "a name and a value"),
         (["--fixed", "solvent=ether"], "there is no choice 'ether'"),
         (["--fixed", "pressure=3"], "such as resin="),

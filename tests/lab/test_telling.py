@@ -413,3 +413,42 @@ def test_an_interrupted_telling_goes_on_where_it_ended(opt: bv.Optimizer, tmp_pa
     assert (report.known, report.told) == ((0, 1), (2, 3))
     assert isinstance(report.to_config()["problems"], list)
     assert issubclass(InvalidInput, BelieverError)
+
+
+def test_rows_with_the_values_that_the_sheet_shows_are_its_suggestions(tmp_path: Path) -> None:
+    # 6.4275 is shown as 6.4, because the parts beside it have one decimal and all of them add up.
+    space = bv.Space(
+        {"acid": bv.Float(0, 60), "alcohol": bv.Float(20, 80), "catalyst": bv.Float(0.5, 20)},
+        rules=[bv.sum_to(["acid", "alcohol", "catalyst"], 100)],
+    )
+    opt = bv.Optimizer(space, seed=7573009425286270315)
+    rows = cells(opt.ask(24).to_csv(tmp_path / "out.csv"))
+    rows = [rows[0][1:5], *([*row[1:4], str(i)] for i, row in enumerate(rows[1:]))]
+    report = told(opt, tmp_path, rows)
+    assert (report.told, report.questions) == (tuple(range(24)), ())
+    assert [opt.outcomes[i].objectives["value"] for i in range(24)] == [float(i) for i in range(24)]
+
+
+@each(
+    "heading, cell",
+    [
+        ("Ausbeute (%)", "failed"),
+        ("Ausbeute (%)", "81"),
+        ("result", "81"),
+    ],
+)
+def test_an_outcome_under_another_heading_is_not_dropped(tmp_path: Path, heading: str, cell: str) -> None:
+    opt = bv.Optimizer(SPACE, outcomes=GOALS, seed=1)
+    rows = filled(rows_of(opt, tmp_path, 2))
+    rows = [[*row, "operator" if not i else "Ada"] for i, row in enumerate(rows)]
+    rows[0][6], rows[1][6], rows[2][6] = heading, cell, ""
+    with pytest.raises(InvalidInput) as raised:
+        told(opt, tmp_path, rows)
+    assert f'has no column "yield (%)"; is "{heading}" that column? Rename it, or delete it, and tell again.' in str(
+        raised.value
+    )
+    assert opt.counts.answered == 0
+    lacking = [[*row[:6], row[7]] for row in rows]
+    assert told(opt, tmp_path, lacking).told == (0, 1)
+    lacking[0].append("empty")
+    assert told(opt, tmp_path, lacking).ignored == ("empty",)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,9 @@ from believer.errors import InvalidInput
 from believer.lab.folder import Folder, batches
 from believer.lab.headings import values_of
 from believer.lab.sheets import Sheet, check_excel, write_page, write_sheet
+from believer.lab.study_file import StudyFile
 from believer.optimizer import Optimizer
+from believer.space.units import amount, units_of
 from believer.study.labels import Labels
 from believer.study.tell_report import trials as named
 
@@ -40,6 +43,9 @@ def run(arguments: argparse.Namespace) -> int:
     _check(arguments)
     file = Folder.at(arguments.study).file
     fixed = values_of(arguments.fixed or (), file.space, file.decimal)
+    shared, count = _shared(arguments.shared), file.batch if arguments.count is None else arguments.count
+    if not arguments.pending:
+        _refuse_values(shared, count, file)
     with opened(arguments, begin=not arguments.pending) as (folder, study):
         labels = Labels.of(study.space, study.goals)
         waiting = study.pending
@@ -50,9 +56,9 @@ def run(arguments: argparse.Namespace) -> int:
             said = [f"{_counted(len(waiting))} for results: {named(one.id for one in waiting)}."]
         else:
             batch = study.ask(
-                folder.file.batch if arguments.count is None else arguments.count,
+                count,
                 fixed=fixed,
-                shared=_shared(arguments.shared) or {n: k for n, k in folder.file.shared.items() if n not in fixed},
+                shared=shared or {n: k for n, k in folder.file.shared.items() if n not in fixed},
             )
             found, why = Sheet.of(batch, study.space, labels), {one.id: one.provenance for one in batch}
             said = [f"Batch {batches(study)}, {named(one.id for one in batch)}: {batch.verdict.sentence}"]
@@ -86,6 +92,23 @@ def _shared(given: list[str] | None) -> dict[str, int]:
             raise InvalidInput(f"--shared must be a name, or a name and a number of values; got {text!r}.")
         found |= {name: int(count)} if equals else {text: 1}
     return found
+
+
+def _refuse_values(shared: Mapping[str, int], count: int, file: StudyFile) -> None:
+    """InvalidInput for a number of values that no batch can have: a value was meant."""
+    for name, most in shared.items():
+        if most <= count or name not in file.space.names:
+            continue
+        try:
+            values_of([f"{name}={most}"], file.space, file.decimal)
+        except InvalidInput:
+            hint = ""
+        else:
+            hint = f" For {amount(str(most), units_of(file.space.parameters[name]))}: --fixed {name}={most}"
+        asked = "1 experiment is" if count == 1 else f"{count} experiments are"
+        raise InvalidInput(
+            f"--shared {name}={most} means up to {most} different values, but only {asked} asked for.{hint}"
+        )
 
 
 def _check(arguments: argparse.Namespace) -> None:

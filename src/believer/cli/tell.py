@@ -23,7 +23,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Tell what can be told, and say of each other row why it was not taken; 3 if there is such a row."""
     file = Folder.at(arguments.study).file
     grid = read_grid(arguments.sheet, (TRIAL, *file.space.names, *file.options["outcomes"]))
-    columns_of(grid.headings, file.space, Goals(file.options["outcomes"]), grid.name)
+    columns_of(grid, file.space, Goals(file.options["outcomes"]))
     with opened(arguments) as (folder, study):
         planned = plan(study, grid, folder.file.decimal)
         accept = False

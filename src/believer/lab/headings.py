@@ -11,10 +11,11 @@ from typing import Any
 from believer.arrays import shown
 from believer.capabilities import has
 from believer.errors import InvalidInput
-from believer.lab.cells import Marks, same_text, text_of
+from believer.lab.cells import Marks, same_text, says_failed, text_of
+from believer.lab.grids import Grid
 from believer.space import Space
 from believer.space.parameter import Measurable, Number, Parameter
-from believer.space.units import units_of
+from believer.space.units import labeled, units_of
 from believer.space.when import when_of
 from believer.study.goals import Goals
 from believer.study.labels import one_line
@@ -48,15 +49,15 @@ class Columns:
     ignored: tuple[str, ...]
 
 
-def columns_of(headings: Sequence[str], space: Space, goals: Goals, name: str) -> Columns:
+def columns_of(grid: Grid, space: Space, goals: Goals) -> Columns:
     """The columns of a sheet; InvalidInput, in a sentence, if they cannot be those of the study.
 
     Parameters
     ----------
-    headings : the texts above the columns.
+    grid : the sheet.
     space, goals : of the study.
-    name : of the file, for errors.
     """
+    headings, name = grid.headings, grid.name
     units = {**{key: units_of(p) for key, p in space.parameters.items()}}
     units |= {key: goals.units(key) for key in goals.wanted}
     folded = {_folded(key): key for key in units}
@@ -97,6 +98,7 @@ def columns_of(headings: Sequence[str], space: Space, goals: Goals, name: str) -
         raise InvalidInput(
             f"{name} needs the column {TRIAL!r}, or a column for each parameter; it has none for {', '.join(lacking)}."
         )
+    _refuse_renamed([key for key in missing if key in goals.wanted], unknown, units, grid)
     return Columns(trial, parameters, outcomes, note, tuple(unknown))
 
 
@@ -133,6 +135,33 @@ def _refuse_misspelt(unknown: Sequence[str], missing: Sequence[str], name: str) 
                 raise InvalidInput(
                     f"the column {heading!r} of {name} is not of the study; if {near[found[0]]!r} is meant, name it so."
                 )
+
+
+def _refuse_renamed(missing: Sequence[str], unknown: Sequence[str], units: Mapping[str, str], grid: Grid) -> None:
+    """InvalidInput if results may stand below an unknown heading, because an outcome has no column."""
+    if not missing:
+        return
+    cells = {
+        heading: [text for _, row in grid.rows if place < len(row) and (text := text_of(row[place]))]
+        for place, heading in enumerate(grid.headings)
+        if heading in unknown
+    }
+    filled = [heading for heading in cells if cells[heading]]
+    if not filled:
+        return
+
+    def likeness(pair: tuple[str, str]) -> tuple[bool, float]:
+        key, heading = pair
+        found = _UNITS.fullmatch(text_of(heading))
+        said = (found[2] or found[3] or found[5]) if found else ""
+        numbers = sum(text[0].isdigit() or says_failed(text) for text in cells[heading])
+        return _folded(said or "") == _folded(units[key]), numbers / len(cells[heading])
+
+    key, heading = max(((key, heading) for key in missing for heading in filled), key=likeness)
+    raise InvalidInput(
+        f'{grid.name} has no column "{labeled(key, units[key])}"; is "{one_line(heading, 60)}" that column? Rename it, '
+        "or delete it, and tell again."
+    )
 
 
 def value_in(cell: Any, p: Parameter, name: str, marks: Marks) -> Any:

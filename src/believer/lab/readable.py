@@ -56,6 +56,15 @@ class Readable:
                     return found
         return shown
 
+    def is_ruled(self, name: str) -> bool:
+        """Whether what is shown of a parameter depends on others, too, because a rule ties it to them.
+
+        Parameters
+        ----------
+        name : of the parameter.
+        """
+        return name in self._ruled
+
     def half_step(self, name: str, value: float) -> float:
         """Half of the last digit with which a ``value`` of a parameter is shown; 0 if it is shown in full.
 

@@ -117,7 +117,7 @@ def plan(study: Optimizer, grid: Grid, hint: str = "") -> Plan:
     hint : the decimal mark of the study's sheets.
     """
     goals = study.goals
-    columns = columns_of(grid.headings, study.space, goals, grid.name)
+    columns = columns_of(grid, study.space, goals)
     places = set(columns.outcomes.values())
     marks = Marks.of(
         (cell for _, cells in grid.rows for place, cell in enumerate(cells) if place in places),
@@ -252,6 +252,7 @@ class _Planner:
         self._outcomes = study.outcomes
         self._wanted = tuple(study.goals.wanted)
         self._readable = Readable(study.space)
+        self._points: dict[int, tuple[Mapping[str, Any], Mapping[str, Any]]] = {}
         self._steps: list[_Step] = []
         self._known: list[int] = []
         self._waiting: list[int] = []
@@ -295,7 +296,7 @@ class _Planner:
     def _changed(self, trial: Trial, params: Mapping[str, Any]) -> dict[str, Any]:
         """The parameters in a sheet that are neither those of a trial nor those that were suggested for it."""
         suggested = trial.suggested or trial.params
-        shown = self._readable.of(suggested)
+        shown = self._shown(trial.id, suggested)
         return {
             name: value
             for name, value in params.items()
@@ -315,17 +316,30 @@ class _Planner:
 
     def _is_at(self, trial: Trial, params: Mapping[str, Any]) -> bool:
         """Whether a trial was suggested, or run, at these parameters."""
-        return any(self._is_point(own, params) for own in (trial.params, trial.suggested) if own is not None)
+        return any(self._is_point(trial.id, own, params) for own in (trial.params, trial.suggested) if own is not None)
 
-    def _is_point(self, own: Mapping[str, Any], params: Mapping[str, Any]) -> bool:
-        if own.keys() != params.keys() or not all(
-            self._is_close(value, own[name], 5.0 * self._half(name, own[name])) for name, value in params.items()
-        ):
+    def _is_point(self, trial: int, own: Mapping[str, Any], params: Mapping[str, Any]) -> bool:
+        if own.keys() != params.keys():
             return False
         if same_params(own, params):
             return True
-        shown = self._readable.of(own)
+        # What no rule ties to others is shown rounded by itself: it tells most points apart without the rules.
+        if not all(
+            self._is_close(value, own[name], 2.0 * self._half(name, own[name]))
+            for name, value in params.items()
+            if not self._readable.is_ruled(name)
+        ):
+            return False
+        shown = self._shown(trial, own)
         return all(self._is_same(name, value, own[name], shown[name]) for name, value in params.items())
+
+    def _shown(self, trial: int, own: Mapping[str, Any]) -> Mapping[str, Any]:
+        """The parameters of a trial as its sheet shows them."""
+        point, shown = self._points.get(trial, (None, {}))
+        if point is not own:
+            shown = self._readable.of(own)
+            self._points[trial] = (own, shown)
+        return shown
 
     def _half(self, name: str, value: Any) -> float:
         return self._readable.half_step(name, value) if isinstance(value, float) else 0.0
