@@ -20,14 +20,14 @@ def test_a_page_is_written_beside_its_journal_and_its_path_is_printed(journal: P
     before = journal.read_bytes()
     ran = run("report", journal)
     page = journal.with_suffix(".html")
-    assert (ran.code, ran.out, ran.err) == (0, f"{page}\n", "")
+    assert (ran.code, ran.out, ran.err) == (0, f"{page}\nOpen it in a browser.\n", "")
     assert b"If 2 trials were asked for now" in page.read_bytes()
     assert journal.read_bytes() == before
 
 
 def test_a_page_is_written_where_it_is_wanted_with_the_batch_that_is_wanted(journal: Path, tmp_path: Path) -> None:
     ran = run("report", journal, "-o", tmp_path / "page.htm", "--next", "1")
-    assert (ran.code, ran.out) == (0, f"{tmp_path / 'page.htm'}\n")
+    assert (ran.code, ran.out) == (0, f"{tmp_path / 'page.htm'}\nOpen it in a browser.\n")
     assert b"If 1 trial were asked for now" in (tmp_path / "page.htm").read_bytes()
 
 

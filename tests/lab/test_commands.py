@@ -112,6 +112,7 @@ def test_results_are_amended(folder: Path) -> None:
     run("ask", "2")
     run("tell", fill(folder / "batch-001.csv"))
     ran = run("amend", "1", "yield=81,5", "Purity=n/a")
+    assert "Change it in batch-001.csv too." in ran.out
     assert ran.out.startswith("Trial 1, yield: was 61 %, is 81.5 % now.\nTrial 1, purity: was 96 %, is failed now.\n")
     assert run("amend", "0", "temperature=71.3").out.startswith("Trial 0, temperature: was ")
     assert "60 and 62" in run("amend", "0", "yield=60", "yield=62").out
@@ -129,7 +130,9 @@ def test_results_are_amended(folder: Path) -> None:
     "arguments, words",
     [
         (["tell", "results.csv"], "there is no file results.csv"),
-        (["tell", "study.toml"], "has no column for yield or purity"),
+        (["tell", "study.toml"], "the description of the study; tell a sheet"),
+        (["tell", "study.jsonl"], "study.jsonl is the journal; tell a sheet, such as batch-001.csv."),
+        (["tell", "batch-001.html"], "a page to look at; tell a sheet"),
         (["tell", "."], "cannot be read"),
         (["ask", "0"], "whole number, 1 or more"),
         (["ask", "--pending"], "nothing was suggested yet"),
@@ -176,7 +179,7 @@ def test_the_template_is_a_study_that_runs(tmp_path: Path, monkeypatch: pytest.M
 def test_report_and_watch_find_the_journal_of_the_folder(folder: Path) -> None:
     pytest.importorskip("plotly")
     run("ask", "2")
-    assert run("report").out == f"{Path('study.html')}\n"
+    assert run("report").out == f"{Path('study.html')}\nOpen it in a browser.\n"
     assert (folder / "study.html").exists()
     assert run("report", "study.toml", "-o", "b.html").code == 0
     assert run("report", "--study", folder, "-o", "c.html").code == 0
@@ -223,7 +226,7 @@ def test_parameters_are_fixed_or_shared_in_a_batch(folder: Path) -> None:
     assert run("ask", "6", "--shared", "temperature=2").code == 0
     assert len({row[5] for row in cells(folder / "batch-002.csv")[1:]}) <= 2
     for arguments, words in (
-        (["--shared", "temprature"], "shared must name parameters among"),
+        (["--shared", "temprature"], "shared must name parameters among.*did you mean 'temperature'"),
         (["--shared", "temperature=x"], "a name and a number of values"),
         (
             ["--shared", "temperature=90"],
@@ -263,6 +266,9 @@ def test_a_parameter_is_described_in_a_line(text: str, parameter: object) -> Non
         ("max %", bv.Maximize(units="%")),
         ("at least 95 %", bv.AtLeast(95, units="%")),
         (">= 95", bv.AtLeast(95)),
+        ("more than 95 %", bv.AtLeast(95, units="%")),
+        ("minimum 95", bv.AtLeast(95)),
+        ("less than 5", bv.AtMost(5)),
         ("at most 0,5 g", bv.AtMost(0.5, units="g")),
         ("between 6 and 8", bv.Between(6, 8)),
     ],
@@ -270,6 +276,23 @@ def test_a_parameter_is_described_in_a_line(text: str, parameter: object) -> Non
 def test_a_goal_is_described_in_a_line(text: str, goal: Goal) -> None:
     found = beginning.goal_of(text)
     assert (found, found.units) == (goal, goal.units)
+
+
+def test_parts_add_up_to_a_number_with_units_and_what_was_understood_is_said() -> None:
+    typed = ",acid,0 to 60 %,alcohol,20 to 80 %,n,1 to 9 whole,s,DMF; THF,,acid; alcohol = 100 %,,yield,max %,,n,3"
+    answers, said = iter(typed.split(",")), list[str]()
+    text = beginning.Answers(lambda question: next(answers), said.append).text("Mixture")
+    assert "sum_to = 100" in text
+    understood = ("from 20 to 80 %", "from 1 to 9, whole numbers", "one of DMF, THF", "maximize (%)")
+    for words in understood:
+        assert any(line.endswith(words) for line in said), words
+
+
+def test_an_amended_failure_waits_for_what_it_lacks(folder: Path) -> None:
+    run("ask", "1")
+    write(folder / "told.csv", [["trial", "yield", "purity"], ["0", "failed", "failed"]])
+    assert run("tell", "told.csv").code == 0
+    assert "Trial 0 now waits for purity." in run("amend", "0", "yield=12.5").out
 
 
 @each("read, text", [(beginning.parameter_of, "x"), (beginning.parameter_of, "5 to 1"), (beginning.goal_of, "better")])

@@ -26,6 +26,13 @@ def run(arguments: argparse.Namespace) -> int:
     """Replace what was told, and say what stood there before."""
     with opened(arguments, begin=False) as (folder, study):
         lines = amended(study, arguments.trial, arguments.results, folder.file.decimal)
-    words = "\n".join([*lines, steps("believer show, or believer ask for the next experiments.")])
+        sheets = [folder.relative(path) for path in folder.sheets_with(study, {arguments.trial})]
+    words = "\n".join(
+        [
+            *lines,
+            *(f"Change it in {sheet} too." for sheet in sheets),
+            steps("believer show, or believer ask for the next experiments."),
+        ]
+    )
     answer(arguments, words, {"trial": arguments.trial, "changes": lines})
     return 0

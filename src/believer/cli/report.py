@@ -27,4 +27,5 @@ def run(arguments: argparse.Namespace) -> int:
     journal = Path(journal_of(arguments))
     target = arguments.out or journal.with_suffix(".html")
     print(report(journal, target, next_q=arguments.next))
+    print("Open it in a browser.")
     return 0

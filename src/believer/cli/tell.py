@@ -6,11 +6,15 @@ import argparse
 from pathlib import Path
 
 from believer.cli.lab import NOT_ALL, add_study, agreed, answer, opened, say, steps
+from believer.errors import InvalidInput
 from believer.lab.folder import Folder
 from believer.lab.grids import read_grid
 from believer.lab.headings import TRIAL, columns_of
 from believer.lab.telling import carry_out, plan
 from believer.study.goals import Goals
+
+_OTHERS = {".jsonl": "the journal", ".html": "a page to look at", ".toml": "the description of the study"}
+"""What other files of a study are."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -21,6 +25,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Tell what can be told, and say of each other row why it was not taken; 3 if there is such a row."""
+    if (what := _OTHERS.get(arguments.sheet.suffix.lower())) is not None:
+        raise InvalidInput(f"{arguments.sheet} is {what}; tell a sheet, such as batch-001.csv.")
     file = Folder.at(arguments.study).file
     grid = read_grid(arguments.sheet, (TRIAL, *file.space.names, *file.options["outcomes"]))
     columns_of(grid, file.space, Goals(file.options["outcomes"]))

@@ -43,7 +43,11 @@ def amended(study: Optimizer, trial: int, typed: Sequence[str], decimal: str) ->
     after = study.outcome(trial)
     changes = [(n, _said(before, n, goals.units(n)), _said(after, n, goals.units(n))) for n in values]
     changes += [(name, number(used.get(name)), number(value)) for name, value in params.items()]
-    return [f"Trial {trial}, {name}: was {then}, is {now} now." for name, then, now in changes]
+    said = [f"Trial {trial}, {name}: was {then}, is {now} now." for name, then, now in changes]
+    if study.records()[trial]["status"] == "partial":
+        lacking = " and ".join(name for name in goals.wanted if _said(after, name, "") == "nothing")
+        said.append(f"Trial {trial} now waits for {lacking}.")
+    return said
 
 
 def _results(typed: Sequence[str], goals: Goals, parameters: Sequence[str], decimal: str) -> dict[str, list[float]]:

@@ -14,8 +14,9 @@ from believer.lab.toml_text import study_text
 from believer.space import Categorical, Discrete, Float, Int, Space, sum_to
 from believer.space.parameter import Parameter
 from believer.space.rules import Rule
+from believer.space.units import amount
 from believer.study.batch_rules import BatchRules
-from believer.study.goal import AtLeast, AtMost, Between, Goal, Maximize, Minimize
+from believer.study.goal import AtLeast, AtMost, Between, Goal, Maximize, Minimize, words
 from believer.study.settings import StudySettings
 
 T = TypeVar("T")
@@ -70,11 +71,12 @@ _NUMBER = r"([+-]?\d[\d.,]*(?:[eE][+-]?\d+)?|[.,]\d+)"
 _RANGE = re.compile(rf"(?:from\s+)?{_NUMBER}\s*(?:to|-|–|\.\.\.?|…|bis|until)\s*{_NUMBER}\s*(.*)", re.IGNORECASE)
 _STEP = re.compile(rf"(?:,|;)?\s*(?:in\s+)?steps?\s*(?:of|=|:)?\s*{_NUMBER}", re.IGNORECASE)
 _LIMIT = re.compile(
-    rf"(?:between\s+{_NUMBER}\s+and\s+{_NUMBER}|(at\s+least|>=|≥|min\.?)\s*{_NUMBER}|(at\s+most|<=|≤|max\.?)\s*{_NUMBER})"
+    rf"(?:between\s+{_NUMBER}\s+and\s+{_NUMBER}|(at\s+least|more\s+than|minimum|>=?|≥|min\.?)\s*{_NUMBER}"
+    rf"|(at\s+most|less\s+than|maximum|<=?|≤|max\.?)\s*{_NUMBER})"
     r"\s*(.*)",
     re.IGNORECASE,
 )
-_SUM = re.compile(rf"(.+?)\s*=\s*{_NUMBER}")
+_SUM = re.compile(rf"(.+?)\s*=\s*{_NUMBER}\s*%?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +108,7 @@ class Answers:
         parameters: dict[str, Parameter] = {}
         while (entry := self._named("Parameter", parameters, {})) is not None:
             parameters[entry] = self._until(f"  {entry}: ", parameter_of)
+            self.say(f"  {entry}: {_in_words(parameters[entry])}")
         rules: list[Rule] = []
         if sum(isinstance(p, Float) and not p.log for p in parameters.values()) > 1:
             self.say("\nDo some of them add up, as the parts of a mixture? Such as: resin, hardener, filler = 100")
@@ -118,6 +121,7 @@ class Answers:
         goals: dict[str, Goal] = {}
         while (entry := self._named("Outcome", goals, parameters)) is not None:
             goals[entry] = self._until(f"  {entry} [maximize]: ", goal_of)
+            self.say(f"  {entry}: {words(goals[entry])}")
             if not any(isinstance(goal, Maximize | Minimize) for goal in goals.values()):
                 self.say("  Something to maximize or minimize is still needed.")
         noise = self._until("\nDoes the same experiment, repeated, give another result? [Y/n] ", yes_or_no)
@@ -169,9 +173,9 @@ def parameter_of(text: str) -> Parameter:
         low, high, rest = _number(found[1]), _number(found[2]), found[3]
         step = _STEP.search(rest)
         rest = _STEP.sub(" ", rest)
-        words = rest.replace(",", " ").split()
-        log, whole = "log" in words, any(word in ("whole", "integer", "int") for word in words)
-        units = " ".join(word for word in words if word not in ("log", "whole", "integer", "int", "numbers"))
+        typed = rest.replace(",", " ").split()
+        log, whole = "log" in typed, any(word in ("whole", "integer", "int") for word in typed)
+        units = " ".join(word for word in typed if word not in ("log", "whole", "integer", "int", "numbers"))
         if whole:
             return Int(int(low), int(high), log=log, step=int(_number(step[1])) if step else 1, units=units)
         return Float(low, high, log=log, step=_number(step[1]) if step else None, units=units)
@@ -182,6 +186,15 @@ def parameter_of(text: str) -> Parameter:
         return Discrete([_number(part) for part in parts])
     except InvalidInput:
         return Categorical(parts)
+
+
+def _in_words(p: Parameter) -> str:
+    """What was understood: "from 20 to 80 %"."""
+    if not isinstance(p, Float | Int):
+        return f"one of {', '.join(str(value) for value in p.decode(p.grid()))}"
+    said = f"from {p.low:g} to {amount(f'{p.high:g}', p.units)}"
+    said += f" in steps of {p.step:g}" if p.step is not None and p.step != (1 if isinstance(p, Int) else None) else ""
+    return said + ", whole numbers" * isinstance(p, Int) + ", logarithmic" * p.log
 
 
 def goal_of(text: str) -> Goal:
@@ -199,8 +212,8 @@ def goal_of(text: str) -> Goal:
             return AtLeast(_number(found[4]), units=found[7])
         return AtMost(_number(found[6]), units=found[7])
     word, _, units = text.partition(" ")
-    for kind, words in ((Maximize, ("", "max", "up")), (Minimize, ("min", "down"))):
-        if word.casefold() in words or word.casefold().rstrip(",") in (
+    for kind, short in ((Maximize, ("", "max", "up")), (Minimize, ("min", "down"))):
+        if word.casefold() in short or word.casefold().rstrip(",") in (
             f"{kind.__name__.lower()}",
             f"{kind.__name__.lower()[:-2]}se",
         ):

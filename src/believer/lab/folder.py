@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence, Set
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -85,10 +85,20 @@ class Folder:
         ----------
         study : in its state now.
         """
-        waiting, found = {trial.id for trial in study.pending}, []
+        return self.sheets_with(study, {trial.id for trial in study.pending})
+
+    def sheets_with(self, study: Study, trials: Set[int]) -> list[Path]:
+        """The sheets in the folder, of batches with any of some trials.
+
+        Parameters
+        ----------
+        study : in its state now.
+        trials : their numbers.
+        """
+        found: list[Path] = []
         asked = [event for event in study.events if isinstance(event, Asked)]
         for number, event in enumerate(asked, start=1):
-            if waiting & {trial.id for trial in event.trials}:
+            if trials & {trial.id for trial in event.trials}:
                 names = [one for ending in ("csv", "xlsx") for one in self.path.glob(f"batch-{number:03d}*.{ending}")]
                 found += sorted(names)[-1:]
         return found

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
@@ -72,7 +73,11 @@ class BatchRules:
             ) from error
         for name, count in counts.items():
             if name not in space.names:
-                raise InvalidInput(f"shared must name parameters among {', '.join(space.names)}; got {shown(name)}.")
+                near = difflib.get_close_matches(str(name), space.names, 1)
+                hint = f"; did you mean {near[0]!r}?" if near else "."
+                raise InvalidInput(
+                    f"shared must name parameters among {', '.join(space.names)}; got {shown(name)}{hint}"
+                )
             if name in fixed:
                 raise InvalidInput(f"{name!r} is fixed at {fixed[name]!r} already; leave it out of shared.")
             whole(count, f"the number of values of {name!r} in a batch", 1)

@@ -79,7 +79,7 @@ class TellReport:
             (self.abandoned, "will not be run", "will not be run"),
             (self.observed, "result added as past data", "results added as past data"),
             (self.known, "was told before", "were told before"),
-            (self.waiting, "is still to come, or a part of it", "are still to come, or parts of them"),
+            (self.waiting, "experiment still lacks a result", "experiments still lack a result"),
         ]
         parts = [f"{len(ids)} {one if len(ids) == 1 else more} ({trials(ids)})" for ids, one, more in counted if ids]
         lines = [f"{self.name}: {', '.join(parts) or 'no row has a result yet'}."]
