@@ -134,7 +134,7 @@ def solver(folder: str) -> None:
         f"cd {folder}; echo $$ > shell; sleep 6000 & echo $! > child; "
         f"{sys.executable} -c 'import os; os.setsid(); print(os.getpid(), flush=True); "
         'os.execlp("sleep", "sleep", "6000")\' > own & '
-        "(sleep 6000 & echo $! > forsaken); touch ready; wait"
+        "(sleep 6000 & echo $! > forsaken); until [ -s own ]; do sleep 0.01; done; touch ready; wait"
     )
     subprocess.run(["/bin/sh", "-c", script], check=False)
 
