@@ -14,7 +14,7 @@ import believer as bv
 from believer.arrays import Array
 from believer.problems.synthetic import branin, hartmann6
 from believer.surrogates import GP, GPModel, SparseGP, gp_fit
-from believer.surrogates.data import Data
+from believer.surrogates.data import Data, replicates
 from believer.surrogates.gp import fit_gp
 from believer.surrogates.gp_noise import AUTO, EXACT, INFER, by_replicates
 
@@ -75,15 +75,32 @@ def test_replicates_say_whether_there_is_noise(repeated: int, differences: list[
     X, y = rng.random((9, 3)), rng.standard_normal(9)
     X, y = np.vstack([X, X[:repeated]]), np.concatenate([y, y[:repeated] + np.array(differences)])
     order = rng.permutation(len(y))
-    assert by_replicates(X[order], y[order]) == said
+    group = replicates(X[order])
+    assert (AUTO if group is None else by_replicates(group, y[order])) == said
+    assert (group is None) == (repeated == 0)
 
 
+def test_equal_rows_are_in_one_group() -> None:
+    X = np.array([[0.1, 0.2], [0.7, 0.2], [0.1, 0.2], [0.1, 0.3], [0.7, 0.2]])
+    group = replicates(X)
+    assert group is not None
+    assert np.array_equal(group[:, None] == group, (X[:, None] == X).all(axis=2))
+    assert replicates(X[:2]) is None
+    assert replicates(X[:1]) is None
+    assert replicates(X[:0]) is None
+
+
+@pytest.mark.both_backends
 def test_replicates_whose_noise_is_known_say_nothing() -> None:
-    X, y = np.array([[0.1], [0.1], [0.7]]), np.array([0.0, 1.0, 0.5])
-    assert by_replicates(X, y) == INFER
-    assert by_replicates(X, y, np.array([0.0, 0.5, 0.0])) == AUTO
-    assert by_replicates(X, y, np.full(3, 0.5)) == AUTO
-    assert by_replicates(X[:1], y[:1]) == AUTO
+    X = np.array([[0.1], [0.1], [0.4], [0.7], [0.9]])
+    y = np.array([0.0, 0.3, 0.5, 0.2, 0.1])
+
+    def noise(std: list[float]) -> float:
+        return fit_gp(Data(X, y, np.array(std)), "matern52", AUTO, np.random.default_rng(0)).hyper.noise
+
+    assert noise([0.0] * 5) > EXACT  # they differ without a reason
+    assert noise([0.0, 0.3, 0.0, 0.0, 0.0]) <= EXACT
+    assert noise([0.3] * 5) <= EXACT
 
 
 @pytest.mark.both_backends

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from believer.arrays import Array, as_points, as_values, packed, read_only
+from believer.arrays import Array, IntArray, as_points, as_values, packed, read_only
 from believer.errors import InvalidInput
 from believer.surrogates.subset import learned_rows
 
@@ -83,6 +83,19 @@ def joined(*parts: Data) -> Data:
     if any(part.noise is not None for part in parts):
         noise = np.vstack([np.zeros_like(part.Y) if part.noise is None else part.noise for part in parts])
     return Data(np.vstack([part.X for part in parts]), np.vstack([part.Y for part in parts]), noise, parts[0].groups)
+
+
+def replicates(X: Array) -> IntArray | None:
+    """The group (n,) of equal points that each row of ``X`` (n, d) belongs to; None if no two are equal."""
+    if len(X) < 2:
+        return None
+    order = np.lexsort(X.T[::-1])
+    new = np.any(X[order[1:]] != X[order[:-1]], axis=1)
+    if new.all():
+        return None
+    group = np.empty(len(X), np.int64)
+    group[order] = np.concatenate([[0], np.cumsum(new)])
+    return group
 
 
 def variances(std: Array | None, scale: float) -> Array | None:

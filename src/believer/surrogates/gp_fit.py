@@ -23,6 +23,7 @@ from believer.errors import InvalidInput
 from believer.numerics import backend, lbfgs, newton
 from believer.numerics.sampling import latin_hypercube
 from believer.surrogates import gp_noise
+from believer.surrogates.data import replicates
 from believer.surrogates.gp_likelihood import LikelihoodOf, log_likelihood, or_nan
 from believer.surrogates.gp_noise import AUTO, INFER
 from believer.surrogates.kernels import KERNELS, squared_distances
@@ -173,7 +174,9 @@ def fit(
         previous = None
     kind, grown = noise, quarters(n) != quarters(seen)
     if noise == AUTO:
-        kind = gp_noise.by_replicates(X, y, known)
+        exact = slice(None) if known is None else known <= 0.0  # others differ for a known reason
+        group = replicates(X[exact])
+        kind = AUTO if group is None else gp_noise.by_replicates(group, y[exact])
         if kind == AUTO and previous is not None and n > CENTER_UP_TO and not grown:
             kind = INFER if previous.noise > gp_noise.EXACT else gp_noise.EXACT
     subset = None

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from believer.arrays import Array
+from believer.arrays import Array, IntArray
 
 AUTO, INFER = "auto", "infer"
 
@@ -32,25 +32,14 @@ AGREEING = 2
 """So many points must have been repeated, and each have given its value again, to show that there is no noise."""
 
 
-def by_replicates(X: Array, y: Array, known: Array | None = None) -> float | str:
-    """What standardized ``y`` (n,) at equal rows of ``X`` (n, d) says of the noise, as a setting of the fit.
+def by_replicates(group: IntArray, y: Array) -> float | str:
+    """What standardized ``y`` (n,) of points that stand in a ``group`` (n,) each, of equal points, says of the noise.
 
     "infer" where replicates vary by more than a deterministic model allows, so that there surely is noise;
-    :data:`EXACT` where those of :data:`AGREEING` points or more all agree; else "auto", nothing is said. Results with a
-    ``known`` noise variance (n,) above zero differ for a known reason, and do not count.  O(n d log n).
+    :data:`EXACT` where those of :data:`AGREEING` points or more all agree; else "auto", nothing is said.
     """
-    if known is not None:
-        X, y = X[known <= 0.0], y[known <= 0.0]
-    if len(X) < 2:
-        return AUTO
-    order = np.lexsort(X.T[::-1])
-    new = np.any(X[order[1:]] != X[order[:-1]], axis=1)
-    group = np.concatenate([[0], np.cumsum(new)])
     sizes = np.bincount(group)
-    if sizes.max() < 2:
-        return AUTO
-    values = y[order]
-    residuals = values - (np.bincount(group, values) / sizes)[group]
+    residuals = y - (np.bincount(group, y) / sizes)[group]
     if float(residuals @ residuals) / (len(y) - len(sizes)) > EXACT:
         return INFER
     agree = (sizes > 1).sum() >= AGREEING and float(np.abs(residuals).max()) <= ROUNDING
