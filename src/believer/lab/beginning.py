@@ -5,16 +5,17 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any, TypeGuard, TypeVar
 
+from believer.capabilities import has
 from believer.errors import InvalidInput
 from believer.lab.cells import Marks
 from believer.lab.study_file import BATCH, refuse_taken
 from believer.lab.toml_text import study_text
 from believer.space import Categorical, Discrete, Float, Int, Space, sum_to
-from believer.space.parameter import Parameter
+from believer.space.parameter import Number, Parameter
 from believer.space.rules import Rule
-from believer.space.units import amount
+from believer.space.units import amount, units_of
 from believer.study.batch_rules import BatchRules
 from believer.study.goal import AtLeast, AtMost, Between, Goal, Maximize, Minimize, words
 from believer.study.settings import StudySettings
@@ -110,7 +111,7 @@ class Answers:
             parameters[entry] = self._until(f"  {entry}: ", parameter_of)
             self.say(f"  {entry}: {_in_words(parameters[entry])}")
         rules: list[Rule] = []
-        if sum(isinstance(p, Float) and not p.log for p in parameters.values()) > 1:
+        if sum(_is_range(p) and not (p.log or _is_whole(p)) for p in parameters.values()) > 1:
             self.say("\nDo some of them add up, as the parts of a mixture? Such as: resin, hardener, filler = 100")
             rules = self._until("Which, and to what? [none] ", lambda text: sums_of(text, parameters))
         shared = self._until(
@@ -190,11 +191,20 @@ def parameter_of(text: str) -> Parameter:
 
 def _in_words(p: Parameter) -> str:
     """What was understood: "from 20 to 80 %"."""
-    if not isinstance(p, Float | Int):
+    if not _is_range(p):
         return f"one of {', '.join(str(value) for value in p.decode(p.grid()))}"
-    said = f"from {p.low:g} to {amount(f'{p.high:g}', p.units)}"
-    said += f" in steps of {p.step:g}" if p.step is not None and p.step != (1 if isinstance(p, Int) else None) else ""
-    return said + ", whole numbers" * isinstance(p, Int) + ", logarithmic" * p.log
+    said = f"from {p.low:g} to {amount(f'{p.high:g}', units_of(p))}"
+    said += f" in steps of {p.step:g}" if p.step is not None and not (_is_whole(p) and p.step == 1) else ""
+    return said + ", whole numbers" * _is_whole(p) + ", logarithmic" * p.log
+
+
+def _is_range(p: Parameter) -> TypeGuard[Number]:
+    """Whether it is all numbers between two bounds, or a step apart, and no list of some."""
+    return has(p, Number) and (p.step is not None or p.count is None)
+
+
+def _is_whole(p: Number) -> bool:
+    return isinstance(p.low, int)
 
 
 def goal_of(text: str) -> Goal:

@@ -113,7 +113,7 @@ class _Grid:
         X, start = self.space.encode([dict(params)]), 0
         for name, p in self.gridded.parameters.items():
             if name in self.decimals:
-                assert isinstance(p, Float)
+                assert has(p, Number)
                 X[0, start] = min(max((params[name] - p.low) / (p.high - p.low), 0.0), 1.0)
             start += p.width
         (found,) = self.gridded.decode(self.gridded.region().project(X))
