@@ -16,6 +16,7 @@ likelihood.pxi     log posterior of the hyperparameters                surrogate
 newton.pxi         minimization with curvature                         numerics/newton.py
 lbfgs.pxi          box-constrained L-BFGS, many starts                 numerics/lbfgs.py
 starts.pxi         which candidates to climb from                      maximize/multistart.py
+projected.pxi      linear sums: projections, chords, climbs            space/projection.py, chords.py; maximize/climb.py
 =================  ==================================================  ==========================================
 
 Arrays come in as C-contiguous float64, which is checked as they come in, and their shapes are checked against each other
@@ -65,3 +66,4 @@ include "likelihood.pxi"
 include "newton.pxi"
 include "lbfgs.pxi"
 include "starts.pxi"
+include "projected.pxi"

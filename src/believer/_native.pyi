@@ -1,6 +1,7 @@
 """Types of the compiled module. Its sources are in native/, where each function says what it does."""
 
 from collections.abc import Callable
+from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -58,6 +59,14 @@ class HyperPosterior(Objective):
     def newton(self, starts: Array, lower: Array, upper: Array, settings: newton.Settings) -> tuple[Array, float]: ...
     def log_likelihood(self, theta: Array) -> tuple[float, Array, float, Array]: ...
 
+class Sums:
+    def __init__(self, A: Array, low: Array, high: Array) -> None: ...
+    @property
+    def dim(self) -> int: ...
+    def project(self, P: Array, lower: Array, upper: Array) -> Array: ...
+
+_Sums: TypeAlias = Sums
+
 class Native:
     """The module itself, as ``backend.native`` hands it over."""
 
@@ -67,6 +76,7 @@ class Native:
     Posterior: type[Posterior]
     Improvement: type[Improvement]
     HyperPosterior: type[HyperPosterior]
+    Sums: type[Sums]
     @staticmethod
     def cross(kernel: int, A: Array, B: Array, lengthscales: Array, signal: float) -> tuple[Array, Array]: ...
     @staticmethod
@@ -103,3 +113,18 @@ class Native:
     def pick_starts(X: Array, values: Array, wanted: int, among: int, apart: float) -> IntArray: ...
     @staticmethod
     def near_rows(X: Array, points: Array, scale: Array, radius: float, reach: float) -> BoolArray: ...
+    @staticmethod
+    def chords(
+        X: Array, basis: Array, U: Array, lower: Array, upper: Array, A: Array, low: Array, high: Array
+    ) -> Array: ...
+    @staticmethod
+    def minimize_projected(
+        objective: Objective,
+        sums: _Sums,
+        X0: Array,
+        lower: Array,
+        upper: Array,
+        moves: npt.NDArray[np.uint8],
+        factor: float,
+        settings: lbfgs.Settings,
+    ) -> tuple[Array, Array, int]: ...

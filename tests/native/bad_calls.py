@@ -100,6 +100,42 @@ def search(**changes: Any) -> Any:
     return native.minimize(*(parts | changes).values())
 
 
+ONE_SUM = native.Sums(np.ones((1, 2)), np.ones(1), np.ones(1))
+
+
+def project(**changes: Any) -> Any:
+    parts: dict[str, Any] = {"P": POINTS, "lower": np.zeros((1, 2)), "upper": np.ones((1, 2))}
+    return ONE_SUM.project(*(parts | changes).values())
+
+
+def chords(**changes: Any) -> Any:
+    parts: dict[str, Any] = {
+        "X": POINTS,
+        "basis": np.array([[1.0, -1.0]]),
+        "U": np.full((5, 1), 0.5),
+        "lower": BOX[0],
+        "upper": BOX[1],
+        "A": np.ones((1, 2)),
+        "low": np.zeros(1),
+        "high": np.ones(1),
+    }
+    return native.chords(*(parts | changes).values())
+
+
+def walk(**changes: Any) -> Any:
+    parts: dict[str, Any] = {
+        "objective": native.Callback(bowl, 2),
+        "sums": ONE_SUM,
+        "X0": POINTS,
+        "lower": BOX[0],
+        "upper": BOX[1],
+        "moves": FLAGS,
+        "factor": 1.0,
+        "settings": Settings(),
+    }
+    return native.minimize_projected(*(parts | changes).values())
+
+
 THREE = np.zeros((4, 3))
 SINGLE = np.zeros((4, 2), dtype=np.float32)
 STRIDED = np.zeros((8, 4))[::2, ::2]
@@ -129,6 +165,9 @@ TAKERS: dict[str, Callable[[Any], Any]] = {
     "value": lambda X: improvement().value(X),
     "value_with_gradient": lambda X: improvement().value_with_gradient(X),
     "minimize": lambda X: search(X0=X),
+    "sums": lambda X: project(P=X),
+    "chords": lambda X: chords(X=X),
+    "minimize_projected": lambda X: walk(X0=X),
 }
 
 NOISE_GONE_WRONG: dict[str, Any] = {
@@ -224,6 +263,29 @@ REFUSED: dict[str, Callable[[], Any]] = {
     "minimize: less than nothing to remember in": lambda: search(settings=rules(memory=-3)),
     "minimize: a text to remember in": lambda: search(settings=rules(memory="much")),
     "minimize: rounds that are none": lambda: search(settings=rules(max_rounds=None)),
+    "sums: a column in two": lambda: native.Sums(np.ones((2, 2)), np.zeros(2), np.ones(2)),
+    "sums: few bounds": lambda: native.Sums(np.ones((1, 2)), np.zeros(0), np.ones(1)),
+    "sums: many bounds": lambda: native.Sums(np.ones((1, 2)), np.zeros(1), np.ones(2)),
+    "sums: no rules": lambda: native.Sums(None, np.zeros(1), np.ones(1)),
+    "sums: made of nothing": lambda: native.Sums.__new__(native.Sums),
+    "sums: a box for two points": lambda: project(lower=np.zeros((2, 2)), upper=np.ones((2, 2))),
+    "sums: no box": lambda: project(lower=np.zeros((0, 2)), upper=np.ones((0, 2))),
+    "sums: two kinds of boxes": lambda: project(lower=np.zeros((5, 2))),
+    "sums: a narrow box": lambda: project(upper=np.ones((1, 1))),
+    "chords: few numbers": lambda: chords(U=np.ones((4, 1))),
+    "chords: numbers for two turns": lambda: chords(U=np.ones((5, 2))),
+    "chords: long directions": lambda: chords(basis=np.ones((1, 3))),
+    "chords: a short box": lambda: chords(upper=np.ones(1)),
+    "chords: a long box": lambda: chords(lower=np.ones(3)),
+    "chords: short rules": lambda: chords(A=np.ones((1, 1))),
+    "chords: few bounds": lambda: chords(high=np.ones(0)),
+    "walk: a short box": lambda: walk(lower=np.zeros(1)),
+    "walk: few flags": lambda: walk(moves=FLAGS[:1]),
+    "walk: sums of three columns": lambda: walk(sums=native.Sums(np.ones((1, 3)), np.ones(1), np.ones(1))),
+    "walk: no sums": lambda: walk(sums=None),
+    "walk: no objective": lambda: walk(objective=None),
+    "walk: rounds that are none": lambda: walk(settings=rules(max_rounds=None)),
+    "walk: an objective that gives nothing": lambda: walk(objective=native.Callback(lambda X: None, 2)),
     "callback: fewer columns than none": lambda: native.Callback(bowl, -1),
     "pick_starts: none wanted": lambda: native.pick_starts(POINTS, np.ones(5), 0, 4, 0.1),
     "near_rows: columns of other points": lambda: native.near_rows(POINTS, np.ones((3, 3)), SCALES, 0.1, 0.1),
@@ -266,6 +328,33 @@ HARMLESS: dict[str, Callable[[], Any]] = {
         settings=rules(gradient_tol=np.nan, value_tol=np.nan, first_step=np.nan)
     ),
     "minimize: steps without end": lambda: search(settings=rules(first_step=np.inf)),
+    "sums: of nothing": lambda: native.Sums(np.zeros((2, 2)), np.ones(2), np.ones(2)).project(
+        POINTS, np.zeros((1, 2)), np.ones((1, 2))
+    ),
+    "sums: of no columns": lambda: native.Sums(np.zeros((0, 0)), np.ones(0), np.ones(0)).project(
+        np.zeros((3, 0)), np.zeros((1, 0)), np.ones((1, 0))
+    ),
+    "sums: nowhere": lambda: project(P=np.zeros((0, 2))),
+    "sums: at no numbers": lambda: project(P=np.full((3, 2), np.nan)),
+    "sums: at infinity": lambda: project(P=np.array([[np.inf, -np.inf], [np.inf, np.nan]])),
+    "sums: no bounds": lambda: native.Sums(np.full((1, 2), np.nan), np.full(1, np.nan), np.full(1, np.inf)).project(
+        POINTS, np.zeros((1, 2)), np.full((1, 2), np.nan)
+    ),
+    "sums: a box inside out": lambda: project(lower=np.ones((1, 2)), upper=np.zeros((1, 2))),
+    "chords: nowhere": lambda: chords(X=np.zeros((0, 2)), U=np.zeros((0, 1))),
+    "chords: no directions": lambda: chords(basis=np.zeros((0, 2)), U=np.zeros((5, 0))),
+    "chords: no numbers": lambda: chords(X=np.full((5, 2), np.nan), basis=np.full((1, 2), np.nan)),
+    "chords: no rules": lambda: chords(A=np.zeros((0, 2)), low=np.zeros(0), high=np.zeros(0)),
+    "walk: from nowhere": lambda: walk(X0=np.zeros((0, 2))),
+    "walk: a start that is no number": lambda: walk(X0=np.full((2, 2), np.nan)),
+    "walk: a box inside out": lambda: walk(lower=BOX[1], upper=BOX[0]),
+    "walk: a factor that is no number": lambda: walk(factor=np.nan),
+    "walk: no finalists": lambda: walk(settings=rules(heat=2, finalists=0)),
+    "walk: less than no rounds": lambda: walk(settings=rules(max_rounds=-(2**63), heat=-1, finalists=-(2**63))),
+    "walk: tolerances that are no numbers": lambda: walk(settings=rules(gradient_tol=np.nan, value_tol=np.nan)),
+    "walk: an objective without numbers": lambda: walk(
+        objective=native.Callback(lambda X: (np.full(len(X), np.nan), np.full(X.shape, np.inf)), 2)
+    ),
     "newton: steps that are no numbers": lambda: hyper().newton(
         np.zeros((1, 3)), np.zeros(3), np.ones(3), SimpleNamespace(max_values=60, gain_tol=np.nan, longest=np.nan)
     ),

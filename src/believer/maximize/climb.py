@@ -8,19 +8,20 @@ P       ``region.project``, the nearest lawful point
 λ       the spectral step: sᵀs / sᵀy of the last move
 ======  =====================================================
 
-In a box the climb is L-BFGS-B, compiled where the objective is; in any other region a spectral projected gradient.
+In a box the climb is L-BFGS-B; in any other region a spectral projected gradient. Both are compiled where the objective
+is, the latter if the region is a box with linear sums.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from believer.arrays import Array, BoolArray
+from believer.arrays import Array, BoolArray, packed
 from believer.capabilities import has
 from believer.errors import InvalidInput
-from believer.maximize.objective import Climb, Climbing, Objective, climb_from, ranked
-from believer.numerics import lbfgs
-from believer.space.region import Region
+from believer.maximize.objective import Climb, Climbing, Compiled, Objective, climb_from, ranked
+from believer.numerics import backend, lbfgs
+from believer.space.region import Region, Summed
 
 _LOOKED_BACK = 10
 _ENOUGH = 1e-4
@@ -117,6 +118,9 @@ def projected(
         value, gradient = objective.value_with_gradient(points)
         return -ranked(value, all_bad=True) / scale, np.where(moves & np.isfinite(gradient), -gradient / scale, 0.0)
 
+    compiled = _compiled(objective, region, X, settings, scale, moves)
+    if compiled is not None:
+        return region.project(compiled.X), -scale * compiled.f
     x = region.project(X)
     f, g = descend(x)
     best, least, past = x.copy(), f.copy(), np.repeat(f[None, :], _LOOKED_BACK, axis=0)
@@ -151,6 +155,20 @@ def projected(
         better = done[value < least[done]]
         best[better], least[better] = x[better], f[better]
     return best, -scale * least
+
+
+def _compiled(
+    objective: Objective, region: Region, X: Array, settings: lbfgs.Settings, scale: float, moves: BoolArray
+) -> lbfgs.Minimum | None:
+    """The same in compiled code, where that knows the region; else None."""
+    native, sums = backend.native, region.sums() if has(region, Summed) else None
+    if native is None or sums is None:
+        return None
+    own = objective.compiled() if has(objective, Compiled) else None
+    called = native.Callback(objective.value_with_gradient, X.shape[1]) if own is None else own
+    rules = native.Sums(packed(sums.A), packed(sums.low), packed(sums.high))
+    box = packed(X), packed(sums.lower), packed(sums.upper), moves.astype(np.uint8)
+    return lbfgs.Minimum(*native.minimize_projected(called, rules, *box, -1.0 / scale, settings))
 
 
 def stepped(objective: Objective, region: Region, X: Array, f: Array) -> tuple[Array, Array]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -12,6 +12,9 @@ from believer.capabilities import has
 from believer.errors import NoPointFound, NumericalError, SpaceExhausted
 from believer.numerics import backend, lbfgs
 from believer.space.region import Listed, Region
+
+if TYPE_CHECKING:
+    from believer._native import Objective as CompiledObjective
 
 ENUMERATE_UP_TO = 4096
 """A finite region with no more points than this is searched exhaustively."""
@@ -80,6 +83,15 @@ class Climbing(Protocol):
 
     def climb(self, climb: Climb) -> lbfgs.Minimum:
         """Where the climbs end, as minima of -objective / scale."""
+        ...
+
+
+@runtime_checkable
+class Compiled(Protocol):
+    """An objective that compiled code may know."""
+
+    def compiled(self) -> CompiledObjective | None:
+        """The same as an object of compiled code; None if it exists in Python alone."""
         ...
 
 

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from believer.arrays import Array, read_only
+from believer.arrays import Array, packed, read_only
+from believer.numerics import backend
 from believer.space.geometry import Geometry
 
 _KNOWN, _TURNS = 256, 4
@@ -71,6 +72,12 @@ def spread(given: Geometry, basis: Array, known: Array, U: Array) -> Array:
     U : the numbers.
     """
     X = known[np.minimum((U[:, 0] * len(known)).astype(np.intp), len(known) - 1)]
+    native, loose = backend.native, ~given.equations
+    if native is not None:
+        bounds = (
+            packed(part) for part in (given.lower, given.upper, given.A[loose], given.low[loose], given.high[loose])
+        )
+        return native.chords(packed(X), packed(basis), packed(U[:, 1:]), *bounds)
     for direction, u in zip(basis, U[:, 1:].T, strict=True):
         X = along(given, X, direction, u)
     return X

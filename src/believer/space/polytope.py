@@ -19,6 +19,7 @@ from believer.space.box import FEASIBLE_TRIES, Box
 from believer.space.geometry import KEPT, Geometry
 from believer.space.listing import listed
 from believer.space.projection import excess
+from believer.space.region import Sums
 from believer.space.rounding import ABSENT, as_it_is, lawful, settled
 
 _HALVINGS = 12
@@ -92,7 +93,7 @@ class Polytope:
             math.prod(len(block.values) for block in self.outer.blocks) if self._listed is None else len(self._listed)
         )
 
-    @property
+    @cached_property
     def decisions(self) -> tuple[int | None, ...]:
         """None for each continuous degree of freedom, then the number of values of each block, and of sets of parts."""
         smooth = len(self.rules.directions(self.rules.moves & ~self.rules.gridded))
@@ -206,6 +207,19 @@ class Polytope:
             present = X[:, columns] > ABSENT
             moves[:, columns] &= present | (present.sum(axis=1) < most)[:, None]
         return moves
+
+    def sums(self) -> Sums | None:
+        """The box and the rules, unless there are grids or groups, or rules that share columns."""
+        return self._sums
+
+    @cached_property
+    def _sums(self) -> Sums | None:
+        rules = self.rules
+        if not rules.loose or self.rounded or any(len(rows) > 1 for rows, _ in rules.parts):
+            return None
+        lower, upper, A = self.outer.lower.copy(), self.outer.upper.copy(), np.zeros((len(rules.A), self.dim))
+        lower[rules.columns], upper[rules.columns], A[:, rules.columns] = rules.lower, rules.upper, rules.A
+        return Sums(lower, upper, A, rules.low, rules.high)
 
     def box(self) -> None:
         """None: columns in a rule do not move each for itself."""

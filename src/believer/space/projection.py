@@ -20,7 +20,8 @@ from typing import TypeAlias
 
 import numpy as np
 
-from believer.arrays import Array, BoolArray, IntArray
+from believer.arrays import Array, BoolArray, IntArray, packed
+from believer.numerics import backend
 
 Part: TypeAlias = tuple[IntArray, IntArray]
 """Rules that share columns with each other, and with no other rule: their rows, and their columns."""
@@ -108,6 +109,10 @@ def onto_rules(
     low, high : what each sum may be, (r,).
     parts : the rules apart, where they share no column.
     """
+    native = backend.native
+    if native is not None and all(len(rules) == 1 for rules, _ in parts):
+        one = [packed(np.atleast_2d(part)) for part in (lower, upper)]
+        return native.Sums(packed(A), packed(low), packed(high)).project(packed(P), *one)
     if len(parts) == 1 and len(parts[0][0]) == 1 and len(parts[0][1]) == P.shape[1]:
         return onto_rule(P, lower, upper, A[0], float(low[0]), float(high[0]))
     X = np.minimum(np.maximum(P, lower), upper)

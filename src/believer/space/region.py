@@ -17,6 +17,7 @@ All points are rows of float64 numbers in [0, 1]; no method changes its argument
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
 import numpy as np
@@ -144,6 +145,33 @@ def active(region: Region, X: Array) -> BoolArray:
     X : points of it.
     """
     return region.active(X) if has(region, Branched) else np.ones(X.shape, dtype=bool)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Sums:
+    """The points x of a box with low ≤ A x ≤ high, where no column is in two of the sums.
+
+    Attributes
+    ----------
+    lower, upper : the box, (d,) each.
+    A : the coefficients of the sums, (r, d).
+    low, high : what each of them may be, (r,).
+    """
+
+    lower: Array
+    upper: Array
+    A: Array
+    low: Array
+    high: Array
+
+
+@runtime_checkable
+class Summed(Protocol):
+    """A region in which a gradient moves columns as in a box with sums."""
+
+    def sums(self) -> Sums | None:
+        """The box and the sums, where ``project`` does no more than to keep them; else None."""
+        ...
 
 
 @runtime_checkable

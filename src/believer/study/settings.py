@@ -32,7 +32,7 @@ from believer.surrogates import GP
 from believer.surrogates.gp_fit import SEPARATE
 from believer.surrogates.protocols import Surrogate
 
-ENGINE = 4
+ENGINE = 5
 """The number of the engine, raised whenever it chooses other points on purpose; journals without one have engine 1."""
 
 STRATEGY, AMONG_SEVERAL = "hedged", "kb"
