@@ -1,6 +1,7 @@
 """Commands of other packages: an entry point of the group ``believer.commands`` names a ``Verb``."""
 
 import argparse
+import re
 import sys
 import types
 from importlib.metadata import EntryPoint
@@ -63,3 +64,11 @@ def test_without_the_bench_its_verb_says_what_to_install() -> None:
 def test_a_bench_that_is_installed_takes_the_place_of_that_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cli, "entry_points", lambda group: (EntryPoint("bench", "plugged:GREET", GROUP),))
     assert run("bench", "you").out == "hello you\n"
+
+
+def test_the_help_lists_every_command_once(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        cli.main(["--help"])
+    listed = re.findall(r"^  (\w+) +(.+)$", capsys.readouterr().out.partition("programming:")[2], re.MULTILINE)
+    assert dict(listed) == {name: verb.help for name, verb in cli._verbs().items()}
+    assert len(listed) == len(cli._verbs())

@@ -10,7 +10,7 @@ import argparse
 import json
 import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
@@ -57,6 +57,13 @@ VERBS: dict[str, Verb] = {
 }
 
 
+GROUPS: dict[str, tuple[str, ...]] = {
+    "a study in a folder, without programming": ("new", "ask", "tell", "show", "amend"),
+    "the page of a study": ("report", "watch"),
+}
+"""Verbs as the help lists them, in the order of their use; all others come last, by name."""
+
+
 def _without_bench(_: object) -> NoReturn:
     raise MissingExtra("believer-bench", "bench")
 
@@ -87,6 +94,16 @@ def _plugged(point: EntryPoint) -> Verb:
     return Verb("does not load", refuse, refuse)
 
 
+def _listed(verbs: Mapping[str, Verb]) -> str:
+    """The verbs with what they do, in groups."""
+    others = tuple([name for name in verbs if not any(name in group for group in GROUPS.values())])
+    width = max(map(len, verbs))
+    return "\n\n".join(
+        "\n".join([f"{title}:", *(f"  {name:{width}}  {verbs[name].help}" for name in names)])
+        for title, names in {**GROUPS, "to try, to compare, to diagnose": others}.items()
+    )
+
+
 class _Parser(argparse.ArgumentParser):
     """Reports a wrong argument in one line, through ``main``, instead of printing its usage."""
 
@@ -100,14 +117,19 @@ def main(argv: Sequence[str] | None = None) -> int:
     0: done. 1: nobody reads the output any more. 2: an error, told in one line on standard error, and with --json also
     as an object on standard output. 3: rows of a sheet were not taken. 130: interrupted.
     """
-    parser = _Parser(prog="believer", description="Batch Bayesian optimization by efficient conditioning.")
+    parser = _Parser(
+        prog="believer",
+        description="Batch Bayesian optimization by efficient conditioning.",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
     parser.add_argument("--version", action="version", version=f"believer {__version__}")
-    parsers = parser.add_subparsers(dest="verb", metavar="verb", required=True)
+    parsers = parser.add_subparsers(dest="verb", metavar="verb", required=True, help="one of those below")
     words = sys.argv[1:] if argv is None else list(argv)
     try:
         verbs = _verbs()
+        parser.epilog = f'{_listed(verbs)}\n\nRun "believer VERB --help" for the options of one.'
         for name, verb in verbs.items():
-            of_verb = parsers.add_parser(name, help=verb.help, description=f"believer {name}: {verb.help}.")
+            of_verb = parsers.add_parser(name, description=f"believer {name}: {verb.help}.")
             if name in words:
                 verb.add_arguments(of_verb)
         arguments = parser.parse_args(words)
