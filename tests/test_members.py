@@ -49,6 +49,7 @@ from believer.errors import BelieverError, InvalidInput, JournalError
 from believer.maximize import FixedStarts, Maximum, Objective, Search
 from believer.numerics import lbfgs
 from believer.study import serialization
+from believer.study.settings import StudySettings
 from believer.surrogates.data import Data
 from believer.surrogates.gp import GPModel
 
@@ -337,7 +338,7 @@ def test_settings_that_a_known_type_does_not_have_are_refused(tmp_path: Path) ->
 
 @pytest.mark.parametrize(
     ("surrogate", "name", "only", "other"),
-    [(GP("se"), "fit", "default", "paper"), (MQRBF(0.1), "form", "power", "printed")],
+    [(GP("se", prior="shared"), "fit", "default", "paper"), (MQRBF(0.1), "form", "power", "printed")],
     ids=["GP", "MQRBF"],
 )
 def test_a_setting_that_left_is_read_at_its_only_value_and_refused_at_another(
@@ -409,5 +410,16 @@ def test_a_journal_without_a_setting_that_came_later_means_what_was_used_then() 
     former = {name: value for name, value in serialization.to_config(GP("se")).items() if name != "prior"}
     assert serialization.from_config(former, "surrogate") == GP("se", prior="separate")
     assert serialization.from_config(former, "surrogate", GP("se", prior="separate")) == GP("se", prior="separate")
-    with pytest.raises(InvalidInput, match=r"prior='separate'.*; got .*prior='shared'"):
+    with pytest.raises(InvalidInput, match=r"prior='separate'.*; got .*prior='auto'"):
         serialization.from_config(former, "surrogate", GP("se"))
+
+
+@pytest.mark.parametrize("given", ["gp", GP(), GP("se"), GP(prior="shared"), GP(prior="separate")], ids=repr)
+def test_the_prior_that_suits_the_space_is_taken_unless_one_is_stated(given: Any) -> None:
+    stated = given.prior if isinstance(given, GP) else "auto"
+    for parameter, usual in ((believer.Int(1, 3), "separate"), (Float(1.0, 3.0), "shared")):
+        settings = StudySettings.of(Space({"x": parameter}), surrogate=given, seed=0)
+        assert isinstance(settings.surrogate, GP)
+        assert settings.surrogate.prior == (usual if stated == "auto" else stated)
+        again = StudySettings.from_config(settings.to_config(), {"surrogate": given})
+        assert again.surrogate == settings.surrogate

@@ -94,7 +94,7 @@ def test_a_journal_with_other_settings_is_refused_and_left_as_it_was(
 
 
 def test_a_study_that_was_begun_under_the_former_default_goes_on_with_it(tmp_path: Path) -> None:
-    path, former = tmp_path / "study.jsonl", bv.GP(noise=1e-6)
+    path, former = tmp_path / "study.jsonl", bv.GP(noise=1e-6, prior="shared")
     bv.Optimizer(SPACE, surrogate=former, journal=path, seed=0).close()
     with bv.Optimizer.open(path, SPACE, seed=0) as study:
         assert study.settings.surrogate == former

@@ -64,6 +64,7 @@ from believer.surrogates.protocols import (
     Scaled,
     Smoothing,
     Stochastic,
+    Suited,
     Surrogate,
     Verifiable,
 )
@@ -140,6 +141,7 @@ __all__ = [
     "Stochastic",
     "Strategy",
     "StudySettings",
+    "Suited",
     "Surrogate",
     "Table",
     "Trial",

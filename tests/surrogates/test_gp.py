@@ -511,8 +511,8 @@ def test_noise_is_fixed_where_it_is_given(fit: str) -> None:
 
 INVALID: list[tuple[dict[str, Any], str]] = [
     ({"kernel": "rbf"}, "kernel must be one of matern52, matern32, se; got 'rbf'"),
-    ({"prior": "flat"}, "prior must be one of shared, separate; got 'flat'"),
-    ({"prior": 3}, "prior must be one of shared, separate; got 3"),
+    ({"prior": "flat"}, "prior must be one of auto, shared, separate; got 'flat'"),
+    ({"prior": 3}, "prior must be one of auto, shared, separate; got 3"),
     ({"noise": "some"}, 'noise must be a variance or "infer" or "auto"; got \'some\''),
     ({"noise": -1.0}, "noise must be a variance, zero or more; got -1.0"),
     ({"noise": np.inf}, "noise must be a finite number; got inf"),

@@ -17,12 +17,13 @@ from believer.acquisitions import ACQUISITIONS, Acquisition
 from believer.arrays import shown
 from believer.batch import STRATEGIES, Believe, ConstantLie, Fantasy, PseudoObservations, RandomBatch
 from believer.batch.request import Strategy
+from believer.capabilities import has
 from believer.errors import InvalidInput
 from believer.maximize import Candidates, Multistart
 from believer.numerics.lbfgs import Settings
 from believer.surrogates import GP, SURROGATES
 from believer.surrogates.gp_fit import SEPARATE
-from believer.surrogates.protocols import Surrogate
+from believer.surrogates.protocols import Suited, Surrogate
 
 MAX_NESTED = 20
 """Parts hold parts; none of the library's goes deeper than four."""
@@ -249,10 +250,11 @@ def brief(config: Any) -> str:
     cls = _known(config["type"])
     if len(settings) > 1 and cls is not None:
         try:
-            usual = to_config(cls())
+            made = cls()
+            usual = [to_config(one) for one in (made, made.suited(False) if has(made, Suited) else made)]
         except TypeError:  # a setting without a default
-            usual = {}
-        settings = {key: value for key, value in settings.items() if usual.get(key, settings) != value}
+            usual = []
+        settings = {k: v for k, v in settings.items() if all(one.get(k, settings) != v for one in usual)}
     return f"{config['type']}({', '.join(f'{key}={brief(value)}' for key, value in settings.items())})"
 
 

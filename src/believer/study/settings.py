@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import platform
 import secrets
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Unpack
 
@@ -16,6 +16,7 @@ from believer._version import __version__
 from believer.acquisitions import EHVI, Acquisition, LogEI
 from believer.arrays import LARGEST, MAX_SEED, finite, shown, whole
 from believer.batch import Strategy
+from believer.capabilities import has
 from believer.errors import InvalidInput
 from believer.maximize import Maximizer
 from believer.numerics import backend
@@ -28,9 +29,7 @@ from believer.study.goals import Goals, checked_reference
 from believer.study.labels import Labels
 from believer.study.options import Options, said, with_options
 from believer.study.serialization import DamagedSettings
-from believer.surrogates import GP
-from believer.surrogates.gp_fit import SEPARATE
-from believer.surrogates.protocols import Surrogate
+from believer.surrogates.protocols import Suited, Surrogate
 
 ENGINE = 5
 """The number of the engine, raised whenever it chooses other points on purpose; journals without one have engine 1."""
@@ -156,13 +155,13 @@ class StudySettings:
         name = checked_constraint(config["constraint"], constraint)
         written = config["space"] if isinstance(config["space"], dict) else {}
         rows = rows_again(written.get("table"), written.get("parameters"), given.pop("table", None))
-        named = {part: None if value is None else _NAMED[part](value) for part, value in given.items()}
         try:
             config = upgraded_config(config)
             space = Space.from_config(config["space"], constraint, name, rows)
             goals, plain = _read(config)
         except InvalidInput as error:
             raise DamagedSettings(str(error)) from error
+        named = {part: None if value is None else _NAMED[part](value, space) for part, value in given.items()}
         parts = {part: _rebuilt(config, part, named.get(part), *methods) for part, methods in _METHODS.items()}
         return StudySettings(space=space, goals=goals, **plain, **parts)
 
@@ -175,22 +174,19 @@ _METHODS: dict[str, tuple[str, ...]] = {
 }
 """Parts that may be custom, and the methods of which each has one."""
 
-_NAMED: dict[str, Any] = {
-    "surrogate": serialization.surrogate_named,
-    "acquisition": serialization.acquisition_named,
-    "strategy": serialization.strategy_named,
-    "maximizer": lambda maximizer: maximizer,
-}
-
 
 def _surrogate(given: str | Surrogate, space: Space) -> Surrogate:
-    """The given surrogate; "gp" is the Gaussian process that suits the space.
+    """The given surrogate, by name or as an object, with the settings that suit the space."""
+    found = serialization.surrogate_named(given)
+    return found.suited(space.size is not None) if has(found, Suited) else found
 
-    Lengthscales share a mean unless the space is finite, where that brought nothing (benchmarks/results/default.md).
-    """
-    if isinstance(given, str) and given.lower() == GAUSSIAN_PROCESS:
-        return GP() if space.size is None else GP(prior=SEPARATE)
-    return serialization.surrogate_named(given)
+
+_NAMED: dict[str, Callable[[Any, Space], Any]] = {
+    "surrogate": _surrogate,
+    "acquisition": lambda given, _: serialization.acquisition_named(given),
+    "strategy": lambda given, _: serialization.strategy_named(given),
+    "maximizer": lambda given, _: given,
+}
 
 
 def goals_of(given: Mapping[str, Any]) -> Goals:

@@ -29,7 +29,7 @@ from believer.numerics import backend
 from believer.numerics.cholesky import Factor, factor
 from believer.surrogates import gp_fit
 from believer.surrogates.data import MIN_SCALE, Data, extended, learnable, learned, squared, variances
-from believer.surrogates.gp_fit import DEFAULT, PRIORS, SHARED, Hyperparameters, Preset
+from believer.surrogates.gp_fit import DEFAULT, PRIORS, Hyperparameters, Preset, prior_for
 from believer.surrogates.gp_noise import AUTO, INFER
 from believer.surrogates.kernels import KERNELS
 from believer.surrogates.pool import Predicted
@@ -357,11 +357,12 @@ class GP:
         more likely with noise than without.
     prior : what is assumed of the lengthscales of numbers. "shared": they have a mean in common, which is learned along
         with them. "separate": their mean is given, as it was before engine 4. Those of categories have a given mean.
+        "auto" is "separate" for a study in a finite space, and "shared" otherwise.
     """
 
     kernel: str = "matern52"
     noise: float | str = AUTO
-    prior: str = SHARED
+    prior: str = AUTO
     most_results: ClassVar[int] = MOST
 
     def __post_init__(self) -> None:
@@ -375,6 +376,10 @@ class GP:
         ``rng`` picks the subset of many data that hyperparameters come from.
         """
         return fit_gp(data, self.kernel, self.noise, rng, previous, PRIORS[self.prior], self.most_results)
+
+    def suited(self, finite: bool) -> GP:
+        """The recipe of a study in a space that is ``finite``, or not: ``prior`` is settled if it is "auto"."""
+        return replace(self, prior=prior_for(self.prior, finite))
 
     def describe(self, model: GPModel) -> dict[str, Any]:
         """Hyperparameters as plain data."""

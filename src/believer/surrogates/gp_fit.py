@@ -142,9 +142,15 @@ class Preset:
 DEFAULT = Preset()
 
 SHARED, SEPARATE = "shared", "separate"
-PRIORS = {SHARED: DEFAULT, SEPARATE: Preset(lengthscale=DEFAULT.category, evidence=20.0)}
+PRIORS = {AUTO: DEFAULT, SHARED: DEFAULT, SEPARATE: Preset(lengthscale=DEFAULT.category, evidence=20.0)}
 """Presets by the name of their prior of lengthscales. One that keeps lengthscales long takes rough results for noise
 sooner, and has to ask for more evidence."""
+
+
+def prior_for(prior: str, finite: bool) -> str:
+    """What "auto" stands for in a study: lengthscales share a mean unless the space is ``finite``, where that brought
+    nothing (benchmarks/results/default.md)."""
+    return prior if prior != AUTO else SEPARATE if finite else SHARED
 
 
 def fit(

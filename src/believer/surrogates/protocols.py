@@ -322,6 +322,15 @@ class Bounded(Protocol):
 
 
 @runtime_checkable
+class Suited(Protocol):
+    """A surrogate with settings that depend on the kind of space."""
+
+    def suited(self, finite: bool) -> Surrogate:
+        """The recipe of a study in a space that is ``finite``, or not; settings that were stated are unchanged."""
+        ...
+
+
+@runtime_checkable
 class Restorable(Protocol):
     """A surrogate whose fitted models can be stored and rebuilt without a fit."""
 

@@ -19,7 +19,7 @@ from believer.numerics.cholesky import JITTER_STEPS
 from believer.surrogates import gp_fit
 from believer.surrogates.data import Data, learnable, squared, variances
 from believer.surrogates.gp import NOISY_FROM, checked_kernel, checked_noise, checked_prior, draws, standardization
-from believer.surrogates.gp_fit import SHARED, Hyperparameters
+from believer.surrogates.gp_fit import Hyperparameters, prior_for
 from believer.surrogates.gp_noise import AUTO
 from believer.surrogates.paths import KernelPaths, prior_draws
 from believer.surrogates.protocols import (
@@ -334,7 +334,7 @@ class TorchGP:
 
     kernel: str = "matern52"
     noise: float | str = AUTO
-    prior: str = SHARED
+    prior: str = AUTO
     device: str = AUTO
     memory: float | None = None
 
@@ -373,6 +373,10 @@ class TorchGP:
             likelihood_on(device),
         )
         return posterior(hyper, X, y, shift, scale, std, device)
+
+    def suited(self, finite: bool) -> TorchGP:
+        """The recipe of a study in a space that is ``finite``, or not: ``prior`` is settled if it is "auto"."""
+        return replace(self, prior=prior_for(self.prior, finite))
 
     def _room_for(self, n: int) -> Any:
         """The device; InvalidInput if matrices of ``n`` results have no room there."""
