@@ -155,7 +155,7 @@ def __getattr__(name: str) -> Any:
 
 
 def _without_bench(*_: Any, **__: Any) -> NoReturn:
-    """What stands for the names of believer-bench where it is not installed, so that ``import *`` does not fail."""
+    """A placeholder for the names of believer-bench if it is not installed, so that ``import *`` does not fail."""
     raise errors.MissingExtra("believer-bench", "bench")
 
 

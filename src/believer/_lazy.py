@@ -19,7 +19,7 @@ def loader(package: str, where: Mapping[str, str]) -> Callable[[str], Any]:
 
 
 def above(module: str, name: str) -> Any:
-    """What a higher level has for an object of a lower one: a method that only passes itself on.
+    """The attribute ``name`` of a module of a higher level, imported when it is used.
 
     Parameters
     ----------

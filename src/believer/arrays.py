@@ -183,7 +183,7 @@ def rounded(value: float, digits: int) -> str:
 
 
 def near_any(X: Array, others: Array, tolerance: float | Array = SAME_POINT) -> BoolArray:
-    """For each row of ``X`` (m, d): is it the same point as some row of ``others`` (k, d)?  O(m k d), memory bounded.
+    """A mask (m,) of the rows of ``X`` (m, d) that are the same point as a row of ``others`` (k, d).  O(m k d).
 
     The same: no coordinate differs by more than the ``tolerance``, one for all columns or one for each (d,).
     """

@@ -40,7 +40,7 @@ class Draft(Protocol):
     """Its trials, those that the user has enqueued first."""
 
     def gain(self) -> float | None:
-        """What it is expected to gain; None where no model says so."""
+        """The expected gain of the draft; None without a model."""
         ...
 
 
@@ -135,13 +135,13 @@ class Limited:
         self._points, self._costs = points[order], costs[order]
 
     def costs(self, X: Array) -> Array:
-        """What points ``X`` (m, d) cost, (m,)."""
+        """The costs (m,) of the points ``X`` (m, d)."""
         if self._prices is not None:
             return self._prices[0] + X @ self._prices[1]
         return np.array([self.rules.cost_of(params) for params in self.space.decode(X)]) if len(X) else np.zeros(0)
 
     def reserve(self, count: int) -> float:
-        """What the cheapest points cost, so many of them, as far as they are known."""
+        """The cost of the ``count`` cheapest points that are known."""
         return float(self._costs[:count].sum()) if count <= len(self._costs) else float("inf")
 
     def drop(self, x: Array) -> None:

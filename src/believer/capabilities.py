@@ -1,4 +1,4 @@
-"""What an object can do, asked where it is needed: ``isinstance`` on a protocol, at a price that loops can pay."""
+"""Whether an object has a capability: ``isinstance`` on a protocol, made cheap enough for loops."""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ class TimeLimited(Protocol):
     def submit_within(
         self, timeout: float | None, fn: Callable[..., Any], /, *args: Any, **options: Any
     ) -> Future[Any]:
-        """As ``submit``; the future raises ``TookTooLong`` when the call takes longer than ``timeout`` seconds."""
+        """Submit a call; its future raises ``TookTooLong`` if the call takes longer than ``timeout`` seconds."""
         ...
 
 
@@ -58,7 +58,7 @@ def opened(workers: Executor | Any) -> AbstractContextManager[Executor]:
 
 
 def run_within(timeout: float | None, dumped: bytes) -> Any:
-    """On a machine of a cluster: make a pickled call in a process that is ended with all that it has started.
+    """Run a pickled call on a machine of a cluster, in a process that is ended together with all that it has started.
 
     ``TookTooLong`` and ``WorkerDied`` are returned, as what is raised looks like a fault in the logs of a cluster. The
     process is kept for the next call of this thread, and ends with this process.
@@ -73,7 +73,7 @@ def run_within(timeout: float | None, dumped: bytes) -> Any:
 
 
 def result_of(returned: Any) -> Any:
-    """What a call returned that ``run_within`` made; raises what ended it."""
+    """The value that a call by ``run_within`` returned; an exception that ended the call is raised again."""
     if isinstance(returned, TookTooLong | WorkerDied):
         raise returned
     return returned

@@ -35,7 +35,7 @@ class _Here:
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """What went wrong; ``kind`` is the name of the exception, empty for a value that is no number."""
+    """A failed evaluation; ``kind`` is the name of the exception, empty for a value that is not a number."""
 
     text: str
     kind: str = ""
@@ -43,7 +43,7 @@ class Failure:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What an evaluation gave, and how long it took."""
+    """The value or failure of an evaluation, and how long it took."""
 
     outcome: Outcome | Failure
     seconds: float = 0.0
@@ -55,7 +55,7 @@ class Answer:
 
 
 def evaluate(f: Function, params: dict[str, Any], is_here: _Here | bool, by_name: bool = False) -> Answer:
-    """What ``f`` returned, or what went wrong; runs in the worker, so that any exception can travel.
+    """Call ``f`` and return its value or its failure; this runs in the worker, so that any exception can travel.
 
     ``by_name``: outcomes are declared, and a dict of numbers is welcome.
     """
@@ -80,7 +80,7 @@ class OutOfTime(Exception):
 
 @dataclass(slots=True, eq=False)
 class UnderWay:
-    """What was given to an executor and has not come back.
+    """The evaluations that were submitted to an executor and have not come back.
 
     Parameters
     ----------
@@ -151,7 +151,7 @@ class UnderWay:
         return collected
 
     def tell_the_rest(self) -> None:
-        """What has finished when a run is ended; what an interrupt may have ended stays pending."""
+        """Tell the results that a run ends with; evaluations that an interrupt may have ended stay pending."""
         for future, trial in self.running.items():
             if not future.done() or future.cancelled():
                 continue
@@ -203,7 +203,7 @@ class UnderWay:
 
 
 def _answer(future: Future[Answer]) -> Answer:
-    """What a worker sent back; an interrupt of a thread here, a broken executor and ``EvaluationError`` are raised."""
+    """The answer of a worker; an interrupt of a thread here, a broken executor and ``EvaluationError`` are raised."""
     try:
         answer = future.result()
         if not isinstance(answer, Answer):

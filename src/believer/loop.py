@@ -211,7 +211,7 @@ def _listed(
 
 
 def _refuse_unknown(settings: StudySettings, points: list[Mapping[str, Any]], values: list[Value] | None) -> None:
-    """InvalidInput if points to begin with and their values do not fit the study, or each other."""
+    """Raise InvalidInput if the initial points and their values do not fit the study, or each other."""
     checked = [(settings.space.check if values is None else settings.space.measured)(params) for params in points]
     if values is None:
         refused = [params for params in checked if not settings.space.allows(params)]
@@ -394,7 +394,7 @@ class _Run:
             return None
 
     def _inline(self, trials: list[Trial]) -> None:
-        """In this process, one after the other; none is started once it is time to stop."""
+        """Evaluate trials in this process, one after the other; none is started once it is time to stop."""
         for i, trial in enumerate(trials):
             if i and self._all_failed_alike():
                 return
@@ -418,7 +418,7 @@ class _Run:
         self._show()
 
     def _new(self, trial: Trial, outcome: Outcome) -> Outcome:
-        """What was not told yet of a trial: one that is taken up from a journal may have a part of its result."""
+        """The part of ``outcome`` that was not told yet; a trial from a journal may have a part of its result."""
         known = self.optimizer.outcome(trial.id)
         return outcome if known is None else outcome.without(known.names)
 

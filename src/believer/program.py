@@ -47,12 +47,12 @@ class Finished:
 
     @property
     def stdout(self) -> str:
-        """What it wrote to standard output."""
+        """The text that it wrote to standard output."""
         return (self.folder / "stdout.txt").read_text(encoding="utf-8", errors="replace")
 
     @property
     def stderr(self) -> str:
-        """What it wrote to standard error."""
+        """The text that it wrote to standard error."""
         return (self.folder / "stderr.txt").read_text(encoding="utf-8", errors="replace")
 
 
@@ -185,7 +185,7 @@ def _code(command: list[str], folder: Path, env: Mapping[str, str], timeout: flo
 
 
 def _check(text: str) -> None:
-    """InvalidInput unless it is a text with names in braces."""
+    """Raise InvalidInput unless ``text`` is a string with names in braces."""
     try:
         names = [name for _, name, _, _ in string.Formatter().parse(text) if name is not None]
     except ValueError as error:

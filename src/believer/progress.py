@@ -31,7 +31,7 @@ class Showing(Protocol):
 
 
 def following(total: int, wanted: bool, together: int) -> Showing:
-    """What shows the progress of ``total`` evaluations, ``together`` at a time, where this program runs.
+    """The display of progress that suits this program, for ``total`` evaluations, ``together`` at a time.
 
     A bar on a terminal; in a notebook one of tqdm, if that is installed, and otherwise a line a batch; anywhere else a
     line every ten seconds at most, and none of a run that is shorter.
@@ -67,7 +67,7 @@ class NotebookBar:
         self.bar.refresh()
 
     def clear(self) -> None:
-        """Nothing: what is printed goes below the bar."""
+        """Do nothing: what is printed goes below the bar."""
 
     def close(self) -> None:
         """End the bar."""
@@ -106,7 +106,7 @@ class Lines:
         self.stream.flush()
 
     def clear(self) -> None:
-        """Nothing: lines stay."""
+        """Do nothing: lines stay."""
 
     def close(self) -> None:
         """Write the last line, if there was one before it that says less."""

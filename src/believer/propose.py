@@ -1,4 +1,4 @@
-"""What to evaluate next: a pure function of a study's settings and its history.
+"""The choice of the next points: a pure function of a study's settings and its history.
 
 No file is touched, no lock taken, nothing mutated but a cache that never changes a result. :class:`Optimizer` asks
 here, and so does a host that keeps its trials in a storage of its own.
@@ -175,7 +175,7 @@ def propose(
 
 
 def request_of(settings: StudySettings, history: History, q: int = 1, *, cache: ModelCache | None = None) -> Request:
-    """What a strategy would be asked for ``q`` points now; queued points and those of a design are left out.
+    """The request that a strategy would get for ``q`` points now; queued points and those of a design are left out.
 
     Parameters
     ----------
@@ -291,7 +291,7 @@ class _Draft:
         return self._verdict
 
     def gain(self) -> float | None:
-        """What the batch is expected to gain; None where no model says so."""
+        """The expected gain of the batch; None without a model."""
         gain = None if self._judged_on is None else self.verdict().gain
         return None if gain is None else gain.together
 

@@ -140,7 +140,7 @@ def _settings(event: Event, line: int, passed: dict[str, Any], is_changed: bool)
 
 
 def _fitting(name: str, parts: list[Any], config: dict[str, Any]) -> Any:
-    """Of several parts the one that settings name; the last where they name none of these."""
+    """The part among ``parts`` that settings name; the last one if they name none of these."""
     for part in parts:
         if name != "constraint" and serialization.to_config(part) == config.get(name):
             return part
@@ -152,7 +152,7 @@ def _fitting(name: str, parts: list[Any], config: dict[str, Any]) -> Any:
 
 
 def _other_backend(begun: Event) -> str:
-    """What a difference is likely to come from, when the study began on another backend than the one that runs."""
+    """A likely cause of a difference: the study began on another backend than the one that runs."""
     then, now = begun.versions.get("backend") if isinstance(begun, Begun) else None, backend.name()
     if then in (None, now):
         return ""
@@ -181,7 +181,7 @@ def _wanted(study: Optimizer, event: Asked, strategies: Sequence[Strategy]) -> S
 
 
 def _cost(event: Asked, costs: Sequence[Cost]) -> Cost | None:
-    """What points of an ask cost; InvalidInput for a function that was not passed."""
+    """The cost function of an ask. Raises InvalidInput if it was a function and was not passed."""
     known = event.request.get("cost")
     if known is None:
         return None
@@ -198,7 +198,7 @@ def _cost(event: Asked, costs: Sequence[Cost]) -> Cost | None:
 
 
 def _ask_again(study: Optimizer, event: Asked, strategy: Strategy, cost: Cost | None) -> str | None:
-    """What differs between the ask in the journal and the same ask made now; None when nothing does."""
+    """The difference between the ask in the journal and the same ask made now; None if there is none."""
     wanted = event.request
     try:
         again = propose(

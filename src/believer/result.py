@@ -1,4 +1,4 @@
-"""What a run found: the best point, or what to choose from, and why the run stopped."""
+"""The result of a run: the best point, or the Pareto front, and why the run stopped."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from believer.study.recommendation import Front, Recommendation
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Result:
-    """What a run found, and why it stopped.
+    """The result of a run, and why it stopped.
 
     Attributes
     ----------

@@ -95,7 +95,7 @@ if sys.platform == "win32":
                 self._job = None
 
     def lead() -> None:
-        """Nothing: whoever started this process has put it in a job."""
+        """Do nothing, because the parent has put this process in a job."""
 
     def end_here() -> None:
         """End this process; its job goes with the process that made it."""
@@ -196,7 +196,7 @@ else:
         return found
 
     def _send(pid: int, number: signal.Signals) -> None:
-        """To a process, and to the group that it leads, if it does."""
+        """Send a signal to a process, and to the group that it leads, if any."""
         for send in (os.killpg, os.kill):
             with suppress(OSError):
                 send(pid, number)

@@ -98,7 +98,7 @@ class Workers(Executor):
         return self.submit_within(None, fn, *args, **kwargs)
 
     def submit_within(self, timeout: float | None, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
-        """As ``submit``; the process, and all that it has started, is killed when it takes longer than ``timeout``.
+        """Submit a call; if it takes longer than ``timeout``, its process and all that it has started are killed.
 
         The clock starts when ``fn`` is called: starting the process and importing the module of ``fn`` do not count.
         """
@@ -374,7 +374,7 @@ def _cause(code: int | None) -> str:
 
 
 def _work(pipe: Connection[Any, Any]) -> None:
-    """What a process does: call what it is given, until the pipe is closed."""
+    """Run the calls that come through ``pipe`` until it is closed."""
     _prepare()
     with suppress(EOFError, OSError):
         while True:
@@ -413,7 +413,7 @@ def error_text(error: BaseException) -> str:
 
 @contextmanager
 def _inherited(**own: str) -> Iterator[None]:
-    """What a process must find when it starts: BLAS reads its number of threads once, and Ctrl-C is for the parent.
+    """Set the environment that a process must start with: BLAS reads its threads once, and Ctrl-C is the parent's.
 
     A process inherits which signals are blocked; here, Ctrl-C takes effect when the process has started. ``own`` is
     what its environment says besides.
@@ -464,7 +464,7 @@ else:
 
 
 def _prepare() -> None:
-    """What a worker does first: leave Ctrl-C to the parent, and leave with it."""
+    """Prepare a worker: it leaves Ctrl-C to the parent, and ends with it."""
     lead()
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_leave_with_the_parent, daemon=True).start()

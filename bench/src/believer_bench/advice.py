@@ -44,7 +44,7 @@ class Placing:
 
 @dataclass(frozen=True, slots=True)
 class Advice:
-    """What to use at one batch size; ``placings`` are sorted by mean rank, the best first.
+    """The recommended member at one batch size; ``placings`` are sorted by mean rank, the best first.
 
     evidence: over what, in words. pairs: paired runs of two members. comparisons: all pairs of members. single: all
     pairs of members on single problems, a family of tests that is corrected by itself; 0 with one problem. exceptions:
@@ -94,7 +94,7 @@ class Advice:
 
     @property
     def sentence(self) -> str:
-        """What to use and why."""
+        """A sentence that says which member to use and why."""
         size = size_name(self.q)
         best = self.best
         if best is None:
@@ -143,7 +143,7 @@ class Advice:
         return parts
 
     def _reference_verdict(self) -> str:
-        """With the family of tests that each part rests on."""
+        """The verdict on the reference, with the family of tests that each part rests on."""
         above = _list(self.above_reference)
         told = f"shown worse than {above}" if above else "not shown worse than any"
         told += f" in {_count(self.comparisons, 'comparison')}"
@@ -187,7 +187,7 @@ class Advice:
         return Table(f"q={self.q}: all members over {self.evidence}", columns, rows, tones)
 
     def verdict_on(self, placing: Placing) -> str:
-        """In words: a member beside the best."""
+        """A comparison of a member with the best one, in words."""
         if self.best is None or placing.member == self.best.member:
             return "best mean rank"
         if placing.better is not None:
@@ -248,14 +248,14 @@ def _other(comparison: PairedTest, member: str) -> str:
 
 
 def _shown_above(comparisons: Sequence[PairedTest], member: str, cases: Sequence[Case] = ()) -> tuple[str, ...]:
-    """Who is shown to be better than ``member``, with p, and on which of ``cases`` if they are given."""
+    """The members that are shown to be better than ``member``, with p, and with their ``cases`` if these are given."""
     found = [c for c in comparisons if member in (c.ours, c.theirs) and c.better not in (None, member)]
     where = [f" on {called(c.case, cases)}" if cases and c.case is not None else "" for c in found]
     return tuple(f"{c.better}{place} (p={c.holm:.2g})" for c, place in zip(found, where, strict=True))
 
 
 def _left_out(ranking: Ranking, cases: Sequence[Case], q: int) -> tuple[str, ...]:
-    """Who and what the ranks do not count, and why."""
+    """The members and runs that the ranks leave out, and why."""
     found = []
     pairs = len(ranking.blocks)
     if ranking.unranked:

@@ -55,7 +55,7 @@ class ClassLine:
 
     @property
     def verdict(self) -> str:
-        """Beside the reference: "better" or "worse" where that is shown, "" elsewhere."""
+        """The verdict against the reference: "better" or "worse" if that is shown, otherwise ""."""
         if self.holm is None or self.holm >= LEVEL or not self.difference:
             return ""
         return "better" if self.difference < 0.0 else "worse"
@@ -87,7 +87,7 @@ def class_lines(runs: Sequence[Run], reference: str) -> tuple[ClassLine, ...]:
 
 
 def finals(runs: Sequence[Run]) -> Finals:
-    """Of runs of one group."""
+    """The final values of the runs of one group."""
     found: Finals = {member: {} for member in members_of(runs)}
     for run in runs:
         found[run.member][run.case.problem, run.seed] = final(run)

@@ -149,7 +149,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _cells(arguments: argparse.Namespace) -> list[Cell]:
-    """What is to be raced; ``arguments.strategies`` is then in full, for ``command_of``."""
+    """The cells to be raced; ``arguments.strategies`` is completed, for ``command_of``."""
     strategies, acquisitions = arguments.strategies, arguments.acquisitions or [ACQUISITION]
     named = (arguments.function, arguments.outcomes, arguments.reference)
     look_here(*(strategies or ()), *arguments.surrogates, *acquisitions, *named)
@@ -260,7 +260,7 @@ def _about(problem: Problem | SeveralProblem) -> str:
 
 
 def _listed() -> str:
-    """What can be named, and which peers are there."""
+    """The names that can be given, and the peers that are installed."""
     problems = [f"{name} ({_about(make())})" for name, make in PROBLEMS.items()]
     problems += [f"{name} ({_about(make())})" for name, make in SEVERAL.items()]
     peers = [

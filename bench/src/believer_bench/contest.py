@@ -108,7 +108,7 @@ class Contest:
         return np.array([float(function(params)) for params in self.space.decode(X)], dtype=np.float64)
 
     def value(self, params: dict[str, Any]) -> tuple[float | list[float], str]:
-        """What the function returns, of declared outcomes a list; NaN, and why, if it is the user's own and fails."""
+        """The value of the function, a list for declared outcomes; NaN and the reason if the user's function fails."""
         nothing = math.nan if self.declared is None else [math.nan] * len(self.declared.goals.wanted)
         try:
             result = self.function(params)

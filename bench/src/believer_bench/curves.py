@@ -80,7 +80,7 @@ def _until(c: RegretCurve, last: float) -> RegretCurve:
 
 
 def draw_ends(lines: Sequence[Line], runs: Sequence[Run], reference: str | None) -> Figure:
-    """Where every run of a case ended: a row for each member, a dot for each seed, the median with its interval."""
+    """Draw the final values of a case: a row for each member, a dot for each seed, the median with its interval."""
     case = lines[0].case
     colors = colors_of(lines, reference)
     floor = _floor(runs)
@@ -282,7 +282,7 @@ def _jitter(count: int) -> Array:
 
 
 def sequential_runs_of(runs: Sequence[Run], reference: str | None) -> list[Run]:
-    """Of runs with one point at a time, those of the reference, or of the first member."""
+    """The runs with one point at a time, of the reference or of the first member."""
     members = members_of(runs)
     who = reference if reference in members else next(iter(members), None)
     return [run for run in runs if run.member == who]

@@ -127,14 +127,14 @@ def declare(outcomes: str | Mapping[str, Goal] | None, reference: str | Mapping[
 
 @cache
 def declared_by(problem: str) -> Declared:
-    """What the library's problem of that name returns."""
+    """The outcomes that the library's problem of that name declares."""
     made = SEVERAL[problem]()
     reference = dict(zip(made.objectives, made.reference or (), strict=False)) or None
     return Declared(Goals.named(made.goals), reference)
 
 
 def declared_in(settings: Mapping[str, Any]) -> Declared | None:
-    """What the settings of a cell declare; None if there is one number."""
+    """The outcomes that the settings of a cell declare; None if the function returns one number."""
     if "outcomes" in settings:
         return Declared(Goals.from_config(settings["outcomes"]), settings["reference"])
     return declared_by(settings["problem"]) if settings["problem"] in SEVERAL and "function" not in settings else None

@@ -87,7 +87,7 @@ class Ours:
         self._optimizer.tell_many(self._waiting.pop(number), self._results(y))
 
     def _results(self, y: Array) -> list[Any]:
-        """As an optimizer is told them: numbers, or dicts of outcomes."""
+        """Results in the form that an optimizer is told: numbers, or dicts of outcomes."""
         return [dict(zip(self._names, row, strict=True)) for row in y.tolist()] if self._names else y.tolist()
 
     def rehearse(self, strategy: Any) -> None:
@@ -96,7 +96,7 @@ class Ours:
         self._optimizer.abandon(trial)
 
     def recommend(self) -> Array | None:
-        """What the optimizer recommends; None without a result."""
+        """The recommendation of the optimizer; None without a result."""
         if self._optimizer.best is None:
             return None
         point: Array = self._space.encode([self._optimizer.recommend().params])[0]
@@ -117,7 +117,7 @@ class Theirs:
         self._peer: Peer = PEERS[name].make(space, X0, self._without_failures(y0), seed, noisy)
 
     def ask(self, q: int) -> Array:
-        """What the peer proposes."""
+        """The points that the peer proposes."""
         return self._peer.ask(q)
 
     def tell(self, X: Array, y: Array) -> None:
@@ -125,7 +125,7 @@ class Theirs:
         self._peer.tell(X, self._without_failures(y))
 
     def recommend(self) -> None:
-        """None: most peers recommend nothing."""
+        """None, because most peers recommend nothing."""
 
     def _without_failures(self, y: Array) -> Array:
         self._worst = max(self._worst, *y[np.isfinite(y)].tolist(), -np.inf)
@@ -265,7 +265,7 @@ def require_mode(name: str) -> None:
 
 
 def versions(name: str) -> dict[str, str]:
-    """Of the packages that the member runs on."""
+    """The versions of the packages that the member runs on."""
     if name in PEERS:
         return {"numpy": np.__version__, **PEERS[name].versions()}
     return {package: metadata.version(package) for package in ("believer", "numpy", "scipy")}

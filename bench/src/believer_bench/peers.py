@@ -348,7 +348,7 @@ class PeerEntry:
             raise MissingExtra(self.distributions[0], self.extra, "believer-bench")
 
     def versions(self) -> dict[str, str]:
-        """Of what it runs on."""
+        """The versions of the packages that it runs on."""
         return {name: metadata.version(name) for name in self.distributions}
 
 

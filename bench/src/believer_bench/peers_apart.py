@@ -126,5 +126,5 @@ class Smac:
 
 
 def _never(config: Any, seed: int = 0) -> float:
-    """What SMAC would evaluate, were it not asked and told."""
+    """A target function that SMAC requires and never calls, because it is asked and told."""
     raise NotImplementedError

@@ -183,7 +183,7 @@ def _seeds(seeds: int | Iterable[int] | None, usual: int) -> list[int]:
 def members(
     strategies: Members, surrogates: Members = SURROGATE, peers: Names = (), acquisitions: Members = ACQUISITION
 ) -> list[Entrant]:
-    """Who takes part, each once: strategies on every surrogate with every acquisition, then peers.
+    """The members of a race, each once: strategies on every surrogate with every acquisition, then peers.
 
     A name ``strategy@surrogate/acquisition`` stands for itself; None for every strategy.
     """
@@ -268,7 +268,7 @@ def _listed(names: Names, what: str) -> list[str]:
 
 
 def _several(given: Members) -> list[Any]:
-    """What was given, as a list; a value stands for itself."""
+    """The given members as a list; a single value makes a list of one."""
     return list(given) if isinstance(given, Iterable) and not isinstance(given, str) else [given]
 
 
@@ -280,7 +280,7 @@ def contests_of(
     outcomes: str | Mapping[str, Goal] | None = None,
     reference: str | Mapping[str, float] | None = None,
 ) -> list[Contest]:
-    """What is raced on: the function if there is one, else ``problems``; the arguments are those of ``benchmark``."""
+    """The contests of a race: the function if given, else ``problems``; the arguments are those of ``benchmark``."""
     if function is not None:
         if space is None:
             raise InvalidInput("a function needs a space: pass it as space=...")

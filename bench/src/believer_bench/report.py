@@ -58,7 +58,7 @@ class BenchReport(Documented):
     command: str = ""
 
     def data(self) -> dict[str, Table]:
-        """What ``bench.csv`` and ``curves.csv`` hold."""
+        """The tables of ``bench.csv`` and ``curves.csv``."""
         return {"bench": self.table(), "curves": self.curves_table()}
 
     def table(self) -> Table:
@@ -95,7 +95,7 @@ class BenchReport(Documented):
         return rows
 
     def drawings(self) -> dict[str, Callable[[], Figure]]:
-        """What draws each figure, by name."""
+        """The functions that draw the figures, by name."""
         found: dict[str, Callable[[], Figure]] = {}
         for advice in self.advice:
             if len(advice.placings) > 1:
@@ -222,7 +222,7 @@ class BenchReport(Documented):
 
 
 def _tone(better: str | None, reference: str | None) -> str:
-    """Of a verdict on the reference and another member."""
+    """The tone of a verdict on the reference and another member."""
     return "open" if better is None else "good" if better == reference else "bad"
 
 

@@ -211,7 +211,7 @@ def _case(s: Mapping[str, Any]) -> Case:
 
 @cache
 def _optimum(problem: str) -> float | None:
-    """Of several objectives, the hypervolume of the ideal front."""
+    """The optimum of a problem; for several objectives, the hypervolume of the ideal front."""
     if problem in SEVERAL:
         several = SEVERAL[problem]()
         return several.optimum if several.reference is None else several.hypervolume
@@ -219,7 +219,7 @@ def _optimum(problem: str) -> float | None:
 
 
 def _numbers(values: Sequence[float | None]) -> Array:
-    """As an array, NaN for None; infinite values are failures, too."""
+    """The values as an array, with NaN for None; infinite values are failures, too."""
     array = np.array([np.nan if value is None else value for value in values], dtype=np.float64)
     array[~np.isfinite(array)] = np.nan
     return frozen(array)
@@ -254,7 +254,7 @@ def called(case: Case, cases: Iterable[Case]) -> str:
 
 
 def versions_of(runs: Iterable[Run]) -> str:
-    """Of all that ran, in words; empty if nothing is known."""
+    """The versions of all that ran, in words; empty if nothing is known."""
     seen: dict[str, set[str]] = {}
     for run in runs:
         for name, version in run.versions.items():

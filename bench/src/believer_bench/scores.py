@@ -31,7 +31,7 @@ TARGETS = (0.1, 0.01, 0.001, 0.0001)
 
 @dataclass(frozen=True, slots=True)
 class Measure:
-    """Of a problem: its class, its least value and its scale; whether it is noisy."""
+    """The measure of a problem: its class, its minimum and its scale, and whether it is noisy."""
 
     kind: str
     optimum: float
@@ -41,7 +41,7 @@ class Measure:
 
 @cache
 def measure_of(problem: str) -> Measure:
-    """Of the library's problem of that name, whose optimum must be known."""
+    """The measure of the library's problem of that name, whose optimum must be known."""
     made = PROBLEMS[problem]()
     assert made.optimum is not None
     return Measure(made.kind, made.optimum, scale_of(made), made.truth is not None)
@@ -85,22 +85,22 @@ class RaceGroup:
 
     @property
     def label(self) -> str:
-        """In words."""
+        """The group in words."""
         return f"{size_name(self.q)}, asynchronous" if self.mode == ASYNC else size_name(self.q)
 
     @property
     def short(self) -> str:
-        """In a table."""
+        """The name of the group in a table."""
         return f"q={self.q} {self.mode}" if self.mode == ASYNC else f"q={self.q}"
 
     @property
     def slug(self) -> str:
-        """As a part of a file's name."""
+        """The name of the group as a part of a file's name."""
         return f"q{self.q}{'_async' if self.mode == ASYNC else ''}"
 
 
 def group_of(run: Run) -> RaceGroup:
-    """Where a run belongs."""
+    """The group that a run belongs to."""
     return RaceGroup(run.case.mode, run.case.q)
 
 

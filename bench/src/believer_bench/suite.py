@@ -21,7 +21,7 @@ _MIN_DESIGN, _LARGEST_DESIGN = 5, 20
 
 @dataclass(frozen=True, slots=True)
 class Suite:
-    """What a suite races. every: all problems, or one of each class. q: sizes of batches. seeds: how many."""
+    """The extent of a suite. every: all problems, or one of each class. q: batch sizes. seeds: the number of seeds."""
 
     every: bool
     q: tuple[int, ...]
@@ -59,7 +59,7 @@ def suite_tasks(
     budget: int | None = None,
     n_init: int | None = None,
 ) -> list[Task]:
-    """What a suite races, with what is given in the place of its own.
+    """The tasks of a suite; arguments that are given replace its own.
 
     One worker waits for nobody: q=1 is raced synchronously only, unless nothing else is. A finite space is not searched
     beyond its size, and not at all where its budget leaves less than one batch after the design.

@@ -42,7 +42,7 @@ class SuiteReport(Documented):
     command: str = ""
 
     def data(self) -> dict[str, Table]:
-        """What ``bench.csv`` and ``runs.csv`` hold."""
+        """The tables of ``bench.csv`` and ``runs.csv``."""
         return {"bench": self.table(), "runs": self.runs_table()}
 
     def table(self) -> Table:
@@ -54,7 +54,7 @@ class SuiteReport(Documented):
         return suite_tables.runs_table(self.runs)
 
     def drawings(self) -> dict[str, Callable[[], Figure]]:
-        """What draws each figure, by name."""
+        """The functions that draw the figures, by name."""
         found: dict[str, Callable[[], Figure]] = {}
         for group, runs in grouped(self.runs).items():
             found[f"profiles_data_{group.slug}"] = partial(profile_figures.draw_data, group, runs)

@@ -102,7 +102,7 @@ def differences_table(lines: Sequence[ClassLine]) -> Table | None:
 
 
 def noisy_table(runs: Sequence[Run]) -> Table | None:
-    """Of noisy problems: the best point evaluated, and the one recommended; None without such problems."""
+    """The table of noisy problems: the best point evaluated, and the one recommended; None without such problems."""
     noisy = [run for run in runs if measure_of(run.case.problem).noisy]
     rows: list[list[Plain]] = []
     for member in members_of(noisy):

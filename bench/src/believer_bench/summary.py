@@ -102,7 +102,7 @@ def _line(runs: Sequence[Run], ranks: dict[str, float]) -> Line:
 
 
 def regret_of(case: Case, best: Array) -> Array:
-    """What ``best``, to be minimized, lacks; the optimum must be known."""
+    """The regret of ``best``, which is minimized; the optimum must be known."""
     assert case.optimum is not None
     regret: Array = best - case.sign * case.optimum
     return regret
@@ -126,7 +126,7 @@ def _present(parts: Iterable[Array]) -> Array:
 
 
 def median(parts: Iterable[Array]) -> float | None:
-    """Of all entries that are there; None of nothing."""
+    """The median of all entries; None without any."""
     values = _present(parts)
     return float(np.median(values)) if len(values) else None
 
@@ -166,7 +166,7 @@ def curve(runs: Sequence[Run], axis: CurveAxis) -> RegretCurve:
 
 
 def best_table(lines: Sequence[Line]) -> Table:
-    """Where the members of one case ended."""
+    """The table of the final values of one case's members."""
     known = lines[0].case.optimum is not None
     what = "best" if lines[0].case.measure == VALUE else lines[0].case.measure
     columns = ["member", "seeds", f"median {what}", "95 % interval", "mean", "std", "mean rank"]

@@ -92,7 +92,7 @@ class Report:
         return EXPERIMENTS.keys() <= set(self.wanted)
 
     def anchors(self) -> dict[str, str]:
-        """Where in the report a table or figure is, by what the ledger calls it."""
+        """The place in the report of each table and figure, by its name in the ledger."""
         tables = {table.label.lower(): f"#{table.name}" for table in self.tables}
         return tables | {f"figure {figure.number}": f"#figure{figure.number:02d}" for figure in self.figures}
 
@@ -134,14 +134,14 @@ def found(report: Report) -> list[str]:
 
 
 def first_lines(report: Report) -> list[str]:
-    """What a stranger should know first."""
+    """The first lines, for readers who do not know the paper."""
     smoke = [_SMOKE] if "--smoke" in report.command.split() else []
     lines = headlines(report.entries, report.results.presets, report.tables)
     return [*smoke, *lines] if report.whole else [*smoke, _ran(report), *(line for line in lines if line != NEW)]
 
 
 def _ran(report: Report) -> str:
-    """What was run, where that is not all, and how many claims it bears on."""
+    """The experiments that were run, if not all, and the number of claims that they bear on."""
     titles = "; ".join(EXPERIMENTS[name].title for name in report.wanted)
     presets = f", {' and '.join(report.results.presets)}" if report.results.presets else ""
     cells = len(report.results.finished)
@@ -152,7 +152,7 @@ def _ran(report: Report) -> str:
 
 
 def spent(report: Report) -> str:
-    """What it cost in all, in a sentence."""
+    """A sentence about the total cost."""
     cells, cpu, wall, sklearn, botorch, rest = _costs(report.results.finished)
     apart = f"{sklearn:.0f} s within scikit-learn, {botorch:.0f} s within BoTorch and {rest:.0f} s for the rest"
     return f"Cost: {cells} cells, {cpu:.0f} s of the processor ({wall:.0f} s by the clock): {apart}."

@@ -1,4 +1,4 @@
-"""Where the paper is silent, or says two things: what we chose, beside each experiment."""
+"""Choices where the paper is silent or says two things, by experiment."""
 
 from __future__ import annotations
 

@@ -114,7 +114,7 @@ def _reproduce(cells: Sequence[Cell], arguments: argparse.Namespace, out: Path) 
 
 
 def _without_botorch(cells: Sequence[Cell], store: Store) -> Sequence[Cell]:
-    """What can be run here: all, or without BoTorch the cells that do without it, in which case a line says so."""
+    """The cells that can be run here: all, or without BoTorch those that do not need it, which is then printed."""
     needy = [c for c in cells if c.settings.get("options", {}).get("process") == "botorch" and c not in store]
     if not needy or importlib.util.find_spec("botorch") is not None:
         return cells
@@ -149,7 +149,7 @@ def _run(cells: Sequence[Cell], store: Store, workers: dict[str, Any]) -> list[s
 
 @contextmanager
 def _workers(arguments: argparse.Namespace) -> Iterator[dict[str, Any]]:
-    """Where cells run, as ``experiments.run`` is told of it; a cluster answers before the first cell."""
+    """The arguments of ``experiments.run`` that say where cells run; a cluster answers before the first cell."""
     if arguments.dask is None:
         yield {"workers": arguments.workers or os.cpu_count() or 1}
         return

@@ -1,4 +1,4 @@
-"""What this distribution adds to the command ``believer``; the files themselves are loaded when they are called."""
+"""The subcommands that this distribution adds to ``believer``; their modules are loaded when they are called."""
 
 from believer.cli import verb_in
 

@@ -49,7 +49,7 @@ def _processor() -> str | None:
 
 
 def _sysctl(name: str) -> str:
-    """What macOS says of itself."""
+    """An entry of macOS's ``sysctl``."""
     try:
         answer = subprocess.run(["sysctl", "-n", name], capture_output=True, text=True, timeout=_SECONDS, check=True)
     except (OSError, subprocess.SubprocessError):
@@ -66,7 +66,7 @@ def _cores() -> int | None:
 
 
 def _memory() -> float | None:
-    """In gigabytes (2^30)."""
+    """The size of the memory in gigabytes (2^30)."""
     try:
         size = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     except (AttributeError, ValueError, OSError):  # not everywhere, as on Windows

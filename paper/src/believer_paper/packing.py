@@ -1,4 +1,4 @@
-"""Where a reproduction keeps its cells, and their packed copy: what a clone of the repository goes on from."""
+"""The file of a reproduction's cells, and its packed copy, from which a clone of the repository goes on."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ from believer_paper.sizes import LARGE, Scale, each_q, loop_cells, sdd_cell
 
 @dataclass(frozen=True, slots=True)
 class Experiment:
-    """What it is called, what it is about, its cells under a preset, and what we chose where the paper is silent."""
+    """An experiment: its name, its subject, its cells under a preset, and our choices where the paper is silent."""
 
     name: str
     title: str

@@ -1,4 +1,4 @@
-"""What the paper leaves open: each choice with its readings, the cells that try them, and which fits the paper best.
+"""Choices that the paper leaves open: their readings, the cells that try them, and which fits the paper best.
 
 ======  =====================================================================================
 symbol  meaning
@@ -210,7 +210,7 @@ def _jackknifed(of: Callable[[Sequence[Loop]], Any], loops: Sequence[Loop]) -> E
 
 
 def _root_mean_square_apart(ones: Sequence[Loop], others: Sequence[Loop]) -> Estimate:
-    """Of final values on the same seeds."""
+    """The root mean square difference of final values on the same seeds."""
     d = np.array([one.final - other.final for one, other in zip(*paired(ones, others), strict=True)])
     root = float(np.sqrt(np.mean(d**2)))
     return Estimate(root, root / math.sqrt(2.0 * len(d)), root)
@@ -223,7 +223,7 @@ def _mean(values: Iterable[float]) -> Estimate:
 
 
 def _error(paper: Printed, seeds: int) -> float:
-    """Of a mean that is printed with its spread over seeds."""
+    """The standard error of a mean that is printed with its spread over seeds."""
     assert paper.std is not None
     return paper.std / math.sqrt(seeds)
 

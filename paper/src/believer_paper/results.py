@@ -91,7 +91,7 @@ class Results:
         return [_loop(one) for one in found]
 
     def measurements(self, preset: str, surrogate: str, **settings: Any) -> list[Measurement]:
-        """What the Structural Diversity Diagnostic measured, by seed; without options unless they are given."""
+        """The measurements of the Structural Diversity Diagnostic, by seed; without options unless they are given."""
         options = settings.pop("options", {})
         found = self.of("sdd", preset=preset, surrogate=surrogate, **settings)
         found = [one for one in found if one.cell.settings.get("options", {}) == options]

@@ -1,4 +1,4 @@
-"""What a stranger should know first: what holds, what fails, what is new, how far the numbers agree, in six lines.
+"""A summary in six lines: what holds, what fails, what is new, how far the numbers agree.
 
 Counts and lists are computed from the ledger; only the short names of the claims are written here.
 """

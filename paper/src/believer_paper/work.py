@@ -1,4 +1,4 @@
-"""What is done for a cell, by its kind."""
+"""The work of a cell, by its kind."""
 
 from __future__ import annotations
 

@@ -59,7 +59,7 @@ class ByPredictions(Protocol):
 
     @property
     def models(self) -> tuple[Model, ...]:
-        """That predict; none where it is no such function after all."""
+        """The models whose predictions it uses; empty if it is not such a function after all."""
         ...
 
     def of(self, at: tuple[Prediction, ...]) -> Array:
@@ -81,7 +81,7 @@ class Bindable(Protocol):
     """An acquisition function that makes its own objective from a view."""
 
     def on(self, view: View) -> Objective:
-        """What a maximizer maximizes."""
+        """The objective that a maximizer maximizes."""
         ...
 
 
@@ -92,7 +92,7 @@ class Several(Protocol):
     def of_several(
         self, models: tuple[Model, ...], front: Array, reference: Array, rng: np.random.Generator
     ) -> Objective:
-        """What a maximizer maximizes: the logarithm of something expected.
+        """The objective that a maximizer maximizes: the logarithm of an expected quantity.
 
         Parameters
         ----------

@@ -36,5 +36,5 @@ class UCB(PointwiseAcquisition):
         return Pointwise(root * std - mean, np.full_like(mean, -1.0), np.full_like(std, root))
 
     def over(self, mean: Array, std: Array, incumbents: Array) -> Pointwise:
-        """Of all models that predict ``mean`` and ``std`` (S, m) at once, whatever their ``incumbents``."""
+        """The values under all models, which predict ``mean`` and ``std`` (S, m); ``incumbents`` do not matter."""
         return self.pointwise(mean, std, 0.0)

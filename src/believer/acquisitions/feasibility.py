@@ -52,7 +52,7 @@ class Within:
             raise InvalidInput(f"limits must satisfy low < high; got low={shown(self.low)}, high={shown(self.high)}.")
 
     def holds(self, values: Array) -> BoolArray:
-        """Which ``values``, of any shape, are feasible."""
+        """A mask of the feasible ``values``, in their shape."""
         mask: BoolArray = (self.low <= values) & (values <= self.high)
         return mask
 

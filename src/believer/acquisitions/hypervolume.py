@@ -38,7 +38,7 @@ _MARGIN, AMONG = 0.1, 1.0
 
 
 def nondominated(Y: Array) -> BoolArray:
-    """Which rows of ``Y`` (n, k) no other is as good as in every objective, (n,); of equal rows the first.  O(K n k).
+    """A mask (n,) of the rows of ``Y`` (n, k) that no other row dominates; of equal rows, the first counts.  O(K n k).
 
     Parameters
     ----------
@@ -137,7 +137,7 @@ def _swept(Y: Array, reference: Array) -> tuple[Array, Array, float]:
 
 
 def _split(lower: Array, upper: Array, point: Array) -> tuple[Array, Array]:
-    """What of boxes (c, k) is above the last coordinate of ``point`` and below it in another, in few disjoint boxes."""
+    """The parts of boxes (c, k) above ``point`` in the last objective, below it in another; few disjoint boxes."""
     left = lower.copy()
     left[:, -1] = point[-1]
     pieces: list[tuple[Array, Array]] = [(left[:0], upper[:0])]
@@ -220,7 +220,7 @@ class Edges:
         return OfSeveral(value, by_mean, by_std)
 
     def _side(self, j: int, mean: Array, std: Array) -> tuple[Array, Array, Array, Array]:
-        """Of boxes' sides in objective j, (m, c) each: log h at the end; of it the share that the side has; σ ∂/∂μ and
+        """Boxes' sides in objective j, (m, c) each: log h at the end; the share of it that the side has; σ ∂/∂μ and
         σ ∂/∂σ of log(σ (h(end) - h(begin))).
         """
         values, begin, end = self.values[j], self.begins[:, j], self.ends[:, j]

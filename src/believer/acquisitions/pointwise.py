@@ -77,7 +77,7 @@ class Defaulted(PointwiseAcquisition):
     own: PerPoint
 
     def pointwise(self, mean: Array, std: Array, incumbent: float) -> Pointwise:
-        """As its own."""
+        """The value and its derivatives, as ``Acquisition.pointwise`` defines them."""
         return self.own.pointwise(mean, std, incumbent)
 
 
@@ -165,7 +165,7 @@ class PointwiseObjective:
         return at.value, at.by_mean[:, None] * p.mean_gradient + at.by_std[:, None] * p.std_gradient
 
     def climb(self, climb: Climb) -> lbfgs.Minimum:
-        """Where the climbs end."""
+        """Run the climbs, and return where they end."""
         native, compiled = backend.native, self.compiled()
         if native is None or compiled is None:
             return climb_from(self, climb)

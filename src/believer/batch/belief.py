@@ -107,7 +107,7 @@ class Belief:
 
     @property
     def models(self) -> tuple[Model, ...]:
-        """Of all outputs, with lies."""
+        """The models of all outputs, conditioned on the lies."""
         return tuple([part.model for part in self.parts])
 
     @property
@@ -117,7 +117,7 @@ class Belief:
 
     @property
     def model(self) -> Model:
-        """Of the first objective, with lies."""
+        """The model of the first objective, conditioned on the lies."""
         return self.parts[0].model
 
     def view(self, request: Request) -> View:
@@ -170,7 +170,7 @@ class Belief:
         )
 
     def with_pending(self, request: Request) -> Belief:
-        """With lies about all pending points of each output that it does not know yet."""
+        """The belief with lies about all pending points, for each output whose result is not known yet."""
         told, waiting = self, dict[int, Array]()
         for part, learned in zip(self.parts, request.outputs, strict=True):
             known, pending = len(part.ids), learned.pending
@@ -193,7 +193,7 @@ class Belief:
         return self._with(request, trial, x, [True] * len(self.parts))
 
     def _with(self, request: Request, trial: int, x: Array, lacking: list[bool]) -> Belief:
-        """With a lie about ``x`` in each output that lacks its result, and with candidates where it deserves some."""
+        """The belief with a lie about ``x`` in each output that lacks its result; it may want candidates there."""
         parts = [
             self._lied(part, request, place, trial, x) if lacking[place] else part
             for place, part in enumerate(self.parts)
@@ -211,7 +211,7 @@ class Belief:
         return replace(told, wanted=(*told.wanted, Wanted(trial, x, places, then)))
 
     def _looked_around(self, request: Request) -> Belief:
-        """With the candidates that lies have made wanted: drawn only once there is another point to choose."""
+        """The belief with the candidates that its lies asked for; they are drawn when another point is to be chosen."""
         parts, lies = list(self.parts), 0
         for one in self.wanted:
             lies = max(known for known, _ in one.then)
@@ -229,7 +229,7 @@ class Belief:
         return replace(part, model=model, ids=(*part.ids, trial), X=X, y=y)
 
     def _lie(self, part: Part) -> Lie:
-        """What is said of an output: limits never get a constant lie."""
+        """The lie for an output: the model of a limit is never told a constant."""
         own = self.strategy.lie
         return own if part.learned.output.limits is None or isinstance(own, Fantasy) else Believe()
 

@@ -1,4 +1,4 @@
-"""What a strategy needs of a model, and the words for a model that lacks it."""
+"""The capabilities that a strategy requires of a model, and the error for a model that lacks one."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ ABILITIES: dict[type, tuple[str, str]] = {
 
 
 def require(model: Model, capability: type, strategy: str, otherwise: str = "") -> None:
-    """MissingCapability if a model lacks what a strategy needs; the text names surrogates and strategies that work.
+    """Raise MissingCapability if ``model`` lacks a capability; the message names surrogates and strategies that work.
 
     Parameters
     ----------

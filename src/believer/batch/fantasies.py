@@ -110,12 +110,12 @@ class Fantasized:
 
     @property
     def y(self) -> Array:
-        """What is expected of the points (p,): the mean over fantasies."""
+        """The expected values of the points (p,): the mean over fantasies."""
         expected: Array = self.Y.mean(axis=0)
         return expected
 
     def standing(self, request: Request) -> Standing:
-        """Where things stand, if the points that are out return what is expected of them."""
+        """The incumbent and the Pareto front, if every pending point returns its expected value."""
         part = Part(request.outputs[0], self.base, self.ids, self.X, self.y)
         return stand([part], request.surrogate)
 
@@ -131,7 +131,7 @@ class Fantasized:
         return Worth(Averaged(completed(acquisition), self.models, incumbents), name, is_scaled)
 
     def with_pending(self, request: Request) -> Fantasized:
-        """With fantasies about all pending points that it does not know yet."""
+        """The fantasies extended by those of all pending points that it does not have yet."""
         conditioned, pending = self, request.pending
         for trial, x in zip(pending.ids[len(self.ids) :], pending.X[len(self.ids) :], strict=True):
             conditioned = conditioned.with_lie(request, trial, x)

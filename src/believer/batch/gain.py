@@ -87,17 +87,17 @@ class Gain:
 
     @property
     def single(self) -> float:
-        """What the best point is expected to gain without the others."""
+        """The expected gain of the best point without the others."""
         return self.curve[0]
 
     @property
     def together(self) -> float:
-        """What the whole batch is expected to gain."""
+        """The expected gain of the whole batch."""
         return self.curve[-1]
 
     @property
     def added(self) -> float:
-        """What the other points add to the best, as a share of what it gains alone."""
+        """The expected gain that the other points add, as a share of the best point's own."""
         return (self.together - self.single) / self.single if self.single > 0.0 else 0.0
 
     @property
@@ -113,7 +113,7 @@ class Gain:
 
     @property
     def outlook(self) -> str:
-        """In a word: "likely", "possible" or "unlikely" to improve by its chance; "little" where no gain matters."""
+        """The chance of an improvement in one word: "likely", "possible", "unlikely"; "little" if no gain matters."""
         if not self.matters:
             return "little"
         return "likely" if self.chance >= LIKELY else "possible" if self.chance >= POSSIBLE else "unlikely"
@@ -158,7 +158,7 @@ Gains = tuple[Array, list[int], Array]
 
 
 def _improvements(request: Request, X: Array) -> Gains | None:
-    """Of one objective: improvements on the best so far, where all limits are kept."""
+    """The gains for one objective: improvements on the best result so far, in samples that keep all limits."""
     q, unit = len(X), standardization(request.data.y)[1]
     best = standing(request).incumbent
     points = np.vstack([X, request.pending.X[-MAX_PENDING:]])
@@ -179,7 +179,7 @@ def _improvements(request: Request, X: Array) -> Gains | None:
 
 
 def _hypervolumes(request: Request, X: Array) -> Gains | None:
-    """Of several objectives: by how much the front grows, counted on points below the reference that it leaves free."""
+    """The gains for several objectives: growth of the dominated hypervolume, counted on points not yet dominated."""
     here, q = standing(request), len(X)
     if request.reference is None and len(here.ids) == 0:  # no trial has all objectives: nothing to measure from
         return None
@@ -253,7 +253,7 @@ def _normals(m: int, place: int) -> Array:
 
 @lru_cache(maxsize=32)
 def _table(columns: int, place: int) -> Array:
-    """Of further outputs the rows are shuffled: two scrambled Sobol sequences are not independent row by row."""
+    """A table of normal samples. It is shuffled for further outputs, as scrambled Sobol sequences are dependent."""
     rng = np.random.default_rng(place)
     table = normal_sobol(_SAMPLES, columns, rng)
     return read_only(table if place == 0 else rng.permutation(table))

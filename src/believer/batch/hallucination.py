@@ -56,7 +56,7 @@ class Hallucination:
     y: Array
 
     def conditioned(self, X: Array) -> Self:
-        """With ``X`` (k, d) hallucinated as well, one by one."""
+        """The same with ``X`` (k, d) hallucinated as well, one by one."""
         here = self
         for x in X:
             at, mean = x[None, :], self.real.predict(x[None, :]).mean

@@ -109,7 +109,7 @@ class QEI:
         return Chosen(tuple(Choice(frozen(x), why + note) for x, note in zip(batch, notes, strict=True)))
 
     def _limits(self, request: Request) -> tuple[JointLimit, ...]:
-        """What has to hold in a sample for it to count, with base samples of its own."""
+        """The limits that must hold in a sample for it to count, each with base samples of its own."""
         m, rng = len(request.pending.ids) + len(request.ids), request.randomness
         return tuple(
             JointLimit(
@@ -148,7 +148,7 @@ class QEI:
         return row
 
     def _climbed(self, objective: JointImprovement, region: Copies, X: Array, scale: float) -> tuple[Array, Array]:
-        """Where climbs from ``X`` (s, q·d) end, and the values (s,) there.
+        """Climb from ``X`` (s, q·d); return where the climbs end, and the values (s,) there.
 
         With a rule on the points, those of a row are cut back each for itself, and one after the other taken over where
         that makes the row better.

@@ -54,7 +54,7 @@ class Leaning:
         return value + self.weight * more, slope + self.weight * by_x
 
     def added(self, X: Array) -> Array:
-        """What beliefs add at ``X`` (m, d), (m,)."""
+        """The amount (m,) that beliefs add at ``X`` (m, d)."""
         return self.weight * self.likely.log_density(X, self.region)[0]
 
 

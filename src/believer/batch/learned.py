@@ -100,7 +100,7 @@ class Learned:
         return limits.near(*standardization(self.data.y))
 
     def predict(self, X: Array) -> Prediction:
-        """At ``X`` (m, d), in the user's units, to be minimized: see :meth:`Warp.prediction` where there is one."""
+        """Predict at ``X`` (m, d) in the user's units, to be minimized; a warp is undone by :meth:`Warp.prediction`."""
         at = self.model.predict(X)
         return at if self.warp is None else self.warp.prediction(at)
 
@@ -154,7 +154,7 @@ class Part:
         return Part(learned, learned.model, (), nothing, no_rows(1)[:, 0], start, followers={OWN: own})
 
     def following(self, name: str, factor: float, model: Model | None) -> Part:
-        """With one more follower, before the first lie.
+        """The same with one more follower, which begins before the first lie.
 
         Parameters
         ----------
@@ -166,7 +166,7 @@ class Part:
         return replace(self, followers={**self.followers, name: Follower(factor, model, pool)})
 
     def caught_up(self, name: str) -> tuple[Part, Follower]:
-        """With a follower that knows all lies, and that one: the model's own where lengthscales cannot be shorter."""
+        """The same, its follower told all lies, and that follower: the model's own if lengthscales are fixed."""
         name = OWN if self.followers[name].model is None else name
         before, now = self.followers[name], self.followers[name].told(self, name == OWN)
         return self if now is before else replace(self, followers={**self.followers, name: now}), now
@@ -206,7 +206,7 @@ class Follower:
         return here._at(part, len(part.ids), part.model if own else None)
 
     def _at(self, part: Part, lies: int, model: Model | None) -> Follower:
-        """With so many ``lies``; ``model`` is the one that knows them, None where it has to be conditioned."""
+        """A follower that knows so many ``lies``; ``model`` knows them, or is None and is conditioned here."""
         if self.model is None or (lies == self.lies and (model is None or model is self.model)):
             return self
         if model is None:

@@ -96,7 +96,7 @@ class ConstantLie:
 
     @property
     def verb(self) -> str:
-        """For provenance."""
+        """The verb for provenance."""
         return f"lying {self.of} about"
 
 
@@ -121,7 +121,7 @@ class Believe:
 
     @property
     def verb(self) -> str:
-        """For provenance."""
+        """The verb for provenance."""
         return f"believing (μ{self.sigmas:+g}σ)" if self.sigmas else "believing"
 
 
@@ -152,5 +152,5 @@ class Fantasy:
 
     @property
     def verb(self) -> str:
-        """For provenance."""
+        """The verb for provenance."""
         return f"fantasizing {self.samples} times about" if self.samples > 1 else "fantasizing about"

@@ -63,7 +63,7 @@ class Relevance:
         return at.mean - 2.0 * self.root * at.std - self.threshold
 
     def holds(self, X: Array) -> BoolArray:
-        """Which rows of ``X`` (m, d) are relevant."""
+        """A mask of the relevant rows of ``X`` (m, d)."""
         return self.excess(X) <= 0.0
 
     def describe(self) -> str:

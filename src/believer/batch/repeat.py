@@ -65,7 +65,7 @@ class Repeat:
 
     @property
     def provenance(self) -> str:
-        """In words, why it was chosen."""
+        """The reason for the choice, in words."""
         return f"repeated: another measurement is worth {self.worth:.3g}, of a new point {self.new:.3g}"
 
 

@@ -98,7 +98,7 @@ class Request:
 
     @property
     def warp(self) -> Warp | None:
-        """From the user's units to those of the first objective's model; None if they are the same."""
+        """The warp from the user's units to those of the first objective's model; None if they are the same."""
         return self.outputs[0].warp
 
     @property
@@ -248,7 +248,7 @@ def keeping_limits() -> str:
 
 
 def refuse_outputs(strategy: Strategy, name: Callable[[], str], objectives: int, limited: bool) -> None:
-    """MissingCapability for a strategy that would look at the first objective alone.
+    """Raise MissingCapability if the strategy takes one objective only and there are several, or takes no limits.
 
     Parameters
     ----------
@@ -271,7 +271,7 @@ def refuse_outputs(strategy: Strategy, name: Callable[[], str], objectives: int,
 
 
 def refuse_repeats(strategy: Strategy, name: Callable[[], str], objectives: int) -> None:
-    """MissingCapability if repeats were asked for, and nothing says when to repeat.
+    """Raise MissingCapability if repeats were asked for and the strategy has no rule for when to repeat.
 
     Parameters
     ----------
@@ -295,7 +295,7 @@ class NoModel:
     """The placeholder for the model in a request to a strategy that needs none."""
 
     def predict(self, X: Array) -> Prediction:
-        """MissingCapability: there is none."""
+        """Raise MissingCapability, because there is no model."""
         raise MissingCapability(
             "there is no model here: the strategy says that it needs none (needs_model = False). Take that out of it."
         )

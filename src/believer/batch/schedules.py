@@ -92,7 +92,7 @@ class TheoryBeta:
 
 
 def checked_beta(beta: object) -> None:
-    """InvalidInput unless ``beta`` is a number, zero or more, or a schedule."""
+    """Raise InvalidInput unless ``beta`` is a number of at least zero, or a schedule."""
     if isinstance(beta, type) or not callable(getattr(beta, "beta", None)):
         _at_least_zero(beta, "beta, where it is no schedule,", LARGEST)
 

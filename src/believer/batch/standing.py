@@ -1,4 +1,4 @@
-"""The standing of a study: feasible points, the incumbent and the Pareto front, by results or by results and lies.
+"""Feasible points, the incumbent and the Pareto front of a study, by results or by results and lies.
 
 ======  =========================================================================================
 symbol  meaning
@@ -39,7 +39,7 @@ _ROUNDING = 1e-12
 
 @dataclass(frozen=True, eq=False)
 class Standing:
-    """The standing at points where every objective is known or has a lie.
+    """Feasibility, incumbent and Pareto front over the points where every objective is known or has a lie.
 
     Attributes
     ----------
@@ -122,7 +122,7 @@ class Standing:
 
 
 def standing(request: Request) -> Standing:
-    """The standing by real results only, under the models of the request.
+    """Feasibility, incumbent and Pareto front by real results only, under the models of the request.
 
     Parameters
     ----------
@@ -166,7 +166,7 @@ def learned_by(surrogate: Surrogate, data: Data) -> IntArray | None:
 
 
 def stand(parts: Sequence[Part], surrogate: Surrogate) -> Standing:
-    """The standing by the results and lies of all outputs.
+    """Feasibility, incumbent and Pareto front by the results and lies of all outputs.
 
     Parameters
     ----------
@@ -223,7 +223,7 @@ class _Known:
         return _Known(ids, X, y, _means(part, X) if noisy and len(X) else y, real)
 
     def rows_of(self, ids: IntArray) -> IntArray:
-        """Where ``ids``, all of them known, are among its own."""
+        """The rows of the trials ``ids``, all of which it has."""
         order = np.argsort(self.ids, kind="stable")
         found: IntArray = order[np.searchsorted(self.ids, ids, sorter=order)]
         return found
@@ -238,7 +238,7 @@ def _learned_rows(learned: Learned, surrogate: Surrogate) -> IntArray | None:
 
 
 def _means(part: Part, X: Array) -> Array:
-    """What the model of noisy results expects at ``X`` (n, d): the points that it learned from, then those of lies."""
+    """The posterior means at ``X`` (n, d): the points that the model learned from, then those of lies."""
     model, p = part.model, len(part.ids)
     if has(model, Recalling):
         known, failed = model.mean_at_data(), 0 if part.learned.failed is None else len(part.learned.failed)

@@ -103,7 +103,7 @@ def _by_function(request: Request, trial: int, search: Search) -> Choice:
 
 
 def _world(request: Request, trial: int) -> Objective:
-    """What a point is worth in a world that was drawn: a function for each output."""
+    """The objective in one draw from the posterior: a sampled function for each output."""
     depths, excesses = [], []
     for place, learned in enumerate(request.outputs):
         path = cast(Pathwise, learned.model).paths(1, request.stream(trial, "path", place))

@@ -105,7 +105,7 @@ def moved(
 
 
 def _climbed(request: Request, model: Together, X: Array, rows: list[int], incumbents: Array) -> Array:
-    """Where the points ``rows`` of ``X`` (q, d) come to rest, as (len(rows), d)."""
+    """Climb with the points ``rows`` of ``X`` (q, d) and return where they end, (len(rows), d)."""
     acquisition, region = completed(request.acquisition), request.region
     box, moves = region.box(), region.free(X[rows])
     assert box is not None

@@ -1,4 +1,4 @@
-"""Where the box of a trust region stands, worked out anew from the results: nothing is kept between two asks.
+"""The state of a trust region's box, computed anew from the results: nothing is kept between two asks.
 
 ======  ===================================================================================================
 symbol  meaning

@@ -159,7 +159,7 @@ class _Local:
         )
 
     def describe(self, state: BoxState) -> str:
-        """What provenance says of the box."""
+        """The sentence about the box for provenance."""
         known, learned = self.known, len(self.outputs[0].data)
         of = f"all {known:,} results" if learned == known else f"the {learned:,} nearest of {known:,} results"
         number = f", number {state.boxes + 1}," if state.boxes else ""

@@ -95,7 +95,7 @@ def worth(
     incumbent: float | None,
     lies: Data | None = None,
 ) -> Worth:
-    """What a point is worth under ``models``.
+    """The value of a point to a search for the next one, under ``models``.
 
     Parameters
     ----------

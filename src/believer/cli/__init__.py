@@ -25,7 +25,7 @@ __all__ = ["ELSEWHERE", "GROUP", "VERBS", "Verb", "at_least", "main", "verb_in",
 
 @dataclass(frozen=True, slots=True)
 class Verb:
-    """What a subcommand says in the help, the arguments it takes, and what it does; ``run`` returns the exit code."""
+    """A subcommand: its help, its arguments, and the function ``run``, which returns the exit code."""
 
     help: str
     add_arguments: Callable[[argparse.ArgumentParser], None]

@@ -1,4 +1,4 @@
-"""What the verbs' arguments share: whole numbers with a least value, the user's own modules, a folder to write into."""
+"""The kinds of arguments that subcommands share: bounded whole numbers, the user's own modules, a folder for output."""
 
 from __future__ import annotations
 

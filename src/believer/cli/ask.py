@@ -95,7 +95,7 @@ def _shared(given: list[str] | None) -> dict[str, int]:
 
 
 def _refuse_values(shared: Mapping[str, int], count: int, file: StudyFile) -> None:
-    """InvalidInput for a number of values that no batch can have: a value was meant."""
+    """Raise InvalidInput for a number of shared values that is larger than the batch: a value was probably meant."""
     for name, most in shared.items():
         if most <= count or name not in file.space.names:
             continue
@@ -112,7 +112,7 @@ def _refuse_values(shared: Mapping[str, int], count: int, file: StudyFile) -> No
 
 
 def _check(arguments: argparse.Namespace) -> None:
-    """What can be refused before anything is asked."""
+    """Refuse invalid arguments before anything is asked."""
     _shared(arguments.shared)
     out: Path | None = arguments.out
     if out is not None:

@@ -122,7 +122,7 @@ def progress(demo: Demo, optimizer: Optimizer, batch: Batch, before: float | Non
 
 
 def conclusion(demo: Demo, optimizer: Optimizer) -> str:
-    """What was found, or that nothing was."""
+    """A sentence that says what was found, if anything was."""
     best, parameters = optimizer.best, optimizer.settings.labels.parameters
     lines = []
     if best is None:

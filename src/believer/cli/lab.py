@@ -1,4 +1,4 @@
-"""What the commands of the lab share: which study, questions, and answers for people or for programs."""
+"""The parts that the commands of the lab share: the study's folder, questions, and answers for people or programs."""
 
 from __future__ import annotations
 
@@ -82,5 +82,5 @@ def answer(arguments: argparse.Namespace, words: str, data: Mapping[str, Any]) -
 
 
 def steps(*sentences: str) -> str:
-    """What comes next, below what was done."""
+    """The next steps, as lines below a report of what was done."""
     return "\n".join(f"Next: {one}" if not i else f"      {one}" for i, one in enumerate(sentences))

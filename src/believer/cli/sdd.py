@@ -73,7 +73,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 @dataclass(frozen=True, slots=True)
 class _Folder:
-    """Where a run leaves its files."""
+    """The folder that a run writes its files to."""
 
     path: Path
 
@@ -113,7 +113,7 @@ def _diagnose(arguments: argparse.Namespace, out: _Folder | None) -> None:
 
 
 def _versions() -> str:
-    """What a report ran on."""
+    """The versions that a report was computed with."""
     v = versions()
     return f"believer {v['believer']}, Python {v['python']}, NumPy {v['numpy']}, SciPy {v['scipy']}, {v['platform']}"
 

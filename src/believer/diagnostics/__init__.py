@@ -1,4 +1,4 @@
-"""What one lie does to an acquisition, and the parts of ``believer.sdd``; figures of a study are in ``believer.plot``.
+"""The effect of one lie on an acquisition, and the parts of ``believer.sdd``. Figures are in ``believer.plot``.
 
 ``convergence`` and ``batches`` are those of ``believer.plot``. ``before_and_after_a_lie`` returns a
 ``matplotlib.figure.Figure`` of its own, outside pyplot; save it with ``figure.savefig(path)``. For those who draw more

@@ -1,4 +1,4 @@
-"""What the Structural Diversity Diagnostic measures on one data set, as values that go to a file and back."""
+"""Measurements of the Structural Diversity Diagnostic on one data set, as values that can be saved and read back."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class SddPart:
 
     @property
     def nearest(self) -> tuple[float, ...]:
-        """For each member but the first, the distance to the nearest one chosen before it."""
+        """The distance of each member but the first to the nearest one chosen before it."""
         X = np.array(self.points)
         return tuple(float(np.sqrt(((X[:j] - X[j]) ** 2).sum(axis=1)).min()) for j in range(1, len(X)))
 

@@ -38,7 +38,7 @@ VERSION = 2
 
 
 def _label(settings: Mapping[str, Any]) -> str:
-    """What a progress bar shows of a cell."""
+    """The label of a cell in a progress bar."""
     return f"sdd: {serialization.brief(settings['surrogate'])}, {settings['update']}"
 
 
@@ -69,7 +69,7 @@ class SddJob:
 
 @dataclass(frozen=True, slots=True)
 class Diagnosis:
-    """What is to be diagnosed, checked: a probe on a source of data."""
+    """A checked diagnosis to be run: a probe on a source of data."""
 
     probe: Probe
     source: DataSource
@@ -169,7 +169,7 @@ def sdd(
 
 
 def _seeds(seeds: Any) -> list[int]:
-    """Which data sets: the first so many, or those that are named, each once."""
+    """The seeds of the data sets: the first ones if a count is given, otherwise those that are named, each once."""
     if isinstance(seeds, Integral):
         return list(range(whole(seeds, "seeds", 1)))
     if isinstance(seeds, str) or not isinstance(seeds, Iterable):

@@ -1,4 +1,4 @@
-"""What the Structural Diversity Diagnostic concludes: one of four verdicts for a data set, and a report over many."""
+"""The conclusions of the Structural Diversity Diagnostic: one of four verdicts a data set, and a report over many."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def verdict_of(m: Measurement) -> str:
 
 @dataclass(frozen=True, slots=True)
 class SDDReport:
-    """What the diagnostic found for one surrogate, over the data sets of all seeds.
+    """The findings of the diagnostic for one surrogate, over the data sets of all seeds.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""Where the data of a diagnosis come from: a problem and a seed, or the user's own table."""
+"""The sources of data for a diagnosis: a problem and a seed, or the user's own table."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class DataSet:
 
     @property
     def observations(self) -> Data:
-        """What a model learns from."""
+        """The data that a model learns from."""
         return Data(self.X, self.y)
 
 
@@ -46,7 +46,7 @@ class FromProblem:
 
     @property
     def name(self) -> str:
-        """For titles."""
+        """The name for titles."""
         return self.problem if isinstance(self.problem, str) else self.problem.name
 
     @property

@@ -52,7 +52,7 @@ _LARGEST_EXPONENT = 600.0
 
 @dataclass(frozen=True, slots=True)
 class Probe:
-    """What is diagnosed, on any data set."""
+    """The combination that is diagnosed, on any data set."""
 
     surrogate: Surrogate
     acquisition: Acquisition
@@ -155,12 +155,12 @@ class _Batches:
 
     @property
     def looked_at(self) -> Array:
-        """Where models are asked whether they keep their promises: at the data, and all over the region."""
+        """The points at which the promises of models are checked: the data, and points spread over the region."""
         region = self.data.region
         return np.vstack([self.data.X, region.spread(sobol(_INSPECTED, region.dim, np.random.default_rng(0)))])
 
     def request(self, model: Model) -> Request:
-        """What the engine would be asked; no point is avoided, so that a repeated one shows."""
+        """The request that the engine would get; no point is avoided, so that a repeated point shows."""
         probe, data = self.probe, self.data
         none = frozen(np.zeros((0, data.region.dim)))
         return Request.single(
@@ -233,7 +233,7 @@ class _Batches:
         return self._walk(picks, models, refits + time.perf_counter() - started)
 
     def _surface(self, belief: Belief, request: Request) -> PointwiseObjective:
-        """What the next member maximizes."""
+        """The surface that the next member maximizes."""
         view = belief.view(request)
         return PointwiseObjective(completed(self.probe.acquisition), view.model, view.incumbent)
 

@@ -1,4 +1,4 @@
-"""What experiments of every kind share: cells, a store that survives a crash, a runner and statistics.
+"""The parts that experiments of every kind share: cells, a store that survives a crash, a runner and statistics.
 
 An experiment is a list of cells and a function ``work(cell) -> dict`` at the top of a module. The room knows none in
 particular::

@@ -42,7 +42,7 @@ class NamedPart:
 
 
 def part(kind: str, given: Any) -> NamedPart:
-    """What was ``given`` for "a strategy", "a surrogate" or "an acquisition"; ``InvalidInput`` when it is none."""
+    """The part ``given`` as "a strategy", "a surrogate" or "an acquisition". Raises InvalidInput if it is none."""
     names, named, check = _KINDS[kind]
     if not isinstance(given, str):
         check(given)

@@ -81,7 +81,7 @@ class Store:
 
     @property
     def path(self) -> Path | None:
-        """Where the file is, as an absolute path; None in memory."""
+        """The absolute path of the file; None in memory."""
         return None if self._file is None else Path(self._file.path)
 
     def add(self, cell: Cell, result: Mapping[str, Any], provenance: Mapping[str, Any] | None = None) -> Finished:
@@ -118,7 +118,7 @@ class Store:
         return len(self._finished)
 
     def __iter__(self) -> Iterator[Finished]:
-        """In the order in which they were finished."""
+        """Iterate over the cells in the order in which they finished."""
         return iter(self._finished.values())
 
     def close(self) -> None:

@@ -136,14 +136,14 @@ class ClusterExecutor(Executor):
     def submit_within(
         self, timeout: float | None, fn: Callable[..., Any], /, *args: Any, **options: Any
     ) -> Future[Any]:
-        """As ``submit``, in a process of its own on the worker, which is killed after ``timeout`` seconds."""
+        """Submit to a process of its own on the worker, which is killed after ``timeout`` seconds."""
         from distributed.protocol.pickle import cloudpickle
 
         dumped = cloudpickle.dumps(partial(fn, *args, **options))
         return self.submit(run_within, timeout, dumped)
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
-        """Nothing to do: ``connected`` closes the connection, and the cluster is not ours."""
+        """Do nothing: ``connected`` closes the connection, and the cluster belongs to the user."""
 
 
 def _hand_over(ours: Future[Any], theirs: Any) -> None:

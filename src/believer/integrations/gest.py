@@ -77,7 +77,7 @@ class Generator(Standard):  # type: ignore[misc]
         self.optimizer = Optimizer(space, **options) if journal is None else Optimizer.open(journal, space, **options)
 
     def _validate_vocs(self, vocs: Any) -> None:
-        """InvalidInput, a ValueError, for what this generator cannot do."""
+        """Raise InvalidInput, which is a ValueError, for a problem that this generator cannot handle."""
         taken = [*vocs.variables, *vocs.constants, *vocs.objectives, *vocs.constraints, "_id"]
         if twice := sorted({name for name in taken if taken.count(name) > 1}):
             raise InvalidInput(f"variables, constants, outcomes and _id need names of their own; twice: {twice}.")

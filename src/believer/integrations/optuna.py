@@ -183,7 +183,7 @@ class BelieverSampler(BaseSampler):  # type: ignore[misc]
             self._independent.after_trial(study, trial, state, values)
 
     def infer_relative_search_space(self, study: Any, trial: Any) -> dict[str, Any]:
-        """What is chosen together for ``trial``: as said in advance, or learned from finished trials of ``study``."""
+        """The parameters chosen together for ``trial``: as given in advance, or learned from finished trials."""
         shared = self._search_space
         if shared is None:
             with self._lock:
@@ -214,7 +214,7 @@ class BelieverSampler(BaseSampler):  # type: ignore[misc]
         return {name: searched[name].to_external_repr(value) for name, value in point.items()}
 
     def _chosen(self, door: _Door, known: Any, unseen: Any, fitted: Fitted | None, fixed: Any) -> Any:
-        """What the door chooses, without the last fit where what was kept of it is damaged."""
+        """The choice of the door, made without the last fit if what was kept of it is damaged."""
         try:
             return door.chosen(known, unseen, fitted, fixed)
         except JournalError:
@@ -340,7 +340,7 @@ class _Seen:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Door:
-    """From a search space of Optuna's, with the conditions of its branches, ``rules``, to ours; ``seen`` has trials by
+    """The way from Optuna's search space, with ``rules`` for its branches, to ours; ``seen`` has trials by
     number, as they were at the last look.
 
     ``digest``: of what the hyperparameters of a fit depend on.
@@ -368,7 +368,7 @@ class _Door:
             return {}
 
     def look(self, trial: Any, returned: list[float] | str | None = None) -> _Seen:
-        """What is known of a trial's point: what it has, what is fixed of it, what its worker said it will get."""
+        """The known part of a trial's point: its parameters, those fixed in advance, those announced by its worker."""
         fixed = trial.system_attrs.get("fixed_params")
         has = {**(fixed if isinstance(fixed, dict) else {}), **trial.params}
         said = _noted(trial).get("point", {})

@@ -19,7 +19,7 @@ MAX_VALUES = 200
 
 
 class Branches:
-    """What trials that have ended asked for.
+    """The parameters that finished trials asked for.
 
     Parameters
     ----------
@@ -72,7 +72,7 @@ class Branches:
         self._note(self._trials[-1], self._first, self._listed)
 
     def _note(self, point: Mapping[str, Any], names: Iterable[str], listed: Sequence[str]) -> None:
-        """What a trial says of ``names`` and the values of those that are ``listed``."""
+        """Note which of ``names`` a trial has, and the values of those that are ``listed``."""
         keys = {other: (type(point[other]), point[other]) if other in point else ABSENT for other in listed}
         for name in names:
             kept = self._with if name in point else self._without

@@ -153,7 +153,7 @@ def _watched(study: Any) -> Watched:
 
 
 def _searched(finished: list[Any]) -> dict[str, tuple[Any, Callable[[Any], Any]]]:
-    """What trials with a result share, or ask for in branches: each as a parameter, and what codes a value of it."""
+    """Parameters that trials with a result share or have in branches, each with a function that codes its values."""
     branches = Branches(is_listed)
     for trial in finished:
         if trial.state == TrialState.COMPLETE:

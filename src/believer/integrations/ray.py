@@ -356,7 +356,7 @@ def _add(
 
 
 def _parameter(name: str, domain: Any, when: Any) -> tuple[Parameter, dict[Any, Any]]:
-    """Of one domain, and what its values stand for; without a step, Tune's whole numbers are below the upper bound."""
+    """The parameter of one domain, and what its values stand for. Tune's integers end below the upper bound."""
     when = when or None
     sampler, q = domain.get_sampler(), None
     if isinstance(sampler, sample.Quantized):
@@ -453,7 +453,7 @@ class _ClusterExecutor(Executor):
     def submit_within(
         self, timeout: float | None, fn: Callable[..., Any], /, *args: Any, **options: Any
     ) -> Future[Any]:
-        """As ``submit``, in a process of its own beside the worker, which is killed after ``timeout`` seconds."""
+        """Submit to a process of its own beside the worker, which is killed after ``timeout`` seconds."""
         return self.submit(run_within, timeout, cloudpickle.dumps(partial(fn, *args, **options)))
 
     def _cancel(self, task: Any, ours: Future[Any]) -> None:

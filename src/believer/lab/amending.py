@@ -71,7 +71,7 @@ def _results(typed: Sequence[str], goals: Goals, parameters: Sequence[str], deci
 
 
 def _said(outcome: Outcome | None, name: str, units: str) -> str:
-    """What is known of an outcome, in words."""
+    """The known result of an outcome, in words."""
     if outcome is None:
         return "failed"
     if name in outcome.replicates:

@@ -155,7 +155,7 @@ class Answers:
         return bool(known) and (not goals or any(isinstance(goal, Maximize | Minimize) for goal in goals))
 
     def _until(self, question: str, read: Callable[[str], T]) -> T:
-        """What an answer means, asked again until it means something."""
+        """Ask until the answer can be read, and return what it means."""
         while True:
             try:
                 return read(self.ask(question))
@@ -190,7 +190,7 @@ def parameter_of(text: str) -> Parameter:
 
 
 def _in_words(p: Parameter) -> str:
-    """What was understood: "from 20 to 80 %"."""
+    """The parameter as it was understood: "from 20 to 80 %"."""
     if not _is_range(p):
         return f"one of {', '.join(str(value) for value in p.decode(p.grid()))}"
     said = f"from {p.low:g} to {amount(f'{p.high:g}', units_of(p))}"

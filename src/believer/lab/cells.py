@@ -1,4 +1,4 @@
-"""What the cells of a sheet say: numbers as people of any country write them, failures, and experiments that were not
+"""The meaning of a sheet's cells: numbers as people of any country write them, failures, and experiments that were not
 run."""
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What the tables of a study.toml mean: parameters, rules and outcomes."""
+"""Read the tables of a study.toml: parameters, rules and outcomes."""
 
 from __future__ import annotations
 
@@ -131,7 +131,7 @@ def _need(needed: tuple[str, ...], given: Mapping[str, Any], place: Place, what:
 
 
 def _made(place: Place, name: str | int, make: Callable[[], T]) -> T:
-    """What ``make`` returns; its error with the line, and the name of what was to be made."""
+    """Call ``make``; an error gets the line, and the name of what was to be made."""
     try:
         return make()
     except InvalidInput as error:

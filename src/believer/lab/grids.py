@@ -132,7 +132,7 @@ def _of_records(records: Sequence[Any], name: str) -> Grid:
 
 
 def _missing(cell: Any) -> Any:
-    """None for what data frames have where nothing is; a numpy number as a plain one."""
+    """A plain value for a cell of a data frame: None for a missing one, a Python number for a numpy one."""
     if type(cell).__name__ in ("NAType", "NaTType"):
         return None
     return (

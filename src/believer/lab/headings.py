@@ -32,7 +32,7 @@ _UNITS = re.compile(r"(.+?)\s*(?:\(([^()]*)\)|\[([^\[\]]*)\])|(.+?)\s+(?:/|in)\s
 
 @dataclass(frozen=True, slots=True)
 class Columns:
-    """Where the columns of a sheet are.
+    """The positions of a sheet's columns.
 
     Attributes
     ----------
@@ -127,7 +127,7 @@ def _name(heading: str, folded: Mapping[str, str], units: Mapping[str, str], nam
 
 
 def _refuse_misspelt(unknown: Sequence[str], missing: Sequence[str], name: str) -> None:
-    """InvalidInput for a heading that is nearly that of a column which is missing."""
+    """Raise InvalidInput if an unknown heading is nearly that of a missing column."""
     near = {_folded(key): key for key in missing}
     for heading in unknown:
         for text in (_folded(heading), _folded(re.sub(r"[(\[].*", "", heading))):
@@ -138,7 +138,7 @@ def _refuse_misspelt(unknown: Sequence[str], missing: Sequence[str], name: str) 
 
 
 def _refuse_renamed(missing: Sequence[str], unknown: Sequence[str], units: Mapping[str, str], grid: Grid) -> None:
-    """InvalidInput if results may stand below an unknown heading, because an outcome has no column."""
+    """Raise InvalidInput if an outcome has no column and results may be below an unknown heading."""
     if not missing:
         return
     cells = {

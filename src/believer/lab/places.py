@@ -1,4 +1,4 @@
-"""Where things stand in a TOML file: errors about its content name a line, and the nearest key that there is."""
+"""Positions in a TOML file: an error about its content names the line, and the nearest key that is known."""
 
 from __future__ import annotations
 

@@ -117,7 +117,7 @@ def write_page(sheet: Sheet, path: PathLike, title: str, after: str) -> str:
 
 
 def check_excel() -> None:
-    """MissingExtra if Excel files cannot be written here."""
+    """Raise MissingExtra if Excel files cannot be written here."""
     try:
         import openpyxl  # noqa: F401
     except ImportError as error:

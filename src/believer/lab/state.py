@@ -1,4 +1,4 @@
-"""Where a study stands: what was found, what waits, and what comes next, in words and as plain data."""
+"""The state of a study: what was found, what is pending, and what comes next, in words and as plain data."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Found:
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """Where a study stands.
+    """The state of a study.
 
     Attributes
     ----------
@@ -124,7 +124,7 @@ class State:
 
 
 def state_of(folder: Folder, study: Optimizer | None) -> State:
-    """Where the study of a folder stands.
+    """The state of the study in a folder.
 
     Parameters
     ----------
@@ -179,7 +179,7 @@ def _numbers(outcome: Outcome | None) -> dict[str, float]:
 
 
 def _expected(study: Optimizer) -> str:
-    """What the model recommends, where results are noisy: the best of them is partly luck."""
+    """The recommendation of the model if results are noisy, because the best result is then partly luck."""
     vary = any(outcome.replicates for outcome in study.outcomes.values()) or _infers_noise(study)
     if len(study.outcomes) < 3 or not vary:
         return ""

@@ -217,7 +217,7 @@ def _refuse_shared_names(parameters: Mapping[str, Any], goals: Mapping[str, Any]
 
 
 def refuse_taken(name: str, taken: Iterable[str]) -> None:
-    """InvalidInput for a name whose column in a sheet would be that of another name.
+    """Raise InvalidInput if the column of a name in a sheet would be that of another name.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""From the rows of a sheet to what a study is told: all rows are understood first, then each is recorded.
+"""Tell a study the rows of a sheet: all rows are read first, then each is recorded.
 
 A row belongs to the trial that it names, or else to the trial at its parameters. Several rows of a trial are
 replicates. What the study knows already is not told again, so that a sheet can be told as often as it grows.
@@ -52,7 +52,7 @@ class _Read:
 
 @dataclass(frozen=True, slots=True)
 class _Step:
-    """What is to be recorded: a call of the optimizer, and the list of ids that its trial goes into."""
+    """One step to be recorded: a call of the optimizer, and the list of ids that its trial goes into."""
 
     line: int
     into: str
@@ -63,7 +63,7 @@ class _Step:
 
 @dataclass(slots=True)
 class Plan:
-    """What a sheet would tell a study.
+    """The steps by which a sheet will be told to a study.
 
     Attributes
     ----------
@@ -108,7 +108,7 @@ def tell_frame(study: Optimizer, frame: Any, accept: bool) -> TellReport:
 
 
 def plan(study: Optimizer, grid: Grid, hint: str = "") -> Plan:
-    """What the rows of a sheet tell; nothing is recorded. InvalidInput if it is no sheet of the study.
+    """Read the rows of a sheet without recording anything. Raises InvalidInput if it is not a sheet of the study.
 
     Parameters
     ----------
@@ -363,7 +363,7 @@ class _Planner:
         )
 
     def _told(self, trial: int, name: str) -> tuple[float, ...] | None:
-        """What was told of an outcome of a trial: its replicates, or NaN where it failed; None if nothing was."""
+        """The results of an outcome of a trial: its replicates, or NaN if it failed; None if it has none."""
         outcome = self._outcomes.get(trial)
         if outcome is not None:
             if name in outcome.replicates:
@@ -376,7 +376,7 @@ class _Planner:
         return (math.nan,) if self._status[trial] == "failed" and outcome is None else None
 
     def _answer(self, trial: int, rows: Sequence[_Read]) -> None:
-        """What the rows of a trial add to what is known of it."""
+        """Add to the plan what the rows of a trial say that is not known yet."""
         line = next((row.line for row in rows if not row.is_blank), rows[0].line)
         answers = [row for row in rows if row.values]
         status = self._status[trial]

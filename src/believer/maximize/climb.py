@@ -66,7 +66,7 @@ def ascend(
 def climbed(
     objective: Objective, region: Region, X: Array, settings: lbfgs.Settings, scale: float, moves: BoolArray
 ) -> tuple[Array, Array]:
-    """Where climbs of the columns ``moves`` (s, d) from ``X`` (s, d) end, not yet projected; and the values (s,).
+    """Climb along the columns ``moves`` (s, d) from ``X`` (s, d); return the ends, not yet projected, and values (s,).
 
     ``moves`` has one row where it is the same from every start.
     """
@@ -93,7 +93,7 @@ def _climbed_alike(
 
 
 def _in_box(objective: Objective, climb: Climb) -> lbfgs.Minimum:
-    """Where the climbs end, by the objective's own where it has one; InvalidInput if that gives anything else."""
+    """Run the climbs, by the objective's own method if it has one. Raises InvalidInput if its result is invalid."""
     if not has(objective, Climbing):
         return climb_from(objective, climb)
     found = objective.climb(climb)

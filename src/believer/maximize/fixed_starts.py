@@ -16,7 +16,7 @@ MAX_STARTS = 1000
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Ascent:
-    """What became of every start: where it began and ended (s, d), and the values there (s,)."""
+    """The climb of every start: where it began and ended (s, d), and the values there (s,)."""
 
     starts: Array
     ends: Array

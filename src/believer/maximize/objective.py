@@ -1,4 +1,4 @@
-"""What a maximizer is given and gives back."""
+"""The values that a maximizer is given and returns."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ class Climbing(Protocol):
     """An objective that can be climbed where it is computed: in compiled code, or on another device."""
 
     def climb(self, climb: Climb) -> lbfgs.Minimum:
-        """Where the climbs end, as minima of -objective / scale."""
+        """Run the climbs, and return where they end, as minima of -objective / scale."""
         ...
 
 
@@ -96,7 +96,7 @@ class Compiled(Protocol):
 
 
 def climb_from(objective: Objective, climb: Climb) -> lbfgs.Minimum:
-    """Where the climbs end, as minima of -objective / scale, by calls of ``value_with_gradient``."""
+    """Run the climbs by calls of ``value_with_gradient``; return where they end, as minima of -objective / scale."""
 
     def descend(points: Array) -> tuple[Array, Array]:
         value, gradient = objective.value_with_gradient(points)
@@ -123,7 +123,7 @@ class Spacing:
     reach: float
 
     def near(self, X: Array) -> BoolArray:
-        """Which rows of ``X`` (m, d) are near to some point."""
+        """A mask of the rows of ``X`` (m, d) that are near one of the points."""
         native = backend.native
         if native is not None:
             return native.near_rows(packed(X), packed(self.points), packed(self.scale), self.radius, self.reach)
@@ -133,7 +133,7 @@ class Spacing:
         return found
 
     def close(self, gaps: Array) -> BoolArray:
-        """Which differences of two points (..., d) are too small."""
+        """A mask of the differences of two points (..., d) that are too small."""
         scaled = ((gaps / self.scale) ** 2).sum(axis=-1) < self.radius**2
         found: BoolArray = scaled & ((gaps**2).sum(axis=-1) < self.reach**2)
         return found
@@ -160,7 +160,7 @@ class Known:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Search:
-    """Where to search, and what is known of the place.
+    """The region to search, with what is known about it.
 
     Attributes
     ----------
@@ -197,7 +197,7 @@ class Search:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Maximum:
-    """What a maximizer found.
+    """The result of a maximizer.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Which twin runs: the compiled module ``believer._native``, or the Python that defines what it computes.
+"""The choice of a backend: the compiled module ``believer._native``, or the Python that defines what it computes.
 
 The environment variable BELIEVER_BACKEND decides: "python" takes the Python twin, "native" the compiled one or an
 error. Unset or empty, it is the compiled one wherever that was built. It is read once, when something first asks which
@@ -38,7 +38,7 @@ def __getattr__(name: str) -> Any:
 
 
 def name() -> str:
-    """Which twin computes: "native" (compiled) or "python"."""
+    """The name of the backend in use: "native" (compiled) or "python"."""
     return "python" if sys.modules[__name__].native is None else "native"
 
 

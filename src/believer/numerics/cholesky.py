@@ -106,7 +106,7 @@ class Factor:
 
 @lru_cache(256)
 def _half(n: int) -> int:
-    """Where a large triangle is cut in two, to pass over a quarter of its square that is zero; 0 for a small one."""
+    """The row at which a large triangle is cut in two, to skip the quarter of its square that is zero; or 0."""
     return n // 2 if n >= _CUT_FROM else 0
 
 

@@ -80,7 +80,7 @@ def _in_the_tail(c: Array, w: Array) -> tuple[Array, Array, Array]:
 
 
 def uses_integral(center: Array, width: Array) -> BoolArray:
-    """Where h(b) - h(a) is to come from :func:`log_integral`, as a mask: it is narrow, or Φ is one all over it."""
+    """A mask of intervals for which h(b) - h(a) comes from :func:`log_integral`: they are narrow, or Φ is one there."""
     mask: BoolArray = (width * np.maximum(-center, 1.0) < _NARROW) | (center - 0.5 * width > _SURE)
     return mask
 

@@ -78,7 +78,7 @@ LBFGSSettings = Settings
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Minimum:
-    """Where each start came to rest."""
+    """The end of the climb from each start."""
 
     X: Array
     f: Array

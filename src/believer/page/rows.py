@@ -35,7 +35,7 @@ class PageRows:
     outcomes: dict[str, int]
 
     def to_json(self) -> Json:
-        """For the page."""
+        """The value as plain data for the page."""
         return {"columns": self.columns, "rows": self.rows}
 
     def along(self, axis: Axis, at: Array) -> Any:

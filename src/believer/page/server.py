@@ -273,7 +273,7 @@ class Handler(BaseHTTPRequestHandler):
         self._refused(HTTPStatus(code), "That is no request for a page.")
 
     def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 (what it is called there)
-        """Nothing is logged."""
+        """Log nothing."""
 
 
 _ALWAYS = {

@@ -139,7 +139,7 @@ def line(x: Values, y: Values, color: str, *, name: str = "", dash: str = "solid
 
 
 def band(x: Array, low: Array, high: Array, name: str = "") -> list[Json]:
-    """What lies between two lines, (k,) each."""
+    """The area between two lines, (k,) each."""
     edge: Json = {"line": {"width": 0, "color": "@band"}, "showlegend": False}
     shown: Json = {
         "fill": "tonexty",

@@ -44,7 +44,7 @@ def partial_dependence(
     samples: int | None = None,
     ax: Any = None,
 ) -> Any:
-    """What the model expects along each parameter on average over the others, with a 95 % interval and the results.
+    """Plot the posterior mean along each parameter, averaged over the others, with a 95 % interval and the results.
 
     Parameters
     ----------
@@ -74,7 +74,7 @@ def slice(  # noqa: A001 (what it is called)
     through: Mapping[str, Any] | None = None,
     ax: Any = None,
 ) -> Any:
-    """What the model expects along each parameter while the others stay at the best result, with a 95 % interval.
+    """Plot the posterior mean along each parameter while the others stay at the best result, with a 95 % interval.
 
     Results that are farther from the slice are drawn fainter.
 

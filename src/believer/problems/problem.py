@@ -1,4 +1,4 @@
-"""What a problem is: a space, a function of its params to minimize, and what is known about the optimum."""
+"""A problem: a space, a function of its params to minimize, and what is known about the optimum."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Document:
-    """What is reported, whoever reports it.
+    """A report, whatever it is about.
 
     made: the command and the versions of what ran. drawings: what draws each figure that the sections show, by name.
     data: tables for programs, by the name of their file without its ending.
@@ -31,11 +31,11 @@ class Document:
     data: Mapping[str, Table] = field(default_factory=dict)
 
     def text(self) -> str:
-        """For a terminal: the first section, what was found, comes last, where a terminal shows it."""
+        """The report for a terminal; its first section, the findings, comes last, where a terminal shows it."""
         return as_text(self.title, [*self.sections[1:], *self.sections[:1]])
 
     def markdown(self) -> str:
-        """In Markdown; it names the figures' files."""
+        """The report in Markdown, with links to the figures' files."""
         return as_markdown(self.title, self.sections, self.made)
 
     def tables(self) -> list[Table]:
@@ -47,7 +47,7 @@ class Document:
         return {name: png(draw()) for name, draw in self.drawings.items()}
 
     def html(self, pictures: Mapping[str, bytes] | None = None) -> str:
-        """As one page that needs no other file; ``pictures`` where they are drawn already."""
+        """The report as one page that needs no other file; ``pictures`` are figures that are drawn already."""
         return as_html(self.title, self.sections, self.made, self.pictures() if pictures is None else pictures)
 
     def write(self, out: Path, name: str) -> None:

@@ -33,7 +33,7 @@ class Section:
 
 
 def as_text(title: str, sections: Sequence[Section]) -> str:
-    """For a terminal, without figures and links; what stands out comes last, where a terminal shows it."""
+    """Sections for a terminal, without figures and links; the findings come last, where a terminal shows them."""
     parts = [title]
     for section in sections:
         parts.append(f"{section.title}\n{'=' * len(section.title)}")
@@ -42,7 +42,7 @@ def as_text(title: str, sections: Sequence[Section]) -> str:
 
 
 def as_markdown(title: str, sections: Sequence[Section], made: str) -> str:
-    """With links to the figures' files, which lie beside it."""
+    """Sections in Markdown, with links to the figures' files, which lie beside it."""
     parts = [f"# {_literal(title)}"]
     for section in sections:
         parts += [f'<a id="{section.anchor}"></a>'] if section.anchor else []

@@ -105,7 +105,7 @@ class Table:
         return [list(self.columns), *([formatted(value) for value in row] for row in self.rows)]
 
     def _numeric(self) -> list[bool]:
-        """For each column: are its values numbers, as far as there are any?"""
+        """For each column, whether all values that it has are numbers."""
         columns = [[row[i] for row in self.rows if row[i] is not None] for i in range(len(self.columns))]
         return [bool(column) and all(type(value) in (int, float) for value in column) for column in columns]
 

@@ -1,4 +1,4 @@
-"""Where a study searches: named parameters in the user's terms, and the encoded unit cube that models see."""
+"""The search space of a study: named parameters in the user's terms, and the encoded unit cube that models see."""
 
 from believer.space.parameters import Categorical, Discrete, Float, Int, Ordinal
 from believer.space.rules import linear, max_parts, sum_to

@@ -267,11 +267,11 @@ class Box:
         return points[self.holds(points)]
 
     def holds(self, X: Array) -> BoolArray:
-        """Which rows of ``X`` (m, d), points of the box, are feasible."""
+        """A mask of the feasible ones of the points ``X`` (m, d) of the box."""
         return np.ones(len(X), dtype=bool) if self.feasible is None else self.feasible(X)
 
     def among(self, X: Array, others: Array) -> BoolArray:
-        """Which rows of ``X`` (m, d), points of the box, are the same point as some row of ``others`` (k, d)."""
+        """A mask of the points ``X`` (m, d) of the box that are the same point as a row of ``others`` (k, d)."""
         if len(X) * len(others) > _MANY_PAIRS and self.size is not None:
             return self._listed_among(X, others)
         return near_any(X, others, self.tolerance)

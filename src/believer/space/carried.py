@@ -40,7 +40,7 @@ class Carried:
 
     @property
     def slack(self) -> float:
-        """Nothing is rounded."""
+        """Zero, because nothing is rounded."""
         return 0.0
 
     def check(self, value: Any, name: str) -> Any:
@@ -57,7 +57,7 @@ class Carried:
         return np.zeros((len(values), 0))
 
     def decode(self, U: Array) -> list[Any]:
-        """None for each of n: the row says it."""
+        """None for each of n rows, because the row of the table has the value."""
         return [None] * len(U)
 
     def grid(self) -> Array:
@@ -65,5 +65,5 @@ class Carried:
         return np.zeros((1, 0))
 
     def to_config(self) -> dict[str, Any]:
-        """Nothing."""
+        """An empty config."""
         return {}

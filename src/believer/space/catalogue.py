@@ -121,7 +121,7 @@ class Catalogue:
         return np.zeros((1, self.dim), dtype=bool)
 
     def box(self) -> None:
-        """None: what lies between rows is no point."""
+        """None, because there are no points between rows."""
 
     def steps(self, X: Array) -> Iterator[Array]:
         """Alternatives (s, a, d) to the rows of ``X`` (s, d): those that are nearest to each."""
@@ -132,19 +132,19 @@ class Catalogue:
         return self.rows[self._nearest(x, _NEARBY)]
 
     def holds(self, X: Array) -> BoolArray:
-        """Which of ``X`` (m, d) are rows."""
+        """A mask of the points of ``X`` (m, d) that are rows."""
         kept: BoolArray = self.places(X) >= 0
         return kept
 
     def among(self, X: Array, others: Array) -> BoolArray:
-        """Which of ``X`` (m, d) are the same row as some of ``others`` (k, d)."""
+        """A mask of the points of ``X`` (m, d) that are the same row as one of ``others`` (k, d)."""
         taken = np.zeros(len(self.rows) + 1, dtype=bool)  # the last is for what is no row
         taken[self.places(others)] = True
         taken[-1] = False
         return taken[: len(self.rows)] if X is self.rows else taken[self.places(X)]
 
     def places(self, X: Array) -> IntArray:
-        """Which row each of ``X`` (m, d) is, from 0; -1 for what is none."""
+        """The row number, from 0, of each point of ``X`` (m, d); -1 for a point that is not a row."""
         if not len(X) or not len(self.rows):
             return np.full(len(X), -1, dtype=np.intp)
         keys = self.keys[self._order] if len(X) > len(self.rows) else None

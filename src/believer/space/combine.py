@@ -13,7 +13,7 @@ from believer.space.region import Region
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Copies:
-    """Where ``q`` points of a region lie, written one after the other in a row (q·d,).
+    """The region of ``q`` points of another region, written one after the other in a row (q·d,).
 
     Every answer is the region's own, for rows of d columns.
 

@@ -49,7 +49,7 @@ class Dependent:
     values: Array | None
 
     def active(self, X: Array, above: BoolArray) -> BoolArray:
-        """In which rows of ``X`` (m, d) it counts, where ``above`` (m, d) says it of its parents' columns."""
+        """A mask of the rows of ``X`` (m, d) in which it is active; ``above`` (m, d) has those of its parents."""
         found = np.ones(len(X), dtype=bool)
         for parent, allowed in self.needs:
             found &= above[:, parent.start] & allowed[parent.nearest(X)]
@@ -73,7 +73,7 @@ class Conditional:
     core: Region | None = None
 
     def active(self, X: Array) -> BoolArray:
-        """Which columns (m, d) count at the points ``X`` (m, d)."""
+        """A mask (m, d) of the columns that are active at the points ``X`` (m, d)."""
         found = np.ones(X.shape, dtype=bool)
         for one in self.dependents:
             found[:, one.start : one.stop] = one.active(X, found)[:, None]
@@ -85,7 +85,7 @@ class Conditional:
 
     @property
     def dim(self) -> int:
-        """That of the inner region."""
+        """The same as that of the inner region."""
         return self.inner.dim
 
     @cached_property
@@ -176,11 +176,11 @@ class Conditional:
         return self.rest(self.inner.project(X, inside))
 
     def free(self, X: Array, relaxed: bool = False) -> BoolArray:
-        """What may move in the inner region (m, d), and is active."""
+        """A mask (m, d) of the columns that may move in the inner region and are active."""
         return self.inner.free(X, relaxed) & self.active(X)
 
     def box(self) -> tuple[Array, Array] | None:
-        """That of the inner region."""
+        """The same as that of the inner region."""
         return self.inner.box()
 
     def steps(self, X: Array) -> Iterator[Array]:
@@ -196,11 +196,11 @@ class Conditional:
         return others
 
     def holds(self, X: Array) -> BoolArray:
-        """Which rows of ``X`` (m, d) the inner region holds."""
+        """A mask of the rows of ``X`` (m, d) that lie in the inner region."""
         return self.inner.holds(X)
 
     def among(self, X: Array, others: Array) -> BoolArray:
-        """Which rows of ``X`` (m, d) are the same point as some row of ``others`` (k, d)."""
+        """A mask of the rows of ``X`` (m, d) that are the same point as a row of ``others`` (k, d)."""
         return self.inner.among(X, others)
 
     def _moved(self, X: Array, was: BoolArray) -> Array:

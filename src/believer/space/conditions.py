@@ -75,7 +75,7 @@ class Conditions:
         return True
 
     def refuse(self, names: Iterable[str], what: str) -> None:
-        """InvalidInput where ``what`` needs a parameter of ``names`` that does not always have a value."""
+        """Raise InvalidInput if ``what`` needs a parameter of ``names`` that does not always have a value."""
         for name in names:
             if name in self.when:
                 raise InvalidInput(
@@ -106,7 +106,7 @@ class Conditions:
 
 
 def allowed_values(values: Iterable[Any], keys: Keys) -> BoolArray:
-    """Which of ``values`` (k,) are among ``keys``."""
+    """A mask (k,) of the ``values`` that are among ``keys``."""
     found = np.array([_key(value) in keys for value in values], dtype=bool)
     found.flags.writeable = False
     return found
@@ -132,7 +132,7 @@ def _checked(name: str, when: When, parameters: Mapping[str, Parameter]) -> When
 
 
 def _both(one: Mapping[str, Keys], other: Mapping[str, Keys]) -> tuple[dict[str, Keys], str]:
-    """What is left where both hold; and the name of a parameter that is left with nothing, "" without one."""
+    """The values allowed by both; and the name of a parameter that has none left, or ""."""
     found = {**other, **{name: keys & other.get(name, keys) for name, keys in one.items()}}
     return found, next((name for name, keys in found.items() if not keys), "")
 

@@ -102,7 +102,7 @@ class Discrete:
 
     @property
     def slack(self) -> float:
-        """What rounding may do to the position of a value."""
+        """The error that rounding may cause in the position of a value."""
         return scale.slack(self)
 
     def check(self, value: Any, name: str) -> float:

@@ -55,17 +55,17 @@ class Geometry:
 
     @cached_property
     def equations(self) -> BoolArray:
-        """Which sums have one value only, (r,)."""
+        """A mask (r,) of the sums that must have one exact value."""
         return np.equal(self.low, self.high)
 
     @cached_property
     def moves(self) -> BoolArray:
-        """Which columns have width, (j,)."""
+        """A mask (j,) of the columns that have width."""
         return np.greater(self.upper, self.lower)
 
     @cached_property
     def gridded(self) -> BoolArray:
-        """Which columns have a grid, (j,)."""
+        """A mask (j,) of the columns that have a grid."""
         return np.array([values is not None for values in self.values], dtype=bool)
 
     @cached_property

@@ -1,4 +1,4 @@
-"""What a rule by function seems to say."""
+"""Guesses at the meaning of a rule by function."""
 
 from __future__ import annotations
 

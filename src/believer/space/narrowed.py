@@ -52,12 +52,12 @@ class Narrowed:
 
     @property
     def dim(self) -> int:
-        """That of the whole."""
+        """The same as that of the whole region."""
         return self.whole.dim
 
     @property
     def size(self) -> int | None:
-        """That of the whole."""
+        """The same as that of the whole region."""
         return self.whole.size
 
     @property
@@ -72,7 +72,7 @@ class Narrowed:
 
     @property
     def freedom(self) -> int:
-        """That of the whole."""
+        """The same as that of the whole region."""
         return self.whole.freedom
 
     @property
@@ -91,7 +91,7 @@ class Narrowed:
         return points[self.inside(points)]
 
     def inside(self, X: Array) -> BoolArray:
-        """Which rows of ``X`` (m, d) lie in the box, with those of their columns that count."""
+        """A mask of the rows of ``X`` (m, d) that lie in the box with all of their active columns."""
         outside = np.maximum(X - self.upper, self.lower - X)
         within: BoolArray = np.all((outside <= _SLACK) | ~self._cut | ~active(self.whole, X), axis=1)
         return within
@@ -111,7 +111,7 @@ class Narrowed:
         return close[self.whole.holds(close)] if self.ruled else close
 
     def active(self, X: Array) -> BoolArray:
-        """Which columns (m, d) count at the points ``X`` (m, d), as in the whole."""
+        """A mask (m, d) of the columns that are active at the points ``X`` (m, d), as in the whole region."""
         return active(self.whole, X)
 
     def project(self, X: Array, inside: Array | None = None) -> Array:
@@ -119,7 +119,7 @@ class Narrowed:
         return self.whole.project(np.minimum(np.maximum(X, self.lower), self.upper), inside)
 
     def free(self, X: Array, relaxed: bool = False) -> BoolArray:
-        """What may move from ``X`` (m, d) in the whole; ``relaxed`` as there."""
+        """A mask of the columns that may move from ``X`` (m, d), as in the whole region."""
         return self.whole.free(X, relaxed)
 
     def box(self) -> tuple[Array, Array] | None:
@@ -138,11 +138,11 @@ class Narrowed:
         return found[self.inside(found)]
 
     def holds(self, X: Array) -> BoolArray:
-        """Which rows of ``X`` (m, d) are lawful, in the box or not."""
+        """A mask of the rows of ``X`` (m, d) that are lawful, in the box or not."""
         return self.whole.holds(X)
 
     def among(self, X: Array, others: Array) -> BoolArray:
-        """Which rows of ``X`` (m, d) are the same point as some row of ``others`` (k, d)."""
+        """A mask of the rows of ``X`` (m, d) that are the same point as a row of ``others`` (k, d)."""
         return self.whole.among(X, others)
 
     def _shrunk(self, X: Array) -> Array:

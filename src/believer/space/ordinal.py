@@ -72,7 +72,7 @@ class Ordinal:
 
     @property
     def slack(self) -> float:
-        """What rounding may do to the place of a choice."""
+        """The error that rounding may cause in the place of a choice."""
         return 1e-9
 
     def check(self, value: Any, name: str) -> Category:

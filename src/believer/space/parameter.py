@@ -1,4 +1,4 @@
-"""What a space asks of a parameter, whatever its kind.
+"""The protocol of a parameter, whatever its kind.
 
 A kind is a class with these attributes and methods, in a file of its own. A :class:`~believer.space.space.Space` takes
 any; to be read back from a config a kind has to be listed in ``believer.space.parameters.KINDS``, and nowhere else.
@@ -76,7 +76,7 @@ class Described(Protocol):
     """A parameter whose values may have descriptors."""
 
     def descriptor_shares(self, lengthscales: Array) -> dict[str, float] | None:
-        """By name, what each descriptor counts under ``lengthscales`` (width,), and "identity"; None without any."""
+        """Shares of descriptors, by name, and of "identity" under ``lengthscales`` (width,); None without any."""
         ...
 
 
@@ -94,12 +94,12 @@ class Measurable(Parameter, Protocol):
 
 
 def backfill_of(parameter: Parameter) -> Any:
-    """What trials had before the parameter was added to their study; ``...`` where nobody says."""
+    """The value that trials had before the parameter was added to their study; ``...`` if none was given."""
     return getattr(parameter, "backfill", ...)
 
 
 def scales_of(parameter: Parameter) -> tuple[int, ...]:
-    """Which lengthscale, from 0 on, each column of a parameter has: all the same one, unless it says otherwise."""
+    """The number of each column's lengthscale, from 0: all columns share one unless the parameter says otherwise."""
     scales: tuple[int, ...] = getattr(parameter, "scales", (0,) * parameter.width)
     return scales
 
@@ -131,5 +131,5 @@ class Number(Parameter, Protocol):
 
     @property
     def step(self) -> float | None:
-        """From one value to the next; None when continuous."""
+        """The distance from one value to the next; None if it is continuous."""
         ...

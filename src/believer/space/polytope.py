@@ -1,4 +1,4 @@
-"""Where linear rules hold: sums of parts, weighted sums, at most so many parts; a region that is never drawn by chance.
+"""The region where linear rules hold: fixed sums, weighted sums, limited numbers of parts. Rejection rarely hits it.
 
 The columns that are in no rule are those of the box around it. u stands for the columns that are, (m, j).
 """
@@ -65,7 +65,7 @@ class Polytope:
 
     @cached_property
     def _basis(self) -> Array:
-        """Of the directions that points can move in, (f, j)."""
+        """A basis (f, j) of the directions that points can move in."""
         return self.rules.directions(self.rules.moves)
 
     @cached_property
@@ -95,7 +95,7 @@ class Polytope:
 
     @cached_property
     def decisions(self) -> tuple[int | None, ...]:
-        """None for each continuous degree of freedom, then the number of values of each block, and of sets of parts."""
+        """None for each continuous degree of freedom, and the number of values of each block and of sets of parts."""
         smooth = len(self.rules.directions(self.rules.moves & ~self.rules.gridded))
         smooth += int(np.count_nonzero(self.outer.continuous & ~self._ruled))
         counts = tuple(len(block.values) for block in self.outer.blocks)
@@ -222,7 +222,7 @@ class Polytope:
         return Sums(lower, upper, A, rules.low, rules.high)
 
     def box(self) -> None:
-        """None: columns in a rule do not move each for itself."""
+        """None, because the columns of a rule do not move independently."""
 
     def steps(self, X: Array) -> Iterator[Array]:
         """Alternatives (s, a, d) to the rows of ``X`` (s, d): a block after the other, then exchanges between parts."""
@@ -292,7 +292,7 @@ class Polytope:
         return points
 
     def holds(self, X: Array) -> BoolArray:
-        """Which rows of ``X`` (m, d) keep the rules, to rounding, and the rule by function."""
+        """A mask of the rows of ``X`` (m, d) that keep the rules, to rounding, and the rule by function."""
         u = X[:, self.rules.columns]
         kept: BoolArray = excess(u, self.rules.A, self.rules.low, self.rules.high) <= KEPT
         for group, most in self.rules.groups:
@@ -302,5 +302,5 @@ class Polytope:
         return kept
 
     def among(self, X: Array, others: Array) -> BoolArray:
-        """Which rows of ``X`` (m, d) are the same point as some row of ``others`` (k, d)."""
+        """A mask of the rows of ``X`` (m, d) that are the same point as a row of ``others`` (k, d)."""
         return self.outer.among(X, others)

@@ -205,7 +205,7 @@ def _least_distance(p: Array, lower: Array, upper: Array, A: Array, low: Array, 
 
 
 def excess(X: Array, A: Array, low: Array, high: Array) -> Array:
-    """By how much the rules fail at most, (m,), at points ``X`` (m, j); 0 where all hold.
+    """The largest violation of a rule (m,) at the points ``X`` (m, j); 0 if all hold.
 
     Parameters
     ----------

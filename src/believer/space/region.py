@@ -1,4 +1,4 @@
-"""Where points may lie, whatever kind of parameters they have: what a search asks, and all that it asks.
+"""The protocol of a region, in which points may lie: all that a search asks, whatever the kinds of parameters.
 
 A region is a part of the encoded unit cube. The first kind is :class:`~believer.space.box.Box`; any object with these
 attributes and methods is another, and a :class:`~believer.space.space.Space` is given one by its ``within``.
@@ -119,11 +119,11 @@ class Region(Protocol):
         ...
 
     def holds(self, X: Array) -> BoolArray:
-        """Which rows of ``X`` (m, d), as ``project`` or ``spread`` give them, are lawful."""
+        """A mask of the lawful rows of ``X`` (m, d), which come from ``project`` or ``spread``."""
         ...
 
     def among(self, X: Array, others: Array) -> BoolArray:
-        """Which rows of ``X`` (m, d) are the same point as some row of ``others`` (k, d)."""
+        """A mask of the rows of ``X`` (m, d) that are the same point as a row of ``others`` (k, d)."""
         ...
 
 
@@ -132,12 +132,12 @@ class Branched(Protocol):
     """A region in which some columns do not count at some points."""
 
     def active(self, X: Array) -> BoolArray:
-        """Which columns (m, d) count at the points ``X`` (m, d)."""
+        """A mask (m, d) of the columns that are active at the points ``X`` (m, d)."""
         ...
 
 
 def active(region: Region, X: Array) -> BoolArray:
-    """Which columns (m, d) count at the points ``X`` (m, d): all of them as a rule.
+    """A mask (m, d) of the columns that are active at the points ``X`` (m, d): all, unless the region says otherwise.
 
     Parameters
     ----------

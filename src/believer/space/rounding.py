@@ -113,13 +113,13 @@ def _reach(given: Geometry, lower: Array, upper: Array) -> tuple[Array, Array]:
 
 
 def _gap(given: Geometry, least: Array, most: Array) -> Array:
-    """What sums between ``least`` and ``most`` (..., r) fail their rules by, at least."""
+    """The least violation of rules by sums between ``least`` and ``most`` (..., r)."""
     found: Array = np.maximum(np.maximum(least - given.high, given.low - most), 0.0)
     return found
 
 
 def _short(given: Geometry, lower: Array, upper: Array) -> Array:
-    """By how much some sum cannot be reached from within boxes ``lower``, ``upper`` (m, j), at most: (m,)."""
+    """The largest distance (m,) of a sum from its range that boxes ``lower``, ``upper`` (m, j) leave."""
     found: Array = _gap(given, *_reach(given, lower, upper)).max(axis=1, initial=0.0)
     return found
 
@@ -231,7 +231,7 @@ class _Moves:
     top: IntArray
 
     def single(self, sign: int) -> tuple[Array, Array]:
-        """What a step up or down adds to each column (m, g), and to the squared way; infinite where there is none."""
+        """The change of each column (m, g) by a step up or down, and of the squared distance; infinite without."""
         there, places = self.index + sign, np.arange(len(self.table))
         inside = (there >= 0) & (there <= self.top)
         now = self.table[places, self.index]
@@ -262,7 +262,7 @@ def _best(given: Geometry, moves: _Moves, least: Array, most: Array) -> IntArray
 def _cheapest(
     given: Geometry, least: Array, most: Array, now: Array, added: Array, way: Array, steps: IntArray
 ) -> IntArray:
-    """Of ``steps`` (s, g), which add (m, s, r) to sums and ``way`` (m, s) to the way, the best of each row; or 0."""
+    """The best of ``steps`` (s, g) for each row, or 0; they add (m, s, r) to sums, ``way`` (m, s) to the distance."""
     gaps = _gap(given, least[:, None, :] + added, most[:, None, :] + added).sum(axis=-1)
     better = (gaps < now[:, None] - _EXACT) & np.isfinite(way)
     price = np.where(better, way / np.where(better, now[:, None] - gaps, 1.0), np.inf)

@@ -122,7 +122,7 @@ class Rows:
         return checked
 
     def having(self, values: Mapping[str, Any]) -> BoolArray:
-        """Which rows (n,) have these values."""
+        """A mask (n,) of the rows that have these values."""
         mask = np.ones(len(self), dtype=bool)
         for name, value in values.items():
             cells = self.columns[name]
@@ -148,7 +148,7 @@ class Rows:
         return replace(self, parameters=parameters, columns=columns)
 
     def to_config(self) -> dict[str, Any]:
-        """What a journal has of a table: enough to know it again."""
+        """The config of a table in a journal: enough to recognize it."""
         return {"sha256": self.digest, "rows": len(self), "features": [*self.features], "id": self.id}
 
 

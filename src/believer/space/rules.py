@@ -28,7 +28,7 @@ NEARLY = 1e-9
 
 @runtime_checkable
 class Rule(Protocol):
-    """What must hold at every point that a study hands out."""
+    """A rule that holds at every point that a study hands out."""
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -36,7 +36,7 @@ class Rule(Protocol):
         ...
 
     def check(self, parameters: Mapping[str, Parameter]) -> None:
-        """InvalidInput unless it can be kept by these parameters, each for itself."""
+        """Raise InvalidInput unless these parameters, each by itself, can keep the rule."""
         ...
 
     def holds(self, params: Mapping[str, Any]) -> bool:
@@ -99,7 +99,7 @@ class Linear:
         return self.at_least is not None and self.at_least == self.at_most
 
     def check(self, parameters: Mapping[str, Parameter]) -> None:
-        """InvalidInput unless all are numbers on a plain scale."""
+        """Raise InvalidInput unless all are numbers on a linear scale."""
         for name in self.names:
             _number_named(name, parameters, self)
 
@@ -117,7 +117,7 @@ class Linear:
 
 @dataclass(frozen=True, slots=True)
 class MaxParts:
-    """At most ``most`` of some parameters are above zero. Made by :func:`max_parts`.
+    """A rule: at most ``most`` of some parameters are above zero. :func:`max_parts` makes it.
 
     Parameters
     ----------
@@ -138,7 +138,7 @@ class MaxParts:
         return f"max_parts({[*self.names]!r}, {self.most})"
 
     def check(self, parameters: Mapping[str, Parameter]) -> None:
-        """InvalidInput unless all are numbers on a plain scale that begins at 0."""
+        """Raise InvalidInput unless all are numbers on a linear scale that begins at 0."""
         for name in self.names:
             number = _number_named(name, parameters, self)
             if number.low != 0:
@@ -193,7 +193,7 @@ def linear(
 
 
 def max_parts(names: Iterable[str], k: int) -> MaxParts:
-    """At most ``k`` of the parts are present, that is above zero.
+    """A rule that at most ``k`` of the parts are present, which means above zero.
 
     Parameters
     ----------

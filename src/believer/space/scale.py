@@ -68,7 +68,7 @@ def check_scale(p: Number) -> None:
 
 
 def slack(p: Number) -> float:
-    """What rounding may do to an encoded value, on whatever processor."""
+    """The error that rounding may cause in an encoded value, on any processor."""
     if p.low == p.high:
         return 1e-9
     low, high = (math.log(p.low), math.log(p.high)) if p.log else (p.low, p.high)

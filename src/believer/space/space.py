@@ -201,7 +201,7 @@ class Space:
 
     @property
     def groups(self) -> tuple[int, ...] | None:
-        """For each encoded column the number of its lengthscale, from 0; None if each column has its own.
+        """The number of each encoded column's lengthscale, from 0; None if each column has its own.
 
         All columns of a parameter share one, but for descriptors, which have one each.
         """
@@ -352,7 +352,7 @@ class Space:
         return bool(verdict)
 
     def refuse_conditional(self, names: Iterable[str], what: str) -> None:
-        """InvalidInput where a parameter of ``names``, all of which ``what`` needs, does not always have a value."""
+        """Raise InvalidInput if ``what`` needs a parameter of ``names`` that does not always have a value."""
         self._conditions.refuse(names, what)
 
     def has_value(self, name: str, params: Mapping[str, Any]) -> bool:
@@ -502,7 +502,7 @@ class Space:
         return constant, a
 
     def nearest(self, x: Array, among: Mapping[str, Sequence[Any]]) -> dict[str, Any]:
-        """Of the values that each parameter in ``among`` has, the one nearest to the point ``x`` (dim,)."""
+        """The value nearest to the point ``x`` (dim,) for each parameter in ``among``, of those listed there."""
         found = {}
         for name, p, start, stop in self._layout():
             if name in among:
@@ -557,7 +557,7 @@ class Space:
         return tuple(found)
 
     def _geometry(self, box: Box, values: Mapping[str, Sequence[Any]]) -> Geometry:
-        """Where the rules hold; InvalidInput, with those that are to blame, where they hold nowhere."""
+        """The geometry of the rules. Raises InvalidInput, which names the rules to blame, if they hold nowhere."""
         parameters, starts = dict(self._items), {name: start for name, _, start, _ in self._layout()}
         grids = {block.start: block.values[:, 0] for block in box.blocks if block.ordered and len(block.values) > 1}
 

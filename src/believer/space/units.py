@@ -42,7 +42,7 @@ def call_of(part: Any) -> str:
 
 
 def config_of(units: str) -> dict[str, str]:
-    """What a config has of ``units``: nothing where there are none."""
+    """The entry of a config for ``units``: empty if there are none."""
     return {"units": units} if units else {}
 
 

@@ -45,7 +45,7 @@ def checked_when(given: Any) -> When | None:
 
 
 def written(when: When | None) -> dict[str, dict[str, list[Any]]]:
-    """What a config has of a condition: nothing where there is none."""
+    """The entry of a config for a condition: empty if there is none."""
     return {} if when is None else {"when": {name: list(values) for name, values in when.items()}}
 
 

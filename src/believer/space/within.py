@@ -33,12 +33,12 @@ class Within:
 
     @property
     def dim(self) -> int:
-        """That of the whole."""
+        """The same as that of the whole region."""
         return self.whole.dim
 
     @property
     def size(self) -> int | None:
-        """That of the whole."""
+        """The same as that of the whole region."""
         return self.whole.size
 
     @property
@@ -53,7 +53,7 @@ class Within:
 
     @property
     def freedom(self) -> int:
-        """That of the whole."""
+        """The same as that of the whole region."""
         return self.whole.freedom
 
     @property
@@ -91,11 +91,11 @@ class Within:
         return self._bisected(out, inside, self.holds(out))
 
     def free(self, X: Array, relaxed: bool = False) -> BoolArray:
-        """What may move from ``X`` (m, d) in the whole; ``relaxed`` as there."""
+        """A mask of the columns that may move from ``X`` (m, d), as in the whole region."""
         return self.whole.free(X, relaxed)
 
     def box(self) -> tuple[Array, Array] | None:
-        """That of the whole."""
+        """The same as that of the whole region."""
         return self.whole.box()
 
     def steps(self, X: Array) -> Iterator[Array]:
@@ -108,14 +108,14 @@ class Within:
         return found[self.keeps(found)] if len(found) else found
 
     def holds(self, X: Array) -> BoolArray:
-        """Which rows of ``X`` (m, d) are lawful."""
+        """A mask of the lawful rows of ``X`` (m, d)."""
         found = self.whole.holds(X)
         if found.any():
             found[found] = self.keeps(X[found])
         return found
 
     def among(self, X: Array, others: Array) -> BoolArray:
-        """Which rows of ``X`` (m, d) are the same point as some row of ``others`` (k, d)."""
+        """A mask of the rows of ``X`` (m, d) that are the same point as a row of ``others`` (k, d)."""
         return self.whole.among(X, others)
 
     def _enough(self, points: Array) -> Array:

@@ -1,4 +1,4 @@
-"""What must hold for a batch as a whole: values that its points share, and what it may cost."""
+"""Rules for a batch as a whole: values that its points share, and the most that it may cost."""
 
 from __future__ import annotations
 
@@ -102,11 +102,11 @@ class BatchRules:
         return config
 
     def cost_of_all(self, trials: Iterable[Trial]) -> float:
-        """What trials cost together."""
+        """The total cost of trials."""
         return sum(self.cost_of(trial.params) for trial in trials)
 
     def cost_of(self, params: Mapping[str, Any]) -> float:
-        """What a point costs; parameters that have no value there cost nothing."""
+        """The cost of a point; parameters that have no value there cost nothing."""
         if not callable(self.cost):
             return float(sum(price * params.get(name, 0.0) for name, price in self.cost.items()))
         try:

@@ -202,7 +202,7 @@ if sys.platform == "win32":
         return True
 
     def sync_directory(path: str) -> None:
-        """Nothing: directories cannot be opened there."""
+        """Do nothing, because directories cannot be opened on Windows."""
 
 else:
     import fcntl

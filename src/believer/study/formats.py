@@ -356,7 +356,7 @@ def _as_written(line: str) -> Any:
 
 
 def _refuse_depth(record: Json, line: str, what: str = "an event") -> None:
-    """InvalidInput if lists and objects lie too many levels within each other."""
+    """Raise InvalidInput if lists and objects are nested too deeply."""
     if line.count("[") + line.count("{") <= _DEEPEST:
         return
     level: list[Any] = [record]

@@ -188,7 +188,7 @@ class Goals:
         return next(iter(outcome.objectives), output) if self.is_plain else output
 
     def _called(self, name: str, number: str, others: Set[str]) -> str:
-        """What a number that was told under ``name`` is called here."""
+        """The name that a number told under ``name`` has here."""
         other = {ONLY: number, number: ONLY}.get(name, name)
         return other if name not in self.wanted and other in self.wanted and other not in others else name
 

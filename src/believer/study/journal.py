@@ -181,7 +181,7 @@ class Journal:
 
     @property
     def path(self) -> Path:
-        """Where the file is, as an absolute path."""
+        """The absolute path of the file."""
         return Path(self._file.path)
 
     @property

@@ -183,7 +183,7 @@ class Ledger:
 
     @property
     def fitted(self) -> dict[str, Fitted] | None:
-        """By output, ids of the results that the model of the last ask had seen, and its hyperparameters."""
+        """By output, the ids of the results that the model of the last ask was fitted to, and its hyperparameters."""
         if self._fit is None:
             return None
         counts, model = self._fit
@@ -378,7 +378,7 @@ class Ledger:
             self._look_at(trial_id)
 
     def _look_at(self, trial_id: int) -> None:
-        """What is known of one trial, as the goals of now regard it."""
+        """Update what is known of one trial by the present goals."""
         told, error = self.told.get(trial_id), self.faults.get(trial_id)
         regarded = told if told is None or self._is_as_told else self.goals.regarded(told, self.number)
         if regarded is not None:

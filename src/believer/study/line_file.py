@@ -60,7 +60,7 @@ class LineFile:
 
     @property
     def path(self) -> str:
-        """Where the file is, as an absolute path."""
+        """The absolute path of the file."""
         return self._path
 
     @property
@@ -196,7 +196,7 @@ def read_lines(path: PathLike, torn: Callable[[bytes], object] | None = None) ->
 
 
 def refuse_long(line: bytes) -> None:
-    """InvalidInput for a line that could not be read again."""
+    """Raise InvalidInput if a line is too long to be read again."""
     if len(line) >= LONGEST:
         raise InvalidInput(f"a line must be shorter than {LONGEST:,} bytes; got {len(line):,}. Nothing was recorded.")
 

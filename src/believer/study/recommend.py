@@ -45,7 +45,7 @@ class Insight:
         return self.settings.space.descriptor_shares(model.lengthscales)
 
     def _learned(self, outcome: str | None) -> tuple[Learned, float]:
-        """What was learned of the only objective, or of an ``outcome``, and its sign."""
+        """The learned model of the only objective, or of an ``outcome``, and its sign."""
         tables, goals = self.history.tables, self.settings.goals
         names = [table.output.name for table in tables]
         if outcome is None and len(goals.objectives) == 1:
@@ -123,7 +123,7 @@ class Insight:
         return found
 
     def _standing(self) -> Standing | None:
-        """The standing by complete results alone; None if an output has no result."""
+        """Feasibility, incumbent and Pareto front by complete results only; None if an output has no result."""
         tables = self.history.tables
         if not all(table.ids for table in tables):
             return None

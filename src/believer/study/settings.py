@@ -252,7 +252,7 @@ def options_of(config: Mapping[str, Any], given: Mapping[str, Any], space: Space
 
 
 def refuse_unreadable(space: Space) -> None:
-    """InvalidInput for a space that no journal can hold, as nobody could read it again."""
+    """Raise InvalidInput if a journal could not hold ``space``, because it could not be read again."""
     what = "a region of its own (within=)" if space.within is not None else ""
     for name, parameter in space.parameters.items():
         if KINDS.get(type(parameter).__name__) is not type(parameter):

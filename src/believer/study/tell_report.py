@@ -1,4 +1,4 @@
-"""What became of the rows of a sheet: told, failed, still to come, or not taken and why."""
+"""The report on a sheet's rows: told, failed, still to come, or not taken and why."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class TellReport:
-    """What the rows of a sheet have told a study. It prints as sentences.
+    """The report on what a sheet's rows told a study. It prints as sentences.
 
     Attributes
     ----------

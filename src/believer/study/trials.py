@@ -74,7 +74,7 @@ class TrialList(tuple[Trial, ...]):
     labels: Labels
 
     def __new__(cls, trials: Iterable[Trial] = (), labels: Labels = NO_LABELS) -> Self:
-        """Of trials in id order."""
+        """Make a batch of trials, which are in id order."""
         made = super().__new__(cls, trials)
         made.labels = labels
         return made

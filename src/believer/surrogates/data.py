@@ -1,4 +1,4 @@
-"""What a model learns from: points, values to be minimized, and how far each value can be trusted."""
+"""The data that a model learns from: points, values to be minimized, and the known noise of each value."""
 
 from __future__ import annotations
 

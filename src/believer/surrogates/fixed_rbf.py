@@ -49,7 +49,7 @@ _MIN_EIGENVALUE = 1e-10
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RadialBasis:
-    """What is fixed before any data: centers (m, d), spread, φ̄ (m,) and the whitening [0, T] (m, p+1).
+    """The basis, fixed before any data: centers (m, d), spread, φ̄ (m,) and the whitening [0, T] (m, p+1).
 
     The column of zeros is where the intercept goes.
     """

@@ -51,7 +51,7 @@ class ForestModel:
         return summary(self._values(X), self.shift, self.scale)
 
     def by_tree(self, X: Array) -> Array:
-        """What each tree predicts at ``X`` (m, d), as (m, trees)."""
+        """The prediction of each tree at ``X`` (m, d), as (m, trees)."""
         return self.shift + self.scale * self._values(X)
 
     def _values(self, X: Array) -> Array:

@@ -386,7 +386,7 @@ class GP:
         return model.hyper.to_config()
 
     def verify(self, state: dict[str, Any], n: int, d: int) -> None:
-        """InvalidInput for what no fit comes to.
+        """Raise InvalidInput for a state that no fit can have.
 
         Parameters
         ----------

@@ -44,7 +44,7 @@ NOISE_FLOOR = 1e-8
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Hyperparameters:
-    """What a fit learns. ``subset``: how many observations it looked at, None when all."""
+    """The hyperparameters that a fit learns. ``subset``: the number of observations that it used, None for all."""
 
     kernel: str
     lengthscales: Array
@@ -226,7 +226,7 @@ def _is_rough(task: _FitTask, noisy: Hyperparameters, rng: np.random.Generator) 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _FitTask:
-    """What hyperparameters are looked for, and how.
+    """The hyperparameters to be fitted, and how.
 
     ``tied`` and ``first`` as :func:`_tied` gives them; ``warm_only`` leaves out every start but those at earlier fits;
     ``shared`` as in :func:`_prior`, of a fit without noise.
@@ -266,7 +266,7 @@ def _top(
 
 
 def _tied(groups: tuple[int, ...] | None, d: int) -> tuple[IntArray | None, IntArray]:
-    """Which lengthscale of θ each column has (d,), None if each has its own; and the first column of each (s,)."""
+    """The lengthscale of θ that each column has (d,), None if each has its own; and the first column of each (s,)."""
     if groups is None:
         return None, np.arange(d)
     tied = np.array(groups, dtype=np.intp)

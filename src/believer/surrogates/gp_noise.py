@@ -33,7 +33,7 @@ AGREEING = 2
 
 
 def by_replicates(group: IntArray, y: Array) -> float | str:
-    """What standardized ``y`` (n,) of points that stand in a ``group`` (n,) each, of equal points, says of the noise.
+    """The noise setting of a fit, from the spread of standardized ``y`` (n,) of equal points, by their ``group`` (n,).
 
     "infer" where replicates vary by more than a deterministic model allows, so that there surely is noise;
     :data:`EXACT` where those of :data:`AGREEING` points or more all agree; else "auto", nothing is said.

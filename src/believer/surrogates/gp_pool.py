@@ -92,7 +92,7 @@ class Block:
         )
 
     def joined(self, other: Block) -> Block:
-        """With the candidates of a block that knows as many observations.  O(m N)."""
+        """The block with the candidates of another that knows as many observations.  O(m N)."""
         first, n = len(self.X), self.cross.shape[1]
         cross = np.empty((first + len(other.X), n + len(self.later)))
         cross[:first, :n], cross[:first, n:] = self.cross, self.later.T
@@ -120,7 +120,7 @@ class GPPool:
 
     @property
     def points(self) -> Array:
-        """Where it predicts, (m, d): the candidates."""
+        """The points that it predicts at, (m, d): the candidates."""
         return self.blocks[0].X if len(self.blocks) == 1 else np.vstack([block.X for block in self.blocks])
 
     def predict(self) -> Prediction:
@@ -147,7 +147,7 @@ class GPPool:
         return GPPool(model, blocks)
 
     def extended(self, X: Array) -> GPPool:
-        """With more candidates ``X`` (k, d), without the oldest of very many.  O(k N²), and some are copied."""
+        """The pool with more candidates ``X`` (k, d), without the oldest of very many.  O(k N²), and a copy of some."""
         if not len(X):
             return self
         first, *added = (*self.blocks, Block.of(self.model, X))

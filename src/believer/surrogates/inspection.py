@@ -14,13 +14,13 @@ _KEEP = "predict(X) must return believer.surrogates.protocols.Prediction(mean, s
 
 
 def require_surrogate(surrogate: Any) -> None:
-    """InvalidInput if ``surrogate`` is no recipe: a class, or an object that cannot be fitted."""
+    """Raise InvalidInput if ``surrogate`` is a class, or an object without ``fit``."""
     if isinstance(surrogate, type) or not callable(getattr(surrogate, "fit", None)):
         raise InvalidInput(f"surrogate must be an object with a method fit(data, rng, previous); got {surrogate!r}.")
 
 
 def inspected(model: Any, X: Array) -> Prediction:
-    """What ``model`` predicts at ``X`` (m, d), once that is seen to be a prediction.
+    """Check the prediction of ``model`` at ``X`` (m, d), and return it.
 
     Raises :class:`MissingCapability` for a model without mean or std, :class:`InvalidInput` for wrong shapes, numbers
     that are not finite, and a std that is not above zero.
@@ -32,7 +32,7 @@ def inspected(model: Any, X: Array) -> Prediction:
 
 
 def complete(model: Any, X: Array) -> Prediction:
-    """What ``model`` predicts at ``X`` (m, d), once it is seen to be a mean and a std, a float each for every point."""
+    """Check that ``model`` predicts a mean and a std at each point of ``X`` (m, d), and return the prediction."""
     if not callable(getattr(model, "predict", None)):
         raise MissingCapability(f"a surrogate's fit must return a model with a method predict; got {model!r}.")
     prediction, name = model.predict(X), type(model).__name__
@@ -61,7 +61,7 @@ def _part(prediction: Any, part: str, name: str, m: int) -> Array:
 
 
 def refuse_unfinite(prediction: Prediction, name: str) -> None:
-    """InvalidInput if the ``prediction`` of the model called ``name`` has a NaN or an infinity."""
+    """Raise InvalidInput if the ``prediction`` of the model called ``name`` has a NaN or an infinity."""
     for part, values in (("mean", prediction.mean), ("std", prediction.std)):
         bad = ~np.isfinite(values)
         if bad.any():
@@ -72,7 +72,7 @@ def refuse_unfinite(prediction: Prediction, name: str) -> None:
 
 
 def refuse_certainty(prediction: Prediction, name: str) -> None:
-    """InvalidInput if the ``prediction`` of the model called ``name`` has a std that is not above zero."""
+    """Raise InvalidInput if the ``prediction`` of the model called ``name`` has a std that is not above zero."""
     bad = ~(prediction.std > 0.0)
     if bad.any():
         raise InvalidInput(
@@ -82,7 +82,7 @@ def refuse_certainty(prediction: Prediction, name: str) -> None:
 
 
 def refuse_mutation(model: Model, X: Array, before: Prediction, by: str) -> None:
-    """InvalidInput if ``model`` no longer predicts at ``X`` what it did ``before``, ``by`` what was done meanwhile."""
+    """Raise InvalidInput if ``by`` changed what ``model`` predicts at ``X``; ``before`` is the earlier prediction."""
     after = complete(model, X)
     if not (np.array_equal(before.mean, after.mean) and np.array_equal(before.std, after.std)):
         by_mean = float(np.max(np.abs(after.mean - before.mean)))

@@ -42,7 +42,7 @@ from believer.surrogates.subset import MOST
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LayerBasis:
-    """What conditioning leaves alone: a trained network, the norm of its features, v, σ_n², and the scaling of y."""
+    """The parts that conditioning keeps: a trained network, the norm of its features, v, σ_n², the scaling of y."""
 
     network: Networks
     norm: float

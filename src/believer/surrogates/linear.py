@@ -65,7 +65,7 @@ class Weights:
         return draws
 
     def condition(self, F: Array, y: Array, noise: Array) -> Self:
-        """With observations ``y`` (k,) at features ``F`` (k, m) and variances ``noise`` (k,) > 0 added.  O(k m²).
+        """Condition on ``y`` (k,) at features ``F`` (k, m) with variances ``noise`` (k,) > 0.  O(k m²).
 
         Potter's update of the root, R' = R - (R u) uᵀ / (s + √(s σ_n²)) with u = Rᵀ φ and s = |u|² + σ_n²
         ([Bierman1977]); S' = R' R'ᵀ can never lose its sign, whatever is rounded.

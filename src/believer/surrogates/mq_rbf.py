@@ -49,7 +49,7 @@ _MIN_PROCESS = 1e-12
 
 @dataclass(frozen=True, slots=True)
 class Parameters:
-    """What a fit learns or is told, and conditioning leaves alone."""
+    """The parameters that a fit learns or is given, and that conditioning does not change."""
 
     spread: float
     ridge: float
@@ -68,7 +68,7 @@ class Parameters:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Evaluation:
-    """At m points: v and v A⁻¹ (m, N+1), the mean of standardized y (m,) and P² (m,), as rounding leaves it."""
+    """Values at m points: v, v A⁻¹ (m, N+1), the mean of standardized y (m,), and P² (m,) before any floor."""
 
     v: Array
     solved: Array
@@ -109,7 +109,7 @@ class MQRBFModel:
         return Prediction(p.shift + p.scale * at.mean, p.scale * np.sqrt(p.variance(at.radicand)))
 
     def predict_with_gradient(self, X: Array) -> PredictionGradient:
-        """With gradients; under the floor of std the slope is that of σ² over twice the floor.  O(m N²)."""
+        """Predict with gradients; under the floor of std the slope is that of σ² over twice the floor.  O(m N²)."""
         p, at = self.parameters, self.evaluate(X)
         std = np.sqrt(p.variance(at.radicand))
         half_variance_slope = self._slope(X, at, at.solved) * -(p.tau**2)
@@ -130,7 +130,7 @@ class MQRBFModel:
         return slope
 
     def condition(self, data: Data) -> Self:
-        """With ``X`` (k, d), ``y`` (k,) as further centers and data; ε, λ, τ and the scaling stay.  O(k N²).
+        """Add ``X`` (k, d), ``y`` (k,) as further centers and data; ε, λ, τ and the scaling stay.  O(k N²).
 
         α' = [α; 0] + u (y - mean) / s: an observation that is the mean leaves α as it is.
         """

@@ -167,7 +167,7 @@ def initial(seeds: IntArray, sizes: tuple[int, ...]) -> Array:
 
 
 def held_out(seeds: IntArray, n: int) -> BoolArray:
-    """Which of ``n`` observations each network is not trained on (e, n), by its seed and their positions alone."""
+    """A mask (e, n) of the observations that each network is not trained on; it depends on seed and position only."""
     out = np.zeros((len(seeds), n), dtype=bool)
     starts = np.arange(_NEVER_HELD_OUT, n, _ONE_OUT_OF)
     for row, seed in zip(out, seeds, strict=True):

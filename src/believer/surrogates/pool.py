@@ -21,12 +21,12 @@ class Pool(Protocol):
 
     @property
     def points(self) -> Array:
-        """Where it predicts, (m, d)."""
+        """The points that it predicts at, (m, d)."""
         ...
 
     @property
     def model(self) -> Model:
-        """What predicts."""
+        """The model that predicts."""
         ...
 
     def predict(self) -> Prediction:
@@ -38,7 +38,7 @@ class Pool(Protocol):
         ...
 
     def extended(self, X: Array) -> Pool:
-        """With more points ``X`` (k, d), after those that are there."""
+        """The pool with more points ``X`` (k, d), after those that it has."""
         ...
 
 
@@ -71,7 +71,7 @@ class Predicted:
         return self if model is self.model else Predicted(self.points, model)
 
     def extended(self, X: Array) -> Predicted:
-        """With more points ``X`` (k, d)."""
+        """The pool with more points ``X`` (k, d)."""
         return Predicted(read_only(np.vstack([self.points, X])), self.model)
 
 

@@ -348,7 +348,7 @@ class Verifiable(Protocol):
     """A restorable surrogate that can check a stored state before anything is computed."""
 
     def verify(self, state: dict[str, Any], n: int, d: int) -> None:
-        """InvalidInput unless ``state`` may be of a model of ``n`` results at points of ``d`` columns."""
+        """Raise InvalidInput unless a model of ``n`` results at points of ``d`` columns can have ``state``."""
         ...
 
 

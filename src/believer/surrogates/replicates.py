@@ -1,4 +1,4 @@
-"""What repeated measurements say of the noise: one variance for all, or one that depends on the place.
+"""The noise as estimated from replicates: one variance for all points, or one that depends on the place.
 
 ======  ==============================================================================  ======
 symbol  meaning                                                                         shape
@@ -69,7 +69,7 @@ def noise_of_means(
     known: Array | None = None,
     groups: tuple[int, ...] | None = None,
 ) -> ReplicateNoise | None:
-    """What is known of the noise of n results, of which some are means of replicates; None if none are.
+    """The known noise of n results, of which some are means of replicates; None if none are.
 
     A point that was measured once has the noise of the others: σ_p, or σ(x) of the second model. Replicates of a result
     whose noise was given say nothing here: who gave it knows better. O(k³) for each step of a fit, O(n k²) to predict.

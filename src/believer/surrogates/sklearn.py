@@ -176,7 +176,7 @@ def _fitted(estimator: Any, state: int, X: Array, y: Array) -> Any:
 
 
 def _predicted(estimator: Any, X: Array, **options: bool) -> Any:
-    """What the estimator predicts at ``X`` (m, d); nothing at no points, where scikit-learn would refuse."""
+    """The prediction of the estimator at ``X`` (m, d); empty without points, for which scikit-learn raises."""
     if len(X) == 0:
         return (np.zeros(0), np.zeros(0)) if options else np.zeros(0)
     try:

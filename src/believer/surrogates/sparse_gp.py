@@ -261,7 +261,7 @@ class SparseGP:
         return {**model.hyper.to_config(), "inducing": list(model.rows)}
 
     def verify(self, state: dict[str, Any], n: int, d: int) -> None:
-        """InvalidInput for what no fit comes to.
+        """Raise InvalidInput for a state that no fit can have.
 
         Parameters
         ----------

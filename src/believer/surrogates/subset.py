@@ -1,4 +1,4 @@
-"""Which results a model learns from, where there are more of them than it can take.
+"""The choice of results that a model learns from if there are more than it can take.
 
 ======  ==========================================================
 symbol  meaning

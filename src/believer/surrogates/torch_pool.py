@@ -72,7 +72,7 @@ class TorchPool:
         return replace(self, model=model, later=tuple(later), mean=mean, variance=variance)
 
     def extended(self, X: Array) -> TorchPool:
-        """With more candidates ``X`` (k, d).  O(k N²), and a copy of those that are there."""
+        """The pool with more candidates ``X`` (k, d).  O(k N²), and a copy of those that it has."""
         if not len(X):
             return self
         torch, more = pytorch(), TorchPool.of(self.model, X)

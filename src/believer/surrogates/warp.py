@@ -87,7 +87,7 @@ class Warp:
         return Data(data.X, self(data.Y), noise, data.groups)
 
     def prediction(self, at: Prediction) -> Prediction:
-        """What a model of w(y) predicts, in the units of y: the median, and half the width of the central 68.3 %."""
+        """The prediction of a model of w(y) in the units of y: the median, and half the width of the central 68.3 %."""
         low, high = self.inverse(at.mean - at.std), self.inverse(at.mean + at.std)
         return Prediction(self.inverse(at.mean), 0.5 * (high - low))
 

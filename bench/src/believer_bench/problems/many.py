@@ -36,7 +36,7 @@ def ackley50() -> Problem:
 
 
 def rover60() -> Problem:
-    """What it costs a rover to cross a square full of hills, by 30 control points of its path; the least is not known.
+    """The cost of a rover's path across a square full of hills, by 30 control points; the minimum is not known.
 
     The path begins at (0.05, 0.05), ends at (0.95, 0.95) and is a clamped cubic B-spline; its inner control points are
     what is searched, each coordinate in [0, 1]: 60 numbers, x0 and x1 of the first, and so on. The cost is the path's

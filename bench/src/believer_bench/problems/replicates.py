@@ -90,5 +90,5 @@ class _Replicated:
         return truth + self.scale * self.law(height, rng)
 
     def seeded(self, seed: int) -> Evaluable:
-        """With another seed, and no point evaluated yet."""
+        """The problem with another seed, and no point evaluated yet."""
         return replace(self, seed=whole(seed, "seed", 0, MAX_SEED), counts={})

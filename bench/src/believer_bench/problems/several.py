@@ -84,7 +84,7 @@ class SeveralProblem:
         return np.column_stack([Y[:, :0], *columns])
 
     def violations(self, Y: Array) -> Array:
-        """By how much outcomes ``Y`` (m, k) miss their limits, G (m, c); at most 0 where a limit is kept.
+        """The violations G (m, c) of limits by outcomes ``Y`` (m, k); at most 0 where a limit is kept.
 
         "at_most" and "at_least" have one column, "between" has two.
         """
@@ -99,7 +99,7 @@ class SeveralProblem:
         return np.column_stack([Y[:, :0], *columns])
 
     def feasible(self, Y: Array) -> BoolArray:
-        """Which rows of ``Y`` (m, k) keep every limit, (m,)."""
+        """A mask (m,) of the rows of ``Y`` (m, k) that keep every limit."""
         return np.asarray((self.violations(Y) <= 0.0).all(axis=1))
 
     def reference_to_minimize(self) -> Array:

@@ -87,7 +87,7 @@ class _Noisy:
         return float(self.problem.function(params)) + self.std * float(rng.standard_normal())
 
     def seeded(self, seed: int) -> Evaluable:
-        """With another seed; noise that the problem had before stays as it is."""
+        """The problem with another seed; noise that the problem had before stays as it is."""
         return replace(self, seed=seed)
 
 

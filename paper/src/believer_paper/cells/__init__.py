@@ -1,1 +1,1 @@
-"""What is done for a cell, a file for each kind."""
+"""The work of cells, a file for each kind."""

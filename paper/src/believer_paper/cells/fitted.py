@@ -55,7 +55,7 @@ class FittedProblem:
         return replace(self, request=replace(self.request, randomness=partial(stream, seed)))
 
     def best(self) -> Array:
-        """Where the acquisition is largest (d,), by the library's search for the model's kind."""
+        """The maximizer (d,) of the acquisition, by the library's search for the model's kind."""
         request = self.request
         objective = _strategy("none").begin(request).objective(request)
         return pick(objective, request, 0, best_places(request), request.avoid).x

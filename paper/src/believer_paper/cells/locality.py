@@ -90,7 +90,7 @@ def _without_lie(scene: FittedProblem, update: str) -> Model:
 
 
 def _response(at: dict[str, Array], r: Array, edges: Array, far: float) -> dict[str, Any]:
-    """What the update did to predictions ``at`` (m, steps + 1) the rays, which are ``r`` from the lie."""
+    """The effect of the update on predictions ``at`` (m, steps + 1) along the rays, at distances ``r`` from the lie."""
     change = np.abs(at["after"] - at["before"])
     largest = float(change.max())
     outside, over_cube = change[:, 1:], float(change[:, -1].mean())

@@ -98,7 +98,7 @@ def _problem(s: Mapping[str, Any]) -> Problem:
 
 
 def _player(s: Mapping[str, Any], space: Space, seed: int, watch: FitWatch, X: Array, y: Array) -> Member:
-    """Who plays the cell's settings, the design ``X``, ``y`` known."""
+    """The member that plays the cell's settings and has been told the design ``X``, ``y``."""
     options = {**OPTIONS, **s["options"]}
     if s["preset"] == "ours":
         name = "kb" if s["strategy"] == "sequential" else s["strategy"]

@@ -92,7 +92,7 @@ def _with_gap(seed: int) -> DataSet:
 
 
 def _answer(scene: FittedProblem, update: str, x: Array, line: Array) -> dict[str, Any]:
-    """What the lie about ``x`` (1,) does to a model, and what a refit does."""
+    """The effect of the lie about ``x`` (1,) on a model, and that of a refit."""
     before = _belief(scene, scene.request.model, line)
     after, refit = (_belief(scene, scene.updated(x, way), line) for way in (update, "refit"))
     return {
@@ -140,7 +140,7 @@ def _best(scene: FittedProblem, line: Array) -> Array:
 
 
 def _interval(scene: FittedProblem, line: Array, x: Array) -> dict[str, Any]:
-    """What the pictures of one dimension share; wave1 lives on [0, 1], so its units are the cube's."""
+    """The data that all pictures of one dimension share; wave1 lives on [0, 1], so its units are the cube's."""
     data = {"x": _rounded(scene.request.data.X[:, 0]), "y": _rounded(scene.values)}
     truth = _rounded(scene.problem.evaluate(line))
     return {"x": _rounded(line[:, 0]), "truth": truth, "data": data, "lie": {"x": float(x[0]), "y": scene.lie}}

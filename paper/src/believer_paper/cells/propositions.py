@@ -235,7 +235,7 @@ TOPICS: dict[str, int] = {topic: 1 if topic == "counterexamples" else 20 for top
 
 
 def theory(cell: Cell) -> dict[str, Any]:
-    """What the cell's topic finds in the random situations of its seed."""
+    """The findings of the cell's topic in the random situations of its seed."""
     topic = cell.settings["topic"]
     if topic not in _WORK:
         raise InvalidInput(f"topic must be one of {', '.join(_WORK)}; got {topic!r}.")

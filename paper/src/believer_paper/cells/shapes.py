@@ -1,4 +1,4 @@
-"""What a lie does to EI around it, beside what the paper prints: topics of cells of kind "theory".
+"""The effect of a lie on EI around it, beside what the paper prints: topics of cells of kind "theory".
 
 ======  =====================================================================  ======
 symbol  meaning                                                                shape

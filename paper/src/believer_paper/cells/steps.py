@@ -101,7 +101,7 @@ def _step(scene: FittedProblem, update: str, x: Array, rng: np.random.Generator)
 
 
 def _update(scene: FittedProblem, update: str, x: Array, rng: np.random.Generator) -> Callable[[], object]:
-    """What is timed: the model's own conditioning, or the recipe's own training on data and lie."""
+    """The function that is timed: the model's conditioning, or the recipe's training on data and lie."""
     request = scene.request
     lie, model = request.data.y.min(keepdims=True), request.model
     if update == "condition":

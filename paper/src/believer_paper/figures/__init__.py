@@ -44,7 +44,7 @@ class PaperFigure:
         return figure
 
     def name(self, preset: str) -> str:
-        """Of its file, without the ending: ``figure02_printed``."""
+        """The name of its file, without the ending: ``figure02_printed``."""
         return f"figure{self.number:02d}_{preset}"
 
 

@@ -62,7 +62,7 @@ LIES = ("cl_min", "cl_max", "cl_mean", "kb")
 
 @dataclass(frozen=True, slots=True)
 class Curves:
-    """Which loops a figure shows: a panel for each batch size, a line for each strategy.
+    """The loops that a figure shows: a panel for each batch size, a line for each strategy.
 
     printed_options: of the loops of the printed set-up. finals: what the paper prints of the end, by strategy and size.
     """
@@ -75,7 +75,7 @@ class Curves:
 
 
 def loops_of(results: Results, preset: str, curves: Curves) -> dict[int, LoopGroup] | None:
-    """For each batch size its strategies' loops, all on the same seeds; None if a strategy has none."""
+    """The loops of each batch size by strategy, all on the same seeds; None if a strategy has none."""
     options = dict(curves.printed_options) if preset == "printed" else {}
     found = results.of("loop", preset=preset, problem=curves.problem, noise=0.0, options=options)
     here = Results(tuple(found))
@@ -136,7 +136,7 @@ def _converging(curves: Curves, panels: Sequence[tuple[str, int, LoopGroup, Loop
 
 
 def _best(loops: Sequence[Loop], axis: LoopAxis, group: LoopGroup) -> tuple[Array, Array]:
-    """Where, (m,), and the best values there, (seeds, m), from the end of the design on.
+    """The positions (m,), and the best values there (seeds, m), from the end of the design on.
 
     Against iterations, as far as batches go: sequential runs have many more.
     """
@@ -149,7 +149,7 @@ def _best(loops: Sequence[Loop], axis: LoopAxis, group: LoopGroup) -> tuple[Arra
 
 
 def _finals(axes: Axes, curves: Curves, q: int, group: LoopGroup) -> None:
-    """What the paper prints of the end, beyond the end of the lines."""
+    """Draw the final values that the paper prints, beyond the end of the lines."""
     start, end = axes.dataLim.intervalx
     for number, name in enumerate(group):
         final = curves.finals.get((name, 1 if name == "sequential" else q))
@@ -173,7 +173,7 @@ def diversity(results: Results, preset: str, curves: Curves) -> tuple[Figure, st
 
 
 def diversity_raw(results: Results, preset: str, curves: Curves) -> tuple[Figure, str] | None:
-    """As ``diversity``, in the units of the box."""
+    """The figure of ``diversity`` in the units of the box."""
     return _diversity(results, preset, curves, raw=True)
 
 

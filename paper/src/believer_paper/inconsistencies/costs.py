@@ -1,4 +1,4 @@
-"""Where the paper's times do not fit each other or its words."""
+"""Inconsistencies of the paper's times with each other or its words."""
 
 from __future__ import annotations
 

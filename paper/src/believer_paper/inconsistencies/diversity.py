@@ -1,4 +1,4 @@
-"""Where the paper's distances and its table of surrogates do not fit each other or its words."""
+"""Inconsistencies of the paper's distances and its table of surrogates with each other or its words."""
 
 from __future__ import annotations
 

@@ -37,7 +37,7 @@ PaperCheck: TypeAlias = Callable[[], Inconsistency | None]
 
 
 def span(value: float, unit: float) -> tuple[float, float]:
-    """What a number may have been before it was rounded to multiples of ``unit``."""
+    """The interval of values that round to a number, to multiples of ``unit``."""
     return value - unit / 2, value + unit / 2
 
 
@@ -47,5 +47,5 @@ def spread(value: Printed) -> float:
 
 
 def standard_error(seeds: int, *values: Printed) -> float:
-    """Of a sum or difference of means, each over so many seeds and independent of the others."""
+    """The standard error of a sum or difference of independent means, each over so many seeds."""
     return math.hypot(*map(spread, values)) / math.sqrt(seeds)

@@ -1,4 +1,4 @@
-"""Where the paper's final values and tests do not fit each other or its words."""
+"""Inconsistencies of the paper's final values and tests with each other or its words."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where the paper's settings and formulas do not fit each other or its words."""
+"""Inconsistencies of the paper's settings and formulas with each other or its words."""
 
 from __future__ import annotations
 

@@ -48,7 +48,7 @@ class Entry:
 
     @property
     def links(self) -> tuple[str, ...]:
-        """Where the evidence stands, each place once."""
+        """Links to the evidence, each once."""
         return tuple(dict.fromkeys(link for finding in self.findings.values() for link in finding.links))
 
 

@@ -1,4 +1,4 @@
-"""Which rules of the ledger were changed after its first full run, why, and what that changed.
+"""The rules of the ledger that were changed after its first full run, why, and what that changed.
 
 The rules were rewritten after a review of that run, and committed before any cell of the next one was looked at. A
 second review, of these rules and on the first run's cells, had some amended before the next run's evidence was read.

@@ -1,4 +1,4 @@
-"""What verdicts are made of: questions to the data that are answered yes, in part, no, or not decided by so few data.
+"""The checks behind verdicts: questions to the data that are answered yes, in part, no, or not decided.
 
 ======  ========================================================================================
 symbol  meaning

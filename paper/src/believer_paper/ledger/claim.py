@@ -20,7 +20,7 @@ ENOUGH = 0.95
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """What a test found: the verdict, the numbers that it follows from, and where these stand.
+    """The finding of a test: the verdict, the numbers that it follows from, and links to them.
 
     links: names such as "table 4", "figure 13", "cells: loop hartmann6".
     """
@@ -57,7 +57,7 @@ def not_run(what: str) -> Finding:
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """In how many of ``total`` situations something was so; as text with its interval."""
+    """A count of ``total`` situations, which prints with the interval of its share."""
 
     hits: int
     total: int

@@ -98,7 +98,7 @@ def _costs(results: Results, preset: str) -> Finding:
 
 
 def _own(steps: Iterable[Finished]) -> str:
-    """Beside scikit-learn's step, that of this library's posterior, where it was timed."""
+    """The step of this library's posterior, to compare with scikit-learn's, if it was timed."""
     timed = [one for one in steps if "gp_own" in one.result]
     if not timed:
         return ""

@@ -39,7 +39,7 @@ NAMES = {"gp": "GP", "mq_rbf": "MQ-RBF", "neural": "NN", "forest": "RF"}
 def data_sets(
     results: Results, preset: str, surrogate: str, update: str, lie: str = "cl_min", acquisition: str = "ei"
 ) -> list[Measurement]:
-    """What was measured, by seed."""
+    """The measurements by seed."""
     where = {"problem": "hartmann6", "n": N_INIT["sdd"], "q": 3}
     return results.measurements(preset, surrogate, update=update, lie=lie, acquisition=acquisition, **where)
 

@@ -44,7 +44,7 @@ def topic(results: Results, name: str) -> list[dict[str, Any]]:
 
 
 def links(*names: str) -> tuple[str, ...]:
-    """Where the cells of topics stand."""
+    """Links to the cells of topics."""
     return tuple(f"cells: theory {name}" for name in names)
 
 

@@ -1,1 +1,1 @@
-"""What the paper prints, as data."""
+"""The numbers that the paper prints, as data."""

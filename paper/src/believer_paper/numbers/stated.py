@@ -1,4 +1,4 @@
-"""What the paper states beside its results, as data: settings that its text gives, and what it says of its numbers.
+"""The paper's statements apart from its results, as data: settings in its text, and remarks on its numbers.
 
 ``printed`` holds the results themselves; here stands what they are held against. Nothing is measured or computed.
 """

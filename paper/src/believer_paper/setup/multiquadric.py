@@ -44,7 +44,7 @@ from believer.surrogates import MQRBF, median_distance, multiquadric, standardiz
 
 @dataclass(frozen=True, slots=True)
 class PrintedParameters:
-    """What a fit learns or is told, and conditioning leaves alone."""
+    """The parameters that a fit learns or is given, and that conditioning does not change."""
 
     spread: float
     ridge: float
@@ -54,7 +54,7 @@ class PrintedParameters:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PrintedEvaluation:
-    """At m points: φ and φ A⁻¹ (m, N), the interpolant of standardized y (m,) and R (m,)."""
+    """Values at m points: φ and φ A⁻¹ (m, N), the interpolant of standardized y (m,) and R (m,)."""
 
     phi: Array
     solved: Array
@@ -94,7 +94,7 @@ class PrintedMQRBFModel:
         return Prediction(p.shift + p.scale * at.mean, p.scale * at.std)
 
     def predict_with_gradient(self, X: Array) -> PredictionGradient:
-        """With gradients; that of σ̂ is large, but finite, where R changes its sign.  O(m N²)."""
+        """Predict with gradients; that of σ̂ is large, but finite, where R changes its sign.  O(m N²)."""
         p, at = self.parameters, self.evaluate(X)
         half_square_slope = self._slope(X, at, at.solved) * -np.sign(at.radicand)[:, None]
         return PredictionGradient(
@@ -111,7 +111,7 @@ class PrintedMQRBFModel:
         return slope
 
     def condition(self, data: Data) -> Self:
-        """With ``X`` (k, d), ``y`` (k,) as further centers and data; ε, λ and the scaling stay.  O(k N²)."""
+        """Add ``X`` (k, d), ``y`` (k,) as further centers and data; ε, λ and the scaling stay.  O(k N²)."""
         p, model = self.parameters, self
         for x, value in zip(data.X, data.y, strict=True):
             phi = multiquadric(x[None, :], model.X, p.spread)[0]

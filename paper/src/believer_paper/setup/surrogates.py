@@ -1,4 +1,4 @@
-"""Which surrogate a name means under each preset."""
+"""The surrogates that names mean under each preset."""
 
 from __future__ import annotations
 

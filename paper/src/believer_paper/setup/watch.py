@@ -1,4 +1,4 @@
-"""What a run of the printed set-up keeps count of: time within other libraries, and starts that moved."""
+"""Counts of a run of the printed set-up: time within other libraries, and starts that moved."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class FitWatch:
 
     @contextmanager
     def elsewhere(self) -> Iterator[None]:
-        """What happens inside is another library's time."""
+        """Count the time inside this context as another library's."""
         began = time.process_time()
         try:
             yield

@@ -71,7 +71,7 @@ class Comparison:
 
     @property
     def standard_error(self) -> float | None:
-        """Of the difference; None if there is no spread, or nothing to compare, or values that are not independent.
+        """The standard error of the difference; None without a spread or a value to compare, or for dependent values.
 
         √(s_o²/n_o + s_p²/n_p), either spread standing in for one that is missing.
         """

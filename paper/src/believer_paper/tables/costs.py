@@ -93,7 +93,7 @@ def table_12(results: Results) -> PaperTable | None:
 
 
 def settings(preset: str) -> dict[tuple[str, str], str]:
-    """What a preset has for each parameter of the paper's table."""
+    """The value that a preset has for each parameter of the paper's table."""
     printed = preset == "printed"
     mq, forest = PrintedMQRBF() if printed else MQRBF(), RandomForest()
     sigma = "as printed, the root of an absolute value" if printed else "the power function"
@@ -193,7 +193,7 @@ def _is_of(one: Finished, preset: str) -> bool:
 
 
 def _spent(finished: Iterable[Finished]) -> Spent:
-    """Of every experiment that has a cell here, 0 if all of them count for others."""
+    """The cost of every experiment that has a cell here; 0 if all of its cells count for others."""
     spent: dict[str, Array] = {}
     for one in finished:
         owners = experiments_of(one.cell)

@@ -98,12 +98,12 @@ class PaperTable:
 
     @property
     def name(self) -> str:
-        """For files: "table04", or "exp04_text"."""
+        """The name for files: "table04", or "exp04_text"."""
         return f"table{self.number:02d}" if self.number < _TEXT else f"exp{self.number - _TEXT:02d}_text"
 
     @property
     def label(self) -> str:
-        """For readers: "Table 4", "Exp 4 (text)", or "Unstated"."""
+        """The label for readers: "Table 4", "Exp 4 (text)", or "Unstated"."""
         if self.number == _TEXT:
             return "Unstated"
         return f"Table {self.number}" if self.number < _TEXT else f"Exp {self.number - _TEXT} (text)"
@@ -199,7 +199,7 @@ def _paper(item: Item) -> Plain:
 
 
 def _ours(item: Item, preset: str) -> tuple[Plain, Plain]:
-    """What is shown of a preset: its number or answer, and how that compares."""
+    """The cells of a preset: its number or answer, and how that compares."""
     if not item.ours.get(preset):
         return None, None
     if isinstance(item, Words):

@@ -1,4 +1,4 @@
-"""What only the paper's text prints: the tests of Exp 4 and 11, the final values of Exp 6 and 12."""
+"""Results that only the paper's text prints: the tests of Exp 4 and 11, the final values of Exp 6 and 12."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ class _Case:
         return problem, f"{NAMES[first]} vs. {NAMES[second]}", printed
 
     def value(self, loop: Loop) -> float:
-        """What is tested of a loop."""
+        """The value of a loop that is tested."""
         return loop.true_final if self.true else loop.final
 
 

@@ -1,4 +1,4 @@
-"""What the choices are worth that the paper does not state: each reading beside the numbers that it touches."""
+"""The effect of choices that the paper does not state: each reading beside the numbers that it touches."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the functions of this room ask of their arguments; each checker returns what it was given, once that is right.
+"""Checks of this room's arguments; each returns its argument if it is valid, and raises InvalidInput otherwise.
 
 ======  =======================================
 symbol  meaning
@@ -148,7 +148,7 @@ def exact_process(model: object) -> GPModel:
 
 
 def conditionable(model: object) -> None:
-    """MissingCapability unless ``model`` can be conditioned."""
+    """Raise MissingCapability unless ``model`` can be conditioned."""
     if not isinstance(model, Conditionable):
         raise MissingCapability(
             f"this needs a model that can be conditioned, predict(X) and condition(data); got {type(model).__name__}, "
@@ -157,7 +157,7 @@ def conditionable(model: object) -> None:
 
 
 def joint(model: object) -> None:
-    """MissingCapability unless ``model`` has covariances between points."""
+    """Raise MissingCapability unless ``model`` has covariances between points."""
     if not isinstance(model, Joint):
         raise MissingCapability(
             f"this needs covariances between points, joint(X); got {type(model).__name__}, which has none. "

@@ -1,4 +1,4 @@
-"""Where [paper] Prop. 1 fails: situations built by hand, and a search over small random ones.
+"""Counterexamples to [paper] Prop. 1: situations built by hand, and a search over small random ones.
 
 ======  ================================================================
 symbol  meaning
@@ -116,7 +116,7 @@ COUNTEREXAMPLES: dict[str, Callable[[], Situation]] = {
 
 @dataclass(frozen=True, slots=True)
 class Tally:
-    """Of ``tries`` situations, in how many α rose at x₁ (step 2 fails), and in how many x₁ stayed the maximizer (3)."""
+    """Counts over ``tries`` situations: α rose at x₁ (step 2 fails), and x₁ stayed the maximizer (step 3 fails)."""
 
     tries: int
     rises: int

@@ -58,7 +58,7 @@ _DENSITY_AT_ZERO = 1.0 / np.sqrt(2.0 * np.pi)
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Guarantee:
-    """What a proof promises about the next point, and what a search finds: x₁ is ``step.x``, the best of α' ``best``.
+    """A proof's promise about the next point, and a search's finding: x₁ is ``step.x``, the maximizer of α' ``best``.
 
     promise: the condition of this module under which x₁ cannot be chosen again; None if none applies.
     """

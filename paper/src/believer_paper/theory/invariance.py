@@ -49,7 +49,7 @@ class Believed:
 
     @property
     def ways(self) -> dict[str, Prediction]:
-        """What each way predicts afterwards."""
+        """The prediction of each way afterwards."""
         return {"condition": self.conditioned, "restandardize": self.restandardized, "refit": self.refitted}
 
     @property

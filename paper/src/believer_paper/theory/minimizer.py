@@ -1,4 +1,4 @@
-"""What a Gaussian process knows of the place of its minimum: mean and uncertainty, to second order around a point.
+"""The place of a Gaussian process's minimum: its mean and uncertainty, to second order around a point.
 
 ======  ==================================================================  ======
 symbol  meaning                                                             shape
@@ -129,7 +129,7 @@ def slope_covariance(model: GPModel, x: Array) -> Array:
 
 
 def believed_minimizer(model: GPModel) -> Array:
-    """Where the mean is least (d,) in the unit cube: climbs from the data of least mean, then Newton's steps."""
+    """The minimizer (d,) of the mean in the unit cube: climbs from the data of least mean, then Newton's steps."""
     arguments.exact_process(model)
     d = len(model.lengthscales)
     size = model.scale * float(np.sqrt(model.hyper.signal))

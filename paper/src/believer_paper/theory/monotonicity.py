@@ -77,7 +77,7 @@ def exact_sign(acquisition: PerPoint, mean: Array, incumbent: float) -> IntArray
 
 
 def monotonicity(acquisition: PerPoint, incumbent: float = 0.0, scale: float = 1.0) -> Monotonicity:
-    """What values say about any acquisition: means within 100 ``scale`` of f⁺, stds from 0.001 to 1000 ``scale``.
+    """The monotonicity of an acquisition by its values: means within 100 ``scale`` of f⁺, stds of 0.001-1000 ``scale``.
 
     "increasing" where no step of the grid falls and some step rises at every mean; differences below rounding count
     as none, so an acquisition is called increasing if nothing speaks against it.

@@ -41,7 +41,7 @@ from believer_paper.theory.rank_one import conditioned, observation_noise
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ImplicitPenalty:
-    """What believing does to EI at m points: ψ as printed, ρ, ψ exactly; and φ_LP. All (m,), NaN where not defined."""
+    """The effect of a lie on EI at m points: ψ as printed, ρ, exact ψ; and φ_LP. All (m,), NaN where not defined."""
 
     distance: Array
     z: Array

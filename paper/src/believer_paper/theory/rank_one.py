@@ -1,4 +1,4 @@
-"""What one pseudo-observation does to predictions: [paper] Eq. 1-2 and 12, beside the model's own conditioning.
+"""The effect of one pseudo-observation on predictions: [paper] Eq. 1-2 and 12, beside the model's own conditioning.
 
 ======  ===============================================================  ======
 symbol  meaning                                                          shape

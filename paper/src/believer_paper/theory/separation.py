@@ -76,7 +76,7 @@ def standard_step(slope: float = 0.0) -> tuple[float, float]:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Separation:
-    """Where the next point of a batch is expected, once ``believed`` has taken in the lie about ``around.x``.
+    """The expected place of a batch's next point, after ``believed`` was conditioned on the lie about ``around.x``.
 
     step, gain: maximizer (d,) and maximum of EI under ``minimizer`` Eq. 1, with slope, noise and gap as they are.
     strain: how far the model is from that expansion up to 1.8 √λ_i along every axis: the largest error of the mean, and

@@ -46,7 +46,7 @@ class Situation:
 
     @property
     def box(self) -> Region:
-        """Where points are looked for."""
+        """The region that is searched."""
         return Box.cube(self.data.X.shape[1]) if self.region is None else self.region
 
 
@@ -60,7 +60,7 @@ class Step:
 
 
 def request(situation: Situation, q: int, randomness: Randomness, maximizer: Maximizer | None = None) -> Request:
-    """What the library's own strategy would be asked for ``q`` points here."""
+    """The request that the library's own strategy would get for ``q`` points here."""
     nothing = frozen(np.zeros((0, situation.box.dim)))
     return Request.single(
         ids=tuple(range(q)),

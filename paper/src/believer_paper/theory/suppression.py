@@ -138,7 +138,7 @@ def along(model: GPModel, x: Array, rays: Array, distances: Array) -> Array:
 
 
 def _first_below(model: GPModel, x: Array, tau: float, rays: Array, reach: float) -> Array:
-    """Where F first falls below τ along each of the ``rays`` (k, d): a scan, then bisection of all at once."""
+    """The distances at which F first falls below τ along ``rays`` (k, d): a scan, then bisection of all at once."""
     steps = np.linspace(0.0, reach, _STEPS + 1)
     scan = along(model, x, np.repeat(rays, len(steps), axis=0), np.tile(steps, len(rays)))
     below = (shares(model, x, scan) < tau).reshape(len(rays), len(steps))

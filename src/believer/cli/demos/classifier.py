@@ -14,7 +14,7 @@ _SAMPLES = 569
 
 
 def error(params: dict[str, Any]) -> dict[str, float]:
-    """Of the classifier, in %, in cross-validation."""
+    """The error of the classifier in cross-validation, in %."""
     return {"error": 100.0 * _PROBLEM(params)}
 
 

@@ -1,4 +1,4 @@
-"""What a batch, one point at a time and random points reach, with as many evaluations and in as many rounds."""
+"""A comparison of batches, single points and random points, at equal numbers of evaluations and of rounds."""
 
 from __future__ import annotations
 
@@ -112,7 +112,7 @@ def compare(demo: Demo, q: int, seeds: Sequence[int], budget: int, executor: Exe
 
 
 def _median(values: Sequence[float], sign: float) -> float | None:
-    """Of values to be made small times ``sign``; a run without a value counts as the worst."""
+    """The median of values, which are minimized times ``sign``; a run without a value counts as the worst."""
     middle = median(math.inf if math.isnan(value) else sign * value for value in values)
     return sign * middle if math.isfinite(middle) else None
 

@@ -1,4 +1,4 @@
-"""What a demonstration is: a problem with a story, and what is known of how it may end."""
+"""A demonstration: a problem with a story, and what is known about its optimum."""
 
 from __future__ import annotations
 

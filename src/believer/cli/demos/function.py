@@ -16,7 +16,7 @@ SECOND_BASIN = -3.2032
 
 
 def value(params: dict[str, Any]) -> dict[str, float]:
-    """Of the function, at a point of its cube."""
+    """The value of the function at a point of its cube."""
     return {"value": _PROBLEM(params)}
 
 

@@ -87,7 +87,7 @@ def measure(params: dict[str, Any]) -> dict[str, float]:
 
 
 def rank(optimizer: Optimizer) -> str | None:
-    """Where the best result stands in the whole table."""
+    """The rank of the best result in the whole table."""
     pure = [made for made, purity in table().values() if purity >= MIN_PURITY]
     known = f"Of the table's {len(table())} rows {len(pure)} keep the limit; the best of them yields {max(pure)} %"
     if optimizer.best is None:

@@ -1,4 +1,4 @@
-"""What a point is worth, as functions of a model with ``predict(X, return_std=True)``."""
+"""Acquisition functions of a model with ``predict(X, return_std=True)``."""
 
 from typing import Any
 
@@ -35,7 +35,7 @@ def gaussian_lcb(X: Any, model: Any, kappa: Any = 1.96) -> Any:
 def gaussian_acquisition_1D(  # noqa: N802  # the name that it has there
     X: Any, model: Any, y_opt: Any = None, acq_func: str = "LCB", **options: Any
 ) -> Any:
-    """What is minimized at numbers ``X``: "LCB", or minus "EI" or "PI"."""
+    """The values to be minimized at the numbers ``X``: "LCB", or minus "EI" or "PI"."""
     return _gaussian_acquisition(np.reshape(X, (-1, 1)), model, y_opt, acq_func, options)
 
 

@@ -34,7 +34,7 @@ _ESTIMATORS: dict[str, Any] = {"GP": GP, "RF": _FOREST, "ET": partial(_FOREST, e
 
 
 def estimator_of(name: str | None) -> Any:
-    """What makes the surrogate that scikit-optimize calls so."""
+    """The surrogate for a name of scikit-optimize."""
     known = str(name).upper()
     if known == "GBRT":
         from believer.integrations.skopt.learning import GradientBoostingQuantileRegressor
@@ -49,13 +49,13 @@ _SEEDS = 2**31 - 1
 
 
 class Model:
-    """What a ``history`` teaches, by way of a ``cache``: fitted when it is first asked."""
+    """The model of a ``history``, kept in a ``cache`` and fitted when it is first used."""
 
     def __init__(self, history: History, cache: ModelCache) -> None:
         self.history, self.cache = history, cache
 
     def predict(self, X: Any, return_std: bool = False) -> Any:
-        """What is expected at the transformed points ``X`` (n, columns), with ``return_std`` also how surely."""
+        """The posterior mean at transformed points ``X`` (n, columns), with ``return_std`` also the std."""
         at = self.cache.learned(self.history).predict(as_points(X, self.cache.settings.space.dim))
         return (at.mean, at.std) if return_std else at.mean
 
@@ -163,7 +163,7 @@ class Optimizer:
         return [self.space.point(trial.params) for trial in proposal.batch]
 
     def _told(self, points: Any, values: Any) -> History:
-        """What was told, and ``values`` of more ``points``: one that is no number is a failure, None is under way."""
+        """The history with ``values`` of more ``points``: one that is not a number is a failure; None is pending."""
         told = enumerate(zip([*self.Xi, *points], [*self.yi, *values], strict=True))
         trials = [(i, self.space.params(x), None if y is None else float(y)) for i, (x, y) in told]
         return History.of(self._cache.settings, trials, self._fitted)
@@ -332,7 +332,7 @@ def last_model(res: OptimizeResult) -> Any:
 
 
 def expected_minimum(res: OptimizeResult, n_random_starts: int = 20, random_state: Any = None) -> tuple[Any, float]:
-    """Where the last model of a result is least, in any kind of space, and what it expects there.
+    """The minimizer of the last model's mean, in any kind of space, and the mean there.
 
     Parameters
     ----------
@@ -350,7 +350,7 @@ def expected_minimum(res: OptimizeResult, n_random_starts: int = 20, random_stat
 def expected_minimum_random_sampling(
     res: OptimizeResult, n_random_starts: int = 100000, random_state: Any = None
 ) -> tuple[Any, float]:
-    """Where the last model is least among random points, and what it expects there.
+    """The minimizer of the last model's mean among random points, and the mean there.
 
     Parameters
     ----------

@@ -110,7 +110,7 @@ def partial_dependence(
 
 
 def plot_objective(result: Any, levels: int = 10, n_points: int = 40, n_samples: int = 250, **more: Any) -> Any:
-    """What the last model expects along each dimension and each pair of them, by :func:`partial_dependence`.
+    """Plot the last model's :func:`partial_dependence` on each dimension and on each pair of dimensions.
 
     It is drawn at ``n_points`` with ``levels`` contours, on average over ``n_samples``; the star is at ``minimum``,
     "result" or "expected_minimum". ``plot_dims`` are names or indices.
@@ -133,7 +133,7 @@ def plot_objective(result: Any, levels: int = 10, n_points: int = 40, n_samples:
 
 
 def plot_evaluations(result: OptimizeResult, bins: int = 20, **more: Any) -> Any:
-    """Where evaluations were: histograms of ``bins``, and pairs of dimensions; ``plot_dims`` are names or indices."""
+    """Plot evaluated points: histograms of ``bins``, and pairs of dimensions; ``plot_dims`` are names or indices."""
 
     def draw(panel: Any, i: int, j: int, values: Any) -> None:
         if i == j:

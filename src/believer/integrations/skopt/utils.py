@@ -1,4 +1,4 @@
-"""What scikit-optimize has in ``skopt.utils``."""
+"""The functions of ``skopt.utils``."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -14,7 +14,7 @@ cook_initial_point_generator = optimizer.cook_initial_point_generator
 
 
 def cook_estimator(base_estimator: Any, space: Any = None, **options: Any) -> Any:
-    """What stands for the name of an estimator: a surrogate of this library, which knows spaces by itself.
+    """The surrogate of this library for the name of an estimator; it knows spaces by itself.
 
     Parameters
     ----------

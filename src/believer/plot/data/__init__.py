@@ -1,4 +1,4 @@
-"""What the figures of a study show, as frozen values: arrays, names and labels, before anything is drawn.
+"""The data of a study's figures, as frozen values: arrays, names and labels, before anything is drawn.
 
 Each function takes an ``Optimizer``, the ``Result`` of ``minimize``, a study from ``read_study`` or the path of a
 journal. Several figures of one study share its models if they are given ``study_of(study)``.

@@ -1,4 +1,4 @@
-"""What the model expects along one parameter or two: on average over the others, or in a slice through a point.
+"""The posterior mean along one parameter or two: averaged over the others, or in a slice through a point.
 
 ======  ===========================================================================
 symbol  meaning
@@ -48,7 +48,7 @@ CELLS = 41
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Curve:
-    """What is expected along one parameter, at k positions, and the results of n trials beside it.
+    """The posterior mean along one parameter at k positions, with the results of n trials.
 
     Attributes
     ----------
@@ -82,7 +82,7 @@ class Curve:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Surface:
-    """What is expected along two parameters, at (k_y, k_x) positions, and n trials on them.
+    """The posterior mean along two parameters at (k_y, k_x) positions, with n trials.
 
     Attributes
     ----------
@@ -149,7 +149,7 @@ def slice(  # noqa: A001 (what it is called)
     outcome: str | None = None,
     through: Mapping[str, Any] | None = None,
 ) -> tuple[Curve, ...]:
-    """What the model expects along each parameter while the others stay at the best result.
+    """The posterior mean along each parameter while the others stay at the best result.
 
     Parameters
     ----------
@@ -172,7 +172,7 @@ def surface(
     through: Mapping[str, Any] | None = None,
     samples: int | None = None,
 ) -> Surface:
-    """What the model expects along two parameters, in a slice or on average over the others.
+    """The posterior mean along two parameters, in a slice or averaged over the others.
 
     Parameters
     ----------
@@ -385,6 +385,6 @@ def _spread(source: Source, samples: int) -> Array:
 
 
 def allowed(source: Source, X: Array) -> BoolArray:
-    """Which rows of ``X`` (m, d) the study may evaluate; all where its constraint is not known."""
+    """A mask of the rows of ``X`` (m, d) that the study may evaluate; all of them if its constraint is not known."""
     region = source.cache.region
     return region.holds(region.project(X)) & (np.abs(region.project(X) - X) < 1e-6).all(axis=1)

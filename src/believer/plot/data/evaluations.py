@@ -89,7 +89,7 @@ def evaluations(
 def parallel_coordinates(
     study: StudyLike, *, parameters: Sequence[str] | None = None, outcome: str | None = None
 ) -> Evaluations:
-    """What a figure of parallel coordinates shows: every trial that has a value of the outcome, on all axes.
+    """The data of parallel coordinates: every trial that has a value of the outcome, on all axes.
 
     Parameters
     ----------

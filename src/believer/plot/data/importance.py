@@ -111,7 +111,7 @@ def importance(
 
 
 def by_descriptors(source: Source, outcome: str) -> dict[str, float]:
-    """Of each parameter with descriptors, the share that these have in what lies between two of its values."""
+    """For each parameter with descriptors, the share of the distance between two values that is due to descriptors."""
     model = source.learned(outcome).fit
     shares = source.space.descriptor_shares(model.lengthscales) if has(model, Scaled) else {}
     return {name: 1.0 - of[IDENTITY] for name, of in shares.items()}
@@ -179,7 +179,7 @@ def _by_lengthscales(source: Source, outcome: str) -> tuple[Array, Array, Array]
 
 
 def _factor(model: Rescalable, start: int, stop: int, side: float) -> float:
-    """By what factor a lengthscale can be longer (1) or shorter (-1) until the log likelihood drops by DROP.  O(N³)."""
+    """The factor by which a lengthscale can grow (1) or shrink (-1) until the log likelihood drops by DROP.  O(N³)."""
     scales, best = model.lengthscales, model.log_evidence()
 
     def drops(step: float) -> bool:

@@ -133,7 +133,7 @@ class Source:
         return ONLY if first is None else first.name
 
     def units(self, outcome: str) -> str:
-        """Of an outcome; "" without any."""
+        """The units of an outcome; "" if it has none."""
         return str(getattr(self.goals.wanted.get(outcome), "units", None) or "")
 
     def sign(self, outcome: str) -> float:
@@ -272,7 +272,7 @@ def study_of(study: StudyLike) -> Source:
 
 
 def with_article(star: str) -> str:
-    """What a star marks, in a sentence: "the best result", "a result of the front"."""
+    """The meaning of a star, as a part of a sentence: "the best result", "a result of the front"."""
     return star if star.startswith("a ") else f"the {star}"
 
 

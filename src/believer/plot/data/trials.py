@@ -47,12 +47,12 @@ class Trials:
         return len(self.ids)
 
     def has_status(self, *names: str) -> BoolArray:
-        """Which trials (n,) are in one of these states."""
+        """A mask (n,) of the trials that are in one of these states."""
         return np.array([status in names for status in self.status], dtype=bool)
 
     @property
     def is_done(self) -> BoolArray:
-        """Which trials (n,) have all of their results."""
+        """A mask (n,) of the trials that have all of their results."""
         return self.has_status("done")
 
     def row(self, trial_id: int) -> int:

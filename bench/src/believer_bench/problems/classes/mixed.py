@@ -79,7 +79,7 @@ class Mixture:
 
 
 def position(p: Parameter, value: float) -> float:
-    """Where ``value`` is between low and high, on the parameter's scale."""
+    """The position of ``value`` between low and high, on the parameter's scale."""
     if not has(p, Number):
         raise TypeError("a choice has no position.")
     if p.log:

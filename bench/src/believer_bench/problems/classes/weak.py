@@ -38,7 +38,7 @@ class Peaks:
 
     @property
     def centers(self) -> Array:
-        """Where the peaks are, (count, d)."""
+        """The places of the peaks, (count, d)."""
         return uniform(self.seed, self.count, self.d, low=0.08, high=0.92)
 
     def __call__(self, X: Array) -> Array:

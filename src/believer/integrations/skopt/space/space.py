@@ -42,7 +42,7 @@ class Dimension:
 
 @dataclass
 class Number(Dimension):
-    """What :class:`Real` and :class:`Integer` share."""
+    """The base of :class:`Real` and :class:`Integer`."""
 
     low: Any
     high: Any
@@ -215,7 +215,7 @@ class Space:
         return bool(self.constraint(self.point(params)))
 
     def transform(self, X: Iterable[Any]) -> Array:
-        """What models see of the points ``X``: numbers from 0 to 1, on the scale of the prior, a column a category."""
+        """The points ``X`` as models see them: numbers from 0 to 1 on the scale of the prior, one column a category."""
         return self.engine.encode([self.params(x) for x in X])
 
     def inverse_transform(self, Xt: Any) -> list[list[Any]]:
