@@ -32,7 +32,7 @@ from regret_report import markdown_table
 
 import believer as bv
 from believer.experiments.lines import ProgressLines
-from believer.plugins import Within
+from believer.plugins import Limits
 from believer.study import history
 
 PAIRS = ((1e-6, 0.0), (0.3, 0.0), (0.6, 0.0), (1.0, 0.0), (0.3, -0.25), (0.3, -0.5), (0.3, -0.75))
@@ -72,7 +72,7 @@ def table(problems: dict[str, Problem], pairs: tuple[tuple[float, float], ...]) 
     """A row for each pair and problem."""
     progress, rows = ProgressLines(len(pairs) * len(problems), sys.stderr), list[list[str]]()
     for std, limit in pairs:
-        history.RUN_STD, history._RUN = std, replace(history._RUN, limits=Within(high=limit))
+        history.RUN_STD, history._RUN = std, replace(history._RUN, limits=Limits(high=limit))
         for name, problem in problems.items():
             failed, best = zip(*(run(problem, seed) for seed in SEEDS), strict=True)
             figures = [f"{np.mean(failed):.1f}", f"{np.median(best):.4f}", f"{max(best):.4f}"]

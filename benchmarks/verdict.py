@@ -49,7 +49,7 @@ from believer.batch import Gain, judge
 from believer.batch.gain import expected_gain
 from believer.errors import SpaceExhausted
 from believer.numerics import latin_hypercube
-from believer.plugins import History, ModelCache, StudySettings, propose, standing
+from believer.plugins import History, ModelCache, StudySettings, best_so_far, propose
 from believer.problems import Problem
 from believer.propose import request_of
 from believer_bench.problems import PROBLEMS
@@ -103,7 +103,7 @@ def judged(problem: Problem, settings: StudySettings, history: History, unit: fl
     """Every strategy's batch of every size, judged and evaluated."""
     truth, cache = problem.without_noise(), ModelCache(settings)
     asked = request_of(settings, history, cache=cache)
-    here = standing(asked)
+    here = best_so_far(asked)
     best = float(truth.evaluate(here.X[[int(np.argmin(here.Y[:, 0]))]])[0])
     for q in SIZES:
         for strategy in STRATEGIES:

@@ -9,7 +9,7 @@ from typing import Any
 
 from paper_cells import every_cell, with_result
 
-from believer.experiments import Finished
+from believer.experiments import FinishedCell
 from believer_paper.ledger import CLAIMS
 from believer_paper.ledger.claim import Finding
 from believer_paper.results import Results
@@ -78,7 +78,7 @@ def taking(fields: Sequence[str], source: dict[str, Any], **settings: Any) -> Ed
             if one.cell in chosen:
                 result = copy.deepcopy(one.result)
                 result.update({name: given[one.cell.seed].get(name, given[one.cell.seed]["values"]) for name in fields})
-                one = Finished(one.cell, result, one.provenance)
+                one = FinishedCell(one.cell, result, one.provenance)
             finished.append(one)
         return Results(tuple(finished))
 

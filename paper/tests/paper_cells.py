@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from believer.diagnostics.measurement import Measurement, SddPart
-from believer.experiments import Cell, Finished
+from believer.experiments import Cell, FinishedCell
 from believer_paper import plan
 from believer_paper.results import PRESETS, Results
 
@@ -41,9 +41,9 @@ GAPS = {
 STEPS = {"gp": 4e-4, "mq_rbf": 3e-5, "neural": 0.1, "forest": 0.06}
 
 
-def made_up(cell: Cell) -> Finished:
+def made_up(cell: Cell) -> FinishedCell:
     """The cell with an invented result of its kind."""
-    return Finished(cell, MAKERS[cell.experiment](cell), {"seconds": 3.0, "cpu_seconds": 2.0, "version": "0.0"})
+    return FinishedCell(cell, MAKERS[cell.experiment](cell), {"seconds": 3.0, "cpu_seconds": 2.0, "version": "0.0"})
 
 
 def loop_cell(
@@ -57,7 +57,7 @@ def loop_cell(
     diversity: float | None = None,
     seconds: float | None = None,
     **settings: Any,
-) -> Finished:
+) -> FinishedCell:
     """A loop; it ends at ``final``, all its batches have that ``diversity`` (unit cube), and each took ``seconds``.
 
     settings: budget, n_init, noise, options where they are not those of Exp 4.
@@ -108,7 +108,7 @@ def sdd_cell(
     responds: bool | None = None,
     null_gap: float = 0.0,
     **settings: Any,
-) -> Finished:
+) -> FinishedCell:
     """A measurement whose batches have members ``gap`` apart, on a model that ``responds`` or not.
 
     null_gap: of the batches without the lie. settings: problem, n, q, lie, acquisition where they are not those of Exp
@@ -118,7 +118,7 @@ def sdd_cell(
     cell = Cell("sdd", full, seed)
     gap = _gap(cell) if gap is None else gap
     responds = gap > 0.0 if responds is None else responds
-    return Finished(
+    return FinishedCell(
         cell, measured(cell, gap, responds, null_gap).to_json(), {"seconds": 1.5, "cpu_seconds": 1.0, "version": "0.0"}
     )
 
@@ -140,7 +140,7 @@ def sdd_settings(
     }
 
 
-def step_cell(preset: str, seed: int, times: dict[str, Sequence[float]] | None = None) -> Finished:
+def step_cell(preset: str, seed: int, times: dict[str, Sequence[float]] | None = None) -> FinishedCell:
     """A repetition of Exp 5, with these ``times`` for some surrogates."""
     finished = made_up(Cell("step", {"preset": preset, "n": 50, "d": 6, "q": 3}, seed))
     for name, seconds in (times or {}).items():
@@ -148,7 +148,7 @@ def step_cell(preset: str, seed: int, times: dict[str, Sequence[float]] | None =
     return finished
 
 
-def every_cell(presets: Iterable[str] = PRESETS, seeds: int = 20) -> list[Finished]:
+def every_cell(presets: Iterable[str] = PRESETS, seeds: int = 20) -> list[FinishedCell]:
     """All cells of the plan that ``made_up`` can invent, of the first ``seeds`` seeds at most."""
     planned = plan.cells(list(plan.EXPERIMENTS), list(presets))
     return [made_up(cell) for cell in planned if cell.seed < seeds and cell.experiment in MAKERS]
@@ -169,7 +169,7 @@ def with_result(before: Results, change: Callable[[dict[str, Any]], None], kind:
         if one.cell in chosen:
             result = copy.deepcopy(one.result)
             change(result)
-            one = Finished(one.cell, result, one.provenance)
+            one = FinishedCell(one.cell, result, one.provenance)
         finished.append(one)
     return Results(tuple(finished))
 

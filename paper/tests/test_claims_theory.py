@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from believer.errors import InvalidInput
-from believer.experiments import Cell, Finished
+from believer.experiments import Cell, FinishedCell
 from believer_paper.ledger.claim import Claim, Finding, Share, not_run
 from believer_paper.ledger.theory import CLAIMS
 from believer_paper.numbers.printed import SUPPRESSION_RADIUS
@@ -23,15 +23,15 @@ SEEDS = range(20)
 Made = dict[str, Callable[[], Results]]
 
 
-def theory(topic: str, result: dict[str, Any], seeds: range = SEEDS) -> list[Finished]:
-    return [Finished(Cell("theory", {"topic": topic}, seed), result, {}) for seed in seeds]
+def theory(topic: str, result: dict[str, Any], seeds: range = SEEDS) -> list[FinishedCell]:
+    return [FinishedCell(Cell("theory", {"topic": topic}, seed), result, {}) for seed in seeds]
 
 
-def together(*cells: list[Finished]) -> Results:
+def together(*cells: list[FinishedCell]) -> Results:
     return Results(tuple(one for some in cells for one in some))
 
 
-def steps(changed: Callable[[dict[str, Any]], dict[str, Any]] = lambda case: {}) -> list[Finished]:
+def steps(changed: Callable[[dict[str, Any]], dict[str, Any]] = lambda case: {}) -> list[FinishedCell]:
     """Situations without any fault, but for what ``changed`` says of a class."""
     kinds = (("ei", "data"), ("ei", "believed"), ("ucb", "data"), ("pi", "data"))
     cases = []
@@ -42,7 +42,7 @@ def steps(changed: Callable[[dict[str, Any]], dict[str, Any]] = lambda case: {})
     return theory("steps", {"cases": cases})
 
 
-def named(*repeated: str) -> list[Finished]:
+def named(*repeated: str) -> list[FinishedCell]:
     names = ("box_end", "symmetric_valley", "large_noise", "corner")
     return theory("counterexamples", {name: {"repeated": name in repeated} for name in names}, range(1))
 
@@ -106,7 +106,7 @@ def batches(q: int, **by_strategy: dict[str, Any]) -> Results:
         result = {**usual, "information": [5.0 * (k + 1) for k in range(q)], "joint_ei": [1.0] * q, **changed}
         result["information"] = [value + 1e-3 * seed for value in result["information"]]
         result["mean_distance"] *= 1.0 + 1e-3 * seed
-        cells.append(Finished(Cell("batch", {"preset": "ours", "q": q, "strategy": strategy}, seed), result, {}))
+        cells.append(FinishedCell(Cell("batch", {"preset": "ours", "q": q, "strategy": strategy}, seed), result, {}))
     return Results(tuple(cells))
 
 
@@ -124,7 +124,7 @@ def scaling(exponent: float) -> Results:
     seconds = [1e-3 * (n / 100) ** exponent for n in ns]
     return Results(
         tuple(
-            Finished(Cell("scaling", {"preset": "ours", "ns": ns}, seed), {"ns": ns, "seconds": seconds}, {})
+            FinishedCell(Cell("scaling", {"preset": "ours", "ns": ns}, seed), {"ns": ns, "seconds": seconds}, {})
             for seed in range(5)
         )
     )
@@ -146,7 +146,7 @@ def locality(gp: tuple[float, float, float], neural: tuple[float, float, float],
     for (surrogate, update, measured), seed in product((("gp", "condition", gp), ("neural", "refit", neural)), SEEDS):
         settings = {"preset": preset, "surrogate": surrogate, "update": update}
         result = {"counts": COUNTS, "mean": part(*measured), "std": part(*measured)}
-        cells.append(Finished(Cell("locality", settings, seed), result, {}))
+        cells.append(FinishedCell(Cell("locality", settings, seed), result, {}))
     return Results(tuple(cells))
 
 
@@ -339,7 +339,7 @@ def test_an_update_that_changed_nothing_is_no_evidence_on_locality() -> None:
     unchanged = {"bins": [None] * 12, "repeated": None, "rises": None}
     results = locality(TIGHT, LOOSE)
     still = tuple(
-        Finished(one.cell, {"counts": COUNTS, "mean": unchanged, "std": unchanged}, {})
+        FinishedCell(one.cell, {"counts": COUNTS, "mean": unchanged, "std": unchanged}, {})
         if one.cell.settings["surrogate"] == "neural"
         else one
         for one in results.finished
@@ -350,7 +350,7 @@ def test_an_update_that_changed_nothing_is_no_evidence_on_locality() -> None:
 def test_only_pairs_on_the_same_designs_are_compared() -> None:
     one = batches(3, thompson={})
     elsewhere = tuple(
-        Finished(Cell("batch", dict(made.cell.settings), made.cell.seed + 100), made.result, {})
+        FinishedCell(Cell("batch", dict(made.cell.settings), made.cell.seed + 100), made.result, {})
         for made in batches(3, kb={}).finished
     )
     assert finding(CLAIM[30], Results((*one.finished, *elsewhere))).verdict == "cannot be tested"

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from believer.errors import InvalidInput
-from believer.experiments import Cell, Finished
+from believer.experiments import Cell, FinishedCell
 from believer_paper.figures import FIGURES
 from believer_paper.plan import EXPERIMENTS, cells, experiments_of
 from believer_paper.results import PRESETS, Results
@@ -41,7 +41,7 @@ def untimed(value: Any) -> Any:
 
 def done(wanted: list[Cell], result: Callable[[Cell], dict[str, Any]] = work) -> Results:
     where = {"seconds": 0.1, "cpu_seconds": 0.1, "finished": datetime.now(UTC).isoformat()}
-    return Results(tuple(Finished(cell, result(cell), where) for cell in wanted))
+    return Results(tuple(FinishedCell(cell, result(cell), where) for cell in wanted))
 
 
 known = cache(work)

@@ -16,7 +16,7 @@ from matplotlib.lines import Line2D
 
 from believer.arrays import Array
 from believer.batch.verdict import random_pair_distance
-from believer.experiments import Cell, Finished
+from believer.experiments import Cell, FinishedCell
 from believer.report import png
 from believer.space.box import Box
 from believer_paper.cells.diagnoses import AS_PRINTED
@@ -50,9 +50,9 @@ UPDATES = dict(AS_PRINTED)
 
 
 @cache
-def done(cell: Cell) -> Finished:
+def done(cell: Cell) -> FinishedCell:
     """Pictures are quick enough to be real."""
-    return Finished(cell, picture(cell), {}) if cell.experiment == "picture" else paper_cells.made_up(cell)
+    return FinishedCell(cell, picture(cell), {}) if cell.experiment == "picture" else paper_cells.made_up(cell)
 
 
 def results_of(*experiments: str, smoke: bool = False) -> Results:

@@ -16,7 +16,7 @@ import pytest
 from paper_cells import loop_cell, made_up, without
 
 from believer.errors import JournalError
-from believer.experiments import Finished
+from believer.experiments import FinishedCell
 from believer_paper.chapters import cost, inconsistency_chapter, ledger_chapter
 from believer_paper.inconsistencies import inconsistencies
 from believer_paper.ledger import CLAIMS, EITHER, Entry, ledger
@@ -254,10 +254,10 @@ def test_presets_that_differ_are_told_apart_in_the_ledgers_table() -> None:
 
 
 def test_the_cost_tells_presets_and_other_libraries_apart() -> None:
-    def cell(preset: str, seconds: float, foreign: float, **settings: Any) -> Finished:
+    def cell(preset: str, seconds: float, foreign: float, **settings: Any) -> FinishedCell:
         one = loop_cell(preset, "hartmann6", "kb", 3, 0, **settings)
         where = {"seconds": 10.0 * seconds, "cpu_seconds": seconds}
-        return Finished(one.cell, {**one.result, "foreign": foreign}, where)
+        return FinishedCell(one.cell, {**one.result, "foreign": foreign}, where)
 
     sklearn, ours = cell("printed", 8.0, 4.0), cell("ours", 1.0, 0.0)
     botorch = cell("printed", 16.0, 2.0, options={"process": "botorch"})

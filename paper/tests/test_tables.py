@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from paper_cells import loop_cell, made_up, results, sdd_cell, with_result, without
 
-from believer.experiments import Cell, Finished
+from believer.experiments import Cell, FinishedCell
 from believer.problems import hartmann6
 from believer.surrogates.data import Data
 from believer_paper import plan
@@ -130,7 +130,7 @@ def test_a_number_is_the_mean_and_std_over_the_seeds_of_its_cells(every: Results
     assert found["standard_error"] == pytest.approx(np.hypot(found["std"], 0.41) / np.sqrt(20))
 
 
-def _kb(every: Results) -> list[Finished]:
+def _kb(every: Results) -> list[FinishedCell]:
     where = {"preset": "printed", "problem": "hartmann6", "strategy": "kb", "q": 3, "noise": 0.0, "options": {}}
     found = every.of("loop", **where)
     assert len(found) == 20
@@ -447,7 +447,7 @@ def test_the_printed_process_is_what_the_settings_say() -> None:
 
 def test_runtimes_count_every_cell_once_for_the_first_experiment_that_plans_it(every: Results) -> None:
     pictures = [
-        Finished(cell, {}, {"seconds": 0.5, "cpu_seconds": 0.25})
+        FinishedCell(cell, {}, {"seconds": 0.5, "cpu_seconds": 0.25})
         for cell in plan.cells(["exp1", "exp2", "overview"], PRESETS)
     ]
     table = tables_cost.table_13(Results((*every.finished, *pictures)))
@@ -474,8 +474,8 @@ def test_runtimes_count_every_cell_once_for_the_first_experiment_that_plans_it(e
 
 def test_a_cell_that_did_not_keep_processor_time_counts_by_the_wall_clock() -> None:
     cell = plan.cells(["exp1"], ["ours"])[0]
-    assert tables_cost.clocks(Finished(cell, {}, {"seconds": 3.0})).tolist() == [3.0, 3.0, 0.0]
-    kept = Finished(cell, {"foreign": 0.5}, {"seconds": 3.0, "cpu_seconds": 0.0})
+    assert tables_cost.clocks(FinishedCell(cell, {}, {"seconds": 3.0})).tolist() == [3.0, 3.0, 0.0]
+    kept = FinishedCell(cell, {"foreign": 0.5}, {"seconds": 3.0, "cpu_seconds": 0.0})
     assert tables_cost.clocks(kept).tolist() == [0.0, 3.0, 0.5]
 
 
@@ -588,5 +588,5 @@ def test_the_file_to_read_has_heading_table_and_notes(every: Results) -> None:
 
 
 def test_what_cells_of_other_kinds_hold_does_not_matter(every: Results) -> None:
-    other = Finished(Cell("something", {"preset": "ours"}, 0), {}, {"seconds": 1.0})
+    other = FinishedCell(Cell("something", {"preset": "ours"}, 0), {}, {"seconds": 1.0})
     assert tables_cost.table_13(Results((*every.finished, other))) == tables_cost.table_13(every)

@@ -15,15 +15,15 @@ from believer.acquisitions import (
     objective_on,
 )
 from believer.acquisitions.acquisition import ByPredictions
-from believer.acquisitions.feasibility import Feasible, Within
+from believer.acquisitions.feasibility import Feasible, Limits
 from believer.arrays import Array
 from believer.batch import Lie, Pending, Request, Strategy, Verdict
 from believer.batch.belief import Belief, believed
+from believer.batch.best_so_far import BestSoFar, best_places, best_so_far, real_incumbent
 from believer.batch.capability import require
 from believer.batch.learned import Learned, Output, Part
 from believer.batch.picking import Picked, maximizer_for, pick, taken
 from believer.batch.request import LIMITS, ONE, SEVERAL, Choice, Chosen, Randomness
-from believer.batch.standing import Standing, best_places, real_incumbent, standing
 from believer.batch.worth import Worth, bounded, worth
 from believer.maximize import Maximizer, Maximum, Objective, Search
 from believer.maximize.objective import Climb, Climbing, Known
@@ -78,6 +78,7 @@ __all__ = [
     "Array",
     "Batch",
     "Belief",
+    "BestSoFar",
     "Bindable",
     "Bounded",
     "Box",
@@ -103,6 +104,7 @@ __all__ = [
     "Known",
     "Learned",
     "Lie",
+    "Limits",
     "Maximizer",
     "Maximum",
     "Measurable",
@@ -137,7 +139,6 @@ __all__ = [
     "Search",
     "Several",
     "Smoothing",
-    "Standing",
     "Stochastic",
     "Strategy",
     "StudySettings",
@@ -148,10 +149,10 @@ __all__ = [
     "Verdict",
     "Verifiable",
     "View",
-    "Within",
     "Worth",
     "believed",
     "best_places",
+    "best_so_far",
     "bounded",
     "bounds",
     "joined",
@@ -164,7 +165,6 @@ __all__ = [
     "real_incumbent",
     "rehearse",
     "require",
-    "standing",
     "stream",
     "taken",
     "worth",

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from believer.acquisitions import LogEI, PointwiseObjective
-from believer.acquisitions.feasibility import FAR, Feasible, Within
+from believer.acquisitions.feasibility import FAR, Feasible, Limits
 from believer.acquisitions.hypervolume import LogEHVI
 from believer.arrays import Array, frozen
 from believer.errors import InvalidInput
@@ -18,17 +18,17 @@ from believer.surrogates.gp import GPModel, posterior, standardization
 from believer.surrogates.gp_fit import Hyperparameters
 from believer.surrogates.protocols import Prediction
 
-LIMITS = [Within(), Within(low=-0.3), Within(high=0.4), Within(-0.3, 0.4), Within(0.2, 0.2001), Within(-80.0, 60.0)]
+LIMITS = [Limits(), Limits(low=-0.3), Limits(high=0.4), Limits(-0.3, 0.4), Limits(0.2, 0.2001), Limits(-80.0, 60.0)]
 every_limit = pytest.mark.parametrize("within", LIMITS, ids=repr)
 
 
-def at(within: Within, mean: float, std: float) -> tuple[float, float, float]:
+def at(within: Limits, mean: float, std: float) -> tuple[float, float, float]:
     """log P, ∂/∂μ, ∂/∂σ at one prediction."""
     found = within.pointwise(np.array([mean]), np.array([std]))
     return float(found.value[0]), float(found.by_mean[0]), float(found.by_std[0])
 
 
-def by_many_digits(within: Within, mean: float, std: float) -> tuple[Any, Any, Any]:
+def by_many_digits(within: Limits, mean: float, std: float) -> tuple[Any, Any, Any]:
     """The same from differences of distributions and densities, with 80 digits and more of tails."""
     mp = pytest.importorskip("mpmath")
     with mp.workdps(80):
@@ -48,7 +48,7 @@ def by_many_digits(within: Within, mean: float, std: float) -> tuple[Any, Any, A
 @each("width", [1e-9, 1e-3, 0.3, 0.99, 1.01, 3.0, 50.0, 1e4])
 @each("z", [0.0, 0.4, -0.9, 3.0, -12.0, 38.0, -1e3, 1e6])
 def test_values_and_derivatives_are_those_of_many_digits(z: float, width: float, std: float) -> None:
-    within, mean = Within(-0.5 * width * std, 0.5 * width * std), z * std
+    within, mean = Limits(-0.5 * width * std, 0.5 * width * std), z * std
     value, by_mean, by_std = at(within, mean, std)
     expected = by_many_digits(within, mean, std)
     assert value == pytest.approx(expected[0], rel=1e-12, abs=1e-70)
@@ -56,9 +56,9 @@ def test_values_and_derivatives_are_those_of_many_digits(z: float, width: float,
     assert by_std == pytest.approx(expected[2], rel=1e-9, abs=1e-9 / std)
 
 
-@each("within", [Within(low=0.3), Within(high=0.3)], ids=repr)
+@each("within", [Limits(low=0.3), Limits(high=0.3)], ids=repr)
 @each("z", [0.0, 2.0, -3.0, 30.0, -30.0, 1e3, -1e3])
-def test_one_limit_is_a_distribution_function(within: Within, z: float) -> None:
+def test_one_limit_is_a_distribution_function(within: Limits, z: float) -> None:
     value, by_mean, by_std = at(within, 0.3 + 0.7 * z, 0.7)
     expected = by_many_digits(within, 0.3 + 0.7 * z, 0.7)
     assert value == pytest.approx(expected[0], rel=1e-12, abs=1e-70)
@@ -68,7 +68,7 @@ def test_one_limit_is_a_distribution_function(within: Within, z: float) -> None:
 
 @every_limit
 @given(st.floats(-1e6, 1e6), st.floats(1e-6, 1e6))
-def test_everything_is_a_number(within: Within, mean: float, std: float) -> None:
+def test_everything_is_a_number(within: Limits, mean: float, std: float) -> None:
     found = at(within, mean, std)
     assert np.isfinite(found).all()
     assert found[0] <= 0.0
@@ -76,19 +76,19 @@ def test_everything_is_a_number(within: Within, mean: float, std: float) -> None
 
 @given(st.floats(-50.0, 50.0), st.floats(1e-3, 50.0), st.floats(1e-6, 30.0), st.floats(1.0, 100.0))
 def test_wider_limits_are_never_less_likely(mean: float, std: float, half: float, factor: float) -> None:
-    narrow, wide = (at(Within(-h, h), mean, std)[0] for h in (half, factor * half))
+    narrow, wide = (at(Limits(-h, h), mean, std)[0] for h in (half, factor * half))
     assert wide >= narrow - 1e-12 * abs(narrow)
 
 
 @given(st.floats(-50.0, 50.0), st.floats(1e-3, 50.0), st.floats(-30.0, 30.0), st.floats(1e-6, 30.0))
 def test_the_sign_of_an_output_does_not_matter(mean: float, std: float, low: float, width: float) -> None:
-    value, by_mean, by_std = at(Within(low, low + width), mean, std)
-    mirrored = at(Within(-low - width, -low), -mean, std)
+    value, by_mean, by_std = at(Limits(low, low + width), mean, std)
+    mirrored = at(Limits(-low - width, -low), -mean, std)
     assert mirrored == pytest.approx((value, -by_mean, by_std), rel=1e-12, abs=1e-70)
 
 
 @every_limit
-def test_derivatives_are_central_differences(within: Within) -> None:
+def test_derivatives_are_central_differences(within: Limits) -> None:
     rng = np.random.default_rng(0)
     mean, std = rng.normal(0.0, 3.0, 40), np.exp(rng.uniform(-1.0, 1.0, 40))
     found = within.pointwise(mean, std)
@@ -103,16 +103,16 @@ def test_derivatives_are_central_differences(within: Within) -> None:
 
 def test_what_holds_includes_the_limits() -> None:
     values = np.array([[-1.0, 0.0], [0.5, 1.0]])
-    assert Within(0.0, 1.0).holds(values).tolist() == [[False, True], [True, True]]
-    assert Within().holds(values).all()
+    assert Limits(0.0, 1.0).holds(values).tolist() == [[False, True], [True, True]]
+    assert Limits().holds(values).all()
 
 
 @pytest.mark.parametrize("bad", [(1.0, 1.0), (2.0, 1.0), (float("nan"), 1.0), (0.0, float("nan")), (np.inf, np.inf)])
 def test_limits_are_in_order(bad: tuple[float, float]) -> None:
     with pytest.raises(InvalidInput, match="low < high"):
-        Within(*bad)
+        Limits(*bad)
     with pytest.raises(InvalidInput, match="numbers"):
-        Within("low", 1.0)  # type: ignore[arg-type]
+        Limits("low", 1.0)  # type: ignore[arg-type]
 
 
 # On models
@@ -152,7 +152,7 @@ def test_gradients_on_models_are_central_differences(make: Any) -> None:
 @pytest.mark.parametrize("make", OBJECTIVES[:2], ids=["LogEI", "LogEHVI"])
 def test_limits_that_surely_hold_change_nothing(make: Any) -> None:
     alone: Objective = make()
-    for limits in ((), ((model_of(2), Within(-1e9, 1e9)), (model_of(3), Within()))):
+    for limits in ((), ((model_of(2), Limits(-1e9, 1e9)), (model_of(3), Limits()))):
         value, gradient = Feasible(alone, limits).value_with_gradient(POINTS)
         expected, slope = alone.value_with_gradient(POINTS)
         np.testing.assert_array_equal(value, expected)
@@ -160,7 +160,7 @@ def test_limits_that_surely_hold_change_nothing(make: Any) -> None:
 
 
 def test_without_an_objective_it_is_the_probability_that_all_limits_hold() -> None:
-    models, limits = (model_of(2), model_of(3)), (Within(high=0.4), Within(0.1, 0.9))
+    models, limits = (model_of(2), model_of(3)), (Limits(high=0.4), Limits(0.1, 0.9))
     value = Feasible(None, tuple(zip(models, limits, strict=True))).value(POINTS)
     rng = np.random.default_rng(0)
     hold = np.ones((len(POINTS), 200_000), dtype=bool)
@@ -178,7 +178,7 @@ class Flat:
 
 
 def test_a_model_without_gradients_leaves_none() -> None:
-    objective = Feasible(improvement(), ((Flat(), Within(high=0.0)),))
+    objective = Feasible(improvement(), ((Flat(), Limits(high=0.0)),))
     assert not objective.has_gradient
     np.testing.assert_allclose(objective.value(POINTS), improvement().value(POINTS) + np.log(0.5), rtol=1e-12)
 
@@ -194,7 +194,7 @@ def test_limits_brought_near_hold_for_the_same_results_and_lie_as_before_unless_
 ) -> None:
     y = scale * np.array(values)
     shift, spread = standardization(y)
-    for within in (Within(high=limit), Within(low=limit), Within(0.5 * limit, limit) if limit > 0.0 else Within()):
+    for within in (Limits(high=limit), Limits(low=limit), Limits(0.5 * limit, limit) if limit > 0.0 else Limits()):
         near = within.near(shift, spread)
         assert (near.holds(y) == within.holds(y)).all()
         for one, other in ((near.low, within.low), (near.high, within.high)):

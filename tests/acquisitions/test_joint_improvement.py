@@ -9,7 +9,7 @@ from each import each
 from scipy.special import ndtri
 
 from believer.acquisitions import EI, PointwiseObjective
-from believer.acquisitions.feasibility import Within
+from believer.acquisitions.feasibility import Limits
 from believer.acquisitions.joint_improvement import JointImprovement, Softness
 from believer.acquisitions.joint_limit import JointLimit
 from believer.arrays import Array, frozen
@@ -215,7 +215,7 @@ def test_temperatures_are_above_zero(bad: dict[str, float]) -> None:
 # Limits of other outputs
 
 
-def limits_of(m: int, *within: Within, softness: float = 1e-3, unit: float = 1.0) -> tuple[JointLimit, ...]:
+def limits_of(m: int, *within: Limits, softness: float = 1e-3, unit: float = 1.0) -> tuple[JointLimit, ...]:
     """Outputs like the objective, with base samples of their own."""
     model, rng = model_of(unit), np.random.default_rng(9)
     return tuple(JointLimit(model, w, normal_sobol(128, m, rng), model.scale, softness) for w in within)
@@ -224,7 +224,7 @@ def limits_of(m: int, *within: Within, softness: float = 1e-3, unit: float = 1.0
 @every_smoothing
 @each(("q", "p"), [(1, 0), (3, 2)])
 def test_gradients_under_limits_are_central_differences(smoothing: Softness | None, q: int, p: int) -> None:
-    limits = limits_of(p + q, Within(-0.7, 0.0), Within(low=-0.8), Within(), softness=0.3)
+    limits = limits_of(p + q, Limits(-0.7, 0.0), Limits(low=-0.8), Limits(), softness=0.3)
     objective = objective_of(q, smoothing, rows(p, 1, seed=5), limits=limits)
     X = rows(6, q)
     value, gradient = objective.value_with_gradient(X)
@@ -242,14 +242,14 @@ def test_gradients_under_limits_are_central_differences(smoothing: Softness | No
 def test_limits_that_surely_hold_change_nothing(smoothing: Softness | None) -> None:
     X = rows(5, 3)
     alone = objective_of(3, smoothing).value_with_gradient(X)
-    for within in (Within(), Within(-1e9, 1e9)):
+    for within in (Limits(), Limits(-1e9, 1e9)):
         found = objective_of(3, smoothing, limits=limits_of(3, within)).value_with_gradient(X)
         np.testing.assert_allclose(found[0], alone[0], rtol=1e-12, atol=1e-12)
         np.testing.assert_allclose(found[1], alone[1], rtol=1e-9, atol=1e-9 * np.abs(alone[1]).max())
 
 
 def test_without_smoothing_a_point_counts_in_the_samples_in_which_all_limits_hold() -> None:
-    (limit,) = limits_of(3, Within(-0.7, 0.0))
+    (limit,) = limits_of(3, Limits(-0.7, 0.0))
     objective = objective_of(3, None, limits=(limit,))
     X = rows(20, 3)
     assert (objective.value(X) > 0.01).sum() >= 5
@@ -266,7 +266,7 @@ def test_without_smoothing_a_point_counts_in_the_samples_in_which_all_limits_hol
 @pytest.mark.parametrize("fat", [True, False])
 def test_the_logarithm_under_limits_is_that_of_the_plain_value_but_for_its_temperatures(fat: bool) -> None:
     X = rows(20, 2)
-    limits = limits_of(2, Within(-0.7, 0.0), softness=1e-9)
+    limits = limits_of(2, Limits(-0.7, 0.0), softness=1e-9)
     plain = objective_of(2, None, limits=limits).value(X)
     smooth = objective_of(2, Softness(1e-9, 1e-4, fat), limits=limits).value(X)
     seen = plain > 1e-3
@@ -276,7 +276,7 @@ def test_the_logarithm_under_limits_is_that_of_the_plain_value_but_for_its_tempe
 
 @pytest.mark.parametrize("smoothing", [Softness(), Softness(fat=False)], ids=repr)
 def test_points_that_are_hopelessly_infeasible_still_have_a_gradient(smoothing: Softness) -> None:
-    far = objective_of(2, smoothing, limits=limits_of(2, Within(high=-60.0)))
+    far = objective_of(2, smoothing, limits=limits_of(2, Limits(high=-60.0)))
     value, gradient = far.value_with_gradient(rows(8, 2))
     assert np.isfinite(value).all()
     assert np.isfinite(gradient).all()
@@ -287,12 +287,12 @@ def test_points_that_are_hopelessly_infeasible_still_have_a_gradient(smoothing: 
 @each("unit", [1e-12, 1e12])
 def test_units_of_a_limited_output_do_not_matter(smoothing: Softness | None, unit: float) -> None:
     X = rows(5, 3)
-    usual = objective_of(3, smoothing, limits=limits_of(3, Within(-0.7, 0.0))).value(X)
-    other = objective_of(3, smoothing, limits=limits_of(3, Within(-0.7 * unit, 0.0), unit=unit)).value(X)
+    usual = objective_of(3, smoothing, limits=limits_of(3, Limits(-0.7, 0.0))).value(X)
+    other = objective_of(3, smoothing, limits=limits_of(3, Limits(-0.7 * unit, 0.0), unit=unit)).value(X)
     np.testing.assert_allclose(other, usual, rtol=1e-6)
 
 
 @pytest.mark.parametrize("bad", [0.0, -1.0, float("nan")])
 def test_the_temperature_of_a_limit_is_above_zero(bad: float) -> None:
     with pytest.raises(InvalidInput, match="softness"):
-        limits_of(1, Within(), softness=bad)
+        limits_of(1, Limits(), softness=bad)

@@ -10,7 +10,7 @@ import numpy as np
 
 from believer import Categorical, Float, Int, Optimizer, Space
 from believer.acquisitions import EHVI, UCB, LogEI, Pointwise
-from believer.acquisitions.feasibility import Within
+from believer.acquisitions.feasibility import Limits
 from believer.arrays import Array, frozen, near_any
 from believer.batch import Chosen, Data, Learned, Output, Pending, Request, Strategy
 from believer.maximize import Multistart
@@ -66,7 +66,7 @@ def request_for(
     return replace(base.with_first(**first), **changes)
 
 
-def declared(*limits: Within | None, out: dict[int, Pending] | None = None, **changes: Any) -> Request:
+def declared(*limits: Limits | None, out: dict[int, Pending] | None = None, **changes: Any) -> Request:
     """A request with an output for each of ``limits``, None for an objective; ``out``: pending points by output."""
     base = request_for()
     first, nothing = base.data, Pending((), frozen(np.zeros((0, 2))))

@@ -9,15 +9,15 @@ import pytest
 from batch_requests import declared, model_of
 from each import each
 
-from believer.acquisitions.feasibility import Within
+from believer.acquisitions.feasibility import Limits
 from believer.arrays import frozen
 from believer.batch import Believe, ConstantLie, Fantasy, Pending, PseudoObservations, Request
 from believer.batch.belief import PLAUSIBLE, SHORTEST, Belief, believed
 from believer.batch.request import with_pending
 
 AT = frozen(np.array([[0.2, 0.8], [0.7, 0.1]]))
-LIMIT = Within(high=5.5)
-STUDIES: dict[str, tuple[Within | None, ...]] = {
+LIMIT = Limits(high=5.5)
+STUDIES: dict[str, tuple[Limits | None, ...]] = {
     "one objective": (None,),
     "a limit": (None, LIMIT),
     "two objectives": (None, None),
@@ -34,7 +34,7 @@ def before(request: Request, strategy: PseudoObservations) -> Belief:
 
 
 @any_study
-def test_a_point_is_lied_about_in_every_output_by_its_own_model(limits: tuple[Within | None, ...]) -> None:
+def test_a_point_is_lied_about_in_every_output_by_its_own_model(limits: tuple[Limits | None, ...]) -> None:
     request = declared(*limits)
     belief = before(request, PseudoObservations(Believe())).with_lie(request, 20, AT[0])
     for part, learned in zip(belief.parts, request.outputs, strict=True):
@@ -72,7 +72,7 @@ def test_only_what_is_missing_of_a_pending_point_is_believed() -> None:
 
 
 @any_study
-def test_what_was_believed_is_used_again_where_it_is_about_the_same(limits: tuple[Within | None, ...]) -> None:
+def test_what_was_believed_is_used_again_where_it_is_about_the_same(limits: tuple[Limits | None, ...]) -> None:
     strategy, request = PseudoObservations(Believe()), declared(*limits)
     first = before(with_pending(request, (20,), AT[:1]), strategy).with_pending(with_pending(request, (20,), AT[:1]))
     assert strategy.resume(with_pending(request, (20,), AT[:1]), first) is first
@@ -97,7 +97,7 @@ def test_what_was_believed_is_used_again_where_it_is_about_the_same(limits: tupl
 def test_a_believed_point_counts_as_feasible_where_it_is_believed_to_be() -> None:
     request, good = declared(None, LIMIT), np.array([0.9, 0.6])
     assert request.outputs[1].model.predict(good[None, :]).mean[0] < 5.5
-    here = believed(request).with_lie(request, 20, good).standing(request)
+    here = believed(request).with_lie(request, 20, good).best_so_far(request)
     assert here.ids[-1] == 20
     assert bool(here.feasible[-1])
     assert not bool(here.real[-1])
@@ -105,7 +105,7 @@ def test_a_believed_point_counts_as_feasible_where_it_is_believed_to_be() -> Non
 
 @any_study
 @each("hedge", [0.0, 0.1])
-def test_q_points_are_chosen_one_after_the_other(hedge: float, limits: tuple[Within | None, ...]) -> None:
+def test_q_points_are_chosen_one_after_the_other(hedge: float, limits: tuple[Limits | None, ...]) -> None:
     strategy, request = PseudoObservations(Believe(), hedge=hedge), declared(*limits)
     together, now, memory = strategy.choose(request), request, None
     for choice, trial in zip(together.choices, request.ids, strict=True):
@@ -117,7 +117,7 @@ def test_q_points_are_chosen_one_after_the_other(hedge: float, limits: tuple[Wit
 
 
 @any_study
-def test_hedges_of_all_outputs_are_given_the_lies_whenever_they_are_made(limits: tuple[Within | None, ...]) -> None:
+def test_hedges_of_all_outputs_are_given_the_lies_whenever_they_are_made(limits: tuple[Limits | None, ...]) -> None:
     request = declared(*limits)
     start = before(request, PseudoObservations(Believe(), hedge=0.1))
     early, before_lies = start.following(request, PLAUSIBLE)
@@ -135,7 +135,7 @@ def test_hedges_of_all_outputs_are_given_the_lies_whenever_they_are_made(limits:
 def test_the_front_that_is_believed_moves_with_every_point() -> None:
     request = declared(None, None)
     belief = before(request, PseudoObservations(Believe(-2.0)))
-    then, now = belief.standing(request), belief.with_lie(request, 20, AT[0]).standing(request)
+    then, now = belief.best_so_far(request), belief.with_lie(request, 20, AT[0]).best_so_far(request)
     assert len(now.ids) == len(then.ids) + 1
     np.testing.assert_array_equal(now.reference(), then.reference())
 
@@ -144,6 +144,6 @@ def test_the_incumbent_is_over_lies_too_or_of_the_data() -> None:
     request = declared(None, LIMIT)
     for incumbent, expected in (("believed", -100.0), ("data", None)):
         belief = before(request, PseudoObservations(ConstantLie(-100.0), incumbent=incumbent))
-        real = belief.incumbent(belief.standing(request))
+        real = belief.incumbent(belief.best_so_far(request))
         lied = belief.with_lie(request, 20, np.array([0.9, 0.6]))
-        assert lied.incumbent(lied.standing(request)) == (expected or real)
+        assert lied.incumbent(lied.best_so_far(request)) == (expected or real)

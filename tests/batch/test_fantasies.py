@@ -74,7 +74,7 @@ def fantasized(member: PseudoObservations, request: Request) -> Fantasized:
 
 
 def objective_of(held: Fantasized, request: Request) -> Objective:
-    return held.worth(request, held.standing(request), request.ids[0]).objective
+    return held.worth(request, held.best_so_far(request), request.ids[0]).objective
 
 
 def averaged(member: PseudoObservations, request: Request) -> Averaged:

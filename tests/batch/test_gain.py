@@ -14,12 +14,12 @@ from scipy.special import ndtr
 
 from believer import GP, Float, Optimizer, Space
 from believer.acquisitions import EI, JointImprovement
-from believer.acquisitions.feasibility import Within
+from believer.acquisitions.feasibility import Limits
 from believer.arrays import Array, frozen
 from believer.batch import Learned
+from believer.batch.best_so_far import best_so_far, real_incumbent
 from believer.batch.gain import ENOUGH, LIKELY, MAX_PENDING, POSSIBLE, Gain, expected_gain
 from believer.batch.request import NoModel, Request, with_pending
-from believer.batch.standing import real_incumbent, standing
 from believer.batch.worth import worth
 from believer.numerics import normal_sobol
 from believer.surrogates.data import Data
@@ -93,17 +93,17 @@ def test_the_best_point_alone_has_its_expected_improvement(seed: int) -> None:
     assert gain_of(request, X[:1]).together == pytest.approx(alone[0], rel=0.05, abs=0.1 * error)
 
 
-LIMITS: dict[str, tuple[Within, ...]] = {
+LIMITS: dict[str, tuple[Limits, ...]] = {
     "no limit": (),
-    "a limit": (Within(high=5.5),),
-    "both sides, and another": (Within(5.2, 5.8), Within(low=5.0)),
+    "a limit": (Limits(high=5.5),),
+    "both sides, and another": (Limits(5.2, 5.8), Limits(low=5.0)),
 }
 any_limits = pytest.mark.parametrize("limits", LIMITS.values(), ids=LIMITS)
 
 
 def hopeful(request: Request, q: int, seed: int) -> tuple[Array, Array]:
     """Points (q, d), some of the best of two hundred, and what a strategy takes them to be worth, (q,)."""
-    X, here, models = some(200, seed), standing(request), tuple(one.model for one in request.outputs)
+    X, here, models = some(200, seed), best_so_far(request), tuple(one.model for one in request.outputs)
     weighed = np.exp(worth(request, models, here, 20, incumbent=here.incumbent).objective.value(X))
     best = np.argsort(-weighed)[: 3 * q : 3]
     return X[best], weighed[best]
@@ -112,7 +112,7 @@ def hopeful(request: Request, q: int, seed: int) -> tuple[Array, Array]:
 @any_limits
 @each("seed", range(3))
 def test_a_point_gains_its_expected_improvement_times_the_chance_that_limits_are_kept(
-    limits: tuple[Within, ...], seed: int
+    limits: tuple[Limits, ...], seed: int
 ) -> None:
     """What samples say on average is what a strategy weighs, up to the error of so many samples."""
     request = declared(None, *limits)
@@ -124,7 +124,7 @@ def test_a_point_gains_its_expected_improvement_times_the_chance_that_limits_are
 
 
 @any_limits
-def test_a_batch_within_limits_gains_what_it_adds_to_pending_points(limits: tuple[Within, ...]) -> None:
+def test_a_batch_within_limits_gains_what_it_adds_to_pending_points(limits: tuple[Limits, ...]) -> None:
     request = declared(None, *limits)
     X = hopeful(request, 6, 0)[0]
     gains = by_force(with_pending(request, (20, 21), X[:2]), X[2:])
@@ -133,7 +133,7 @@ def test_a_batch_within_limits_gains_what_it_adds_to_pending_points(limits: tupl
 
 
 def test_where_no_result_keeps_limits_there_is_nothing_to_improve_on() -> None:
-    assert expected_gain(declared(None, Within(high=-100.0)), some(3)) is None
+    assert expected_gain(declared(None, Limits(high=-100.0)), some(3)) is None
 
 
 @each("seed", range(4))

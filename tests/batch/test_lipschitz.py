@@ -12,10 +12,10 @@ from scipy.special import erfc
 from believer.acquisitions import UCB, LogEI, PointwiseObjective
 from believer.arrays import Array, frozen
 from believer.batch import Data, Pending, Request
+from believer.batch.best_so_far import best_places
 from believer.batch.lipschitz import LipschitzPenalization, LipschitzPenalty, estimate, steepest_slope
 from believer.batch.penalization import Penalized
 from believer.batch.picking import pick
-from believer.batch.standing import best_places
 from believer.errors import InvalidInput, MissingCapability
 from believer.maximize import Candidates, Multistart
 from believer.space.box import Block, Box

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from batch_requests import data_for, declared, model_of, request_for
 
-from believer.acquisitions.feasibility import Within
+from believer.acquisitions.feasibility import Limits
 from believer.arrays import frozen
 from believer.batch import STRATEGIES, Chosen, Request
 from believer.batch.request import LIMITS, ONE, SEVERAL, refuse_outputs, refuse_repeats, takes, with_pending
@@ -23,7 +23,7 @@ def test_a_request_without_outputs_is_refused() -> None:
 
 
 def test_the_first_objective_can_be_changed_alone() -> None:
-    request, data = declared(None, Within(high=5.5)), data_for(n=5, seed=1)
+    request, data = declared(None, Limits(high=5.5)), data_for(n=5, seed=1)
     model = model_of(data)
     changed = request.with_first(model=model, data=data, sign=-1.0)
     first, other = changed.outputs
@@ -36,7 +36,7 @@ def test_the_first_objective_can_be_changed_alone() -> None:
 
 def test_points_are_pending_in_every_output() -> None:
     X = frozen(np.array([[0.2, 0.8], [0.7, 0.1]]))
-    request = with_pending(with_pending(declared(None, Within(high=5.5)), (20,), X[:1]), (21,), X[1:])
+    request = with_pending(with_pending(declared(None, Limits(high=5.5)), (20,), X[:1]), (21,), X[1:])
     for learned in request.outputs:
         assert learned.pending.ids == (20, 21)
         np.testing.assert_array_equal(learned.pending.X, X)

@@ -11,22 +11,22 @@ from batch_requests import data_for, declared, model_of, request_for
 from scipy.stats import norm
 
 from believer.acquisitions import EHVI, EI, PI, UCB, LogEI, PointwiseObjective
-from believer.acquisitions.feasibility import Feasible, Within
+from believer.acquisitions.feasibility import Feasible, Limits
 from believer.arrays import Array, frozen
 from believer.batch import Believe, PseudoObservations, Request
-from believer.batch.standing import standing
+from believer.batch.best_so_far import best_so_far
 from believer.batch.worth import STEEP, BoundExcess, DrawnExcess, LimitPenalized, Worth, bounded, worth
 from believer.errors import MissingCapability
 from believer.surrogates.gp import standardization
 
 X = np.random.default_rng(7).random((12, 2))
-WITHIN = (Within(high=5.5), Within(low=5.5), Within(5.2, 5.8))
+WITHIN = (Limits(high=5.5), Limits(low=5.5), Limits(5.2, 5.8))
 any_limits = pytest.mark.parametrize("limits", WITHIN, ids=["high", "low", "both"])
 
 
 def worth_of(request: Request) -> Worth:
     """Of a point for trial 20, by real results alone."""
-    here = standing(request)
+    here = best_so_far(request)
     return worth(request, tuple(one.model for one in request.outputs), here, 20, incumbent=here.incumbent)
 
 
@@ -45,11 +45,11 @@ def test_one_objective_without_limits_is_worth_the_acquisition_itself(acquisitio
 @any_limits
 @pytest.mark.parametrize("acquisition", [LogEI(), EI()], ids=repr)
 def test_with_limits_it_is_the_improvement_times_the_chance_that_they_are_kept(
-    acquisition: Any, limits: Within
+    acquisition: Any, limits: Limits
 ) -> None:
     request = declared(None, limits, acquisition=acquisition)
     first, other = (one.model.predict(X) for one in request.outputs)
-    best = standing(request).incumbent
+    best = best_so_far(request).incumbent
     assert best is not None
     improvement = EI().pointwise(first.mean, first.std, best).value
     chance = norm.cdf(limits.high, other.mean, other.std) - norm.cdf(limits.low, other.mean, other.std)
@@ -59,20 +59,20 @@ def test_with_limits_it_is_the_improvement_times_the_chance_that_they_are_kept(
 
 
 def test_while_nothing_is_feasible_probabilities_alone_are_climbed() -> None:
-    found = worth_of(declared(None, Within(high=-100.0)))
+    found = worth_of(declared(None, Limits(high=-100.0)))
     assert isinstance(found.objective, Feasible)
     assert (found.objective.objective, found.name) == (None, "feasibility")
 
 
 def test_several_objectives_are_worth_the_volume_that_they_add_up_to_the_reference() -> None:
     request = declared(None, None)
-    here = standing(request)
+    here = best_so_far(request)
     inferred = worth_of(request).objective.value(X)
     given = worth_of(replace(request, reference=here.reference())).objective.value(X)
     np.testing.assert_array_equal(inferred, given)
     farther = worth_of(replace(request, reference=frozen(here.reference() + 1.0))).objective.value(X)
     assert (farther >= given).all()
-    with_limit = declared(None, None, Within(high=100.0))
+    with_limit = declared(None, None, Limits(high=100.0))
     np.testing.assert_allclose(worth_of(with_limit).objective.value(X), inferred, atol=1e-9)
     assert worth_of(with_limit).name == "EHVI times feasibility"
 
@@ -88,7 +88,7 @@ def test_a_reference_is_as_good_as_far_wherever_it_is_beyond_that() -> None:
 @pytest.mark.parametrize("high", [-100.0, 100.0], ids=["nothing feasible", "all feasible"])
 @pytest.mark.parametrize(("limits", "acquisition"), [((None,), EHVI()), ((None,), UCB()), ((None, None), LogEI())])
 def test_an_acquisition_of_the_wrong_kind_is_refused(limits: Any, acquisition: Any, high: float) -> None:
-    request = declared(*limits, Within(high=high), acquisition=acquisition)
+    request = declared(*limits, Limits(high=high), acquisition=acquisition)
     with pytest.raises(MissingCapability, match=type(acquisition).__name__):
         PseudoObservations(Believe()).choose(request)
 
@@ -106,7 +106,7 @@ def slopes(value: object, at: Array, step: float = 1e-6) -> Array:
 
 @any_limits
 @pytest.mark.both_backends
-def test_the_excess_of_a_bound_is_its_distance_from_the_limits_and_has_its_slope(limits: Within) -> None:
+def test_the_excess_of_a_bound_is_its_distance_from_the_limits_and_has_its_slope(limits: Limits) -> None:
     model = model_of(data_for())
     excess, at = BoundExcess(model, limits, 2.0, 0.7), model.predict(X)
     nearest = np.clip(at.mean, limits.low, limits.high)
@@ -121,7 +121,7 @@ def test_the_excess_of_a_bound_is_its_distance_from_the_limits_and_has_its_slope
 
 
 @any_limits
-def test_the_excess_of_a_drawn_function_has_its_slope(limits: Within) -> None:
+def test_the_excess_of_a_drawn_function_has_its_slope(limits: Limits) -> None:
     path = model_of(data_for()).paths(1, np.random.default_rng(0))
     excess = DrawnExcess(path, limits, 0.5)
     value, slope = excess.value_with_gradient(X)
@@ -132,7 +132,7 @@ def test_the_excess_of_a_drawn_function_has_its_slope(limits: Within) -> None:
 
 
 @any_limits
-def test_where_limits_are_kept_nothing_changes_and_beyond_it_costs(limits: Within) -> None:
+def test_where_limits_are_kept_nothing_changes_and_beyond_it_costs(limits: Limits) -> None:
     request = declared(None, limits)
     plain = PointwiseObjective(UCB(1.0), request.model, 0.0)
     held = bounded(request, plain, 0.5)

@@ -85,7 +85,7 @@ def steps(twin: Twin, strategy: PseudoObservations, request: Request) -> Iterato
         belief = twin(partial(belief.with_lie, request, trial, x))
     avoid = request.avoid
     for trial in request.ids:
-        here = twin(partial(belief.standing, request))
+        here = twin(partial(belief.best_so_far, request))
         objective = twin(partial(belief.worth, request, here, trial)).objective
         near_best = request.region.project(here.places())
 

@@ -14,18 +14,18 @@ from twins import native, python
 
 from believer.arrays import Array
 from believer.numerics import lbfgs
-from believer.numerics.lbfgs import Function, Minimum, Settings
+from believer.numerics.lbfgs import BatchFunction, Minimum, Settings
 
 
 def minimized(
-    objective: Function, X0: Array, lower: Array, upper: Array, rules: Settings, moves: Array | None = None
+    objective: BatchFunction, X0: Array, lower: Array, upper: Array, rules: Settings, moves: Array | None = None
 ) -> Minimum:
     """The compiled search of a function in Python."""
     flags = np.ones(len(lower), dtype=np.uint8) if moves is None else moves.astype(np.uint8)
     return Minimum(*native.minimize(native.Callback(objective, len(lower)), X0, lower, upper, flags, 1.0, rules))
 
 
-def quadratic(seed: int, d: int, condition: float) -> Function:
+def quadratic(seed: int, d: int, condition: float) -> BatchFunction:
     """A convex quadratic with its minimum in [-0.5, 1.5]ᵈ: inside the unit cube or beyond some of its sides."""
     rng = np.random.default_rng(seed)
     Q = np.linalg.qr(rng.standard_normal((d, d)))[0]
@@ -96,7 +96,7 @@ def test_searches_of_the_twins_take_the_same_steps(
     np.testing.assert_allclose(one.f, other.f, rtol=1e-9, atol=1e-12)
 
 
-HARD: dict[str, tuple[Function, int, float]] = {
+HARD: dict[str, tuple[BatchFunction, int, float]] = {
     "rosenbrock 2-D": (rosenbrock, 2, 2.0),
     "rosenbrock 10-D": (rosenbrock, 10, 2.0),
     "rosenbrock cut off": (rosenbrock, 4, 0.7),
@@ -120,7 +120,7 @@ def test_searches_of_the_twins_end_at_the_same_minima(name: str) -> None:
 
 @pytest.mark.parametrize("objective", [flat, linear, kinks], ids=lambda f: f.__name__)
 @pytest.mark.parametrize("d", [1, 4])
-def test_searches_of_the_twins_treat_flat_and_kinked_functions_alike(objective: Function, d: int) -> None:
+def test_searches_of_the_twins_treat_flat_and_kinked_functions_alike(objective: BatchFunction, d: int) -> None:
     X0 = np.random.default_rng(2).random((5, d))
     one = python(lambda: lbfgs.minimize(objective, X0, np.zeros(d), np.ones(d)))
     other = minimized(objective, X0, np.zeros(d), np.ones(d), Settings())
@@ -133,7 +133,7 @@ def test_searches_of_the_twins_treat_flat_and_kinked_functions_alike(objective: 
 def test_searches_of_the_twins_make_the_same_calls(max_rounds: int) -> None:
     seen: dict[str, list[Array]] = {"one": [], "other": []}
 
-    def watched(name: str) -> Function:
+    def watched(name: str) -> BatchFunction:
         def value(X: Array) -> tuple[Array, Array]:
             seen[name].append(X.copy())
             return waves(X)

@@ -8,7 +8,7 @@ from each import each
 from scipy.optimize import minimize as scipy_minimize
 
 from believer.arrays import Array, BoolArray
-from believer.numerics.lbfgs import Function, Settings, minimize
+from believer.numerics.lbfgs import BatchFunction, Settings, minimize
 from believer.problems.synthetic import hartmann6
 
 pytestmark = pytest.mark.both_backends
@@ -21,7 +21,7 @@ class Case:
     """An objective, its box, and the exact minimum over the box where there is only one."""
 
     name: str
-    objective: Function
+    objective: BatchFunction
     lower: Array
     upper: Array
     minimum: float | None = None
@@ -50,7 +50,7 @@ def rosenbrock(X: Array) -> tuple[Array, Array]:
     return (100.0 * bend**2 + lag**2).sum(axis=1), G
 
 
-def quadratic(scales: Array, center: Array) -> Function:
+def quadratic(scales: Array, center: Array) -> BatchFunction:
     def value(X: Array) -> tuple[Array, Array]:
         gap = X - center
         return 0.5 * (scales * gap * gap).sum(axis=1), scales * gap
@@ -58,7 +58,7 @@ def quadratic(scales: Array, center: Array) -> Function:
     return value
 
 
-def coupled(H: Array, center: Array) -> Function:
+def coupled(H: Array, center: Array) -> BatchFunction:
     def value(X: Array) -> tuple[Array, Array]:
         gap = X - center
         slope = (gap[:, None, :] * H).sum(axis=2)

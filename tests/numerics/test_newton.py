@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from believer.arrays import Array
-from believer.numerics.newton import Function, Settings, minimize
+from believer.numerics.newton import CurvedFunction, Settings, minimize
 
 WIDE = np.full(3, -50.0), np.full(3, 50.0)
 
@@ -16,7 +16,7 @@ WIDE = np.full(3, -50.0), np.full(3, 50.0)
 class Counted:
     """An objective that remembers where it was asked."""
 
-    def __init__(self, objective: Function) -> None:
+    def __init__(self, objective: CurvedFunction) -> None:
         self.objective, self.asked = objective, list[Array]()
 
     def __call__(self, x: Array) -> tuple[float, Array, Array]:

@@ -10,7 +10,7 @@ import pytest
 from each import each
 
 from believer.acquisitions import LogEI
-from believer.acquisitions.feasibility import Within
+from believer.acquisitions.feasibility import Limits
 from believer.acquisitions.hypervolume import boxes, hypervolume, log_ehvi
 from believer.acquisitions.joint_improvement import JointImprovement, Softness
 from believer.acquisitions.joint_limit import JointLimit
@@ -97,9 +97,9 @@ def test_an_improvement_under_limits_is_that_of_botorch(limit: tuple[float | Non
     )
     expected = criterion(torch.zeros(25, 1, 1, dtype=torch.double)).numpy()
     low, high = limit
-    within = Within(-np.inf if low is None else low, np.inf if high is None else high)
+    within = Limits(-np.inf if low is None else low, np.inf if high is None else high)
     value = LogEI().pointwise(mean[:, 0], std[:, 0], 0.3).value + within.pointwise(mean[:, 1], std[:, 1]).value
-    value += Within(-0.2, 0.9).pointwise(mean[:, 2], std[:, 2]).value
+    value += Limits(-0.2, 0.9).pointwise(mean[:, 2], std[:, 2]).value
     # Of narrow limits far out BoTorch takes a difference of logarithms, which costs it digits.
     np.testing.assert_allclose(value, expected, rtol=1e-6)
 
@@ -133,8 +133,8 @@ def test_a_joint_improvement_under_limits_is_that_of_botorch(q: int, eta: float,
     rng = np.random.default_rng(q)
     X, normals = rng.random((5, q, D)), [normal_sobol(64, q, rng) for _ in models]
     limits = (
-        JointLimit(models[1], Within(-0.3, 0.8), normals[1], softness=eta),
-        JointLimit(models[2], Within(high=0.5), normals[2], softness=eta),
+        JointLimit(models[1], Limits(-0.3, 0.8), normals[1], softness=eta),
+        JointLimit(models[2], Limits(high=0.5), normals[2], softness=eta),
     )
     objective = JointImprovement(models[0], target, normals[0], np.zeros((0, D)), Softness(fat=fat), limits=limits)
     value, gradient = objective.value_with_gradient(X.reshape(5, -1))

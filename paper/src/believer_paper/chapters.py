@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from believer.experiments import Finished
+from believer.experiments import FinishedCell
 from believer.report import Section, Table
 from believer_paper.figures import PaperFigure
 from believer_paper.inconsistencies.inconsistency import Inconsistency
@@ -224,7 +224,7 @@ def _inconsistency(number: int, one: Inconsistency, places: Mapping[str, str]) -
     )
 
 
-def cost(finished: Sequence[Finished]) -> Table:
+def cost(finished: Sequence[FinishedCell]) -> Table:
     """Cells and seconds by preset, on both clocks, those within other libraries apart."""
     groups = {
         **{preset: [one for one in finished if _preset(one) == preset] for preset in PRESETS},
@@ -238,7 +238,7 @@ def cost(finished: Sequence[Finished]) -> Table:
 _CLOCKS = ("CPU seconds", "wall seconds", "CPU within scikit-learn", "CPU within BoTorch", "CPU of the rest")
 
 
-def _costs(cells: Sequence[Finished]) -> tuple[int, float, float, float, float, float]:
+def _costs(cells: Sequence[FinishedCell]) -> tuple[int, float, float, float, float, float]:
     """How many, and their seconds: of both clocks, within scikit-learn and BoTorch, and what that leaves of the CPU."""
     within = {True: 0.0, False: 0.0}
     cpu, wall = 0.0, 0.0
@@ -343,7 +343,7 @@ def _of_tables(numbers: Sequence[int]) -> str:
     return f"Table{'s' * (len(numbers) > 1)} {', '.join(map(str, numbers))}"
 
 
-def _preset(one: Finished) -> str | None:
+def _preset(one: FinishedCell) -> str | None:
     preset: str | None = one.cell.settings.get("preset")
     return preset
 

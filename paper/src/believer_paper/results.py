@@ -18,7 +18,7 @@ import numpy as np
 
 from believer.arrays import Array, frozen
 from believer.diagnostics import Measurement
-from believer.experiments import Finished
+from believer.experiments import FinishedCell
 
 PRESETS = ("printed", "ours")
 """The paper's own set-up as far as it is printed, and this library's engine under the strategies that it names."""
@@ -73,9 +73,9 @@ class Loop:
 class Results:
     """Finished cells, and questions to them."""
 
-    finished: tuple[Finished, ...]
+    finished: tuple[FinishedCell, ...]
 
-    def of(self, kind: str, **settings: Any) -> list[Finished]:
+    def of(self, kind: str, **settings: Any) -> list[FinishedCell]:
         """Cells of a kind whose settings include those given, by seed."""
         found = [
             one
@@ -111,13 +111,13 @@ def paired(*groups: Iterable[Loop]) -> list[list[Loop]]:
     return [[loops[seed] for seed in seeds] for loops in by_seed]
 
 
-def foreign_of(one: Finished) -> float:
+def foreign_of(one: FinishedCell) -> float:
     """CPU seconds that a cell spent within other libraries, as far as it counted them; our own search is none."""
     twin = one.cell.settings.get("options", {}).get("process") == "twin"
     return 0.0 if twin else float(one.result.get("foreign") or 0.0)
 
 
-def _loop(one: Finished) -> Loop:
+def _loop(one: FinishedCell) -> Loop:
     result = one.result
     values = frozen(np.array(result["values"], dtype=np.float64))
     return Loop(

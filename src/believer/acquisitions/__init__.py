@@ -12,7 +12,7 @@ from believer.acquisitions.pointwise import PointwiseAcquisition, PointwiseObjec
 from believer.acquisitions.tradeoff import EHVI, Scalarized
 
 if TYPE_CHECKING:
-    from believer.acquisitions.feasibility import Feasible, Within
+    from believer.acquisitions.feasibility import Feasible, Limits
     from believer.acquisitions.hypervolume import LogEHVI
     from believer.acquisitions.joint_improvement import JointImprovement
     from believer.acquisitions.joint_limit import JointLimit
@@ -40,6 +40,7 @@ __all__ = [
     "Feasible",
     "JointImprovement",
     "JointLimit",
+    "Limits",
     "LogEHVI",
     "LogEI",
     "LogScalarizedEI",
@@ -50,7 +51,6 @@ __all__ = [
     "Scalarized",
     "Several",
     "View",
-    "Within",
     "completed",
     "objective_on",
 ]
@@ -58,7 +58,7 @@ __all__ = [
 __getattr__ = loader(
     __name__,
     {
-        **dict.fromkeys(("Feasible", "Within"), "feasibility"),
+        **dict.fromkeys(("Feasible", "Limits"), "feasibility"),
         **dict.fromkeys(("Chebyshev", "LogScalarizedEI"), "scalarization"),
         "JointImprovement": "joint_improvement",
         "JointLimit": "joint_limit",

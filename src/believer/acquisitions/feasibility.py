@@ -33,7 +33,7 @@ FAR = 1e12
 
 
 @dataclass(frozen=True, slots=True)
-class Within:
+class Limits:
     """Limits of an output, in the units of its model.
 
     Parameters
@@ -56,7 +56,7 @@ class Within:
         mask: BoolArray = (self.low <= values) & (values <= self.high)
         return mask
 
-    def near(self, center: float, spread: float) -> Within:
+    def near(self, center: float, spread: float) -> Limits:
         """Limits that say the same of all results: one ``FAR`` from them never binds, or is hopeless wherever it lies.
 
         Parameters
@@ -64,7 +64,7 @@ class Within:
         center, spread : mean and standard deviation of results.
         """
         least, most = center - FAR * spread, center + FAR * spread
-        return Within(
+        return Limits(
             -np.inf if self.low < least else min(self.low, most), np.inf if self.high > most else max(self.high, least)
         )
 
@@ -96,7 +96,7 @@ class Feasible:
     """
 
     objective: Objective | None
-    limits: tuple[tuple[Model, Within], ...]
+    limits: tuple[tuple[Model, Limits], ...]
 
     @property
     def has_gradient(self) -> bool:

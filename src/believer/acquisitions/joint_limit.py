@@ -19,7 +19,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from believer.acquisitions.feasibility import Within
+from believer.acquisitions.feasibility import Limits
 from believer.arrays import Array, above_zero
 from believer.surrogates.protocols import JointlyDifferentiable
 
@@ -43,7 +43,7 @@ class JointLimit:
     """
 
     model: JointlyDifferentiable
-    within: Within
+    within: Limits
     normals: Array
     unit: float = 1.0
     softness: float = 1e-3

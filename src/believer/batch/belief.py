@@ -16,12 +16,12 @@ import numpy as np
 
 from believer.acquisitions import View
 from believer.arrays import Array, read_only
+from believer.batch.best_so_far import BestSoFar, best_among
 from believer.batch.hedge import plausible
 from believer.batch.learned import Follower, Part
 from believer.batch.lies import Believe, Fantasy, Lie, lie_about
 from believer.batch.picking import best_rows, deserves_candidates, drawn, drawn_near, is_long
 from believer.batch.request import Request
-from believer.batch.standing import Standing, stand
 from believer.batch.worth import Worth, worth
 from believer.capabilities import has
 from believer.errors import MissingCapability
@@ -42,7 +42,7 @@ SHORTEST: half of the fitted lengthscales, whatever the likelihood."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Wanted:
+class WantedCandidates:
     """Candidates that are to be drawn near the point of a trial and near good places.
 
     ``then``: for each output, the number of lies at that time, and the model of that time (None if it can be computed
@@ -72,9 +72,9 @@ class Belief:
     strategy: PseudoObservations
     parts: tuple[Part, ...]
     region: Region
-    wanted: tuple[Wanted, ...] = ()
+    wanted: tuple[WantedCandidates, ...] = ()
     left_out: float | None = None
-    _standing: Standing | None = field(init=False, repr=False, default=None)
+    _best_so_far: BestSoFar | None = field(init=False, repr=False, default=None)
 
     @staticmethod
     def of(strategy: PseudoObservations, request: Request) -> Belief:
@@ -92,7 +92,7 @@ class Belief:
 
         Returns self unchanged if each point draws its own candidates.
         """
-        here, left_out = self.standing(request), None
+        here, left_out = self.best_so_far(request), None
         # A space given as a list has a single decision.
         if len(request.region.decisions) == 1 and is_long(request.region):
             best = best_rows(request, self.worth(request, here, 0).objective)
@@ -102,7 +102,7 @@ class Belief:
         if X is None:
             return self
         kept = replace(self, parts=tuple([Part.of(learned, X) for learned in request.outputs]), left_out=left_out)
-        object.__setattr__(kept, "_standing", here)
+        object.__setattr__(kept, "_best_so_far", here)
         return kept
 
     @property
@@ -122,29 +122,29 @@ class Belief:
 
     def view(self, request: Request) -> View:
         """D' and f⁺ of the first objective: what an acquisition looks at."""
-        best, first = self.incumbent(self.standing(request)), self.parts[0]
+        best, first = self.incumbent(self.best_so_far(request)), self.parts[0]
         assert best is not None
         return View(first.model, best, request.data, Data(first.X, first.y))
 
     def objective(self, request: Request, trial: int = 0) -> Objective:
         """α(· | D'): what the point of ``trial`` in a ``request`` maximizes."""
-        return self.worth(request, self.standing(request), trial).objective
+        return self.worth(request, self.best_so_far(request), trial).objective
 
-    def standing(self, request: Request) -> Standing:
+    def best_so_far(self, request: Request) -> BestSoFar:
         """The incumbent, the Pareto front and the feasible points, from results and lies."""
-        if self._standing is None:
-            object.__setattr__(self, "_standing", stand(self.parts, request.surrogate))
-        assert self._standing is not None
-        return self._standing
+        if self._best_so_far is None:
+            object.__setattr__(self, "_best_so_far", best_among(self.parts, request.surrogate))
+        assert self._best_so_far is not None
+        return self._best_so_far
 
-    def incumbent(self, here: Standing) -> float | None:
+    def incumbent(self, here: BestSoFar) -> float | None:
         """f⁺, as the strategy reads it; None if nothing feasible is known."""
         return here.incumbent_of_data if self.strategy.incumbent == "data" else here.incumbent
 
     def worth(
         self,
         request: Request,
-        here: Standing,
+        here: BestSoFar,
         trial: int,
         models: tuple[Model, ...] | None = None,
         margin: float = 0.0,
@@ -201,14 +201,14 @@ class Belief:
         told = replace(self, parts=tuple(parts))
         if any(part.start is None for part in told.parts):
             return told
-        places = told.standing(request).places()
+        places = told.best_so_far(request).places()
         if not deserves_candidates(request, x, len(told.lies.ids), places):
             return told
         # A model that is conditioned is not kept: it is made again of the lies, and hundreds of them would be large.
         again = [has(part.model, Conditionable) and self.strategy.update in CONDITIONED for part in told.parts]
         models = [None if made else part.model for part, made in zip(told.parts, again, strict=True)]
         then = tuple([(len(part.ids), model) for part, model in zip(told.parts, models, strict=True)])
-        return replace(told, wanted=(*told.wanted, Wanted(trial, x, places, then)))
+        return replace(told, wanted=(*told.wanted, WantedCandidates(trial, x, places, then)))
 
     def _looked_around(self, request: Request) -> Belief:
         """The belief with the candidates that its lies asked for; they are drawn when another point is to be chosen."""

@@ -25,6 +25,7 @@ from typing import cast
 import numpy as np
 
 from believer.arrays import Array, IntArray, frozen, shown, whole
+from believer.batch.best_so_far import best_places
 from believer.batch.capability import require
 from believer.batch.hallucination import NARROW, Hallucination, by_exploration, explore, hallucinated
 from believer.batch.lies import Believe
@@ -33,7 +34,6 @@ from believer.batch.pseudo import PseudoObservations
 from believer.batch.relevance import Relevance, relevance
 from believer.batch.request import Choice, Chosen, Request
 from believer.batch.schedules import Schedule, beta_at, checked_beta
-from believer.batch.standing import best_places
 from believer.errors import InvalidInput
 from believer.maximize import Search
 from believer.maximize.multistart import MAX_SWEEPS

@@ -24,9 +24,9 @@ import numpy as np
 from believer.acquisitions import PointwiseAcquisition, View, completed, objective_on
 from believer.arrays import Array, frozen
 from believer.batch.belief import CONDITIONED, updated
+from believer.batch.best_so_far import BestSoFar, best_among, learned_by
 from believer.batch.learned import Part, is_noisy
 from believer.batch.request import Request
-from believer.batch.standing import Standing, learned_by, stand
 from believer.batch.worth import Worth, in_logarithms
 from believer.capabilities import has
 from believer.surrogates.protocols import (
@@ -114,12 +114,12 @@ class Fantasized:
         expected: Array = self.Y.mean(axis=0)
         return expected
 
-    def standing(self, request: Request) -> Standing:
+    def best_so_far(self, request: Request) -> BestSoFar:
         """The incumbent and the Pareto front, if every pending point returns its expected value."""
         part = Part(request.outputs[0], self.base, self.ids, self.X, self.y)
-        return stand([part], request.surrogate)
+        return best_among([part], request.surrogate)
 
-    def worth(self, request: Request, here: Standing, trial: int) -> Worth:
+    def worth(self, request: Request, here: BestSoFar, trial: int) -> Worth:
         """α: what the point of ``trial`` maximizes."""
         incumbents, name = self._incumbents(request), type(request.acquisition).__name__
         acquisition, is_scaled = request.acquisition, False
@@ -161,7 +161,7 @@ class Fantasized:
         if isinstance(models, Separate):
             pairs = zip(models.of_each(len(self.Y)), self.Y, strict=True)
             parts = [Part(request.outputs[0], model, self.ids, self.X, y) for model, y in pairs]
-            return np.array([stand([part], request.surrogate).incumbent for part in parts])
+            return np.array([best_among([part], request.surrogate).incumbent for part in parts])
         known = np.column_stack([np.tile(data.y, (len(self.Y), 1)), self.Y])
         if is_noisy(self.base):
             rows = learned_by(request.surrogate, data)

@@ -4,7 +4,7 @@
 symbol  meaning                                                           shape
 ======  ================================================================  ==========
 q, p    points of the batch, and pending ones
-f⁺      the value to beat: :mod:`~believer.batch.standing`
+f⁺      the value to beat: :mod:`~believer.batch.best_so_far`
 S       base samples, the same for every batch
 f       joint samples of the latent function at these points, given       (S, q + p)
         results and nothing that is only believed
@@ -28,9 +28,9 @@ import numpy as np
 
 from believer.acquisitions.hypervolume import boxes
 from believer.arrays import Array, BoolArray, read_only
+from believer.batch.best_so_far import best_so_far
 from believer.batch.hedge import resolution_of
 from believer.batch.request import Request
-from believer.batch.standing import standing
 from believer.capabilities import has
 from believer.numerics.cholesky import root_of
 from believer.numerics.sampling import normal_sobol, sobol
@@ -160,7 +160,7 @@ Gains = tuple[Array, list[int], Array]
 def _improvements(request: Request, X: Array) -> Gains | None:
     """The gains for one objective: improvements on the best result so far, in samples that keep all limits."""
     q, unit = len(X), standardization(request.data.y)[1]
-    best = standing(request).incumbent
+    best = best_so_far(request).incumbent
     points = np.vstack([X, request.pending.X[-MAX_PENDING:]])
     drawn = None if best is None else _drawn(request.model, points, best, unit, 0)
     if best is None or drawn is None:
@@ -180,7 +180,7 @@ def _improvements(request: Request, X: Array) -> Gains | None:
 
 def _hypervolumes(request: Request, X: Array) -> Gains | None:
     """The gains for several objectives: growth of the dominated hypervolume, counted on points not yet dominated."""
-    here, q = standing(request), len(X)
+    here, q = best_so_far(request), len(X)
     if request.reference is None and len(here.ids) == 0:  # no trial has all objectives: nothing to measure from
         return None
     reference = here.reference() if request.reference is None else request.reference

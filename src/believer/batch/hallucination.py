@@ -24,12 +24,12 @@ import numpy as np
 
 from believer.acquisitions import UCB, PointwiseObjective
 from believer.arrays import Array, frozen
+from believer.batch.best_so_far import best_places
 from believer.batch.capability import require
 from believer.batch.picking import Picked, counted, pick, taken
 from believer.batch.relevance import Exploration, Relevance, relevance
 from believer.batch.request import LIMITS, Choice, Chosen, Request
 from believer.batch.schedules import LogBeta, Schedule, beta_at, checked_beta
-from believer.batch.standing import best_places
 from believer.batch.worth import bounded
 from believer.capabilities import has
 from believer.maximize import Candidates, Multistart, Objective

@@ -31,9 +31,9 @@ import numpy as np
 
 from believer.acquisitions import LogEI, PointwiseObjective
 from believer.arrays import Array
+from believer.batch.best_so_far import best_so_far, real_incumbent
 from believer.batch.learned import Learned
 from believer.batch.request import Request
-from believer.batch.standing import real_incumbent, standing
 from believer.capabilities import has
 from believer.maximize.objective import Search
 from believer.space.region import Region
@@ -176,7 +176,7 @@ class NothingExpected:
         if self.pool is not None:
             at = self.pool.predict()
         else:
-            search = Search(request.region, request.region.project(standing(request).places()), request.avoid)
+            search = Search(request.region, request.region.project(best_so_far(request).places()), request.avoid)
             rng = request.randomness(len(request.data), "quiet")
             at = request.model.predict(search.candidates(_ASKED, _ASKED // 4, (0.2, 0.05, 0.01), rng))
-        return has_nothing_left(request, standing(request).incumbent, at)
+        return has_nothing_left(request, best_so_far(request).incumbent, at)

@@ -11,13 +11,13 @@ from believer.acquisitions import Acquisition, completed
 from believer.acquisitions.joint_improvement import JointImprovement, Softness
 from believer.acquisitions.joint_limit import JointLimit
 from believer.arrays import Array, frozen, shown, whole
+from believer.batch.best_so_far import best_so_far
 from believer.batch.capability import require
 from believer.batch.lies import Believe, ConstantLie
 from believer.batch.picking import counted, taken
 from believer.batch.pseudo import PseudoObservations
 from believer.batch.random import REPLACED
 from believer.batch.request import LIMITS, Choice, Chosen, Request, with_pending
-from believer.batch.standing import standing
 from believer.errors import InvalidInput, MissingCapability
 from believer.maximize.climb import ascend, climbed, stepped
 from believer.maximize.multistart import MAX_STARTS
@@ -86,7 +86,7 @@ class QEI:
         for learned in request.outputs:
             require(learned.model, JointlyDifferentiable, "qei")
         q, p = len(request.ids), len(request.pending.ids)
-        incumbent = standing(request).incumbent
+        incumbent = best_so_far(request).incumbent
         if (q == 1 and p == 0) or incumbent is None:
             return _BELIEVER.choose(request, memory)
         objective = JointImprovement(

@@ -8,7 +8,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from believer.acquisitions.feasibility import Within
+from believer.acquisitions.feasibility import Limits
 from believer.arrays import Array, no_rows
 from believer.capabilities import has
 from believer.surrogates.data import Data
@@ -37,7 +37,7 @@ class Output:
 
     name: str
     sign: float = 1.0
-    limits: Within | None = None
+    limits: Limits | None = None
     probability: float = LIKELY
     warped: bool = True
     exact: bool = False
@@ -89,14 +89,14 @@ class Learned:
     kept: dict[Any, Any] = field(default_factory=dict)
 
     @property
-    def limits(self) -> Within | None:
+    def limits(self) -> Limits | None:
         """The limits in the units of the model: a warp never changes the order of values."""
         limits = self.output.limits
         if limits is None:
             return None
         if self.warp is not None:
             low, high = self.warp(np.array([limits.low, limits.high]))
-            limits = Within(float(low), float(high))
+            limits = Limits(float(low), float(high))
         return limits.near(*standardization(self.data.y))
 
     def predict(self, X: Array) -> Prediction:

@@ -27,10 +27,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from believer.arrays import LARGEST, Array, above_zero
+from believer.batch.best_so_far import real_incumbent
 from believer.batch.capability import require
 from believer.batch.penalization import penalized
 from believer.batch.request import Chosen, Request
-from believer.batch.standing import real_incumbent
 from believer.numerics import lbfgs
 from believer.numerics.sampling import sobol
 from believer.numerics.special import log_cdf

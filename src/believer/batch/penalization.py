@@ -27,10 +27,10 @@ from scipy.special import expit
 
 from believer.acquisitions import Pointwise, PointwiseAcquisition, PointwiseObjective, completed
 from believer.arrays import Array, above_zero, frozen, shown
+from believer.batch.best_so_far import best_places, real_incumbent
 from believer.batch.capability import require
 from believer.batch.picking import counted, pick, taken
 from believer.batch.request import Chosen, Request
-from believer.batch.standing import best_places, real_incumbent
 from believer.errors import InvalidInput
 from believer.maximize.objective import Objective, ranked
 from believer.numerics.sampling import sobol

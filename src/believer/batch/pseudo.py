@@ -23,13 +23,13 @@ import numpy as np
 
 from believer.arrays import Array, finite, shown
 from believer.batch.belief import PLAUSIBLE, SHORTEST, Belief
+from believer.batch.best_so_far import BestSoFar
 from believer.batch.hedge import MAX_NATS, NothingExpected, has_nothing_left, is_own, resolution_of
 from believer.batch.learned import OWN, is_noisy
 from believer.batch.lies import Believe, Lie
 from believer.batch.picking import Picked, counted, is_long, pick, shares_candidates, taken
 from believer.batch.repeat import repeated_instead
 from believer.batch.request import ONE, SEVERAL, Choice, Chosen, Request, with_pending
-from believer.batch.standing import Standing
 from believer.batch.together import moved, moves_together
 from believer.batch.verdict import nearness
 from believer.batch.worth import refuse_acquisition
@@ -114,7 +114,7 @@ class PseudoObservations:
         if nothing_expected.pool is not None and isinstance(belief, Belief) and moves_together(self, request):
             return self._together(belief, request, nothing_expected)
         for trial in request.ids:
-            here = belief.standing(request)
+            here = belief.best_so_far(request)
             if isinstance(belief, Belief):
                 belief, choice, _ = self._picked(belief, request, here, trial, avoid, nothing_expected)
                 first, allowed = belief.parts[0], here.X[here.feasible] if here.limited else None
@@ -141,7 +141,7 @@ class PseudoObservations:
             models[PLAUSIBLE] = follower.model
         avoid, choices, by, incumbents = request.avoid, list[Choice](), list[str](), list[float]()
         for trial in request.ids:
-            here = belief.standing(request)
+            here = belief.best_so_far(request)
             belief, choice, name = self._picked(belief, request, here, trial, avoid, nothing_expected)
             best = belief.incumbent(here)
             assert best is not None
@@ -169,7 +169,7 @@ class PseudoObservations:
         self,
         belief: Belief,
         request: Request,
-        here: Standing,
+        here: BestSoFar,
         trial: int,
         avoid: Array,
         nothing_expected: NothingExpected,

@@ -23,9 +23,9 @@ import numpy as np
 
 from believer.acquisitions import Pointwise, PointwiseAcquisition, PointwiseObjective
 from believer.arrays import Array, BoolArray, frozen
+from believer.batch.best_so_far import best_places
 from believer.batch.picking import maximizer_for
 from believer.batch.request import Request
-from believer.batch.standing import best_places
 from believer.batch.worth import bounded
 from believer.capabilities import has
 from believer.maximize import Search

@@ -13,11 +13,11 @@ import numpy as np
 
 from believer.acquisitions.scalarization import random_weights
 from believer.arrays import Array, whole
+from believer.batch.best_so_far import best_places
 from believer.batch.capability import require
 from believer.batch.picking import Picked, pick, taken
 from believer.batch.random import draw
 from believer.batch.request import SEVERAL, Choice, Chosen, Request
-from believer.batch.standing import best_places
 from believer.batch.worth import STEEP, DrawnExcess, LimitPenalized
 from believer.capabilities import has
 from believer.maximize import Objective

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
+from believer.batch.best_so_far import best_so_far
 from believer.batch.picking import pick, taken
 from believer.batch.request import SEVERAL, Chosen, Request
-from believer.batch.standing import standing
 from believer.batch.worth import refuse_acquisition, worth
 
 
@@ -25,7 +25,7 @@ class TopQ:
     def choose(self, request: Request, memory: object = None) -> Chosen:
         """The best point that is not taken yet, for each trial of ``request``; ``memory`` is ignored."""
         refuse_acquisition(request)
-        here, models = standing(request), tuple(learned.model for learned in request.outputs)
+        here, models = best_so_far(request), tuple(learned.model for learned in request.outputs)
         near_best, avoid = request.region.project(here.places()), request.avoid
         choices = []
         for trial in request.ids:

@@ -29,11 +29,11 @@ import numpy as np
 
 from believer.acquisitions import View, completed, objective_on
 from believer.acquisitions.acquisition import Acquisition, ByPredictions, PerPoint, Several
-from believer.acquisitions.feasibility import FAR, Feasible, Within
+from believer.acquisitions.feasibility import FAR, Feasible, Limits
 from believer.acquisitions.hypervolume import inferred_reference
 from believer.arrays import Array
+from believer.batch.best_so_far import BestSoFar
 from believer.batch.request import Request
-from believer.batch.standing import Standing
 from believer.capabilities import has
 from believer.errors import MissingCapability
 from believer.maximize import Objective
@@ -89,7 +89,7 @@ class Worth:
 def worth(
     request: Request,
     models: tuple[Model, ...],
-    here: Standing,
+    here: BestSoFar,
     trial: int,
     *,
     incumbent: float | None,
@@ -136,7 +136,7 @@ def in_logarithms(acquisition: Acquisition) -> tuple[Acquisition, bool]:
     return (acquisition, False) if log is None else (log, True)
 
 
-def _reference(request: Request, here: Standing) -> Array:
+def _reference(request: Request, here: BestSoFar) -> Array:
     """r (k,), inferred; while no point has every objective, from the results of each."""
     if len(here.ids):
         return here.reference()
@@ -241,7 +241,7 @@ class DrawnExcess:
     """e of a posterior sample of an output; ``scale`` is the standard deviation of its results."""
 
     path: Paths
-    limits: Within
+    limits: Limits
     scale: float
 
     @property
@@ -268,7 +268,7 @@ class BoundExcess:
     """e of the confidence bound that is nearest to the limits: ``root`` standard deviations from the posterior mean."""
 
     model: Model
-    limits: Within
+    limits: Limits
     scale: float
     root: float
 

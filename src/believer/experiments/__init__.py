@@ -23,12 +23,12 @@ from believer.experiments.statistics import (
     wilcoxon,
     wilson_interval,
 )
-from believer.experiments.store import Finished, Store, read_store
+from believer.experiments.store import FinishedCell, Store, read_store
 from believer.study.settings import versions
 
 __all__ = [
     "Cell",
-    "Finished",
+    "FinishedCell",
     "Store",
     "bootstrap_interval",
     "fingerprint",

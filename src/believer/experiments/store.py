@@ -37,7 +37,7 @@ WORDING = Wording(
 
 
 @dataclass(frozen=True, slots=True)
-class Finished:
+class FinishedCell:
     """A cell with its result, and where that came from: versions, commit, seconds, the time when it was stored."""
 
     cell: Cell
@@ -45,7 +45,7 @@ class Finished:
     provenance: dict[str, Any]
 
 
-def read_store(path: PathLike) -> list[Finished]:
+def read_store(path: PathLike) -> list[FinishedCell]:
     """The finished cells of a file, without its lock: also while a run is writing to it.
 
     Raises ``JournalError`` if it cannot be read, ``JournalCorrupt`` with the line that makes no sense,
@@ -65,7 +65,7 @@ class Store:
 
     def __init__(self, path: PathLike | None = None) -> None:
         self._file: LineFile | None = None
-        self._finished: dict[str, Finished] = {}
+        self._finished: dict[str, FinishedCell] = {}
         if path is None:
             return
         with explained("open", path, "Its directory must exist and be writable."):
@@ -84,7 +84,7 @@ class Store:
         """The absolute path of the file; None in memory."""
         return None if self._file is None else Path(self._file.path)
 
-    def add(self, cell: Cell, result: Mapping[str, Any], provenance: Mapping[str, Any] | None = None) -> Finished:
+    def add(self, cell: Cell, result: Mapping[str, Any], provenance: Mapping[str, Any] | None = None) -> FinishedCell:
         """Record a result, on the disk when this returns; ``InvalidInput`` if it is not plain JSON, or there already.
 
         provenance: of the process that computed it; of this one by default.
@@ -107,7 +107,7 @@ class Store:
         self._finished[cell.key] = finished
         return finished
 
-    def __getitem__(self, cell: Cell) -> Finished:
+    def __getitem__(self, cell: Cell) -> FinishedCell:
         """The finished cell; KeyError if it is not finished."""
         return self._finished[cell.key]
 
@@ -117,7 +117,7 @@ class Store:
     def __len__(self) -> int:
         return len(self._finished)
 
-    def __iter__(self) -> Iterator[Finished]:
+    def __iter__(self) -> Iterator[FinishedCell]:
         """Iterate over the cells in the order in which they finished."""
         return iter(self._finished.values())
 
@@ -135,9 +135,9 @@ class Store:
         self.close()
 
 
-def _parsed(lines: Iterable[bytes], path: PathLike) -> dict[str, Finished]:
+def _parsed(lines: Iterable[bytes], path: PathLike) -> dict[str, FinishedCell]:
     """Finished cells by key; the first line of a cell counts."""
-    finished: dict[str, Finished] = {}
+    finished: dict[str, FinishedCell] = {}
     for number, line in enumerate(lines, start=1):
         try:
             entry = _decoded(line.decode("utf-8"), os.fspath(path))
@@ -151,7 +151,7 @@ def _parsed(lines: Iterable[bytes], path: PathLike) -> dict[str, Finished]:
     return finished
 
 
-def _decoded(line: str, where: str) -> Finished:
+def _decoded(line: str, where: str) -> FinishedCell:
     record = plain.decode(line, "a line")
     written = record.get("format")
     if type(written) is int and written > FORMAT:
@@ -166,4 +166,4 @@ def _decoded(line: str, where: str) -> Finished:
         raise InvalidInput(f"the key must be that of the cell, {cell.key}; got {record['key']!r}.")
     if not isinstance(record["result"], dict) or not isinstance(record["provenance"], dict):
         raise InvalidInput("result and provenance must be JSON objects.")
-    return Finished(cell, record["result"], record["provenance"])
+    return FinishedCell(cell, record["result"], record["provenance"])

@@ -69,7 +69,7 @@ KEY, IGNORED = "believer", "ignored"
 
 NOTES = "system attributes of believer"
 
-Conditions: TypeAlias = dict[str, dict[str, list[Any]]]
+BranchValues: TypeAlias = dict[str, dict[str, list[Any]]]
 """For each parameter of a branch, the values of its parent with which trials ask for it."""
 
 _log = logging.getLogger(__name__)
@@ -154,7 +154,7 @@ class BelieverSampler(BaseSampler):  # type: ignore[misc]
         self._counted: dict[int, datetime] = {}  # trials that have ended, and when they did
         self._limits: set[str] = set()  # names of constraints
         self._branches = Branches(is_listed)
-        self._found: tuple[dict[str, Any], Conditions] = ({}, {})
+        self._found: tuple[dict[str, Any], BranchValues] = ({}, {})
 
     def __getstate__(self) -> dict[str, Any]:
         """Without the lock, and without models, which a copy learns again."""
@@ -347,7 +347,7 @@ class _Door:
     """
 
     distributions: dict[str, Any]
-    rules: Conditions
+    rules: BranchValues
     settings: StudySettings
     cache: ModelCache
     digest: str

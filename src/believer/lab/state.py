@@ -23,7 +23,7 @@ _MOST = 24
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class ListedTrial:
     """A trial with what it returned.
 
     Attributes
@@ -59,16 +59,16 @@ class State:
     labels: Labels
     counts: dict[str, int]
     batches: int
-    best: Found | None
-    front: tuple[Found, ...]
+    best: ListedTrial | None
+    front: tuple[ListedTrial, ...]
     expected: str
-    pending: tuple[Found, ...]
+    pending: tuple[ListedTrial, ...]
     next: tuple[str, ...]
 
     def to_config(self) -> dict[str, Any]:
         """Plain JSON data."""
 
-        def data(one: Found) -> dict[str, Any]:
+        def data(one: ListedTrial) -> dict[str, Any]:
             return {"trial": one.trial, "params": one.params, "outcomes": one.outcomes}
 
         return {
@@ -110,7 +110,7 @@ class State:
         lines += [f"Next: {one}" if not i else f"      {one}" for i, one in enumerate(self.next)]
         return "\n".join(lines)
 
-    def _table(self, rows: Sequence[Found]) -> str:
+    def _table(self, rows: Sequence[ListedTrial]) -> str:
         names = [name for name in self.labels.wanted if any(name in one.outcomes for one in rows)]
         columns = [
             column("trial", [one.trial for one in rows]),
@@ -139,11 +139,11 @@ def state_of(folder: Folder, study: Optimizer | None) -> State:
     readable, labels = Readable(study.space), Labels.of(study.space, study.goals)
     outcomes, trials = study.outcomes, study.trials
 
-    def found(trial: int) -> Found:
-        return Found(trial, readable.of(trials[trial].params), _numbers(outcomes.get(trial)))
+    def found(trial: int) -> ListedTrial:
+        return ListedTrial(trial, readable.of(trials[trial].params), _numbers(outcomes.get(trial)))
 
     several = len(study.goals.objectives) > 1
-    front: tuple[Found, ...] = ()
+    front: tuple[ListedTrial, ...] = ()
     best, expected = None, ""
     if several:
         front = tuple(found(point.trial.id) for point in study.front) if outcomes else ()

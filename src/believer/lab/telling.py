@@ -29,7 +29,7 @@ from believer.study.trials import Trial, same_params
 
 _ID = re.compile(r"(?:trial\s*)?#?\s*(\d{1,12})(?:[.,]0*)?", re.IGNORECASE)
 
-Values = dict[str, float]
+ResultRow = dict[str, float]
 """Numbers by outcome; NaN for one that failed."""
 
 
@@ -40,7 +40,7 @@ class _Read:
     line: int
     trial: int | None
     params: dict[str, Any]
-    values: Values
+    values: ResultRow
     not_run: bool
     reason: str
 
@@ -192,7 +192,7 @@ class _Reader:
         if trial is None and not given and not results:
             return None
         number = None if trial is None else _id(trial)
-        values: Values = {}
+        values: ResultRow = {}
         not_run, reason = False, ""
         for name, at in results.items():
             text = text_of(at)
@@ -355,7 +355,7 @@ class _Planner:
             return abs(a - b) <= within * (1.0 + 1e-9) + 1e-9 * max(abs(a), abs(b))
         return type(a) is type(b) and bool(a == b)
 
-    def _is_told(self, trial: int, values: Values) -> bool:
+    def _is_told(self, trial: int, values: ResultRow) -> bool:
         """Whether a trial has these numbers already, be it among others."""
         return all(
             (told := self._told(trial, name)) is not None and any(_same(value, one) for one in told)

@@ -18,7 +18,7 @@ from believer.space.units import units_of
 from believer.space.when import when_of
 from believer.study.goal import AtLeast, AtMost, Between, Desirability, Goal, Maximize
 
-Entry = dict[str, Any]
+TomlEntry = dict[str, Any]
 
 _BARE = re.compile(r"[A-Za-z0-9_-]+")
 
@@ -86,11 +86,11 @@ def study_text(
     return "".join(parts).rstrip("\n") + "\n"
 
 
-def _parameter(p: Any) -> Entry:
+def _parameter(p: Any) -> TomlEntry:
     """The entry of a parameter, without what is usual."""
     config = p.to_config()
     kind = type(p).__name__.lower()
-    said: Entry = {} if kind in ("float", "categorical", "discrete") else {"type": kind}
+    said: TomlEntry = {} if kind in ("float", "categorical", "discrete") else {"type": kind}
     said |= {key: value for key, value in config.items() if value not in (None, False) or key not in ("step", "log")}
     if said.get("step") == 1 and kind == "int":
         del said["step"]
@@ -103,7 +103,7 @@ def _parameter(p: Any) -> Entry:
     return said | ({"units": units_of(p)} if units_of(p) else {})
 
 
-def _rule(rule: Rule) -> Entry:
+def _rule(rule: Rule) -> TomlEntry:
     if isinstance(rule, MaxParts):
         return {"max_parts": rule.most, "of": [*rule.names]}
     assert isinstance(rule, Linear)
@@ -113,8 +113,8 @@ def _rule(rule: Rule) -> Entry:
     return {"terms": dict(rule.terms), **{key: value for key, value in bounds.items() if value is not None}}
 
 
-def _outcome(goal: Goal) -> Entry:
-    said: Entry
+def _outcome(goal: Goal) -> TomlEntry:
+    said: TomlEntry
     match goal:
         case AtLeast(threshold=limit):
             said = {"at_least": limit}
@@ -132,11 +132,11 @@ def _outcome(goal: Goal) -> Entry:
     return said | ({"units": goal.units} if goal.units else {})
 
 
-def _table(path: Iterable[str], entry: Entry) -> str:
+def _table(path: Iterable[str], entry: TomlEntry) -> str:
     return f"[{'.'.join(_key(part) for part in path)}]\n{_keys(entry)}\n"
 
 
-def _keys(entry: Entry) -> str:
+def _keys(entry: TomlEntry) -> str:
     return "".join(f"{_key(key)} = {_value(value)}\n" for key, value in entry.items())
 
 

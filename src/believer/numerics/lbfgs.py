@@ -28,7 +28,7 @@ from believer.arrays import Array, BoolArray, IntArray, above_zero, finite, pack
 from believer.errors import InvalidInput
 from believer.numerics import backend
 
-Function = Callable[[Array], tuple[Array, Array]]
+BatchFunction = Callable[[Array], tuple[Array, Array]]
 """(s, d) points -> values (s,) and gradients (s, d), to be minimized."""
 
 MAX_ROUNDS, MAX_TOLERANCE = 100_000, 1e9
@@ -154,7 +154,7 @@ class _Climbing:
             setattr(self, name, getattr(self, name)[which])
 
 
-def minimize(objective: Function, X0: Array, lower: Array, upper: Array, settings: Settings = DEFAULTS) -> Minimum:
+def minimize(objective: BatchFunction, X0: Array, lower: Array, upper: Array, settings: Settings = DEFAULTS) -> Minimum:
     """Local minima of ``objective`` over the box, one for each row of ``X0`` (s, d).
 
     A start whose first value is not finite stays where it is, with value +inf.

@@ -24,7 +24,7 @@ from scipy.linalg import lapack
 from believer.arrays import Array, above_zero, finite, whole
 from believer.errors import InvalidInput
 
-Function = Callable[[Array], tuple[float, Array, Array]]
+CurvedFunction = Callable[[Array], tuple[float, Array, Array]]
 """(p,) -> value, gradient (p,), curvature (p, p)."""
 
 MAX_VALUES, MAX_TOLERANCE = 100_000, 1e9
@@ -56,7 +56,7 @@ DEFAULTS = Settings()
 
 
 def minimize(
-    objective: Function, x: Array, lower: Array, upper: Array, settings: Settings = DEFAULTS
+    objective: CurvedFunction, x: Array, lower: Array, upper: Array, settings: Settings = DEFAULTS
 ) -> tuple[Array, float]:
     """A local minimum over the box from ``x`` (p,), and the value there; +inf where the first value is not finite."""
     x = np.clip(x, lower, upper)

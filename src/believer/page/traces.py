@@ -12,7 +12,7 @@ from believer.arrays import Array, IntArray
 from believer.page.cells import Json, label, numbers
 from believer.plot.data import Axis
 
-Values: TypeAlias = Array | IntArray
+Numbers: TypeAlias = Array | IntArray
 MAX_TICKS = 24
 
 
@@ -115,7 +115,7 @@ def points(
     }
 
 
-def line(x: Values, y: Values, color: str, *, name: str = "", dash: str = "solid", **more: Any) -> Json:
+def line(x: Numbers, y: Numbers, color: str, *, name: str = "", dash: str = "solid", **more: Any) -> Json:
     """A line.
 
     Parameters

@@ -21,7 +21,7 @@ from functools import cached_property
 import numpy as np
 
 from believer.arrays import Array, BoolArray, IntArray
-from believer.space.projection import Part
+from believer.space.projection import RuleBlock
 
 MARGIN = 1e-10
 KEPT = 1e-9
@@ -69,7 +69,7 @@ class Geometry:
         return np.array([values is not None for values in self.values], dtype=bool)
 
     @cached_property
-    def parts(self) -> tuple[Part, ...]:
+    def parts(self) -> tuple[RuleBlock, ...]:
         """Sums that share columns with each other, by rows, and their columns; one after the other."""
         left, found = list(range(len(self.A))), []
         while left:

@@ -23,7 +23,7 @@ import numpy as np
 from believer.arrays import Array, BoolArray, IntArray, packed
 from believer.numerics import backend
 
-Part: TypeAlias = tuple[IntArray, IntArray]
+RuleBlock: TypeAlias = tuple[IntArray, IntArray]
 """Rules that share columns with each other, and with no other rule: their rows, and their columns."""
 
 _TINY = 1e-13
@@ -94,7 +94,7 @@ def _mended(X: Array, lower: Array, upper: Array, a: Array, wanted: Array) -> Ar
 
 
 def onto_rules(
-    P: Array, lower: Array, upper: Array, A: Array, low: Array, high: Array, parts: tuple[Part, ...]
+    P: Array, lower: Array, upper: Array, A: Array, low: Array, high: Array, parts: tuple[RuleBlock, ...]
 ) -> Array:
     """The points (m, j) of the box nearest to ``P`` (m, j) in which every rule low ≤ A x ≤ high holds.
 

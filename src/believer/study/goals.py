@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from believer.acquisitions.feasibility import Within
+from believer.acquisitions.feasibility import Limits
 from believer.arrays import LARGEST, finite, shown
 from believer.batch.learned import Output
 from believer.errors import InvalidInput
@@ -130,11 +130,11 @@ class Goals:
         for name in self.limited:
             goal = self.wanted[name]
             if isinstance(goal, Between):
-                found.append(Output(name, 1.0, Within(goal.low, goal.high), goal.probability, warped=False))
+                found.append(Output(name, 1.0, Limits(goal.low, goal.high), goal.probability, warped=False))
             elif isinstance(goal, AtLeast):
-                found.append(Output(name, -1.0, Within(high=-goal.threshold), goal.probability))
+                found.append(Output(name, -1.0, Limits(high=-goal.threshold), goal.probability))
             elif isinstance(goal, AtMost):
-                found.append(Output(name, 1.0, Within(high=goal.threshold), goal.probability))
+                found.append(Output(name, 1.0, Limits(high=goal.threshold), goal.probability))
         return tuple(found)
 
     def arranged(self, outcome: Outcome) -> Outcome:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from believer.acquisitions.feasibility import Within
+from believer.acquisitions.feasibility import Limits
 from believer.arrays import Array, IntArray, read_only, shown, whole
 from believer.batch.learned import Output, Pending
 from believer.errors import InvalidInput, JournalError
@@ -26,7 +26,7 @@ RUN_STD, RUN_LIMIT = 0.3, -0.5
 """How far -1, for an evaluation that came back, and 1, for one that failed, are taken to be off, as a border between
 the two is no smooth function; and below what an evaluation is expected to come back (benchmarks/failures.py)."""
 
-_RUN = Output(RUNS, 1.0, Within(high=RUN_LIMIT), warped=False, exact=True)
+_RUN = Output(RUNS, 1.0, Limits(high=RUN_LIMIT), warped=False, exact=True)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

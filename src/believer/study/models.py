@@ -17,9 +17,9 @@ from typing import Any, cast
 import numpy as np
 
 from believer.arrays import shown, whole
+from believer.batch.best_so_far import learned_by
 from believer.batch.learned import Learned, Pending
 from believer.batch.request import Randomness, Strategy
-from believer.batch.standing import learned_by
 from believer.capabilities import has
 from believer.errors import InvalidInput, JournalError, NumericalError
 from believer.numerics.sampling import stream

@@ -9,8 +9,8 @@ import numpy as np
 
 from believer.acquisitions.hypervolume import hypervolume
 from believer.arrays import Array
+from believer.batch.best_so_far import BestSoFar, best_among
 from believer.batch.learned import Learned, Part
-from believer.batch.standing import Standing, stand
 from believer.capabilities import has
 from believer.errors import InvalidInput, MissingCapability
 from believer.study.goals import RUNS
@@ -64,7 +64,7 @@ class Insight:
             raise InvalidInput(
                 "several objectives have no single best point. Use front, which lists the points to choose from."
             )
-        here = self._standing()
+        here = self._best_so_far()
         if here is None or not here.any_feasible:
             raise InvalidInput("recommend needs a feasible result, and there is none yet.")
         best = int(np.argmin(np.where(here.feasible, here.Y[:, 0], np.inf)))
@@ -86,7 +86,7 @@ class Insight:
         goals, settings = self.settings.goals, self.settings
         if len(goals.objectives) == 1:
             raise InvalidInput("a front needs several objectives, and this study has one. Use best or recommend().")
-        here, aims = self._standing(), [output for output in goals.outputs if output.limits is None]
+        here, aims = self._best_so_far(), [output for output in goals.outputs if output.limits is None]
         if here is None or not len(here.ids):
             return Front((), settings.reference, settings.reference is not None, 0.0, settings.labels)
         signs = np.array([output.sign for output in aims])
@@ -122,12 +122,12 @@ class Insight:
                 found[table.output.name] = Expected(float(table.output.sign * at.mean[0]), float(at.std[0]))
         return found
 
-    def _standing(self) -> Standing | None:
+    def _best_so_far(self) -> BestSoFar | None:
         """Feasibility, incumbent and Pareto front by complete results only; None if an output has no result."""
         tables = self.history.tables
         if not all(table.ids for table in tables):
             return None
         parts = [Part.of(self.cache.learned(self.history, place)) for place in range(len(tables))]
-        here, whole = stand(parts, self.settings.surrogate), np.array(self.history.ids, dtype=np.int64)
+        here, whole = best_among(parts, self.settings.surrogate), np.array(self.history.ids, dtype=np.int64)
         # Nobody is to use a point of which something was never measured.
         return here if len(here.ids) == len(whole) else here.among(np.isin(here.ids, whole))

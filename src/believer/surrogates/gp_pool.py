@@ -37,7 +37,7 @@ _JOINED, _ADDED = 256, 2048
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Block:
+class CandidateBlock:
     """Some of the candidates, (m, d), with the covariances (m, n) of the first observations and (p, m) of later ones.
 
     ``mean`` and ``variance`` (m,) are of standardized y.
@@ -50,7 +50,7 @@ class Block:
     variance: Array
 
     @staticmethod
-    def of(model: GPModel, X: Array) -> Block:
+    def of(model: GPModel, X: Array) -> CandidateBlock:
         """``X`` (m, d) under ``model``.  O(m N²)."""
         X = read_only(packed(X))
         compiled = model.compiled()
@@ -60,9 +60,9 @@ class Block:
             cross, _ = model.hyper.cross(X, model.X)
             mean, V = cross @ model.alpha, model.factor.whiten(cross)
             variance = model.hyper.signal - np.einsum("ij,ij->i", V, V)
-        return Block(X, read_only(cross), no_rows(len(X)), mean, variance)
+        return CandidateBlock(X, read_only(cross), no_rows(len(X)), mean, variance)
 
-    def told(self, model: GPModel, row: int) -> Block:
+    def told(self, model: GPModel, row: int) -> CandidateBlock:
         """After the observation that is the ``row`` of ``model``, the next that the block does not know.  O(m N)."""
         hyper, weights = model.hyper, model.factor.tail[row - len(model.factor.base)]
         native = backend.native
@@ -80,7 +80,7 @@ class Block:
                 self.mean,
                 self.variance,
             )
-            return Block(self.X, self.cross, later, mean, variance)
+            return CandidateBlock(self.X, self.cross, later, mean, variance)
         n = self.cross.shape[1]
         near = hyper.cross(model.X[row : row + 1], self.X)[0]
         c = self.cross @ weights[:n] + weights[n:row] @ self.later + weights[row] * near[0]
@@ -91,13 +91,13 @@ class Block:
             variance=self.variance - c * c,
         )
 
-    def joined(self, other: Block) -> Block:
+    def joined(self, other: CandidateBlock) -> CandidateBlock:
         """The block with the candidates of another that knows as many observations.  O(m N)."""
         first, n = len(self.X), self.cross.shape[1]
         cross = np.empty((first + len(other.X), n + len(self.later)))
         cross[:first, :n], cross[:first, n:] = self.cross, self.later.T
         cross[first:, : other.cross.shape[1]], cross[first:, other.cross.shape[1] :] = other.cross, other.later.T
-        return Block(
+        return CandidateBlock(
             read_only(np.vstack([self.X, other.X])),
             read_only(cross),
             no_rows(len(self.X) + len(other.X)),
@@ -111,12 +111,12 @@ class GPPool:
     """Candidates of a Gaussian process: those of the beginning, and those that were added."""
 
     model: GPModel
-    blocks: tuple[Block, ...]
+    blocks: tuple[CandidateBlock, ...]
 
     @staticmethod
     def of(model: GPModel, X: Array) -> GPPool:
         """``X`` (m, d) under ``model``.  O(m N²)."""
-        return GPPool(model, (Block.of(model, X),))
+        return GPPool(model, (CandidateBlock.of(model, X),))
 
     @property
     def points(self) -> Array:
@@ -150,7 +150,7 @@ class GPPool:
         """The pool with more candidates ``X`` (k, d), without the oldest of very many.  O(k N²), and a copy of some."""
         if not len(X):
             return self
-        first, *added = (*self.blocks, Block.of(self.model, X))
+        first, *added = (*self.blocks, CandidateBlock.of(self.model, X))
         # A block joins the one before it once it is as large, so that there are few of them, and each is copied rarely;
         # large ones stay as they are, since a copy needs as much memory again.
         while len(added) > 1 and len(added[-1].X) >= len(added[-2].X) and len(added[-1].X) <= _JOINED:

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from believer.acquisitions import EHVI, LogEI, Several
-from believer.acquisitions.feasibility import Within
+from believer.acquisitions.feasibility import Limits
 from believer.arrays import Array, frozen
 from believer.batch import Learned, Output, Pending, Request
 from believer.batch.request import SEVERAL, takes
@@ -16,7 +16,7 @@ from believer.testing.contract import law
 from believer.testing.requests import Checked, request, require_answer, require_same_points
 
 
-def with_outputs(case: Checked, limits: tuple[Within | None, ...], in_part: bool = False) -> Request:
+def with_outputs(case: Checked, limits: tuple[Limits | None, ...], in_part: bool = False) -> Request:
     """A request of a study that declares as many outputs: limits of each, None for an objective.
 
     For one objective with LogEI: not every acquisition has the logarithm that limits are added to.
@@ -42,8 +42,8 @@ def _columns(X: Array) -> list[Array]:
 
 
 _LIMITS = {
-    "some results keep": (None, Within(high=60.0), Within(low=0.002, high=0.008)),
-    "no result keeps": (None, Within(high=-50.0), Within(low=0.002, high=0.008)),
+    "some results keep": (None, Limits(high=60.0), Limits(low=0.002, high=0.008)),
+    "no result keeps": (None, Limits(high=-50.0), Limits(low=0.002, high=0.008)),
 }
 
 
@@ -60,7 +60,7 @@ def two_objectives_get_points(case: Checked) -> None:
     """With a limit and without, up to a reference point that is given, and to one that is not."""
     if takes(case.strategy) != SEVERAL:
         return
-    for limits in ((None, None), (None, None, Within(low=0.002, high=0.008))):
+    for limits in ((None, None), (None, None, Limits(low=0.002, high=0.008))):
         asked = with_outputs(case, limits)
         for reference in (None, frozen(np.array([1.0, 110.0]))):
             require_answer(case.strategy, replace(asked, reference=reference))

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from believer.diagnostics import RESPONDS_FROM, is_diverse, own_response
-from believer.experiments import Finished, bootstrap_interval
+from believer.experiments import FinishedCell, bootstrap_interval
 from believer_paper.cells.diagnoses import OTHER_LIES
 from believer_paper.ledger.checks import (
     MIN_SETS,
@@ -97,7 +97,7 @@ def _costs(results: Results, preset: str) -> Finding:
     return judged(answers, "; ".join(said) + "." + _own(steps), "table 3", "table 7", "cells: step")
 
 
-def _own(steps: Iterable[Finished]) -> str:
+def _own(steps: Iterable[FinishedCell]) -> str:
     """The step of this library's posterior, to compare with scikit-learn's, if it was timed."""
     timed = [one for one in steps if "gp_own" in one.result]
     if not timed:
@@ -110,7 +110,7 @@ def _own(steps: Iterable[Finished]) -> str:
     )
 
 
-def _ratios(steps: Iterable[Finished], cheap: str, batch: bool = False) -> list[float]:
+def _ratios(steps: Iterable[FinishedCell], cheap: str, batch: bool = False) -> list[float]:
     """How many times longer the network takes, by repetition."""
     timed = [one.result["batch"] if batch else one.result for one in steps]
     return [_seconds(result, "neural") / _seconds(result, cheap) for result in timed]

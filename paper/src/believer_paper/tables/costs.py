@@ -9,7 +9,7 @@ import numpy as np
 
 from believer.acquisitions import EI, LogEI
 from believer.arrays import Array
-from believer.experiments import Cell, Finished
+from believer.experiments import Cell, FinishedCell
 from believer.maximize import FixedStarts, Multistart
 from believer.surrogates import GP, MQRBF, NeuralEnsemble, Preset, RandomForest
 from believer_paper.cells.loops import OPTIONS, XI
@@ -59,19 +59,19 @@ def table_3(results: Results) -> PaperTable | None:
     return laid_out(3, title, ("surrogate",), rows, notes, ("exp5",))
 
 
-def _steps(results: Results, name: str, of: Callable[[Finished, str], float]) -> dict[str, list[float]]:
+def _steps(results: Results, name: str, of: Callable[[FinishedCell, str], float]) -> dict[str, list[float]]:
     return {preset: [of(one, name) for one in results.of("step", preset=preset)] for preset in PRESETS}
 
 
-def _cpu(one: Finished, name: str) -> float:
+def _cpu(one: FinishedCell, name: str) -> float:
     return float(np.median(one.result[name]["seconds"]))
 
 
-def _wall(one: Finished, name: str) -> float:
+def _wall(one: FinishedCell, name: str) -> float:
     return float(np.median(one.result[name]["wall_seconds"]))
 
 
-def _ratio(one: Finished, name: str) -> float:
+def _ratio(one: FinishedCell, name: str) -> float:
     return _cpu(one, "neural") / _cpu(one, name)
 
 
@@ -181,18 +181,18 @@ Spent = Mapping[str, Array]
 """Seconds (3,) by experiment: of the processor, of the wall clock, and of the processor within other libraries."""
 
 
-def clocks(one: Finished) -> Array:
+def clocks(one: FinishedCell) -> Array:
     """Seconds that a cell took (3,), as in ``Spent``; where the processor's were not kept, the wall clock's."""
     wall = float(one.provenance.get("seconds") or 0.0)
     cpu = float(one.provenance.get("cpu_seconds", wall))
     return np.array([cpu, wall, foreign_of(one)])
 
 
-def _is_of(one: Finished, preset: str) -> bool:
+def _is_of(one: FinishedCell, preset: str) -> bool:
     return bool(one.cell.settings.get("preset", "ours") == preset)
 
 
-def _spent(finished: Iterable[Finished]) -> Spent:
+def _spent(finished: Iterable[FinishedCell]) -> Spent:
     """The cost of every experiment that has a cell here; 0 if all of its cells count for others."""
     spent: dict[str, Array] = {}
     for one in finished:

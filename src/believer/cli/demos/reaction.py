@@ -34,7 +34,7 @@ SPACE = Space(
         "time": Int(4, 20, step=8, units="h"),
     }
 )
-Experiment: TypeAlias = tuple[Any, ...]
+Reaction: TypeAlias = tuple[Any, ...]
 """Values of the parameters, in the order of the space."""
 
 _GAS = 8.314e-3  # kJ / (mol K)
@@ -48,13 +48,13 @@ _ERRORS = (0.8, 0.2)  # standard deviations of yield and purity, in %
 
 
 @cache
-def table() -> dict[Experiment, tuple[float, float]]:
+def table() -> dict[Reaction, tuple[float, float]]:
     """Yield and purity in % of every combination."""
     rng = np.random.default_rng(SEED)
     solvents = {(k, s): rng.normal(0.0, _SPREAD_SOLVENT) for k in _RATES for s in SOLVENTS}
     bases = {(k, b): rng.normal(0.0, _SPREAD_BASE) for k in _RATES for b in BASES}
     pairs = {(k, s, b): rng.normal(0.0, _SPREAD_PAIR) for k in _RATES for s in SOLVENTS for b in BASES}
-    rows: dict[Experiment, tuple[float, float]] = {}
+    rows: dict[Reaction, tuple[float, float]] = {}
     for s, b, t, c, h in product(SOLVENTS, BASES, range(40, 101, 20), range(100, 301, 100), range(4, 21, 8)):
         warmth = (1.0 / (t + 273.15) - 1.0 / _WARM) / _GAS
         k1, k2, k3 = (

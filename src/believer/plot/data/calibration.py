@@ -13,8 +13,8 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 
 from believer.arrays import Array, IntArray
+from believer.batch.best_so_far import learned_by
 from believer.batch.learned import Learned
-from believer.batch.standing import learned_by
 from believer.capabilities import has
 from believer.errors import InvalidInput
 from believer.numerics.special import log_cdf

@@ -248,7 +248,7 @@ class _Slice:
         return tuple(len(axis.at) for axis in reversed(self.axes))
 
     def worth_label(self, belief: Belief) -> str:
-        found = belief.worth(self.request, belief.standing(self.request), self.request.ids[0])
+        found = belief.worth(self.request, belief.best_so_far(self.request), self.request.ids[0])
         name, _, rest = found.name.partition(" times ")
         return _NAMES.get(name, name) + (f" × {_NAMES.get(rest, rest)}" if rest else "")
 
@@ -296,7 +296,7 @@ class _Slice:
 
     def _worth(self, belief: Belief, trial: int, X: Array) -> Array:
         """The acquisition (m,); not its logarithm."""
-        found = belief.worth(self.request, belief.standing(self.request), trial)
+        found = belief.worth(self.request, belief.best_so_far(self.request), trial)
         acquisition = self.request.acquisition
         several, limited = has(acquisition, Several), bool(self.request.limited)
         is_log = several or limited or completed(acquisition).is_log

@@ -38,7 +38,7 @@ _ROUNDING = 1e-12
 
 
 @dataclass(frozen=True, eq=False)
-class Standing:
+class BestSoFar:
     """Feasibility, incumbent and Pareto front over the points where every objective is known or has a lie.
 
     Attributes
@@ -81,7 +81,7 @@ class Standing:
         real = self.seen[self.real & self.feasible]
         return float(real.min()) if len(real) else None
 
-    def among(self, rows: BoolArray) -> Standing:
+    def among(self, rows: BoolArray) -> BestSoFar:
         """The same at some of the points, (n,)."""
         return replace(
             self,
@@ -121,14 +121,14 @@ class Standing:
         return spread
 
 
-def standing(request: Request) -> Standing:
+def best_so_far(request: Request) -> BestSoFar:
     """Feasibility, incumbent and Pareto front by real results only, under the models of the request.
 
     Parameters
     ----------
     request : what the strategy was asked.
     """
-    return stand([Part.of(learned) for learned in request.outputs], request.surrogate)
+    return best_among([Part.of(learned) for learned in request.outputs], request.surrogate)
 
 
 def real_incumbent(request: Request) -> float:
@@ -138,7 +138,7 @@ def real_incumbent(request: Request) -> float:
     ----------
     request : what the strategy was asked.
     """
-    here = standing(request)
+    here = best_so_far(request)
     return float(here.Y[:, 0].min()) if here.incumbent is None else here.incumbent
 
 
@@ -155,7 +155,7 @@ def best_places(request: Request, X: Array | None = None, y: Array | None = None
         believed = (*request.pending.ids, *request.ids)[: len(X)]
         first = parts[0]
         parts[0] = Part(first.learned, first.model, believed, X, y)
-    return request.region.project(stand(parts, request.surrogate).places())
+    return request.region.project(best_among(parts, request.surrogate).places())
 
 
 def learned_by(surrogate: Surrogate, data: Data) -> IntArray | None:
@@ -165,7 +165,7 @@ def learned_by(surrogate: Surrogate, data: Data) -> IntArray | None:
     return None
 
 
-def stand(parts: Sequence[Part], surrogate: Surrogate) -> Standing:
+def best_among(parts: Sequence[Part], surrogate: Surrogate) -> BestSoFar:
     """Feasibility, incumbent and Pareto front by the results and lies of all outputs.
 
     Parameters
@@ -194,7 +194,7 @@ def stand(parts: Sequence[Part], surrogate: Surrogate) -> Standing:
         logs = _log_probability(part, ids, X)
         log_feasible = log_feasible + logs
         feasible &= logs >= np.log(part.learned.output.probability) - _ROUNDING
-    return Standing(ids, X, Y, seen, log_feasible, feasible, real, bool(limited))
+    return BestSoFar(ids, X, Y, seen, log_feasible, feasible, real, bool(limited))
 
 
 @dataclass(frozen=True, slots=True, eq=False)

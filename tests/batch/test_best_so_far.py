@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 from batch_requests import declared, request_for
 
-from believer.acquisitions.feasibility import Within
+from believer.acquisitions.feasibility import Limits
 from believer.acquisitions.hypervolume import nondominated
 from believer.arrays import Array, frozen
 from believer.batch import Data, Learned, Output, Pending
+from believer.batch.best_so_far import BestSoFar, best_among, best_places, best_so_far, real_incumbent
 from believer.batch.learned import Part, is_noisy
-from believer.batch.standing import Standing, best_places, real_incumbent, stand, standing
 from believer.space.box import Block, Box
 from believer.surrogates import GP
 from believer.surrogates.protocols import Prediction
@@ -53,7 +53,7 @@ def rows(values: dict[str, float]) -> tuple[tuple[int, ...], Data]:
 def known(
     seen: dict[str, float],
     lies: dict[str, float] | None = None,
-    limits: Within | None = None,
+    limits: Limits | None = None,
     probability: float = 0.5,
     model: Any = None,
     exact: bool = False,
@@ -71,12 +71,12 @@ def aim(**values: float) -> Part:
     return known(values)
 
 
-def limit(within: Within, probability: float = 0.5, **values: float) -> Part:
+def limit(within: Limits, probability: float = 0.5, **values: float) -> Part:
     return known(values, limits=within, probability=probability)
 
 
-def here_of(*parts: Part) -> Standing:
-    return stand(parts, GP())
+def here_of(*parts: Part) -> BestSoFar:
+    return best_among(parts, GP())
 
 
 # Points
@@ -101,21 +101,21 @@ def test_results_may_come_in_any_order(order: list[int]) -> None:
     values = {f"t{i}": float(v) for i, v in enumerate((3.0, 1.0, 4.0, 2.0))}
     other = {f"t{i}": float(v) for i, v in enumerate((0.0, 9.0, 1.0, 5.0))}
     shuffled = {name: other[name] for name in np.array([*other])[order]}
-    for within in (None, Within(high=4.0)):
+    for within in (None, Limits(high=4.0)):
         one, two = (here_of(aim(**values), known(seen, limits=within)) for seen in (other, shuffled))
         for name in ("ids", "X", "Y", "feasible", "real"):
             np.testing.assert_array_equal(getattr(one, name), getattr(two, name))
 
 
 def test_no_results_are_no_points() -> None:
-    here = here_of(aim(t0=1.0), aim(t1=1.0), limit(Within(high=0.0), t0=1.0))
+    here = here_of(aim(t0=1.0), aim(t1=1.0), limit(Limits(high=0.0), t0=1.0))
     assert (here.ids.tolist(), here.X.shape, here.Y.shape) == ([], (0, 2), (0, 2))
     assert here.incumbent is None
     assert here.incumbent_of_data is None
 
 
 def test_some_of_the_points_are_as_among_all() -> None:
-    here = here_of(aim(t0=1.0, t1=2.0, t2=0.0), limit(Within(high=0.5), t0=1.0, t1=0.0, t2=0.5))
+    here = here_of(aim(t0=1.0, t1=2.0, t2=0.0), limit(Limits(high=0.5), t0=1.0, t1=0.0, t2=0.5))
     some = here.among(np.array([True, True, False]))
     assert some.ids.tolist() == [0, 1]
     assert some.feasible.tolist() == [False, True]
@@ -127,7 +127,7 @@ def test_some_of_the_points_are_as_among_all() -> None:
 
 @pytest.mark.parametrize("probability", [0.01, 0.5, 0.999])
 def test_what_was_seen_to_reach_a_limit_is_feasible_and_what_lies_beyond_is_not(probability: float) -> None:
-    limits = limit(Within(-1.0, 0.3), probability, t0=0.3, t1=-1.0, t2=0.30001, t3=0.0, t4=-1.00001)
+    limits = limit(Limits(-1.0, 0.3), probability, t0=0.3, t1=-1.0, t2=0.30001, t3=0.0, t4=-1.00001)
     here = here_of(aim(t0=4.0, t1=3.0, t2=0.0, t3=5.0, t4=1.0), limits)
     assert here.feasible.tolist() == [True, True, False, True, False]
     assert here.incumbent == 3.0
@@ -135,7 +135,7 @@ def test_what_was_seen_to_reach_a_limit_is_feasible_and_what_lies_beyond_is_not(
 
 
 def test_a_limit_that_is_not_known_yet_is_what_its_model_expects() -> None:
-    limits = limit(Within(high=0.3), 0.9, t0=0.0)
+    limits = limit(Limits(high=0.3), 0.9, t0=0.0)
     assert here_of(aim(t0=1.0, t1=1.0, t6=1.0), limits).feasible.tolist() == [True, True, False]
     surer = here_of(aim(t0=1.0, t2=1.0, t6=1.0), limits)
     assert surer.feasible.tolist() == [True, False, False], "0.3 - 0.2 is one standard deviation: 84 %"
@@ -143,18 +143,18 @@ def test_a_limit_that_is_not_known_yet_is_what_its_model_expects() -> None:
 
 
 def test_a_limit_that_is_believed_is_kept_where_the_lie_keeps_it() -> None:
-    limits = known({"t0": 0.0}, {"t1": 1.0, "t6": 0.2}, Within(high=0.3), 0.9)
+    limits = known({"t0": 0.0}, {"t1": 1.0, "t6": 0.2}, Limits(high=0.3), 0.9)
     assert here_of(aim(t0=1.0, t1=1.0, t6=1.0), limits).feasible.tolist() == [True, False, True]
 
 
 def test_where_there_are_several_limits_probabilities_multiply() -> None:
-    both = [limit(Within(high=0.3), t0=0.0), limit(Within(high=0.4), t0=0.0)]
+    both = [limit(Limits(high=0.3), t0=0.0), limit(Limits(high=0.4), t0=0.0)]
     found = [here_of(aim(t0=1.0, t2=1.0), *limits).log_feasible[1] for limits in (both[:1], both[1:], both)]
     assert found[2] == pytest.approx(found[0] + found[1])
 
 
 def test_nothing_feasible_has_no_incumbent_and_the_likeliest_places_come_first() -> None:
-    here = here_of(aim(t0=1.0, t1=5.0, t2=3.0), limit(Within(high=-1.0), t0=3.0, t1=0.0, t2=1.0))
+    here = here_of(aim(t0=1.0, t1=5.0, t2=3.0), limit(Limits(high=-1.0), t0=3.0, t1=0.0, t2=1.0))
     assert here.incumbent is None
     assert not here.any_feasible
     np.testing.assert_array_equal(here.places(), POINTS[[1, 2, 0]])
@@ -190,21 +190,21 @@ def test_with_noise_it_is_the_least_mean_at_the_same_points_whatever_was_seen_th
 def test_under_noise_limits_are_kept_where_models_expect_so_unless_what_was_seen_is_exact() -> None:
     noisy, seen = Fixed(is_noisy=True), {"t0": 9.0, "t3": -9.0}
     first = known(seen, model=noisy)
-    here = here_of(first, known(seen, limits=Within(high=0.2), model=noisy))
+    here = here_of(first, known(seen, limits=Limits(high=0.2), model=noisy))
     assert here.feasible.tolist() == [True, False]
-    exact = here_of(first, known(seen, limits=Within(high=0.2), model=noisy, exact=True))
+    exact = here_of(first, known(seen, limits=Limits(high=0.2), model=noisy, exact=True))
     assert exact.feasible.tolist() == [False, True]
 
 
 def test_failures_are_no_results() -> None:
     request = request_for(failed=Data(frozen([[0.3, 0.3]]), frozen([-50.0])))
     assert real_incumbent(request) == request.data.y.min()
-    assert standing(request).ids.tolist() == list(range(len(request.data)))
+    assert best_so_far(request).ids.tolist() == list(range(len(request.data)))
 
 
 def test_where_no_result_is_feasible_the_least_of_all_is_to_be_beaten() -> None:
-    assert real_incumbent(declared(None, Within(high=-100.0))) == declared(None).data.y.min()
-    request = declared(None, Within(low=5.5))
+    assert real_incumbent(declared(None, Limits(high=-100.0))) == declared(None).data.y.min()
+    request = declared(None, Limits(low=5.5))
     keeps = request.outputs[1].data.y >= 5.5
     assert keeps.any()
     assert not keeps[request.data.y.argmin()]
@@ -228,7 +228,7 @@ def test_a_gaussian_process_is_not_asked_to_predict_at_what_it_knows(
     wanted = last.predict(np.vstack([X, L])).mean
     if update == "condition":
         monkeypatch.setattr(type(last), "predict", None)
-    here = stand([replace(Part.of(learned), model=last, ids=(20, 21, 22), X=L, y=lies)], GP())
+    here = best_among([replace(Part.of(learned), model=last, ids=(20, 21, 22), X=L, y=lies)], GP())
     np.testing.assert_allclose(here.Y[:, 0], wanted, atol=1e-9)
 
 
@@ -248,7 +248,7 @@ def test_of_too_many_noisy_results_those_count_that_the_model_learned(monkeypatc
 def test_the_front_is_of_feasible_points_alone() -> None:
     a, b, c = np.random.default_rng(1).random((3, 9))
     named = [{f"t{i}": float(v) for i, v in enumerate(values)} for values in (a, b, c)]
-    here = here_of(aim(**named[0]), aim(**named[1]), limit(Within(high=0.5), **named[2]))
+    here = here_of(aim(**named[0]), aim(**named[1]), limit(Limits(high=0.5), **named[2]))
     keeps = np.flatnonzero(c <= 0.5)
     np.testing.assert_array_equal(here.front(), keeps[nondominated(np.column_stack([a, b])[keeps])])
 
@@ -268,9 +268,9 @@ def test_the_reference_comes_from_real_results_alone() -> None:
 def test_places_are_the_best_points_or_spread_along_the_front() -> None:
     many = {f"t{i}": float(i) for i in range(9)}
     np.testing.assert_array_equal(here_of(known(many, {"t8": -1.0})).places(), POINTS[[8, 0, 1]])
-    limited = here_of(aim(t0=1.0, t1=5.0, t2=3.0), limit(Within(high=0.0), t0=1.0, t1=0.0, t2=0.0))
+    limited = here_of(aim(t0=1.0, t1=5.0, t2=3.0), limit(Limits(high=0.0), t0=1.0, t1=0.0, t2=0.0))
     np.testing.assert_array_equal(limited.places(), POINTS[[2, 1]])
-    assert len(here_of(aim(**many), limit(Within(high=9.0), **many)).places()) == 4
+    assert len(here_of(aim(**many), limit(Limits(high=9.0), **many)).places()) == 4
     both = here_of(aim(**many), aim(**{name: -value for name, value in many.items()}))
     assert len(both.places()) == 4
     np.testing.assert_array_equal(both.places()[[0, -1]], POINTS[[0, 8]])
