@@ -15,7 +15,7 @@ from twins import compiled, native, python
 import believer as bv
 from believer.arrays import Array
 from believer.maximize.climb import projected
-from believer.numerics.lbfgs import Function, Settings
+from believer.numerics.lbfgs import BatchFunction, Settings
 from believer.space import chords
 from believer.space.polytope import Polytope
 from believer.space.projection import onto_rules
@@ -82,7 +82,7 @@ class Upward:
 
     has_gradient = True
 
-    def __init__(self, function: Function) -> None:
+    def __init__(self, function: BatchFunction) -> None:
         self.function, self.seen = function, list[Array]()
 
     def value(self, X: Array) -> Array:
@@ -94,7 +94,7 @@ class Upward:
         return -f, -G
 
 
-def climbs(function: Function, region: Polytope, rules: Settings, starts: int, seed: int) -> list[Any]:
+def climbs(function: BatchFunction, region: Polytope, rules: Settings, starts: int, seed: int) -> list[Any]:
     """What both twins find, and the points that they asked for."""
     X, found = region.sample(starts, np.random.default_rng(seed)), []
     for run in (python, compiled):
@@ -128,7 +128,7 @@ def test_climbs_of_the_twins_take_the_same_steps(
 
 @pytest.mark.parametrize("function", [waves, holes, kinks], ids=lambda f: f.__name__)
 @pytest.mark.parametrize("max_rounds", [0, 1, 2, 9])
-def test_climbs_of_the_twins_make_the_same_calls_on_hard_functions(function: Function, max_rounds: int) -> None:
+def test_climbs_of_the_twins_make_the_same_calls_on_hard_functions(function: BatchFunction, max_rounds: int) -> None:
     rules = Settings(max_rounds=max_rounds, heat=4, finalists=2)
     one, other = climbs(function, region_of(3), rules, 6, 0)
     assert [len(X) for X in one[2]] == [len(X) for X in other[2]]
