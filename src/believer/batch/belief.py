@@ -19,7 +19,7 @@ from believer.arrays import Array, read_only
 from believer.batch.best_so_far import BestSoFar, best_among
 from believer.batch.hedge import plausible
 from believer.batch.learned import Follower, Part
-from believer.batch.lies import Believe, Fantasy, Lie, lie_about
+from believer.batch.lies import Believe, Fantasy, Lie, draws, lie_about
 from believer.batch.picking import best_rows, deserves_candidates, drawn, drawn_near, is_long
 from believer.batch.request import Request
 from believer.batch.worth import Worth, worth
@@ -39,6 +39,9 @@ CONDITIONED = ("auto", "condition")
 PLAUSIBLE, SHORTEST = "plausible", "shortest"
 """The two hedges. PLAUSIBLE: the shortest lengthscales that the results still allow, at least half of the fitted ones.
 SHORTEST: half of the fitted lengthscales, whatever the likelihood."""
+
+_UNUSED = np.random.default_rng(0)
+"""For lies that draw nothing: a generator takes longer to make than such a lie."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -222,9 +225,10 @@ class Belief:
         return replace(self, parts=tuple(parts), wanted=())
 
     def _lied(self, part: Part, request: Request, place: int, trial: int, x: Array) -> Part:
-        learned, rng = part.learned, request.stream(trial, "lie", place)
-        lie = lie_about(self._lie(part), part.model, x, learned.data, learned.warp, learned.output.sign, rng)
-        X, y = read_only(np.vstack([part.X, x])), read_only(np.append(part.y, lie))
+        learned, rule = part.learned, self._lie(part)
+        rng = request.stream(trial, "lie", place) if draws(rule) else _UNUSED
+        lie = lie_about(rule, part.model, x, learned.data, learned.warp, learned.output.sign, rng)
+        X, y = read_only(np.concatenate([part.X, x[None, :]])), read_only(np.concatenate([part.y, (lie,)]))
         model = updated(part.model, self.strategy.update, request, place, trial, X, y)
         return replace(part, model=model, ids=(*part.ids, trial), X=X, y=y)
 

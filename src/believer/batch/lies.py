@@ -56,6 +56,11 @@ class Stated(Protocol):
         ...
 
 
+def draws(lie: Lie) -> bool:
+    """Whether ``lie`` may use its generator."""
+    return not isinstance(lie, ConstantLie | Believe)
+
+
 def lie_about(lie: Lie, model: Model, x: Array, data: Data, warp: Warp | None, sign: float, rng: Generator) -> float:
     """The value of ``lie`` at ``x`` (d,), in the units of the model and of ``data``, that is, after the ``warp``."""
     if warp is None or not has(lie, Stated) or not lie.in_user_units:

@@ -107,8 +107,10 @@ class PseudoObservations:
             request = replace(request, fresh=False)
         return self._chosen(request, self.resume(request, memory).with_pending(request))
 
-    def _chosen(self, request: Request, belief: Belief | Fantasized) -> Chosen:
-        """Algorithm 1, lines 3-8, from a ``belief`` that knows all pending points."""
+    def _chosen(self, request: Request, belief: Belief | Fantasized, keeps: bool = True) -> Chosen:
+        """Algorithm 1, lines 3-8, from a ``belief`` that knows all pending points; the memory lacks the last lie
+        unless ``keeps``.
+        """
         choices, avoid = list[Choice](), request.avoid
         nothing_expected = NothingExpected(request, belief.parts[0].start if isinstance(belief, Belief) else None)
         if nothing_expected.pool is not None and isinstance(belief, Belief) and moves_together(self, request):
@@ -125,8 +127,9 @@ class PseudoObservations:
                 picked = pick(found.objective, request, trial, near_best, avoid, is_scaled=found.is_scaled)
                 choice = picked.choice(found.name, self.after(belief.ids))
             choices.append(choice)
-            avoid = taken(avoid, choice.x, request)
-            belief = belief.with_lie(request, trial, choice.x)
+            if keeps or trial != request.ids[-1]:
+                avoid = taken(avoid, choice.x, request)
+                belief = belief.with_lie(request, trial, choice.x)
         return Chosen(tuple(choices), belief)
 
     def _together(self, belief: Belief, request: Request, nothing_expected: NothingExpected) -> Chosen:
@@ -156,7 +159,7 @@ class PseudoObservations:
     def _first_alone(self, request: Request) -> Chosen:
         """Choose the first point among candidates of its own, and the others among candidates that they share."""
         ids = request.ids[:1]
-        chosen = self._chosen(replace(request, ids=ids), self.begin(request).with_pending(request))
+        chosen = self._chosen(replace(request, ids=ids), self.begin(request).with_pending(request), keeps=False)
         if len(request.ids) == 1:
             return replace(chosen, memory=None)
         x = chosen.choices[0].x

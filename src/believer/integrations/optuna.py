@@ -145,6 +145,7 @@ class BelieverSampler(BaseSampler):  # type: ignore[misc]
         """Begin without a study."""
         self._lock = threading.Lock()
         self._said: set[tuple[str, str]] = set()
+        self._searched: dict[str, Any] = {}
         self._forget(None, None)
 
     def _forget(self, storage: Any, study_id: int | None) -> None:
@@ -152,6 +153,7 @@ class BelieverSampler(BaseSampler):  # type: ignore[misc]
         self._storage, self._study_id = storage, study_id
         self._door: _Door | None = None
         self._counted: dict[int, datetime] = {}  # trials that have ended, and when they did
+        self._first_open = 0  # all trials before this one have ended
         self._limits: set[str] = set()  # names of constraints
         self._branches = Branches(is_listed)
         self._found: tuple[dict[str, Any], BranchValues] = ({}, {})
@@ -189,11 +191,18 @@ class BelieverSampler(BaseSampler):  # type: ignore[misc]
             with self._lock:
                 self._turn_to(study)
                 shared = self._found[0]
-        return {name: each for name, each in shared.items() if _parameter(each) is not None}
+        return self._ours(shared)
+
+    def _ours(self, distributions: Mapping[str, Any]) -> dict[str, Any]:
+        """Those from which we can choose."""
+        if distributions != self._searched:
+            self._searched = {name: each for name, each in distributions.items() if _parameter(each) is not None}
+            distributions = self._searched
+        return dict(distributions)
 
     def sample_relative(self, study: Any, trial: Any, search_space: dict[str, Any]) -> dict[str, Any]:
         """A point for ``trial`` of ``study`` in ``search_space``, told to other workers before it is returned."""
-        searched = {name: each for name, each in search_space.items() if _parameter(each) is not None}
+        searched = self._ours(search_space)
         with self._lock:
             trials = self._turn_to(study)
             if not searched:
@@ -253,13 +262,16 @@ class BelieverSampler(BaseSampler):  # type: ignore[misc]
         known = self._storage is study._storage and self._study_id == study._study_id
         if not known or (ended and [each.datetime_complete for each in trials[last : last + 1]] != [ended]):
             self._forget(study._storage, study._study_id)
-        fresh = [each for each in trials if each.number not in self._counted and each.state.is_finished()]
+        counted, since = self._counted, trials[self._first_open :]
+        fresh = [each for each in since if each.number not in counted and each.state.is_finished()]
         before = len(self._branches)
         for each in fresh:
             self._limits |= each.constraints.keys()
             self._counted[each.number] = each.datetime_complete
             if each.state == TrialState.COMPLETE or isinstance(self._returned(each), list):
                 self._branches.add(each.number, each.distributions, coded_values(each))
+        while self._first_open in counted:
+            self._first_open += 1
         if len(self._branches) > before:
             self._found = self._branches.found()
         return trials
@@ -290,20 +302,24 @@ class BelieverSampler(BaseSampler):  # type: ignore[misc]
 
     def _read(self, door: _Door, trials: Sequence[Any], number: int) -> tuple[list[_Seen], list[dict[str, Any]]]:
         """Trials with a point, but for that of ``number``; and what is fixed of those that earlier ones are to get."""
-        known, unseen, recent = list[_Seen](), list[dict[str, Any]](), datetime.now() - ABOUT_TO_SHOW
-        for each in trials:
+        known, unseen, recent = list(door.known), list[dict[str, Any]](), datetime.now() - ABOUT_TO_SHOW
+        for each in trials[door.settled :]:
             seen = door.seen.get(each.number)
             if seen is None or seen.returned is None:
-                if KEY in each.system_attrs and not _noted(each):
+                is_own, before = each.number == number, seen
+                seen = seen if is_own else door.look(each, self._returned(each))
+                if (is_own or seen is not before) and KEY in each.system_attrs and not _noted(each):
                     self._say_once(
                         "%s of trial %d are damaged: they are left out, there and elsewhere.", NOTES, each.number
                     )
-                if each.number == number:
+                if is_own or seen is None:
                     continue
-                seen = door.look(each, self._returned(each))
                 if self._search_space and seen.returned is not None:
                     for name in sorted({*seen.point} - each.params.keys()):
                         self._say_once("%r of search_space was not asked for in trial %d.", name, each.number)
+            if door.settled == each.number and seen.returned is not None:
+                door.settled += 1
+                door.known += [seen] if seen.encoded is not None else []
             if seen.encoded is not None:
                 known.append(seen)
             elif each.number < number and each.state == TrialState.RUNNING and each.datetime_start > recent:
@@ -338,12 +354,13 @@ class _Seen:
     returned: Outcome | str | None
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(slots=True, eq=False)
 class _Door:
     """The way from Optuna's search space, with ``rules`` for its branches, to ours; ``seen`` has trials by
     number, as they were at the last look.
 
-    ``digest``: of what the hyperparameters of a fit depend on.
+    ``digest``: of what the hyperparameters of a fit depend on. ``settled``: all trials before this one have ended, and
+    ``known`` are those of them that have a point: they are not looked at again.
     """
 
     distributions: dict[str, Any]
@@ -352,6 +369,8 @@ class _Door:
     cache: ModelCache
     digest: str
     seen: dict[int, _Seen] = field(default_factory=dict)
+    settled: int = 0
+    known: list[_Seen] = field(default_factory=list)
 
     def inside(self, name: str, values: Mapping[str, Any], *, ours: bool = False) -> dict[str, Any]:
         """One of ``values``, in our terms or theirs; nothing if it is missing or outside, as of another range.
@@ -369,12 +388,12 @@ class _Door:
 
     def look(self, trial: Any, returned: list[float] | str | None = None) -> _Seen:
         """The known part of a trial's point: its parameters, those fixed in advance, those announced by its worker."""
+        shown, last = (dict(trial.params), dict(trial.system_attrs)), self.seen.get(trial.number)
+        if last is not None and returned is None and last.shown == shown:
+            return last
         fixed = trial.system_attrs.get("fixed_params")
         has = {**(fixed if isinstance(fixed, dict) else {}), **trial.params}
         said = _noted(trial).get("point", {})
-        last = self.seen.get(trial.number)
-        if last is not None and last.shown == (has, said) and returned is None:
-            return last
         point: dict[str, Any] = {}
         for name in self.distributions:
             value = self.inside(name, has)
@@ -387,7 +406,7 @@ class _Door:
         point = counting if is_whole else space.compatible(point)
         encoded = space.encode([point])[0] if is_whole else None
         outcome = self._outcome(trial, returned) if isinstance(returned, list) else returned
-        self.seen[trial.number] = seen = _Seen(trial.number, (has, said), point, encoded, outcome)
+        self.seen[trial.number] = seen = _Seen(trial.number, shown, point, encoded, outcome)
         return seen
 
     def _outcome(self, trial: Any, values: list[float]) -> Outcome:
@@ -426,6 +445,8 @@ class _Door:
 
     def clashes(self, point: dict[str, Any], before: Sequence[_Seen], after: Sequence[_Seen]) -> list[int]:
         """Numbers of trials that got the same point in the meantime."""
+        if before == after:  # the very same
+            return []
         shown, space = {each.number: each.point for each in before}, self.settings.space
         fresh = [each for each in after if shown.get(each.number) != each.point]
         same = (space.region().among(space.encode([each.point]), space.encode([point]))[0] for each in fresh)
