@@ -71,7 +71,7 @@ def class_table(lines: Sequence[ClassLine]) -> Table:
             ]
         )
         tones.append(["", "", *("" if line is None else _tone(line.difference) for line in here)])
-    shown = f"; better or worse than {members[0]} where that is shown" if len(members) > 1 else ""
+    shown = f". Color: the difference from {members[0]}; better or worse: it is shown" if len(members) > 1 else ""
     title = f"Mean log10 regret, {lines[0].group.label}{shown}"
     return Table(title, ["class", "problems", *members], rows, tones)
 

@@ -17,6 +17,9 @@ _SENTENCE = 50
 _NARROW = 3
 """Columns up to which a table of words fits a phone, and need not scroll."""
 
+_PICTURE, _PNG_WIDTH = 660, slice(16, 20)
+"""The width in pixels from which a figure scrolls on a phone, so that its text can be read; its place in a PNG."""
+
 _CHARACTER, _PADDING = 7.2, 16.0
 _PAST = ((900.0, 999), (660.0, 74), (380.0, 44), (330.0, 26))
 """Pixels of a table beyond which it does not fit, and the widest window, in rem, of which that is so."""
@@ -64,7 +67,10 @@ def _section(anchor: str, section: Section, pictures: Mapping[str, bytes]) -> st
     for name, shows in (section.figures or {}).items():
         data = base64.b64encode(pictures[name]).decode("ascii")
         image = f'<img alt="{html.escape(shows)}" src="data:image/png;base64,{data}">'
-        parts.append(f"<figure>\n{image}\n<figcaption>{html.escape(shows)}</figcaption>\n</figure>")
+        if int.from_bytes(pictures[name][_PNG_WIDTH], "big") > _PICTURE:
+            hint = '<p class="hint">Scroll sideways: the figure is wide &rarr;</p>'
+            image = f'{hint}\n<div class="scroll" role="region" aria-label="Figure" tabindex="0">{image}</div>'
+        parts.append(f'<figure class="past44">\n{image}\n<figcaption>{html.escape(shows)}</figcaption>\n</figure>')
     for table in section.folded:
         body = _framed(replace(table.dense(), title=""))
         parts.append(f"<details>\n<summary>{html.escape(table.title)}</summary>\n{body}\n</details>")

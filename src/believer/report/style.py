@@ -52,6 +52,7 @@ figure {{ margin: 1rem 0; }} figcaption {{ color: var(--soft); font-size: .875re
 img {{ max-width: 100%; height: auto; display: block; background: #fff; border-radius: 6px; }}
 .use {{ background: var(--use); border-left: 4px solid var(--edge); padding: .5rem 1rem; margin: .75rem 0; }}
 {_TONES}
+@media screen and (max-width: 44rem) {{ figure .scroll > img {{ max-width: none; width: 40rem; }} }}
 .made {{ color: var(--soft); font-size: .875rem; }}
 .back {{ position: fixed; right: .5rem; bottom: .5rem; padding: .25rem .75rem; background: var(--paper);
   border: 1px solid; }}
@@ -60,7 +61,7 @@ img {{ max-width: 100%; height: auto; display: block; background: #fff; border-r
   .long {{ display: flex; flex-direction: column; }} .long nav {{ order: 1; }}
 }}
 @media screen and (min-width: 75rem) {{
-  body {{ max-width: 90rem; display: grid; grid-template-columns: 17rem minmax(0, 70rem); column-gap: 2rem; }}
+  body {{ max-width: 90rem; display: grid; grid-template-columns: 14rem minmax(0, 70rem); column-gap: 2rem; }}
   h1 {{ grid-column: 1 / -1; }} .back {{ display: none; }}
   nav {{ position: sticky; top: 0; align-self: start; max-height: 100vh; overflow-y: auto; font-size: .875rem; }}
   nav ul ul, nav ul ul a {{ display: block; }}
