@@ -14,7 +14,8 @@ from bad_functions import LINE
 from cluster_functions import Killing, square, unsteady
 
 import believer as bv
-from believer.errors import InvalidInput
+from believer.errors import EvaluationError, InvalidInput
+from believer.integrations import dask
 
 distributed = pytest.importorskip("distributed")
 
@@ -66,6 +67,22 @@ def test_a_worker_that_dies_midway_costs_no_trial(cluster: Any, tmp_path: Path) 
     assert f.mark.exists()
     assert (found.evaluations, found.failures) == (8, 0)
     assert bv.read_study(path).counts.pending == 0
+
+
+def test_a_cluster_whose_workers_are_all_gone_ends_the_run_and_loses_no_trial(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "study.jsonl"
+    monkeypatch.setattr(dask, "NO_WORKER", 0.5)
+    monkeypatch.setattr(dask, "_LOOKED_EVERY", 0.1)
+    with (
+        distributed.LocalCluster(n_workers=1, threads_per_worker=1, **LOCAL) as made,
+        pytest.raises(EvaluationError, match="no worker for"),
+    ):
+        bv.minimize(square, LINE, 9, workers=made, journal=path, progress=False, callback=lambda *_: made.scale(0))
+    study = bv.read_study(path)
+    assert (study.counts.failed, study.counts.pending) == (0, 1)
+    assert study.counts.done
 
 
 def test_what_is_no_cluster_is_refused(cluster: Any) -> None:

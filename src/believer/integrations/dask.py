@@ -17,9 +17,12 @@ dies just before its result is fetched, a finished cell may run a second time, a
 
 from __future__ import annotations
 
+import logging
+import threading
+import time
 from collections.abc import Callable, Iterator
-from concurrent.futures import Executor, Future
-from contextlib import contextmanager
+from concurrent.futures import Executor, Future, InvalidStateError
+from contextlib import contextmanager, suppress
 from functools import partial
 from typing import Any
 
@@ -30,6 +33,14 @@ __all__ = ["TIMEOUT", "ClusterExecutor", "connected", "opened"]
 
 TIMEOUT = 10.0
 """Seconds in which a scheduler has to answer: at first, and again after a connection was lost."""
+
+NO_WORKER = 300.0
+"""Seconds without any worker, after there has been one, after which what was submitted fails."""
+
+_SAID_AFTER, _LOOKED_EVERY = 30.0, 2.0
+"""Seconds without any worker after which a warning is logged, and seconds between looks."""
+
+_log = logging.getLogger(__name__)
 
 
 @contextmanager
@@ -108,7 +119,8 @@ class ClusterExecutor(Executor):
 
     Differs: ``Client.get_executor`` leaves a future pending for ever when the connection is lost while its result is
     fetched, and raises an exception of its own from ``submit`` afterwards. Here every future ends, and ``submit`` to a
-    closed client raises ``RuntimeError``, as executors do.
+    closed client raises ``RuntimeError``, as executors do. A scheduler waits for workers without end; here calls raise
+    ``EvaluationError`` once a cluster that had workers has had none for ``NO_WORKER`` seconds.
 
     Parameters
     ----------
@@ -119,6 +131,8 @@ class ClusterExecutor(Executor):
     def __init__(self, client: Any, count: int = 0) -> None:
         self._client = client
         self._max_workers = count or None
+        self._waiting: set[Future[Any]] = set()
+        self._watch = threading.Thread(target=self._watched, daemon=True, name="believer-dask-workers")
 
     def submit(self, function: Callable[..., Any], /, *args: Any, **options: Any) -> Future[Any]:
         """Run ``function`` on a worker; two calls with the same arguments are two runs."""
@@ -129,9 +143,37 @@ class ClusterExecutor(Executor):
         except ClosedClientError as error:
             raise RuntimeError("the connection to the Dask scheduler was lost") from error
         ours: Future[Any] = Future()
-        ours.add_done_callback(lambda future: theirs.cancel() if future.cancelled() else None)
+        self._waiting.add(ours)
+        ours.add_done_callback(self._waiting.discard)
+        ours.add_done_callback(lambda _: None if theirs.done() else theirs.cancel())
         theirs.add_done_callback(partial(_hand_over, ours))
+        if not self._watch.ident:
+            self._watch.start()
         return ours
+
+    def _watched(self) -> None:
+        """Look whether there are workers, until there is no connection any more."""
+        had, last, said = False, time.monotonic(), False
+        while self._client.status == "running":
+            try:
+                there = bool(self._client.nthreads())
+            except Exception:  # the connection was lost, which futures learn of by themselves
+                break
+            now = time.monotonic()
+            if there or not self._waiting:
+                had, last, said = had or there, now, False
+            elif had and now - last > NO_WORKER:
+                error = EvaluationError(
+                    f"the Dask cluster has had no worker for {NO_WORKER:g} s. Look at the logs of its workers, start "
+                    "some, and run again: unanswered trials stay pending, and a journal is taken up where it ends."
+                )
+                for future in list(self._waiting):
+                    with suppress(InvalidStateError):
+                        future.set_exception(error)
+            elif now - last > _SAID_AFTER and not said:
+                said = True
+                _log.warning("The Dask cluster has no worker; %d evaluations wait for one.", len(self._waiting))
+            time.sleep(_LOOKED_EVERY)
 
     def submit_within(
         self, timeout: float | None, fn: Callable[..., Any], /, *args: Any, **options: Any
@@ -148,9 +190,9 @@ class ClusterExecutor(Executor):
 
 def _hand_over(ours: Future[Any], theirs: Any) -> None:
     """Copy the end of Dask's future to ours; called in a thread of the client's."""
-    if not ours.set_running_or_notify_cancel():
+    if ours.done() or not ours.set_running_or_notify_cancel():
         return
-    from distributed.scheduler import KilledWorker
+    from distributed.scheduler import KilledWorker, NoWorkerError
 
     try:
         result = result_of(theirs.result())
@@ -158,6 +200,8 @@ def _hand_over(ours: Future[Any], theirs: Any) -> None:
         died = WorkerDied(f"its workers died, one after the other (KilledWorker: {error})")
         died.__cause__ = error
         ours.set_exception(died)
+    except NoWorkerError as error:
+        ours.set_exception(EvaluationError(f"the Dask cluster had no worker in time ({error})"))
     except BaseException as error:
         ours.set_exception(error)
     else:
