@@ -2,7 +2,8 @@
 
     python benchmarks/gpu.py --device cuda                    # on a machine with a GPU
     python benchmarks/gpu.py --device cpu --results 500 --q 8 # a trial without one
-    python benchmarks/gpu.py --device cuda --regret 5000      # a study of Ackley-50D in batches of 100, drawn
+    python benchmarks/gpu.py --device cuda --regret 5000      # a study of Ackley-50D in batches of 100, as JSON
+    python benchmarks/gpu.py --draw gpu_regret.json           # its figure
 
 It needs NumPy, SciPy, PyTorch and this source tree (``src`` is found beside it); BoTorch is compared with where it is
 installed, Matplotlib draws the figure. Seconds are wall time after the device has finished, of the second of two runs:
@@ -14,6 +15,7 @@ from __future__ import annotations
 
 import argparse
 import importlib
+import json
 import platform
 import sys
 import time
@@ -40,10 +42,14 @@ def main() -> None:
     parser.add_argument("--results", type=int, help="only this many results")
     parser.add_argument("--q", type=int, default=100)
     parser.add_argument("--regret", type=int, metavar="N", help="a study of Ackley-50D up to so many results")
-    parser.add_argument("--out", type=Path, help="the report, or the figure")
+    parser.add_argument("--draw", type=Path, metavar="JSON", help="draw the figure of what --regret wrote")
+    parser.add_argument("--out", type=Path, help="the report, the JSON of --regret, or the figure of --draw")
     given = parser.parse_args()
+    if given.draw:
+        draw(json.loads(given.draw.read_text(encoding="utf-8")), given.out or given.draw.with_suffix(".png"))
+        return
     if given.regret:
-        regret(given.device, given.regret, given.q, given.out or Path("gpu_regret.png"))
+        regret(given.device, given.regret, given.q, given.out or Path("gpu_regret.json"))
         return
     cells = CELLS if given.results is None else ((given.results, given.q),)
     text = report(given.device, cells)
@@ -54,9 +60,8 @@ def main() -> None:
 
 def report(device: str, cells: tuple[tuple[int, int], ...]) -> str:
     """Agreement and times, as Markdown."""
-    name = torch.cuda.get_device_name(device) if device.startswith("cuda") else platform.processor() or "CPU"
     lines = [
-        f"# The Gaussian process on {name}",
+        f"# The Gaussian process on {device_name(device)}",
         "",
         f"PyTorch {torch.__version__}, {COLUMNS} columns, double precision; by [gpu.py](../gpu.py).",
         "",
@@ -74,6 +79,11 @@ def report(device: str, cells: tuple[tuple[int, int], ...]) -> str:
         lines.append(f"| {' | '.join(shown)} |")
         print(lines[-1], file=sys.stderr, flush=True)
     return "\n".join(lines)
+
+
+def device_name(device: str) -> str:
+    """What the device calls itself."""
+    return torch.cuda.get_device_name(device) if device.startswith("cuda") else platform.processor() or "CPU"
 
 
 def results_of(n: int, d: int = COLUMNS) -> Data:
@@ -168,19 +178,14 @@ def ackley(X: np.ndarray) -> np.ndarray:
 
 
 def regret(device: str, most: int, q: int, out: Path) -> None:
-    """Ackley-50D in batches of ``q``, on the device, with a sparse model on the CPU, and at random: a figure."""
-    import matplotlib as mpl
-
-    mpl.use("Agg")
-    from matplotlib import pyplot as plt
-
+    """Ackley-50D in batches of ``q``: on the device, by a sparse model on the CPU, and at random; writes JSON."""
     d = 50
     members = {
-        f"TorchGP, {device}": {"surrogate": bv.TorchGP(device=device), "strategy": "kb"},
+        f"TorchGP, {device_name(device)}": {"surrogate": bv.TorchGP(device=device), "strategy": "kb"},
         "SparseGP on the CPU": {"surrogate": bv.SparseGP(inducing=256), "strategy": "cl_min"},
         "random": {"strategy": "random"},
     }
-    figure, axes = plt.subplots(figsize=(7, 4))
+    study: dict[str, Any] = {"title": f"Ackley-{d}D, batches of {q}", "q": q, "members": {}}
     for name, options in members.items():
         opt, best = bv.Optimizer(bv.Space.cube(d), seed=0, n_init=2 * d, **options), list[float]()
         began = time.perf_counter()
@@ -190,8 +195,22 @@ def regret(device: str, most: int, q: int, out: Path) -> None:
             opt.tell_many(batch, map(float, values))
             best.append(min([*best[-1:], float(values.min())]))
             print(f"{name}: {len(best) * q} results, best {best[-1]:.3f}", file=sys.stderr, flush=True)
-        axes.plot(q * np.arange(1, len(best) + 1), best, label=f"{name} ({time.perf_counter() - began:.0f} s)")
-    axes.set(xlabel="results", ylabel="best value", yscale="log", title=f"Ackley-{d}D, batches of {q}")
+        study["members"][name] = {"best": best, "seconds": round(time.perf_counter() - began, 1)}
+        out.write_text(json.dumps(study) + "\n", encoding="utf-8")
+
+
+def draw(study: dict[str, Any], out: Path) -> None:
+    """The best value so far of each member of a study."""
+    import matplotlib as mpl
+
+    mpl.use("Agg")
+    from matplotlib import pyplot as plt
+
+    figure, axes = plt.subplots(figsize=(7, 4))
+    for name, member in study["members"].items():
+        best = member["best"]
+        axes.plot(study["q"] * np.arange(1, len(best) + 1), best, label=f"{name} ({member['seconds']:.0f} s)")
+    axes.set(xlabel="results", ylabel="best value", title=study["title"])
     axes.legend()
     figure.savefig(out, dpi=150, bbox_inches="tight")
 
