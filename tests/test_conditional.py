@@ -411,3 +411,23 @@ def test_figures_show_a_parameter_where_it_counts() -> None:
         if curve.axis.name in ("gamma", "shift"):  # smooth, also where columns are that do not count
             assert np.abs(np.diff(curve.mean, 3)).max() < 0.2 * np.ptp(curve.mean), curve.axis.name
     assert np.isfinite(data.surface(study, parameters=["kernel", "C"], through=through).mean).all()
+
+
+def test_a_choice_of_none_stays_one_where_another_value_was_really_used() -> None:
+    """It was taken for no value, and the result was refused."""
+    branch, none = bv.Categorical(["x", "y"]), bv.Categorical(["a", None], when={"branch": "x"})
+    depth = bv.Int(1, 9, when={"branch": "x"})
+    space = bv.Space(
+        {"p": bv.Ordinal(["a", None]), "x": bv.Float(0, 1), "branch": branch, "none": none, "depth": depth}
+    )
+    opt = bv.Optimizer(space, seed=0)
+    at = {"p": None, "x": 0.5, "branch": "x", "none": None, "depth": 3}
+    for changed in ({"x": 0.51}, {"p": "a"}, {"depth": 4}, {"none": "a"}, {"none": None}):
+        opt.enqueue(at)
+        [trial] = opt.ask(1)
+        opt.tell(trial, 1.0, params=changed)
+        assert opt.trials[trial.id].params == {**at, **changed}
+    opt.enqueue(at)
+    [trial] = opt.ask(1)
+    opt.tell(trial, 1.0, params={"branch": "y", "depth": None})
+    assert opt.trials[trial.id].params == {"p": None, "x": 0.5, "branch": "y"}

@@ -367,3 +367,18 @@ def test_a_study_whose_rules_changed_says_so(tmp_path: Path) -> None:
         bv.Optimizer.open(path, other)
     with bv.Optimizer.open(path, other, change=True) as study:
         assert sum(study.ask(1)[0].params.values()) == 90
+
+
+def test_a_rule_that_rounding_moved_by_a_hair_is_kept_on_grids_and_at_zero() -> None:
+    """0.3 - 0.2 - 0.1 is -2.8e-17: the solver took 0.49999999997 for no less than 0.5, and 0 for too little."""
+    hair = 0.3 - 0.2 - 0.1
+    parts = {"a": bv.Float(0.2, 0.55), "b": bv.Float(0.15, 0.85, step=0.05)}
+    grid = bv.Space(parts, rules=[bv.linear({"a": 1}, at_most=0.5), bv.linear({"a": 1, "b": -1}, at_least=hair)])
+    corner = bv.Space(
+        {name: bv.Float(0, 0.4) for name in "ab"} | {"c": bv.Float(0.05, 1, step=0.05), "d": bv.Float(0.15, 0.5)},
+        rules=[bv.sum_to([*"abcd"], 1.0), bv.linear({"a": 1, "b": -1}, at_least=-hair)],
+    )
+    for space in (grid, corner):
+        U = np.random.default_rng(0).random((40, space.dim))
+        points = space.decode(space.region().project(4.0 * U - 1.5))
+        assert all(kept(rule, params) and rule.holds(params) for params in points for rule in space.rules)

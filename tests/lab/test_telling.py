@@ -358,13 +358,14 @@ def test_a_mangled_sheet_loses_no_good_row_and_raises_nothing_of_others(
         row = 1 + at % 6
         untouched.discard(int(row - 1))
         if kind == "cell":
+            rows[row] += [""] * (9 - len(rows[row]))
             rows[row][place % 9] = text
         elif kind == "blank":
             rows[row] = [""] * 9
         elif kind == "drop":
             rows[row] = rows[row][: place % 9]
         elif kind == "double":
-            rows.append([*rows[row]])
+            rows.append([*rows[row], *[""] * (9 - len(rows[row]))])
             rows[-1][place % 9] = text
         elif kind == "swap":
             other = 1 + place % 6

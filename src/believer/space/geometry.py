@@ -27,6 +27,8 @@ MARGIN = 1e-10
 KEPT = 1e-9
 """Rules that are no equations are kept with so much to spare, where continuous columns are in them; and a point keeps a
 rule that it fails by no more."""
+EXACT = 0.5 * MARGIN
+"""What a projected point may fail a rule by: equations are made exact in the user's units, the others have a margin."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,20 +7,33 @@ from collections.abc import Mapping
 import numpy as np
 
 from believer.arrays import Array
-from believer.space.geometry import KEPT, Geometry
+from believer.space.geometry import EXACT, KEPT, Geometry
 from believer.space.projection import excess, onto_rules
+
+_TIGHTER = 1e-5
+"""The room that the second program leaves within the bounds of rules."""
 
 
 def by_program(given: Geometry, x: Array) -> Array | None:
     """The point (j,) nearest to ``x`` (j,), by the sum of distances, by a program in whole numbers; None without one.
 
-    Exact with grids and groups, and slow: milliseconds a point.
+    Exact with grids and groups, and slow: milliseconds a point. The solver accepts a point that fails a rule by its
+    tolerance; in that case a second program looks for a point that keeps every rule with room to spare.
 
     Parameters
     ----------
     given : the set.
     x : the point.
     """
+    near, off = _solved(given, x, 0.0)
+    if near is None or off <= EXACT:
+        return near
+    inner, beyond = _solved(given, x, _TIGHTER)
+    return inner if inner is not None and beyond <= EXACT else near if off <= KEPT else None
+
+
+def _solved(given: Geometry, x: Array, spare: float) -> tuple[Array | None, float]:
+    """The program's point, with rules that are no equations kept by ``spare``, and what it fails a rule by."""
     from scipy.optimize import Bounds, LinearConstraint, milp
 
     j = len(x)
@@ -28,7 +41,9 @@ def by_program(given: Geometry, x: Array) -> Array | None:
     uniform = [np.ptp(np.diff(values)) < 1e-9 for _, values in grids]
     counts = [1 if even else len(values) for (_, values), even in zip(grids, uniform, strict=True)]
     total = 2 * j + sum(counts) + sum(len(columns) for columns, _ in given.groups)
-    rows, low, high = [np.hstack([given.A, np.zeros((len(given.A), total - j))])], [given.low], [given.high]
+    inwards = np.where(given.equations, 0.0, spare)
+    rows = [np.hstack([given.A, np.zeros((len(given.A), total - j))])]
+    low, high = [given.low + inwards], [given.high - inwards]
     upper, whole = np.concatenate([given.upper, np.full(j, np.inf), np.ones(total - 2 * j)]), np.zeros(total)
 
     def add(entries: Mapping[int, float], least: float, most: float) -> None:
@@ -64,7 +79,7 @@ def by_program(given: Geometry, x: Array) -> Array | None:
         constraints=LinearConstraint(np.vstack(rows), np.concatenate(low), np.concatenate(high)),
     )
     if solved.x is None:
-        return None
+        return None, np.inf
     found = np.minimum(np.maximum(solved.x[:j], given.lower), given.upper)
     lower, upper = given.lower.copy(), given.upper.copy()
     for i, values in grids:
@@ -75,4 +90,4 @@ def by_program(given: Geometry, x: Array) -> Array | None:
     near = np.minimum(np.maximum(found, lower), upper)[None, :]
     if not given.gridded[given.moves].all():
         near = onto_rules(found[None, :], lower, upper, given.A, given.low, given.high, given.parts)
-    return near[0] if excess(near, given.A, given.low, given.high)[0] <= KEPT else None
+    return near[0], float(excess(near, given.A, given.low, given.high)[0])

@@ -11,15 +11,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from believer.arrays import Array, BoolArray, IntArray
-from believer.space.geometry import MARGIN, Geometry
+from believer.space.geometry import EXACT, Geometry
 from believer.space.program import by_program
 from believer.space.projection import excess, onto_rules
 
 ABSENT = 1e-9
 """A part that is nearer to 0 is absent."""
-
-_EXACT = 0.5 * MARGIN
-"""What a projected point may fail a rule by: equations are made exact in the user's units, the others have a margin."""
 
 _PAIRED = 24
 """Up to so many single steps, two of them are tried together."""
@@ -39,13 +36,13 @@ def lawful(given: Geometry, P: Array) -> tuple[Array, BoolArray]:
     parts = given.parts
     if given.loose:
         X = onto_rules(P, given.lower, given.upper, given.A, given.low, given.high, parts)
-        kept = excess(X, given.A, given.low, given.high) <= _EXACT
+        kept = excess(X, given.A, given.low, given.high) <= EXACT
         if kept.all():
             return X, kept
         X[~kept] = _towards_center(given, X[~kept])
-        return X, excess(X, given.A, given.low, given.high) <= _EXACT
+        return X, excess(X, given.A, given.low, given.high) <= EXACT
     lower, upper = _as_they_are(given, P)
-    odd = np.flatnonzero(_short(given, lower, upper) > _EXACT)
+    odd = np.flatnonzero(_short(given, lower, upper) > EXACT)
     if len(odd):
         relaxed = onto_rules(P[odd], given.lower, given.upper, given.A, given.low, given.high, parts)
         least, most = _supported(given, relaxed)
@@ -67,12 +64,12 @@ def as_it_is(given: Geometry, P: Array) -> tuple[Array, BoolArray]:
 def _filled(given: Geometry, P: Array, lower: Array, upper: Array) -> tuple[Array, BoolArray]:
     """The points nearest to ``P`` (m, j) in boxes (m, j) of which some columns are held, and which rows are lawful."""
     X = np.minimum(np.maximum(P, lower), upper)
-    kept = excess(X, given.A, given.low, given.high) <= _EXACT
-    rows = np.flatnonzero(~kept & (_short(given, lower, upper) <= _EXACT))
+    kept = excess(X, given.A, given.low, given.high) <= EXACT
+    rows = np.flatnonzero(~kept & (_short(given, lower, upper) <= EXACT))
     if len(rows) and not given.gridded[given.moves].all():
         box = lower[rows], upper[rows]
         X[rows] = onto_rules(P[rows], *box, given.A, given.low, given.high, given.parts)
-        kept[rows] = excess(X[rows], given.A, given.low, given.high) <= _EXACT
+        kept[rows] = excess(X[rows], given.A, given.low, given.high) <= EXACT
     return X, kept
 
 
@@ -162,7 +159,7 @@ def _supported(given: Geometry, P: Array) -> tuple[Array, Array]:
         rank, _ = _ranked(given, P, columns)
         upper[:, columns] = np.where(rank >= most, 0.0, upper[:, columns])
     lower = np.minimum(lower, upper)
-    for row in np.flatnonzero(_short(given, lower, upper) > _EXACT) if given.groups else ():
+    for row in np.flatnonzero(_short(given, lower, upper) > EXACT) if given.groups else ():
         _swapped(given, lower, upper, int(row))
     return lower, upper
 
@@ -172,7 +169,7 @@ def _swapped(given: Geometry, lower: Array, upper: Array, row: int) -> None:
     for columns, most in given.groups:
         for _ in range(most):
             now = _short(given, lower[row : row + 1], upper[row : row + 1])[0]
-            if now <= _EXACT:
+            if now <= EXACT:
                 return
             present = [int(i) for i in columns if upper[row, i] > 0.0 and given.lower[i] <= 0.0]
             absent = [int(i) for i in columns if upper[row, i] == 0.0 and given.upper[i] > 0.0]
@@ -209,7 +206,7 @@ def _stepped(given: Geometry, P: Array, lower: Array, upper: Array) -> tuple[Arr
     for _ in range(8 * len(columns) + 16):
         lower[:, columns] = upper[:, columns] = table[places, index]
         least, most = _reach(given, lower, upper)
-        rows = np.flatnonzero(_gap(given, least, most).max(axis=1, initial=0.0) > _EXACT)
+        rows = np.flatnonzero(_gap(given, least, most).max(axis=1, initial=0.0) > EXACT)
         if not len(rows):
             break
         moves = _Moves(given.A[:, columns], table, P[np.ix_(rows, columns)], index[rows], top[rows])
@@ -264,7 +261,7 @@ def _cheapest(
 ) -> IntArray:
     """The best of ``steps`` (s, g) for each row, or 0; they add (m, s, r) to sums, ``way`` (m, s) to the distance."""
     gaps = _gap(given, least[:, None, :] + added, most[:, None, :] + added).sum(axis=-1)
-    better = (gaps < now[:, None] - _EXACT) & np.isfinite(way)
+    better = (gaps < now[:, None] - EXACT) & np.isfinite(way)
     price = np.where(better, way / np.where(better, now[:, None] - gaps, 1.0), np.inf)
     best = price.argmin(axis=1) if price.shape[1] else np.zeros(len(price), dtype=np.intp)
     helps = better[np.arange(len(better)), best] if price.shape[1] else np.zeros(len(price), dtype=bool)

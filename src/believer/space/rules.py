@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Protocol, runtime_checkable
 
 from believer.arrays import shown, whole
@@ -24,6 +24,10 @@ from believer.space.parameter import Number, Parameter
 
 NEARLY = 1e-9
 """Rules hold to so much of their terms: what a user writes in short decimals need not add up to the bit."""
+
+
+_ROUNDING = 1e-15
+"""A bound that is so small a part of the largest term is what rounding leaves of 0."""
 
 
 @runtime_checkable
@@ -204,7 +208,7 @@ def max_parts(names: Iterable[str], k: int) -> MaxParts:
 
 
 def checked_rules(rules: Any, parameters: Mapping[str, Parameter]) -> tuple[Rule, ...]:
-    """The rules of a space as a tuple, each checked against its parameters.
+    """The rules of a space as a tuple, each checked against its parameters; bounds of 1e-17 in place of 0 are 0.
 
     Parameters
     ----------
@@ -219,7 +223,18 @@ def checked_rules(rules: Any, parameters: Mapping[str, Parameter]) -> tuple[Rule
         if isinstance(rule, type) or KINDS.get(type(rule).__name__) is not type(rule):
             raise InvalidInput(f"a rule must be a sum_to, linear or max_parts; got {shown(rule)}.")
         rule.check(parameters)
-    return checked
+    return tuple([_without_rounding(rule, parameters) if isinstance(rule, Linear) else rule for rule in checked])
+
+
+def _without_rounding(rule: Linear, parameters: Mapping[str, Any]) -> Linear:
+    """``rule`` with bounds of 0 where they are what rounding leaves of 0, such as 0.3 - 0.2 - 0.1.
+
+    "To 1e-9 of its terms" would mean nothing at a point where all of them are 0.
+    """
+    sizes = [abs(c) * max(abs(parameters[name].low), abs(parameters[name].high)) for name, c in rule.terms]
+    least = _ROUNDING * max(sizes)
+    low, high = (None if b is None else 0.0 if abs(b) <= least else b for b in (rule.at_least, rule.at_most))
+    return rule if (low, high) == (rule.at_least, rule.at_most) else replace(rule, at_least=low, at_most=high)
 
 
 def to_config(rule: Rule) -> dict[str, Any]:
