@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import ctypes
 import importlib.util
+import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -15,7 +17,7 @@ from typing import Any
 
 import pytest
 from each import each
-from test_workers import alive
+from test_workers import alive, posix_only
 from waiting import wait_for
 
 import believer as bv
@@ -153,6 +155,18 @@ def test_on_every_system_a_program_ends_with_the_process_that_runs_it(tmp_path: 
     with subprocess.Popen([sys.executable, "-c", script]) as process:
         pids = pids_in(tmp_path / "000001")
         assert all(map(alive, pids))
+        process.kill()
+    wait_for(lambda: not any(map(alive, pids)))
+
+
+@posix_only
+def test_a_program_ends_although_the_children_of_the_dead_process_were_killed_first(tmp_path: Path) -> None:
+    script = f"import believer as bv; bv.Program({command(PARENT)!r}, folder={str(tmp_path)!r})({{}})"
+    with subprocess.Popen([sys.executable, "-c", script]) as process:
+        pids = pids_in(tmp_path / "000001")
+        process.send_signal(signal.SIGSTOP)
+        for child in trees._children()[process.pid]:  # as Ray does where a worker of its ends
+            os.kill(child, signal.SIGKILL)
         process.kill()
     wait_for(lambda: not any(map(alive, pids)))
 
