@@ -273,8 +273,8 @@ def base_minimize(func: Any, dimensions: Any, base_estimator: Any, *given: Any, 
         raise InvalidInput(f"callback must be a function or a list of functions; got {shown(callback)}.")
     if is_verbose:
         callbacks = [*callbacks, VerboseCallback(n_calls)]
-    given = {name: options.pop(name) for name in ("xi", "kappa", "n_points", "n_restarts_optimizer") if name in options}
-    options = {"acq_func": "EI", "acq_optimizer": "lbfgs", **options, "acq_func_kwargs": given}
+    worth = {name: options.pop(name) for name in ("xi", "kappa", "n_points", "n_restarts_optimizer") if name in options}
+    options = {"acq_func": "EI", "acq_optimizer": "lbfgs", **options, "acq_func_kwargs": worth}
     optimizer = Optimizer(dimensions, base_estimator, n_initial_points=n_initial + len(points), **options)
     optimizer.specs = specs
     if any(len(point) != optimizer.space.n_dims for point in points):
