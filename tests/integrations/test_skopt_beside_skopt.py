@@ -278,6 +278,11 @@ def test_options_of_a_minimizer_have_the_places_that_they_have_there(name: str) 
         minimize(bowl, dimensions, *options.values(), *range(30))
 
 
+def test_options_of_an_optimizer_have_the_places_that_they_have_there() -> None:
+    mine = [*inspect.signature(ours.Optimizer).parameters]
+    assert mine == [*inspect.signature(theirs.Optimizer).parameters][: len(mine)]
+
+
 def test_a_former_option_that_is_none_says_nothing() -> None:
     result = ours.gp_minimize(bowl, [(-2.0, 2.0), (0, 9)], n_calls=4, n_random_starts=None, n_initial_points=2)
     assert len(result.models) == 3

@@ -91,9 +91,9 @@ class Optimizer:
         acq_optimizer: str = "auto",
         random_state: Any = None,
         model_queue_size: int | None = None,
+        space_constraint: Callable[[list[Any]], bool] | None = None,
         acq_func_kwargs: dict[str, Any] | None = None,
         acq_optimizer_kwargs: dict[str, Any] | None = None,
-        space_constraint: Callable[[list[Any]], bool] | None = None,
     ) -> None:
         self.specs = {"args": {k: v for k, v in locals().items() if k != "self"}, "function": "Optimizer"}
         if n_random_starts is not None:
