@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import gc
 from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
 from each import each
 
-from believer import GP, RandomForest
+from believer import GP, RandomForest, capabilities
 from believer.capabilities import has
 from believer.surrogates import protocols
 from believer.surrogates.data import Data
@@ -61,3 +62,17 @@ def test_the_answer_is_that_of_isinstance(capability: Any) -> None:
     ]
     for _ in range(2):
         assert [has(value, capability) for value in values] == [isinstance(value, capability) for value in values]
+
+
+def test_a_class_that_is_gone_leaves_no_answer_to_one_that_comes_in_its_place() -> None:
+    kept, places = len(capabilities._DECLARED), set()
+    for i in range(40):
+        names = {"lengthscales": 1.0} if i % 2 else {}
+        made = type("Made", (), {"__slots__": (), **names})
+        places.add(id(made))
+        assert has(made(), protocols.Scaled) == bool(names)
+        del made
+        gc.collect()
+    gc.collect()
+    assert len(places) < 40  # some stood where others had been
+    assert len(capabilities._DECLARED) <= kept + 1

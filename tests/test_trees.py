@@ -1,4 +1,4 @@
-"""The Windows side of process trees, on any system: its source against a stand-in for the Windows API.
+"""Process trees on every system, and the Windows side of them on any: its source against a stand-in for its API.
 
 Structures and constants are compared with the documentation of the Windows API: winnt.h on x64.
 """
@@ -7,14 +7,22 @@ from __future__ import annotations
 
 import ctypes
 import importlib.util
+import os
+import signal
+import subprocess
 import sys
+from pathlib import Path
 from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import pytest
 from each import each
+from test_workers import alive, posix_only
+from waiting import wait_for
 
-from believer import trees
+import believer as bv
+from believer import program, trees
+from believer.errors import TookTooLong
 
 OFFSETS = {
     "process_time": 0,  # PerProcessUserTimeLimit
@@ -110,6 +118,88 @@ def test_a_process_that_is_gone_already_is_in_no_job(monkeypatch: pytest.MonkeyP
     on_windows(kernel, monkeypatch).Tree(7, "mark").close()
     assert [name for name, *_ in kernel.calls][-2:] == ["OpenProcess", "CloseHandle"]
     assert kernel.calls[-1] == ("CloseHandle", JOB)
+
+
+CHILD = "import time; time.sleep(6000)"
+PARENT = f"""
+import os, subprocess, sys, time
+child = subprocess.Popen([sys.executable, "-c", {CHILD!r}])
+with open("pids.new", "w") as file:
+    file.write(f"{{os.getpid()}} {{child.pid}}")
+os.replace("pids.new", "pids")
+time.sleep(6000)
+"""
+"""A program that starts another and hangs, on any system."""
+
+
+def pids_in(folder: Path) -> list[int]:
+    wait_for((folder / "pids").exists)
+    pids = [int(pid) for pid in (folder / "pids").read_text().split()]
+    assert len(pids) == 2
+    return pids
+
+
+def command(code: str) -> list[str]:
+    return [sys.executable, "-c", code.replace("{", "{{").replace("}", "}}")]
+
+
+def test_on_every_system_a_program_that_takes_too_long_ends_with_all_that_it_has_started(tmp_path: Path) -> None:
+    with pytest.raises(TookTooLong):
+        bv.Program(command(PARENT), folder=tmp_path, timeout=5.0)({})
+    pids = pids_in(tmp_path / "000001")
+    wait_for(lambda: not any(map(alive, pids)))
+
+
+def test_on_every_system_a_program_ends_with_the_process_that_runs_it(tmp_path: Path) -> None:
+    script = f"import believer as bv; bv.Program({command(PARENT)!r}, folder={str(tmp_path)!r})({{}})"
+    with subprocess.Popen([sys.executable, "-c", script]) as process:
+        pids = pids_in(tmp_path / "000001")
+        assert all(map(alive, pids))
+        process.kill()
+    wait_for(lambda: not any(map(alive, pids)))
+
+
+@posix_only
+def test_a_program_ends_although_the_children_of_the_dead_process_were_killed_first(tmp_path: Path) -> None:
+    script = f"import believer as bv; bv.Program({command(PARENT)!r}, folder={str(tmp_path)!r})({{}})"
+    with subprocess.Popen([sys.executable, "-c", script]) as process:
+        pids = pids_in(tmp_path / "000001")
+        process.send_signal(signal.SIGSTOP)
+        for child in trees._children()[process.pid]:  # as Ray does where a worker of its ends
+            os.kill(child, signal.SIGKILL)
+        process.kill()
+    wait_for(lambda: not any(map(alive, pids)))
+
+
+class Sleeper:
+    """A process that ends after some waits, each of which lasts as long as it may."""
+
+    def __init__(self, waits: int) -> None:
+        self.waits, self.clock, self.asked = waits, 0.0, list[float]()
+
+    def wait(self, timeout: float) -> int:
+        self.asked.append(timeout)
+        if len(self.asked) < self.waits:
+            self.clock += timeout
+            raise subprocess.TimeoutExpired("sleeper", timeout)
+        return 3
+
+
+@each("timeout", [None, 60.0, 1.2])
+def test_a_wait_on_windows_is_one_of_many_that_are_short(
+    timeout: float | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sleeper: Any = Sleeper(7)
+    monkeypatch.setattr(program, "sys", SimpleNamespace(platform="win32"))
+    monkeypatch.setattr(program, "time", SimpleNamespace(monotonic=lambda: sleeper.clock))
+    if timeout == 1.2:
+        with pytest.raises(subprocess.TimeoutExpired):
+            program._ended(sleeper, timeout)
+        assert sum(sleeper.asked) == pytest.approx(1.2)
+    else:
+        assert program._ended(sleeper, timeout) == 3
+        assert len(sleeper.asked) == 7
+    assert max(sleeper.asked) <= 0.5
 
 
 @each("above", ["", "a1", "a1:b2"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import multiprocessing
 import os
 import signal
@@ -26,6 +27,15 @@ posix_only = pytest.mark.skipif(sys.platform == "win32", reason="signals and for
 
 def alive(pid: int) -> bool:
     """Whether it runs; one that ended counts as dead before anyone has asked how (in a container, nobody may)."""
+    if sys.platform == "win32":  # a signal 0 would be Ctrl-C there
+        kernel = ctypes.WinDLL("kernel32")
+        kernel.OpenProcess.restype = ctypes.c_void_p
+        synchronize, timed_out = 0x100000, 0x102
+        handle = ctypes.c_void_p(kernel.OpenProcess(synchronize, False, pid))
+        runs = bool(handle) and kernel.WaitForSingleObject(handle, 0) == timed_out
+        if handle:
+            kernel.CloseHandle(handle)
+        return runs
     try:
         os.kill(pid, 0)
     except ProcessLookupError:

@@ -35,6 +35,7 @@ SELECTION = (
     *("native", "numerics", "surrogates/test_gp.py", "surrogates/test_gp_fit.py"),
     *("test_loop.py", "test_open.py", "test_propose.py", "test_space.py"),
     *("test_threads.py", "test_interrupts.py", "test_let_in.py", "test_workers.py", "test_bad_workers.py"),
+    *("test_trees.py", "test_program.py"),
     *(path.name for kind in ("journal", "optimizer") for path in sorted((ROOT / "tests").glob(f"test_{kind}*.py"))),
 )
 """The tests that a wheel must pass, below this folder."""

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import itertools
 import json
+import math
 import os
 import string
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -24,6 +27,9 @@ _LAST_LINES = 5
 
 _TAIL = 4000
 """Bytes at the end of a file that are looked at for these lines."""
+
+_LOOK_UP = 0.5
+"""Seconds after which Ctrl-C is heard on Windows."""
 
 _IN_A_GROUP: dict[str, Any]
 if sys.platform == "win32":
@@ -169,7 +175,7 @@ def _code(command: list[str], folder: Path, env: Mapping[str, str], timeout: flo
                 **_IN_A_GROUP,
             )
             tree = Tree(process.pid, mark)
-        return process.wait(timeout)
+        return _ended(process, timeout)
     except subprocess.TimeoutExpired as error:
         raise TookTooLong(f"the program took longer than {timeout:g} s{_last_words(folder)}") from error
     except (OSError, ValueError) as error:  # no such program, or no program
@@ -182,6 +188,17 @@ def _code(command: list[str], folder: Path, env: Mapping[str, str], timeout: flo
                 process.wait()
             tree.kill_rest()
             tree.close()
+
+
+def _ended(process: subprocess.Popen[bytes], timeout: float | None) -> int:
+    """The exit code of a process once it has ended; ``subprocess.TimeoutExpired`` after ``timeout`` seconds."""
+    if sys.platform != "win32":
+        return process.wait(timeout)
+    deadline = math.inf if timeout is None else time.monotonic() + timeout  # there, nothing interrupts a wait
+    while (left := deadline - time.monotonic()) > _LOOK_UP:
+        with suppress(subprocess.TimeoutExpired):
+            return process.wait(_LOOK_UP)
+    return process.wait(max(left, 0.0))
 
 
 def _check(text: str) -> None:

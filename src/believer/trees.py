@@ -105,17 +105,22 @@ else:
     import signal
 
     _GUARD = """
-    read -r line
-    sleep 5
-    kill -s KILL -- "-$1"
-    for file in $(grep -lsF -- "$2" /proc/[0-9]*/environ); do
-        file=${file#/proc/}
-        kill -s KILL -- "${file%/environ}"
-    done
+    exec 3<&0
+    {
+        read -r line && exit
+        sleep 5
+        kill -s KILL -- "-$1"
+        for file in $(grep -lsF -- "$2" /proc/[0-9]*/environ); do
+            file=${file#/proc/}
+            kill -s KILL -- "${file%/environ}"
+        done
+    } <&3 &
+    wait
     """
-    """What ends a tree when its input is closed, which happens when this process ends in whatever way.
+    """What ends a tree when its input is closed without a line, which happens when this process ends in whatever way.
 
-    Seconds later, as a process that hears of it can end more: descendants that left the group.
+    Seconds later, as a process that hears of it can end more: descendants that left the group. It waits in a child of
+    the shell, because a host may kill the children of a process that ends, as Ray does.
     """
 
     class Tree:
@@ -153,8 +158,7 @@ else:
             """Watch over it no longer."""
             guard, self._guard = self._guard, None
             if guard is not None:
-                guard.kill()
-                guard.communicate()
+                guard.communicate(b"over\n")
 
     def lead() -> None:
         """Have this process lead a group of its own."""

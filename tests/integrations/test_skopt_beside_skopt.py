@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import warnings
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -254,3 +255,34 @@ def test_the_same_call_of_what_is_broken_there_where_it_is_not() -> None:
     except Exception as error:
         pytest.skip(f"scikit-optimize fails here, on this scikit-learn: {error!r:.200}")
     assert mine == yours
+
+
+@each("name", ["gp_minimize", "forest_minimize", "gbrt_minimize", "dummy_minimize"])
+def test_options_of_a_minimizer_have_the_places_that_they_have_there(name: str) -> None:
+    minimize, there = getattr(ours, name), [*inspect.signature(getattr(theirs, name)).parameters]
+    values: dict[str, Any] = {
+        **{"base_estimator": "ET" if name == "forest_minimize" else None, "n_calls": 5, "n_random_starts": None},
+        **{"n_initial_points": 3, "initial_point_generator": "lhs", "acq_func": "EI", "acq_optimizer": "auto"},
+        **{"x0": None, "y0": None, "random_state": 3, "verbose": False, "callback": None},
+    }
+    options = {each: values[each] for each in there if each in values}
+    assert [*options] == there[2 : 2 + len(options)]
+    dimensions = [(-2.0, 2.0), (0, 9)]
+    by_place, by_name = minimize(bowl, dimensions, *options.values()), minimize(bowl, dimensions, **options)
+    assert by_place.x_iters == by_name.x_iters
+    assert by_place.specs["args"]["n_calls"] == 5
+    for wrong in ({"n_calls": 4}, {"callback": None}):
+        with pytest.raises(TypeError, match="once each"):
+            minimize(bowl, dimensions, *options.values(), **wrong)
+    with pytest.raises(TypeError, match="once each"):
+        minimize(bowl, dimensions, *options.values(), *range(30))
+
+
+def test_options_of_an_optimizer_have_the_places_that_they_have_there() -> None:
+    mine = [*inspect.signature(ours.Optimizer).parameters]
+    assert mine == [*inspect.signature(theirs.Optimizer).parameters][: len(mine)]
+
+
+def test_a_former_option_that_is_none_says_nothing() -> None:
+    result = ours.gp_minimize(bowl, [(-2.0, 2.0), (0, 9)], n_calls=4, n_random_starts=None, n_initial_points=2)
+    assert len(result.models) == 3

@@ -182,6 +182,8 @@ def test_initial_points_of_a_generator_fill_the_space(name: str) -> None:
     assert np.all((middles > 0.25) & (middles < 0.75))
     optimizer = skopt.Optimizer(MIXED, n_initial_points=3, initial_point_generator=name, random_state=1)
     first = optimizer.ask(3)
+    made = getattr(skopt.sampler, name.title())()
+    assert skopt.Optimizer(MIXED, n_initial_points=3, initial_point_generator=made, random_state=1).ask(3) == first
     for x in first:
         assert optimizer.ask() == x
         optimizer.tell(x, cost(x))

@@ -174,14 +174,22 @@ class Belief:
 
     def with_pending(self, request: Request) -> Belief:
         """The belief with lies about all pending points, for each output whose result is not known yet."""
-        told, waiting = self, dict[int, Array]()
-        for part, learned in zip(self.parts, request.outputs, strict=True):
-            known, pending = len(part.ids), learned.pending
-            waiting.update(zip(pending.ids[known:], pending.X[known:], strict=True))
-        for trial in sorted(waiting):
-            outputs = zip(self.parts, request.outputs, strict=True)
-            lacking = [trial in learned.pending.ids and trial not in part.ids for part, learned in outputs]
-            told = told._with(request, trial, waiting[trial], lacking)
+        fresh = [
+            dict(zip(learned.pending.ids[len(part.ids) :], learned.pending.X[len(part.ids) :], strict=True))
+            for part, learned in zip(self.parts, request.outputs, strict=True)
+        ]
+        if not any(fresh):
+            return self
+        if any(part.start is None for part in self.parts):  # no candidates that a lie could add to
+            parts = list(self.parts)
+            for place, points in enumerate(fresh):
+                for trial, x in points.items():
+                    parts[place] = self._lied(parts[place], request, place, trial, x)
+            return replace(self, parts=tuple(parts))
+        told = self
+        for trial in sorted(set[int]().union(*fresh)):
+            x = next(points[trial] for points in fresh if trial in points)
+            told = told._with(request, trial, x, [trial in points for points in fresh])
         return told
 
     def with_lie(self, request: Request, trial: int, x: Array) -> Belief:
@@ -230,7 +238,7 @@ class Belief:
         lie = lie_about(rule, part.model, x, learned.data, learned.warp, learned.output.sign, rng)
         X, y = read_only(np.concatenate([part.X, x[None, :]])), read_only(np.concatenate([part.y, (lie,)]))
         model = updated(part.model, self.strategy.update, request, place, trial, X, y)
-        return replace(part, model=model, ids=(*part.ids, trial), X=X, y=y)
+        return Part(learned, model, (*part.ids, trial), X, y, part.start, part.added, part.followers)
 
     def _lie(self, part: Part) -> Lie:
         """The lie for an output: the model of a limit is never told a constant."""

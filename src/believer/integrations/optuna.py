@@ -34,6 +34,7 @@ from believer.plugins import (
     History,
     ModelCache,
     Outcome,
+    Proposal,
     Strategy,
     StudySettings,
     Surrogate,
@@ -360,7 +361,8 @@ class _Door:
     number, as they were at the last look.
 
     ``digest``: of what the hyperparameters of a fit depend on. ``settled``: all trials before this one have ended, and
-    ``known`` are those of them that have a point: they are not looked at again.
+    ``known`` are those of them that have a point: they are not looked at again. ``behind``: the results behind
+    the last fit, as a note has them and by number.
     """
 
     distributions: dict[str, Any]
@@ -371,6 +373,7 @@ class _Door:
     seen: dict[int, _Seen] = field(default_factory=dict)
     settled: int = 0
     known: list[_Seen] = field(default_factory=list)
+    behind: tuple[str, tuple[int, ...]] = ("", ())
 
     def inside(self, name: str, values: Mapping[str, Any], *, ours: bool = False) -> dict[str, Any]:
         """One of ``values``, in our terms or theirs; nothing if it is missing or outside, as of another range.
@@ -388,9 +391,10 @@ class _Door:
 
     def look(self, trial: Any, returned: list[float] | str | None = None) -> _Seen:
         """The known part of a trial's point: its parameters, those fixed in advance, those announced by its worker."""
-        shown, last = (dict(trial.params), dict(trial.system_attrs)), self.seen.get(trial.number)
-        if last is not None and returned is None and last.shown == shown:
+        last = self.seen.get(trial.number)
+        if last is not None and returned is None and last.shown == (trial.params, trial.system_attrs):
             return last
+        shown = dict(trial.params), dict(trial.system_attrs)
         fixed = trial.system_attrs.get("fixed_params")
         has = {**(fixed if isinstance(fixed, dict) else {}), **trial.params}
         said = _noted(trial).get("point", {})
@@ -420,28 +424,38 @@ class _Door:
         for trial in reversed(trials):
             fit = _noted(trial).get("fit", {})
             if fit.get("of") == self.digest:
-                bits = reversed(f"{int(fit['ids'], 16):b}")
-                return tuple(i for i, bit in enumerate(bits) if bit == "1"), fit["model"]
+                if self.behind[0] != fit["ids"]:
+                    bits = reversed(f"{int(fit['ids'], 16):b}")
+                    self.behind = fit["ids"], tuple(i for i, bit in enumerate(bits) if bit == "1")
+                return self.behind[1], fit["model"]
         return None
 
     def chosen(
         self, known: Sequence[_Seen], unseen: Sequence[dict[str, Any]], fitted: Fitted | None, fixed: dict[str, Any]
     ) -> tuple[dict[str, Any], dict[str, Any]]:
         """A point with its ``fixed`` values, given the points of other workers; and the note about it."""
-        guessed, settings = list(known), self.settings
-        for given in (*unseen, fixed):
-            try:
-                history = self.history(guessed, fitted)
-                proposal = propose(settings, history, fixed=given, cache=self.cache)
-            except SpaceExhausted:
-                proposal = propose(settings, history, fixed=given, distinct=False, cache=self.cache)
+        guessed = list(known)
+        for given in unseen:
+            history, proposal = self.proposed(guessed, fitted, given)
             point = proposal.trials[0].params
-            guessed.append(_Seen(history.next_id, None, point, settings.space.encode([point])[0], None))
+            guessed.append(_Seen(history.next_id, None, point, self.settings.space.encode([point])[0], None))
+        history, proposal = self.proposed(guessed, fitted, fixed)
+        point = proposal.trials[0].params
         record: dict[str, Any] = {"point": point}
         if proposal.model is not None:
-            ids = f"{sum(1 << i for i in history.ids):x}"  # bits of one number, which is shorter than a list
-            record["fit"] = {"of": self.digest, "ids": ids, "model": proposal.model}
+            self.behind = f"{sum(map((1).__lshift__, history.ids)):x}", history.ids  # shorter than a list
+            record["fit"] = {"of": self.digest, "ids": self.behind[0], "model": proposal.model}
         return point, record
+
+    def proposed(
+        self, known: Sequence[_Seen], fitted: Fitted | None, fixed: dict[str, Any]
+    ) -> tuple[History, Proposal]:
+        """A point with its ``fixed`` values, and what is known when it is chosen."""
+        history = self.history(known, fitted)
+        try:
+            return history, propose(self.settings, history, fixed=fixed, cache=self.cache)
+        except SpaceExhausted:
+            return history, propose(self.settings, history, fixed=fixed, distinct=False, cache=self.cache)
 
     def clashes(self, point: dict[str, Any], before: Sequence[_Seen], after: Sequence[_Seen]) -> list[int]:
         """Numbers of trials that got the same point in the meantime."""
@@ -458,16 +472,20 @@ class _Door:
         A constraint that a trial has not set is believed, as those of running trials are.
         """
         goals = self.settings.goals
-        whole = [each for each in known if isinstance(each.returned, Outcome)]
-        waiting = [each.number for each in whole if goals.missing(each.returned)]  # type: ignore[arg-type]
-        return History.encoded(
-            self.settings,
-            {each.number: each.encoded for each in known if each.encoded is not None},
-            {each.number: each.returned for each in whole},  # type: ignore[misc]
-            [each.number for each in known if isinstance(each.returned, str) and each.returned != IGNORED],
-            [*(each.number for each in known if each.returned is None), *waiting],
-            fitted=fitted,
-        )
+        points, results = dict[int, Array](), dict[int, Outcome]()
+        failed, pending = list[int](), list[int]()
+        for each in known:
+            if each.encoded is not None:
+                points[each.number] = each.encoded
+            if isinstance(each.returned, Outcome):
+                results[each.number] = each.returned
+            elif each.returned is None:
+                pending.append(each.number)
+            elif each.returned != IGNORED:
+                failed.append(each.number)
+        if not goals.is_plain:
+            pending += [number for number, result in results.items() if goals.missing(result)]
+        return History.encoded(self.settings, points, results, failed, pending, fitted=fitted)
 
 
 def _parameter(distribution: Any, when: Any = None) -> Float | Int | Categorical | None:

@@ -272,11 +272,11 @@ class Goals:
         if output == DESIRABILITY and self.is_weighed:
             return {i: value for i, one in outcomes.items() if (value := self.value(one, output)) is not None}
         key = self.key_of_all(outcomes.values(), output)
-        return {
-            i: value
+        found = {
+            i: one.objectives[key] if key in one.objectives else one.constraints.get(output)
             for i, one in outcomes.items()
-            if (value := one.objectives.get(key, one.constraints.get(output))) is not None
         }
+        return {i: value for i, value in found.items() if value is not None}
 
     def key_of_all(self, outcomes: Iterable[Outcome], output: str) -> str:
         """The name under which all outcomes hold an output.

@@ -187,13 +187,9 @@ class History:
 
 def _one_by_one(points: Mapping[int, Array], pending: Pending, n_init: int) -> dict[int, int]:
     """The number of trials answered before each trial after the design, if each waited for all earlier ones."""
-    ids, waiting = sorted(points), set(pending.ids)
-    answered, found = 0, {}
-    for place, trial in enumerate(ids):
-        if place >= n_init:
-            found[trial] = answered
-        answered += trial not in waiting
-    return found
+    ids = sorted(points)
+    answered = np.arange(len(ids)) - np.searchsorted(pending.ids, ids)
+    return dict(zip(ids[n_init:], answered[n_init:].tolist(), strict=True))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -206,18 +202,16 @@ class _Points:
 
     @staticmethod
     def of(points: Mapping[int, Array], settings: StudySettings) -> _Points:
-        X = read_only(np.array([*points.values()]).reshape(-1, settings.space.dim))
-        return _Points(np.fromiter(points, np.int64), X, settings)
+        X = np.concatenate([*points.values()]) if points else np.zeros(0)  # faster than an array of arrays
+        return _Points(np.fromiter(points, np.int64), read_only(X.reshape(-1, settings.space.dim)), settings)
 
     def at(self, ids: Iterable[int]) -> Array:
         """The points of some of them, (m, d)."""
         return read_only(self.X[np.searchsorted(self.ids, np.fromiter(ids, np.int64))])
 
-    def data(self, ids: Iterable[int], Y: Sequence[Sequence[float]], noise: Sequence[Sequence[float]] | None) -> Data:
-        X = self.at(ids)
-        values = read_only(np.array(Y, dtype=np.float64).reshape(len(X), -1 if len(X) else 1))
+    def data(self, ids: Iterable[int], y: Array, noise: Sequence[Sequence[float]] | None) -> Data:
         stds = None if noise is None else read_only(np.array(noise))
-        return Data(X, values, stds, self.settings.space.groups)
+        return Data(self.at(ids), read_only(y[:, None]), stds, self.settings.space.groups)
 
     def tables(
         self,
@@ -241,7 +235,7 @@ class _Points:
             noise = [[RUN_STD]] * len(values)
             if output is not _RUN:
                 noise = self._noise(output.name, known_ids, [outcomes[i] for i in known_ids])  # type: ignore[assignment]
-            data = self.data(known_ids, [[output.sign * value] for value in values.values()], noise)
+            data = self.data(known_ids, output.sign * np.fromiter(values.values(), np.float64), noise)
             own = pending if missing == pending.ids else Pending(missing, self.at(missing))
             tables.append(Table(output, known_ids, data, own, fitted.get(output.name)))
         return tuple(tables)

@@ -201,7 +201,8 @@ class ModelCache:
             ids, (state, added) = table.fitted[0], added_of(table.fitted[1])
             there, fitted = {*ids}, {*ids} - {*added}
             first = tuple([i for i in table.ids if i in fitted])
-            known = data.at([row for row, i in enumerate(table.ids) if i in fitted])
+            is_prefix = first == table.ids[: len(first)]
+            known = data.at(slice(len(first)) if is_prefix else [row for row, i in enumerate(table.ids) if i in fitted])
             if len(known):
                 previous, seen = self._restored(surrogate, first, known, state, warp, kept), len(known)
             if previous is not None and there <= {*table.ids} and there >= {*added}:

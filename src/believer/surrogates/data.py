@@ -89,6 +89,9 @@ def replicates(X: Array) -> IntArray | None:
     """The group (n,) of equal points that each row of ``X`` (n, d) belongs to; None if no two are equal."""
     if len(X) < 2:
         return None
+    column = np.sort(X[:, 0])
+    if (column[1:] != column[:-1]).all():  # as a rule one column tells all of them apart
+        return None
     order = np.lexsort(X.T[::-1])
     new = np.any(X[order[1:]] != X[order[:-1]], axis=1)
     if new.all():

@@ -91,9 +91,9 @@ class Optimizer:
         acq_optimizer: str = "auto",
         random_state: Any = None,
         model_queue_size: int | None = None,
+        space_constraint: Callable[[list[Any]], bool] | None = None,
         acq_func_kwargs: dict[str, Any] | None = None,
         acq_optimizer_kwargs: dict[str, Any] | None = None,
-        space_constraint: Callable[[list[Any]], bool] | None = None,
     ) -> None:
         self.specs = {"args": {k: v for k, v in locals().items() if k != "self"}, "function": "Optimizer"}
         if n_random_starts is not None:
@@ -224,12 +224,34 @@ _OF_A_RUN = (
 )
 """Options of a run that an optimizer has not."""
 
+_FIRST = ("n_calls", "n_random_starts", "n_initial_points", "initial_point_generator", "acq_func", "acq_optimizer")
+_MIDDLE = ("x0", "y0", "random_state", "verbose", "callback", "n_points")
+_LAST = ("n_jobs", "model_queue_size", "space_constraint")
+_PLACES = {
+    "base_minimize": (*_FIRST, *_MIDDLE, "n_restarts_optimizer", "xi", "kappa", *_LAST),
+    "gp_minimize": (*_FIRST, *_MIDDLE, "n_restarts_optimizer", "xi", "kappa", "noise", *_LAST),
+    "forest_minimize": (*_FIRST[:3], "acq_func", "initial_point_generator", *_MIDDLE, "xi", "kappa", *_LAST),
+    "gbrt_minimize": (*_FIRST, *_MIDDLE, "xi", "kappa", *_LAST),
+    "dummy_minimize": ("n_calls", "initial_point_generator", *_MIDDLE[:-1], "model_queue_size"),
+}
+"""The options of each minimizer in the order in which scikit-optimize takes them by place."""
 
-def base_minimize(
-    func: Any, dimensions: Any, base_estimator: Any, n_calls: int = 100, x0: Any = None, y0: Any = None, **options: Any
-) -> OptimizeResult:
+
+def _by_name(minimizer: str, given: tuple[Any, ...], options: dict[str, Any]) -> dict[str, Any]:
+    """The ``options`` with those that were ``given`` by place."""
+    names = _PLACES[minimizer][: len(given)]
+    if len(names) < len(given) or (names and not options.keys().isdisjoint(names)):
+        order = ", ".join(_PLACES[minimizer])
+        raise TypeError(f"{minimizer} takes its options once each, by name, or by place in the order {order}.")
+    return {**dict(zip(names, given, strict=True)), **options}
+
+
+def base_minimize(func: Any, dimensions: Any, base_estimator: Any, *given: Any, **options: Any) -> OptimizeResult:
     """Minimize ``func``; see :func:`gp_minimize`."""
-    args = {name: value for name, value in locals().items() if name != "options"}
+    options = {"n_calls": 100, "x0": None, "y0": None, **_by_name("base_minimize", given, options)}
+    n_calls, x0, y0 = (options.pop(name) for name in ("n_calls", "x0", "y0"))
+    args = {"func": func, "dimensions": dimensions, "base_estimator": base_estimator}
+    args |= {"n_calls": n_calls, "x0": x0, "y0": y0}
     names = [*_OF_A_RUN, *[*inspect.signature(Optimizer).parameters][2:]]
     for name in options:
         if name not in names:
@@ -240,7 +262,8 @@ def base_minimize(
     if not isinstance(points, list) or (values and len(values) != len(points)):
         raise InvalidInput(f"x0 must be a list, and y0 have a value for each; got {shown(x0)} and {shown(y0)}.")
     begun = 0 if values else len(points)
-    n_initial = options.pop("n_random_starts", options.pop("n_initial_points", None))  # the former is its former name
+    n_initial, former = (options.pop(name, None) for name in ("n_initial_points", "n_random_starts"))
+    n_initial = n_initial if former is None else former
     if n_initial is None:
         n_initial = n_calls - begun if base_estimator == "dummy" else 10
     whole(n_calls, "n_calls", begun + whole(n_initial, "n_initial_points", 0 if points else 1))
@@ -250,8 +273,8 @@ def base_minimize(
         raise InvalidInput(f"callback must be a function or a list of functions; got {shown(callback)}.")
     if is_verbose:
         callbacks = [*callbacks, VerboseCallback(n_calls)]
-    given = {name: options.pop(name) for name in ("xi", "kappa", "n_points", "n_restarts_optimizer") if name in options}
-    options = {"acq_func": "EI", "acq_optimizer": "lbfgs", **options, "acq_func_kwargs": given}
+    worth = {name: options.pop(name) for name in ("xi", "kappa", "n_points", "n_restarts_optimizer") if name in options}
+    options = {"acq_func": "EI", "acq_optimizer": "lbfgs", **options, "acq_func_kwargs": worth}
     optimizer = Optimizer(dimensions, base_estimator, n_initial_points=n_initial + len(points), **options)
     optimizer.specs = specs
     if any(len(point) != optimizer.space.n_dims for point in points):
@@ -267,18 +290,20 @@ def base_minimize(
         y = [func(X[0])]
 
 
-def gp_minimize(func: Any, dimensions: Any, base_estimator: Any = None, **options: Any) -> OptimizeResult:
+def gp_minimize(func: Any, dimensions: Any, base_estimator: Any = None, *given: Any, **options: Any) -> OptimizeResult:
     """Minimize by a Gaussian process.
 
-    Options, by name: those of :class:`Optimizer`; ``n_calls`` (100) of ``func``; ``n_initial_points`` (10) beside
-    those of ``x0``, a point or a list of points to begin with, of which ``y0`` are the values (``func`` is called
-    without); ``xi``, ``kappa``; ``verbose`` prints; ``callback``, one function of the result so far or a list, ends the
-    run by True; ``noise``: "gaussian", the default, finds it out, a number is a share of the variance of the values.
+    Options, by name or ``given`` by place as in scikit-optimize: those of :class:`Optimizer`; ``n_calls`` (100) of
+    ``func``; ``n_initial_points`` (10) beside those of ``x0``, a point or a list of points to begin with, of which
+    ``y0`` are the values (``func`` is called without); ``xi``, ``kappa``; ``verbose`` prints; ``callback``, one
+    function of the result so far or a list, ends the run by True; ``noise``: "gaussian", the default, finds it out, a
+    number is a share of the variance of the values.
 
     Parameters
     ----------
     func, dimensions, base_estimator : a function of a point, a list; the others as for :class:`Optimizer`.
     """
+    options = _by_name("gp_minimize", given, options)
     rng, noise = check_random_state(options.pop("random_state", None)), options.pop("noise", "gaussian")
     if base_estimator is None:
         rng.randint(_SEEDS)  # scikit-optimize draws one here, too: so the initial points are the same
@@ -287,40 +312,47 @@ def gp_minimize(func: Any, dimensions: Any, base_estimator: Any = None, **option
     return base_minimize(func, dimensions, base_estimator, **{**defaults, **options}, random_state=rng)
 
 
-def forest_minimize(func: Any, dimensions: Any, base_estimator: Any = "ET", **options: Any) -> OptimizeResult:
+def forest_minimize(
+    func: Any, dimensions: Any, base_estimator: Any = "ET", *given: Any, **options: Any
+) -> OptimizeResult:
     """Minimize by a forest; needs scikit-learn.
 
     Parameters
     ----------
-    func, dimensions, base_estimator : as for :func:`gp_minimize`, whose options follow by name.
+    func, dimensions, base_estimator : as for :func:`gp_minimize`, whose options follow.
     """
+    options = _by_name("forest_minimize", given, options)
     return base_minimize(func, dimensions, base_estimator, acq_optimizer="sampling", **options)
 
 
-def gbrt_minimize(func: Any, dimensions: Any, base_estimator: Any = None, **options: Any) -> OptimizeResult:
+def gbrt_minimize(
+    func: Any, dimensions: Any, base_estimator: Any = None, *given: Any, **options: Any
+) -> OptimizeResult:
     """Minimize by boosted trees; needs scikit-learn.
 
     Parameters
     ----------
-    func, dimensions : as for :func:`gp_minimize`, whose options follow by name.
+    func, dimensions : as for :func:`gp_minimize`, whose options follow.
     base_estimator : a GradientBoostingRegressor with ``loss="quantile"``, or a GradientBoostingQuantileRegressor.
     """
+    options = {**_by_name("gbrt_minimize", given, options), "acq_optimizer": "sampling"}  # whatever is asked, as there
     if base_estimator is None:
         base_estimator = "GBRT"
     elif not hasattr(base_estimator, "quantiles"):
         from believer.integrations.skopt.learning import GradientBoostingQuantileRegressor
 
         base_estimator = GradientBoostingQuantileRegressor(base_estimator=base_estimator)
-    return base_minimize(func, dimensions, base_estimator, acq_optimizer="sampling", **options)
+    return base_minimize(func, dimensions, base_estimator, **options)
 
 
-def dummy_minimize(func: Any, dimensions: Any, **options: Any) -> OptimizeResult:
+def dummy_minimize(func: Any, dimensions: Any, *given: Any, **options: Any) -> OptimizeResult:
     """Random search, or the points of an ``initial_point_generator``.
 
     Parameters
     ----------
-    func, dimensions : as for :func:`gp_minimize`, whose options follow by name.
+    func, dimensions : as for :func:`gp_minimize`, whose options follow.
     """
+    options = _by_name("dummy_minimize", given, options)
     return base_minimize(func, dimensions, "dummy", acq_optimizer="sampling", **options)
 
 
@@ -424,9 +456,13 @@ def use_named_args(dimensions: Iterable[Any]) -> Callable[[Callable[..., Any]], 
     return lambda func: wraps(func)(partial(named, func))
 
 
-def cook_initial_point_generator(generator: str | None) -> Callable[[Space, int, int], list[Any]] | None:
-    """The generator of that name: n points of a space, from (space, n, seed). None for "random"."""
-    name = one_of(str(generator or "random").lower(), ("random", *_FILLS), "initial_point_generator")
+def cook_initial_point_generator(generator: Any) -> Callable[[Space, int, int], list[Any]] | None:
+    """The generator of that name, or of an object of ``skopt.sampler``: n points of a space, from (space, n, seed).
+
+    None for "random".
+    """
+    named = str(getattr(generator, "design", generator) or "random").lower()
+    name = one_of(named, ("random", *_FILLS), "initial_point_generator")
     return None if name == "random" else partial(_filled, _FILLS[name])
 
 

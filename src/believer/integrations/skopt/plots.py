@@ -56,12 +56,14 @@ def _curves(args: Any, curve: Any, ylabel: str, true_minimum: float | None, ysca
     return ax
 
 
-def plot_gaussian_process(res: Any, ax: Any = None, objective: Any = None, n_points: int = 1000, **others: Any) -> Any:
+def plot_gaussian_process(
+    res: Any, ax: Any = None, n_calls: int = -1, objective: Any = None, n_points: int = 1000, **others: Any
+) -> Any:
     """The last model of a function of one number and its data, beside the ``objective``, at ``n_points``.
 
-    Of the ``others``, ``n_calls`` takes the model as it was, and the data there were, after so many calls.
+    ``n_calls`` takes the model as it was, and the data there were, after so many calls.
     """
-    res = _after(res, others.pop("n_calls", -1))
+    res = _after(res, n_calls)
     _warn_of(others)
     if res.space.n_dims != 1 or not isinstance(res.space.dimensions[0], Number):
         raise InvalidInput(f"plot_gaussian_process draws functions of one number; the space is {res.space}.")

@@ -9,14 +9,14 @@ __all__ = ["Grid", "Halton", "Hammersly", "InitialPointGenerator", "Lhs", "Sobol
 
 
 class InitialPointGenerator:
-    """Points to begin with. ``_name`` is the design.
+    """Points to begin with. ``design`` is its name.
 
     Parameters
     ----------
     options : of scikit-optimize's; they play no part.
     """
 
-    _name = "random"
+    design = "random"
 
     def __init__(self, **options: Any) -> None:
         pass
@@ -24,7 +24,7 @@ class InitialPointGenerator:
     def generate(self, dimensions: Any, n_samples: int, random_state: Any = None) -> list[Any]:
         """``n_samples`` points of a space with these ``dimensions``."""
         space, rng = Space(dimensions), check_random_state(random_state)
-        generate = cook_initial_point_generator(self._name)
+        generate = cook_initial_point_generator(self.design)
         seed = rng.randint(2**31 - 1)
         return space.rvs(n_samples, rng) if generate is None else generate(space, n_samples, int(seed))
 
@@ -32,28 +32,28 @@ class InitialPointGenerator:
 class Lhs(InitialPointGenerator):
     """A Latin hypercube."""
 
-    _name = "lhs"
+    design = "lhs"
 
 
 class Sobol(InitialPointGenerator):
     """Sobol's sequence."""
 
-    _name = "sobol"
+    design = "sobol"
 
 
 class Halton(InitialPointGenerator):
     """Sobol's sequence, which fills the space at least as evenly."""
 
-    _name = "halton"
+    design = "halton"
 
 
 class Hammersly(InitialPointGenerator):
     """Sobol's sequence, which fills the space at least as evenly."""
 
-    _name = "hammersly"
+    design = "hammersly"
 
 
 class Grid(InitialPointGenerator):
     """A Latin hypercube, which no number of points makes uneven."""
 
-    _name = "grid"
+    design = "grid"
