@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable
+from pathlib import Path
 
 PATIENCE = 600.0
 """Seconds after which something hangs: no machine is so slow, or so busy."""
@@ -15,3 +17,13 @@ def wait_for(condition: Callable[[], bool]) -> None:
     while not condition():
         assert time.monotonic() < deadline, "it never came"
         time.sleep(0.01)
+
+
+def alive(pid: int) -> bool:
+    """Whether a process runs; one that ended is dead before anyone has asked how (in a container, nobody may)."""
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    status = Path(f"/proc/{pid}/stat")
+    return not (status.exists() and status.read_text().rpartition(")")[2].split()[0] == "Z")
