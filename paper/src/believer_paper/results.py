@@ -11,7 +11,7 @@ T       batches of a loop, after the design
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -74,14 +74,24 @@ class Results:
     """Finished cells, and methods to look them up."""
 
     finished: tuple[FinishedCell, ...]
+    _named: dict[tuple[str, ...], list[FinishedCell]] = field(init=False, repr=False)
+    """The cells of each kind, and those of each kind in which a setting has a name as its value."""
+
+    def __post_init__(self) -> None:
+        named: dict[tuple[str, ...], list[FinishedCell]] = {}
+        for one in self.finished:
+            kind = one.cell.experiment
+            named.setdefault((kind,), []).append(one)
+            for key, value in one.cell.settings.items():
+                if isinstance(value, str):
+                    named.setdefault((kind, key, value), []).append(one)
+        object.__setattr__(self, "_named", named)
 
     def of(self, kind: str, **settings: Any) -> list[FinishedCell]:
         """The cells of a kind whose settings include those given, in the order of seeds."""
-        found = [
-            one
-            for one in self.finished
-            if one.cell.experiment == kind and all(one.cell.settings.get(k) == v for k, v in settings.items())
-        ]
+        keys = [(kind,), *((kind, key, value) for key, value in settings.items() if isinstance(value, str))]
+        few = min((self._named.get(key, []) for key in keys), key=len)
+        found = [one for one in few if all(one.cell.settings.get(k) == v for k, v in settings.items())]
         return sorted(found, key=lambda one: one.cell.seed)
 
     def loops(self, preset: str, problem: str, strategy: str, q: int, **settings: Any) -> list[Loop]:
